@@ -1,26 +1,33 @@
 import { createAuthenticators } from './auth/authenticators.js';
-import { listChallenges, listCredentialHeaders } from './auth/credential-headers.js';
+import {
+  assertBasicUsable,
+  listChallenges,
+  listCredentialHeaders,
+} from './auth/credential-headers.js';
 import type { HostConfig } from './config/read-config.js';
 import type { Log } from './contract/index.js';
 import type { HostProcess } from './host-process.js';
 import type { Authentication } from './http/authenticate-request.js';
+import { HostPrefixes } from './http/surfaces/host-prefixes.js';
 import type { SurfaceRegistry } from './http/surfaces/surface-registry.js';
 import { openTls } from './http/tls/open-tls.js';
 import { IdentityKeys, PUBLISH_AHEAD_MS, PUBLISH_OVERLAP_MS } from './identity/identity-keys.js';
 import { redactNames } from './log/redact.js';
 import { ModuleRegistry } from './modules/module-registry.js';
+import { RecentCalls } from './observability/calls/recent-calls.js';
 import { StoredCalls } from './observability/calls/stored-calls.js';
-import { createEventLoopMetric } from './observability/metrics/host-metrics.js';
-import { createObservability, type Observability } from './observability/observability.js';
-import { openTracing } from './observability/tracing/open-tracing.js';
+import type { RequestObserver } from './observability/completed-request.js';
+import type { ObservedHost } from './observability/metrics/host-metrics.js';
+import { Metrics } from './observability/metrics/metrics.js';
+import { createEventLoopMetric } from './observability/metrics/process-metrics.js';
+import type { Tracing } from './observability/tracing/request-span.js';
 import { ActorRate } from './operations/rate-limit.js';
 import type { PluginRegistry } from './plugin-loader/plugin-registry.js';
 import { PluginWatcher } from './plugin-loader/plugin-watcher.js';
 import { EventLoopDelay } from './provider/event-loop-delay.js';
 import { LoadShedder } from './provider/load-shedding.js';
 import { parseStoreKeys, STORE_KEY_VARIABLE } from './store/encryption-keys.js';
-import { createLazyStore, type LazyStore } from './store/lazy-store.js';
-import { parsePostgresUrl } from './store/postgres-url.js';
+import { createStore } from './store/open-store.js';
 import { readVersion } from './version.js';
 
 const HOUR_MS = 3_600_000;
@@ -46,21 +53,31 @@ export interface Parts {
 }
 
 /** Authentication, and the connections that are accepted. */
-export async function openAccess(config: HostConfig, log: Log, plugins: PluginRegistry) {
-  const { chain, issuers, hasDevTokens, close } = await createAuthenticators(config, log, plugins);
-  const tls = await openTls(config, log);
+export async function openAccess(
+  config: HostConfig,
+  log: Log,
+  own: HostProcess,
+  plugins: PluginRegistry,
+) {
+  const access = await createAuthenticators(config, log, plugins);
+  const { chain, issuers, hasDevTokens, roles, close } = access;
+  if (config.tokenBasic) assertBasicUsable(chain);
+  const tls = await openTls(config, roles, log);
   const actorRate = ActorRate.create(config.actorRate, config.actorBurst);
   const credentialHeaders = listCredentialHeaders(chain);
   redactNames(credentialHeaders);
-  const { tokenHeader, publicUrl, cors } = config;
+  const { tokenHeader, tokenBasic, publicUrl, cors } = config;
   const authentication: Authentication = {
     chain,
+    roles,
     credentialHeaders,
-    challenges: listChallenges(chain),
+    challenges: listChallenges(chain, tokenBasic),
     tokenHeader,
+    takesBasic: tokenBasic,
     pages: { publicUrl, origins: new Set(cors?.credentials ? cors.origins : []) },
     certificates: tls.certificates,
     actorRate,
+    authFailures: config.authFailures === 0 ? null : own.authFailures,
   };
   return {
     authentication,
@@ -76,7 +93,8 @@ export async function openAccess(config: HostConfig, log: Log, plugins: PluginRe
 
 /** The store, and the keys that sign identities. */
 export async function openStorage(config: HostConfig, log: Log) {
-  const store = createStore(config, log);
+  const keys = parseStoreKeys(process.env[STORE_KEY_VARIABLE]);
+  const store = createStore({ url: config.store, stateDir: config.state, keys, log });
   const identity = await IdentityKeys.open({
     stateDir: config.state,
     log,
@@ -94,16 +112,6 @@ export async function openStorage(config: HostConfig, log: Log) {
       await store.close();
     },
   };
-}
-
-/** @throws ConfigError for a malformed URL or key, although the store is opened later. */
-function createStore(config: HostConfig, log: Log): LazyStore {
-  const keys = parseStoreKeys(process.env[STORE_KEY_VARIABLE]);
-  if (config.store !== null) parsePostgresUrl(config.store);
-  return createLazyStore(async () => {
-    const { openStore } = await import('./store/open-store.js');
-    return openStore({ url: config.store, stateDir: config.state, keys, log });
-  });
 }
 
 /** Where traces and calls are sent. */
@@ -142,6 +150,8 @@ export async function openModules(
     plugins,
     environment: process.env,
     credentialHeaders: authentication.credentialHeaders,
+    reservedPrefixes: new HostPrefixes(plugins),
+    publicOrigin: config.publicUrl,
     loadShedder: new LoadShedder(config, loopDelay),
     identity,
     log,
@@ -177,4 +187,61 @@ export function createHostObservability(
   const observability = createObservability(host, archive);
   observability.metrics.add([createEventLoopMetric(loopDelay)]);
   return observability;
+}
+
+/** Metrics, call records and traces of the host. */
+interface Observability {
+  readonly metrics: Metrics;
+  readonly calls: RecentCalls;
+  readonly observe: RequestObserver;
+}
+
+/** @param stored `null` where calls are not stored */
+export function createObservability(
+  host: ObservedHost,
+  stored: StoredCalls | null = null,
+): Observability {
+  const metrics = new Metrics(host);
+  const calls = new RecentCalls();
+  return {
+    metrics,
+    calls,
+    observe: (completed) => {
+      metrics.count(completed);
+      calls.add(completed);
+      stored?.add(completed);
+      completed.facts.span?.end(completed.status, completed.rejection);
+    },
+  };
+}
+
+/**
+ * Exports traces to `OTEL_EXPORTER_OTLP_ENDPOINT`. Without it there are none, and the SDK, which takes
+ * 100 ms to load, is not imported.
+ */
+export async function openTracing(
+  environment: NodeJS.ProcessEnv,
+  version: string,
+  log: Log,
+): Promise<Tracing | null> {
+  if (!wantsTraces(environment)) return null;
+  const { createOtlpTracing } = await import('./observability/tracing/otlp-tracing.js');
+  return createOtlpTracing(readExporterVariable(environment, 'PROTOCOL'), version, log);
+}
+
+/** Whether the environment names a receiver and does not disable traces. */
+function wantsTraces(environment: NodeJS.ProcessEnv): boolean {
+  const isOff =
+    environment['OTEL_SDK_DISABLED']?.toLowerCase() === 'true' ||
+    environment['OTEL_TRACES_EXPORTER'] === 'none';
+  return !isOff && readExporterVariable(environment, 'ENDPOINT') !== undefined;
+}
+
+/** The variable for traces wins over the general one. An empty variable counts as absent. */
+function readExporterVariable(environment: NodeJS.ProcessEnv, name: string): string | undefined {
+  return (
+    environment[`OTEL_EXPORTER_OTLP_TRACES_${name}`]?.trim() ||
+    environment[`OTEL_EXPORTER_OTLP_${name}`]?.trim() ||
+    undefined
+  );
 }

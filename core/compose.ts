@@ -1,4 +1,6 @@
+import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Roles } from './auth/roles.js';
 import {
   createHostObservability,
   openAccess,
@@ -15,7 +17,8 @@ import type { Log } from './contract/index.js';
 import { createSoleProcess, type HostProcess } from './host-process.js';
 import { createApp } from './http/app.js';
 import { Cors } from './http/cors.js';
-import { Forward } from './http/request-chain.js';
+import { completeRejected } from './http/rejection.js';
+import { Clients, findPeer } from './http/request/client.js';
 import { createRequestLog } from './http/request-log.js';
 import { createInProcessServer } from './http/server/in-process-server.js';
 import type { RejectionObserver } from './http/server/parser-errors.js';
@@ -23,37 +26,36 @@ import { createServer, MAX_HEAD_BYTES } from './http/server/server.js';
 import { readSnapshot } from './http/surfaces/read-snapshot.js';
 import { SurfaceRegistry } from './http/surfaces/surface-registry.js';
 import { createViolationLog } from './http/violation-log.js';
-import { resolveHandler, rootContainer } from './injection.js';
-import { isLoopbackAddress } from './lib/loopback.js';
-import { readDescriptorText, readModuleDocument } from './modules/module-documents.js';
+import { type DependencyContainer, rootContainer } from './injection.js';
+import { isLoopbackAddress, isLoopbackOrigin } from './lib/loopback.js';
+import { ModuleRegistry } from './modules/module-registry.js';
 import { CallHistory } from './observability/calls/call-history.js';
-import { createListenerMetrics } from './observability/metrics/listener-metrics.js';
-import { createMemoryMetrics } from './observability/metrics/memory-metrics.js';
-import { createTokenLookupMetric } from './observability/metrics/token-lookup-metrics.js';
+import {
+  createListenerMetrics,
+  createMemoryMetrics,
+  createTokenLookupMetric,
+} from './observability/metrics/process-metrics.js';
 import { DocumentCache } from './openapi/document-cache.js';
-import { BRIDGE_OPERATIONS } from './operations/console/bridge-operation.js';
 import { ConsoleBridge } from './operations/console/console-bridge.js';
-import { resolveBridgeOperations } from './operations/console/resolve-bridge-operations.js';
+import { registerBridgeOperations } from './operations/console/register-bridge-operations.js';
 import { SHIPPED_UI } from './operations/console/shipped-ui.js';
-import { Explain } from './operations/explain/explain.js';
-import { ExplainCalls } from './operations/explain/explain-calls.js';
-import { MODULE_DOCUMENTS } from './operations/explain/explained-request.js';
-import { TOKEN_OWNERS, TokenOwners } from './operations/explain/token-owners.js';
-import { CREDENTIAL_HEADERS, GENERATIONS, STORE } from './operations/injection-tokens.js';
+import { TokenOwners } from './operations/explain/token-owners.js';
+import { Forward } from './operations/forward/forward.js';
+import {
+  AUTHENTICATORS,
+  CREDENTIAL_HEADERS,
+  LOG,
+  MODULES_FOLDER,
+  STORE,
+} from './operations/injection-tokens.js';
 import { CALL_RECORDS } from './operations/status/call-record.js';
-import { ListAudit } from './operations/status/list-audit.js';
-import { ListCalls } from './operations/status/list-calls.js';
-import { ListManifests } from './operations/status/list-manifests.js';
-import { ListModules } from './operations/status/list-modules.js';
-import { ListPlugins, PLUGINS } from './operations/status/list-plugins.js';
+import { PLUGINS } from './operations/status/list-plugins.js';
 import {
   createModuleOverview,
   MODULE_OVERVIEW,
-  MODULE_RECORDS,
+  type ModuleOverview,
 } from './operations/status/module-overview.js';
-import { DESCRIPTOR_TEXTS, ReadDescriptor } from './operations/status/read-descriptor.js';
-import { METRICS, ReadMetrics } from './operations/status/read-metrics.js';
-import { DOCUMENTS, ReadOpenApi } from './operations/status/read-openapi.js';
+import { METRICS } from './operations/status/read-metrics.js';
 import { SURFACES } from './operations/status/surface-status.js';
 import { openPlugins } from './plugin-loader/open-plugins.js';
 import { MemoryBudget } from './provider/memory-budget.js';
@@ -79,7 +81,6 @@ export interface ComposedHost {
   close(): Promise<void>;
 }
 
-type Handlers = ReturnType<typeof resolveHandlers>;
 type Listener = ReturnType<typeof createListener>;
 
 /**
@@ -103,22 +104,22 @@ export async function composeHost(
   };
   try {
     const plugins = await openPlugins(config, settingFlag('plugins'), log);
-    const access = keep(await openAccess(config, log, plugins));
+    const access = keep(await openAccess(config, log, own, plugins));
     const storage = keep(await openStorage(config, log));
     const records = keep(await openRecords(config, log, storage));
     const modules = keep(await openModules(config, log, own, plugins, access, storage));
     const observability = createHostObservability(access, records, modules);
     const surfaces = new SurfaceRegistry(plugins);
     const parts = { plugins, access, storage, records, modules, observability, surfaces };
-    const handlers = resolveHandlers(config, log, own, parts);
-    const listener = keep(createListener(config, log, own, parts, handlers));
+    const container = createContainer(config, log, own, parts);
+    const listener = keep(createListener(config, log, own, parts, container));
     keep(surfaces);
-    await openSurfaces(config, log, parts, handlers, listener);
+    await openSurfaces(config, log, parts, container.resolve(MODULE_OVERVIEW), listener);
     const { drain, handOver } = listener;
     const listen: ComposedHost['listen'] = async (port) => {
       const address = await listener.listen(port);
       // Operators see at the start that a database server cannot be used.
-      if (config.store !== null) storage.store.open();
+      if (config.store !== null) void storage.store.start();
       return address;
     };
     const { reload } = modules;
@@ -129,8 +130,11 @@ export async function composeHost(
   }
 }
 
-/** Node would report the first with a stack trace. */
-function assertSettingsFit(config: HostConfig): void {
+/**
+ * Node would report the first with a stack trace.
+ * @throws ConfigError for settings that contradict each other.
+ */
+export function assertSettingsFit(config: HostConfig): void {
   if (config.headTimeoutMs > config.requestTimeoutMs) {
     throw new ConfigError('--head-timeout-ms must be at most --request-timeout-ms');
   }
@@ -139,53 +143,34 @@ function assertSettingsFit(config: HostConfig): void {
   }
 }
 
-/** Builds every handler of requests, through the container. */
-function resolveHandlers(config: HostConfig, log: Log, own: HostProcess, parts: Parts) {
+/** The container with what the handlers of requests are built out of. */
+function createContainer(config: HostConfig, log: Log, own: HostProcess, parts: Parts) {
   const { registry } = parts.modules;
   const { metrics, calls } = parts.observability;
   const { archive } = parts.records;
+  const { chain, roles, credentialHeaders } = parts.access.authentication;
   const view = own.connect({ overview: createModuleOverview(registry), calls, metrics });
   const container = rootContainer.createChildContainer();
-  container.register(CREDENTIAL_HEADERS, {
-    useValue: parts.access.authentication.credentialHeaders,
-  });
-  container.register(GENERATIONS, { useValue: registry });
-  container.register(MODULE_RECORDS, { useValue: registry });
-  container.register(MODULE_OVERVIEW, { useValue: view.overview });
+  container.register(LOG, { useValue: log });
+  container.register(MODULES_FOLDER, { useValue: config.modules });
+  container.register(AUTHENTICATORS, { useValue: chain });
+  container.register(CREDENTIAL_HEADERS, { useValue: credentialHeaders });
+  container.register(STORE, { useValue: parts.storage.store });
   container.register(PLUGINS, { useValue: parts.plugins });
   container.register(SURFACES, { useValue: parts.surfaces });
   container.register(SHIPPED_UI, { useValue: parts.surfaces });
-  container.register(STORE, { useValue: parts.storage.store });
-  const tokenOwners = new TokenOwners(parts.access.authentication.chain, log);
-  metrics.add([createTokenLookupMetric(tokenOwners)]);
-  container.register(TOKEN_OWNERS, { useValue: tokenOwners });
-  container.register(MODULE_DOCUMENTS, {
-    useValue: { read: (file) => readModuleDocument(config.modules, file) },
-  });
-  container.register(DESCRIPTOR_TEXTS, {
-    useValue: { read: (file) => readDescriptorText(config.modules, file) },
-  });
-  container.register(BRIDGE_OPERATIONS, { useValue: resolveBridgeOperations(container) });
-  container.register(DOCUMENTS, { useValue: createDocuments(config, parts) });
+  container.register(MODULE_OVERVIEW, { useValue: view.overview });
   container.register(METRICS, { useValue: view.metrics });
   container.register(CALL_RECORDS, {
     useValue: archive === null ? view.calls : new CallHistory(view.calls, archive, calls),
   });
-  return {
-    overview: view.overview,
-    forward: resolveHandler(container, Forward),
-    bridge: resolveHandler(container, ConsoleBridge),
-    listModules: resolveHandler(container, ListModules),
-    listManifests: resolveHandler(container, ListManifests),
-    listPlugins: resolveHandler(container, ListPlugins),
-    explain: resolveHandler(container, Explain),
-    explainCalls: resolveHandler(container, ExplainCalls),
-    listCalls: resolveHandler(container, ListCalls),
-    listAudit: resolveHandler(container, ListAudit),
-    readDescriptor: resolveHandler(container, ReadDescriptor),
-    readMetrics: resolveHandler(container, ReadMetrics),
-    readOpenApi: resolveHandler(container, ReadOpenApi),
-  };
+  container.registerInstance(ModuleRegistry, registry);
+  container.registerInstance(Roles, roles);
+  container.registerInstance(DocumentCache, createDocuments(config, parts));
+  container.registerSingleton(TokenOwners);
+  metrics.add([createTokenLookupMetric(container.resolve(TokenOwners))]);
+  registerBridgeOperations(container);
+  return container;
 }
 
 /** The OpenAPI documents of the modules. */
@@ -205,43 +190,54 @@ function createListener(
   config: HostConfig,
   log: Log,
   own: HostProcess,
-  { access, storage, records, observability, surfaces }: Parts,
-  handlers: Handlers,
+  { access, storage, records, modules: { registry }, observability, surfaces }: Parts,
+  container: DependencyContainer,
 ) {
   const lifecycle = { isDraining: false, isClosing: false };
   const memory = new MemoryBudget(config);
   observability.metrics.add(createMemoryMetrics(memory));
+  const observers = {
+    onDecided: observability.observe,
+    onClosed: createRequestLog({
+      log: own.requestLog,
+      successSample: config.logSuccessSample,
+      logViolations: createViolationLog(log),
+    }),
+  };
+  const clients = new Clients(config);
   const app = createApp({
     log,
     lifecycle,
-    ...handlers,
+    forward: container.resolve(Forward),
+    bridge: container.resolve(ConsoleBridge),
+    container,
     authentication: access.authentication,
     cors: config.cors === null ? null : new Cors(config.cors, config.tokenHeader),
     bodyTimeoutMs: config.bodyTimeoutMs,
+    clients,
     memory,
+    mounts: registry,
     sendTimeoutMs: config.sendTimeoutMs,
     maxHeaders: config.maxHeaders,
     loopbackOnly: access.hasDevTokens && !config.allowDevAuthAnywhere,
     identityKeys: () => storage.identity.publish(),
-    hasPublicMetrics: isLoopbackAddress(config.host),
+    hasPublicMetrics: isLoopbackAddress(config.host) && isLoopbackOrigin(config.publicUrl),
     unreadyReason: () => (lifecycle.isDraining ? 'the host is draining' : own.unreadyReason()),
-    observers: {
-      onDecided: observability.observe,
-      onClosed: createRequestLog({
-        log: own.requestLog,
-        successSample: config.logSuccessSample,
-        logViolations: createViolationLog(log),
-      }),
-    },
+    observers,
     tracing: records.tracing,
     surfaces,
     publicOrigin: config.publicUrl,
   });
-  const reportRejected: RejectionObserver = (ids, status) =>
-    log.info(
-      { request_id: ids.requestId, correlation_id: ids.correlationId, status },
-      'rejected malformed request',
-    );
+  const reportRejected: RejectionObserver = (problem, ids, request, socket) => {
+    // Without a head, the connection is all that is known of a client behind a proxy.
+    const address =
+      (request === null ? null : clients.find(request)?.address) ??
+      findPeer(socket as Partial<Socket>);
+    const seen = { request, address };
+    const completed = completeRejected(problem, ids, seen, access.authentication, registry);
+    observers.onDecided(completed);
+    observers.onClosed(completed);
+  };
   const server = createServer(app.callback(), config, access.tlsPair, reportRejected);
   const observed = { connections: server.counts, certificate: access.tlsPair };
   observability.metrics.add(createListenerMetrics(observed));
@@ -268,13 +264,15 @@ function openSurfaces(
   { surfaces: configured }: HostConfig,
   log: Log,
   { plugins, access, storage, modules: { registry }, surfaces }: Parts,
-  { overview }: Handlers,
+  overview: ModuleOverview,
   { inProcess }: Listener,
 ): Promise<void> {
   return surfaces.open(listEnabledSurfaces(configured, plugins.surfaces()), {
     log,
     chain: access.authentication.chain,
+    authFailures: access.authentication.authFailures,
     issuers: access.issuers,
+    actorRate: access.authentication.actorRate,
     store: storage.store,
     server: inProcess,
     modules: {

@@ -6,22 +6,113 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** The codes of problems, with their status and title. The two lists below are their only other statuses. */
+interface ProblemKind {
+  readonly status: number;
+  readonly title: string;
+  /** Of its page, which its `type` names; constant text only. */
+  readonly meaning: string;
+  readonly whatToDo: string;
+  /**
+   * When a route of a module may return it; `passthrough`: with `provider_errors: passthrough`; `bytes`: where its
+   * response is bytes.
+   */
+  readonly onRoutes: 'always' | 'passthrough' | 'bytes' | 'never';
+}
+
+/** The one declaration of Problems, by code. The two lists below are their only other statuses. */
 export const PROBLEMS = {
-  validation_failed: { status: 400, title: 'Validation failed' },
-  unauthorized: { status: 401, title: 'Unauthorized' },
-  forbidden: { status: 403, title: 'Forbidden' },
-  not_found: { status: 404, title: 'Not found' },
-  method_not_allowed: { status: 405, title: 'Method not allowed' },
-  conflict: { status: 409, title: 'Conflict' },
-  rate_limited: { status: 429, title: 'Rate limited' },
-  internal_error: { status: 500, title: 'Internal error' },
-  external_dependency_failure: { status: 502, title: 'External dependency failure' },
-  provider_error: { status: 502, title: 'Provider error' },
-  unavailable: { status: 503, title: 'Unavailable' },
-} as const;
+  validation_failed: {
+    status: 400,
+    title: 'Validation failed',
+    meaning: 'The request is not valid; errors names each invalid part.',
+    whatToDo: 'Correct what errors names and send the request again.',
+    onRoutes: 'always',
+  },
+  unauthorized: {
+    status: 401,
+    title: 'Unauthorized',
+    meaning: 'The request has no credentials, or they are not valid.',
+    whatToDo:
+      'Send credentials that the host accepts; www-authenticate and next_actions name them.',
+    onRoutes: 'always',
+  },
+  forbidden: {
+    status: 403,
+    title: 'Forbidden',
+    meaning: 'The caller is authenticated, but lacks the right to do this.',
+    whatToDo: 'Ask for the scope that errors or next_actions names.',
+    onRoutes: 'always',
+  },
+  not_found: {
+    status: 404,
+    title: 'Not found',
+    meaning: 'No live module has a route for this method and path, or the host has no such page.',
+    whatToDo: 'Check the method and the exact path; paths are matched byte for byte.',
+    onRoutes: 'always',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'Method not allowed',
+    meaning: 'The path belongs to the host and does not support this method.',
+    whatToDo: 'Use a method that the allow header lists.',
+    onRoutes: 'never',
+  },
+  conflict: {
+    status: 409,
+    title: 'Conflict',
+    meaning: 'The request conflicts with the current state of the host.',
+    whatToDo: 'Read the current state and try again.',
+    onRoutes: 'never',
+  },
+  upgrade_required: {
+    status: 426,
+    title: 'Upgrade required',
+    meaning: 'The route streams its response, which a client of HTTP/1.0 could take for whole.',
+    whatToDo: 'Use the protocol that the upgrade header names.',
+    onRoutes: 'bytes',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Rate limited',
+    meaning: 'The caller has exceeded a rate limit that the operators configured.',
+    whatToDo: 'Wait for the time in retry-after.',
+    onRoutes: 'always',
+  },
+  internal_error: {
+    status: 500,
+    title: 'Internal error',
+    meaning: 'The host failed; the request may or may not have reached the provider.',
+    whatToDo: 'Report the request_id to the operators of the host.',
+    onRoutes: 'always',
+  },
+  external_dependency_failure: {
+    status: 502,
+    title: 'External dependency failure',
+    meaning: 'The provider of the module did not respond, or its response cannot be forwarded.',
+    whatToDo:
+      'See failure and provider_status in errors; try again later where next_actions says so.',
+    onRoutes: 'always',
+  },
+  provider_error: {
+    status: 502,
+    title: 'Provider error',
+    meaning: 'The provider rejected the request; status and detail come from the provider.',
+    whatToDo: 'Read detail and correct the request.',
+    onRoutes: 'passthrough',
+  },
+  unavailable: {
+    status: 503,
+    title: 'Unavailable',
+    meaning:
+      'The host cannot handle the request now: it starts, drains or is overloaded, or a part that it needs does not respond.',
+    whatToDo: 'Read detail, and try again after the time in retry-after or with a growing delay.',
+    onRoutes: 'always',
+  },
+} as const satisfies Readonly<Record<string, ProblemKind>>;
 
 export type ProblemCode = keyof typeof PROBLEMS;
+
+export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[];
 
 /** The statuses of `validation_failed` for what the parser and the protocol reject; for surfaces also 413. */
 export const PROTOCOL_STATUSES = [408, 417, 431, 501] as const;
@@ -33,6 +124,38 @@ export interface ErrorDetail {
   readonly reason: string;
 }
 
+/**
+ * The steps of a request. The one that fails is kept for operators, and is never sent: the client learns what it
+ * may know from the code and the detail.
+ */
+export const STEP_NAMES = [
+  'parser',
+  'client',
+  'origin',
+  'host',
+  'actor',
+  'callers',
+  'path',
+  'module',
+  'route',
+  'capability',
+  'protocol',
+  'rate',
+  'query',
+  'idempotency-key',
+  'body',
+  'breaker',
+  'provider',
+  // Of the console bridge alone.
+  'permission',
+  'grant',
+  'release',
+  'ui',
+  'operation',
+] as const;
+
+export type StepName = (typeof STEP_NAMES)[number];
+
 interface HostErrorOptions {
   readonly errors?: readonly ErrorDetail[];
   /** What the client can do, one short sentence each. */
@@ -42,7 +165,11 @@ interface HostErrorOptions {
   /** Response headers that belong to the error: `retry-after`, `allow`. Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Why a request is rejected, as a word for the log; never sent. */
-  readonly reason?: string;
+  readonly reason?: string | null;
+  /** The scope that the caller lacks: operators see the roles that have it. */
+  readonly missingScope?: string;
+  /** The step that failed, if the one that runs does not say it. */
+  readonly step?: StepName | null;
   readonly cause?: unknown;
 }
 
@@ -55,6 +182,8 @@ export class HostError extends Error {
   readonly nextActions: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly reason: string | null;
+  readonly missingScope: string | null;
+  readonly step: StepName | null;
 
   constructor(code: ProblemCode, detail: string, options: HostErrorOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
@@ -64,6 +193,8 @@ export class HostError extends Error {
     this.nextActions = options.nextActions ?? [];
     this.headers = options.headers ?? {};
     this.reason = options.reason ?? null;
+    this.missingScope = options.missingScope ?? null;
+    this.step = options.step ?? null;
   }
 
   get detail(): string {

@@ -1,10 +1,13 @@
+import { randomBytes } from 'node:crypto';
+import { AttemptCounts } from './auth/attempt-counts.js';
+import { ATTEMPT_KEY_BYTES, AuthFailures } from './auth/auth-failures.js';
 import type { HostConfig } from './config/read-config.js';
 import type { Log } from './contract/index.js';
 import { LastGoodStore } from './modules/last-good.js';
 import { SOLE_PROCESS } from './modules/leadership.js';
 import type { ModuleRegistryOptions } from './modules/module-registry.js';
 import { StatusFiles } from './modules/status-files.js';
-import type { RecentCallBuffer } from './observability/calls/recent-calls.js';
+import type { RecentCalls } from './observability/calls/recent-calls.js';
 import type { Metrics } from './observability/metrics/metrics.js';
 import type { CallRecords } from './operations/status/call-record.js';
 import type { ModuleOverview } from './operations/status/module-overview.js';
@@ -13,7 +16,7 @@ import type { MetricsSource } from './operations/status/read-metrics.js';
 /** What one process reports about itself. */
 export interface ProcessParts {
   readonly overview: ModuleOverview;
-  readonly calls: RecentCallBuffer;
+  readonly calls: RecentCalls;
   readonly metrics: Metrics;
 }
 
@@ -32,6 +35,8 @@ export interface HostProcess
   > {
   /** For request lines, which have the fields of the specification and no others. */
   readonly requestLog: Log;
+  /** Counts for `--auth-failures`, over all processes. */
+  readonly authFailures: AuthFailures;
   /** Why other processes make the host not ready; `null` if they do not. */
   unreadyReason(): string | null;
   /** Called once, before the process listens. */
@@ -45,6 +50,10 @@ export function createSoleProcess(config: HostConfig, log: Log): HostProcess {
     leadership: SOLE_PROCESS,
     statusSink: createStatusFiles(config, log),
     lastGood: new LastGoodStore(config.state, log),
+    authFailures: new AuthFailures(
+      new AttemptCounts(config.authFailures),
+      randomBytes(ATTEMPT_KEY_BYTES),
+    ),
     unreadyReason: () => null,
     connect: ({ overview, calls, metrics }) => ({
       overview,

@@ -1,45 +1,45 @@
 import 'reflect-metadata';
-import { type DependencyContainer, type InjectionToken, inject as injectUntyped } from 'tsyringe';
+import { type InjectionToken, inject, injectAll, injectable as injectableClass } from 'tsyringe';
 
 /** Import these from here: tsyringe fails to load before the polyfill above. */
-export { container as rootContainer, injectable } from 'tsyringe';
+export { container as rootContainer, type DependencyContainer } from 'tsyringe';
 
+/** For an interface with several implementations, or a value of the configuration; a class is its own token. */
 type Token<T> = InjectionToken<T> & symbol;
-
-type Class = abstract new (...args: never[]) => unknown;
-
-/** How many constructor parameters of a class are injected. */
-const injectedCounts = new WeakMap<Class, number>();
 
 export function createToken<T>(name: string): Token<T> {
   return Symbol.for(`modgate.${name}`) as Token<T>;
 }
 
-/** tsyringe's `inject`; a token that does not fit its parameter is a compile error. */
-export function inject<T>(token: Token<T>) {
-  return <C extends Class, I extends number>(
-    target: C & (T extends ConstructorParameters<C>[I] ? unknown : never),
-    propertyKey: undefined,
-    index: I,
-  ): void => {
-    injectedCounts.set(target, (injectedCounts.get(target) ?? 0) + 1);
-    injectUntyped(token)(target, propertyKey, index);
-  };
+/** A list of all that is registered under a token. */
+class All<List> {
+  declare readonly list: List;
+  readonly token: InjectionToken;
+
+  constructor(token: InjectionToken) {
+    this.token = token;
+  }
 }
 
-type HandlerClass<T> = new (...args: never[]) => T;
+/** All that is registered under a token, in the order of registration. */
+export function allOf<T>(token: Token<T>): All<readonly T[]> {
+  return new All(token);
+}
+
+type Dependency<T> = InjectionToken<T> | All<T>;
 
 /**
- * Builds a handler at start. A forgotten `@inject` would pass `undefined` silently, so the injected parameters
- * are counted first.
- * @throws Error that names the class.
+ * Marks a class that the container builds, with its dependencies in the order of the constructor. One that is
+ * missing, or does not fit its parameter, is a compile error: tsyringe would pass `undefined`.
  */
-export function resolveHandler<T>(container: DependencyContainer, handler: HandlerClass<T>): T {
-  const injected = injectedCounts.get(handler) ?? 0;
-  if (injected !== handler.length) {
-    throw new Error(
-      `${handler.name} has ${handler.length} constructor parameters and ${injected} of them injected`,
-    );
-  }
-  return container.resolve(handler as new (...args: unknown[]) => T);
+export function injectable<Parameters extends unknown[]>(
+  ...dependencies: { [Index in keyof Parameters]: Dependency<Parameters[Index]> }
+) {
+  return (target: new (...args: Parameters) => unknown): void => {
+    for (const [index, dependency] of dependencies.entries()) {
+      const decorate = dependency instanceof All ? injectAll(dependency.token) : inject(dependency);
+      decorate(target, undefined, index);
+    }
+    injectableClass()(target);
+  };
 }

@@ -1,5 +1,5 @@
 import type { OpenSurfaces } from './compose.js';
-import type { HostConfig } from './config/host-config.js';
+import type { HostConfig } from './config/settings.js';
 import type { Log } from './contract/index.js';
 
 interface ListeningHost {

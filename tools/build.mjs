@@ -59,7 +59,10 @@ const { error } = await asc.main(
   { stdout: process.stdout, stderr: process.stderr },
 );
 
-for (const folder of ['plugins', 'core/cli/new/plugin-template', 'core/cli/new/surface-template']) {
+const templates = ['plugin', 'surface', 'authenticator'].map(
+  (name) => `core/cli/new/${name}-template`,
+);
+for (const folder of ['plugins', ...templates]) {
   cpSync(folder, join(outDir, folder), {
     recursive: true,
     filter: (path) => !/\.(ts|md)$/.test(path) && !/^plugins\/[^/]+\/page$/.test(path),

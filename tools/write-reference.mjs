@@ -10,6 +10,12 @@ import {
   settingKey,
   settingVariable,
 } from '../dist/core/config/settings.js';
+import {
+  CALL_MEMBERS,
+  REJECTION_MEMBERS,
+  SURFACE_MEMBER,
+} from '../dist/core/contract/call-record.js';
+import { STEP_GUIDES } from '../dist/core/lib/rejection-guide.js';
 import { ADAPTER_CLAUSES } from '../dist/core/testkit/adapter-clauses.js';
 import { AUTHENTICATION } from '../dist/core/testkit/clauses/authentication.js';
 import { SURFACE_CLAUSES } from '../dist/core/testkit/clauses/surfaces.js';
@@ -43,6 +49,13 @@ const pages = {
     [Configuration](../operate/configuration.md) explains how to use them.`,
     renderSettings(),
   ),
+  'call-record.md': renderPage(
+    'Call record',
+    `A record of a call is an entry of \`GET /calls\` and of \`GET /explain?request_id=\`. The log
+    line of a request has the members that are marked, and \`bytes_in\` and \`bytes_out\`. [Log and
+    calls](../operate/observability.md) explains how to use them.`,
+    renderCallRecord(),
+  ),
   'clauses.md': renderPage(
     'Conformance clauses',
     `\`modgate test-plugin\` checks a plugin against these clauses. Their ids are stable. [Test
@@ -75,6 +88,38 @@ function renderPage(title, introduction, body) {
   return `# ${title}\n\n${NOTICE}\n\n${wrap(introduction)}\n\n${body}\n`;
 }
 
+function renderCallRecord() {
+  return [
+    renderMembers('Every call', { ...CALL_MEMBERS, ...SURFACE_MEMBER }),
+    renderMembers('A request that the host rejected', REJECTION_MEMBERS),
+    renderSteps(),
+  ].join('\n\n');
+}
+
+function renderSteps() {
+  const rows = Object.entries(STEP_GUIDES).map(([name, { checks, reasons = {} }]) => {
+    const words = Object.keys(reasons).map((word) => `\`${word}\``);
+    return `| \`${name}\` | ${checks} | ${words.join(' ')} |`;
+  });
+  return ['## Steps', '', '| step | what it checks | reasons |', '|---|---|---|', ...rows].join(
+    '\n',
+  );
+}
+
+function renderMembers(title, members) {
+  const rows = Object.entries(members).map(
+    ([name, { isLogged, filterSince, text }]) =>
+      `| \`${name}\` | ${text} | ${isLogged || members === REJECTION_MEMBERS ? 'yes' : ''} | ${filterSince ? 'yes' : ''} |`,
+  );
+  return [
+    `## ${title}`,
+    '',
+    '| member | meaning | in the log line | filter of `GET /calls` |',
+    '|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+}
+
 function renderClauses(subject, clauses) {
   const rows = clauses.map(({ id, title }) => `| \`${id}\` | ${escapeText(title)} |`);
   return [
@@ -86,7 +131,8 @@ function renderClauses(subject, clauses) {
 
 function renderSettings() {
   const rows = Object.entries(SETTINGS).map(([name, { kind, default: fallback, unit, help }]) => {
-    const value = fallback === null ? '' : `${code(fallback)}${unit === null ? '' : ` ${unit}`}`;
+    const value =
+      fallback === null ? '' : `${code(fallback)}${unit === undefined ? '' : ` ${unit}`}`;
     const names = [settingFlag(name), settingVariable(name), settingKey(name)].map((text) =>
       code(text),
     );

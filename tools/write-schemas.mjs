@@ -9,7 +9,7 @@ const outDir = resolve(process.argv[2] ?? 'dist');
 const BASE = 'https://modgate.example/schemas/v1';
 
 const load = (path) => import(pathToFileURL(join(outDir, path)).href);
-const { readDescription } = await load('core/contract/described.js');
+const { mayBeAbsent, readDescription } = await load('core/contract/described.js');
 const { SECRET_REFERENCE, SECRET_REFERENCE_TYPE, FILE_REFERENCE_TYPE } =
   await load('core/contract/index.js');
 const { descriptorStruct } = await load('core/descriptor/descriptor-struct.js');
@@ -69,7 +69,7 @@ class SchemaWriter {
 
   writeObject(members) {
     const entries = Object.entries(members);
-    const required = entries.filter(([, member]) => !member.is(undefined)).map(([key]) => key);
+    const required = entries.filter(([, member]) => !mayBeAbsent(member)).map(([key]) => key);
     return {
       type: 'object',
       ...(required.length > 0 && { required }),

@@ -1,15 +1,24 @@
+import { CREDENTIAL_REASONS } from '../contract/index.js';
 import { createUnavailable, type HostError } from '../errors.js';
 import type { CallerCredentials } from './caller-credentials.js';
-import type { Authenticated, CheckedAuthenticator } from './checked-authenticator.js';
+import {
+  type Authenticated,
+  type CheckedAuthenticator,
+  isRejected,
+  type Rejected,
+  UNKNOWN_CREDENTIALS,
+} from './checked-authenticator.js';
 
 /** The credential headers of a request with a token in `authorization` alone. */
 export const AUTHORIZATION_ONLY: ReadonlySet<string> = new Set(['authorization']);
+
+type Result = Authenticated | Rejected;
 
 /**
  * Calls the authenticators in order; the first actor wins. One that reads none of the present headers, or
  * throws, is skipped. A promise is returned only if an authenticator returns one.
  * @param present the credential headers of the request
- * @returns `null` when every authenticator has rejected the credentials.
+ * @returns the reason of the authenticator that came furthest when every one has rejected the credentials
  * @throws HostError 503 when one of them failed and no other knows the credentials: they may be valid, so
  * the client must not discard them.
  */
@@ -17,35 +26,47 @@ export function authenticateWith(
   chain: readonly CheckedAuthenticator[],
   credentials: CallerCredentials,
   present: ReadonlySet<string>,
-): Authenticated | null | Promise<Authenticated | null> {
+): Result | Promise<Result> {
   let failure: { readonly cause: unknown } | null = null;
-  const tryFrom = (start: number): Authenticated | null | Promise<Authenticated | null> => {
+  let rejected = UNKNOWN_CREDENTIALS;
+  const isAccepted = (result: Result): boolean => {
+    if (!isRejected(result)) return true;
+    if (rank(result) > rank(rejected)) rejected = result;
+    return false;
+  };
+  const tryFrom = (start: number): Result | Promise<Result> => {
     for (let at = start; at < chain.length; at += 1) {
       const authenticator = chain[at] as CheckedAuthenticator;
       if (!authenticator.reads.some((name) => present.has(name))) continue;
       try {
-        const found = authenticator.authenticate(credentials);
-        if (found instanceof Promise) {
+        const result = authenticator.authenticate(credentials);
+        if (result instanceof Promise) {
           const skip = (cause: unknown) => {
             failure ??= { cause };
             return tryFrom(at + 1);
           };
-          return found.then((actor) => actor ?? tryFrom(at + 1), skip);
+          return result.then((later) => (isAccepted(later) ? later : tryFrom(at + 1)), skip);
         }
-        if (found !== null) return found;
+        if (isAccepted(result)) return result;
       } catch (cause) {
         failure ??= { cause };
       }
     }
-    if (failure === null) return null;
+    if (failure === null) return rejected;
     throw createUnverifiedError(failure.cause, present);
   };
   return tryFrom(0);
 }
 
+function rank({ rejected }: Rejected): number {
+  return CREDENTIAL_REASONS.indexOf(rejected);
+}
+
 function createUnverifiedError(cause: unknown, present: ReadonlySet<string>): HostError {
   return createUnavailable('the credentials cannot be verified now', {
     cause,
+    step: 'actor',
+    reason: 'unavailable',
     errors: [...present].map((field) => ({ field, reason: 'not verified' })),
   });
 }

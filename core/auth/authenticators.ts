@@ -1,12 +1,13 @@
 import type { AuthenticatorChoice } from '../config/authenticator-list.js';
-import type { HostConfig } from '../config/host-config.js';
+import type { HostConfig } from '../config/settings.js';
 import type { Authenticator, Log } from '../contract/index.js';
 import { assertValidFile } from '../document/parse-file.js';
 import { ConfigError } from '../errors.js';
-import { isLoopbackAddress } from '../lib/loopback.js';
+import { isLoopbackAddress, isLoopbackOrigin } from '../lib/loopback.js';
 import { type CheckedAuthenticator, createCheckedAuthenticator } from './checked-authenticator.js';
 import { createDevAuthenticator } from './dev-tokens.js';
 import { type AuthenticatorSource, openPluginAuthenticator } from './plugin-authenticator.js';
+import { Roles } from './roles.js';
 import { openTokensAuthenticator } from './static-tokens.js';
 
 interface Authenticators {
@@ -16,6 +17,8 @@ interface Authenticators {
   readonly issuers: readonly string[];
   /** True when anyone who reaches the host can act as any actor. */
   readonly hasDevTokens: boolean;
+  /** Those of the roles file; none without one. */
+  readonly roles: Roles;
   /** Stops watching files. */
   close(): Promise<void>;
 }
@@ -27,13 +30,18 @@ interface Link<T = CheckedAuthenticator> {
   close(): Promise<void>;
 }
 
+interface OpenOptions {
+  /** Whether nothing is requested from issuers: no token can be verified then. Default false. */
+  readonly isOffline?: boolean;
+}
+
 interface BuiltIn {
   isConfigured(config: HostConfig): boolean;
   /** The error if a configured chain names it and it is not configured. */
   readonly missing: string;
   /** Whether a configured chain must name it. */
   readonly isExplicit: boolean;
-  open(config: HostConfig, log: Log): Promise<Link<Authenticator>>;
+  open(config: HostConfig, log: Log, options: OpenOptions): Promise<Link<Authenticator>>;
 }
 
 /** In the order in which they are tried without a configured chain. */
@@ -44,7 +52,10 @@ const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
       isConfigured: ({ env }) => env === 'development',
       missing: 'dev tokens require --env development',
       isExplicit: false,
-      open: async () => ({ chain: [createDevAuthenticator()], close: async () => {} }),
+      open: async (config) => ({
+        chain: [createDevAuthenticator(whereDevTokensHold(config))],
+        close: async () => {},
+      }),
     },
   ],
   [
@@ -83,23 +94,28 @@ export async function createAuthenticators(
   config: HostConfig,
   log: Log,
   plugins: AuthenticatorSource = NO_PLUGINS,
+  options: OpenOptions = {},
 ): Promise<Authenticators> {
   const choices = chooseAuthenticators(config);
   assertTokenHeaderUsed(config);
   const hasDevTokens = choices.some(({ name }) => name === 'dev');
   if (hasDevTokens) assertCredentialsRequired(config);
+  const roles = config.roles === null ? Roles.none(log) : await Roles.open(config.roles, log);
   const links: Link[] = [];
   const close = async () => {
     for (const link of links.toReversed()) await link.close();
+    await roles.close();
   };
   try {
-    for (const choice of choices) links.push(await openLink(choice, config, log, plugins));
+    for (const choice of choices) {
+      links.push(await openLink(choice, config, log, roles, plugins, options));
+    }
   } catch (error) {
     await close();
     throw error;
   }
   const issuers = links.flatMap((link) => link.issuers ?? []);
-  return { chain: links.flatMap(({ chain }) => chain), issuers, hasDevTokens, close };
+  return { chain: links.flatMap(({ chain }) => chain), issuers, hasDevTokens, roles, close };
 }
 
 function chooseAuthenticators(config: HostConfig): readonly AuthenticatorChoice[] {
@@ -122,19 +138,21 @@ async function openLink(
   choice: AuthenticatorChoice,
   config: HostConfig,
   log: Log,
+  roles: Roles,
   plugins: AuthenticatorSource,
+  options: OpenOptions,
 ): Promise<Link> {
   const { name } = choice;
   const builtIn = BUILT_IN.get(name);
   if (builtIn === undefined) {
-    const { authenticator, scope } = await openPluginAuthenticator(choice, plugins, log);
+    const { authenticator, scope } = await openPluginAuthenticator(choice, plugins, roles, log);
     return { chain: [authenticator], close: () => scope.close() };
   }
   if (!builtIn.isConfigured(config)) {
     throw new ConfigError(`authenticator '${name}' cannot be used: ${builtIn.missing}`);
   }
-  const link = await builtIn.open(config, log);
-  return { ...link, chain: link.chain.map((one) => createCheckedAuthenticator(one, log)) };
+  const link = await builtIn.open(config, log, options);
+  return { ...link, chain: link.chain.map((one) => createCheckedAuthenticator(one, log, roles)) };
 }
 
 function assertCredentialsRequired(config: HostConfig): void {
@@ -143,6 +161,12 @@ function assertCredentialsRequired(config: HostConfig): void {
     'with --env development the host listens on loopback only, since anyone can make a dev token: ' +
       'use --host 127.0.0.1, or --allow-dev-auth-anywhere if this is intended',
   );
+}
+
+/** A public URL of another host says that people reach the host through a proxy. */
+function whereDevTokensHold({ allowDevAuthAnywhere, publicUrl }: HostConfig) {
+  if (allowDevAuthAnywhere) return 'anywhere';
+  return isLoopbackOrigin(publicUrl) ? 'loopback' : 'nowhere';
 }
 
 function assertTokenHeaderUsed({ tokens, tokenHeader }: HostConfig): void {
@@ -172,11 +196,19 @@ async function openTokens(
   }
 }
 
-async function openIssuers({ issuers }: HostConfig, log: Log): Promise<Link<Authenticator>> {
+async function openIssuers(
+  { issuers }: HostConfig,
+  log: Log,
+  options: OpenOptions,
+): Promise<Link<Authenticator>> {
   // Loaded only if configured: jose and node-fetch slow down the start.
   const { openIssuersAuthenticators } = await import('./issuers.js');
   try {
-    return await openIssuersAuthenticators(issuers ?? '', { log, environment: process.env });
+    return await openIssuersAuthenticators(issuers ?? '', {
+      ...options,
+      log,
+      environment: process.env,
+    });
   } catch (error) {
     throw assertValidFile(error);
   }

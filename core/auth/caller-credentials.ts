@@ -2,7 +2,7 @@ import type { Credentials } from '../contract/index.js';
 
 /** What a request presents. */
 export interface CallerCredentials extends Credentials {
-  /** Remote address of the connection, where there is one. */
+  /** The address of the client, where it is known. */
   readonly address?: string | undefined;
 }
 

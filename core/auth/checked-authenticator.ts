@@ -3,6 +3,8 @@ import {
   type Actor,
   type ActorKind,
   type Authenticator,
+  CREDENTIAL_REASONS,
+  type CredentialReason,
   type Log,
 } from '../contract/index.js';
 import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
@@ -12,6 +14,7 @@ import { withFields } from '../log/logger.js';
 import { ACTOR_ID, SCOPE } from './actor-syntax.js';
 import type { CallerCredentials } from './caller-credentials.js';
 import { readDeclaration } from './declaration.js';
+import type { GivenActor, Roles } from './roles.js';
 
 /** The default of `limits.timeout_ms`: authentication takes no longer than a call. */
 const RESPONSE_TIMEOUT_MS = 5000;
@@ -29,6 +32,19 @@ export interface Authenticated {
   readonly readsCookies: boolean;
 }
 
+/** Credentials without an actor. */
+export interface Rejected {
+  readonly rejected: CredentialReason;
+  /** The entry of the tokens file, or the id of the key, that they name; `null` for none. */
+  readonly token: string | null;
+}
+
+export const UNKNOWN_CREDENTIALS: Rejected = { rejected: 'unknown', token: null };
+
+export function isRejected(result: Authenticated | Rejected): result is Rejected {
+  return 'rejected' in result;
+}
+
 /** An authenticator of the chain, whose results are validated. */
 export interface CheckedAuthenticator {
   readonly name: string;
@@ -38,18 +54,20 @@ export interface CheckedAuthenticator {
   readonly challenges: readonly string[];
   authenticate(
     credentials: CallerCredentials,
-  ): Authenticated | null | Promise<Authenticated | null>;
+  ): Authenticated | Rejected | Promise<Authenticated | Rejected>;
 }
 
 /**
  * Authenticators are third-party code: each has a deadline, and its actor is validated. Any other behavior
  * becomes an error, logged at most once a second.
+ * @param roles add their scopes to its actors
  * @param owner receives its uncaught errors; `null` for the host's own
  * @throws Error for invalid `reads` or `challenges`.
  */
 export function createCheckedAuthenticator(
   authenticator: Authenticator,
   log: Log,
+  roles: Roles,
   owner: ErrorOwner | null = null,
 ): CheckedAuthenticator {
   const { name } = authenticator;
@@ -61,10 +79,11 @@ export function createCheckedAuthenticator(
   );
   const createLateError = () =>
     new Error(`authenticator '${name}' did not respond within ${RESPONSE_TIMEOUT_MS} ms`);
-  const validate = (result: unknown) => validateResult(result, name, readsCookies);
+  const validate = (result: unknown) =>
+    validateResult(result, { name, readsCookies, roles, isBuiltIn: owner === null });
   let waiting = 0;
 
-  const settle = async (result: Promise<unknown>): Promise<Authenticated | null> => {
+  const settle = async (result: Promise<unknown>): Promise<Authenticated | Rejected> => {
     waiting += 1;
     try {
       return validate(await withTimeout(result, RESPONSE_TIMEOUT_MS, createLateError));
@@ -106,15 +125,27 @@ function isThenable(result: unknown): result is PromiseLike<unknown> {
   return typeof (result as { readonly then?: unknown } | null | undefined)?.then === 'function';
 }
 
-/** @throws Error for anything but an actor, an actor with the digest of a body, or `null`. */
-function validateResult(
-  result: unknown,
-  name: string,
-  readsCookies: boolean,
-): Authenticated | null {
-  if (result === null) return null;
+interface CheckedResult {
+  readonly name: string;
+  readonly readsCookies: boolean;
+  readonly roles: Roles;
+  /** Only those of the host name tokens: one of a plugin could name a part of the credential. */
+  readonly isBuiltIn: boolean;
+}
+
+/** @throws Error for anything but an actor, an actor with the digest of a body, a reason, or `null`. */
+function validateResult(result: unknown, checked: CheckedResult): Authenticated | Rejected {
+  const { name, readsCookies, isBuiltIn } = checked;
+  if (result === null) return UNKNOWN_CREDENTIALS;
+  if (typeof result === 'object' && 'rejected' in result) {
+    const { rejected, token = null } = result as Partial<Rejected>;
+    if (rejected === undefined || !CREDENTIAL_REASONS.includes(rejected)) {
+      throw new Error(`authenticator '${name}' rejected credentials with an unknown reason`);
+    }
+    return { rejected, token: isBuiltIn ? token : null };
+  }
   const isSigned = typeof result === 'object' && result !== null && 'actor' in result;
-  if (!isSigned) return { actor: validateActor(result, name), bodySha256: null, readsCookies };
+  if (!isSigned) return { actor: readActor(result, checked), bodySha256: null, readsCookies };
   const { actor, bodySha256 } = result as {
     readonly actor: unknown;
     readonly bodySha256?: unknown;
@@ -122,19 +153,36 @@ function validateResult(
   if (typeof bodySha256 !== 'string' || !SHA256_HEX.test(bodySha256)) {
     throw new Error(`authenticator '${name}' returned an invalid 'bodySha256'`);
   }
-  return { actor: validateActor(actor, name), bodySha256, readsCookies };
+  return { actor: readActor(actor, checked), bodySha256, readsCookies };
+}
+
+function readActor(result: unknown, { name, roles, isBuiltIn }: CheckedResult): Actor {
+  const actor = validateActor(result, name);
+  // Only the authenticators of the host bound what roles add: the contract has no such member.
+  return roles.resolve(isBuiltIn ? actor : withoutBounds(actor), name);
+}
+
+function withoutBounds(actor: GivenActor): GivenActor {
+  if (actor.allowedScopes === undefined) return actor;
+  const { allowedScopes: _unknown, ...known } = actor;
+  return known;
 }
 
 function validateActor(result: unknown, name: string): Actor {
-  const { kind, id, scopes, expiresAt } = (result ?? {}) as Partial<Actor>;
+  const { kind, id, scopes, roles, expiresAt } = (result ?? {}) as Partial<Actor>;
   if (!ACTOR_KINDS.includes(kind as ActorKind)) throw invalidActor(name, 'kind');
   if (typeof id !== 'string' || !ACTOR_ID.test(id)) throw invalidActor(name, 'id');
   if (!(scopes instanceof Set)) throw invalidActor(name, 'scopes');
   for (const scope of scopes as ReadonlySet<unknown>) {
     if (typeof scope !== 'string' || !SCOPE.test(scope)) throw invalidActor(name, 'scopes');
   }
+  if (roles !== undefined && !isListOfTexts(roles)) throw invalidActor(name, 'roles');
   if (expiresAt !== undefined && !Number.isFinite(expiresAt)) throw invalidActor(name, 'expiresAt');
   return result as Actor;
+}
+
+function isListOfTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
 function invalidActor(name: string, member: string): Error {

@@ -1,9 +1,12 @@
+import { ConfigError } from '../errors.js';
+
 interface Declared {
   readonly reads: readonly string[];
   readonly challenges: readonly string[];
 }
 
 const DEFAULT_HEADERS: readonly string[] = ['authorization'];
+export const BASIC_CHALLENGE = 'Basic realm="modgate"';
 const DEFAULT_CHALLENGES: readonly string[] = ['Bearer'];
 
 /** The headers that hold credentials, in the order of the chain; for a chain without any, the default. */
@@ -12,8 +15,25 @@ export function listCredentialHeaders(chain: readonly Declared[]): readonly stri
   return names.size === 0 ? DEFAULT_HEADERS : [...names];
 }
 
-/** What a 401 lists: never empty, since a 401 needs a challenge (RFC 9110, section 15.5.2). */
-export function listChallenges(chain: readonly Declared[]): readonly string[] {
-  const challenges = new Set(chain.flatMap((one) => one.challenges));
-  return challenges.size === 0 ? DEFAULT_CHALLENGES : [...challenges];
+/**
+ * What a 401 lists: never empty, since a 401 needs a challenge (RFC 9110, section 15.5.2).
+ * @param takesBasic whether tokens are also passwords of `authorization: Basic`
+ */
+export function listChallenges(chain: readonly Declared[], takesBasic: boolean): readonly string[] {
+  const challenges = new Set(chain.flatMap((declared) => declared.challenges));
+  const listed = challenges.size === 0 ? DEFAULT_CHALLENGES : [...challenges];
+  return takesBasic ? [...listed, BASIC_CHALLENGE] : listed;
+}
+
+/** @throws ConfigError where no authenticator takes the tokens, or another one takes `Basic`. */
+export function assertBasicUsable(chain: readonly Declared[]): void {
+  if (chain.some(({ challenges }) => challenges.some((challenge) => /^basic\b/i.test(challenge)))) {
+    throw new ConfigError(
+      '--token-basic takes authorization: Basic, which an authenticator of this host takes too: remove one of them',
+    );
+  }
+  if (chain.some(({ reads }) => reads.includes('authorization'))) return;
+  throw new ConfigError(
+    '--token-basic requires an authenticator that reads authorization: name a tokens file with --tokens FILE',
+  );
 }

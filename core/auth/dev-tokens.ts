@@ -1,5 +1,8 @@
 import type { Actor, ActorKind, Authenticator } from '../contract/index.js';
+import { isProxyHeader } from '../lib/loopback.js';
 import { ACTOR_ID, MAX_TOKEN_LENGTH, SCOPE } from './actor-syntax.js';
+
+const DEV_PREFIX = /^dev-(?:service|system|user):/;
 
 /** `dev-<kind>:<id>` and, after the next colon, the scopes. */
 const DEV_TOKEN = /^dev-(service|system|user):([^:]*)(?::(.*))?$/;
@@ -8,11 +11,21 @@ const DEV_TOKEN = /^dev-(service|system|user):([^:]*)(?::(.*))?$/;
  * Accepts every token of the form `dev-service:<id>[:<scope>,<scope>…]`, `dev-user:<id>[:<scopes>]` or
  * `dev-system:<id>`. A scope may contain a colon. An empty list of scopes, or an empty scope, is rejected:
  * more likely a script's empty variable than a wish for no scopes.
+ *
+ * @param holds where they count: with `loopback`, not for a request that a proxy has passed on
  */
-export function createDevAuthenticator(): Authenticator {
+export function createDevAuthenticator(
+  holds: 'anywhere' | 'loopback' | 'nowhere' = 'loopback',
+): Authenticator {
   return {
     name: 'dev',
-    authenticate: ({ scheme, token }) => (scheme === 'bearer' ? parseDevToken(token) : null),
+    authenticate: ({ scheme, token, headers }) => {
+      if (scheme !== 'bearer' || !DEV_PREFIX.test(token)) return null;
+      const isRefused =
+        holds === 'nowhere' || (holds === 'loopback' && [...headers.keys()].some(isProxyHeader));
+      if (isRefused) return { rejected: 'unknown' };
+      return parseDevToken(token) ?? { rejected: 'malformed' };
+    },
   };
 }
 

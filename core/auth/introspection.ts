@@ -1,6 +1,6 @@
-import { isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
-import type { Actor, Secret } from '../contract/index.js';
+import type { Actor, CredentialReason, RejectedCredentials, Secret } from '../contract/index.js';
+import { nameNetwork } from '../lib/client-network.js';
 import { QueueFull, Semaphore } from '../lib/semaphore.js';
 import { ActorCache } from './actor-cache.js';
 import { MAX_TOKEN_LENGTH } from './actor-syntax.js';
@@ -44,7 +44,7 @@ async function introspect(
       throw new UnverifiableToken(config.name, error.message, { cause: error });
     }
     if (error instanceof UnmappedClaims)
-      throw new RejectedToken(error.message, true, { cause: error });
+      throw new RejectedToken(error.message, 'malformed', { isSuspicious: true, cause: error });
     throw error;
   }
 }
@@ -60,9 +60,9 @@ function parseIntrospection(response: unknown, config: IntrospectionConfig): Ver
     throw new IssuerError('did not respond with an introspection');
   }
   const claims = response as Claims;
-  if (claims['active'] !== true) throw new RejectedToken('the token is not active', false);
+  if (claims['active'] !== true) throw new RejectedToken('the token is not active', 'revoked');
   const rejection = findRejection(claims, config);
-  if (rejection !== null) throw new RejectedToken(rejection, false);
+  if (rejection !== null) throw new RejectedToken(...rejection);
   const { exp } = claims;
   const expiresAt = typeof exp === 'number' ? exp * MS_PER_SECOND : Number.POSITIVE_INFINITY;
   const actor = createActor(claims, config.actor);
@@ -71,20 +71,25 @@ function parseIntrospection(response: unknown, config: IntrospectionConfig): Ver
 }
 
 /** An issuer may report `active` by its own clock and for any resource, so all claims are checked. */
-function findRejection(claims: Claims, { issuer, audience }: IntrospectionConfig): string | null {
+function findRejection(
+  claims: Claims,
+  { issuer, audience }: IntrospectionConfig,
+): readonly [string, CredentialReason] | null {
   const { exp, nbf, iss, aud, cnf, token_type: type } = claims;
   const now = Date.now() / MS_PER_SECOND;
-  if (exp !== undefined && !(typeof exp === 'number' && exp > now)) return 'the token has expired';
-  if (nbf !== undefined && !(typeof nbf === 'number' && nbf <= now)) {
-    return 'the token is not valid yet';
+  if (exp !== undefined && !(typeof exp === 'number' && exp > now)) {
+    return ['the token has expired', 'expired'];
   }
-  if (issuer !== undefined && iss !== issuer) return 'the token is from another issuer';
+  if (nbf !== undefined && !(typeof nbf === 'number' && nbf <= now)) {
+    return ['the token is not valid yet', 'not_yet_valid'];
+  }
+  if (issuer !== undefined && iss !== issuer) return ['the token is from another issuer', 'issuer'];
   if (audience !== undefined && !isMeantFor(aud, [audience].flat())) {
-    return 'the token is for another audience';
+    return ['the token is for another audience', 'audience'];
   }
   const isBearer =
     type === undefined || (typeof type === 'string' && /^(?:bearer|access_token)$/i.test(type));
-  return cnf === undefined && isBearer ? null : 'the token is bound to a key';
+  return cnf === undefined && isBearer ? null : ['the token is bound to a key', 'malformed'];
 }
 
 function isMeantFor(aud: unknown, audiences: readonly string[]): boolean {
@@ -112,8 +117,11 @@ export class Introspection {
   readonly #rejections: RejectionLog;
   readonly #accepted = new ActorCache();
   /** A separate cache, so that a flood of invalid tokens does not evict valid ones. */
-  readonly #rejected = new LRUCache<string, true>({ max: MAX_REJECTED, ttl: REJECTED_TTL_MS });
-  readonly #pending = new Map<string, Promise<Actor | null>>();
+  readonly #rejected = new LRUCache<string, RejectedCredentials>({
+    max: MAX_REJECTED,
+    ttl: REJECTED_TTL_MS,
+  });
+  readonly #pending = new Map<string, Promise<Actor | RejectedCredentials>>();
   readonly #semaphore = new Semaphore(MAX_CONCURRENT, MAX_WAITING);
 
   constructor(config: IntrospectionConfig, secret: Secret, rejections: RejectionLog) {
@@ -129,14 +137,15 @@ export class Introspection {
   authenticate(
     { token, address }: Pick<CallerCredentials, 'token' | 'address'>,
     digest: string,
-  ): Actor | null | Promise<Actor | null> {
+  ): Actor | RejectedCredentials | null | Promise<Actor | RejectedCredentials> {
     if (!this.#hasFormat(token)) return null;
     const accepted = this.#accepted.get(digest);
     if (accepted !== undefined) return accepted;
-    if (this.#rejected.get(digest) === true) return null;
+    const rejected = this.#rejected.get(digest);
+    if (rejected !== undefined) return rejected;
     let pending = this.#pending.get(digest);
     if (pending === undefined) {
-      const share = address === undefined ? '' : networkOf(address);
+      const share = address === undefined ? '' : nameNetwork(address);
       pending = this.#request(token, digest, share).finally(() => this.#pending.delete(digest));
       this.#pending.set(digest, pending);
     }
@@ -153,7 +162,11 @@ export class Introspection {
     return named === undefined || named === issuer;
   }
 
-  async #request(token: string, digest: string, share: string): Promise<Actor | null> {
+  async #request(
+    token: string,
+    digest: string,
+    share: string,
+  ): Promise<Actor | RejectedCredentials> {
     const signal = AbortSignal.timeout(QUEUE_TIMEOUT_MS);
     try {
       const verified = await this.#semaphore.run(
@@ -164,34 +177,19 @@ export class Introspection {
       this.#accepted.set(digest, verified, cacheSeconds * MS_PER_SECOND);
       return verified.actor;
     } catch (error) {
-      this.#reject(error, digest);
-      return null;
+      return this.#reject(error, digest);
     }
   }
 
-  #reject(error: unknown, digest: string): void {
+  #reject(error: unknown, digest: string): RejectedCredentials {
     if (error instanceof QueueFull) {
       throw new UnverifiableToken(this.#config.name, `has too many requests: ${error.message}`);
     }
     if (!(error instanceof RejectedToken)) throw error;
     this.#rejections.report(this.#config.name, error);
     // Not cached for a wrong mapping, which may be corrected at any time.
-    if (!error.isSuspicious) this.#rejected.set(digest, true);
+    const rejected = { rejected: error.reason };
+    if (!error.isSuspicious) this.#rejected.set(digest, rejected);
+    return rejected;
   }
-}
-
-const IPV4_MAPPED = /^::ffff:(?=\d+\.)/i;
-const NETWORK_GROUPS = 4;
-
-/** An IPv4 address, or the /64 network of an IPv6 address, which belongs to one subscriber. */
-function networkOf(address: string): string {
-  const plain = address.replace(IPV4_MAPPED, '');
-  if (!isIPv6(plain)) return plain;
-  const [head = '', tail] = plain.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const missing = tail === undefined ? 0 : 8 - groups.length - tail.split(':').length;
-  return [...groups, ...Array.from({ length: missing }, () => '0')]
-    .concat(tail?.split(':') ?? [])
-    .slice(0, NETWORK_GROUPS)
-    .join(':');
 }

@@ -41,6 +41,11 @@ export interface IssuerKeys {
   close(): Promise<void>;
 }
 
+const NO_KEYS: IssuerKeys = {
+  get: () => Promise.reject(new IssuerError('is not asked for keys')),
+  close: async () => {},
+};
+
 /** Between two attempts while no keys are known. Milliseconds. */
 const FIRST_KEYS_RETRY_MS = 1000;
 const MS_PER_SECOND = 1000;
@@ -49,10 +54,12 @@ const MS_PER_SECOND = 1000;
 export function openIssuerKeys(
   issuer: string,
   source: JwksSource,
-  context: { readonly baseDir: string; readonly log: Log },
+  context: { readonly baseDir: string; readonly log: Log; readonly isOffline: boolean },
 ): Promise<IssuerKeys> {
-  if (source.url !== undefined)
+  if (source.url !== undefined) {
+    if (context.isOffline) return Promise.resolve(NO_KEYS);
     return Promise.resolve(new RemoteKeys(issuer, source.url, source, context.log));
+  }
   return openKeysFile(resolve(context.baseDir, source.file ?? ''), context.log);
 }
 

@@ -1,4 +1,4 @@
-import fetch, { type RequestInit } from 'node-fetch';
+import { FetchFailed, fetchBounded } from '../document/bounded-fetch.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 import { parsePlainJson } from './strict-json.js';
 
@@ -18,35 +18,29 @@ export class IssuerError extends Error {
  */
 export async function requestIssuer(
   url: string,
-  request: Pick<RequestInit, 'method' | 'headers' | 'body'> & {
+  request: {
+    readonly method?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: string;
     readonly signal?: AbortSignal;
   } = {},
 ): Promise<unknown> {
-  const timeout = AbortSignal.timeout(ISSUER_TIMEOUT_MS);
-  const end = new AbortController();
-  const signals = [timeout, end.signal, ...(request.signal ? [request.signal] : [])];
+  const limits = { maxBytes: MAX_RESPONSE_BYTES, timeoutMs: ISSUER_TIMEOUT_MS };
+  const headers = { accept: 'application/json', ...request.headers };
   try {
-    const response = await fetch(url, {
-      ...request,
-      headers: { accept: 'application/json', 'accept-encoding': 'identity', ...request.headers },
-      compress: false,
-      redirect: 'manual',
-      size: MAX_RESPONSE_BYTES,
-      signal: AbortSignal.any(signals),
+    const { body } = await fetchBounded(url, { ...request, ...limits, headers }, ({ status }) => {
+      if (status !== 200) throw new IssuerError(`responded with ${status}`);
     });
-    if (response.status !== 200) throw new IssuerError(`responded with ${response.status}`);
-    const text = decodeUtf8(new Uint8Array(await response.arrayBuffer()));
+    const text = decodeUtf8(body);
     const value = text === null ? undefined : parsePlainJson(text);
     if (value === undefined) throw new IssuerError('did not respond with JSON');
     return value;
   } catch (error) {
-    if (error instanceof IssuerError) throw error;
-    const reason = timeout.aborted
-      ? `did not respond within ${ISSUER_TIMEOUT_MS / 1000} s`
-      : 'cannot be reached, or its response is longer than 256 KiB';
-    throw new IssuerError(reason, { cause: error });
-  } finally {
-    // Frees the connection of a response that was not read to its end.
-    end.abort();
+    if (!(error instanceof FetchFailed)) throw error;
+    const reason =
+      error.reason === 'timeout'
+        ? `did not respond within ${ISSUER_TIMEOUT_MS / 1000} s`
+        : 'cannot be reached, or its response is longer than 256 KiB';
+    throw new IssuerError(reason, { cause: error.cause });
   }
 }

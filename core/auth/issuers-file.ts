@@ -13,12 +13,12 @@ import {
 } from 'superstruct';
 import type { AnyStruct } from '../contract/described.js';
 import { ACTOR_KINDS, type Secret, secretReference } from '../contract/index.js';
-import { createInvalidFile, type Violation } from '../document/diagnostic.js';
-import { parseByStruct } from '../document/parse-file.js';
+import { assertDistinct, parseByStruct } from '../document/parse-file.js';
 import { resolveReferences } from '../document/references.js';
-import { findRepeated, matching, nonEmptyText, wholeNumber } from '../document/structs.js';
+import { matching, nonEmptyText, wholeNumber } from '../document/structs.js';
 import { isLoopbackAddress } from '../lib/loopback.js';
 import { actorId, MAX_TOKEN_LENGTH, scope } from './actor-syntax.js';
+import { roleName } from './role-table.js';
 
 /**
  * Asymmetric algorithms only: with a symmetric one, an issuer's public key could be used as the shared
@@ -70,6 +70,10 @@ const actor = object({
   id_prefix: optional(matching('letters, digits or ._@-, at most 64', /^[A-Za-z0-9._@-]{1,64}$/)),
   scopes: optional(array(claim)),
   allowed_scopes: optional(array(scope)),
+  roles: optional(array(claim)),
+  /** Where the issuer has other names for roles; then only what it lists counts. */
+  role_values: optional(record(nonEmptyText(), roleName)),
+  allowed_roles: optional(array(roleName)),
 });
 
 export type ActorMapping = Infer<typeof actor>;
@@ -156,8 +160,17 @@ export async function parseIssuersFile(
     issuers?: IssuerConfig[];
     introspection?: IntrospectionConfig[];
   };
-  const repeated = findRepeated(issuers.map((one) => one.issuer));
-  if (repeated !== null) throw createInvalidFile([describeRepeated(repeated)], source);
+  assertDistinct(
+    issuers.map(({ issuer }) => issuer),
+    source,
+    {
+      rule: 'duplicate-issuer',
+      message: 'two entries have the same issuer',
+      hint: 'name several audiences in one entry',
+      list: 'issuers',
+      member: ['issuer'],
+    },
+  );
   const baseDir = dirname(file);
   const references = await resolveReferences({
     struct: ISSUERS_FILE,
@@ -176,14 +189,4 @@ function isTrustedUrl(value: unknown): boolean {
   const { protocol, hostname, username, password } = new URL(value);
   if (username !== '' || password !== '') return false;
   return protocol === 'https:' || isLoopbackAddress(hostname.replace(/^\[|\]$/g, ''));
-}
-
-function describeRepeated(index: number): Violation {
-  return {
-    rule: 'duplicate-issuer',
-    message: 'two entries have the same issuer',
-    hint: 'name several audiences in one entry',
-    path: ['issuers', index, 'issuer'],
-    at: 'value',
-  };
 }

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
-import type { Actor, Authenticator, Log } from '../contract/index.js';
+import type { Actor, AuthenticationResult, Authenticator, Log } from '../contract/index.js';
 import { openReloadedFile } from '../watch/reloaded-file.js';
 import { ActorCache } from './actor-cache.js';
 import type { CallerCredentials } from './caller-credentials.js';
+import type { Rejected } from './checked-authenticator.js';
 import { Introspection } from './introspection.js';
 import { openIssuerKeys } from './issuer-keys.js';
 import { type IssuerConfig, type IssuersFile, parseIssuersFile } from './issuers-file.js';
@@ -19,6 +20,8 @@ interface IssuersAuthenticators {
 interface IssuersOptions {
   readonly log: Log;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Whether keys behind URLs are not requested. Default false. */
+  readonly isOffline?: boolean;
   /** Between two checks of the file. Milliseconds, default 2000. */
   readonly pollMs?: number;
 }
@@ -45,13 +48,13 @@ export async function openIssuersAuthenticators(
   file: string,
   options: IssuersOptions,
 ): Promise<IssuersAuthenticators> {
-  const { log, environment } = options;
+  const { log, environment, isOffline = false } = options;
   const rejections = createRejectionLog(log);
   const reloaded = await openReloadedFile(file, {
     log,
     name: 'issuers file',
     parse: async (name, text) =>
-      openIssuers(await parseIssuersFile(name, text, environment), log, rejections),
+      openIssuers(await parseIssuersFile(name, text, environment), { log, isOffline }, rejections),
     describe: ({ byName, introspection }) => ({
       issuers: byName.size,
       introspection: introspection.length,
@@ -83,7 +86,7 @@ export async function openIssuersAuthenticators(
 
 async function openIssuers(
   file: IssuersFile,
-  log: Log,
+  context: KeysContext,
   rejections: RejectionLog,
 ): Promise<OpenIssuers> {
   const opened: Issuer[] = [];
@@ -91,7 +94,7 @@ async function openIssuers(
     await Promise.all(opened.map(({ keys }) => keys.close()));
   };
   try {
-    for (const config of file.issuers) opened.push(await openIssuer(config, file.baseDir, log));
+    for (const config of file.issuers) opened.push(await openIssuer(config, file.baseDir, context));
   } catch (error) {
     await close();
     throw error;
@@ -108,8 +111,17 @@ async function openIssuers(
   };
 }
 
-async function openIssuer(config: IssuerConfig, baseDir: string, log: Log): Promise<Issuer> {
-  return { config, keys: await openIssuerKeys(config.issuer, config.jwks, { baseDir, log }) };
+type KeysContext = Omit<Parameters<typeof openIssuerKeys>[2], 'baseDir'>;
+
+async function openIssuer(
+  config: IssuerConfig,
+  baseDir: string,
+  context: KeysContext,
+): Promise<Issuer> {
+  return {
+    config,
+    keys: await openIssuerKeys(config.issuer, config.jwks, { ...context, baseDir }),
+  };
 }
 
 /** A cached token costs a hash and a lookup, without a promise. */
@@ -117,7 +129,7 @@ function findActor(
   issuers: OpenIssuers,
   token: string,
   rejections: RejectionLog,
-): Actor | null | Promise<Actor | null> {
+): Actor | Promise<AuthenticationResult> {
   const digest = hash('sha256', token, 'base64');
   return issuers.verified.get(digest) ?? verify(issuers, token, digest, rejections);
 }
@@ -127,10 +139,11 @@ async function verify(
   token: string,
   digest: string,
   rejections: RejectionLog,
-): Promise<Actor | null> {
+): Promise<AuthenticationResult> {
   const parts = readJwtParts(token);
-  const issuer = parts === null ? undefined : byName.get(parts.issuer);
-  if (issuer === undefined) return null;
+  if (parts === null) return null;
+  const issuer = byName.get(parts.issuer);
+  if (issuer === undefined) return { rejected: 'issuer' };
   try {
     const result = await verifyJwt(token, issuer);
     verified.set(digest, result, VERIFIED_MS);
@@ -138,7 +151,8 @@ async function verify(
   } catch (error) {
     if (!(error instanceof RejectedToken)) throw error;
     rejections.report(issuer.config.issuer, error);
-    return null;
+    const rejected: Rejected = { rejected: error.reason, token: error.keyId };
+    return rejected;
   }
 }
 
@@ -149,21 +163,23 @@ async function verify(
 async function introspect(
   issuers: OpenIssuers,
   credentials: CallerCredentials,
-): Promise<Actor | null> {
+): Promise<AuthenticationResult> {
   if (issuers.introspection.length === 0) return null;
   const issuer = readJwtParts(credentials.token)?.issuer;
   if (issuer !== undefined && issuers.byName.has(issuer)) return null;
   const digest = hash('sha256', credentials.token, 'base64');
   let failure: { readonly error: unknown } | null = null;
+  let rejected: AuthenticationResult = null;
   for (const introspection of issuers.introspection) {
     try {
-      const actor = await introspection.authenticate(credentials, digest);
-      if (actor !== null) return actor;
+      const result = await introspection.authenticate(credentials, digest);
+      if (result !== null && !('rejected' in result)) return result;
+      rejected = result ?? rejected;
     } catch (error) {
       // Another issuer may accept it.
       failure ??= { error };
     }
   }
   if (failure !== null) throw failure.error;
-  return null;
+  return rejected;
 }

@@ -1,6 +1,7 @@
-import type { Actor, ActorKind } from '../contract/index.js';
+import type { ActorKind } from '../contract/index.js';
 import { ACTOR_ID, SCOPE } from './actor-syntax.js';
 import { type ActorMapping, ISSUER_DEFAULTS } from './issuers-file.js';
+import type { GivenActor } from './roles.js';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
@@ -16,13 +17,15 @@ const DEFAULT_ID = 'sub';
  * might mean something else.
  * @throws UnmappedClaims
  */
-export function createActor(claims: Claims, mapping: ActorMapping): Actor {
+export function createActor(claims: Claims, mapping: ActorMapping): GivenActor {
   const { allowed_scopes: allowed } = mapping;
   const scopes = readScopes(claims, mapping.scopes ?? ISSUER_DEFAULTS.scopes);
+  const roles = readRoles(claims, mapping);
   return {
     kind: readKind(claims, mapping.kind),
     id: readId(claims, mapping.id ?? DEFAULT_ID, mapping.id_prefix ?? ''),
     scopes: new Set(allowed === undefined ? scopes : scopes.filter((one) => allowed.includes(one))),
+    ...(roles.length > 0 && { roles, ...(allowed !== undefined && { allowedScopes: allowed }) }),
   };
 }
 
@@ -43,14 +46,10 @@ function readKind(claims: Claims, kind: ActorMapping['kind']): ActorKind {
   throw new UnmappedClaims(`the claim '${kind.claim}' does not map to a kind of actor`);
 }
 
-/** A string of words separated by spaces (RFC 6749, section 3.3), or a list of words. */
 function readScopes(claims: Claims, names: readonly string[]): string[] {
   return names.flatMap((name) => {
-    const value = findClaim(claims, name);
-    if (value === undefined || value === null) return [];
-    const words =
-      typeof value === 'string' ? value.split(' ').filter((word) => word !== '') : value;
-    if (Array.isArray(words) && words.every(isScope)) return words;
+    const words = readWords(claims, name);
+    if (words.every(isScope)) return words;
     throw new UnmappedClaims(
       `the claim '${name}' must hold scopes of visible ASCII without a comma`,
     );
@@ -59,6 +58,30 @@ function readScopes(claims: Claims, names: readonly string[]): string[] {
 
 function isScope(value: unknown): value is string {
   return typeof value === 'string' && SCOPE.test(value);
+}
+
+/** Names that the mapping does not list, and those of no role, are for other services. */
+function readRoles(
+  claims: Claims,
+  { roles: names = [], role_values: values, allowed_roles: allowed }: ActorMapping,
+): string[] {
+  const given = names.flatMap((name) => {
+    const words = readWords(claims, name);
+    if (words.every((word) => typeof word === 'string')) return words;
+    throw new UnmappedClaims(`the claim '${name}' must hold names of roles`);
+  });
+  const roles =
+    values === undefined
+      ? given
+      : given.flatMap((word) => (Object.hasOwn(values, word) ? (values[word] ?? []) : []));
+  return allowed === undefined ? roles : roles.filter((role) => allowed.includes(role));
+}
+
+/** A string of words separated by spaces (RFC 6749, section 3.3), or a list. Without the claim none. */
+function readWords(claims: Claims, name: string): unknown[] {
+  const value = findClaim(claims, name) ?? [];
+  if (typeof value === 'string') return value.split(' ').filter((word) => word !== '');
+  return Array.isArray(value) ? value : [value];
 }
 
 /** By its full name, which may be a URL, otherwise by a dotted path: `realm_access.roles`. */

@@ -11,6 +11,7 @@ import {
   createAuthenticatorOwner,
   createCheckedAuthenticator,
 } from './checked-authenticator.js';
+import type { Roles } from './roles.js';
 
 /** The host does not start without it. Milliseconds. */
 const OPEN_TIMEOUT_MS = 5000;
@@ -32,6 +33,7 @@ export interface AuthenticatorSource {
 export async function openPluginAuthenticator(
   choice: AuthenticatorChoice,
   source: AuthenticatorSource,
+  roles: Roles,
   log: Log,
 ): Promise<PluginAuthenticator> {
   const { name } = choice;
@@ -50,7 +52,7 @@ export async function openPluginAuthenticator(
     const createLateError = () => new Error(`it did not open within ${OPEN_TIMEOUT_MS} ms`);
     const opened: unknown = await withTimeout(opening, OPEN_TIMEOUT_MS, createLateError);
     const authenticator = bindAuthenticator(name, opened);
-    return { authenticator: createCheckedAuthenticator(authenticator, log, owner), scope };
+    return { authenticator: createCheckedAuthenticator(authenticator, log, roles, owner), scope };
   } catch (error) {
     await scope.close();
     if (error instanceof ConfigError) throw error;

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import type { Actor, Authenticator, Credentials, Log } from '../contract/index.js';
+import type { AuthenticationResult, Authenticator, Credentials, Log } from '../contract/index.js';
 import { openReloadedFile } from '../watch/reloaded-file.js';
 import { MAX_TOKEN_LENGTH } from './actor-syntax.js';
+import type { Rejected } from './checked-authenticator.js';
 import { parseTokenFile, type TokenTable } from './token-file.js';
 
 export interface TokensAuthenticator extends Authenticator {
@@ -56,10 +57,12 @@ function readToken(credentials: Credentials, header: string | null): string | nu
  * cannot approach a stored digest byte by byte without inverting SHA-256, and a digest is not a credential:
  * the Map is as safe as a constant-time comparison with every entry.
  */
-function findActor(table: TokenTable, token: string): Actor | null {
+function findActor(table: TokenTable, token: string): AuthenticationResult {
   if (token.length > MAX_TOKEN_LENGTH) return null;
   // Node decodes headers as latin1: this is the digest of the bytes on the wire.
   const actor = table.get(hash('sha256', Buffer.from(token, 'latin1')));
   if (actor === undefined) return null;
-  return actor.expiresAt === undefined || Date.now() < actor.expiresAt ? actor : null;
+  if (actor.expiresAt === undefined || Date.now() < actor.expiresAt) return actor;
+  const expired: Rejected = { rejected: 'expired', token: actor.id };
+  return expired;
 }

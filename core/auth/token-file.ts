@@ -1,10 +1,9 @@
 import { array, define, enums, type Infer, object, optional } from 'superstruct';
 import { ACTOR_KINDS, type Actor } from '../contract/index.js';
-import { createInvalidFile, type Violation } from '../document/diagnostic.js';
-import { parseByStruct } from '../document/parse-file.js';
-import { findRepeated } from '../document/structs.js';
+import { assertDistinct, parseByStruct } from '../document/parse-file.js';
 import { isDay } from '../lib/parse-time.js';
 import { actorId, scope, sha256 } from './actor-syntax.js';
+import { roleName } from './role-table.js';
 
 /** By the SHA-256 of the token, in lower-case hex. */
 export type TokenTable = ReadonlyMap<string, Actor>;
@@ -18,6 +17,7 @@ const TOKEN_FILE = object({
       id: actorId,
       kind: enums(ACTOR_KINDS),
       scopes: array(scope),
+      roles: optional(array(roleName)),
       sha256,
       expires_at: optional(define<string>('a date and time with a zone, in ISO 8601', isInstant)),
     }),
@@ -31,25 +31,24 @@ function isInstant(value: unknown): boolean {
 }
 
 /**
- * Parses `{tokens: [{id, kind, scopes, sha256, expires_at?}]}`, JSON or YAML by the file name.
+ * Parses `{tokens: [{id, kind, scopes, roles?, sha256, expires_at?}]}`, JSON or YAML by the file name.
  * @throws InvalidFile with the position of each violation.
  */
 export function parseTokenFile(file: string, content: string): TokenTable {
   const { value, source } = parseByStruct(file, content, TOKEN_FILE);
   const { tokens } = value;
-  const repeated = findRepeated(tokens.map((token) => token.sha256));
-  if (repeated !== null) throw createInvalidFile([describeRepeated(repeated)], source);
+  assertDistinct(
+    tokens.map((token) => token.sha256),
+    source,
+    {
+      rule: 'duplicate-token',
+      message: 'two entries have the same sha256: a token stands for one actor',
+      hint: null,
+      list: 'tokens',
+      member: ['sha256'],
+    },
+  );
   return new Map(tokens.map((token) => [token.sha256, createActor(token)]));
-}
-
-function describeRepeated(index: number): Violation {
-  return {
-    rule: 'duplicate-token',
-    message: 'two entries have the same sha256: a token stands for one actor',
-    hint: null,
-    path: ['tokens', index, 'sha256'],
-    at: 'value',
-  };
 }
 
 function createActor(token: Infer<typeof TOKEN_FILE>['tokens'][number]): Actor {
@@ -57,6 +56,7 @@ function createActor(token: Infer<typeof TOKEN_FILE>['tokens'][number]): Actor {
     kind: token.kind,
     id: token.id,
     scopes: new Set(token.scopes),
+    ...(token.roles !== undefined && { roles: token.roles }),
     ...(token.expires_at !== undefined && { expiresAt: Date.parse(token.expires_at) }),
   };
 }

@@ -1,5 +1,5 @@
-import { errors, jwtVerify } from 'jose';
-import type { Actor } from '../contract/index.js';
+import { errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import type { Actor, CredentialReason } from '../contract/index.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 import { MAX_TOKEN_LENGTH } from './actor-syntax.js';
 import type { IssuerKeys } from './issuer-keys.js';
@@ -69,9 +69,20 @@ export class RejectedToken extends Error {
   override readonly name = 'RejectedToken';
   /** Whether an operator may have to act: the claims do not fit the mapping, or the key is unusable. */
   readonly isSuspicious: boolean;
+  readonly reason: CredentialReason;
+  /** The key of the issuer that the token names; `null` where none was found. */
+  keyId: string | null = null;
 
-  constructor(message: string, isSuspicious: boolean, options?: ErrorOptions) {
-    super(message, options);
+  constructor(
+    message: string,
+    reason: CredentialReason,
+    {
+      isSuspicious = false,
+      cause,
+    }: { readonly isSuspicious?: boolean; readonly cause?: unknown } = {},
+  ) {
+    super(message, { cause });
+    this.reason = reason;
     this.isSuspicious = isSuspicious;
   }
 }
@@ -92,8 +103,14 @@ const MS_PER_SECOND = 1000;
  * known.
  */
 export async function verifyJwt(token: string, { config, keys }: Issuer): Promise<VerifiedToken> {
+  let keyId: string | null = null;
+  const getKey: JWTVerifyGetKey = async (header, input) => {
+    const key = await keys.get(header, input);
+    keyId = header.kid ?? null;
+    return key;
+  };
   try {
-    const { payload } = await jwtVerify(token, keys.get, {
+    const { payload } = await jwtVerify(token, getKey, {
       issuer: config.issuer,
       audience: config.audience,
       algorithms: [...config.algorithms],
@@ -103,11 +120,14 @@ export async function verifyJwt(token: string, { config, keys }: Issuer): Promis
       requiredClaims: ['exp'],
     });
     // Bound to a key of the caller (RFC 7800), which a bearer token does not prove.
-    if (payload['cnf'] !== undefined) throw new RejectedToken('the token is bound to a key', false);
+    if (payload['cnf'] !== undefined)
+      throw new RejectedToken('the token is bound to a key', 'malformed');
     const { exp = 0 } = payload;
     return { actor: createActor(payload, config.actor), expiresAt: exp * MS_PER_SECOND };
   } catch (error) {
-    throw explain(error, config.issuer);
+    const rejected = explain(error, config.issuer);
+    if (rejected instanceof RejectedToken) rejected.keyId = keyId;
+    throw rejected;
   }
 }
 
@@ -116,8 +136,29 @@ function explain(error: unknown, issuer: string): RejectedToken | UnverifiableTo
   if (error instanceof IssuerError) {
     return new UnverifiableToken(issuer, error.message, { cause: error });
   }
-  if (error instanceof UnmappedClaims)
-    return new RejectedToken(error.message, true, { cause: error });
-  const code = error instanceof errors.JOSEError ? error.code : 'the key cannot be used';
-  return new RejectedToken(code, !(error instanceof errors.JOSEError), { cause: error });
+  if (error instanceof UnmappedClaims) {
+    return new RejectedToken(error.message, 'malformed', { isSuspicious: true, cause: error });
+  }
+  if (!(error instanceof errors.JOSEError)) {
+    const options = { isSuspicious: true, cause: error };
+    return new RejectedToken('the key cannot be used', 'signature', options);
+  }
+  return new RejectedToken(error.code, findReason(error), { cause: error });
+}
+
+const REASON_BY_CLAIM: ReadonlyMap<string, CredentialReason> = new Map([
+  ['iss', 'issuer'],
+  ['aud', 'audience'],
+  ['nbf', 'not_yet_valid'],
+  ['iat', 'not_yet_valid'],
+]);
+
+function findReason(error: errors.JOSEError): CredentialReason {
+  if (error instanceof errors.JWTExpired) return 'expired';
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    const isPresent = error.reason === 'check_failed';
+    return (isPresent ? REASON_BY_CLAIM.get(error.claim) : undefined) ?? 'malformed';
+  }
+  if (error instanceof errors.JWTInvalid || error instanceof errors.JWSInvalid) return 'malformed';
+  return 'signature';
 }

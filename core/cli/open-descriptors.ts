@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { requireFolder } from '../config/require-folder.js';
 import type { SettingName } from '../config/settings.js';
+import { HostPrefixes } from '../http/surfaces/host-prefixes.js';
 import { openPlugins, PLUGIN_SETTINGS } from '../plugin-loader/open-plugins.js';
 import type { CommandContext } from './command-module.js';
 import { readSettings } from './setting-options.js';
@@ -29,6 +30,11 @@ export async function openDescriptors<Name extends SettingName = never>(
   return {
     config,
     path: path ?? config.modules,
-    descriptors: { plugins, environment, credentialHeaders },
+    descriptors: {
+      plugins,
+      environment,
+      credentialHeaders,
+      reservedPrefixes: new HostPrefixes(plugins),
+    },
   };
 }

@@ -33,7 +33,7 @@ function formatFlag(name: SettingName): string {
 function formatHelp(name: SettingName): string {
   const { help, unit, default: text, kind } = SETTINGS[name];
   if (text === null || kind.placeholder === null) return help;
-  return `${help} (default: ${text}${unit === null ? '' : ` ${unit}`})`;
+  return `${help} (default: ${text}${unit === undefined ? '' : ` ${unit}`})`;
 }
 
 /** Creates an option with a fixed set of values, which shells complete. */

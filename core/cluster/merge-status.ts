@@ -1,4 +1,4 @@
-import type { ModuleState } from '../modules/module-states.js';
+import type { ModuleState } from '../modules/module-record.js';
 
 /** The fields in which workers may differ about one descriptor. */
 interface WorkerStatus {

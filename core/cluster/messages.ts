@@ -1,6 +1,7 @@
+import type { AttemptOutcome } from '../auth/attempt-counts.js';
 import type { OpenSurfaces } from '../compose.js';
-import type { HostConfig } from '../config/host-config.js';
 import type { ReadConfig } from '../config/read-config.js';
+import type { HostConfig } from '../config/settings.js';
 import type { LastGood } from '../modules/last-good.js';
 import type { ProbationFigures, RejectedVersion } from '../modules/probation.js';
 import type { FileStatus } from '../modules/status-files.js';
@@ -21,7 +22,9 @@ export interface WorkerStart {
   /** The number of the worker in the log and in `GET /modules`. */
   readonly worker: number;
   readonly phase: HostPhase;
-  /** The file that serves each module name. It keeps the name in a new worker. */
+  /** Of the hashes of credentials that all workers remember. */
+  readonly attemptKey: Uint8Array;
+  /** The file that serves each module name and mount. It keeps them in a new worker. */
   readonly holders: ReadonlyMap<string, string>;
 }
 
@@ -36,7 +39,7 @@ export interface WorkerQuery {
   };
   readonly calls: {
     readonly input: { readonly query: CallQuery; readonly until: number };
-    readonly response: CallPart;
+    readonly response: readonly CallPart[];
     readonly result: readonly CallPart[];
   };
   readonly metrics: {
@@ -87,6 +90,21 @@ export type WorkerMessage =
   | { readonly type: 'response'; readonly id: number; readonly response: unknown }
   | ({ readonly type: 'probation' } & SharedFigures)
   | { readonly type: 'rejected'; readonly rejected: RejectedVersion }
+  /** A credential that no worker is known to have accepted: see `AttemptLedger`. */
+  | {
+      readonly type: 'attempt';
+      readonly id: number;
+      readonly network: string;
+      readonly credential: string;
+    }
+  | {
+      readonly type: 'attempt-result';
+      /** Of the attempt; `null` for a credential that this worker has accepted before. */
+      readonly id: number | null;
+      readonly network: string;
+      readonly credential: string;
+      readonly outcome: AttemptOutcome;
+    }
   /** Sent last, after the drain. */
   | { readonly type: 'final-metrics'; readonly metrics: MetricsSnapshot };
 
@@ -99,6 +117,8 @@ export type PrimaryMessage =
   | { readonly type: 'heartbeat' }
   | { readonly type: 'phase'; readonly phase: HostPhase }
   | { readonly type: 'lead'; readonly leads: boolean }
+  /** `waitMs`: `null` where the attempt may be made. */
+  | { readonly type: 'admission'; readonly id: number; readonly waitMs: number | null }
   | { readonly type: 'rescan' }
   /** `isReplaced`: other workers continue to serve, so callers must not notice the drain. */
   | { readonly type: 'drain'; readonly isReplaced: boolean }

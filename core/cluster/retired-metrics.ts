@@ -1,6 +1,6 @@
 import type { MetricsSnapshot } from '../observability/metrics/metrics-snapshot.js';
 
-/** Of each metric. Those of the modules that were called first are removed. */
+/** How many series of a metric are kept. Those of the modules that were called first are removed. */
 const MAX_VALUES = 100_000;
 
 /**

@@ -1,4 +1,5 @@
 import type { LastGood, LastGoodKeeper } from '../modules/last-good.js';
+import { listClaims } from '../modules/settle-names.js';
 import type { FileStatus, StatusSink } from '../modules/status-files.js';
 import { type MergedStatus, mergeStatus, type WorkerReport } from './merge-status.js';
 
@@ -28,13 +29,14 @@ export class StatusLedger {
     this.#lastGood = lastGood;
   }
 
-  /** The file that serves each module name. */
+  /** The file that serves each module name and mount. */
   get holders(): ReadonlyMap<string, string> {
     const holders = new Map<string, string>();
     for (const [file, reports] of this.#reports) {
       for (const worker of this.#serving) {
-        const { module = null, config_digest = null } = reports.get(worker) ?? {};
-        if (module !== null && config_digest !== null) holders.set(module, file);
+        const { module = null, config_digest = null, mounts = [] } = reports.get(worker) ?? {};
+        if (module === null || config_digest === null) continue;
+        for (const claim of listClaims(module, mounts)) holders.set(claim, file);
       }
     }
     return holders;

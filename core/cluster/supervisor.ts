@@ -1,10 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { AttemptCounts } from '../auth/attempt-counts.js';
+import { ATTEMPT_KEY_BYTES } from '../auth/auth-failures.js';
 import { ConfigError } from '../errors.js';
 import type { Logger } from '../log/logger.js';
 import type { HostPhase, PrimaryMessage, ServeSettings, WorkerMessage } from './messages.js';
 import { RestartBackoff } from './restart-backoff.js';
 import { RetiredMetrics } from './retired-metrics.js';
 import { RollingRestart } from './rolling-restart.js';
+import { PrimaryAttempts } from './shared-attempts.js';
 import type { StatusLedger } from './status-ledger.js';
 import type { WorkerExit, WorkerHandle } from './worker-handle.js';
 import { WorkerPool } from './worker-pool.js';
@@ -58,6 +62,8 @@ export class Supervisor {
   readonly #queries: WorkerQueries;
   readonly #rollingRestart: RollingRestart;
   readonly #backoff = new RestartBackoff();
+  readonly #attempts: PrimaryAttempts;
+  readonly #attemptKey = randomBytes(ATTEMPT_KEY_BYTES);
   #onStart: { resolve(started: Started): void; reject(error: Error): void } | null = null;
   #phase: HostPhase = 'starting';
   #started: Started | null = null;
@@ -88,6 +94,9 @@ export class Supervisor {
     response: ({ id, response }, from) => this.#queries.receive(from, id, response),
     probation: (message, from) => this.#pool.broadcast({ ...message, worker: from.id }, from),
     rejected: (message, from) => this.#report(this.#publishRejection(message, from)),
+    // Never rejects.
+    attempt: (message, from) => void this.#attempts.begin(from, message),
+    'attempt-result': (message, from) => this.#attempts.settle(from, message),
     'final-metrics': ({ metrics }, from) => {
       from.hasSentFinalMetrics = true;
       this.#retired.note(from.id, metrics);
@@ -100,6 +109,7 @@ export class Supervisor {
     this.#ledger = ledger;
     this.#log = log;
     this.#port = settings.config.port;
+    this.#attempts = new PrimaryAttempts(new AttemptCounts(settings.config.authFailures));
     this.#pool = new WorkerPool({
       log,
       // Each handler receives only messages of its own type.
@@ -183,6 +193,7 @@ export class Supervisor {
       worker: worker.id,
       phase: this.#phase,
       holders: this.#ledger.holders,
+      attemptKey: this.#attemptKey,
     };
     worker.send({ type: 'start', start });
   }
@@ -247,6 +258,7 @@ export class Supervisor {
     const isExpected = worker.stage === 'draining' || this.#phase === 'draining';
     worker.stage = 'exited';
     this.#queries.remove(worker);
+    this.#attempts.release(worker);
     this.#retired.retire(worker.id);
     this.#ledger.removeWorker(worker.id);
     if (this.#phase !== 'draining') this.#onServingChange();

@@ -1,3 +1,4 @@
+import { AuthFailures } from '../auth/auth-failures.js';
 import type { Log } from '../contract/index.js';
 import type { HostProcess, HostView, ProcessParts } from '../host-process.js';
 import type { LastGoodKeeper } from '../modules/last-good.js';
@@ -10,6 +11,7 @@ import {
 } from '../observability/metrics/metrics-snapshot.js';
 import type { WorkerStart } from './messages.js';
 import type { PrimaryChannel } from './primary-channel.js';
+import { WorkerAttempts } from './shared-attempts.js';
 import { WorkerProbation } from './shared-probation.js';
 
 interface WorkerHost extends HostProcess {
@@ -23,7 +25,7 @@ type StoredLastGood = Pick<LastGoodKeeper, 'read' | 'identifyFolder'>;
 /** The host process of one worker. Its view covers all workers. */
 export function createWorkerHost(
   channel: PrimaryChannel,
-  { holders }: WorkerStart,
+  { holders, attemptKey }: WorkerStart,
   stored: StoredLastGood,
   requestLog: Log,
 ): WorkerHost {
@@ -34,6 +36,7 @@ export function createWorkerHost(
     requestLog,
     leadership: createLeadership(channel),
     sharedProbation: new WorkerProbation(channel),
+    authFailures: new AuthFailures(new WorkerAttempts(channel), attemptKey),
     statusSink: relayStatus(channel),
     lastGood: relayLastGood(channel, stored),
     unreadyReason: () => (channel.phase === 'starting' ? 'not all workers have started' : null),
@@ -106,7 +109,7 @@ function connect(channel: PrimaryChannel, { overview, calls, metrics }: ProcessP
         const until = Date.now();
         const parts = await channel.query('calls', { query, until });
         // Empty when no worker has responded in time.
-        const read = parts.length === 0 ? [calls.read(query, until)] : parts;
+        const read = parts.length === 0 ? calls.read(query, until) : parts;
         const known = read.filter(({ isKnown }) => isKnown);
         return known.length === 0 ? null : createPage(known, query.limit);
       },

@@ -57,7 +57,7 @@ export class WorkerQueries {
     input: WorkerQuery['calls']['input'],
   ): Promise<WorkerQuery['calls']['result']> {
     const workers = this.#sources.list('serving', 'draining');
-    return [...(await this.#request(workers, 'calls', input)).values()];
+    return [...(await this.#request(workers, 'calls', input)).values()].flat();
   }
 
   async #collectMetrics(): Promise<WorkerQuery['metrics']['result']> {

@@ -1,11 +1,11 @@
 import { opendirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../contract/index.js';
-import type { HostConfig } from './host-config.js';
+import type { HostConfig } from './settings.js';
 
 type CheckedSettings = Pick<
   HostConfig,
-  'state' | 'modules' | 'plugins' | 'tokens' | 'issuers' | 'pluginDigests' | 'tlsClients'
+  'state' | 'modules' | 'plugins' | 'tokens' | 'issuers' | 'roles' | 'pluginDigests' | 'tlsClients'
 >;
 
 interface PermissionRule {
@@ -55,6 +55,12 @@ const RULES: readonly PermissionRule[] = [
     message: 'every user may change the issuers file: chmod o-w',
     kind: 'file',
     find: ({ issuers }) => [issuers],
+  },
+  {
+    bits: WRITE_BY_ALL,
+    message: 'every user may change the roles file: chmod o-w',
+    kind: 'file',
+    find: ({ roles }) => [roles],
   },
   {
     bits: WRITE_BY_ALL,

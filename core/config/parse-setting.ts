@@ -1,6 +1,7 @@
 import type { AnyStruct } from '../contract/described.js';
 import { validateStruct } from '../document/validate.js';
 import { ConfigError } from '../errors.js';
+import type { SettingKind } from './setting-kind.js';
 import { SETTINGS, type SettingName } from './settings.js';
 
 /** The text of a setting and its origin. */
@@ -23,7 +24,7 @@ export function parseSetting(name: SettingName, given: SettingText): unknown {
       ? kind.parse(given.text, given.directory)
       : kind.parseValue?.(given.value, given.directory);
   if (value !== undefined) return value;
-  throw new ConfigError(`${given.source} must be ${kind.expected}${explainText(given.text)}`);
+  throw new ConfigError(`${given.source} must be ${kind.expected}${explainInvalid(kind, given)}`);
 }
 
 function isMapping(value: unknown): boolean {
@@ -35,6 +36,12 @@ function assertMapping(struct: AnyStruct, { value, source }: SettingText): void 
   if (violation === undefined) return;
   const hint = violation.hint === null ? '' : ` (${violation.hint})`;
   throw new ConfigError(`${source}: ${violation.message}${hint}`);
+}
+
+function explainInvalid({ explain }: SettingKind<unknown>, { text, value }: SettingText): string {
+  const written = Array.isArray(value) ? value.join(',') : text;
+  const reason = explain?.(written) ?? null;
+  return reason === null ? explainText(text) : ` (${reason})`;
 }
 
 /** Kubernetes sets `MODGATE_PORT=tcp://…` in every pod if a service is named modgate. */

@@ -11,6 +11,8 @@ export interface SettingKind<T> {
   readonly expected: string;
   /** The type that the value has in a configuration file. */
   readonly fileType: 'string' | 'number' | 'boolean' | 'number or string';
+  /** What is wrong with a text, where `expected` alone does not say it. */
+  explain?(text: string): string | null;
   /** `undefined` for an invalid text. Relative paths are resolved in `directory`. */
   parse(text: string, directory: string): T | undefined;
   /** Validates a mapping of a configuration file, for messages that name the wrong key. */

@@ -1,8 +1,8 @@
 import { MAX_TIMER_MS } from '../lib/promises.js';
 import { LOG_LEVELS } from '../log/logger.js';
+import { addressRanges } from './address-ranges.js';
 import { authenticatorList } from './authenticator-list.js';
 import { cors } from './cors.js';
-import { ENVIRONMENTS, type HostConfig, INTEGRITY_POLICIES } from './host-config.js';
 import { origin } from './origin.js';
 import { pluginList } from './plugin-list.js';
 import {
@@ -21,13 +21,18 @@ import {
 import { surfaceList } from './surface-list.js';
 import { tokenHeader } from './token-header.js';
 
-export type SettingName = keyof HostConfig;
+/**
+ * - `off`: the files of plugins are not checked
+ * - `warn`: a plugin that `enforce` would reject is logged and used
+ * - `enforce`: a plugin is used only if each of its files has the expected digest
+ */
+const INTEGRITY_POLICIES = ['off', 'warn', 'enforce'] as const;
 
-interface Setting<T> {
-  readonly kind: SettingKind<NonNullable<T>>;
-  /** As text, so that it is parsed like any other. */
-  readonly default: null extends T ? null : string;
-  readonly unit: string | null;
+interface Setting<T = unknown> {
+  readonly kind: SettingKind<T>;
+  /** As text, so that it is parsed like any other; `null`: none. */
+  readonly default: string | null;
+  readonly unit?: string;
   readonly help: string;
 }
 
@@ -36,132 +41,126 @@ const MIN_BUDGET_BYTES = 65_536;
 /** Each worker has its own connections to every provider, and 60 MiB of memory. */
 const MAX_WORKERS = 64;
 
-/** The source of flags, variables, configuration file, help and docs. */
-export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name]> } = {
+/** The one declaration of the settings: of their type, flags, variables, configuration file, help and docs. */
+const DECLARED = {
   modules: {
     kind: path('dir'),
     default: 'modules.d',
-    unit: null,
     help: 'folder of descriptors, one module per file',
   },
   plugins: {
     kind: pluginList,
     default: null,
-    unit: null,
     help: 'folder of plugins, or an npm package such as @acme/x',
   },
   pluginIntegrity: {
     kind: choice('policy', INTEGRITY_POLICIES),
     default: 'warn',
-    unit: null,
     help: 'what to do with plugins whose files do not have the expected digests: off, warn or enforce',
   },
   pluginDigests: {
     kind: path('file'),
     default: null,
-    unit: null,
     help: 'file of the digests that the files of plugins must have; by default those of plugin.json',
   },
   state: {
     kind: path('dir'),
     default: '.modgate',
-    unit: null,
     help: 'folder for persistent data',
   },
   store: {
     kind: storeUrl,
     default: null,
-    unit: null,
     help: 'store of config values and the audit; by default a file in the state folder',
   },
   host: {
     kind: address,
     default: '127.0.0.1',
-    unit: null,
     help: 'address to listen on',
   },
   port: {
     kind: integer(0, 65_535),
     default: '3000',
-    unit: null,
     help: 'port to listen on; 0 selects a free one',
   },
   env: {
-    kind: choice('name', ENVIRONMENTS),
+    kind: choice('name', ['development', 'production']),
     default: 'production',
-    unit: null,
     help: 'production, or development, which accepts dev tokens, on loopback only',
   },
   tokens: {
     kind: path('file'),
     default: null,
-    unit: null,
     help: 'file of bearer tokens by their sha-256; reloaded when it changes',
   },
   tokenHeader: {
     kind: tokenHeader,
     default: null,
-    unit: null,
     help: 'header that holds a token of the tokens file as well as authorization, such as x-api-key',
+  },
+  tokenBasic: {
+    kind: onOff,
+    default: 'false',
+    help: 'accept a token as the password of authorization: Basic, for clients that can send nothing else',
   },
   issuers: {
     kind: path('file'),
     default: null,
-    unit: null,
     help: 'file of the issuers of tokens (JWT, introspection); reloaded when it changes',
+  },
+  roles: {
+    kind: path('file'),
+    default: null,
+    help: 'file of roles, which stand for scopes; reloaded when it changes',
   },
   authenticators: {
     kind: authenticatorList,
     default: null,
-    unit: null,
     help: 'chain of authenticators by name; by default all that are configured',
   },
   surfaces: {
     kind: surfaceList,
     default: null,
-    unit: null,
     help: 'surfaces to switch on, or off with a minus; by default console and docs are on',
   },
   allowDevAuthAnywhere: {
     kind: onOff,
     default: 'false',
-    unit: null,
     help: 'accept dev tokens from other machines: every client can then be any actor',
   },
   publicUrl: {
     kind: origin,
     default: null,
-    unit: null,
     help: 'origin under which clients reach the host, such as https://gateway.example',
+  },
+  trustedProxies: {
+    kind: addressRanges,
+    default: null,
+    help: 'addresses of proxies whose x-forwarded-for names the client, such as 10.0.0.0/8',
   },
   cors: {
     kind: cors,
     default: null,
-    unit: null,
     help: 'origins of web pages that may call modules; in a file also with headers and credentials',
   },
   tlsCert: {
     kind: path('file'),
     default: null,
-    unit: null,
     help: 'certificate of the listener, PEM with its chain; reloaded when it changes',
   },
   tlsKey: {
     kind: path('file'),
     default: null,
-    unit: null,
     help: 'key of the certificate, PEM without a passphrase',
   },
   tlsClientCa: {
     kind: path('file'),
     default: null,
-    unit: null,
     help: 'authorities of client certificates, PEM',
   },
   tlsClients: {
     kind: path('file'),
     default: null,
-    unit: null,
     help: 'file that maps client certificates to actors; reloaded when it changes',
   },
   headTimeoutMs: {
@@ -224,6 +223,12 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
     unit: 'requests',
     help: 'requests of an actor at once; 0 is as many as per second',
   },
+  authFailures: {
+    kind: integer(0, 1_000_000),
+    default: '0',
+    unit: 'credentials',
+    help: 'rejected credentials of one address in a minute; new ones are then 429; 0 is no limit',
+  },
   identityRotationHours: {
     kind: integer(1, 8784),
     default: '720',
@@ -245,19 +250,16 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
   logLevel: {
     kind: choice('level', LOG_LEVELS),
     default: 'info',
-    unit: null,
     help: `lowest level to log: ${LOG_LEVELS.join(', ')}`,
   },
   logSuccessSample: {
     kind: share,
     default: '1',
-    unit: null,
     help: 'share of successful requests to log; failures are always logged',
   },
   statusFiles: {
     kind: choice('on|off', ['on', 'off']),
     default: 'on',
-    unit: null,
     help: 'whether to write the state of each descriptor to .status/ in the modules folder',
   },
   keepCalls: {
@@ -287,22 +289,36 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<HostConfig[Name
   memoryBudget: {
     kind: bytes(MIN_BUDGET_BYTES),
     default: '128MiB',
-    unit: null,
     help: 'request and response bodies held at the same time; divided by the workers',
   },
   actorBudget: {
     kind: bytes(MIN_BUDGET_BYTES),
     default: null,
-    unit: null,
     help: 'the same for one actor, unless it has a single request; by default a quarter',
   },
   workers: {
     kind: workerCount(MAX_WORKERS),
     default: null,
-    unit: null,
     help: 'processes that share the port, auto: one per core; by default a single process',
   },
-};
+} as const satisfies Readonly<Record<string, Setting>>;
+
+export type SettingName = keyof typeof DECLARED;
+
+type Value<S> = S extends { kind: SettingKind<infer T>; default: infer Default }
+  ? Default extends null
+    ? T | null
+    : T
+  : never;
+
+/** What `modgate serve` runs with: validated, frozen, all paths absolute; `null` where none is set. */
+export type HostConfig = { readonly [Name in SettingName]: Value<(typeof DECLARED)[Name]> };
+
+export type IntegrityPolicy = HostConfig['pluginIntegrity'];
+
+export const SETTINGS: {
+  readonly [Name in SettingName]: Setting & Pick<(typeof DECLARED)[Name], 'default'>;
+} = DECLARED;
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 

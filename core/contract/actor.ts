@@ -13,12 +13,17 @@ export type ActorKind = (typeof ACTOR_KINDS)[number];
  * a call.
  */
 export interface Actor {
-  /** Decides which scopes are required. */
-  readonly kind: ActorKind;
+  /** Decides which scopes are required. `anonymous` calls a public route without credentials. */
+  readonly kind: ActorKind | 'anonymous';
   /** Matches `^[A-Za-z0-9._@-]{1,128}$`; shown in logs, records and the audit. */
   readonly id: string;
   /** Compared exactly: no wildcard, no prefix, no case folding. Visible ASCII without a comma. */
   readonly scopes: ReadonlySet<string>;
+  /**
+   * The names of its roles. The host adds to `scopes` those that the roles file lists for them; a name that
+   * the file does not have adds nothing. Absent without roles.
+   */
+  readonly roles?: readonly string[];
   /**
    * When the credentials expire. Milliseconds since 1970; absent if they do not expire, or the authenticator
    * does not know. A session that began with them must not last longer.

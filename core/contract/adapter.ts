@@ -26,6 +26,11 @@ export interface Supports {
    * false.
    */
   readonly perProcess?: boolean;
+  /**
+   * `invoke` sends {@link HttpRouteOperation.bodyStream} and HEAD, and returns a response that is longer than
+   * {@link Invocation.holdBytes} as a stream. Default false: the host then rejects routes of bytes.
+   */
+  readonly streams?: boolean;
 }
 
 /** The second argument of `open`. Belongs to one opened provider; may be kept as long as its scope. */

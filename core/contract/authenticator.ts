@@ -39,12 +39,42 @@ export interface SignedCredentials {
 }
 
 /**
+ * Why credentials are rejected, for operators; the client never learns it. Of several authenticators the one
+ * that came furthest counts: the later the word stands here, the further it came.
+ */
+export const CREDENTIAL_REASONS = [
+  'missing',
+  'no_authenticator',
+  'unknown',
+  'malformed',
+  'issuer',
+  'signature',
+  'audience',
+  'not_yet_valid',
+  'expired',
+  'revoked',
+  'unavailable',
+] as const;
+
+/** A word of {@link CREDENTIAL_REASONS}. */
+export type CredentialReason = (typeof CREDENTIAL_REASONS)[number];
+
+/** Credentials that an authenticator recognized, and rejects for a known reason. */
+export interface RejectedCredentials {
+  /** Why they are rejected; the client never learns it. */
+  readonly rejected: CredentialReason;
+}
+
+/** What an authenticator returns; `null` for credentials that it does not know. */
+export type AuthenticationResult = Actor | SignedCredentials | RejectedCredentials | null;
+
+/**
  * Converts credentials to an actor. Authenticators form a chain, and the first actor wins. If no
  * authenticator returns an actor, the request is 401, never anonymous.
  *
  * Called at most once per request, many at the same time, with untrusted input. It must not block the event
- * loop and must compare secrets in constant time. Return `null` for invalid credentials and for those of
- * another scheme. If it throws, does not return within 5 s, or returns something else, the authenticator
+ * loop and must compare secrets in constant time. Return `null` for unknown credentials and for those of
+ * another scheme, `{rejected: 'expired'}` for those that it knows and rejects. If it throws, does not return within 5 s, or returns something else, the authenticator
  * has failed: the rest of the chain is called, and without an actor the request is 503.
  */
 export interface Authenticator {
@@ -62,12 +92,10 @@ export interface Authenticator {
    */
   readonly challenges?: readonly string[];
   /**
-   * Returns `null` for invalid or foreign credentials; the next authenticator of the chain is then called.
-   * The same credentials may be passed any number of times.
+   * Returns `null` or `{rejected}` for invalid or foreign credentials; the next authenticator of the chain is
+   * then called. The same credentials may be passed any number of times.
    */
-  authenticate(
-    credentials: Credentials,
-  ): Actor | SignedCredentials | null | Promise<Actor | SignedCredentials | null>;
+  authenticate(credentials: Credentials): AuthenticationResult | Promise<AuthenticationResult>;
 }
 
 /** The second argument of {@link AuthenticatorFactory.open}. */

@@ -1,4 +1,4 @@
-import { optional, Struct } from 'superstruct';
+import { coerce, defaulted, optional, Struct, string } from 'superstruct';
 
 /** A struct of any type; superstruct's own signatures use `any` for its schema. */
 // biome-ignore lint/suspicious/noExplicitAny: structs of any type and schema are treated alike
@@ -35,6 +35,36 @@ export function optionally<T, S>(
   const before = readDescription(struct);
   const keys = { ...before.keywords, ...keywords };
   return attach(optional(struct), { ...before, keywords: keys });
+}
+
+/** A member that may be absent and then has the default. */
+export function withDefault<T, S>(
+  struct: Struct<T, S>,
+  fallback: NoInfer<T>,
+  keywords: Keywords = {},
+): Struct<T, S> {
+  const before = readDescription(struct);
+  const keys = { ...before.keywords, default: fallback, ...keywords };
+  return attach(defaulted(struct, fallback, { strict: true }), { ...before, keywords: keys });
+}
+
+/** A mapping that may be absent: its members then have their own defaults. */
+export function filledIn<T, S>(struct: Struct<T, S>): Struct<T, S> {
+  return attach(defaulted(struct, {}, { strict: true }), readDescription(struct));
+}
+
+/** Converts a text that the struct accepts before anything else sees it. */
+export function converted<S>(
+  struct: Struct<string, S>,
+  convert: (text: string) => string,
+): Struct<string, S> {
+  return attach(coerce(struct, string(), convert), readDescription(struct));
+}
+
+/** Whether a member may be left out. */
+export function mayBeAbsent(struct: AnyStruct): boolean {
+  const [error] = struct.validate(undefined, { coerce: true });
+  return error === undefined;
 }
 
 /** Puts the schema of a struct among the definitions, so that it is written once. */

@@ -12,21 +12,38 @@ export interface Manifest {
   readonly version?: string;
   /** One line for people. */
   readonly summary?: string;
-  /** Every capability that a route, an entity, an action or a contribution names. */
+  /** Every capability that a route, an entity, an action, the configuration or a contribution names. */
   readonly capabilities: readonly string[];
   /** May be empty. Their order has no meaning. */
   readonly http_routes: readonly ManifestRoute[];
+  /**
+   * Schemas by name, of `[A-Za-z0-9._-]{1,128}`. Those of routes, and these themselves, refer to one with
+   * `$ref: manifest:schemas/Name`. Default none.
+   */
+  readonly schemas?: Readonly<Record<string, JsonSchema>>;
   /** Data and actions for consoles. */
   readonly admin?: {
     readonly entities?: readonly AdminEntity[];
     readonly actions?: readonly AdminAction[];
   };
-  /** What operators can set; delivered to `delivery_path`. */
-  readonly config?: { readonly fields?: readonly ConfigField[]; readonly delivery_path?: string };
+  /** What operators can set. */
+  readonly config?: ManifestConfig;
   /** Places in the module's pages where other modules may contribute. */
   readonly console_slots?: readonly ConsoleSlot[];
   /** What the module adds to slots of other modules. */
   readonly console_contributions?: readonly ConsoleContribution[];
+}
+
+/** The configuration of a module. Without a capability no console can read or write it. */
+export interface ManifestConfig {
+  /** The permission of the console bridge that reads the values. */
+  readonly read_capability?: string;
+  /** The permission of the console bridge that reads and writes the values. */
+  readonly write_capability?: string;
+  /** The values that operators can set. Default none. */
+  readonly fields?: readonly ConfigField[];
+  /** Target of `PUT` with the effective values, after each change and at start. */
+  readonly delivery_path?: string;
 }
 
 /** A route at `/modules/{module}/http{path}`. */
@@ -37,6 +54,8 @@ export interface ManifestRoute {
   readonly path: string;
   /** A route without one answers 403 to everybody. */
   readonly capability?: string;
+  /** Callable without credentials where the descriptor says `public: true`, otherwise with the capability. */
+  readonly access?: 'public';
   /** One line for people. */
   readonly summary?: string;
   /** What the route does, in CommonMark. */
@@ -49,8 +68,11 @@ export interface ManifestRoute {
   readonly operation?: RouteOperation;
 }
 
-/** Whether the calls of a route have a body: always, if the client sends one, or never. */
-export type BodyRule = 'required' | 'optional' | 'none';
+/**
+ * Whether the calls of a route have a body: JSON always, if the client sends it, or never; `bytes`: any media type,
+ * or none, as a stream.
+ */
+export type BodyRule = 'required' | 'optional' | 'none' | 'bytes';
 
 /** Properties of the calls of a route. */
 export interface RouteOperation {
@@ -64,6 +86,21 @@ export interface RouteOperation {
    * Whether a call has a body. Default: `required` for POST, PUT and PATCH, `none` for DELETE. A GET has none.
    */
   readonly body?: BodyRule;
+  /** The provider answers with any media type, and the client gets it as a stream. Default: JSON. */
+  readonly response?: 'bytes';
+  /** Media types of a body of bytes: `image/png`, `image/*`. Default all. */
+  readonly body_types?: readonly string[];
+  /** Media types of a response of bytes. Default all. */
+  readonly response_types?: readonly string[];
+  /** Can only lower the descriptor's `limits.bytes.request`. Bytes, at least 1; default the descriptor's. */
+  readonly body_max_bytes?: number;
+  /** Can only lower the descriptor's `limits.bytes.response`. Bytes, at least 1; default the descriptor's. */
+  readonly response_max_bytes?: number;
+  /**
+   * Names of parameters of the path whose values may hold `%2F`, `%3F`, `%23` or `%25`; they are forwarded as they
+   * came. Default none.
+   */
+  readonly encoded?: readonly string[];
   /** Of the request body; the descriptor's `schemas.input` says whether it is enforced. */
   readonly input_schema?: JsonSchema | null;
   /** Of the response body; the descriptor's `schemas.output` says whether it is enforced. */
@@ -74,7 +111,10 @@ export interface RouteOperation {
   readonly examples?: readonly RouteExample[];
 }
 
-/** A JSON Schema, 2020-12. References are JSON Pointers into the same schema. */
+/**
+ * A JSON Schema, 2020-12. References are JSON Pointers into the same schema, or `manifest:schemas/Name` for one that
+ * the manifest shares.
+ */
 export type JsonSchema = SchemaObject | boolean;
 
 /** A JSON Schema that is not `true` or `false`. */

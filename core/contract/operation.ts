@@ -2,12 +2,15 @@ import type { Actor } from './actor.js';
 import type { Cancellation } from './cancellation.js';
 import type { Method } from './method.js';
 
+/** The parts of a body as they arrive. Reading stops with `return`, as `for await` does. */
+export type BodyStream = AsyncIterable<Uint8Array>;
+
 /** A call of a declared route. Bytes are passed on unchanged in both directions. */
 export interface HttpRouteOperation {
   /** Identifies the operation. */
   readonly kind: 'http_route';
-  /** Never HEAD: the host sends GET and omits the body of the response. */
-  readonly method: Method;
+  /** HEAD only with `supports.streams`: otherwise the host sends GET and omits the body of the response. */
+  readonly method: Method | 'HEAD';
   /** The template of the manifest: `/contacts/{id}`. */
   readonly declaredPath: string;
   /** Raw path and query as the client sent them, ready to send: `/contacts/a%20b?x=1`. */
@@ -21,6 +24,13 @@ export interface HttpRouteOperation {
    * a body, which any method may be.
    */
   readonly body: Uint8Array | null;
+  /**
+   * Instead of `body`: any bytes, which arrive while the adapter reads. Read it at most once, when the request can
+   * be sent, and no faster than the provider takes it. If it throws, the connection to the provider must be closed,
+   * so that no provider takes the body for whole. Its length is `content-length` of `headers`; without that header
+   * it is not known. Used only with `supports.streams`.
+   */
+  readonly bodyStream?: BodyStream;
 }
 
 /**
@@ -118,8 +128,13 @@ export interface Invocation {
    */
   readonly maxResponseBytes: number;
   /**
+   * A response whose body is longer is returned as a stream, as soon as more has arrived; with 0 once its head has.
+   * Bytes; absent: `maxResponseBytes`, so that nothing is streamed. Used only with `supports.streams`.
+   */
+  readonly holdBytes?: number;
+  /**
    * Aborted at the deadline or when the client closes the connection. Its reason is the `ProviderFailure` to
-   * throw. The adapter then stops, releases its resources and settles at once; a call that is already
+   * throw, from a stream as well. The adapter then stops, releases its resources and settles at once; a call that is already
    * aborted is never sent. The host does not wait for an adapter that ignores it.
    */
   readonly signal: AbortSignal;
@@ -145,8 +160,12 @@ export interface Outcome {
   /**
    * The bytes as received, neither decoded nor decompressed; `null` or empty if there were none. The chunks
    * of a body need not be joined. The bytes must not be changed afterwards.
+   *
+   * A stream (see `Invocation.holdBytes`) is read once, as fast as the client reads, and must throw a
+   * `ProviderFailure` if it does not arrive whole. The host may stop reading at any time; the adapter then releases
+   * the connection.
    */
-  readonly body: Uint8Array | readonly Uint8Array[] | null;
+  readonly body: Uint8Array | readonly Uint8Array[] | BodyStream | null;
   /**
    * Whether the end of the body is known. `false` for one that ends with its connection and may lack bytes: the
    * host then passes on nothing of it. Default true.
@@ -154,8 +173,17 @@ export interface Outcome {
   readonly isDelimited?: boolean;
 }
 
-/** The body of an outcome as one array; empty if there was none. */
+/** Whether the body of an outcome is a stream. */
+export function isBodyStream(body: Outcome['body']): body is BodyStream {
+  return body !== null && Symbol.asyncIterator in body;
+}
+
+/**
+ * The body of an outcome as one array; empty if there was none.
+ * @throws TypeError for a stream.
+ */
 export function joinBody(body: Outcome['body']): Uint8Array {
   if (body instanceof Uint8Array) return body;
+  if (isBodyStream(body)) throw new TypeError('a stream has to be read');
   return body === null ? new Uint8Array() : Buffer.concat(body);
 }

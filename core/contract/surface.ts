@@ -35,13 +35,27 @@ export interface SurfaceCall {
    * equal to `origin`. A surface with cookies must require it of every request that changes something.
    */
   readonly isSameOrigin: boolean;
+  /**
+   * The network of the client: its IPv4 address, or the /64 of its IPv6 address, which one client can have
+   * whole. Count by it what anonymous clients may do. Empty where it is unknown.
+   */
+  readonly network: string;
 }
 
 /** An opened surface. */
 export interface Surface {
   /**
+   * Finds who calls from the head of a request, before its body is read and before `fetch`. Only for a surface
+   * with `authentication: 'own'`, such as one with sessions. Without it, and where it returns `null`, the
+   * limits of anonymous requests count.
+   * @param request without its body
+   * @param call the same object that `fetch` gets
+   * @returns an actor that the host made.
+   */
+  identify?(request: Request, call: SurfaceCall): Promise<Actor | null>;
+  /**
    * Handles a request below the prefix of the surface. Called many at the same time, with untrusted input.
-   * The body of the request has arrived completely, at most 1 MiB.
+   * The body of the request has arrived completely; the factory says how long it may be.
    *
    * The response must come within 30 s, or the client gets a 503. Its body may be a stream that pauses for
    * at most 30 s: an event stream sends a comment every 15 s. A body is canceled when the client closes the
@@ -65,6 +79,11 @@ export interface HostRequest {
   readonly body?: Uint8Array | string | null | undefined;
   /** Ends the request, as a client does that closes its connection. */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * The request of the surface that this one is made for: the address of its client counts, such as for
+   * `allow` of a module. Default: the one that brought the actor.
+   */
+  readonly call?: SurfaceCall | undefined;
 }
 
 /** How a surface acts. There is no other way to call a module. */
@@ -81,6 +100,12 @@ export interface HostApi {
    * `signal` when it is aborted.
    */
   request(actor: Actor, request: HostRequest): Promise<Response>;
+  /**
+   * Counts a request that the surface answers itself against the rate of its actor (`--actor-rate`).
+   * `request` counts by itself.
+   * @throws SurfaceError `rate_limited`; TypeError for an actor that the host did not make.
+   */
+  admit(actor: Actor): void;
   /** The modules of the whole host, with their counts, for the surface itself: not decided for an actor. */
   snapshot(): Promise<HostSnapshot>;
   /**
@@ -89,6 +114,15 @@ export interface HostApi {
    * @returns removes the listener.
    */
   onChange(listener: () => void): () => void;
+}
+
+/** How a surface calls the authenticators. */
+export interface AuthenticateOptions {
+  /**
+   * Whether the surface itself has kept or made the credentials, such as the token of a session. Only what a
+   * client brings counts for `--auth-failures`. Default false.
+   */
+  readonly isKept?: boolean;
 }
 
 /** The second argument of {@link SurfaceFactory.open}. */
@@ -113,11 +147,13 @@ export interface SurfaceContext {
    * @param call the request that brought the credentials: each client has a share of what authenticators
    * can verify at a time. Without it, they share one with all that no request brought.
    * @returns the actor, frozen; `null` for credentials that are not valid.
-   * @throws SurfaceError `unavailable` when an authenticator does not answer: the credentials may be valid.
+   * @throws SurfaceError `unavailable` when an authenticator does not answer: the credentials may be valid;
+   * `rate_limited` when too many from the address of the client were rejected.
    */
   authenticate(
     credentials: Pick<Credentials, 'scheme' | 'token'>,
     call?: SurfaceCall,
+    options?: AuthenticateOptions,
   ): Promise<Actor | null>;
   /**
    * The issuers of the issuers file, as it is at the start. A surface that signs people in at an issuer needs
@@ -150,6 +186,13 @@ export interface SurfaceFactory<Config = unknown> {
    * has its own sign-in and calls `authenticate`. Default `host`.
    */
   readonly authentication?: 'host' | 'own';
+  /** The longest body of a request, which is checked before it is read. Bytes. Default and most 1,048,576. */
+  readonly maxBodyBytes?: number;
+  /**
+   * The same for a request without an actor. All such bodies share a small budget, of which each address has
+   * a part. Bytes. Default `maxBodyBytes`.
+   */
+  readonly maxAnonymousBodyBytes?: number;
   /** The digest of its bundle, `sha256:` and hex: its UI artifact digest at the console bridge. */
   readonly uiDigest?: string;
   /**

@@ -1,12 +1,11 @@
 import type { Violation } from '../document/diagnostic.js';
-import { canBeSegment } from '../lib/path-segment.js';
+import { parseRange } from '../lib/address-list.js';
 import { readMember } from '../lib/read-member.js';
-import { DESCRIPTOR_DEFAULTS, withDefaults } from './defaults.js';
-import type { DescriptorAdapter } from './descriptor.js';
+import { canBeSegment } from '../lib/routing/path-segment.js';
+import { createManifestSource, type DescriptorAdapter } from './descriptor.js';
 import type { WireDescriptor } from './descriptor-struct.js';
-import { explainUnexposable } from './expose-headers.js';
+import { explainUnexposable, MODULE_REDIRECTS } from './expose-headers.js';
 import { explainDeniedHeader, isAlwaysForwarded } from './forward-headers.js';
-import { createManifestSource } from './from-wire.js';
 
 /**
  * The rules that a struct cannot express. `accepted` is what the struct accepts of the `written`
@@ -20,10 +19,10 @@ export function validateDescriptor(
   credentialHeaders: readonly string[] = [],
 ): Violation[] {
   if (accepted === null) return [];
-  const isWhole = (key: keyof WireDescriptor) =>
-    readMember(written, key) === undefined || accepted[key] !== undefined;
+  const { manifest, breaker } = accepted;
   return [
-    ...(isWhole('manifest') ? validateManifestSource(accepted, adapter) : []),
+    ...(manifest === undefined ? [] : validateManifestSource(manifest, written, adapter)),
+    ...validateAddresses(accepted.allow?.addresses ?? []),
     ...validateHeaderNames(
       accepted.forward_headers ?? [],
       ['forward_headers'],
@@ -36,23 +35,35 @@ export function validateDescriptor(
       'unexposable-header',
       explainUnexposable,
     ),
-    ...validateBreaker(accepted.breaker ?? {}, readMember(written, 'breaker')),
+    ...(breaker === undefined ? [] : validateBreaker(breaker, readMember(written, 'breaker'))),
   ];
 }
 
 function validateManifestSource(
-  wire: Partial<WireDescriptor>,
+  manifest: WireDescriptor['manifest'],
+  written: unknown,
   adapter: DescriptorAdapter | null,
 ): Violation[] {
-  if (createManifestSource(wire.manifest).kind !== 'provider') return [];
+  if (createManifestSource(manifest).kind !== 'provider') return [];
   if (adapter === null || adapter.supports.manifest === true) return [];
   const why = `a provider of kind ${adapter.kind} has no manifest`;
   const message =
-    wire.manifest === undefined
+    readMember(written, 'manifest') === undefined
       ? `missing key 'manifest': ${why}`
       : `'manifest' must not be { from: provider }: ${why}`;
   const hint = 'name a file, a URL or an inline manifest';
   return [{ rule: 'manifest-unsupported', message, hint, path: ['manifest'], at: 'key' }];
+}
+
+/** Skips holes, which replace ranges that the struct has rejected. */
+function validateAddresses(ranges: readonly string[]): Violation[] {
+  return ranges.flatMap((text, index): Violation[] => {
+    const range = parseRange(text);
+    if (!('reason' in range)) return [];
+    const path = ['allow', 'addresses', index];
+    const message = `'allow.addresses[${index}]' ${range.reason}`;
+    return [{ rule: 'address-range', message, hint: `write ${range.meant}`, path, at: 'value' }];
+  });
 }
 
 /** Skips holes, which replace names that the struct has rejected. */
@@ -79,27 +90,26 @@ function validateHeaderNames(
   });
 }
 
+/** Either time is missing if the struct has rejected it. */
 function validateBreaker(
-  accepted: NonNullable<WireDescriptor['breaker']>,
+  { open_ms, max_open_ms }: Partial<WireDescriptor['breaker']>,
   written: unknown,
 ): Violation[] {
-  const isWhole = (['open_ms', 'max_open_ms'] as const).every(
-    (key) => readMember(written, key) === undefined || accepted[key] !== undefined,
-  );
-  const { open_ms, max_open_ms } = withDefaults(DESCRIPTOR_DEFAULTS.breaker, accepted);
-  if (!isWhole || open_ms <= max_open_ms) return [];
-  const path = ['breaker', accepted.max_open_ms === undefined ? 'open_ms' : 'max_open_ms'];
+  if (open_ms === undefined || max_open_ms === undefined || open_ms <= max_open_ms) return [];
+  const isDefault = readMember(written, 'max_open_ms') === undefined;
+  const path = ['breaker', isDefault ? 'open_ms' : 'max_open_ms'];
   const message = "'breaker.max_open_ms' must not be less than 'breaker.open_ms'";
-  const hint = accepted.max_open_ms === undefined ? `it is ${max_open_ms} by default` : null;
+  const hint = isDefault ? `it is ${max_open_ms} by default` : null;
   return [{ rule: 'min-above-max', message, hint, path, at: 'value' }];
 }
 
 /** Valid, but probably not intended. */
-export function findWarnings(wire: WireDescriptor): Violation[] {
+export function findWarnings(wire: WireDescriptor, written: unknown): Violation[] {
   return [
-    ...findNeedlessHeaders(wire.forward_headers ?? []),
-    ...findNeedlessProviderErrors(wire),
-    ...findUncallableGrants(wire.console?.grants ?? []),
+    ...findNeedlessHeaders(wire.forward_headers),
+    ...findNeedlessProviderErrors(wire, written),
+    ...findRedirects(wire),
+    ...findUncallableGrants(wire.console.grants),
   ];
 }
 
@@ -112,12 +122,28 @@ function findNeedlessHeaders(names: readonly string[]): Violation[] {
   });
 }
 
-function findNeedlessProviderErrors({ responses, provider_errors }: WireDescriptor): Violation[] {
-  if (responses?.mode !== 'raw' || provider_errors === undefined) return [];
+function findNeedlessProviderErrors({ responses }: WireDescriptor, written: unknown): Violation[] {
+  if (responses.mode !== 'raw' || readMember(written, 'provider_errors') === undefined) return [];
   const message =
     "'provider_errors' has no effect in raw mode, where callers get every error of the provider";
   const path = ['provider_errors'];
   return [{ rule: 'needless-option', message, hint: 'remove it', path, at: 'key' }];
+}
+
+/** Callers send their credentials where a redirect leads, if their client follows it. */
+function findRedirects({ responses: { mode, redirects } }: WireDescriptor): Violation[] {
+  return redirects.flatMap((target, index): Violation[] => {
+    const path = ['responses', 'redirects', index];
+    const subject = `'responses.redirects[${index}]'`;
+    if (mode !== 'raw') {
+      const message = `${subject} has no effect in the envelope, which carries no redirects`;
+      return [{ rule: 'needless-option', message, hint: 'remove it', path, at: 'value' }];
+    }
+    if (target === MODULE_REDIRECTS) return [];
+    const message = `${subject}: callers are sent to ${target}`;
+    const hint = 'make sure that it belongs to the provider';
+    return [{ rule: 'redirect-origin', message, hint, path, at: 'value' }];
+  });
 }
 
 /** The permission is a segment of the bridge's path, which cannot hold every capability. */

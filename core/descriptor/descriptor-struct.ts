@@ -12,26 +12,39 @@ import {
 } from 'superstruct';
 import {
   type AnyStruct,
+  converted,
   described,
-  type Keywords,
+  filledIn,
   named,
   optionally,
   when,
+  withDefault,
 } from '../contract/described.js';
-import { ACTOR_KINDS } from '../contract/index.js';
-import { matching, nonEmptyText, numberBetween, wholeNumber } from '../document/structs.js';
+import { ACTOR_KINDS, type ActorKind } from '../contract/index.js';
+import {
+  matching,
+  nonEmptyText,
+  numberBetween,
+  shortText,
+  wholeNumber,
+} from '../document/structs.js';
+import { parseRange, RANGE_EXPECTED } from '../lib/address-list.js';
 import { HEADER_NAME } from '../lib/header-names.js';
-import { DESCRIPTOR_DEFAULTS } from './defaults.js';
-import { DEFAULT_EXPOSED } from './expose-headers.js';
+import { isTrustworthyOrigin } from '../lib/web-origin.js';
+import { DEFAULT_EXPOSED, MODULE_REDIRECTS, RESPONSE_MODES } from './expose-headers.js';
 import { BUILTIN_UI, capability, DIGEST, digest, moduleName } from './identifiers.js';
+import { mountList } from './mounts.js';
 
 /** The bounds detect a wrong unit (seconds for milliseconds, MiB for bytes); they are not a policy. */
 type Bounds = readonly [min: number, max: number];
+
+type Members = Record<string, AnyStruct>;
 
 const TEN_MINUTES_MS = 600_000;
 const ONE_HOUR_MS = 3_600_000;
 const ONE_DAY_SECONDS = 86_400;
 const ONE_GIBIBYTE = 1_073_741_824;
+const ONE_TEBIBYTE = 1_099_511_627_776;
 /** More calls per second than one process can carry. */
 const ONE_MILLION = 1_000_000;
 /** More sockets than one process can hold. */
@@ -68,15 +81,24 @@ const manifestMapping = described(
   { minProperties: 1, maxProperties: 1 },
 );
 
+interface ManifestMapping {
+  readonly inline?: unknown;
+  readonly url?: string;
+  readonly from?: 'provider';
+}
+
 /** A dynamic struct, since a union could not report which key of the mapping is wrong. */
 const manifestSource = described(
-  dynamic<string | Infer<typeof manifestMapping>>((value): AnyStruct => {
+  dynamic<string | ManifestMapping>((value): AnyStruct => {
     if (typeof value === 'string') return manifestPath;
     const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value);
     return isMapping ? manifestMapping : notManifestSource;
   }),
   when({ type: 'string' }, manifestPath, manifestMapping),
 );
+
+/** They count for a module that is not there too: a caller does not learn which modules exist. */
+export const DEFAULT_CALLERS: ActorKind[] = ['service', 'system'];
 
 const callers = described(
   refine(
@@ -87,187 +109,178 @@ const callers = described(
   { minItems: 1, uniqueItems: true },
 );
 
-const defaults = DESCRIPTOR_DEFAULTS;
-
-const limits = named(
-  'limits',
-  described(
-    object({
-      timeout_ms: count([1, TEN_MINUTES_MS], {
-        default: defaults.limits.timeout_ms,
-        description: 'Time for a whole call, retries included. Milliseconds.',
-      }),
-      request_bytes: count([1, ONE_GIBIBYTE], {
-        default: defaults.limits.request_bytes,
-        description: 'Longest body of a request. Bytes.',
-      }),
-      response_bytes: count([1, ONE_GIBIBYTE], {
-        default: defaults.limits.response_bytes,
-        description: 'Longest body of a response of the provider. Bytes.',
-      }),
-      concurrency: count([1, MANY], {
-        default: defaults.limits.concurrency,
-        description: 'Calls at the same time.',
-      }),
-      queue: count([0, MANY], {
-        default: defaults.limits.queue,
-        description: 'Calls that may wait until another one ends.',
-      }),
-      queue_ms: count([0, TEN_MINUTES_MS], {
-        default: defaults.limits.queue_ms,
-        description: 'How long a call may wait in the queue. Milliseconds.',
-      }),
-    }),
-    { description: 'Bounds for the calls of this module.' },
-  ),
+const headerNames = array(
+  converted(matching('the name of a header', HEADER_NAME), (name) => name.toLowerCase()),
 );
 
-const rate = named(
-  'rate',
-  described(
-    object({
-      per_second: amount([0, ONE_MILLION], {
-        default: defaults.rate.per_second,
-        description: 'Calls per second by all actors together; 0 is no limit.',
-      }),
-      burst: count([0, ONE_MILLION], {
-        default: defaults.rate.burst,
-        description: 'Calls at once; 0 is as many as per second.',
-      }),
-      actor_per_second: amount([0, ONE_MILLION], {
-        default: defaults.rate.actor_per_second,
-        description: 'Calls per second by each actor; 0 is no limit.',
-      }),
-      actor_burst: count([0, ONE_MILLION], {
-        default: defaults.rate.actor_burst,
-        description: 'Calls of an actor at once; 0 is as many as per second.',
-      }),
-    }),
-    { description: 'How often the module may be called; more is 429.' },
-  ),
+const ownerText = shortText(200);
+
+const owner = section('owner', 'Who answers for the module.', {
+  name: optionally(ownerText, { description: 'A person or a team.' }),
+  contact: optionally(ownerText, {
+    description: 'How to reach them; shown as a link if it is https: or mailto:.',
+  }),
+  docs: optionally(ownerText, {
+    description: 'Where the module is described; shown as a link if it is https: or mailto:.',
+  }),
+});
+
+const MAX_RANGES = 1000;
+
+/** A range with bits behind its prefix is rejected by a rule, whose hint names the range that was meant. */
+const addressRange = described(
+  define<string>(RANGE_EXPECTED, (value) => {
+    const range = typeof value === 'string' ? parseRange(value) : null;
+    return range !== null && !('reason' in range && range.meant === null);
+  }),
+  { type: 'string' },
 );
 
-const retry = named(
-  'retry',
-  described(
-    object({
-      attempts: count([0, 10], {
-        default: defaults.retry.attempts,
-        description: 'Retries at most, in addition to the first attempt.',
-      }),
-      budget: amount([0, 1], {
-        default: defaults.retry.budget,
-        description: 'What each call adds to the bucket from which a retry takes 1.',
-      }),
-    }),
-    { description: 'Retries of calls that never reached the provider.' },
+const allow = section('allow', 'Who may call the module. Without it, clients of every address.', {
+  addresses: described(
+    refine(
+      array(addressRange),
+      `a list of 1 to ${MAX_RANGES} addresses and ranges`,
+      ({ length }) => length > 0 && length <= MAX_RANGES,
+    ),
+    {
+      minItems: 1,
+      maxItems: MAX_RANGES,
+      description: 'Addresses and ranges such as 10.0.0.0/8; any other client is 403.',
+    },
   ),
-);
+});
 
-const breaker = named(
-  'breaker',
-  described(
-    object({
-      failures: count([1, 1000], {
-        default: defaults.breaker.failures,
-        description: 'Failures within the window that open a circuit breaker.',
-      }),
-      ratio: amount([0, 1], {
-        default: defaults.breaker.ratio,
-        description: 'Share of the calls within the window that must have failed, 0 to 1.',
-      }),
-      window_ms: count([1, ONE_HOUR_MS], {
-        default: defaults.breaker.window_ms,
-        description: 'Length of the window. Milliseconds.',
-      }),
-      open_ms: count([1, ONE_HOUR_MS], {
-        default: defaults.breaker.open_ms,
-        description: 'How long it stays open at first. Milliseconds.',
-      }),
-      max_open_ms: count([1, ONE_HOUR_MS], {
-        default: defaults.breaker.max_open_ms,
-        description: 'How long it stays open at most. Milliseconds.',
-      }),
-    }),
-    { description: 'The circuit breakers of each endpoint and of its routes.' },
+const byteLimits = section('bytes', 'Bounds for bodies of bytes, which a manifest can lower.', {
+  request: bytes(ONE_GIBIBYTE, [1, ONE_TEBIBYTE], 'Longest body of bytes of a request.'),
+  response: bytes(ONE_GIBIBYTE, [1, ONE_TEBIBYTE], 'Longest body of bytes of a response.'),
+});
+
+const limits = section('limits', 'Bounds for the calls of this module.', {
+  timeout_ms: milliseconds(5000, [1, TEN_MINUTES_MS], 'Time for a whole call, retries included.'),
+  request_bytes: bytes(1_048_576, [1, ONE_GIBIBYTE], 'Longest body of a request.'),
+  response_bytes: bytes(
+    4_194_304,
+    [1, ONE_GIBIBYTE],
+    'Longest body of a response of the provider.',
   ),
-);
-
-const records = named(
-  'records',
-  described(
-    object({
-      // A record holds the start of a body for reading, not a copy to keep.
-      capture_bytes: count([0, 65_536], {
-        default: defaults.records.capture_bytes,
-        description: 'How much of each body the records of calls keep. Bytes.',
-      }),
-    }),
-    { description: 'What the records of calls hold.' },
+  concurrency: count(256, [1, MANY], 'Calls at the same time.'),
+  queue: count(32, [0, MANY], 'Calls that may wait until another one ends.'),
+  queue_ms: milliseconds(250, [0, TEN_MINUTES_MS], 'How long a call may wait in the queue.'),
+  bytes: filledIn(byteLimits),
+  body_idle_ms: milliseconds(
+    30_000,
+    [1, TEN_MINUTES_MS],
+    'Longest pause of a body that is streamed, of the provider and of the client.',
   ),
-);
+  body_min_bytes_s: count(
+    1024,
+    [0, ONE_GIBIBYTE],
+    'How much of a body that is streamed has to pass in a second, on average over body_idle_ms; 0 is no limit. Bytes.',
+  ),
+});
 
-const probation = named(
+const rate = section('rate', 'How often the module may be called; more is 429.', {
+  per_second: amount(
+    0,
+    [0, ONE_MILLION],
+    'Calls per second by all actors together; 0 is no limit.',
+  ),
+  burst: count(0, [0, ONE_MILLION], 'Calls at once; 0 is as many as per second.'),
+  actor_per_second: amount(0, [0, ONE_MILLION], 'Calls per second by each actor; 0 is no limit.'),
+  actor_burst: count(0, [0, ONE_MILLION], 'Calls of an actor at once; 0 is as many as per second.'),
+  client_per_second: amount(
+    0,
+    [0, ONE_MILLION],
+    'Calls per second from each address, with or without credentials; 0 is no limit.',
+  ),
+  client_burst: count(
+    0,
+    [0, ONE_MILLION],
+    'Calls of an address at once; 0 is as many as per second.',
+  ),
+});
+
+const retry = section('retry', 'Retries of calls that never reached the provider.', {
+  attempts: count(2, [0, 10], 'Retries at most, in addition to the first attempt.'),
+  budget: amount(0.2, [0, 1], 'What each call adds to the bucket from which a retry takes 1.'),
+});
+
+const breaker = section('breaker', 'The circuit breakers of each endpoint and of its routes.', {
+  failures: count(5, [1, 1000], 'Failures within the window that open a circuit breaker.'),
+  ratio: amount(0.5, [0, 1], 'Share of the calls within the window that must have failed, 0 to 1.'),
+  window_ms: milliseconds(10_000, [1, ONE_HOUR_MS], 'Length of the window.'),
+  open_ms: milliseconds(10_000, [1, ONE_HOUR_MS], 'How long it stays open at first.'),
+  max_open_ms: milliseconds(60_000, [1, ONE_HOUR_MS], 'How long it stays open at most.'),
+});
+
+const records = section('records', 'What the records of calls hold.', {
+  // A record holds the start of a body for reading, not a copy to keep.
+  capture_bytes: bytes(0, [0, 65_536], 'How much of each body the records of calls keep.'),
+});
+
+const probation = section(
   'probation',
-  described(
-    object({
-      seconds: count([1, ONE_DAY_SECONDS], {
-        default: defaults.probation.seconds,
-        description: 'How long a new version is observed. Seconds.',
-      }),
-      max_error_rate: amount([0, 1], {
-        default: defaults.probation.max_error_rate,
-        description: 'Share of 502 responses above which it is rolled back, 0 to 1.',
-      }),
-      min_calls: count([1, MANY], {
-        default: defaults.probation.min_calls,
-        description: 'Calls before the share is considered.',
-      }),
-    }),
-    {
-      description:
-        'Rolls back a new version if too many of its first calls end in 502. Without it, no version is rolled back.',
-    },
-  ),
+  'Rolls back a new version if too many of its first calls end in 502. Without it, no version is rolled back.',
+  {
+    seconds: seconds(30, [1, ONE_DAY_SECONDS], 'How long a new version is observed.'),
+    max_error_rate: amount(
+      0.05,
+      [0, 1],
+      'Share of 502 responses above which it is rolled back, 0 to 1.',
+    ),
+    min_calls: count(10, [1, MANY], 'Calls before the share is considered.'),
+  },
 );
 
-const responses = named(
-  'responses',
-  described(
-    object({
-      mode: optionally(enums(['envelope', 'raw']), {
-        default: defaults.responses.mode,
-        description:
-          "What callers get: envelope is 200 with the provider's JSON in data; raw is the provider's status and JSON.",
-      }),
-      expose_headers: optionally(array(matching('the name of a header', HEADER_NAME)), {
-        description: `Response headers of the provider that callers get. Default: none in the envelope; in raw mode ${DEFAULT_EXPOSED.raw.join(', ')}.`,
-      }),
-    }),
-    { description: 'What callers get of a response of the provider.' },
+const trustworthyOrigin = described(
+  define<string>(
+    'an https origin, or an http origin on loopback, without a path',
+    (value) => typeof value === 'string' && isTrustworthyOrigin(value),
   ),
+  { type: 'string' },
 );
 
-const SCHEMA_MODES = ['enforce', 'report', 'off'] as const;
+const redirectTarget = described(
+  define<string>(
+    `'${MODULE_REDIRECTS}', or an https origin without a path`,
+    (value) =>
+      value === MODULE_REDIRECTS || (typeof value === 'string' && isTrustworthyOrigin(value)),
+  ),
+  { type: 'string' },
+);
 
-const schemas = named(
+const responses = section('responses', 'What callers get of a response of the provider.', {
+  mode: withDefault(enums(RESPONSE_MODES), 'envelope', {
+    description:
+      "What callers get: envelope is 200 with the provider's JSON in data; raw is the provider's status and JSON.",
+  }),
+  expose_headers: optionally(headerNames, {
+    description: `Response headers of the provider that callers get. Default: none in the envelope; in raw mode ${DEFAULT_EXPOSED.raw.join(', ')}.`,
+  }),
+  origins: withDefault(array(trustworthyOrigin), [], {
+    description:
+      'Other origins of the same provider: references to them are rewritten like those to an endpoint.',
+  }),
+  redirects: withDefault(array(redirectTarget), [], {
+    description:
+      "In raw mode, redirects that callers get: 'module' for those below an endpoint, or exact origins. The host follows none.",
+  }),
+});
+
+const schemaMode = enums(['enforce', 'report', 'off']);
+
+const schemas = section(
   'schemas',
-  described(
-    object({
-      input: optionally(enums(SCHEMA_MODES), {
-        default: defaults.schemas.input,
-        description: 'What happens to a request that violates the schemas of its route.',
-      }),
-      output: optionally(enums(SCHEMA_MODES), {
-        default: defaults.schemas.output,
-        description: 'What happens to a response that violates the schema of its route.',
-      }),
+  'Whether the schemas of the manifest are checked. enforce rejects, report counts, off ignores.',
+  {
+    input: withDefault(schemaMode, 'enforce', {
+      description: 'What happens to a request that violates the schemas of its route.',
     }),
-    {
-      description:
-        'Whether the schemas of the manifest are checked. enforce rejects, report counts, off ignores.',
-    },
-  ),
+    output: withDefault(schemaMode, 'off', {
+      description: 'What happens to a response that violates the schema of its route.',
+    }),
+  },
 );
 
 const uiArtifact = matching(
@@ -275,92 +288,89 @@ const uiArtifact = matching(
   new RegExp(`^${BUILTIN_UI}$|${DIGEST.source}`),
 );
 
-const consoleSection = named(
-  'console',
-  described(
-    object({
-      release: optionally(digest, {
-        description: "Release that the grants are for. Default: the manifest's digest.",
-      }),
-      ui: optionally(array(uiArtifact), {
-        default: [],
-        description:
-          "UI artifacts that may call: digests, or 'builtin' for the host's own console.",
-      }),
-      grants: optionally(array(capability), {
-        default: [],
-        description: 'Permissions that these artifacts may use.',
-      }),
-    }),
-    { description: 'Who may use the console bridge of this module.' },
-  ),
-);
+const consoleSection = section('console', 'Who may use the console bridge of this module.', {
+  release: optionally(digest, {
+    description: "Release that the grants are for. Default: the manifest's digest.",
+  }),
+  ui: withDefault(array(uiArtifact), [], {
+    description: "UI artifacts that may call: digests, or 'builtin' for the host's own console.",
+  }),
+  grants: withDefault(array(capability), [], {
+    description: 'Permissions that these artifacts may use.',
+  }),
+});
 
-const provider = named(
-  'provider',
-  described(
-    object({
-      kind: described(nonEmptyText(), {
-        description:
-          'How the provider is reached: http, unix, local, process, nats, or a kind of another plugin.',
-      }),
-      config: optionally(unknown(), {
-        default: {},
-        description: 'Configuration for the adapter of this kind.',
-      }),
-    }),
-    { description: 'Where the calls of the module go.' },
+const provider = section('provider', 'Where the calls of the module go.', {
+  kind: described(nonEmptyText(), {
+    description:
+      'How the provider is reached: http, unix, local, process, nats, or a kind of another plugin.',
+  }),
+  config: withDefault(
+    unknown(),
+    {},
+    {
+      description: 'Configuration for the adapter of this kind.',
+    },
   ),
-);
+});
 
-/** The descriptor in the words of the file. */
+/** The one declaration of a descriptor: its members, defaults, bounds, units and descriptions. */
 export const descriptorStruct = described(
   object({
     apiVersion: optionally(literal('modgate/v1'), { description: 'Version of this format.' }),
     module: described(moduleName, {
       description: 'Name in the path of every call: /modules/{module}/http/…',
     }),
-    enabled: optionally(boolean(), {
-      default: DESCRIPTOR_DEFAULTS.enabled,
+    owner: optionally(owner, {}),
+    enabled: withDefault(boolean(), true, {
       description: 'false keeps the file, but the module answers 404.',
     }),
     provider,
-    manifest: optionally(manifestSource, {
-      default: { from: 'provider' },
-      description:
-        'Where the manifest is: a path relative to the descriptor, inline, behind a URL, or at the provider.',
-    }),
+    manifest: withDefault(
+      manifestSource,
+      { from: 'provider' },
+      {
+        description:
+          'Where the manifest is: a path relative to the descriptor, inline, behind a URL, or at the provider.',
+      },
+    ),
     manifest_digest: optionally(digest, {
       description: 'A manifest with another digest is rejected.',
     }),
-    limits: optionally(limits, {}),
-    rate: optionally(rate, {}),
-    identity: optionally(boolean(), {
-      default: DESCRIPTOR_DEFAULTS.identity,
+    limits: filledIn(limits),
+    rate: filledIn(rate),
+    identity: withDefault(boolean(), false, {
       description:
         'Whether each call carries modgate-identity, a signed token that names the actor.',
     }),
-    callers: optionally(callers, {
-      default: DESCRIPTOR_DEFAULTS.callers,
+    callers: withDefault(callers, DEFAULT_CALLERS, {
       description:
         'The kinds of actors that may call the routes of the module. The list is exact; a user with the scope console.admin always may.',
     }),
-    forward_headers: optionally(array(matching('the name of a header', HEADER_NAME)), {
-      default: [],
+    allow: optionally(allow, {}),
+    public: withDefault(boolean(), false, {
+      description:
+        'Whether routes with `access: public` in the manifest may be called without credentials.',
+    }),
+    mount: mountList,
+    forward_headers: withDefault(headerNames, [], {
       description: 'Request headers that the provider gets in addition to the usual ones.',
     }),
-    responses: optionally(responses, {}),
-    provider_errors: optionally(enums(['problem', 'passthrough']), {
-      default: DESCRIPTOR_DEFAULTS.provider_errors,
+    forward_client: withDefault(boolean(), false, {
+      description:
+        'Whether the provider gets x-forwarded-for, -host, -proto and -prefix: the address of the client, and the one that it called.',
+    }),
+    responses: filledIn(responses),
+    provider_errors: withDefault(enums(['problem', 'passthrough']), 'problem', {
       description:
         "passthrough returns a provider's 400, 404, 409, 410, 412, 422 and 429 to the client; problem answers 502. No effect in raw mode.",
     }),
-    retry: optionally(retry, {}),
-    breaker: optionally(breaker, {}),
-    records: optionally(records, {}),
+    retry: filledIn(retry),
+    breaker: filledIn(breaker),
+    records: filledIn(records),
     probation: optionally(probation, {}),
-    schemas: optionally(schemas, {}),
-    console: optionally(consoleSection, {}),
+    schemas: filledIn(schemas),
+    console: filledIn(consoleSection),
   }),
   {
     title: 'modgate descriptor',
@@ -368,14 +378,38 @@ export const descriptorStruct = described(
   },
 );
 
+/** The members that `GET /modules` shows as they are, unless they are absent or false. */
+export const SHOWN_MEMBERS = [
+  'allow',
+  'owner',
+  'public',
+] as const satisfies readonly (keyof WireDescriptor)[];
+
+/** A descriptor as written, with its defaults. */
 export type WireDescriptor = Infer<typeof descriptorStruct>;
 
-function count(bounds: Bounds, keywords: Keywords) {
-  return optionally(wholeNumber(...bounds), keywords);
+function section<S extends Members>(name: string, description: string, members: S) {
+  return named(name, described(object(members), { description }));
 }
 
-function amount(bounds: Bounds, keywords: Keywords) {
-  return optionally(numberBetween(...bounds), keywords);
+function count(fallback: number, bounds: Bounds, description: string) {
+  return withDefault(wholeNumber(...bounds), fallback, { description });
+}
+
+function milliseconds(fallback: number, bounds: Bounds, description: string) {
+  return count(fallback, bounds, `${description} Milliseconds.`);
+}
+
+function seconds(fallback: number, bounds: Bounds, description: string) {
+  return count(fallback, bounds, `${description} Seconds.`);
+}
+
+function bytes(fallback: number, bounds: Bounds, description: string) {
+  return count(fallback, bounds, `${description} Bytes.`);
+}
+
+function amount(fallback: number, bounds: Bounds, description: string) {
+  return withDefault(numberBetween(...bounds), fallback, { description });
 }
 
 function isManifestUrl(value: unknown): boolean {

@@ -1,63 +1,9 @@
 import type { AnyStruct } from '../contract/described.js';
-import type { ActorKind, Supports } from '../contract/index.js';
+import type { Supports } from '../contract/index.js';
+import type { WireDescriptor } from './descriptor-struct.js';
+import { DEFAULT_EXPOSED, type Responses } from './expose-headers.js';
 
-export interface Limits {
-  readonly timeoutMs: number;
-  readonly requestBytes: number;
-  readonly responseBytes: number;
-  /** Calls at the same time. */
-  readonly concurrency: number;
-  /** Calls that may wait until another one ends. */
-  readonly queue: number;
-  readonly queueMs: number;
-}
-
-/** 0 per second is no limit; a burst of 0 is as many as per second. */
-export interface RateLimit {
-  readonly perSecond: number;
-  readonly burst: number;
-  readonly actorPerSecond: number;
-  readonly actorBurst: number;
-}
-
-interface Retry {
-  /** Retries at most, in addition to the first attempt. */
-  readonly attempts: number;
-  /** What each call adds to the bucket from which a retry takes 1. */
-  readonly budget: number;
-}
-
-export interface Breaker {
-  /** Minimum number of failures within the window that open the breaker. */
-  readonly failures: number;
-  /** Minimum share of failures among the calls within the window, 0 to 1. */
-  readonly ratio: number;
-  readonly windowMs: number;
-  readonly openMs: number;
-  readonly maxOpenMs: number;
-}
-
-export interface Probation {
-  readonly seconds: number;
-  /** Share of 502 responses, 0 to 1. */
-  readonly maxErrorRate: number;
-  readonly minCalls: number;
-}
-
-/**
- * What callers get of a response. `envelope`: 200 with eight members, one of them the provider's JSON. `raw`: the
- * provider's own status and JSON.
- */
-export type ResponseMode = 'envelope' | 'raw';
-
-export interface Responses {
-  readonly mode: ResponseMode;
-  /** Response headers of the provider that callers get; lower-case names. */
-  readonly exposeHeaders: readonly string[];
-}
-
-/** `enforce` rejects what violates a schema, `report` counts it. */
-export type SchemaMode = 'enforce' | 'report' | 'off';
+type ReadonlyDeep<T> = { readonly [Key in keyof T]: ReadonlyDeep<T[Key]> };
 
 /** Where the manifest comes from; `path` and `url` as written. */
 export type ManifestSource =
@@ -67,44 +13,46 @@ export type ManifestSource =
   | { readonly kind: 'provider' };
 
 /** A validated descriptor with its defaults. */
-export interface Descriptor {
-  readonly module: string;
-  readonly enabled: boolean;
+export interface Descriptor
+  extends ReadonlyDeep<Omit<WireDescriptor, 'apiVersion' | 'provider' | 'manifest' | 'responses'>> {
   readonly provider: {
     readonly kind: string;
     /** With the defaults of the adapter's struct; secrets are still references. */
     readonly config: unknown;
   };
   readonly manifest: ManifestSource;
-  /** The digest that the manifest must have. */
-  readonly manifestDigest: string | null;
-  readonly limits: Limits;
-  readonly rate: RateLimit;
-  /** Whether each call carries a signed token that names the actor. */
-  readonly identity: boolean;
-  /** The kinds of actors that may call the routes of the module. */
-  readonly callers: readonly ActorKind[];
-  /** Lower-case names. */
-  readonly forwardHeaders: readonly string[];
   readonly responses: Responses;
-  /** Always `problem` in raw mode, where it has no effect. */
-  readonly providerErrors: 'problem' | 'passthrough';
-  readonly retry: Retry;
-  readonly breaker: Breaker;
-  readonly records: { readonly captureBytes: number };
-  readonly probation: Probation | null;
-  readonly schemas: { readonly input: SchemaMode; readonly output: SchemaMode };
-  readonly console: {
-    /** `null`: the manifest's digest. */
-    readonly release: string | null;
-    readonly ui: readonly string[];
-    readonly grants: readonly string[];
-  };
 }
+
+export type RateLimit = Descriptor['rate'];
+export type Breaker = Descriptor['breaker'];
+export type Probation = NonNullable<Descriptor['probation']>;
+export type SchemaMode = Descriptor['schemas']['input'];
 
 /** The part of a ProviderAdapter that the validation of a descriptor needs. */
 export interface DescriptorAdapter {
   readonly kind: string;
   readonly config: AnyStruct;
   readonly supports: Supports;
+}
+
+/** @param config the provider's, with the defaults of its adapter */
+export function createDescriptor(wire: WireDescriptor, config: unknown): Descriptor {
+  const { apiVersion: _, ...members } = wire;
+  const { mode, expose_headers = DEFAULT_EXPOSED[mode] } = wire.responses;
+  return {
+    ...members,
+    provider: { kind: wire.provider.kind, config },
+    manifest: createManifestSource(wire.manifest),
+    responses: { ...wire.responses, expose_headers },
+    // In raw mode callers get every error of the provider.
+    provider_errors: mode === 'raw' ? 'problem' : wire.provider_errors,
+  };
+}
+
+export function createManifestSource(wire: WireDescriptor['manifest']): ManifestSource {
+  if (typeof wire === 'string') return { kind: 'file', path: wire };
+  if (wire.url !== undefined) return { kind: 'url', url: wire.url };
+  if (wire.from !== undefined) return { kind: 'provider' };
+  return { kind: 'inline', value: wire.inline };
 }

@@ -1,5 +1,26 @@
 import { HOP_BY_HOP, normalizeHeaderName, REQUEST_IDS } from '../lib/header-names.js';
-import type { ResponseMode, Responses } from './descriptor.js';
+
+/**
+ * `envelope`: 200 with eight members, one of them the provider's JSON. `raw`: the provider's own status and
+ * JSON.
+ */
+export const RESPONSE_MODES = ['envelope', 'raw'] as const;
+
+export type ResponseMode = (typeof RESPONSE_MODES)[number];
+
+/** What callers get of a response. */
+export interface Responses {
+  readonly mode: ResponseMode;
+  /** Response headers of the provider that callers get; lower-case names. */
+  readonly expose_headers: readonly string[];
+  /** Other origins of the provider. */
+  readonly origins: readonly string[];
+  /** `module`, and origins. */
+  readonly redirects: readonly string[];
+}
+
+/** Stands for redirects to a place below an endpoint of the module. */
+export const MODULE_REDIRECTS = 'module';
 
 /** What callers get of a provider's headers where the descriptor names none. */
 export const DEFAULT_EXPOSED: Readonly<Record<ResponseMode, readonly string[]>> = {
@@ -18,8 +39,8 @@ export const DEFAULT_EXPOSED: Readonly<Record<ResponseMode, readonly string[]>> 
 };
 
 /** Whether callers get the envelope without headers of the provider. */
-export function isPlainEnvelope({ mode, exposeHeaders }: Responses): boolean {
-  return mode === 'envelope' && exposeHeaders.length === 0;
+export function isPlainEnvelope({ mode, expose_headers }: Responses): boolean {
+  return mode === 'envelope' && expose_headers.length === 0;
 }
 
 /** Framing, connections, and what a provider must not decide for the origin of the host. */

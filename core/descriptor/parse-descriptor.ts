@@ -10,10 +10,15 @@ import { readStructuredText } from '../document/parse-document.js';
 import { findNearestName } from '../document/suggest.js';
 import { type ValidationResult, validateStruct } from '../document/validate.js';
 import { readMember } from '../lib/read-member.js';
-import type { Descriptor, DescriptorAdapter } from './descriptor.js';
+import {
+  createDescriptor,
+  createManifestSource,
+  type Descriptor,
+  type DescriptorAdapter,
+} from './descriptor.js';
 import { findWarnings, validateDescriptor } from './descriptor-rules.js';
 import { descriptorStruct, type WireDescriptor } from './descriptor-struct.js';
-import { createDescriptor, createManifestSource } from './from-wire.js';
+import { type Mount, type ReservedPrefixes, validateMounts } from './mounts.js';
 
 /** Adapters by kind, imported when a descriptor first needs one. */
 export interface DescriptorAdapters {
@@ -29,6 +34,8 @@ interface DescriptorInput {
   readonly adapters: DescriptorAdapters;
   /** The headers that hold credentials of callers, in lower case. Default: those that are always known. */
   readonly credentialHeaders?: readonly string[];
+  /** Prefixes that no mount may begin with. Default: none. */
+  readonly reservedPrefixes?: ReservedPrefixes;
 }
 
 export interface ParsedDescriptor {
@@ -43,7 +50,9 @@ interface AcceptedParts {
   readonly adapter: DescriptorAdapter | null;
   /** As written; parts of it may be invalid. */
   readonly config: unknown;
-  readonly manifest: Pick<Descriptor, 'module' | 'manifest' | 'manifestDigest'> | null;
+  readonly manifest: Pick<Descriptor, 'module' | 'manifest' | 'manifest_digest'> | null;
+  /** None where one of them is invalid, and of a descriptor that is disabled. */
+  readonly mounts: readonly Mount[];
 }
 
 /** A descriptor with errors in itself, not in a file that it names. */
@@ -63,6 +72,7 @@ export async function parseDescriptor(input: DescriptorInput): Promise<ParsedDes
   const shape = validateStruct(value, descriptorStruct);
   const found = await findAdapter(value, input.adapters);
   const config = validateProviderConfig(value, found.adapter);
+  const mounts = await findMountViolations(shape.accepted, input.reservedPrefixes);
   const violations = [
     ...shape.violations.map((violation) => hintAtConfig(violation, found.adapter)),
     ...found.violations,
@@ -73,6 +83,7 @@ export async function parseDescriptor(input: DescriptorInput): Promise<ParsedDes
       found.adapter,
       input.credentialHeaders,
     ),
+    ...mounts,
   ];
   if (violations.length > 0) {
     const { diagnostics } = createInvalidFile(violations, source);
@@ -82,11 +93,30 @@ export async function parseDescriptor(input: DescriptorInput): Promise<ParsedDes
       adapter: found.adapter,
       config: readConfig(value),
       manifest: readAcceptedManifest(accepted, value),
+      mounts: readAcceptedMounts(accepted, violations),
     });
   }
   const wire = shape.value as WireDescriptor;
-  const warnings = findWarnings(wire).map((one) => createDiagnostic(one, source, 'warning'));
+  const warnings = findWarnings(wire, value).map((one) => createDiagnostic(one, source, 'warning'));
   return { descriptor: createDescriptor(wire, config.value), warnings, locate };
+}
+
+/** The prefixes are only loaded for a descriptor with mounts. */
+async function findMountViolations(
+  accepted: unknown,
+  reserved: ReservedPrefixes | undefined,
+): Promise<Violation[]> {
+  const { mount = [] } = (accepted ?? {}) as Partial<WireDescriptor>;
+  if (mount.length === 0) return [];
+  return validateMounts(mount, (await reserved?.load()) ?? new Set());
+}
+
+function readAcceptedMounts(
+  { enabled = true, mount = [] }: Partial<WireDescriptor>,
+  violations: readonly Violation[],
+): readonly Mount[] {
+  const isValid = violations.every(({ path }) => path[0] !== 'mount');
+  return enabled && isValid ? mount : [];
 }
 
 async function findAdapter(
@@ -142,7 +172,7 @@ function readAcceptedManifest(
   return {
     module: module ?? '',
     manifest: createManifestSource(manifest),
-    manifestDigest: manifest_digest ?? null,
+    ...(manifest_digest !== undefined && { manifest_digest }),
   };
 }
 

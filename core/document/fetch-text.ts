@@ -1,5 +1,6 @@
 import type { Response } from 'node-fetch';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
+import { FetchFailed, fetchBounded } from './bounded-fetch.js';
 
 interface FetchLimits {
   /** Starts the message of every error: `the manifest's URL`. */
@@ -32,29 +33,23 @@ export async function fetchText(
   signal: AbortSignal,
   limits: FetchLimits,
 ): Promise<FetchedResponse> {
-  // Loaded on first use: few hosts fetch texts, and they start faster without the library.
-  const { default: fetch } = await import('node-fetch');
-  const { subject, accept, maxBytes, timeoutMs } = limits;
-  const timeout = AbortSignal.timeout(timeoutMs);
-  const end = new AbortController();
+  const { subject, accept, maxBytes, maxText, timeoutMs } = limits;
   try {
-    const response = await fetch(url, {
-      headers: { accept, 'accept-encoding': 'identity' },
-      compress: false,
-      redirect: 'manual',
-      size: maxBytes,
-      signal: AbortSignal.any([signal, timeout, end.signal]),
-    });
-    assertUsableResponse(response, subject);
-    const text = decodeUtf8(new Uint8Array(await response.arrayBuffer()));
+    const request = { headers: { accept }, maxBytes, timeoutMs, signal };
+    const { response, body } = await fetchBounded(url, request, (received) =>
+      assertUsableResponse(received, subject),
+    );
+    const text = decodeUtf8(body);
     if (text === null) throw unavailable(subject, 'answered with text that is not UTF-8');
     return { text, contentType: readContentType(response) };
   } catch (error) {
-    if (error instanceof TextUnavailable) throw error;
-    throw explainFetchError(error, timeout.aborted, limits);
-  } finally {
-    // Releases the connection of a response that was not read to its end.
-    end.abort();
+    if (!(error instanceof FetchFailed)) throw error;
+    const problems = {
+      timeout: `did not answer in full within ${timeoutMs} ms`,
+      'max-size': `answered with more than ${maxText}`,
+      failed: 'could not be reached, or broke off',
+    };
+    throw unavailable(subject, problems[error.reason], error.cause);
   }
 }
 
@@ -72,17 +67,6 @@ function assertUsableResponse({ status, headers }: Response, subject: string): v
 function readContentType({ headers }: Response): string {
   const [type = ''] = (headers.get('content-type') ?? '').split(';', 1);
   return type.trim().toLowerCase();
-}
-
-function explainFetchError(error: unknown, isTimeout: boolean, limits: FetchLimits): Error {
-  const { subject, maxText, timeoutMs } = limits;
-  if (isTimeout)
-    return unavailable(subject, `did not answer in full within ${timeoutMs} ms`, error);
-  // The FetchError of node-fetch, which is not imported here.
-  if (error instanceof Error && 'type' in error && error.type === 'max-size') {
-    return unavailable(subject, `answered with more than ${maxText}`, error);
-  }
-  return unavailable(subject, 'could not be reached, or broke off', error);
 }
 
 function unavailable(subject: string, rest: string, cause?: unknown): TextUnavailable {

@@ -5,8 +5,10 @@ import {
   type DocumentSource,
   formatDiagnostic,
   InvalidFile,
+  type Violation,
 } from './diagnostic.js';
 import { readStructuredText } from './parse-document.js';
+import { findRepeated } from './structs.js';
 import { validateStruct } from './validate.js';
 
 /** A document that its struct has accepted. */
@@ -32,6 +34,28 @@ export function parseByStruct<T, S>(
   const { value, violations } = validateStruct(written, struct);
   if (violations.length > 0) throw createInvalidFile(violations, source);
   return { value: value as T, written, source };
+}
+
+/**
+ * @param keys of the entries of a list
+ * @throws InvalidFile at the first entry whose key an earlier one has.
+ */
+export function assertDistinct(
+  keys: readonly string[],
+  source: DocumentSource,
+  {
+    list,
+    member = [],
+    ...repeated
+  }: Pick<Violation, 'rule' | 'message' | 'hint'> & {
+    readonly list: string;
+    readonly member?: readonly string[];
+  },
+): void {
+  const index = findRepeated(keys);
+  if (index === null) return;
+  const path = [list, index, ...member];
+  throw createInvalidFile([{ ...repeated, path, at: 'value' }], source);
 }
 
 /** Converts an InvalidFile to a ConfigError with its first error; returns other errors unchanged. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { AnyStruct } from '../contract/described.js';
-import { Secret } from '../contract/index.js';
+import { FILE_REFERENCE_TYPE, SECRET_REFERENCE_TYPE, Secret } from '../contract/index.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 import {
   createDiagnostic,
@@ -9,10 +9,11 @@ import {
   type Diagnostic,
   type DocumentSource,
   describePath,
+  type Path,
   type Violation,
 } from './diagnostic.js';
-import { type FoundReference, findReferences } from './find-references.js';
 import { FileError, readSmallFile } from './read-file.js';
+import { validateStruct } from './validate.js';
 
 interface ReferencesInput {
   /** The adapter's struct, and the config that it accepted. */
@@ -38,6 +39,8 @@ export interface References {
   secret(reference: string): Secret;
   file(reference: string): Buffer;
   path(reference: string): string;
+  /** Every secret. */
+  readonly secrets: readonly Secret[];
   /** Every file that was read, as absolute paths. */
   readonly files: readonly string[];
   /** Changes with the content of a file; variables are left out, since they cannot change. */
@@ -172,6 +175,7 @@ function createReferences(
       if (path === null) throw new Error('a reference to a variable has no path');
       return path;
     },
+    secrets: [...secrets.values()],
     files: [...new Set(paths)].sort(),
     digestPart: digestFiles(files),
   };
@@ -190,4 +194,40 @@ function digestFiles(files: ReadonlyMap<string, Resolved>): string {
     hash.update(JSON.stringify([reference, createHash('sha256').update(bytes).digest('hex')]));
   }
   return hash.digest('hex');
+}
+
+type ReferenceKind = 'secret' | 'file';
+
+interface FoundReference {
+  readonly kind: ReferenceKind;
+  /** As written: `env:NAME`, `file:PATH`, or a path. */
+  readonly text: string;
+  readonly path: Path;
+}
+
+const KINDS = new Map<string, ReferenceKind>([
+  [SECRET_REFERENCE_TYPE, 'secret'],
+  [FILE_REFERENCE_TYPE, 'file'],
+]);
+
+/** The structs of references call it with each text that they accept, in every copy of the contract. */
+const LISTENER = Symbol.for('modgate.reference-listener');
+const listeners = globalThis as {
+  [LISTENER]?: (type: string, text: string, path: Path) => void;
+};
+
+/** Every reference of a config; of an invalid one, those that the struct accepts. */
+function findReferences(config: unknown, struct: AnyStruct): FoundReference[] {
+  const found = new Map<string, FoundReference>();
+  listeners[LISTENER] = (type, text, path) => {
+    const kind = KINDS.get(type);
+    // A union may try several branches at one place.
+    if (kind !== undefined) found.set(JSON.stringify(path), { kind, text, path: [...path] });
+  };
+  try {
+    validateStruct(config, struct);
+  } finally {
+    delete listeners[LISTENER];
+  }
+  return [...found.values()];
 }

@@ -58,6 +58,23 @@ export function nonEmptyText(): Struct<string, null> {
   );
 }
 
+/** A line of text for people. `max` counts code points. */
+export function shortText(max: number): Struct<string, null> {
+  const pattern = new RegExp(`^\\P{Cc}{1,${max}}$`, 'u');
+  return described(
+    define<string>(
+      `a text of 1 to ${max} characters without control characters`,
+      (value) => typeof value === 'string' && pattern.test(value),
+    ),
+    {
+      type: 'string',
+      minLength: 1,
+      maxLength: max,
+      pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F]*$',
+    },
+  );
+}
+
 function isWithin(value: number, min: number, max: number): boolean {
   return value >= min && value <= max;
 }

@@ -1,5 +1,5 @@
 import type { Failure } from 'superstruct';
-import type { AnyStruct } from '../contract/described.js';
+import { type AnyStruct, mayBeAbsent } from '../contract/described.js';
 import { describePath, MAX_DIAGNOSTICS, type Path, type Violation } from './diagnostic.js';
 import { explainFailure, explainUnion, explainUnknownKey } from './explain-failure.js';
 
@@ -100,7 +100,7 @@ class Walk {
       const visited = this.visit(place);
       members.set(key, visited);
       if (visited.accepted === undefined && visited.status !== 'valid') {
-        const isDispensable = struct.type === 'record' || child.is(undefined);
+        const isDispensable = struct.type === 'record' || mayBeAbsent(child);
         members.reject(key, isDispensable, visited.status);
       } else if (visited.status !== 'valid') members.lower(visited.status);
     }

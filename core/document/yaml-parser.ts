@@ -71,14 +71,15 @@ class TokenStream {
   #hasVersion = false;
 
   add(token: CST.Token): void {
-    if (token.type === 'document') {
+    const isDirective = token.type === 'directive';
+    if (token.type === 'document' || isDirective) {
       if (this.#hasDocument) {
         const message = 'a file must hold one document';
         throw stop('multiple-documents', message, token.offset, 'split the file');
       }
-      this.#hasDocument = true;
+      this.#hasDocument = !isDirective;
     }
-    if (token.type === 'directive' && /^%YAML\s/.test(token.source)) {
+    if (isDirective && /^%YAML\s/.test(token.source)) {
       if (this.#hasVersion) {
         const message = 'the directive %YAML is repeated';
         throw stop('yaml-syntax', message, token.offset, 'remove the line');

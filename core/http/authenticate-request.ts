@@ -1,11 +1,25 @@
+import type { AuthFailures } from '../auth/auth-failures.js';
 import { authenticateWith } from '../auth/authenticate.js';
 import type { CallerCredentials } from '../auth/caller-credentials.js';
-import type { Authenticated, CheckedAuthenticator } from '../auth/checked-authenticator.js';
-import type { Actor } from '../contract/index.js';
+import {
+  type Authenticated,
+  type CheckedAuthenticator,
+  isRejected,
+  type Rejected,
+} from '../auth/checked-authenticator.js';
+import { BASIC_CHALLENGE } from '../auth/credential-headers.js';
+import type { Roles } from '../auth/roles.js';
+import type { Actor, CredentialReason } from '../contract/index.js';
 import { type ErrorDetail, HostError } from '../errors.js';
+import { createAnonymous } from '../lib/actor-name.js';
+import { UNAUTHENTICATED } from '../operations/authorization.js';
 import type { ActorRate } from '../operations/rate-limit.js';
 import type { CallerHeaders } from './request/caller-headers.js';
-import { assertTrustedPage, type TrustedPages } from './request/cookie-origin.js';
+import {
+  assertTrustedPage,
+  assertTrustedPageOrNone,
+  type TrustedPages,
+} from './request/cookie-origin.js';
 import { findPresent, RequestCredentials } from './request/present-credentials.js';
 import type { RequestContext } from './request-context.js';
 import type { ClientCertificates } from './tls/client-certificates.js';
@@ -16,55 +30,128 @@ export interface Authentication {
   readonly chain: readonly CheckedAuthenticator[];
   /** The headers that hold credentials, in lower case. Never forwarded, logged or recorded. */
   readonly credentialHeaders: readonly string[];
+  /** What adds scopes to the actors of the chain and of certificates. */
+  readonly roles: Roles;
   /** What a 401 lists; never empty. */
   readonly challenges: readonly string[];
   /** A header that holds a token as well as `authorization`; `null`: none. */
   readonly tokenHeader: string | null;
-  /** The pages whose requests may use a cookie as their credential. */
+  /** Whether a token is also accepted as the password of `authorization: Basic`. */
+  readonly takesBasic: boolean;
+  /** The pages whose requests may use a credential that browsers add by themselves. */
   readonly pages: TrustedPages;
   /** `null`: client certificates are ignored. */
   readonly certificates: ClientCertificates | null;
   /** `null`: no limit. */
   readonly actorRate: ActorRate | null;
+  /** `null`: no limit. */
+  readonly authFailures: AuthFailures | null;
 }
 
 const CREDENTIALS = /^([A-Za-z][A-Za-z0-9._-]*) +(.+)$/;
-const NO_TOKEN = { scheme: '', token: '' };
+const BASIC = /^[A-Za-z0-9+/]+={0,2}$/;
+const NO_TOKEN: Token = { scheme: '', token: '', isPassword: false };
+
+interface Token extends Pick<CallerCredentials, 'scheme' | 'token'> {
+  /** Whether it came as the password of `authorization: Basic`. */
+  readonly isPassword: boolean;
+}
 
 /**
  * Sets the actor of the request: the one of its credential headers, otherwise the one of the client certificate.
- * A promise only if an authenticator needs one.
+ * Without credentials a request to a public route has an anonymous actor. A promise only if an authenticator
+ * needs one.
  * @throws HostError 401 for credentials that are missing, repeated or not valid; 503 when they cannot be
  * checked; 403 for a cookie from an untrusted page; 429.
  */
 export function authenticate(
   request: RequestContext,
   authentication: Authentication,
-): Actor | Promise<Actor> {
+  isPublic: () => boolean,
+): void | Promise<void> {
   const { chain, certificates, actorRate, credentialHeaders, pages } = authentication;
   const { headers, req, inProcess } = request;
   const present = findPresent(headers, credentialHeaders);
-  const admit = (actor: Actor): Actor => {
+  const admit = (actor: Actor): void => {
     actorRate?.admit(actor);
     request.authenticateAs(actor);
-    return actor;
   };
   if (inProcess !== null) return admit(inProcess.actor);
-  const accept = (found: Authenticated | null): Actor => {
-    if (found === null) throw createUnauthorized(authentication, INVALID, [...present]);
-    if (found.readsCookies && present.has('cookie')) assertTrustedPage(request, pages); // 403
+  let token = NO_TOKEN;
+  // A cookie that no authenticator knows is no credential on a public route.
+  const isBad = ({ rejected }: Rejected) =>
+    rejected !== 'unknown' || !isOnly(present, 'cookie') || !isPublic();
+  const accept = (found: Authenticated | Rejected): void => {
+    if (isRejected(found)) {
+      if (!isBad(found)) {
+        admit(createAnonymous(request.client?.address ?? ''));
+        return;
+      }
+      request.facts.token = found.token;
+      const word = findWord(found, token.scheme, authentication);
+      throw createUnauthorized(authentication, { ...INVALID, word }, [...present]);
+    }
+    if (found.readsCookies && present.has('cookie')) assertTrustedPage(request, pages, 'cookie'); // 403
+    if (token.isPassword) assertTrustedPageOrNone(request, pages, 'password'); // 403
     request.bodySha256 = found.bodySha256;
-    return admit(found.actor);
+    admit(found.actor);
   };
   const certified = certificates?.verify(req.socket) ?? 'none';
   // Even if there is a valid token: a bad credential is never ignored.
   if (certified === 'rejected') throw createCertificateError();
   const hasHeader = present.size > 0 || headers.get('authorization') !== undefined;
-  if (certified !== 'none' && !hasHeader) return admit(certified);
-  const token = readToken(headers, authentication);
-  if (present.size === 0) throw createUnauthorized(authentication, MISSING, credentialHeaders);
-  const found = authenticateWith(chain, new RequestCredentials(req, token), present);
+  if (certified !== 'none' && !hasHeader) {
+    assertTrustedPageOrNone(request, pages, 'certificate'); // 403
+    return admit(certified);
+  }
+  if (!hasHeader) {
+    if (isPublic()) return admit(createAnonymous(request.client?.address ?? ''));
+    throw createUnauthorized(authentication, MISSING, credentialHeaders);
+  }
+  const verify = () => {
+    token = readToken(headers, authentication);
+    if (present.size === 0) throw createUnauthorized(authentication, NOT_READ, credentialHeaders);
+    return authenticateWith(chain, new RequestCredentials(request, token), present);
+  };
+  const found = guard(request, authentication, { present, verify, isCounted: isBad });
   return found instanceof Promise ? found.then(accept) : accept(found);
+}
+
+/** Verifies the credentials of a request, unless too many of its address were rejected. */
+function guard(
+  { headers, client }: RequestContext,
+  { authFailures }: Authentication,
+  given: Pick<Parameters<AuthFailures['guard']>[0], 'verify' | 'isCounted'> & {
+    readonly present: ReadonlySet<string>;
+  },
+): ReturnType<AuthFailures['guard']> {
+  const { present, verify, isCounted } = given;
+  if (authFailures === null || client === null) return verify();
+  const names = [...new Set(['authorization', ...present])];
+  const text = names.map((name) => `${name}\0${lowerScheme(headers.get(name) ?? '')}`).join('\0');
+  return authFailures.guard({
+    address: client.address,
+    text,
+    verify,
+    ...(isCounted && { isCounted }),
+  });
+}
+
+/** One spelling, also with the sign-ins of surfaces. */
+function lowerScheme(value: string): string {
+  return value.replace(/^(\S+) +/, (_, scheme: string) => `${scheme.toLowerCase()} `);
+}
+
+/** Browsers send cookies that other applications of the same name have set. */
+function isOnly(present: ReadonlySet<string>, name: string): boolean {
+  return present.size === 1 && present.has(name);
+}
+
+/** Surfaces take no passwords: browsers would ask for one, and send it with requests of any page. */
+export function withoutBasic(authentication: Authentication): Authentication {
+  if (!authentication.takesBasic) return authentication;
+  const challenges = authentication.challenges.filter((challenge) => challenge !== BASIC_CHALLENGE);
+  return { ...authentication, takesBasic: false, challenges };
 }
 
 /** Whether the request has no credentials at all. */
@@ -80,17 +167,15 @@ export function isAnonymous(
  * The scheme and the token of the `authorization` header; both empty without one.
  * @throws HostError 401 for a header that is malformed or repeated, and for two different tokens.
  */
-function readToken(
-  headers: CallerHeaders,
-  authentication: Authentication,
-): Pick<CallerCredentials, 'scheme' | 'token'> {
+function readToken(headers: CallerHeaders, authentication: Authentication): Token {
   const token = parseAuthorization(headers, authentication);
   const { tokenHeader } = authentication;
   const other = tokenHeader === null ? undefined : headers.get(tokenHeader);
   if (tokenHeader === null || other === undefined) return token;
   if (headers.count(tokenHeader) > 1) {
     const detail = `the request has two ${tokenHeader} headers`;
-    throw createUnauthorized(authentication, { detail, reason: 'repeated' }, [tokenHeader]);
+    const repeated = { detail, reason: 'repeated', word: 'malformed' } as const;
+    throw createUnauthorized(authentication, repeated, [tokenHeader]);
   }
   if (token.scheme === 'bearer' && token.token !== other) {
     throw createUnauthorized(authentication, TWO_TOKENS, ['authorization', tokenHeader]);
@@ -98,10 +183,7 @@ function readToken(
   return token;
 }
 
-function parseAuthorization(
-  headers: CallerHeaders,
-  authentication: Authentication,
-): Pick<CallerCredentials, 'scheme' | 'token'> {
+function parseAuthorization(headers: CallerHeaders, authentication: Authentication): Token {
   const authorization = headers.get('authorization');
   if (authorization === undefined) return NO_TOKEN;
   if (headers.count('authorization') > 1) {
@@ -111,36 +193,76 @@ function parseAuthorization(
   if (match?.[1] === undefined || match[2] === undefined) {
     throw createUnauthorized(authentication, INVALID, ['authorization']);
   }
-  return { scheme: match[1].toLowerCase(), token: match[2] };
+  const scheme = match[1].toLowerCase();
+  if (scheme !== 'basic' || !authentication.takesBasic) {
+    return { scheme, token: match[2], isPassword: false };
+  }
+  const password = readPassword(match[2]);
+  if (password === null) throw createUnauthorized(authentication, INVALID, ['authorization']);
+  return { scheme: 'bearer', token: password, isPassword: true };
+}
+
+/** The user name has no meaning. `null` for what is no user name and password (RFC 7617). */
+function readPassword(encoded: string): string | null {
+  if (!BASIC.test(encoded)) return null;
+  const pair = Buffer.from(encoded, 'base64').toString();
+  const colon = pair.indexOf(':');
+  return colon === -1 || colon === pair.length - 1 ? null : pair.slice(colon + 1);
 }
 
 interface Rejection {
   readonly detail: string;
   /** The same for each header. */
   readonly reason: string;
+  /** For operators. */
+  readonly word: CredentialReason;
 }
 
-const MISSING: Rejection = { detail: 'authentication is required', reason: 'missing' };
-const INVALID: Rejection = { detail: 'the credentials are not valid', reason: 'not valid' };
+const MISSING: Rejection = {
+  detail: UNAUTHENTICATED.missing,
+  reason: 'missing',
+  word: 'missing',
+};
+const NOT_READ: Rejection = { ...MISSING, word: 'no_authenticator' };
+const INVALID: Rejection = {
+  detail: UNAUTHENTICATED.invalid,
+  reason: 'not valid',
+  word: 'malformed',
+};
 const REPEATED: Rejection = {
   detail: 'the request has two authorization headers',
   reason: 'repeated',
+  word: 'malformed',
 };
 const TWO_TOKENS: Rejection = {
   detail: 'the request has two different tokens',
   reason: 'another token than in the other header',
+  word: 'malformed',
 };
 
 function createUnauthorized(
   authentication: Authentication,
-  { detail, reason }: Rejection,
+  { detail, reason, word }: Rejection,
   headers: readonly string[],
 ): HostError {
   const errors = headers.map((field): ErrorDetail => ({ field, reason }));
   return new HostError('unauthorized', detail, {
+    step: 'actor',
+    reason: word,
     errors,
     nextActions: [adviseOn(authentication)],
   });
+}
+
+/** No authenticator can know credentials of a scheme that none of them has. */
+function findWord(
+  { rejected }: Rejected,
+  scheme: string,
+  { challenges }: Authentication,
+): CredentialReason {
+  if (rejected !== 'unknown' || scheme === '') return rejected;
+  const schemes = challenges.map((challenge) => challenge.split(' ', 1)[0]?.toLowerCase());
+  return schemes.includes(scheme) ? rejected : 'malformed';
 }
 
 function adviseOn({ credentialHeaders, challenges }: Authentication): string {
@@ -154,6 +276,8 @@ function adviseOn({ credentialHeaders, challenges }: Authentication): string {
 
 function createCertificateError(): HostError {
   return new HostError('unauthorized', 'the certificate of the connection is not valid', {
+    step: 'actor',
+    reason: 'certificate',
     errors: [{ field: 'certificate', reason: 'not valid' }],
     nextActions: ['connect with a valid client certificate, or without one'],
   });

@@ -1,10 +1,15 @@
 import type { CorsSettings } from '../config/cors.js';
 import { Reply } from '../operations/reply.js';
-import { readBridgePermission } from '../operations/request.js';
+import {
+  type ParsedTarget,
+  type RequestFacts,
+  readBridgePermission,
+} from '../operations/request.js';
 import type { CallerHeaders } from './request/caller-headers.js';
-import type { ParsedTarget } from './request/target.js';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
+
+const METHOD_NAMES: ReadonlySet<string> = new Set(METHODS.split(', '));
 
 /** Request headers that pages may always send. */
 const REQUEST_HEADERS = [
@@ -16,6 +21,8 @@ const REQUEST_HEADERS = [
   'if-match',
   'if-none-match',
   'prefer',
+  'range',
+  'if-range',
   'x-request-id',
   'x-correlation-id',
 ];
@@ -37,6 +44,7 @@ interface PageRequest {
   /** As on the request line. */
   readonly target: string;
   readonly headers: CallerHeaders;
+  readonly facts: Pick<RequestFacts, 'preflightGap'>;
 }
 
 /**
@@ -45,6 +53,7 @@ interface PageRequest {
  */
 export class Cors {
   readonly #origins: ReadonlySet<string>;
+  readonly #allowedHeaders: ReadonlySet<string>;
   readonly #preflightHeaders: readonly string[];
   readonly #hasCredentials: boolean;
 
@@ -52,6 +61,7 @@ export class Cors {
     const { origins, headers, maxAgeSeconds, credentials } = settings;
     const ofToken = tokenHeader === null ? [] : [tokenHeader];
     const allowed = new Set([...REQUEST_HEADERS, ...ofToken, ...headers]);
+    this.#allowedHeaders = allowed;
     this.#origins = new Set(origins);
     this.#hasCredentials = credentials;
     this.#preflightHeaders = [
@@ -62,10 +72,21 @@ export class Cors {
   }
 
   /** The reply to a preflight of a configured origin; `null` for any other request. */
-  answerPreflight(parsed: ParsedTarget, { method, target, headers }: PageRequest): Reply | null {
+  answerPreflight(parsed: ParsedTarget, request: PageRequest): Reply | null {
+    const { method, target, headers, facts } = request;
     if (method !== 'OPTIONS' || !this.#findOrigin(headers)) return null;
-    if (headers.get('access-control-request-method') === undefined) return null;
-    return findExposedHeaders(parsed, target) && Reply.preflight(this.#preflightHeaders);
+    const wanted = headers.get('access-control-request-method');
+    if (wanted === undefined || findExposedHeaders(parsed, target) === null) return null;
+    facts.preflightGap = this.#findGap(wanted, headers);
+    return Reply.preflight(this.#preflightHeaders);
+  }
+
+  /** What the page asked for and does not get: the browser then does not send its request. */
+  #findGap(method: string, headers: CallerHeaders): RequestFacts['preflightGap'] {
+    if (!METHOD_NAMES.has(method)) return 'method';
+    const names = (headers.get('access-control-request-headers') ?? '').toLowerCase().split(',');
+    const isAllowed = (name: string) => name === '' || this.#allowedHeaders.has(name);
+    return names.map((name) => name.trim()).every(isAllowed) ? null : 'headers';
   }
 
   /** Adds what the browser needs to show the reply to the page. */

@@ -1,33 +1,49 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ParameterizedContext } from 'koa';
+import type { Rejection } from '../contract/call-record.js';
 import type { Actor } from '../contract/index.js';
+import type { Descriptor } from '../descriptor/descriptor.js';
 import type { HostError } from '../errors.js';
-import { nameActor } from '../lib/actor-name.js';
+import { nameActor, nameShare } from '../lib/actor-name.js';
 import { LazyAbortController } from '../lib/lazy-abort-controller.js';
+import type { MountSource } from '../modules/mount-table.js';
 import type { CompletedRequest } from '../observability/completed-request.js';
 import type { Reply } from '../operations/reply.js';
 import {
   type CallerRequest,
+  type Client,
   ClientClosed,
   createRequestFacts,
+  type ParsedTarget,
   type RequestFacts,
 } from '../operations/request.js';
 import { HeldMemory } from '../provider/held-memory.js';
 import type { MemoryBudget } from '../provider/memory-budget.js';
-import { readBody } from './request/body.js';
-import { CallerHeaders } from './request/caller-headers.js';
-import { createIds } from './request/ids.js';
+import { describePreflight, describeRejection, type RejectionContext } from './rejection.js';
+import { createLengthError, hasBody, readBody } from './request/body.js';
+import { CallerHeaders, createIds } from './request/caller-headers.js';
+import type { Clients } from './request/client.js';
+import { parseCalledTarget } from './request/target.js';
+import { RequestUpload } from './request/upload.js';
 import type { InterruptibleRequest } from './server/interruptible-requests.js';
 import { ConnectionEnd, type InProcessCaller } from './surfaces/in-process-connection.js';
 
 const CLIENT_CLOSED_STATUS = 499;
+/** What Node reads ahead of a body that is streamed. */
+const UPLOAD_BUFFER_BYTES = 65_536;
 
 export interface RequestContextOptions {
   /** How long the host waits for the next part of a body. Milliseconds. */
   readonly bodyTimeoutMs: number;
+  readonly mounts: MountSource;
   /** Counts the bodies of all requests. */
   readonly memory: MemoryBudget;
+  readonly authentication: RejectionContext;
+  /** Finds who is at the other end of a connection. */
+  readonly clients: Pick<Clients, 'find'>;
+  /** Sets the actor of the request. @throws HostError 401, 403, 429, 503. */
+  readonly authenticate: (request: RequestContext, isPublic: () => boolean) => void | Promise<void>;
 }
 
 /** What is known of a response before it is sent. */
@@ -40,6 +56,7 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
   readonly method: string;
   /** As on the request line. */
   readonly target: string;
+  readonly parsed: ParsedTarget;
   readonly headers: CallerHeaders;
   readonly requestId: string;
   readonly correlationId: string;
@@ -48,34 +65,35 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
   readonly signal = new LazyAbortController();
   /** Who called without a socket; `null` for a request over the network. */
   readonly inProcess: InProcessCaller | null;
+  /** Read at once: a closed connection has no address any more. */
+  readonly client: Client | null;
   /** What the request occupies until its response has left. */
   readonly held: HeldMemory;
   bodySha256: string | null = null;
   /** `null` until the reply is decided. */
   completed: CompletedRequest | null = null;
+  #upload: RequestUpload | null = null;
   #authenticated: Actor | null = null;
   #actorName: string | null = null;
   #interruption: HostError | null = null;
-  readonly #bodyTimeoutMs: number;
+  readonly #options: RequestContextOptions;
   readonly #startedAt = performance.now();
 
-  constructor(
-    req: IncomingMessage,
-    res: ServerResponse,
-    { bodyTimeoutMs, memory }: RequestContextOptions,
-  ) {
+  constructor(req: IncomingMessage, res: ServerResponse, options: RequestContextOptions) {
     this.req = req;
     this.res = res;
     this.method = req.method ?? '';
     this.target = req.url ?? '';
-    this.held = new HeldMemory(memory);
+    this.parsed = parseCalledTarget(this.target, req.headers.host, options.mounts);
+    this.held = new HeldMemory(options.memory);
     this.headers = new CallerHeaders(req);
     const { requestId, correlationId } = createIds(this.headers);
     this.requestId = requestId;
     this.correlationId = correlationId;
-    this.#bodyTimeoutMs = bodyTimeoutMs;
+    this.#options = options;
     const socket: Duplex = req.socket;
     this.inProcess = socket instanceof ConnectionEnd ? socket.caller : null;
+    this.client = this.inProcess === null ? options.clients.find(req) : this.inProcess.client;
     this.facts.surface = this.inProcess?.surface ?? null;
   }
 
@@ -90,22 +108,59 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     return this.#authenticated;
   }
 
+  authenticate(isPublic: () => boolean = () => false): void | Promise<void> {
+    return this.#options.authenticate(this, isPublic);
+  }
+
   /** Call it once. */
   authenticateAs(actor: Actor): void {
     this.#authenticated = actor;
     this.#actorName = nameActor(actor);
-    this.held.identify(this.#actorName);
+    if (actor.kind === 'anonymous') this.held.identifyAnonymous(nameShare(actor));
+    else this.held.identify(this.#actorName);
   }
 
   /** @param tooLargeStatus of a body that is longer; default 400 */
   readBody(limit: number, tooLargeStatus?: number): Promise<Buffer> {
     const { held, signal } = this;
-    const timeoutMs = this.#bodyTimeoutMs;
+    const timeoutMs = this.#options.bodyTimeoutMs;
     return readBody(this.req, this.res, { held, limit, timeoutMs, tooLargeStatus, signal });
+  }
+
+  openUpload(maxBytes: number, limits: Descriptor['limits']): RequestUpload | null {
+    const { req, res, facts } = this;
+    if (!hasBody(req) || req.headers['content-length'] === '0') return null;
+    if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw createLengthError(maxBytes);
+    const rejection = this.held.hold(UPLOAD_BUFFER_BYTES);
+    if (rejection !== null) throw rejection;
+    this.#upload = new RequestUpload(req, res, { maxBytes, limits, facts });
+    return this.#upload;
+  }
+
+  /** Whether the body is streamed, so that it has bounds of its own. */
+  get isStreaming(): boolean {
+    return this.#upload?.isStarted === true;
+  }
+
+  /** Whether the connection ends with the response: the rest of its body is not read. */
+  get isLast(): boolean {
+    return this.isStreaming && !this.req.complete;
+  }
+
+  get isHttp10(): boolean {
+    return this.req.httpVersion === '1.0';
+  }
+
+  /** Keeps why the host rejects the request. */
+  reject(problem: HostError): void {
+    const { facts } = this;
+    facts.rejection = problem;
+    facts.step = problem.step ?? facts.step;
   }
 
   interrupt(problem: HostError): void {
     this.#interruption = problem;
+    this.reject(problem);
     this.signal.abort(new ClientClosed());
   }
 
@@ -118,11 +173,15 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
   complete(reply: DecidedReply | null): CompletedRequest {
     const interruption = reply === null ? this.#interruption : null;
     if (reply === null && interruption === null) this.facts.failure = 'cancelled';
+    if (this.facts.rejection === null) this.facts.step = null;
     this.completed = {
       requestId: this.requestId,
       correlationId: this.correlationId,
       actor: this.#actorName,
       actorKind: this.#authenticated?.kind ?? null,
+      client: this.client?.address ?? null,
+      scopes: this.#authenticated?.scopes ?? null,
+      rejection: this.#describeRejection(reply, interruption),
       facts: this.facts,
       method: this.method,
       status: (reply ?? interruption)?.status ?? CLIENT_CLOSED_STATUS,
@@ -131,6 +190,14 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
       completedAt: Date.now(),
     };
     return this.completed;
+  }
+
+  #describeRejection(reply: DecidedReply | null, interruption: HostError | null): Rejection | null {
+    const { rejection, preflightGap } = this.facts;
+    if (preflightGap !== null) return describePreflight(preflightGap, this);
+    // A client that has gone was not rejected.
+    if (rejection === null || (reply ?? interruption) === null) return null;
+    return describeRejection(rejection, this, this.#options.authentication);
   }
 
   /** For a body whose length was not known when the request was completed. */
@@ -145,6 +212,8 @@ export interface HostState {
   request: RequestContext;
   /** What a route of the host replies; set by the route. */
   reply: Reply;
+  /** Whether a surface has sent the response itself. */
+  isSent?: boolean;
 }
 
 export type HostContext = ParameterizedContext<HostState>;

@@ -1,15 +1,14 @@
+import { CALL_MEMBERS, type CallFields, listCallMembers } from '../contract/call-record.js';
 import type { Log } from '../contract/index.js';
 import { TokenBuckets } from '../lib/token-buckets.js';
-import {
-  type CompletedRequest,
-  type RequestObserver,
-  roundMs,
-  roundMsOrNull,
-} from '../observability/completed-request.js';
+import { ShownText } from '../log/redact.js';
+import { keepCall } from '../observability/calls/kept-call.js';
+import type { CompletedRequest, RequestObserver } from '../observability/completed-request.js';
 
 const BAD_GATEWAY = 502;
-/** Lines for requests with 401: otherwise a client without credentials could fill the disk. */
-const UNAUTHORIZED_LINES = { perSecond: 10, burst: 100 };
+const MALFORMED = 'rejected malformed request';
+/** Lines for requests without an actor: otherwise a client without credentials could fill the disk. */
+const ANONYMOUS_LINES = { perSecond: 10, burst: 100 };
 
 interface RequestLogOptions {
   readonly log: Log;
@@ -20,23 +19,25 @@ interface RequestLogOptions {
 }
 
 /**
- * Logs one line for each request. Raw targets and queries are never logged: the client may put anything there.
+ * Logs one line for each request. Queries are never logged, and paths only where no route matched: the client
+ * may put anything there.
  */
 export function createRequestLog({
   log,
   successSample,
   logViolations,
 }: RequestLogOptions): RequestObserver {
-  const unauthorized = new TokenBuckets(UNAUTHORIZED_LINES, 1);
+  const anonymous = new TokenBuckets(ANONYMOUS_LINES, 1);
   let omitted = 0;
-  const isOmitted = ({ status }: CompletedRequest): boolean => {
-    if (status < 400) return successSample < 1 && Math.random() >= successSample;
-    if (status !== 401) return false;
-    if (unauthorized.take('') !== 0) {
+  const isOmitted = ({ status, actor, rejection }: CompletedRequest): boolean => {
+    const isSuccess = status < 400 && rejection === null;
+    if (isSuccess && successSample < 1 && Math.random() >= successSample) return true;
+    if (actor !== null) return false;
+    if (anonymous.take('') !== 0) {
       omitted += 1;
       return true;
     }
-    if (omitted > 0) log.warn({ omitted }, 'requests with 401 omitted from the log');
+    if (omitted > 0) log.warn({ omitted }, 'requests without an actor omitted from the log');
     omitted = 0;
     return false;
   };
@@ -46,27 +47,27 @@ export function createRequestLog({
     if (isOmitted(ended)) return;
     // The provider of a module is broken: operators that log warnings only have to see it.
     const level = ended.status === BAD_GATEWAY ? 'warn' : 'info';
-    log[level](
-      {
-        request_id: ended.requestId,
-        correlation_id: ended.correlationId,
-        trace_id: facts.traceId,
-        module: facts.module,
-        method: ended.method,
-        route: facts.route,
-        status: ended.status,
-        actor: ended.actor,
-        duration_ms: roundMs(ended.durationMs),
-        provider_ms: roundMsOrNull(facts.providerMs),
-        bytes_in: facts.bytesIn,
-        bytes_out: ended.bytesOut,
-        attempts: facts.attempts,
-        failure: facts.failure,
-        ...(facts.reason !== null && { reason: facts.reason }),
-        failure_detail: facts.failureDetail,
-        ...(facts.surface !== null && { surface: facts.surface }),
-      },
-      'request',
-    );
+    log[level](createLine(ended), ended.isMalformed ? MALFORMED : 'request');
   };
+}
+
+/** Behind the byte counts, where readers of the line know them. */
+const LAST: readonly (keyof CallFields)[] = ['attempts', 'failure', 'failure_detail'];
+const FIRST = listCallMembers<keyof CallFields>(({ isLogged }) => isLogged).filter(
+  (name) => name in CALL_MEMBERS && !LAST.includes(name),
+);
+
+/** The logged members of the call, and those of its rejection that say something. */
+function createLine(ended: CompletedRequest): Record<string, unknown> {
+  const call = keepCall(ended);
+  const line: Record<string, unknown> = {};
+  for (const name of FIRST) line[name] = call[name];
+  line['bytes_in'] = ended.facts.bytesIn;
+  line['bytes_out'] = ended.bytesOut;
+  for (const name of LAST) line[name] = call[name];
+  for (const [name, value] of Object.entries(call.rejection ?? {})) {
+    if (value !== null) line[name] = name === 'token' ? new ShownText(String(value)) : value;
+  }
+  if (call.surface !== null) line['surface'] = call.surface;
+  return line;
 }

@@ -1,8 +1,8 @@
 import { type KeyObject, sign } from 'node:crypto';
 import { join } from 'node:path';
-import type { Actor, CallContext, Log } from '../contract/index.js';
+import type { Log } from '../contract/index.js';
 import { ConfigError } from '../errors.js';
-import { nameActor } from '../lib/actor-name.js';
+import { formatClaims, type IdentifiedCaller } from './identity-claims.js';
 import {
   createKey,
   type PublicKey,
@@ -11,14 +11,13 @@ import {
   type StoredKey,
 } from './identity-key.js';
 import { readKeyFile, writeKeyFile } from './key-file.js';
-import { chooseSigningKey, dropRetired, needsNewKey, type RotationTimes } from './key-schedule.js';
 
 /** Creates tokens that identify the caller to a provider. */
 export interface IdentitySigner {
   /** Creates a key if there is none; call it before `sign`. */
   prepare(): Promise<void>;
   /** @param callId becomes `jti`, so that a provider can detect a replayed token */
-  sign(context: CallContext, actor: Actor, callId: string): string;
+  sign(caller: IdentifiedCaller, callId: string): string;
 }
 
 interface IdentityOptions {
@@ -29,9 +28,6 @@ interface IdentityOptions {
 }
 
 export const IDENTITY_HEADER = 'modgate-identity';
-const IDENTITY_ISSUER = 'modgate';
-/** Lifetime of a token, from the start of the attempt. */
-const IDENTITY_LIFETIME_SECONDS = 30;
 
 const LOST = 'identity keys removed: writing them again';
 
@@ -41,6 +37,18 @@ export const PUBLISH_AHEAD_MS = 15 * MINUTE_MS;
 export const PUBLISH_OVERLAP_MS = 60 * MINUTE_MS;
 const CHECK_INTERVAL_MS = MINUTE_MS;
 const MS_PER_SECOND = 1000;
+
+/** Reads the keys of a state folder and changes nothing. @throws ConfigError for unreadable keys. */
+export async function readIdentityKeys(stateDir: string): Promise<void> {
+  const path = join(stateDir, 'identity', 'keys.json');
+  await readKeyFile(path).catch((error: Error) => {
+    throw createKeysError(path, error);
+  });
+}
+
+function createKeysError(path: string, { message }: Error): ConfigError {
+  return new ConfigError(`${path} cannot be used (${message}): restore or remove it`);
+}
 
 interface SigningKey {
   readonly kid: string;
@@ -75,9 +83,7 @@ export class IdentityKeys implements IdentitySigner {
   static async open(options: IdentityOptions): Promise<IdentityKeys> {
     const keys = new IdentityKeys(options);
     const kept = await keys.#read().catch((error: Error) => {
-      throw new ConfigError(
-        `${keys.#path} cannot be used (${error.message}): restore or remove it`,
-      );
+      throw createKeysError(keys.#path, error);
     });
     if (kept?.isExposed) {
       options.log.warn({ file: keys.#path }, 'identity keys readable by other users: chmod 600');
@@ -102,19 +108,10 @@ export class IdentityKeys implements IdentitySigner {
   /**
    * Without jose, whose asynchronous signing takes twice the CPU time.
    */
-  sign(context: CallContext, actor: Actor, callId: string): string {
+  sign(caller: IdentifiedCaller, callId: string): string {
     if (this.#signing === null) throw new Error('call prepare() before sign()');
     const issuedAt = Math.floor(this.#now() / MS_PER_SECOND);
-    const claims = JSON.stringify({
-      iss: IDENTITY_ISSUER,
-      aud: context.module,
-      sub: nameActor(actor),
-      scope: [...actor.scopes].join(' '),
-      request_id: context.requestId,
-      jti: callId,
-      iat: issuedAt,
-      exp: issuedAt + IDENTITY_LIFETIME_SECONDS,
-    });
+    const claims = formatClaims(caller, callId, issuedAt);
     const input = this.#signing.head + Buffer.from(claims).toString('base64url');
     return `${input}.${sign(null, Buffer.from(input), this.#signing.key).toString('base64url')}`;
   }
@@ -173,4 +170,51 @@ export class IdentityKeys implements IdentitySigner {
     const head = `${Buffer.from(header).toString('base64url')}.`;
     this.#signing = { kid, key: readPrivateKey(chosen), head };
   }
+}
+
+/** Milliseconds. */
+interface RotationTimes {
+  /** From one key to the next. */
+  readonly periodMs: number;
+  /** How long a new key is published before it signs: providers cache key sets. */
+  readonly aheadMs: number;
+  /** How long an old key stays published after it signed last. */
+  readonly overlapMs: number;
+}
+
+/** The newest key that has been published long enough, otherwise the oldest: the first key signs at once. */
+function chooseSigningKey(
+  keys: readonly StoredKey[],
+  { aheadMs }: RotationTimes,
+  now: number,
+): StoredKey | null {
+  const [first = null, ...later] = sortByAge(keys);
+  return later.findLast(({ createdAt }) => createdAt + aheadMs <= now) ?? first;
+}
+
+/** Whether it is time to create the next key. */
+function needsNewKey(
+  keys: readonly StoredKey[],
+  { periodMs, aheadMs }: RotationTimes,
+  now: number,
+): boolean {
+  const newest = sortByAge(keys).at(-1);
+  return newest === undefined || newest.createdAt + periodMs - aheadMs <= now;
+}
+
+/** Removes keys whose successor has been signing for longer than the overlap. */
+function dropRetired(
+  keys: readonly StoredKey[],
+  { aheadMs, overlapMs }: RotationTimes,
+  now: number,
+): readonly StoredKey[] {
+  const sorted = sortByAge(keys);
+  return sorted.filter((_, index) => {
+    const successor = sorted[index + 1];
+    return successor === undefined || now < successor.createdAt + aheadMs + overlapMs;
+  });
+}
+
+function sortByAge(keys: readonly StoredKey[]): StoredKey[] {
+  return keys.toSorted((a, b) => a.createdAt - b.createdAt);
 }

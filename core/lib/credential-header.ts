@@ -13,6 +13,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   ...ALWAYS_FORWARDED,
   ...CONDITIONAL,
   ...SET_BY_HOST,
+  'accept',
   'date',
   'expect',
   'forwarded',

@@ -19,12 +19,26 @@ export const ALWAYS_FORWARDED = [
 /** Forwarded in raw mode, where the caller gets the provider's 304 and 412. */
 export const CONDITIONAL = ['if-none-match', 'if-modified-since', 'if-unmodified-since'] as const;
 
+/** What describes a body of bytes; they reach the provider as they came. */
+export const OF_BYTES = [
+  'content-type',
+  'content-encoding',
+  'content-disposition',
+  'content-range',
+  'content-language',
+  'content-md5',
+  'content-digest',
+] as const;
+
+/** What a client says of the bytes that it wants. */
+export const FOR_BYTES = ['accept', 'range', 'if-range'] as const;
+
 export const REQUEST_IDS = ['x-correlation-id', 'x-request-id'] as const;
 
 export const TRACE_CONTEXT = ['traceparent', 'tracestate'] as const;
 
 /** Providers get the host's own value of these. */
-export const SET_BY_HOST = ['accept', 'accept-encoding', ...TRACE_CONTEXT, ...REQUEST_IDS] as const;
+export const SET_BY_HOST = ['accept-encoding', ...TRACE_CONTEXT, ...REQUEST_IDS] as const;
 
 /** A field name of RFC 9110, 5.6.2. */
 export const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;

@@ -48,6 +48,14 @@ export function parseStrictJson(json: Buffer, maxDepth: number, maxProblems: num
   return { value: undefined, problems: scanStructure(json, maxDepth, maxProblems) };
 }
 
+/**
+ * The path of the first member whose object has its name already, at any depth; `null` if there is none. The
+ * bytes must be known to be JSON.
+ */
+export function findRepeatedMember(json: Buffer): readonly (string | number)[] | null {
+  return scanStructure(json, Number.POSITIVE_INFINITY, 1)[0]?.path ?? null;
+}
+
 interface Level {
   /** The names so far; `null` for an array. */
   readonly names: Set<string> | null;
@@ -74,7 +82,7 @@ function scanStructure(json: Buffer, maxDepth: number, maxProblems: number): Str
         level.names.add(level.key);
       }
       at = end;
-    } else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
+    } else if (isOpening(byte)) {
       if (levels.length === maxDepth) {
         if (skipped === 0) report('too deep');
         skipped += 1;
@@ -82,7 +90,7 @@ function scanStructure(json: Buffer, maxDepth: number, maxProblems: number): Str
         const isObject = byte === OPEN_OBJECT;
         levels.push({ names: isObject ? new Set() : null, key: 0, isName: isObject });
       }
-    } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) {
+    } else if (isClosing(byte)) {
       if (skipped > 0) skipped -= 1;
       else levels.pop();
     } else if (level !== undefined && skipped === 0) {
@@ -99,4 +107,44 @@ function findEndOfString(json: Uint8Array, start: number): number {
   let index = start + 1;
   while (index < json.length && json[index] !== QUOTE) index += json[index] === BACKSLASH ? 2 : 1;
   return index;
+}
+
+/**
+ * The unchanged bytes of each member of an object, by decoded name; of duplicates the last, like JSON.parse.
+ * The bytes must be known to be a JSON object.
+ */
+export function sliceMembers(json: Buffer): Map<string, Buffer> {
+  const members = new Map<string, Buffer>();
+  let depth = 0;
+  let nameStart = -1;
+  let name = '';
+  let valueStart = -1;
+  for (let index = 0; index < json.length; index += 1) {
+    const byte = json[index] as number;
+    if (byte === QUOTE) {
+      if (depth === 1 && valueStart === -1) nameStart = index;
+      index = findEndOfString(json, index);
+    } else if (depth === 1 && byte === COLON && valueStart === -1) {
+      name = JSON.parse(json.toString('utf8', nameStart, index)) as string;
+      valueStart = index + 1;
+    } else if (depth === 1 && valueStart !== -1 && (byte === COMMA || isClosing(byte))) {
+      members.set(name, trim(json.subarray(valueStart, index)));
+      valueStart = -1;
+      if (isClosing(byte)) depth -= 1;
+    } else if (isOpening(byte)) depth += 1;
+    else if (isClosing(byte)) depth -= 1;
+  }
+  return members;
+}
+
+function isOpening(byte: number): boolean {
+  return byte === OPEN_ARRAY || byte === OPEN_OBJECT;
+}
+
+function isClosing(byte: number): boolean {
+  return byte === CLOSE_ARRAY || byte === CLOSE_OBJECT;
+}
+
+function trim(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.toString('latin1').trim(), 'latin1');
 }

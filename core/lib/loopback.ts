@@ -1,23 +1,35 @@
-import { isIPv6, SocketAddress } from 'node:net';
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import { normalizeHeaderName } from './header-names.js';
 
 // Four numbers without leading zeros: parsers disagree about other spellings (`127.1`, `0177.0.0.1`,
 // `0x7f000001`), so they are not loopback here.
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
 const LOOPBACK_IPV4 = `127(?:\\.${OCTET}){3}`;
-const IPV4 = new RegExp(`^(?:::ffff:)?${LOOPBACK_IPV4}$`);
 const HOST_HEADER = new RegExp(`^(?:localhost|${LOOPBACK_IPV4}|\\[::1\\])(?::(\\d{1,5}))?$`, 'i');
 const MAX_PORT = 65_535;
 
+/** IPv4 addresses in IPv6 are among them. */
+const ADDRESSES = new BlockList();
+ADDRESSES.addSubnet('127.0.0.0', 8);
+ADDRESSES.addAddress('::1', 'ipv6');
+
 /** Whether a listener on this address or name is reachable from this machine only. */
 export function isLoopbackAddress(host: string): boolean {
-  const name = host.toLowerCase();
-  if (name === 'localhost') return true;
-  return IPV4.test(isIPv6(name) ? normalizeIPv6(name) : name) || normalizeIPv6(name) === '::1';
+  if (isIP(host) === 0) return host.toLowerCase() === 'localhost';
+  return ADDRESSES.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
 }
 
-/** `0:0:0:0:0:0:0:1` becomes `::1`; anything but an IPv6 address becomes empty. */
-function normalizeIPv6(text: string): string {
-  return isIPv6(text) ? new SocketAddress({ address: text, family: 'ipv6' }).address : '';
+/** What proxies add to a request. */
+const ADDED_BY_PROXIES = /^(?:forwarded|via|x-real-ip|x-forwarded-.*)$/;
+
+/** Whether a header says that a proxy has passed the request on. */
+export function isProxyHeader(name: string): boolean {
+  return ADDED_BY_PROXIES.test(normalizeHeaderName(name));
+}
+
+/** Whether people reach the host by loopback only, as far as its public URL says. */
+export function isLoopbackOrigin(publicUrl: string | null): boolean {
+  return publicUrl === null || isLoopbackHostHeader(new URL(publicUrl).host);
 }
 
 /**

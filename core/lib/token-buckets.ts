@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 interface BucketLimits {
   /** Tokens added per second; above 0. */
   readonly perSecond: number;
@@ -14,19 +16,19 @@ interface Bucket {
 const MS_PER_SECOND = 1000;
 
 /**
- * Token buckets by key: a bucket refills at `perSecond` and holds at most `burst`. Beyond `maxKeys` the oldest
- * bucket is removed; its key starts again with a full one.
+ * Token buckets by key: a bucket refills at `perSecond` and holds at most `burst`. Beyond `maxKeys` the least
+ * recently used bucket is removed; its key starts again with a full one.
  */
 export class TokenBuckets {
   readonly #limits: BucketLimits;
-  readonly #maxKeys: number;
   readonly #now: () => number;
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets: LRUCache<string, Bucket>;
 
   constructor(limits: BucketLimits, maxKeys: number, now: () => number = () => performance.now()) {
     this.#limits = limits;
-    this.#maxKeys = maxKeys;
     this.#now = now;
+    // With `max` instead, the cache allocates the places of all keys at once: 240 KiB a module.
+    this.#buckets = new LRUCache({ maxSize: maxKeys, sizeCalculation: () => 1 });
   }
 
   /** `null` for a rate of 0, which means no limit; a burst of 0 means the tokens of one second. */
@@ -49,7 +51,11 @@ export class TokenBuckets {
   take(key: string): number {
     const { perSecond, burst } = this.#limits;
     const now = this.#now();
-    const bucket = this.#buckets.get(key) ?? this.#add(key, now);
+    let bucket = this.#buckets.get(key);
+    if (bucket === undefined) {
+      bucket = { tokens: burst, at: now };
+      this.#buckets.set(key, bucket);
+    }
     const refill = ((now - bucket.at) / MS_PER_SECOND) * perSecond;
     bucket.tokens = Math.min(burst, bucket.tokens + refill);
     bucket.at = now;
@@ -58,17 +64,5 @@ export class TokenBuckets {
       return 0;
     }
     return ((1 - bucket.tokens) / perSecond) * MS_PER_SECOND;
-  }
-
-  #add(key: string, now: number): Bucket {
-    if (this.#buckets.size >= this.#maxKeys) this.#removeOldest();
-    const bucket = { tokens: this.#limits.burst, at: now };
-    this.#buckets.set(key, bucket);
-    return bucket;
-  }
-
-  #removeOldest(): void {
-    const oldest = this.#buckets.keys().next().value;
-    if (oldest !== undefined) this.#buckets.delete(oldest);
   }
 }

@@ -2,7 +2,7 @@ import { redactFields } from './redact.js';
 
 /** Characters. A longer line would fill the buffer of stdout; most viewers show less. */
 const MAX_LINE = 65_536;
-/** Of a field in a line that would be too long, and of its message. Characters. */
+/** What is kept of a field, and of the message, in a line that would be too long. Characters. */
 const MAX_FIELD = 1024;
 
 type Fields = Readonly<Record<string, unknown>>;

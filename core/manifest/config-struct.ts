@@ -1,6 +1,7 @@
 import { any, array, dynamic, enums, literal, object, string } from 'superstruct';
 import { type AnyStruct, described, named, optionally, when } from '../contract/described.js';
 import type { ConfigType } from '../contract/index.js';
+import { capability } from '../descriptor/identifiers.js';
 import { anyWholeNumber, finiteNumber, wholeNumber } from '../document/structs.js';
 import { flag, nameOfA, plainPath, text } from './parts-struct.js';
 
@@ -86,6 +87,13 @@ const field = named(
 );
 
 export const config = object({
+  read_capability: optionally(capability, {
+    description: 'What an actor needs to read the values; sensitive ones are never shown.',
+  }),
+  write_capability: optionally(capability, {
+    description:
+      'What an actor needs to write values; it reads them too. Without it, no console writes any.',
+  }),
   fields: optionally(array(field), { default: [], description: 'What operators can set.' }),
   delivery_path: optionally(plainPath, {
     description: 'Target of PUT for the effective values, after each change and at start.',

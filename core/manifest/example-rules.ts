@@ -1,18 +1,19 @@
 import type { JsonSchema, Manifest } from '../contract/index.js';
 import type { Path, Violation } from '../document/diagnostic.js';
-import { compileSchema } from '../schema/compile-schema.js';
+import { SchemaRegistry } from '../schema/compile-schema.js';
 import { findAtPath, parsePointer } from '../schema/json-pointer.js';
 import { violationAt } from './violation-at.js';
 
 /** Examples that violate the schemas of their route. A host does not check them: they are only documentation. */
-export function validateExamples({ http_routes }: Manifest): Violation[] {
+export function validateExamples({ schemas = {}, http_routes }: Manifest): Violation[] {
+  const registry = new SchemaRegistry(schemas);
   return http_routes.flatMap(({ operation }, index) => {
     const { input_schema: input, output_schema: output, examples = [] } = operation ?? {};
     return examples.flatMap((example, at) => {
       const path = ['http_routes', index, 'operation', 'examples', at];
       return [
-        ...validateExample(input, example.input, [...path, 'input']),
-        ...validateExample(output, example.output, [...path, 'output']),
+        ...validateExample(input, example.input, [...path, 'input'], registry),
+        ...validateExample(output, example.output, [...path, 'output'], registry),
       ];
     });
   });
@@ -22,9 +23,11 @@ function validateExample(
   schema: JsonSchema | null | undefined,
   value: unknown,
   path: Path,
+  registry: SchemaRegistry,
 ): Violation[] {
   if (schema === undefined || schema === null || value === undefined) return [];
-  return compileSchema(schema)
+  return registry
+    .compile(schema)
     .findViolations(value)
     .map(({ pointer, reason }) => {
       const place = [...path, ...findPlace(value, pointer)];

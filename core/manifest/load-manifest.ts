@@ -10,16 +10,17 @@ import {
   type Locate,
   type Violation,
 } from '../document/diagnostic.js';
-import { readStructuredText } from '../document/parse-document.js';
 import { FileError, readTextFile } from '../document/read-file.js';
 import { describeFailure } from '../lib/failure-detail.js';
 import { fetchManifestText, ManifestUnavailable } from './fetch-manifest.js';
 import { manifestDigest, parseManifest } from './parse-manifest.js';
+import type { ManifestText, ParsedText } from './parse-text.js';
+import { parseManifestText } from './parse-thread.js';
 
 export { ManifestUnavailable } from './fetch-manifest.js';
 
 export interface ManifestInput {
-  readonly descriptor: Pick<Descriptor, 'module' | 'manifest' | 'manifestDigest'>;
+  readonly descriptor: Pick<Descriptor, 'module' | 'manifest' | 'manifest_digest'>;
   /** The file of the descriptor, and the places of its parts. */
   readonly file: string;
   readonly locate: Locate;
@@ -30,6 +31,8 @@ export interface ManifestInput {
   readonly signal: AbortSignal;
   /** Whether an example that violates its schema is an error. Default false. */
   readonly checksExamples?: boolean;
+  /** The kind of the provider where its adapter cannot stream. Default `null`: the adapter can, or is not known. */
+  readonly unstreamedKind?: string | null;
 }
 
 export interface LoadedManifest {
@@ -40,8 +43,8 @@ export interface LoadedManifest {
   readonly files: readonly string[];
 }
 
-interface Document extends DocumentSource {
-  readonly value: unknown;
+/** A manifest from outside the descriptor. */
+interface Document extends Omit<ManifestText, 'checksExamples' | 'unstreamedKind'> {
   readonly files?: readonly string[];
 }
 
@@ -51,37 +54,41 @@ interface Document extends DocumentSource {
  * @throws ManifestUnavailable if a URL or the provider does not return it now.
  */
 export async function loadManifest(input: ManifestInput): Promise<LoadedManifest> {
-  const { value, files = [], ...source } = await readDocument(input);
-  const { manifest, warnings } = parseManifest(value, source, input);
-  const digest = manifestDigest(manifest);
+  const { manifest, digest, warnings, files } = await readManifest(input);
   assertPinned(digest, input);
   return { manifest, digest, warnings, files };
 }
 
-async function readDocument(input: ManifestInput): Promise<Document> {
+async function readManifest(input: ManifestInput): Promise<LoadedManifest> {
+  const { kind } = input.descriptor.manifest;
+  if (kind === 'inline')
+    return { ...parseInline(input.descriptor.manifest.value, input), files: [] };
+  const { files = [], ...document } = await readDocument(input);
+  const { checksExamples = false, unstreamedKind = null } = input;
+  return {
+    ...(await parseManifestText({ ...document, checksExamples, unstreamedKind })),
+    files,
+  };
+}
+
+function parseInline(value: unknown, input: ManifestInput): ParsedText {
+  const { file, locate } = input;
+  const source: DocumentSource = { file, locate, prefix: ['manifest', 'inline'] };
+  const { manifest, warnings } = parseManifest(value, source, input);
+  return { manifest, digest: manifestDigest(manifest), warnings };
+}
+
+function readDocument(input: ManifestInput): Promise<Document> {
   const source = input.descriptor.manifest;
-  switch (source.kind) {
-    case 'file':
-      return readFile(source.path, input);
-    case 'inline':
-      return {
-        value: source.value,
-        file: input.file,
-        locate: input.locate,
-        prefix: ['manifest', 'inline'],
-      };
-    case 'url':
-      return readUrl(source.url, input.signal);
-    case 'provider':
-      return requestManifest(input);
-  }
+  if (source.kind === 'file') return readFile(source.path, input);
+  return source.kind === 'url' ? readUrl(source.url, input.signal) : requestManifest(input);
 }
 
 async function readFile(written: string, input: ManifestInput): Promise<Document> {
   const path = resolve(input.baseDir, written);
   try {
     const text = await readTextFile(path);
-    return { ...readStructuredText(written, text), file: written, files: [path] };
+    return { text, file: written, format: null, hasPlaces: true, files: [path] };
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     const hint = /^https?:/i.test(written) ? 'write { url: … } for a manifest behind a URL' : null;
@@ -95,7 +102,7 @@ async function readUrl(url: string, signal: AbortSignal): Promise<Document> {
   const { text, format } = await fetchManifestText(url, signal);
   const { origin, pathname } = new URL(url);
   const file = `${origin}${pathname}`;
-  return { ...readStructuredText(file, text, format), file };
+  return { text, file, format, hasPlaces: true };
 }
 
 async function requestManifest(input: ManifestInput): Promise<Document> {
@@ -106,7 +113,7 @@ async function requestManifest(input: ManifestInput): Promise<Document> {
   } catch (error) {
     throw explainMissingManifest(error, input.file);
   }
-  return { value: toPlainValue(value, file), file, locate: () => null };
+  return { text: toJson(value, file), file, format: 'json', hasPlaces: false };
 }
 
 /** A provider that responds without a manifest probably never has one. */
@@ -120,7 +127,7 @@ function explainMissingManifest(error: unknown, descriptorFile: string): Manifes
 }
 
 /** An adapter may return a value with cycles, getters, or a depth or size that no file can have. */
-function toPlainValue(value: unknown, file: string): unknown {
+function toJson(value: unknown, file: string): string {
   let text: string | undefined;
   try {
     text = JSON.stringify(value);
@@ -131,12 +138,12 @@ function toPlainValue(value: unknown, file: string): unknown {
     const message = 'the manifest must be a value that JSON can hold';
     throw new InvalidFile([createFileDiagnostic(file, 'no-json', message)]);
   }
-  return readStructuredText(file, text, 'json').value;
+  return text;
 }
 
 function assertPinned(digest: string, input: ManifestInput): void {
-  const pin = input.descriptor.manifestDigest;
-  if (pin === null || pin === digest) return;
+  const pin = input.descriptor.manifest_digest;
+  if (pin === undefined || pin === digest) return;
   const violation: Violation = {
     rule: 'digest-mismatch',
     message: "'manifest_digest' must be the digest of the manifest",
@@ -153,13 +160,13 @@ function assertPinned(digest: string, input: ManifestInput): void {
  */
 export function parseStoredManifest(
   value: unknown,
-  descriptor: Pick<Descriptor, 'manifestDigest'> | null,
+  descriptor: Pick<Descriptor, 'manifest_digest'> | null,
 ): LoadedManifest | null {
   try {
     const { manifest } = parseManifest(value, { file: 'last good manifest', locate: () => null });
     const digest = manifestDigest(manifest);
-    const pin = descriptor?.manifestDigest ?? null;
-    if (pin !== null && pin !== digest) return null;
+    const pin = descriptor?.manifest_digest;
+    if (pin !== undefined && pin !== digest) return null;
     return { manifest, digest, warnings: [], files: [] };
   } catch (error) {
     if (error instanceof InvalidFile) return null;

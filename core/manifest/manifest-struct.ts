@@ -8,15 +8,18 @@ import {
   literal,
   nullable,
   object,
+  record,
+  refine,
+  string,
 } from 'superstruct';
 import { type AnyStruct, described, named, optionally } from '../contract/described.js';
 import { type Method, MODULE_HTTP_METHODS, type SchemaObject } from '../contract/index.js';
 import { capability, moduleName } from '../descriptor/identifiers.js';
-import { nonEmptyText, wholeNumber } from '../document/structs.js';
-import { admin } from './admin-struct.js';
+import { matching, nonEmptyText, wholeNumber } from '../document/structs.js';
+import { MEDIA_TYPE_RANGE } from '../lib/media-type.js';
+import { SHARED_NAME } from '../schema/shared-schemas.js';
 import { config } from './config-struct.js';
-import { contribution, slot } from './console-struct.js';
-import { text } from './parts-struct.js';
+import { fieldType, flag, label, nameOfA, plainPath, text } from './parts-struct.js';
 
 /** One hour: a route can only shorten the timeout of its module. */
 const MAX_ROUTE_TIMEOUT_MS = 3_600_000;
@@ -44,6 +47,16 @@ const jsonSchema = described(
   { type: ['object', 'boolean', 'null'] },
 );
 
+const sharedName = matching('named by 1 to 128 of the characters A-Z a-z 0-9 . _ -', SHARED_NAME);
+
+const sharedSchema = described(
+  define<SchemaObject | boolean>(
+    'a JSON Schema (a mapping)',
+    (value) => typeof value === 'boolean' || isMapping(value),
+  ),
+  { type: ['object', 'boolean'] },
+);
+
 const querySchema = described(
   nullable(define<SchemaObject>('a JSON Schema of an object (a mapping) or null', isMapping)),
   { type: ['object', 'null'] },
@@ -61,6 +74,15 @@ const example = named(
   ),
 );
 
+const mediaTypes = described(
+  refine(
+    array(matching('a media type such as image/png, image/* or */*', MEDIA_TYPE_RANGE)),
+    'a list of at least one media type',
+    (types) => types.length > 0,
+  ),
+  { minItems: 1 },
+);
+
 const operation = object({
   operation_id: optionally(nonEmptyText(), { description: 'Name of the operation.' }),
   timeout_ms: optionally(wholeNumber(1, MAX_ROUTE_TIMEOUT_MS), {
@@ -70,9 +92,30 @@ const operation = object({
     default: 'none',
     description: 'Whether a call may be repeated.',
   }),
-  body: optionally(enums(['required', 'optional', 'none']), {
+  body: optionally(enums(['required', 'optional', 'none', 'bytes']), {
     description:
-      'Whether a call has a body. Default: required for POST, PUT and PATCH, none for DELETE. A GET has none.',
+      'Whether a call has a body of JSON; bytes: any media type, as a stream. Default: required for POST, PUT and PATCH, none for DELETE. A GET has none.',
+  }),
+  response: optionally(enums(['bytes']), {
+    description:
+      'bytes: a response of any media type, as a stream and without the envelope. Default: JSON.',
+  }),
+  body_types: optionally(mediaTypes, {
+    description: 'Media types of a body of bytes. Default: all.',
+  }),
+  response_types: optionally(mediaTypes, {
+    description: 'Media types of a response of bytes. Default: all.',
+  }),
+  body_max_bytes: optionally(wholeNumber(1), {
+    description: 'Longest body of bytes; can only lower limits.bytes.request. Bytes.',
+  }),
+  response_max_bytes: optionally(wholeNumber(1), {
+    description: 'Longest response of bytes; can only lower limits.bytes.response. Bytes.',
+  }),
+  encoded: optionally(array(nonEmptyText()), {
+    default: [],
+    description:
+      'Parameters of the path whose values may hold %2F, %3F, %23 or %25, which are forwarded as they came.',
   }),
   input_schema: optionally(jsonSchema, { description: 'JSON Schema of the request body.' }),
   output_schema: optionally(jsonSchema, { description: 'JSON Schema of the response body.' }),
@@ -83,16 +126,24 @@ const operation = object({
   examples: optionally(array(example), { default: [], description: 'Calls of the route.' }),
 });
 
+/** The members of an operation that this version knows. */
+export const OPERATION_MEMBERS: ReadonlySet<string> = new Set(Object.keys(operation.schema));
+
 const route = named(
   'route',
   described(
     object({
       method,
       path: described(nonEmptyText(), {
-        description: 'A template: /contacts/{id}; the last segment may be {name...}.',
+        description:
+          'A template: /contacts/{id}, /reports/{id}.json, /users/; the last segment may be {name...}.',
       }),
       capability: optionally(capability, {
         description: 'What an actor needs; a route without one answers 403 to everybody.',
+      }),
+      access: optionally(enums(['public']), {
+        description:
+          'public needs no credentials where the descriptor says `public: true`; elsewhere the capability counts.',
       }),
       summary: text('One line for people.'),
       description: text('What the route does, in CommonMark.'),
@@ -109,6 +160,134 @@ const route = named(
     { description: 'A route that clients may call.' },
   ),
 );
+
+const slot = named(
+  'slot',
+  described(
+    object({
+      id: described(nonEmptyText(), { description: 'Id that contributions name.' }),
+      version: described(wholeNumber(0), { description: 'Version of its context.' }),
+      label,
+    }),
+    { description: "A place in the module's console pages that others may contribute to." },
+  ),
+);
+
+const inputBinding = object({
+  input: nameOfA('input field'),
+  value: described(
+    object({
+      kind: described(literal('slot_context'), { description: 'Where the value comes from.' }),
+      path: described(nonEmptyText(), { description: 'Dotted path within the context.' }),
+    }),
+    { description: 'The value of the field.' },
+  ),
+});
+
+const contribution = named(
+  'contribution',
+  described(
+    object({
+      target: described(nonEmptyText(), { description: 'Id of a slot.' }),
+      target_version: optionally(wholeNumber(0), {
+        description: 'Version that the slot must have. Default: any.',
+      }),
+      label: described(string(), { description: 'Text that a console shows.' }),
+      icon: text("The console's name of an icon."),
+      required_capabilities: optionally(array(capability), {
+        default: [],
+        description: 'What an actor needs to see it.',
+      }),
+      action: described(
+        object({
+          kind: described(literal('admin_action'), { description: 'Kind of the action.' }),
+          module: described(moduleName, { description: 'module_id of the module of the action.' }),
+          name: nameOfA('action'),
+          input_bindings: optionally(array(inputBinding), {
+            default: [],
+            description: 'Input fields that are taken from the context of the slot.',
+          }),
+        }),
+        { description: 'What it invokes.' },
+      ),
+    }),
+    { description: 'An action that the module adds to a slot.' },
+  ),
+);
+
+const entityField = object({
+  name: nameOfA('field'),
+  label,
+  type: fieldType,
+  nullable: flag('Whether the value may be null.'),
+});
+
+const entity = named(
+  'entity',
+  described(
+    object({
+      name: nameOfA('entity'),
+      label,
+      description: text('What the rows are, in CommonMark.'),
+      read_capability: described(capability, { description: 'What an actor needs to read it.' }),
+      list_path: optionally(plainPath, {
+        description: 'Target of GET for the kinds that use HTTP, called with ?limit=&cursor=.',
+      }),
+      fields: optionally(array(entityField), {
+        default: [],
+        description: 'The columns of a row.',
+      }),
+    }),
+    { description: 'Rows that a console can list.' },
+  ),
+);
+
+const actionInputField = object({
+  name: nameOfA('field'),
+  label,
+  type: fieldType,
+  required: flag('Whether the input must have it.'),
+  nullable: flag('Whether the value may be null.'),
+});
+
+const action = named(
+  'action',
+  described(
+    object({
+      name: nameOfA('action'),
+      label,
+      description: text('What the action does, in CommonMark.'),
+      capability: described(capability, { description: 'What an actor needs to invoke it.' }),
+      invoke_path: optionally(plainPath, {
+        description: 'Target of POST for the kinds that use HTTP.',
+      }),
+      danger_level: optionally(enums(['low', 'medium', 'high']), {
+        description: 'How a console marks the action.',
+      }),
+      confirmation: optionally(
+        object({
+          message: described(nonEmptyText(), { description: 'The question.' }),
+          required_phrase: optionally(nonEmptyText(), {
+            description: 'What the user has to type.',
+          }),
+        }),
+        { description: 'What a console asks before it invokes the action.' },
+      ),
+      input_schema: optionally(
+        object({
+          fields: described(array(actionInputField), { description: 'The fields of the input.' }),
+        }),
+        { description: 'The input of the action.' },
+      ),
+    }),
+    { description: 'What a console can invoke.' },
+  ),
+);
+
+const admin = object({
+  entities: optionally(array(entity), { default: [], description: 'Data that a console lists.' }),
+  actions: optionally(array(action), { default: [], description: 'What a console can invoke.' }),
+});
 
 function isMapping(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -127,10 +306,18 @@ export const manifestStruct = described(
     summary: text('One line for people.'),
     capabilities: described(array(capability), {
       description:
-        'Every capability that a route, entity or action names, and the permissions of the console.',
+        'Every capability that a route, entity, action or the configuration names, and the permissions of the console.',
     }),
     http_routes: described(array(route), {
       description: 'Routes that clients may call; may be empty. Their order has no meaning.',
+    }),
+    schemas: optionally(record(sharedName, sharedSchema), {
+      type: 'object',
+      propertyNames: { pattern: SHARED_NAME.source },
+      additionalProperties: { type: ['object', 'boolean'] },
+      default: {},
+      description:
+        'Schemas by name. Those of routes, and these themselves, refer to one with `$ref: manifest:schemas/Name`.',
     }),
     admin: optionally(admin, { description: 'Data and actions for a console.' }),
     config: optionally(config, { description: 'Configuration that operators set.' }),

@@ -5,21 +5,28 @@ import {
   createInvalidFile,
   type Diagnostic,
   type DocumentSource,
+  describePath,
   InvalidFile,
   MAX_DIAGNOSTICS,
+  type Path,
   sortDiagnostics,
   type Violation,
 } from '../document/diagnostic.js';
 import { copyPlainJson } from '../document/plain-json.js';
+import { findNearestName } from '../document/suggest.js';
 import { validateStruct } from '../document/validate.js';
 import { digestText } from '../lib/hash.js';
-import { validateAdmin } from './admin-rules.js';
-import { findCapabilityWarnings, validateCapabilities } from './capability-rules.js';
 import { validateConfig } from './config-rules.js';
 import { validateExamples } from './example-rules.js';
 import { manifestStruct } from './manifest-struct.js';
-import { findRouteWarnings, validateRoutes } from './route-rules.js';
+import {
+  describeRoute,
+  findRouteWarnings,
+  findStreamedRoutes,
+  validateRoutes,
+} from './route-rules.js';
 import { findQueryWarnings, validateSchemas } from './schema-rules.js';
+import { findDuplicates, nameOf, violationAt } from './violation-at.js';
 
 interface ParsedManifest {
   /** A copy of the given manifest, without defaults. */
@@ -30,6 +37,8 @@ interface ParsedManifest {
 interface ParseOptions {
   /** Whether an example that violates its schema is an error. Default false. */
   readonly checksExamples?: boolean;
+  /** The kind of the provider where its adapter cannot stream. Default `null`: the adapter can, or is not known. */
+  readonly unstreamedKind?: string | null;
 }
 
 /**
@@ -39,17 +48,14 @@ interface ParseOptions {
 export function parseManifest(
   value: unknown,
   source: DocumentSource,
-  { checksExamples = false }: ParseOptions = {},
+  { checksExamples = false, unstreamedKind = null }: ParseOptions = {},
 ): ParsedManifest {
-  const copy = copyPlainJson(value);
-  if (copy.violations.length > 0) throw createInvalidFile(copy.violations, source);
-  const { violations, accepted } = validateStruct(copy.value, manifestStruct);
-  const acceptedParts = (accepted ?? {}) as Partial<Manifest>;
-  const errors = [...violations, ...validateRules(acceptedParts)];
-  if (errors.length > 0) throw createInvalidManifest(errors, acceptedParts, source);
-  // The copy, not the result of superstruct, because the digest is that of the manifest as given.
-  const manifest = copy.value as Manifest;
-  const invalid = checksExamples ? validateExamples(manifest) : [];
+  const { manifest, accepted, errors } = readManifest(value);
+  if (errors.length > 0) throw createInvalidManifest(errors, accepted, source);
+  const invalid = [
+    ...(checksExamples ? validateExamples(manifest) : []),
+    ...(unstreamedKind === null ? [] : findStreamedRoutes(manifest, unstreamedKind)),
+  ];
   if (invalid.length > 0) throw createInvalidFile(invalid, source);
   const warnings = [
     ...findRouteWarnings(manifest),
@@ -57,6 +63,26 @@ export function parseManifest(
     ...findCapabilityWarnings(manifest),
   ].map((warning) => createDiagnostic(warning, source, 'warning'));
   return { manifest, warnings: sortDiagnostics(warnings) };
+}
+
+interface ReadManifest {
+  /** To be used only if there are no errors. */
+  readonly manifest: Manifest;
+  /** What the struct accepts of it. */
+  readonly accepted: Partial<Manifest>;
+  readonly errors: readonly Violation[];
+}
+
+/** Validates a manifest, and lists all errors of the rules that a struct cannot express. */
+export function readManifest(value: unknown): ReadManifest {
+  const copy = copyPlainJson(value);
+  // The copy, not the result of superstruct, because the digest is that of the manifest as given.
+  const manifest = copy.value as Manifest;
+  if (copy.violations.length > 0) return { manifest, accepted: {}, errors: copy.violations };
+  const { violations, accepted } = validateStruct(copy.value, manifestStruct);
+  const acceptedParts = (accepted ?? {}) as Partial<Manifest>;
+  const errors = [...violations, ...validateRules(acceptedParts)];
+  return { manifest, accepted: acceptedParts, errors };
 }
 
 /** With the warnings that the errors cannot have caused. */
@@ -91,4 +117,135 @@ function validateRules(manifest: Partial<Manifest>) {
 /** `sha256:` and the hex SHA-256 of the RFC 8785 form of a manifest as given, without defaults. */
 export function manifestDigest(manifest: unknown): string {
   return digestText(canonicalize(manifest) ?? '');
+}
+
+/** Names within the admin data, slots and contributions. */
+function validateAdmin(manifest: Partial<Manifest>): Violation[] {
+  const { entities = [], actions = [] } = manifest.admin ?? {};
+  const entityPath = ['admin', 'entities'];
+  const actionPath = ['admin', 'actions'];
+  return [
+    ...findDuplicates(entities, entityPath, nameOf, 'name'),
+    ...findDuplicates(actions, actionPath, nameOf, 'name'),
+    ...entities.flatMap(({ fields = [] }, index) =>
+      findDuplicates(fields, [...entityPath, index, 'fields'], nameOf, 'name'),
+    ),
+    ...actions.flatMap(({ input_schema }, index) => {
+      const path = [...actionPath, index, 'input_schema', 'fields'];
+      return findDuplicates(input_schema?.fields ?? [], path, nameOf, 'name');
+    }),
+    ...findDuplicates(manifest.console_slots ?? [], ['console_slots'], ({ id }) => id, 'id'),
+    ...validateContributions(manifest),
+  ];
+}
+
+/** Only actions of this module: those of others are checked when all modules are known. */
+function validateContributions(manifest: Partial<Manifest>): Violation[] {
+  const { actions = [] } = manifest.admin ?? {};
+  const names = new Set(actions.map(nameOf));
+  // A contribution may name a rejected action.
+  if (Object.keys(actions).length < actions.length) return [];
+  return (manifest.console_contributions ?? []).flatMap(({ action }, index): Violation[] => {
+    if (action.module !== manifest.module_id || names.has(action.name)) return [];
+    const path = ['console_contributions', index, 'action', 'name'];
+    return [violationAt(path, 'unknown-action', 'names an action that this module does not have')];
+  });
+}
+
+interface CapabilityUse {
+  readonly capability: string;
+  readonly path: Path;
+}
+
+/** Every capability of a route, entity, action or the configuration must be declared. */
+function validateCapabilities(manifest: Partial<Manifest>): Violation[] {
+  const { capabilities } = manifest;
+  if (capabilities === undefined) return [];
+  const declared = new Set(capabilities);
+  const unlisted = listUses(manifest).filter(({ capability }) => !declared.has(capability));
+  return [
+    ...findDuplicates(capabilities, ['capabilities'], String, ''),
+    ...findPublicWithoutCapability(manifest),
+    ...unlisted.map(({ capability, path }) => {
+      const nearest = findNearestName(capability, Array.from(declared).filter(Boolean));
+      const hint =
+        nearest === null ? `add '${capability}' to 'capabilities'` : `did you mean '${nearest}'?`;
+      const rest = `names the capability '${capability}', which 'capabilities' does not list`;
+      return violationAt(path, 'unlisted-capability', rest, hint);
+    }),
+  ];
+}
+
+/** The descriptor decides whether the route is public: elsewhere its capability counts. */
+function findPublicWithoutCapability({ http_routes = [] }: Partial<Manifest>): Violation[] {
+  return http_routes.flatMap(({ access, capability }, index): Violation[] => {
+    if (access !== 'public' || capability !== undefined) return [];
+    const rest = 'needs a capability besides: it counts where the descriptor is not public';
+    const path = ['http_routes', index, 'access'];
+    return [violationAt(path, 'public-without-capability', rest, "add a 'capability'")];
+  });
+}
+
+function findCapabilityWarnings(manifest: Manifest): Violation[] {
+  const open = manifest.http_routes.flatMap((route, index): Violation[] => {
+    if (route.capability !== undefined) return [];
+    const message = `${describeRoute(route, index)} has no capability, so it answers 403 to everybody`;
+    const path = ['http_routes', index];
+    const hint = "add a 'capability'";
+    return [{ rule: 'route-without-capability', message, hint, path, at: 'value' }];
+  });
+  return [...open, ...findUnused(manifest), ...findConfigWarnings(manifest)];
+}
+
+/** The console of a module with slots may use any capability as its permission. */
+function findUnused(manifest: Manifest): Violation[] {
+  if (manifest.console_slots?.length) return [];
+  const used = new Set(listUses(manifest).map(({ capability }) => capability));
+  for (const contribution of manifest.console_contributions ?? []) {
+    for (const capability of contribution.required_capabilities ?? []) used.add(capability);
+  }
+  return manifest.capabilities.flatMap((capability, index): Violation[] => {
+    if (used.has(capability)) return [];
+    const rest = 'is used by no route, entity, action, configuration or contribution';
+    return [violationAt(['capabilities', index], 'unused-capability', rest)];
+  });
+}
+
+/** Warns of fields that no console can read, and of a permission that writes values besides another use. */
+function findConfigWarnings(manifest: Manifest): Violation[] {
+  const { read_capability, write_capability, fields = [] } = manifest.config ?? {};
+  if (fields.length > 0 && (read_capability ?? write_capability) === undefined) {
+    const hint = "add 'read_capability' or 'write_capability'";
+    return [
+      violationAt(['config'], 'unreadable-config', 'has fields that no permission reads', hint),
+    ];
+  }
+  const others = listUses(manifest).filter(
+    ({ capability, path }) => capability === write_capability && path[0] !== 'config',
+  );
+  if (others.length === 0) return [];
+  const names = others.map(({ path }) => describePath(path.slice(0, -1))).join(', ');
+  const rest = `also opens ${names}, whose callers may then write configuration`;
+  const hint = 'give the configuration a capability of its own';
+  return [violationAt(['config', 'write_capability'], 'shared-write-capability', rest, hint)];
+}
+
+function listUses(manifest: Partial<Manifest>): CapabilityUse[] {
+  const { entities = [], actions = [] } = manifest.admin ?? {};
+  const names = (['read_capability', 'write_capability'] as const).flatMap((name) => {
+    const capability = manifest.config?.[name];
+    return capability === undefined ? [] : [{ capability, path: ['config', name] }];
+  });
+  return [
+    ...(manifest.http_routes ?? []).flatMap(({ capability }, index) =>
+      capability === undefined ? [] : [{ capability, path: ['http_routes', index, 'capability'] }],
+    ),
+    ...entities.flatMap(({ read_capability }, index) => [
+      { capability: read_capability, path: ['admin', 'entities', index, 'read_capability'] },
+    ]),
+    ...actions.flatMap(({ capability }, index) => [
+      { capability, path: ['admin', 'actions', index, 'capability'] },
+    ]),
+    ...names,
+  ];
 }

@@ -1,7 +1,7 @@
 import { boolean, define, enums, string } from 'superstruct';
 import { described, named, optionally } from '../contract/described.js';
 import { nonEmptyText } from '../document/structs.js';
-import { isPlainPath } from '../lib/path-segment.js';
+import { isPlainPath } from '../lib/routing/path-segment.js';
 
 /** A path of the provider that the host calls as it is. */
 export const plainPath = named(

@@ -1,7 +1,12 @@
 import type { Manifest, ManifestRoute } from '../contract/index.js';
 import { describePath, type Violation } from '../document/diagnostic.js';
-import { RouteConflict, RouteTable } from '../lib/route-table.js';
-import { parseRouteTemplate, type RouteTemplate, TemplateError } from '../lib/route-template.js';
+import { RouteConflict, RouteTable } from '../lib/routing/route-table.js';
+import {
+  listParameters,
+  parseRouteTemplate,
+  type RouteTemplate,
+  TemplateError,
+} from '../lib/routing/route-template.js';
 
 /** The first segment of the paths that belong to the host. */
 const BRIDGE_SEGMENT = 'console-bridge';
@@ -20,7 +25,13 @@ export function validateRoutes({ http_routes = [] }: Partial<Manifest>): Violati
   const table = new RouteTable<null>();
   return http_routes.flatMap((route, index): Violation[] => {
     const problem = validateRoute(route, table);
-    if (problem === null) return validateBodyRule(route, index);
+    if (problem === null) {
+      return [
+        ...validateBodyRule(route, index),
+        ...validateBytes(route, index),
+        ...validateEncoded(route, index),
+      ];
+    }
     const path = ['http_routes', index, 'path'];
     const message = PRINTABLE_PATH.test(route.path)
       ? problem.message
@@ -37,8 +48,75 @@ function validateBodyRule(route: ManifestRoute, index: number): Violation[] {
   return [{ rule: 'body-of-get', message, hint: 'remove it', path, at: 'key' }];
 }
 
+/** What only bytes have, on a route of JSON, and the reverse. */
+function validateBytes(route: ManifestRoute, index: number): Violation[] {
+  const { operation = {} } = route;
+  const isBytes = { body: operation.body === 'bytes', response: operation.response === 'bytes' };
+  const violate = (name: keyof typeof operation, rest: string, hint: string): Violation[] => {
+    if (operation[name] == null) return [];
+    const message = `${describeRoute(route, index)} must not have ${name}: ${rest}`;
+    const path = ['http_routes', index, 'operation', name];
+    return [{ rule: 'bytes-and-json', message, hint, path, at: 'key' }];
+  };
+  return (['body', 'response'] as const).flatMap((part) => {
+    const schema = part === 'body' ? 'input_schema' : 'output_schema';
+    if (isBytes[part]) return violate(schema, `a ${part} of bytes has no schema`, 'remove it');
+    const only = `only a ${part} of bytes has it`;
+    const hint = `write ${part}: bytes, or remove it`;
+    return [...violate(`${part}_types`, only, hint), ...violate(`${part}_max_bytes`, only, hint)];
+  });
+}
+
+/** Routes that need an adapter that streams. */
+export function findStreamedRoutes(
+  { http_routes }: Pick<Manifest, 'http_routes'>,
+  kind: string,
+): Violation[] {
+  return http_routes.flatMap((route, index): Violation[] => {
+    const { operation = {} } = route;
+    const name = operation.body === 'bytes' ? 'body' : 'response';
+    if (operation[name] !== 'bytes') return [];
+    const message = `${describeRoute(route, index)} must not have ${name}: bytes, which providers of kind ${kind} cannot carry`;
+    const hint = 'use a kind that streams, such as http, unix or process';
+    const path = ['http_routes', index, 'operation', name];
+    return [{ rule: 'bytes-unsupported', message, hint, path, at: 'value' }];
+  });
+}
+
+/** @param route with a valid template */
+function validateEncoded(route: ManifestRoute, index: number): Violation[] {
+  const { encoded = [] } = route.operation ?? {};
+  const names = listParameters(parseRouteTemplate(route.path)).map(({ name }) => name);
+  return encoded.flatMap((name, place): Violation[] => {
+    if (names.includes(name)) return [];
+    const message = `${describeRoute(route, index)} must not name a parameter in encoded that its path does not have`;
+    const hint = names.length === 0 ? 'remove it' : `the path has ${names.join(', ')}`;
+    const path = ['http_routes', index, 'operation', 'encoded', place];
+    return [{ rule: 'encoded-parameter', message, hint, path, at: 'value' }];
+  });
+}
+
+export function findRouteWarnings(manifest: Partial<Manifest>): Violation[] {
+  return [...findForeignParameters(manifest), ...findEncoded(manifest)];
+}
+
+/** What the host checks in these values holds only where the provider reads them as the host does. */
+function findEncoded({ http_routes = [] }: Partial<Manifest>): Violation[] {
+  return http_routes.flatMap((route, index): Violation[] => {
+    if (!takesEncoded(route)) return [];
+    const message = `${describeRoute(route, index)} forwards encoded characters: the provider must split the path before it decodes, and decode it once`;
+    const path = ['http_routes', index, 'operation', 'encoded'];
+    return [{ rule: 'encoded-characters', message, hint: null, path, at: 'key' }];
+  });
+}
+
+/** @param route whose template may be invalid */
+function takesEncoded({ path, operation: { encoded = [] } = {} }: ManifestRoute): boolean {
+  return encoded.some((name) => path.includes(`{${name}}`) || path.includes(`{${name}...}`));
+}
+
 /** Segments such as `:id`, which are valid literals. */
-export function findRouteWarnings({ http_routes = [] }: Partial<Manifest>): Violation[] {
+function findForeignParameters({ http_routes = [] }: Partial<Manifest>): Violation[] {
   return http_routes.flatMap((route, index): Violation[] => {
     const [hint] = route.path.split('/').flatMap((segment) => hintAtLiteral(segment) ?? []);
     if (hint === undefined) return [];
@@ -61,7 +139,7 @@ export function describeRoute({ method, path }: ManifestRoute, index: number): s
 function validateRoute(route: ManifestRoute, table: RouteTable<null>) {
   const name = `route '${route.method} ${route.path}'`;
   try {
-    const template = parseRouteTemplate(route.path);
+    const template = parseRouteTemplate(route.path, route.operation?.encoded);
     if (isBridgeTemplate(template)) {
       const rest = `must not start with /${BRIDGE_SEGMENT}/, which belongs to the host`;
       return { rule: 'bridge-route', message: `${name} ${rest}` };

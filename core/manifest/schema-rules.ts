@@ -1,35 +1,47 @@
 import type { Manifest, RouteOperation } from '../contract/index.js';
 import type { Path, Violation } from '../document/diagnostic.js';
 import { hasUnreadableType } from '../schema/query-schema.js';
-import { findSchemaProblems } from '../schema/schema-rules.js';
+import { SchemaRules } from '../schema/schema-rules.js';
 import { isSchemaObject } from '../schema/subschema-keywords.js';
 import { findDuplicates, nameOf, violationAt } from './violation-at.js';
 
 const SCHEMA_KEYS = ['input_schema', 'output_schema', 'query_schema'] as const;
 
-/** The schemas of routes, and the names of their examples. */
-export function validateSchemas({ http_routes = [] }: Partial<Manifest>): Violation[] {
-  return http_routes.flatMap(({ operation }, index) => {
+/** The shared schemas, those of routes, and the names of their examples. */
+export function validateSchemas({
+  schemas = {},
+  http_routes = [],
+}: Partial<Manifest>): Violation[] {
+  const rules = new SchemaRules(schemas);
+  const ofRoutes = http_routes.flatMap(({ operation }, index) => {
     if (operation === undefined) return [];
     const path = ['http_routes', index, 'operation'];
     return [
-      ...SCHEMA_KEYS.flatMap((key) => validateSchema(operation, key, path)),
+      ...SCHEMA_KEYS.flatMap((key) => validateSchema(operation, key, path, rules)),
       ...validateQuery(operation, path),
       ...findDuplicates(operation.examples ?? [], [...path, 'examples'], nameOf, 'name'),
     ];
   });
+  return [...rules.findShared().map(toViolation('schemas')), ...ofRoutes];
+}
+
+type SchemaProblem = ReturnType<SchemaRules['find']>[number];
+
+function toViolation(...start: Path) {
+  return ({ path, rule, message, hint }: SchemaProblem): Violation => {
+    return violationAt([...start, ...path], rule, message, hint);
+  };
 }
 
 function validateSchema(
   operation: RouteOperation,
   key: (typeof SCHEMA_KEYS)[number],
   path: Path,
+  rules: SchemaRules,
 ): Violation[] {
   const schema = operation[key];
   if (schema === undefined || schema === null) return [];
-  return findSchemaProblems(schema).map((problem) =>
-    violationAt([...path, key, ...problem.path], problem.rule, problem.message, problem.hint),
-  );
+  return rules.find(schema).map(toViolation(...path, key));
 }
 
 function validateQuery({ query_schema: schema }: RouteOperation, path: Path): Violation[] {

@@ -1,6 +1,5 @@
 import type { Log } from '../contract/index.js';
-import type { ModuleRecord } from './module-record.js';
-import type { ModuleState } from './module-states.js';
+import type { ModuleRecord, ModuleState } from './module-record.js';
 import type { ModuleVersion } from './module-version.js';
 import { describeFileStatus, type StatusSink } from './status-files.js';
 
@@ -95,7 +94,7 @@ export class ChangePublisher {
   }
 }
 
-/** Of the log line; default `info`. */
+/** The level of the log line for a state. Default `info`. */
 const LEVELS: Partial<Record<ModuleState, 'warn' | 'error'>> = {
   refused: 'error',
   stale: 'error',
@@ -107,4 +106,39 @@ const LEVELS: Partial<Record<ModuleState, 'warn' | 'error'>> = {
 async function retire({ client, scope }: ModuleVersion): Promise<void> {
   await client.drain(RETIRE_MS);
   await scope.close();
+}
+
+/** Calls listeners soon after something has changed; several changes at once are one call. */
+export class ChangeSignal {
+  readonly #listeners = new Set<() => void>();
+  readonly #onError: (error: unknown) => void;
+  #timer: NodeJS.Immediate | null = null;
+
+  /** @param onError is called when a listener throws; the others are called all the same */
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError;
+  }
+
+  /** @returns removes the listener. */
+  add(listener: () => void): () => void {
+    const own = () => listener();
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  readonly notify = (): void => {
+    if (this.#timer !== null || this.#listeners.size === 0) return;
+    this.#timer = setImmediate(() => {
+      this.#timer = null;
+      for (const listener of [...this.#listeners]) this.#call(listener);
+    });
+  };
+
+  #call(listener: () => void): void {
+    try {
+      listener();
+    } catch (error) {
+      this.#onError(error);
+    }
+  }
 }

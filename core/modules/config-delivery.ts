@@ -144,7 +144,7 @@ async function invoke(
   operation: ConfigureOperation,
   signal: AbortSignal,
 ): Promise<CheckedOutcome> {
-  const deadline = new Deadline(limits.timeoutMs, signal, owner);
+  const deadline = new Deadline(limits.timeout_ms, signal, owner);
   const id = randomUUID();
   const requestId = `req_${id}`;
   const invocation = {
@@ -160,11 +160,11 @@ async function invoke(
     },
     ...(endpoint === null ? {} : { endpoint }),
     context: { module, actor: null, requestId, correlationId: requestId },
-    maxResponseBytes: limits.responseBytes,
+    maxResponseBytes: limits.response_bytes,
     signal: deadline.signal,
   };
   try {
-    return checkOutcome(await deadline.race(provider.invoke(invocation)), limits.responseBytes);
+    return checkOutcome(await deadline.race(provider.invoke(invocation)), limits.response_bytes);
   } finally {
     deadline.end();
   }

@@ -1,3 +1,4 @@
+import type { Mount } from '../descriptor/mounts.js';
 import { digestText } from '../lib/hash.js';
 import type { DirectoryFile } from '../watch/directory.js';
 import {
@@ -20,6 +21,8 @@ export interface DescriptorSource {
   readonly prepared: PreparedDescriptor | null;
   /** Why the file cannot be used; `null` when it can. */
   readonly problem: StateReason | null;
+  /** As far as they can be read; none of a disabled module. */
+  readonly mounts: readonly Mount[];
   /** Every file that the descriptor names, absolute. */
   readonly files: readonly string[];
 }
@@ -30,6 +33,7 @@ export const UNREAD_SOURCE: DescriptorSource = {
   textDigest: null,
   prepared: null,
   problem: null,
+  mounts: [],
   files: [],
 };
 
@@ -45,12 +49,13 @@ export async function readSource(
     const { files, descriptor } = prepared;
     const { module: name, enabled } = descriptor;
     const wantedName = enabled ? name : null;
-    return { name, wantedName, textDigest, prepared, problem: null, files };
+    const mounts = enabled ? descriptor.mount : [];
+    return { name, wantedName, textDigest, prepared, problem: null, mounts, files };
   } catch (error) {
     if (!(error instanceof UnpreparedDescriptor)) throw error;
     const name = error.module ?? servedName;
     const problem = explainError(error.cause);
-    const { files } = error;
-    return { name, wantedName: null, textDigest, prepared: null, problem, files };
+    const { files, mounts } = error;
+    return { name, wantedName: null, textDigest, prepared: null, problem, mounts, files };
   }
 }

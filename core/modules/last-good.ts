@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { Log } from '../contract/index.js';
-import { LatestWrites } from '../watch/latest-writes.js';
-import { OwnFolder } from '../watch/own-folder.js';
+import { BackgroundWriter } from './background-writer.js';
+import type { Leadership } from './leadership.js';
+import { PrivateFolder } from './private-folder.js';
 
 /** The last version of a descriptor that served. Holds references, never secrets. */
 export interface LastGood {
@@ -32,15 +33,15 @@ export interface LastGoodKeeper {
  * invalid file or a provider that is down. Problems with the folder are only logged.
  */
 export class LastGoodStore implements LastGoodKeeper {
-  readonly #folder: OwnFolder;
+  readonly #folder: PrivateFolder;
   readonly #log: Log;
-  readonly #writes: LatestWrites;
+  readonly #writes: BackgroundWriter;
 
   constructor(stateDir: string, log: Log) {
     const options = { recursive: true, folderMode: 0o700, fileMode: 0o600 };
-    this.#folder = new OwnFolder(join(stateDir, 'last-good'), options);
+    this.#folder = new PrivateFolder(join(stateDir, 'last-good'), options);
     this.#log = log;
-    this.#writes = new LatestWrites({
+    this.#writes = new BackgroundWriter({
       write: (file, text) => (text === null ? this.#remove(file) : this.#replace(file, text)),
       log,
       failed: 'last good versions cannot be stored',
@@ -99,6 +100,37 @@ export class LastGoodStore implements LastGoodKeeper {
     // A file that is missing or cannot be read is replaced.
     const stored = await this.#folder.read(name).catch(() => null);
     if (stored !== text) await this.#folder.write(name, text);
+  }
+}
+
+interface LostVersionsOptions {
+  readonly lastGood: LastGoodKeeper;
+  readonly leadership: Leadership;
+  readonly log: Log;
+  /** Stores the last good version of every module again. */
+  readonly writeAgain: () => void;
+}
+
+/**
+ * Notices that the folder of last good versions was removed, or replaced by another. Without that only later
+ * changes would be written, and a restart would lack the other modules.
+ */
+export class LostVersions {
+  readonly #options: LostVersionsOptions;
+  #folder: string | null = null;
+
+  constructor(options: LostVersionsOptions) {
+    this.#options = options;
+  }
+
+  /** Called at each poll. Never rejects. */
+  async check(): Promise<void> {
+    const { lastGood, leadership, log, writeAgain } = this.#options;
+    const before = this.#folder;
+    this.#folder = await lastGood.identifyFolder();
+    if (before === null || before === this.#folder || !leadership.leads) return;
+    log.warn({}, 'last good versions removed: writing them again');
+    writeAgain();
   }
 }
 

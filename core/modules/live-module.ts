@@ -1,9 +1,11 @@
-import type { BodyRule, Manifest, ManifestRoute, Method } from '../contract/index.js';
+import type { BodyRule, Manifest, ManifestRoute, Method, Secret } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
-import { RouteTable } from '../lib/route-table.js';
-import { parseRouteTemplate } from '../lib/route-template.js';
+import { RouteTable } from '../lib/routing/route-table.js';
+import { parseRouteTemplate } from '../lib/routing/route-template.js';
 import { bodyRuleOf } from '../manifest/body-rule.js';
+import { type ByteRules, byteRulesOf } from '../manifest/byte-rules.js';
 import type { ProviderClient } from '../provider/provider-client.js';
+import { SchemaRegistry } from '../schema/compile-schema.js';
 import type { ModuleConfig } from './module-config.js';
 import { createRouteSchemas, type RouteSchemas } from './route-schemas.js';
 
@@ -17,54 +19,81 @@ export interface LiveRoute {
   readonly declaredPath: string;
   /** `null`: every caller is denied (403). */
   readonly capability: string | null;
+  /** Whether it needs no credentials. */
+  readonly isPublic: boolean;
   readonly timeoutMs: number;
   /** `none` for GET, whose body is ignored. */
   readonly body: BodyRule;
-  /** Whether a failed call may be repeated; `with_key`: if it has an `idempotency-key`. */
-  readonly retryPolicy: 'always' | 'with_key' | 'never';
+  /** Of a body of bytes; `null` for a route of JSON, or without a body. */
+  readonly bodyBytes: ByteRules | null;
+  /** Of a response of bytes; `null` for a route of JSON. */
+  readonly responseBytes: ByteRules | null;
+  /** Whether a call without an `idempotency-key` is rejected. */
+  readonly requiresKey: boolean;
+  /** Whether a failed call may be repeated. */
+  readonly isRepeatable: boolean;
   /** `null` where none is checked. */
   readonly schemas: RouteSchemas | null;
   /** The fields of the envelope that are the same for every call, as JSON, without the closing brace. */
   readonly envelopeHead: string;
 }
 
-interface ModuleParts {
+interface DeclaredParts {
   readonly descriptor: Descriptor;
   readonly manifest: Manifest;
   readonly manifestDigest: string;
   /** The digest of the descriptor, the manifest and the named files together. */
   readonly configDigest: string;
-  readonly client: ProviderClient;
-  readonly config: ModuleConfig;
 }
 
-/** One serving version of one module. Immutable, except for the counters of its client. */
-export interface LiveModule extends ModuleParts {
+/** What follows from the files of a module, without its provider. */
+export interface RoutedModule extends DeclaredParts {
   /** The configured name. */
   readonly name: string;
   readonly routes: RouteTable<LiveRoute>;
 }
 
+interface OpenedParts {
+  readonly client: ProviderClient;
+  readonly config: ModuleConfig;
+  /** The credentials of the provider's config. */
+  readonly secrets: readonly Secret[];
+}
+
+/** One serving version of one module. Immutable, except for the counters of its client. */
+export interface LiveModule extends RoutedModule, OpenedParts {}
+
 /** An immutable snapshot of all live modules, by configured name. A request keeps the one it started with. */
 export type Generation = ReadonlyMap<string, LiveModule>;
 
-export function createLiveModule(parts: ModuleParts): LiveModule {
+export function createRoutedModule<Parts extends DeclaredParts>(
+  parts: Parts,
+): Parts & RoutedModule {
   const { descriptor, manifest } = parts;
   return { ...parts, name: descriptor.module, routes: createRoutes(descriptor, manifest) };
+}
+
+export function createLiveModule(parts: DeclaredParts & OpenedParts): LiveModule {
+  return createRoutedModule(parts);
 }
 
 /** The route table of a module, in the order of its manifest. */
 export function createRoutes(descriptor: Descriptor, manifest: Manifest): RouteTable<LiveRoute> {
   const routes = new RouteTable<LiveRoute>();
+  const schemas = new SchemaRegistry(manifest.schemas ?? {});
   for (const declared of manifest.http_routes) {
-    const template = parseRouteTemplate(declared.path);
-    const value = createLiveRoute(descriptor, declared);
+    const template = parseRouteTemplate(declared.path, declared.operation?.encoded);
+    const value = createLiveRoute(descriptor, declared, schemas);
     routes.add({ method: declared.method, template, value });
   }
   return routes;
 }
 
-function createLiveRoute(descriptor: Descriptor, declared: ManifestRoute): LiveRoute {
+function createLiveRoute(
+  descriptor: Descriptor,
+  declared: ManifestRoute,
+  schemas: SchemaRegistry,
+): LiveRoute {
   const shortened = declared.operation?.timeout_ms ?? Number.POSITIVE_INFINITY;
   return {
     declared,
@@ -72,17 +101,24 @@ function createLiveRoute(descriptor: Descriptor, declared: ManifestRoute): LiveR
     method: declared.method,
     declaredPath: declared.path,
     capability: declared.capability ?? null,
-    timeoutMs: Math.min(descriptor.limits.timeoutMs, shortened),
+    isPublic: declared.access === 'public' && descriptor.public,
+    timeoutMs: Math.min(descriptor.limits.timeout_ms, shortened),
     body: bodyRuleOf(declared),
-    retryPolicy: retryPolicyOf(declared),
-    schemas: createRouteSchemas(descriptor, declared.operation),
+    ...byteRulesOf(descriptor, declared.operation),
+    ...readIdempotency(declared),
+    schemas: createRouteSchemas(descriptor, declared.operation, schemas),
     envelopeHead: createEnvelopeHead(descriptor.module, declared),
   };
 }
 
-function retryPolicyOf({ method, operation }: ManifestRoute): LiveRoute['retryPolicy'] {
-  if (method === 'GET' || operation?.idempotency === 'idempotent') return 'always';
-  return operation?.idempotency === 'requires_key' ? 'with_key' : 'never';
+/** With a key, the provider sees that a repeated call is the same. */
+function readIdempotency({ method, operation }: ManifestRoute) {
+  const { idempotency } = operation ?? {};
+  const requiresKey = idempotency === 'requires_key';
+  return {
+    requiresKey,
+    isRepeatable: method === 'GET' || requiresKey || idempotency === 'idempotent',
+  };
 }
 
 function createEnvelopeHead(module: string, { method, path, capability }: ManifestRoute): string {
@@ -99,4 +135,13 @@ function createEnvelopeHead(module: string, { method, path, capability }: Manife
 /** Where handlers read the current generation, once per request. */
 export interface GenerationSource {
   readonly current: Generation;
+}
+
+/** A module that serves nothing before its first manifest has come. */
+export type WaitingModule = Pick<Descriptor, 'callers' | 'allow'>;
+
+/** Where handlers find modules that no generation has yet. */
+export interface WaitingSource {
+  /** `null` for any module that does not wait. */
+  findWaiting(name: string): WaitingModule | null;
 }

@@ -1,7 +1,37 @@
+import type { ModuleDigests } from '../contract/module-status.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
+import type { Mount } from '../descriptor/mounts.js';
 import { compareTexts } from '../lib/compare-texts.js';
 import type { LiveModule } from './live-module.js';
-import type { ModuleState } from './module-states.js';
+
+/** Every state of a module. `core/modules/slot-reducer.ts` decides which one it has. */
+export const MODULE_STATES = [
+  /** The manifest is pending. With the last good manifest its routes already work. */
+  'waiting',
+  /** The version in the file serves. */
+  'live',
+  /** The file cannot be used, and the last good version serves. */
+  'stale',
+  /** The file cannot be used, and nothing serves. */
+  'refused',
+  /** The code of the module threw an uncaught error. Its version serves until it is reopened. */
+  'faulted',
+  /** The file was removed, and calls in flight finish. */
+  'draining',
+  /** The descriptor says `enabled: false`. */
+  'disabled',
+  /** The version in the file failed its probation, and the previous version serves. */
+  'rolled_back',
+] as const;
+
+export type ModuleState = (typeof MODULE_STATES)[number];
+
+/** The states in which the content of the file does not serve. */
+export const REJECTED_STATES: ReadonlySet<ModuleState> = new Set([
+  'refused',
+  'stale',
+  'rolled_back',
+]);
 
 /** One descriptor as operators see it: its state, the reason, and the serving version. */
 export interface ModuleRecord {
@@ -18,6 +48,8 @@ export interface ModuleRecord {
   readonly descriptor: Descriptor | null;
   /** The serving version; `null` if there is none. */
   readonly live: LiveModule | null;
+  /** Of what serves, otherwise of the file as far as it can be read. */
+  readonly mounts: readonly Mount[];
   /** The digest of the descriptor text in use; `null` if there is none. */
   readonly fileDigest: string | null;
   /** The content of the file if it was rejected; otherwise `null`. */
@@ -42,7 +74,7 @@ export interface RejectedDigests {
 }
 
 /** In wire names. */
-export function describeDigests({ live, fileDigest, rejected }: ModuleRecord) {
+export function describeDigests({ live, fileDigest, rejected }: ModuleRecord): ModuleDigests {
   return {
     digest: live?.manifestDigest ?? null,
     config_digest: live?.configDigest ?? null,

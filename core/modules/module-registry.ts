@@ -2,20 +2,19 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../contract/index.js';
+import { normalizeHost } from '../descriptor/mounts.js';
 import { isolate } from '../isolation/isolate.js';
 import { mapConcurrently } from '../lib/promises.js';
 import { type DirectoryListing, omitUsedFiles, UnreadableDirectory } from '../watch/directory.js';
 import { DirectoryScanner, type ScanResult } from '../watch/directory-scanner.js';
 import { Watcher } from '../watch/watcher.js';
-import { ChangePublisher } from './change-publisher.js';
-import { ChangeSignal } from './change-signal.js';
-import type { Generation, GenerationSource } from './live-module.js';
-import { LostVersions } from './lost-versions.js';
-import { compareRecords, type ModuleRecord } from './module-record.js';
-import { ModuleSlot } from './module-slot.js';
-import { REJECTED_STATES } from './module-states.js';
+import { ChangePublisher, ChangeSignal } from './change-publisher.js';
+import { LostVersions } from './last-good.js';
+import type { Generation, GenerationSource, WaitingModule, WaitingSource } from './live-module.js';
+import { compareRecords, type ModuleRecord, REJECTED_STATES } from './module-record.js';
+import { ModuleSlot, type SlotContext } from './module-slot.js';
+import { createMountTable, type MountSource, NO_MOUNTS } from './mount-table.js';
 import { hasMovingName, settleNames } from './settle-names.js';
-import type { SlotContext } from './slot-context.js';
 import type { StatusSink } from './status-files.js';
 
 /** How long a start waits for manifests from providers; after that the modules are `waiting`. */
@@ -28,14 +27,17 @@ export interface ModuleRegistryOptions
   readonly modulesDir: string;
   /** `null`: no status files are written. */
   readonly statusSink: StatusSink | null;
-  /** At start, by name, the file that already serves in another process. */
+  /** The origin of the public URL; `null` where none is configured. */
+  readonly publicOrigin: string | null;
+  /** At start, by name and mount, the file that already serves in another process. */
   readonly holders?: ReadonlyMap<string, string>;
 }
 
 /** Owns every module. Watches the folder of descriptors and applies its changes. */
-export class ModuleRegistry implements GenerationSource {
+export class ModuleRegistry implements GenerationSource, WaitingSource, MountSource {
   readonly #log: Log;
   readonly #modulesDir: string;
+  readonly #publicHost: string | null;
   readonly #context: SlotContext;
   readonly #scanner: DirectoryScanner;
   readonly #watcher: Watcher;
@@ -51,6 +53,8 @@ export class ModuleRegistry implements GenerationSource {
   #displaced: ReadonlySet<ModuleSlot> = new Set();
   /** Replaced as a whole at each change. */
   current: Generation = new Map();
+  /** Replaced as a whole at each change. */
+  mounts = NO_MOUNTS;
   /** No request is served before the start ends, so only the last generation of the start is built. */
   #isStarting = true;
   #ignored: DirectoryListing['ignored'] = [];
@@ -58,14 +62,15 @@ export class ModuleRegistry implements GenerationSource {
   #isDirectoryLost = false;
 
   constructor(options: ModuleRegistryOptions) {
-    const { modulesDir, log, statusSink, sharedProbation } = options;
+    const { modulesDir, log, statusSink, sharedProbation, publicOrigin } = options;
+    this.#publicHost = publicOrigin && normalizeHost(new URL(publicOrigin).host);
     this.#log = log;
     this.#modulesDir = modulesDir;
     this.#statusSink = statusSink;
     this.#holders = options.holders ?? new Map();
     this.#scanner = new DirectoryScanner(modulesDir);
     this.#watcher = new Watcher({
-      check: (hints) => this.#check(hints),
+      check: (isPoll) => this.#check(isPoll),
       onError: (error) => log.error({ err: error }, 'module scan failed'),
     });
     this.#lostVersions = new LostVersions({
@@ -113,6 +118,14 @@ export class ModuleRegistry implements GenerationSource {
     );
   }
 
+  findWaiting(name: string): WaitingModule | null {
+    for (const { record } of this.#slots.values()) {
+      const isWaiting = record.state === 'waiting' && record.live === null;
+      if (isWaiting && record.name === name) return record.descriptor;
+    }
+    return null;
+  }
+
   /**
    * Reads everything once, then watches the folder.
    * @throws UnreadableDirectory when the folder of descriptors cannot be read.
@@ -144,7 +157,7 @@ export class ModuleRegistry implements GenerationSource {
   rescan(): void {
     this.#log.info({}, 'modules folder rescanned');
     this.#scanner.forget();
-    this.#watcher.hint();
+    this.#watcher.pollSoon();
   }
 
   /** Closes every provider; calls in flight are canceled. */
@@ -156,10 +169,10 @@ export class ModuleRegistry implements GenerationSource {
     await this.#statusSink?.flush();
   }
 
-  async #check(hints: ReadonlySet<string> | null): Promise<number | null> {
-    if (hints === null) await this.#lostVersions.check();
+  async #check(isPoll: boolean): Promise<number | null> {
+    if (isPoll) await this.#lostVersions.check();
     try {
-      const result = await this.#scanner.scan(true, hints);
+      const result = await this.#scanner.scan(true);
       this.#reportDirectory(null);
       await this.#applyScan(result);
       return result.againAfterMs;
@@ -217,13 +230,14 @@ export class ModuleRegistry implements GenerationSource {
     await this.#forEach(toApply, (slot) => slot.apply());
     this.#publisher.release();
     for (const slot of removed) this.#publisher.reportRemoval(slot.record);
-    for (const [slot, owner] of displaced) {
-      await isolate(this.#log, slot.file, () => slot.loseNameTo(owner));
+    for (const [slot, taken] of displaced) {
+      await isolate(this.#log, slot.file, () => slot.apply(taken));
     }
     // Last, because a last good version must not use a name that a valid file has now.
     const applied = new Set(toApply);
     const rest = changed.filter((slot) => !applied.has(slot) && !displaced.has(slot));
     await this.#forEach(rest, (slot) => slot.apply());
+    this.#publishMounts();
   }
 
   async #forEach(
@@ -264,7 +278,15 @@ export class ModuleRegistry implements GenerationSource {
     if (this.#isStarting) return;
     const live = [...this.#slots.values()].flatMap((slot) => slot.live ?? []);
     this.current = new Map(live.map((module) => [module.name, module]));
+    this.#publishMounts();
     this.#changes.notify();
+  }
+
+  /** Also those of files that serve nothing: no other module may answer there. */
+  #publishMounts(): void {
+    const records = [...this.#slots.values()].map(({ record }) => record);
+    const reserved = this.#context.reservedPrefixes?.current ?? new Set();
+    this.mounts = createMountTable(records, { publicHost: this.#publicHost, reserved });
   }
 
   #countReloads(read: readonly ModuleSlot[], others: number): void {

@@ -1,256 +1,301 @@
+import type { Log } from '../contract/index.js';
+import type { Mount } from '../descriptor/mounts.js';
 import { formatDiagnostic } from '../document/diagnostic.js';
-import { type LoadedManifest, parseStoredManifest } from '../manifest/load-manifest.js';
+import { isolate } from '../isolation/isolate.js';
+import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
+import { nameError } from '../lib/name-error.js';
+import { ManifestUnavailable, parseStoredManifest } from '../manifest/load-manifest.js';
 import type { DirectoryFile } from '../watch/directory.js';
-import { ActiveVersion } from './active-version.js';
-import { type DescriptorSource, readSource, UNREAD_SOURCE } from './descriptor-source.js';
-import { FaultRecovery } from './fault-recovery.js';
+import { type DescriptorSource, readSource } from './descriptor-source.js';
+import type { LastGoodKeeper } from './last-good.js';
 import type { LiveModule } from './live-module.js';
-import { listChanges } from './module-changes.js';
 import type { ModuleRecord } from './module-record.js';
-import type { ModuleVersion } from './module-version.js';
-import { PendingManifest } from './pending-manifest.js';
-import type { PreparedDescriptor } from './prepare-descriptor.js';
-import { Rollback } from './rollback.js';
-import type { SlotContext } from './slot-context.js';
-import { SlotStatus } from './slot-status.js';
+import { type ModuleVersion, openVersion, type VersionContext } from './module-version.js';
+import {
+  type DescriptorContext,
+  type PreparedDescriptor,
+  prepareDescriptor,
+} from './prepare-descriptor.js';
+import { type SharedProbation, watchProbation } from './probation.js';
+import { reduce } from './slot-reducer.js';
+import {
+  createSlotState,
+  describeSlot,
+  type Serving,
+  type SlotEffect,
+  type SlotEffects,
+  type SlotEvent,
+} from './slot-state.js';
 import { explainError, type StateReason } from './state-reason.js';
 
-/**
- * One descriptor file and its module. A new version is opened while the old one serves, one reference is
- * swapped, and the old version drains. An invalid version leaves the old one in place.
- */
+const MANIFEST_BACKOFF: BackoffBounds = { firstMs: 200, maxMs: 10_000 };
+
+// Opening is expensive, and a module may fault each time it is opened.
+const REOPEN_BACKOFF: BackoffBounds = { firstMs: 1000, maxMs: 60_000 };
+const BACKOFF_RESET_MS = 300_000;
+
+/** The context that all slots of a registry share. */
+export interface SlotContext extends DescriptorContext, VersionContext {
+  readonly log: Log;
+  readonly lastGood: LastGoodKeeper;
+  /** The counts of other workers for versions on probation; absent in a single-process host. */
+  readonly sharedProbation?: SharedProbation;
+  /** The path of a descriptor's file. */
+  readonly pathOf: (file: string) => string;
+  /** Whether no other file serves under the name or will do so. */
+  readonly isNameFree: (name: string, file: string) => boolean;
+  /** Called when the serving version has changed; `retired` can be closed once no request can select it. */
+  readonly onLiveChange: (retired: ModuleVersion | null) => void;
+  /** Called when the slot's record has changed; `changed` lists the changed parts of the module. */
+  readonly onRecordChange: (record: ModuleRecord, changed: readonly string[]) => void;
+}
+
+type Runners = { readonly [K in keyof SlotEffects]: (effect: SlotEffects[K]) => void };
+
+/** Runs what `reduce` decides for one descriptor file and its module, and reports what came of it. */
 export class ModuleSlot {
   readonly #context: SlotContext;
-  readonly #status: SlotStatus;
-  readonly #active: ActiveVersion;
-  readonly #pending: PendingManifest;
-  readonly #faults: FaultRecovery;
-  readonly #rollback: Rollback;
-  #file: string;
-  #source: DescriptorSource = UNREAD_SOURCE;
+  #current;
+  #live: LiveModule | null = null;
+  /** A version that serves again after a rollback is not bound to its manifest again. */
+  readonly #bound = new WeakMap<Serving, LiveModule>();
+  readonly #effects: SlotEffect[] = [];
+  #isRunning = false;
+  #opening: Promise<void> = Promise.resolve();
+  #closing: Promise<unknown> = Promise.resolve();
+  #firstAttempt: Promise<void> = Promise.resolve();
+  #stopProbation: (() => void) | null = null;
+  /** They survive a reload, as does the time since when the module is in its state. */
+  #totals = { module: '', calls: 0, failed: 0 };
+  #faults = 0;
+  #lastFaultAt = Number.NEGATIVE_INFINITY;
 
   constructor(file: string, context: SlotContext) {
-    const getFile = () => this.#file;
-    this.#file = file;
     this.#context = context;
-    this.#active = new ActiveVersion({
-      context,
-      file: getFile,
-      open: (prepared) => this.#faults.open(prepared),
-      onReplaced: (version) => this.#faults.forget(version),
-    });
-    this.#status = new SlotStatus(context, () => ({
-      file: this.#file,
-      source: this.#source,
-      serving: this.#active.current,
-      attempts: this.#pending.attempts,
-      isFaulted: this.#faults.current !== null,
-    }));
-    this.#pending = new PendingManifest({
-      log: context.log,
-      onLoaded: (version, manifest) => this.#swap(version, manifest, 'served', null),
-      onUnavailable: (version, error) => this.#waitForManifest(version, explainError(error)),
-      onInvalid: (version, error) => this.#rejectManifest(version, explainError(error)),
-    });
-    this.#faults = new FaultRecovery({
-      context,
-      status: this.#status,
-      active: this.#active,
-      pending: this.#pending,
-      requestManifest: (version) => this.#requestManifest(version),
-      rollBack: (reason) => this.#rollback.rollBack(reason),
-    });
-    this.#rollback = new Rollback({
-      context,
-      file: getFile,
-      active: this.#active,
-      status: this.#status,
-      onReturned: (version) => this.#faults.check(version),
-    });
+    this.#current = createSlotState(file, new Date());
   }
 
   get file(): string {
-    return this.#file;
+    return this.#current.file;
   }
 
   /** The content of the file; it may not serve yet, or never. */
   get source(): DescriptorSource {
-    return this.#source;
+    return this.#current.source;
   }
 
   get live(): LiveModule | null {
-    return this.#active.live;
+    return this.#live;
   }
 
   /** Resolves when a pending manifest has been requested once. */
   get firstAttempt(): Promise<void> {
-    return this.#pending.firstAttempt;
+    return this.#firstAttempt;
   }
 
   get record(): ModuleRecord {
-    return this.#status.record;
+    return { ...describeSlot(this.#current), live: this.#live, mounts: this.mounts };
+  }
+
+  /** Of what serves, otherwise of the file. */
+  get mounts(): readonly Mount[] {
+    return this.#live?.descriptor.mount ?? this.source.mounts;
   }
 
   /** The file was renamed, and its content is the same. */
   rename(file: string): void {
-    const before = this.#file;
-    this.#file = file;
-    this.#active.keepAsLastGood();
-    this.#context.lastGood.remove(before);
+    this.#dispatch({ kind: 'renamed', file });
   }
 
-  /** The stored last good version was lost. One on probation is not stored before it has passed. */
+  /** The stored last good version was lost. */
   keepAgain(): void {
-    if (!this.#active.isOnProbation) this.#active.keepAsLastGood();
+    this.#dispatch({ kind: 'lastGoodLost' });
   }
 
   /** Reads and validates the file; the serving version does not change. */
   async read(entry: DirectoryFile): Promise<void> {
-    this.#source = await readSource(entry, this.#context, this.live?.name ?? null);
-    const { name: module, prepared } = this.#source;
-    for (const warning of prepared?.warnings ?? []) {
-      const fields = { module, file: this.#file, warning: formatDiagnostic(warning) };
+    const source = await readSource(entry, this.#context, this.#live?.name ?? null);
+    this.#dispatch({ kind: 'read', source });
+    for (const warning of source.prepared?.warnings ?? []) {
+      const fields = { module: source.name, file: this.file, warning: formatDiagnostic(warning) };
       this.#context.log.warn(fields, 'descriptor warning');
     }
   }
 
-  /** Another file has the name of this one. */
-  async loseNameTo(owner: ModuleSlot): Promise<void> {
-    this.#dropPending();
-    await this.#fallBack({
-      reason: `module '${this.#source.wantedName}' is already configured by ${owner.file}`,
-      hint: 'give one of the two another name, or remove it',
-    });
-  }
-
-  /** Serves the content of the file. Does not wait for a manifest from a URL or from the provider. */
-  async apply(): Promise<void> {
-    const { prepared, problem } = this.#source;
-    if (prepared === null) {
-      this.#dropPending();
-      if (problem !== null) await this.#fallBack(problem);
-    } else if (prepared.descriptor.enabled) {
-      await this.#applyEnabled(prepared);
-    } else {
-      this.#dropPending();
-      this.#active.serve(null);
-      this.#status.apply('disabled', { reason: 'enabled is false in the descriptor', hint: null });
-      this.#context.lastGood.remove(this.#file);
-    }
+  /**
+   * Serves the content of the file. Does not wait for a manifest from a URL or from the provider.
+   * @param taken why another file keeps its name or one of its mounts
+   */
+  async apply(taken: StateReason | null = null): Promise<void> {
+    const mayOpen = taken === null && this.source.prepared?.descriptor.enabled === true;
+    const kept =
+      mayOpen && this.#live === null ? await this.#context.lastGood.read(this.file) : null;
+    this.#dispatch({ kind: 'applied', taken, storedRejection: kept?.rejected ?? null });
+    await this.#settle();
   }
 
   /** Another worker has rolled back a version. */
-  rejectVersion(digest: string, reason: string): Promise<void> {
-    return this.#rollback.followWorker(digest, reason);
+  async rejectVersion(digest: string, reason: string): Promise<void> {
+    this.#dispatch({ kind: 'rejectedElsewhere', digest, reason });
+    await this.#settle();
   }
 
   /** The file was removed: its version drains. */
   remove(): void {
-    this.#dropPending();
-    this.#active.remove();
-    this.#status.drain();
-    this.#context.lastGood.remove(this.#file);
+    this.#dispatch({ kind: 'removed' });
   }
 
   /** The host stops: closes immediately, and keeps the last good version. */
   async close(): Promise<void> {
-    this.#dropPending();
-    await this.#active.close();
+    this.#dispatch({ kind: 'closed' });
+    await this.#closing;
   }
 
-  async #applyEnabled(prepared: PreparedDescriptor): Promise<void> {
-    const { inputDigest } = prepared;
-    if (inputDigest !== this.#active.rejectedDigest) this.#active.rejectedDigest = null;
-    const pending = this.#pending.version;
-    const fault = this.#faults.current;
-    if (fault?.version.prepared.inputDigest === inputDigest) {
-      if (!fault.wasPending) this.#status.apply('served');
-      await this.#faults.reopen();
-    } else if (pending === null && this.#active.version?.prepared.inputDigest === inputDigest) {
-      this.#dropPending();
-      this.#status.apply('served');
-    } else if (pending?.prepared.inputDigest !== inputDigest) {
-      if (await this.#rollback.isRolledBack(prepared)) return;
-      this.#dropPending();
-      await this.#open(prepared);
+  /** The effects of an event that happens during an effect run after those before it. */
+  #dispatch(event: SlotEvent): void {
+    this.#isolate(() => {
+      const { state, effects } = reduce(this.#current, event, new Date());
+      this.#current = state;
+      this.#effects.push(...effects);
+    });
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    for (let next = this.#effects.shift(); next; next = this.#effects.shift()) {
+      const effect = next;
+      this.#isolate(() => this.#run(effect.kind, effect));
     }
+    this.#isRunning = false;
   }
 
-  async #open(prepared: PreparedDescriptor): Promise<void> {
-    try {
-      const version = await this.#faults.open(prepared);
-      if (prepared.manifest === null) this.#requestManifest(version);
-      else this.#swap(version, prepared.manifest, 'served', null);
-    } catch (error) {
-      await this.#fallBack(explainError(error));
-    }
-  }
-
-  #swap(
-    version: ModuleVersion,
-    manifest: LoadedManifest,
-    event: 'served' | 'manifestPending',
-    reason: StateReason | null,
-  ): void {
-    const before = this.#active.current;
-    const changed = listChanges(before?.live ?? null, version, manifest.digest);
-    const next = { version, live: version.createLive(manifest) };
-    const { probation } = version.prepared.descriptor;
-    if (before === null || before.version === version || probation === null) {
-      this.#active.serve(next);
-    } else {
-      const onFailed = (why: string) => this.#rollback.rollBack(why);
-      this.#active.serveOnProbation(next, before, probation, onFailed);
-    }
-    this.#status.apply(event, reason, changed);
-    this.#faults.check(version);
-    if (event === 'served' && !this.#active.isOnProbation) this.#active.keepAsLastGood();
-  }
-
-  /** Serves the last good version: the open one, or the one stored before a restart. */
-  async #fallBack(reason: StateReason): Promise<void> {
-    if (this.live === null) await this.#active.restore();
-    this.#status.apply(this.live === null ? 'rejected' : 'fellBack', reason);
-  }
-
-  #requestManifest(version: ModuleVersion): void {
-    this.#pending.request(version);
-    if (this.live !== null) return;
-    const isRemote = version.prepared.descriptor.manifest.kind === 'url';
-    const reason = isRemote
-      ? 'the URL of the manifest has not responded yet'
-      : 'the provider gave no manifest yet';
-    this.#status.apply('manifestPending', { reason, hint: null });
-  }
-
-  /** Serves with the last good manifest meanwhile, if there is one. */
-  async #waitForManifest(version: ModuleVersion, reason: StateReason): Promise<void> {
-    if (this.#pending.attempts === 1) {
-      const kept = await this.#context.lastGood.read(this.#file);
-      if (this.#pending.version !== version) return;
-      const manifest = kept && parseStoredManifest(kept.manifest, version.prepared.descriptor);
-      if (manifest) this.#swap(version, manifest, 'manifestPending', reason);
-    }
-    this.#status.apply('manifestPending', reason);
-  }
-
-  async #rejectManifest(version: ModuleVersion, reason: StateReason): Promise<void> {
-    this.#dropPending();
-    if (this.#active.version === version) this.#active.serve(null);
-    await this.#fallBack(reason);
-  }
-
-  #dropPending(): void {
-    const fault = this.#faults.current;
-    const version = this.#pending.version ?? (fault?.wasPending ? fault.version : null);
-    this.#pending.drop();
-    if (version !== null && version !== this.#active.version) this.#discard(version);
-  }
-
-  /** Closes a version that never served and so has no calls in flight. */
-  #discard(version: ModuleVersion): void {
-    this.#faults.forget(version);
+  #isolate(work: () => void): void {
     // Never rejects.
-    void version.scope.close();
+    void isolate(this.#context.log, this.file, async () => work());
+  }
+
+  #run<K extends keyof SlotEffects>(kind: K, effect: SlotEffects[K]): void {
+    this.#runners[kind](effect);
+  }
+
+  readonly #runners: Runners = {
+    open: ({ file, prepared }) => {
+      this.#opening = this.#open(file, prepared);
+    },
+    close: ({ version }) => {
+      this.#closing = Promise.all([this.#closing, version.scope.close()]);
+    },
+    serve: ({ serving, retired }) => {
+      this.#live = serving && this.#bind(serving);
+      this.#context.onLiveChange(retired);
+    },
+    requestManifest: ({ version, attempt }) => {
+      const requested = this.#requestManifest(version, attempt);
+      if (attempt === 1) this.#firstAttempt = requested;
+    },
+    retryManifest: ({ version, attempt }) => {
+      const delayMs = backoffMs(attempt, MANIFEST_BACKOFF);
+      this.#dispatchLater({ kind: 'manifestDue', version }, delayMs);
+    },
+    retryOpening: ({ version }) => {
+      this.#dispatchLater({ kind: 'reopenDue', version }, this.#nextReopenMs());
+    },
+    startProbation: ({ version, rules }) => {
+      const share = this.#context.sharedProbation?.join(version.prepared.inputDigest) ?? null;
+      this.#stopProbation = watchProbation(version.client, rules, share, (failure) =>
+        this.#dispatch({ kind: 'probationEnded', version, failure }),
+      );
+    },
+    endProbation: () => this.#stopProbation?.(),
+    announce: ({ rejected }) => this.#context.sharedProbation?.reject(rejected),
+    storeLastGood: ({ file, serving: { version, manifest }, rejected }) => {
+      const { text } = version.prepared;
+      this.#context.lastGood.write(file, { text, manifest: manifest.manifest, rejected });
+    },
+    removeLastGood: ({ file }) => this.#context.lastGood.remove(file),
+    publish: ({ record, changed }) => {
+      const { mounts } = this;
+      this.#context.onRecordChange({ ...record, live: this.#live, mounts }, changed);
+    },
+  };
+
+  /** Resolves when no version is being opened. */
+  async #settle(): Promise<void> {
+    while (this.#current.opening !== null) await this.#opening;
+  }
+
+  /** Never rejects. */
+  async #open(file: string, prepared: PreparedDescriptor | null): Promise<void> {
+    try {
+      const version = await (prepared ? this.#openVersion(prepared) : this.#openLastGood(file));
+      if (version === null) throw new Error('no last good version can be opened');
+      const { uncaughtErrors } = version;
+      const nameFirst = () => nameError(uncaughtErrors.first?.error);
+      uncaughtErrors.onError = () => this.#dispatch({ kind: 'threw', version, first: nameFirst() });
+      const { count } = uncaughtErrors;
+      const errors = { count, first: count === 0 ? null : nameFirst() };
+      this.#dispatch({ kind: 'opened', version, errors });
+    } catch (error) {
+      this.#dispatch({ kind: 'openFailed', reason: explainError(error) });
+    }
+  }
+
+  #openVersion(prepared: PreparedDescriptor): Promise<ModuleVersion> {
+    const { module } = prepared.descriptor;
+    if (this.#totals.module !== module) this.#totals = { module, calls: 0, failed: 0 };
+    return openVersion(prepared, this.#context, this.#totals);
+  }
+
+  /** @returns `null` when none is stored, another file has its name now, or it cannot be opened */
+  async #openLastGood(file: string): Promise<ModuleVersion | null> {
+    const { log, lastGood, pathOf, isNameFree } = this.#context;
+    const kept = await lastGood.read(file);
+    if (kept === null) return null;
+    try {
+      const manifest = parseStoredManifest(kept.manifest, null);
+      if (manifest === null) return null;
+      const entry = { file, path: pathOf(file), text: kept.text };
+      const prepared = await prepareDescriptor(entry, this.#context, manifest);
+      const isFree = isNameFree(prepared.descriptor.module, file);
+      return isFree ? await this.#openVersion(prepared) : null;
+    } catch (error) {
+      log.warn({ err: error, file }, 'last good version cannot be opened');
+      return null;
+    }
+  }
+
+  #bind(serving: Serving): LiveModule {
+    const live = this.#bound.get(serving) ?? serving.version.createLive(serving.manifest);
+    this.#bound.set(serving, live);
+    return live;
+  }
+
+  /** Never rejects. */
+  async #requestManifest(version: ModuleVersion, attempt: number): Promise<void> {
+    try {
+      const manifest = await version.requestManifest();
+      this.#dispatch({ kind: 'manifestLoaded', version, manifest });
+    } catch (error) {
+      const reason = explainError(error);
+      if (error instanceof ManifestUnavailable) {
+        const kept = attempt === 1 ? await this.#context.lastGood.read(this.file) : null;
+        const lastGood = kept && parseStoredManifest(kept.manifest, version.prepared.descriptor);
+        this.#dispatch({ kind: 'manifestUnavailable', version, reason, lastGood });
+      } else {
+        this.#dispatch({ kind: 'manifestInvalid', version, reason });
+        await this.#settle();
+      }
+    }
+  }
+
+  #dispatchLater(event: Extract<SlotEvent, { version: ModuleVersion }>, delayMs: number): void {
+    const timer = setTimeout(() => this.#dispatch(event), delayMs);
+    event.version.scope.defer(() => clearTimeout(timer));
+  }
+
+  #nextReopenMs(): number {
+    const now = performance.now();
+    if (now - this.#lastFaultAt > BACKOFF_RESET_MS) this.#faults = 0;
+    this.#lastFaultAt = now;
+    this.#faults += 1;
+    return backoffMs(this.#faults, REOPEN_BACKOFF);
   }
 }

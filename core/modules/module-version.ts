@@ -13,12 +13,12 @@ import { type LoadedManifest, loadManifest } from '../manifest/load-manifest.js'
 import { checkedProvider } from '../provider/checked-provider.js';
 import { Deadline } from '../provider/deadline.js';
 import type { LoadShedder } from '../provider/load-shedding.js';
-import { ProviderClient } from '../provider/provider-client.js';
+import { type CallTotals, ProviderClient } from '../provider/provider-client.js';
 import type { Store } from '../store/store.js';
 import { type Leadership, SOLE_PROCESS } from './leadership.js';
 import { createLiveModule, type LiveModule } from './live-module.js';
 import { ModuleConfig } from './module-config.js';
-import { configDigestOf, type PreparedDescriptor } from './prepare-descriptor.js';
+import { configDigestOf, type PreparedDescriptor, unstreamedKindOf } from './prepare-descriptor.js';
 
 export interface VersionContext {
   readonly log: Log;
@@ -57,12 +57,6 @@ export interface ModuleVersion {
   createLive(manifest: Pick<LoadedManifest, 'manifest' | 'digest'>): LiveModule;
 }
 
-/** A version with the module that it serves. */
-export interface ServingVersion {
-  readonly version: ModuleVersion;
-  readonly live: LiveModule;
-}
-
 /**
  * Opens the provider. The module itself need not be up.
  * @throws what the adapter throws, after the cleanups that it registered have run.
@@ -70,6 +64,7 @@ export interface ServingVersion {
 export async function openVersion(
   prepared: PreparedDescriptor,
   context: VersionContext,
+  totals: CallTotals,
 ): Promise<ModuleVersion> {
   const { descriptor, adapter, references } = prepared;
   const log = withFields(context.log, { module: descriptor.module });
@@ -90,7 +85,8 @@ export async function openVersion(
     );
     const provider = checkedProvider(opened, descriptor.provider.kind, owner);
     if (descriptor.identity) await context.identity.prepare();
-    return createVersion(prepared, { provider, scope, uncaughtErrors, owner }, { ...context, log });
+    const opening = { provider, scope, uncaughtErrors, owner, totals };
+    return createVersion(prepared, opening, { ...context, log });
   } catch (error) {
     await scope.close();
     throw error;
@@ -111,22 +107,25 @@ interface OpenedProvider extends Pick<ModuleVersion, 'scope' | 'uncaughtErrors'>
   readonly provider: Provider;
   /** The owner of errors in its code; `null` for the host's own code. */
   readonly owner: ErrorOwner | null;
+  readonly totals: CallTotals;
 }
 
 function createVersion(
   prepared: PreparedDescriptor,
-  { provider, scope, uncaughtErrors, owner }: OpenedProvider,
+  { provider, scope, uncaughtErrors, owner, totals }: OpenedProvider,
   { log, store, loadShedder, identity, leadership }: VersionContext,
 ): ModuleVersion {
   const { descriptor, file, locate, baseDir } = prepared;
   const client = new ProviderClient({
     provider,
+    streams: prepared.adapter.supports.streams === true,
     descriptor,
     log,
     scope,
     loadShedder,
     identity: descriptor.identity ? identity : null,
     owner,
+    totals,
   });
   // A version that serves with the last good manifest is bound again when its own arrives.
   let binding = new LazyAbortController();
@@ -142,6 +141,7 @@ function createVersion(
         file,
         locate,
         baseDir,
+        unstreamedKind: unstreamedKindOf(prepared.adapter),
         readFromProvider: (signal) => requestFromProvider(provider, descriptor, signal, owner),
         signal: scope.signal,
       });
@@ -173,6 +173,7 @@ function createVersion(
         configDigest: configDigestOf(prepared.inputDigest, digest),
         client,
         config,
+        secrets: prepared.references.secrets,
       });
     },
   };
@@ -185,7 +186,7 @@ async function requestFromProvider(
   signal: AbortSignal,
   owner: ErrorOwner | null,
 ): Promise<unknown> {
-  const deadline = new Deadline(limits.timeoutMs, signal, owner);
+  const deadline = new Deadline(limits.timeout_ms, signal, owner);
   try {
     return await deadline.race(provider.manifest(deadline.signal));
   } finally {

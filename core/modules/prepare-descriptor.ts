@@ -3,6 +3,7 @@ import canonicalize from 'canonicalize';
 import type { ProviderAdapter } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { MODULE_NAME } from '../descriptor/identifiers.js';
+import type { Mount, ReservedPrefixes } from '../descriptor/mounts.js';
 import {
   InvalidDescriptor,
   type ParsedDescriptor,
@@ -35,6 +36,8 @@ export interface DescriptorContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The headers that hold credentials of callers, in lower case: a descriptor must not forward them. */
   readonly credentialHeaders?: readonly string[];
+  /** What no mount may begin with. */
+  readonly reservedPrefixes?: ReservedPrefixes;
   /** Reports unresolved secrets in the result instead of as errors. Default false. */
   readonly allowsMissingSecrets?: boolean;
   /** Whether an example of the manifest that violates its schema is an error. Default false. */
@@ -70,11 +73,17 @@ export class UnpreparedDescriptor extends Error {
   readonly module: string | null;
   /** Files whose change may make it valid, absolute. */
   readonly files: readonly string[];
+  /** As far as they can be read. */
+  readonly mounts: readonly Mount[];
 
-  constructor(cause: unknown, module: string | null, files: readonly string[]) {
+  constructor(
+    cause: unknown,
+    { module, files, mounts }: Pick<UnpreparedDescriptor, 'module' | 'files' | 'mounts'>,
+  ) {
     super('the descriptor cannot be used', { cause });
     this.module = module;
     this.files = files;
+    this.mounts = mounts;
   }
 }
 
@@ -90,17 +99,21 @@ export async function prepareDescriptor(
 ): Promise<PreparedDescriptor> {
   let module: string | null = null;
   let files: readonly string[] = [];
+  let mounts: readonly Mount[] = [];
   try {
     if ('diagnostic' in entry) throw new InvalidFile([entry.diagnostic]);
-    const { plugins, credentialHeaders = [] } = context;
-    const parsed = await parseDescriptor({ ...entry, adapters: plugins, credentialHeaders });
+    const { plugins } = context;
+    const parsed = await parseDescriptor({ ...context, ...entry, adapters: plugins });
     const adapter = await plugins.adapter(parsed.descriptor.provider.kind);
     module = parsed.descriptor.module;
+    if (parsed.descriptor.enabled) mounts = parsed.descriptor.mount;
     files = listNamedFiles(parsed.descriptor, adapter, dirname(entry.path));
     return await completeDescriptor(entry, parsed, adapter, context, files, manifest);
   } catch (error) {
     const name = module ?? readModuleName(entry);
-    if (!(error instanceof InvalidDescriptor)) throw new UnpreparedDescriptor(error, name, files);
+    if (!(error instanceof InvalidDescriptor)) {
+      throw new UnpreparedDescriptor(error, { module: name, files, mounts });
+    }
     throw await findFurtherErrors(entry, error, name, context);
   }
 }
@@ -112,7 +125,7 @@ async function findFurtherErrors(
   module: string | null,
   context: DescriptorContext,
 ): Promise<UnpreparedDescriptor> {
-  const { locate, adapter, config, manifest } = accepted;
+  const { locate, adapter, config, manifest, mounts } = accepted;
   const baseDir = dirname(path);
   const place = { file, baseDir, locate };
   const files: string[] = [];
@@ -129,7 +142,7 @@ async function findFurtherErrors(
   const all = [...diagnostics, ...further.filter((one) => one.file === file)];
   const ofOthers = further.filter((one) => one.file !== file);
   const cause = new InvalidFile([...sortDiagnostics(all), ...ofOthers]);
-  return new UnpreparedDescriptor(cause, module, files);
+  return new UnpreparedDescriptor(cause, { module, files, mounts });
 }
 
 /** The diagnostics of all checks that found an invalid file. @throws any other error. */
@@ -168,7 +181,9 @@ async function completeDescriptor(
   const { checksExamples = false } = context;
   const { config } = descriptor.provider;
   const resolving = resolveConfig(adapter, config, place, context, missingSecrets);
-  const loading = givenManifest ?? readLocalManifest({ descriptor, ...place, checksExamples });
+  const unstreamedKind = unstreamedKindOf(adapter);
+  const loading =
+    givenManifest ?? readLocalManifest({ descriptor, ...place, checksExamples, unstreamedKind });
   const errors = await collectDiagnostics([resolving, Promise.resolve(loading)]);
   if (errors.length > 0) throw new InvalidFile(errors);
   const [references, manifest] = [await resolving, await loading];
@@ -187,6 +202,11 @@ async function completeDescriptor(
     files,
     inputDigest: digestParts([descriptor, references.digestPart, manifest?.digest ?? null]),
   };
+}
+
+/** `null` where the adapter streams. */
+export function unstreamedKindOf({ supports, kind }: ProviderAdapter): string | null {
+  return supports.streams === true ? null : kind;
 }
 
 /** The same descriptor; an inline manifest, which can be large, is not kept a second time. */

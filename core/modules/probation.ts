@@ -1,6 +1,5 @@
 import type { Probation } from '../descriptor/descriptor.js';
 import type { ProviderClient } from '../provider/provider-client.js';
-import type { ServingVersion } from './module-version.js';
 
 /** Calls of a version on probation. */
 export interface ProbationFigures {
@@ -37,68 +36,34 @@ export interface SharedProbation {
   onRejected(listener: (rejected: RejectedVersion) => void): void;
 }
 
-interface ProbationResult {
-  /** The probation time is over. */
-  onPassed(): void;
-  /** Called as soon as enough calls show that the error rate is above the limit. */
-  onFailed(reason: string): void;
-}
-
-/** A new version on probation. The previous version stays open until the end. */
-export class ProbationPeriod {
-  readonly #shared: SharedProbation | null;
-  #current: { readonly before: ServingVersion; readonly stop: () => void } | null = null;
-
-  constructor(shared: SharedProbation | null) {
-    this.#shared = shared;
-  }
-
-  get isActive(): boolean {
-    return this.#current !== null;
-  }
-
-  /** Reports exactly one of the results, unless the probation ends before. */
-  start(
-    { version }: ServingVersion,
-    before: ServingVersion,
-    rules: Probation,
-    result: ProbationResult,
-  ): void {
-    const share = this.#shared?.join(version.prepared.inputDigest) ?? null;
-    this.#current = { before, stop: watchCalls(version.client, rules, share, result) };
-  }
-
-  /** @returns the previous version, still open; `null` when no version is on probation */
-  end(): ServingVersion | null {
-    const current = this.#current;
-    this.#current = null;
-    current?.stop();
-    return current?.before ?? null;
-  }
-}
-
-function watchCalls(
+/**
+ * Watches the calls of a new version on probation, while the previous version stays open.
+ * @param onEnd called once: with the reason as soon as enough calls show that the error rate is above the
+ * limit; with `null` when the time is over
+ * @returns stops watching
+ */
+export function watchProbation(
   client: ProviderClient,
   rules: Probation,
   share: ProbationShare | null,
-  { onPassed, onFailed }: ProbationResult,
+  onEnd: (failure: string | null) => void,
 ): () => void {
   const stop = () => {
     clearTimeout(timer);
     client.onCallEnd = null;
     share?.leave();
   };
-  const timer = setTimeout(() => {
+  const end = (failure: string | null) => {
     stop();
-    onPassed();
-  }, rules.seconds * 1000);
+    onEnd(failure);
+  };
+  const timer = setTimeout(() => end(null), rules.seconds * 1000);
   const check = () => {
     const counts = client.counts();
     const calls = counts.ended + (share?.others.calls ?? 0);
     const failed = counts.failed + (share?.others.failed ?? 0);
-    if (calls < rules.minCalls || failed <= calls * rules.maxErrorRate) return;
-    stop();
-    onFailed(describeFailedProbation({ calls, failed }, rules));
+    if (calls < rules.min_calls || failed <= calls * rules.max_error_rate) return;
+    end(describeFailedProbation({ calls, failed }, rules));
   };
   client.onCallEnd = () => {
     const { ended, failed } = client.counts();
@@ -111,7 +76,7 @@ function watchCalls(
 
 function describeFailedProbation(
   { calls, failed }: ProbationFigures,
-  { maxErrorRate }: Probation,
+  { max_error_rate }: Probation,
 ): string {
-  return `${failed} of ${calls} calls failed on probation, more than the share of ${maxErrorRate}`;
+  return `${failed} of ${calls} calls failed on probation, more than the share of ${max_error_rate}`;
 }

@@ -1,9 +1,10 @@
-import type { JsonSchema, RouteOperation } from '../contract/index.js';
+import type { JsonSchema, RouteOperation, SchemaObject } from '../contract/index.js';
 import type { Descriptor, SchemaMode } from '../descriptor/descriptor.js';
 import { checkBody } from '../schema/check-body.js';
-import { type CompiledSchema, compileSchema } from '../schema/compile-schema.js';
+import type { CompiledSchema, SchemaRegistry } from '../schema/compile-schema.js';
 import { QuerySchema, type QueryViolation } from '../schema/query-schema.js';
-import type { SchemaViolation } from '../schema/run.js';
+import type { CheckLimits, SchemaViolation } from '../schema/run.js';
+import { type CheckCaller, schemaChecks } from '../schema/schema-checks.js';
 
 /** `off` is the same as no schema. */
 export type CheckedMode = Exclude<SchemaMode, 'off'>;
@@ -19,54 +20,92 @@ export interface RouteSchemas {
 export function createRouteSchemas(
   { schemas }: Pick<Descriptor, 'schemas'>,
   operation: RouteOperation | undefined,
+  registry: SchemaRegistry,
 ): RouteSchemas | null {
   const { input_schema: input, output_schema: output, query_schema: query } = operation ?? {};
   const created = {
-    input: createBodySchema(schemas.input, input),
-    query: schemas.input === 'off' || !query ? null : new CheckedQuery(schemas.input, query),
-    output: createBodySchema(schemas.output, output),
+    input: createBodySchema(schemas.input, input, registry),
+    query:
+      schemas.input === 'off' || !query ? null : new CheckedQuery(schemas.input, query, registry),
+    output: createBodySchema(schemas.output, output, registry),
   };
   return created.input || created.query || created.output ? created : null;
 }
 
-function createBodySchema(mode: SchemaMode, schema: JsonSchema | null | undefined) {
+function createBodySchema(
+  mode: SchemaMode,
+  schema: JsonSchema | null | undefined,
+  registry: SchemaRegistry,
+) {
   if (mode === 'off' || schema === undefined || schema === null) return null;
-  return new BodySchema(mode, schema);
+  return new BodySchema(mode, schema, registry);
 }
 
 /** The schema of a body, compiled at the first one: most routes of a large host are rarely called. */
 class BodySchema {
   readonly mode: CheckedMode;
-  readonly #schema: JsonSchema;
+  readonly #checked: {
+    readonly of: 'body';
+    readonly schema: JsonSchema;
+    readonly registry: SchemaRegistry;
+  };
   #compiled: CompiledSchema | null = null;
 
-  constructor(mode: CheckedMode, schema: JsonSchema) {
+  constructor(mode: CheckedMode, schema: JsonSchema, registry: SchemaRegistry) {
     this.mode = mode;
-    this.#schema = schema;
+    this.#checked = { of: 'body', schema, registry };
   }
 
-  /** @param body known to be JSON in UTF-8 */
-  findViolations(body: Buffer): readonly SchemaViolation[] {
-    this.#compiled ??= compileSchema(this.#schema);
-    return checkBody(this.#compiled, body);
+  /**
+   * A promise only where the check takes long.
+   * @param body known to be JSON in UTF-8
+   * @throws QueueFull, also as a rejection.
+   */
+  findViolations(
+    body: Buffer,
+    caller: CheckCaller,
+  ): readonly SchemaViolation[] | Promise<readonly SchemaViolation[]> {
+    return schemaChecks.find(this.#checked, body, (limits) => this.#check(body, limits), caller);
+  }
+
+  #check(body: Buffer, limits: CheckLimits): readonly SchemaViolation[] {
+    this.#compiled ??= this.#checked.registry.compile(this.#checked.schema);
+    return checkBody(this.#compiled, body, limits);
   }
 }
 
 /** The schema of a query, compiled at the first one. */
 class CheckedQuery {
   readonly mode: CheckedMode;
-  readonly #schema: Exclude<JsonSchema, boolean>;
+  readonly #checked: {
+    readonly of: 'query';
+    readonly schema: SchemaObject;
+    readonly registry: SchemaRegistry;
+  };
   #compiled: QuerySchema | null = null;
 
-  constructor(mode: CheckedMode, schema: Exclude<JsonSchema, boolean>) {
+  constructor(mode: CheckedMode, schema: SchemaObject, registry: SchemaRegistry) {
     this.mode = mode;
-    this.#schema = schema;
+    this.#checked = { of: 'query', schema, registry };
   }
 
-  /** @param target the path and query of a request */
-  findViolations(target: string): readonly QueryViolation[] {
-    this.#compiled ??= new QuerySchema(this.#schema);
+  /**
+   * A promise only where the check takes long.
+   * @param target the path and query of a request
+   * @throws QueueFull, also as a rejection.
+   */
+  findViolations(
+    target: string,
+    caller: CheckCaller,
+  ): readonly QueryViolation[] | Promise<readonly QueryViolation[]> {
     const start = target.indexOf('?');
-    return this.#compiled.findViolations(start === -1 ? '' : target.slice(start + 1));
+    const query = start === -1 ? '' : target.slice(start + 1);
+    const check = (limits: CheckLimits) => this.#check(query, limits);
+    return schemaChecks.find(this.#checked, Buffer.from(query), check, caller);
+  }
+
+  #check(query: string, limits: CheckLimits): readonly QueryViolation[] {
+    this.#compiled ??= new QuerySchema(this.#checked.schema, this.#checked.registry);
+    return this.#compiled.findViolations(query, limits);
   }
 }

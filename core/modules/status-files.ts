@@ -1,12 +1,15 @@
 import { join } from 'node:path';
 import type { Log } from '../contract/index.js';
+import type { ModuleCondition } from '../contract/module-status.js';
 import { STATUS_FOLDER } from '../watch/directory.js';
-import { LatestWrites } from '../watch/latest-writes.js';
-import { OwnFolder } from '../watch/own-folder.js';
-import { describeDigests, type ModuleRecord } from './module-record.js';
+import { BackgroundWriter } from './background-writer.js';
+import { describeDigests, type ModuleRecord, type ModuleState } from './module-record.js';
+import { PrivateFolder } from './private-folder.js';
 
 /** The content of a status file. */
-export type FileStatus = ReturnType<typeof describeFileStatus>;
+export interface FileStatus extends ModuleCondition<ModuleState> {
+  readonly module: string | null;
+}
 
 /** Receives the status of each descriptor. */
 export interface StatusSink {
@@ -18,14 +21,15 @@ export interface StatusSink {
   flush(): Promise<void>;
 }
 
-export function describeFileStatus(record: ModuleRecord) {
-  const { file, name, state, since, reason, hint } = record;
+export function describeFileStatus(record: ModuleRecord): FileStatus {
+  const { file, name, state, since, reason, hint, mounts } = record;
   return {
     file,
     module: name,
     state,
     ...describeDigests(record),
     since: since.toISOString(),
+    ...(mounts.length > 0 && { mounts }),
     reason,
     hint,
   };
@@ -36,16 +40,16 @@ export function describeFileStatus(record: ModuleRecord) {
  * are a convenience: a failure to write them is logged once, and they are written when it is possible again.
  */
 export class StatusFiles implements StatusSink {
-  readonly #folder: OwnFolder;
-  readonly #writes: LatestWrites;
+  readonly #folder: PrivateFolder;
+  readonly #writes: BackgroundWriter;
   #cleaning: Promise<void> = Promise.resolve();
 
   constructor(modulesDir: string, log: Log) {
     // Not recursive: a missing folder of descriptors must not be created as an empty one.
     const options = { recursive: false, folderMode: 0o777, fileMode: 0o666 };
-    const folder = new OwnFolder(join(modulesDir, STATUS_FOLDER), options);
+    const folder = new PrivateFolder(join(modulesDir, STATUS_FOLDER), options);
     this.#folder = folder;
-    this.#writes = new LatestWrites({
+    this.#writes = new BackgroundWriter({
       write: (name, text) => (text === null ? folder.remove(name) : folder.write(name, text)),
       log,
       failed: 'status files cannot be written',

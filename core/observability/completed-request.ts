@@ -1,4 +1,5 @@
-import type { ActorKind } from '../contract/index.js';
+import type { Rejection } from '../contract/call-record.js';
+import type { Actor } from '../contract/index.js';
 import type { RequestFacts } from '../operations/request.js';
 
 /** The data of a request for the log line, the metrics and the call records. */
@@ -8,13 +9,21 @@ export interface CompletedRequest {
   /** `service:crm-sync`; `null` for an unauthenticated request. */
   readonly actor: string | null;
   /** `null` for an unauthenticated request. */
-  readonly actorKind: ActorKind | null;
+  readonly actorKind: Actor['kind'] | null;
+  /** The address of the client; `null` where it is not known. */
+  readonly client: string | null;
+  /** The scopes of the actor. */
+  readonly scopes: ReadonlySet<string> | null;
+  /** `null` where the host did not reject it. */
+  readonly rejection: Rejection | null;
   readonly facts: RequestFacts;
+  /** Set where the parser rejected it before it was handled. */
+  readonly isMalformed?: true;
   /** As in the request line. */
   readonly method: string;
   /** 499 when the client closed the connection before the response. */
   readonly status: number;
-  /** Of the body. */
+  /** The length of the body that was sent. */
   readonly bytesOut: number;
   readonly durationMs: number;
   /** Milliseconds since 1970. */

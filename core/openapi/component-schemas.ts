@@ -1,5 +1,10 @@
 import type { JsonSchema } from '../contract/index.js';
-import { resolveReference } from '../schema/schema-graph.js';
+import {
+  readSharedName,
+  resolveReference,
+  type SchemaScope,
+  type SharedSchemas,
+} from '../schema/shared-schemas.js';
 import { isSchemaObject, SUBSCHEMA_KEYWORDS } from '../schema/subschema-keywords.js';
 import { jsonText } from './json-text.js';
 
@@ -34,15 +39,50 @@ type SchemaObject = Readonly<Record<string, unknown>>;
 /** They belong to a schema that is a document of its own; here they would change what references mean. */
 const DOCUMENT_KEYWORDS: ReadonlySet<string> = new Set(['$schema', '$id', '$defs']);
 
+/** The schemas of one module in a document: each shared one becomes one component, once it is referred to. */
+export class ModuleSchemas {
+  readonly components: Components;
+  readonly shared: SharedSchemas;
+  /** Starts the names of shared schemas. */
+  readonly #prefix: string;
+  readonly #names = new Map<string, string>();
+  readonly #pending: string[] = [];
+
+  constructor(module: string, shared: SharedSchemas, components: Components) {
+    this.#prefix = module.replaceAll('/', '.');
+    this.shared = shared;
+    this.components = components;
+  }
+
+  /** The component of a shared schema. */
+  refer(name: string): string {
+    const known = this.#names.get(name);
+    if (known !== undefined) return known;
+    const component = this.components.claim(`${this.#prefix}.${name}`);
+    this.#names.set(name, component);
+    this.#pending.push(name);
+    return component;
+  }
+
+  /** Adds the components that were referred to. They refer to further ones, in a chain of any length. */
+  addReferred(): void {
+    for (let name = this.#pending.pop(); name !== undefined; name = this.#pending.pop()) {
+      const schema = this.shared[name] ?? true;
+      const component = this.refer(name);
+      this.components.add(component, embedSchema(schema, component, this));
+    }
+  }
+}
+
 /**
  * A schema as a part of the document, as JSON text. What its references lead to becomes a component of its own,
  * since a reference within the document starts at the document.
  * @param name starts the names of its components
  */
-export function embedSchema(schema: JsonSchema, name: string, components: Components): string {
+export function embedSchema(schema: JsonSchema, name: string, module: ModuleSchemas): string {
   return typeof schema === 'boolean'
     ? writeBoolean(schema)
-    : embedPart(schema, schema, name, components);
+    : embedPart(schema, schema, name, module);
 }
 
 /** A part of a schema, such as one of its properties. */
@@ -50,13 +90,13 @@ export function embedPart(
   part: unknown,
   schema: SchemaObject,
   name: string,
-  components: Components,
+  module: ModuleSchemas,
 ): string {
   if (typeof part === 'boolean') return writeBoolean(part);
   const text = jsonText(part);
   // All keywords that would have to change start so.
   if (!text.includes('"$')) return text;
-  return new Embedding(schema, name, components).write(part);
+  return new Embedding(schema, name, module).write(part);
 }
 
 /** `true` and `false` as objects: many tools expect one where OpenAPI has a schema, though it allows both. */
@@ -65,16 +105,16 @@ function writeBoolean(schema: boolean): string {
 }
 
 class Embedding {
-  readonly #root: SchemaObject;
+  readonly #scope: SchemaScope;
   readonly #name: string;
-  readonly #components: Components;
+  readonly #module: ModuleSchemas;
   /** The names of the components by the object that is one. */
   readonly #known = new Map<unknown, string>();
 
-  constructor(root: SchemaObject, name: string, components: Components) {
-    this.#root = root;
+  constructor(root: SchemaObject, name: string, module: ModuleSchemas) {
+    this.#scope = { root, shared: module.shared };
     this.#name = name;
-    this.#components = components;
+    this.#module = module;
   }
 
   write(schema: unknown): string {
@@ -101,12 +141,14 @@ class Embedding {
   }
 
   #refer(reference: unknown): string {
-    const target = resolveReference(this.#root, reference);
+    const sharedName = readSharedName(reference);
+    if (sharedName !== null) return `#/components/schemas/${this.#module.refer(sharedName)}`;
+    const target = resolveReference(this.#scope, reference);
     const value = target?.value;
     const name = this.#known.get(value) ?? this.#nameComponent(target?.path ?? []);
     if (!this.#known.has(value)) {
       this.#known.set(value, name);
-      this.#components.add(
+      this.#module.components.add(
         name,
         typeof value === 'boolean' ? writeBoolean(value) : this.write(value),
       );
@@ -118,6 +160,6 @@ class Embedding {
   #nameComponent(path: readonly (string | number)[]): string {
     const end = String(path.at(-1) ?? '').replaceAll(/[^A-Za-z0-9._-]/g, '_');
     const wanted = end === '' ? this.#name : `${this.#name}.${end}`;
-    return this.#components.claim(wanted);
+    return this.#module.components.claim(wanted);
   }
 }

@@ -1,24 +1,36 @@
 import { createHash } from 'node:crypto';
+import { type Mount, mountBase } from '../descriptor/mounts.js';
+import { describeOwner, readDocsUrl } from '../descriptor/owner.js';
 import { compareNames } from '../lib/compare-texts.js';
 import { digestText } from '../lib/hash.js';
+import type { LiveRoute } from '../modules/live-module.js';
 import { readVersion } from '../version.js';
-import { Components } from './component-schemas.js';
+import { Components, ModuleSchemas } from './component-schemas.js';
 import type { DescribedHost, DescribedModule, DescribedRoute } from './described-module.js';
 import { jsonText } from './json-text.js';
 import type { OperationNames } from './operation-names.js';
 import { writeOperation } from './operation-object.js';
 import { createPathItems, type HiddenRoute } from './path-items.js';
 import { createProblemSchemas, ProblemResponses } from './problem-responses.js';
-import { createSecuritySchemes } from './security-schemes.js';
-import { TextBytes } from './text-bytes.js';
+
+type SecuredRoute = Pick<LiveRoute, 'capability' | 'isPublic'>;
 
 const OPENAPI_VERSION = '3.1.0';
 const MODGATE_VERSION = readVersion();
 
 interface DocumentInput {
   readonly host: DescribedHost;
-  /** Of all routes of the host. */
+  /** What all routes of the host have in common. */
   readonly names: OperationNames;
+  /** The mount that the document is about; `null` for the own paths of the modules. */
+  readonly mount?: Mount | null;
+}
+
+interface Tag {
+  readonly name: string;
+  readonly description?: string;
+  readonly externalDocs?: { readonly url: string };
+  readonly 'x-modgate-mounts'?: readonly Mount[];
 }
 
 /** A document as it is sent. */
@@ -41,7 +53,7 @@ export class DocumentBuilder {
   readonly #paths = new TextBytes();
   readonly #schemas = new TextBytes();
   readonly #hidden: HiddenRoute[] = [];
-  readonly #tags = new Map<string, string | undefined>();
+  readonly #tags = new Map<string, Tag>();
   readonly #shown: DescribedModule[] = [];
   readonly #hash = createHash('sha256').update(MODGATE_VERSION);
   #hasPaths = false;
@@ -58,11 +70,13 @@ export class DocumentBuilder {
    * @param shows whether a route is part of the document; a module without such a route is left out
    */
   add(module: DescribedModule, shows: (route: DescribedRoute) => boolean = () => true): void {
-    const { names } = this.#input;
-    const { items, hidden } = createPathItems(module, shows);
+    const { names, mount = null } = this.#input;
+    const prefix = mount === null ? `/modules/${encodeURIComponent(module.name)}/http` : '';
+    const { items, hidden } = createPathItems(module, prefix, shows);
+    const schemas = new ModuleSchemas(module.name, module.manifest.schemas ?? {}, this.#components);
     const context = {
-      components: this.#components,
-      security: (capability: string | null) => this.#writeSecurity(capability),
+      schemas,
+      security: (route: SecuredRoute) => this.#writeSecurity(route),
     };
     const problems = this.#responses.of(module);
     const tags = new Set<string>();
@@ -83,20 +97,21 @@ export class DocumentBuilder {
     }
     if (module.routes.entries.length > 0 && ids === '') return;
     this.#hash.update(ids);
+    schemas.addReferred();
     for (const text of this.#components.takeTexts()) this.#schemas.append(`,${text}`);
     this.#shown.push(module);
     this.#hidden.push(...hidden);
-    this.#tags.set(module.name, module.manifest.summary);
-    for (const tag of tags) if (!this.#tags.has(tag)) this.#tags.set(tag, undefined);
+    this.#tags.set(module.name, createModuleTag(module, mount));
+    for (const name of tags) if (!this.#tags.has(name)) this.#tags.set(name, { name });
   }
 
   build(): BuiltDocument {
-    const { host } = this.#input;
+    const { host, mount = null } = this.#input;
     const head = {
       openapi: OPENAPI_VERSION,
       info: { title: 'modgate', version: digestModules(this.#shown) },
-      servers: [{ url: host.publicUrl ?? '/' }],
-      tags: [...this.#tags].map(([name, description]) => ({ name, description })),
+      servers: [{ url: createServerUrl(host.publicUrl, mount) }],
+      tags: [...this.#tags.values()],
       ...(this.#hidden.length > 0 && { 'x-modgate-hidden': this.#hidden }),
     };
     const others = { responses: this.#responses.components, securitySchemes: this.#schemes };
@@ -109,14 +124,42 @@ export class DocumentBuilder {
     return { pieces: [start, ...paths, middle, ...schemas, end], etag };
   }
 
-  #writeSecurity(capability: string | null): string {
+  /** No credentials are the first alternative of a public route. */
+  #writeSecurity({ capability, isPublic }: SecuredRoute): string {
     const known = this.#securities.get(capability);
-    if (known !== undefined) return known;
     const roles = capability === null ? [] : [capability];
-    const text = jsonText(Object.keys(this.#schemes).map((scheme) => ({ [scheme]: roles })));
+    const text =
+      known ?? jsonText(Object.keys(this.#schemes).map((scheme) => ({ [scheme]: roles })));
     this.#securities.set(capability, text);
-    return text;
+    if (!isPublic) return text;
+    return text === '[]' ? '[{}]' : `[{},${text.slice(1)}`;
   }
+}
+
+/** Without a public URL, the address that the document was read from. */
+function createServerUrl(publicUrl: string | null, mount: Mount | null): string {
+  if (mount === null) return publicUrl ?? '/';
+  if (mount.host === undefined) return (publicUrl ?? '') + mountBase(mount);
+  if (publicUrl === null) return `//${mount.host}${mountBase(mount)}`;
+  const { protocol, port } = new URL(publicUrl);
+  return `${protocol}//${mount.host}${port && `:${port}`}${mountBase(mount)}`;
+}
+
+function createModuleTag(
+  { name, manifest, descriptor: { owner, mount: mounts } }: DescribedModule,
+  mount: Mount | null,
+): Tag {
+  const url = readDocsUrl(owner);
+  const { docs: _, ...person } = owner ?? {};
+  const contact = describeOwner(url === null ? owner : person);
+  const paragraphs = [manifest.summary, contact === null ? undefined : `Owner: ${contact}`];
+  const description = paragraphs.filter((text) => text !== undefined).join('\n\n');
+  return {
+    name,
+    ...(description !== '' && { description }),
+    ...(url !== null && { externalDocs: { url } }),
+    ...(mount === null && mounts.length > 0 && { 'x-modgate-mounts': mounts }),
+  };
 }
 
 /** `sha256:` over the canonical form of the names and configuration digests, which JSON has only one form of. */
@@ -125,4 +168,64 @@ function digestModules(modules: readonly DescribedModule[]): string {
     .toSorted(compareNames)
     .map(({ name, configDigest }) => [name, configDigest]);
   return digestText(jsonText(pairs));
+}
+
+const SCHEME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+/;
+/** Names of components have no other characters. */
+const NOT_IN_NAME = /[^A-Za-z0-9._-]/g;
+
+/** One for each challenge, and one for each other header that credentials may come in: alternatives. */
+function createSecuritySchemes({
+  challenges,
+  credentialHeaders,
+}: DescribedHost): Record<string, unknown> {
+  const schemes: Record<string, unknown> = {};
+  for (const challenge of challenges) {
+    const scheme = SCHEME.exec(challenge)?.[0].toLowerCase();
+    if (scheme === undefined) continue;
+    schemes[scheme.replaceAll(NOT_IN_NAME, '_')] = { type: 'http', scheme };
+  }
+  for (const name of credentialHeaders) {
+    if (name === 'authorization') continue;
+    schemes[name.replaceAll(NOT_IN_NAME, '_')] = { type: 'apiKey', in: 'header', name };
+  }
+  return schemes;
+}
+
+const SLAB_BYTES = 64 * 1024;
+
+/** Text as UTF-8 in pieces that fill large buffers, since thousands of small ones are slow to collect. */
+class TextBytes {
+  readonly #pieces: Buffer[] = [];
+  #slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
+  #start = 0;
+  #end = 0;
+
+  append(text: string): void {
+    const length = Buffer.byteLength(text);
+    if (length > this.#slab.length - this.#end) {
+      this.#cut();
+      this.#slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, length));
+      this.#start = 0;
+      this.#end = 0;
+    }
+    this.#end += this.#slab.write(text, this.#end);
+  }
+
+  /** Appends bytes that are not copied. */
+  appendShared(bytes: Buffer): void {
+    this.#cut();
+    this.#pieces.push(bytes);
+  }
+
+  /** All that has been appended. */
+  end(): readonly Buffer[] {
+    this.#cut();
+    return this.#pieces;
+  }
+
+  #cut(): void {
+    if (this.#end > this.#start) this.#pieces.push(this.#slab.subarray(this.#start, this.#end));
+    this.#start = this.#end;
+  }
 }

@@ -1,14 +1,14 @@
-import type { ManifestRoute } from '../contract/index.js';
+import type { Manifest } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
-import type { TableEntry } from '../lib/route-table.js';
+import type { TableEntry } from '../lib/routing/route-table.js';
 import type { LiveRoute } from '../modules/live-module.js';
 
 /** A module as the document needs it: one that is served, or one that is read from files. */
 export interface DescribedModule {
   readonly name: string;
   readonly configDigest: string;
-  readonly descriptor: Pick<Descriptor, 'responses' | 'providerErrors' | 'rate'>;
-  readonly manifest: { readonly summary?: string; readonly http_routes: readonly ManifestRoute[] };
+  readonly descriptor: Descriptor;
+  readonly manifest: Pick<Manifest, 'summary' | 'schemas' | 'http_routes'>;
   /** The route table that requests are matched against, in the order of the manifest. */
   readonly routes: { readonly entries: readonly TableEntry<LiveRoute>[] };
 }

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Mount } from '../descriptor/mounts.js';
 import { compareNames } from '../lib/compare-texts.js';
 import type {
   Generation,
@@ -53,15 +54,17 @@ export class DocumentCache {
 
   /**
    * @param only the names of modules; `null`: all
+   * @param mount the one that the document is about; `null` for the own paths of the modules
    * @returns `null` if one of them serves nothing
    */
   async readPart(
     only: ReadonlySet<string> | null,
     shows: ShowsRoute,
+    mount: Mount | null = null,
   ): Promise<BuiltDocument | null> {
     const generation = this.#generations.current;
     for (const name of only ?? []) if (!generation.has(name)) return null;
-    return this.#build(generation, only, shows);
+    return this.#build(generation, only, shows, mount);
   }
 
   #drop(): void {
@@ -73,12 +76,14 @@ export class DocumentCache {
     generation: Generation,
     only: ReadonlySet<string> | null,
     shows: ShowsRoute,
+    mount: Mount | null = null,
   ): Promise<BuiltDocument> {
     const modules = [...generation.values()].sort(compareNames);
     const build = async () => {
       const names = await nameInSlices(modules);
       const shown = only === null ? modules : modules.filter(({ name }) => only.has(name));
-      return buildInSlices(this.#host, names, shown, shows);
+      const builder = new DocumentBuilder({ host: this.#host, names, mount });
+      return buildInSlices(builder, shown, shows);
     };
     const built = this.#last.then(build);
     // Only the end of it: the document itself must not be kept.
@@ -96,12 +101,10 @@ async function nameInSlices(modules: readonly LiveModule[]): Promise<OperationNa
 }
 
 async function buildInSlices(
-  host: DescribedHost,
-  names: OperationNames,
+  builder: DocumentBuilder,
   modules: readonly LiveModule[],
   shows: ShowsRoute,
 ): Promise<BuiltDocument> {
-  const builder = new DocumentBuilder({ host, names });
   await forEachInSlices(modules, (module) => {
     builder.add(module, (route) => shows(module, route.value));
   });

@@ -1,3 +1,4 @@
+import { writeTemplate } from '../lib/routing/route-template.js';
 import type { DescribedModule, DescribedRoute } from './described-module.js';
 
 /** The names of a route in the document. */
@@ -16,7 +17,7 @@ const NOT_IN_COMPONENT = /[^A-Za-z0-9._-]/g;
 export class OperationNames {
   readonly #ids = new Map<DescribedRoute, string>();
   readonly #operations = new UniqueNames();
-  /** Of the operations whose own name no component can have. */
+  /** The operations whose own name no component can have. */
   readonly #components = new Map<string, string>();
 
   /** @param modules by name */
@@ -55,11 +56,14 @@ export class OperationNames {
 
 /** `get_contacts_by_id` */
 function describeRoute({ method, template }: DescribedRoute): string {
-  let text = method.toLowerCase();
-  for (const segment of template.segments) {
-    text += segment.kind === 'literal' ? `_${segment.text}` : `_by_${segment.name}`;
-  }
-  return text;
+  const path = template.segments.map((segment) =>
+    writeTemplate(
+      { segments: [segment] },
+      (text) => text,
+      ({ name }) => `by_${name}`,
+    ).slice(1),
+  );
+  return [method.toLowerCase(), ...path].join('_');
 }
 
 class UniqueNames {

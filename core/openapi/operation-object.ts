@@ -1,7 +1,9 @@
-import type { RouteExample } from '../contract/index.js';
+import type { JsonSchema, RouteExample } from '../contract/index.js';
+import { listParameters, writeTemplate } from '../lib/routing/route-template.js';
+import type { ByteRules } from '../manifest/byte-rules.js';
+import type { LiveRoute } from '../modules/live-module.js';
 import { isSchemaObject } from '../schema/subschema-keywords.js';
-import { type Components, embedPart, embedSchema } from './component-schemas.js';
-import { type DataSchema, writeData } from './data-responses.js';
+import { embedPart, embedSchema, type ModuleSchemas } from './component-schemas.js';
 import type { DescribedModule, DescribedRoute } from './described-module.js';
 import { jsonText, writeExamples } from './json-text.js';
 import type { OperationName } from './operation-names.js';
@@ -9,9 +11,9 @@ import type { PathParameter, PlacedRoute } from './path-items.js';
 
 /** What the operations of one module share. */
 interface OperationContext {
-  readonly components: Components;
-  /** The security requirements of a route with this capability, as JSON text. */
-  readonly security: (capability: string | null) => string;
+  readonly schemas: ModuleSchemas;
+  /** The security requirements of a route, as JSON text. */
+  readonly security: (route: Pick<LiveRoute, 'capability' | 'isPublic'>) => string;
 }
 
 /** JSON text before and after the responses that the routes of a module share, which are the last members of theirs. */
@@ -28,15 +30,15 @@ export function writeOperation(
   module: DescribedModule,
   { route, parameters }: PlacedRoute,
   { operationId, component }: OperationName,
-  { components, security }: OperationContext,
+  { schemas: ofModule, security }: OperationContext,
 ): OperationText {
-  const { declared, capability } = route.value;
+  const { declared } = route.value;
   const { summary, description, tags, deprecated } = declared;
   const schemas = (schema: DataSchema, part: string) =>
-    schema == null ? '{}' : embedSchema(schema, `${component}.${part}`, components);
+    schema == null ? '{}' : embedSchema(schema, `${component}.${part}`, ofModule);
   const all = [
     ...parameters.map(writePathParameter),
-    ...writeQuery(route, component, components),
+    ...writeQuery(route, component, ofModule),
     ...writeHeaders(route),
   ];
   const body = writeBody(route, schemas);
@@ -50,7 +52,7 @@ export function writeOperation(
   if (all.length > 0) members.push(`"parameters":[${all.join(',')}]`);
   if (body !== null) members.push(`"requestBody":${body}`);
   members.push(`"responses":{${writeData(module, route, schemas)}`);
-  return { start: `{${members.join(',')}`, end: `},"security":${security(capability)}}` };
+  return { start: `{${members.join(',')}`, end: `},"security":${security(route.value)}}` };
 }
 
 function writePathParameter({ name, declaredName, isRest }: PathParameter): string {
@@ -60,11 +62,7 @@ function writePathParameter({ name, declaredName, isRest }: PathParameter): stri
   return `{"name":${jsonText(name)},"in":"path","required":true,"schema":${schema}${rest}${declared}}`;
 }
 
-function writeQuery(
-  { value }: DescribedRoute,
-  component: string,
-  components: Components,
-): string[] {
+function writeQuery({ value }: DescribedRoute, component: string, module: ModuleSchemas): string[] {
   const schema = value.declared.operation?.query_schema;
   if (!schema) return [];
   const { properties, required } = schema;
@@ -76,17 +74,17 @@ function writeQuery(
     const description = isSchemaObject(property) ? property['description'] : undefined;
     const about = typeof description === 'string' ? `,"description":${jsonText(description)}` : '';
     const mark = needed.has(name) ? ',"required":true' : '';
-    const text = embedPart(property, schema, `${component}.query`, components);
+    const text = embedPart(property, schema, `${component}.query`, module);
     return `{"name":${jsonText(name)},"in":"query"${about}${mark},"schema":${text}}`;
   });
 }
 
-/** A call without the key is never repeated. */
 const IDEMPOTENCY_KEY = jsonText({
   name: 'idempotency-key',
   in: 'header',
-  description: 'With this key the host may repeat a call that did not reach the provider.',
-  schema: { type: 'string' },
+  description: 'Unique for each call, and the same when it is repeated.',
+  required: true,
+  schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
 });
 
 function writeHeaders({ value }: DescribedRoute): string[] {
@@ -97,10 +95,128 @@ function writeBody(
   { value }: DescribedRoute,
   schemas: (schema: DataSchema, part: string) => string,
 ): string | null {
-  const { body, declared } = value;
+  const { body, bodyBytes, declared } = value;
   if (body === 'none') return null;
+  if (bodyBytes !== null) return `{${listTypes(bodyBytes)},"x-modgate-bytes":true}`;
   const { input_schema: input, examples } = declared.operation ?? {};
   const shown = writeExamples(examples, ({ input: value }: RouteExample) => value);
   const required = body === 'required' ? '"required":true,' : '';
   return `{${required}"content":{"application/json":{"schema":${schemas(input, 'input')}${shown}}}}`;
+}
+
+/** Bytes have no schema (OpenAPI 3.1, 4.8.14.4). */
+function listTypes({ types }: ByteRules): string {
+  const members = (types ?? ['*/*']).map((type) => `${jsonText(type)}:{}`);
+  return `"content":{${members.join(',')}}`;
+}
+
+type DataSchema = JsonSchema | null | undefined;
+
+/**
+ * The responses with the data of the provider: 200 in the envelope, any status in raw mode. Members as JSON text.
+ * @param writeSchema embeds the schema of a part of the route
+ */
+function writeData(
+  module: DescribedModule,
+  route: DescribedRoute,
+  writeSchema: (schema: DataSchema, part: string) => string,
+): string {
+  const { responseBytes } = route.value;
+  if (responseBytes !== null) return writeBytes(module, responseBytes);
+  const { output_schema: output, examples } = route.value.declared.operation ?? {};
+  const data = writeSchema(output, 'output');
+  if (module.descriptor.responses.mode === 'raw') {
+    const shown = writeExamples(examples, ({ output: value }) => value);
+    const response = `{"description":"The provider's response",${content(`${data}${shown}`)}}`;
+    return `"200":${response},"304":{"description":"Not modified"},"2XX":${response},"default":${ANY}`;
+  }
+  const shown = writeExamples(examples, (example) => showEnvelope(module, route, example));
+  const schema = writeEnvelope(module, route, data);
+  return `"200":{"description":"The provider's data",${content(`${schema}${shown}`)}}`;
+}
+
+/** Beside what a module's other routes give: a part of the bytes, and what HTTP/1.0 and a bad range get. */
+function writeBytes({ descriptor }: DescribedModule, rules: ByteRules): string {
+  const response = `{"description":"The provider's bytes",${listTypes(rules)},"x-modgate-bytes":true}`;
+  if (descriptor.responses.mode === 'raw') {
+    const others = `"304":{"description":"Not modified"},"default":${ANY_BYTES}`;
+    return `"200":${response},${others},"2XX":${response},"426":${UPGRADE}`;
+  }
+  return `"200":${response},"2XX":${response},"416":${RANGE},"426":${UPGRADE}`;
+}
+
+const ANY_BYTES = '{"description":"The provider\'s own response","content":{"*/*":{}}}';
+const UPGRADE = writeProblem('UpgradeRequiredProblem');
+const RANGE = writeProblem('ProviderErrorProblem');
+
+function writeProblem(name: string): string {
+  const schema = `{"$ref":"#/components/schemas/${name}"}`;
+  const media = `"application/json":{"schema":${schema}},"application/problem+json":{"schema":${schema}}`;
+  return `{"description":"A Problem","content":{${media}}}`;
+}
+
+function content(schema: string): string {
+  return `"content":{"application/json":{"schema":${schema}}}`;
+}
+
+const ANY = `{"description":"The provider's own response",${content('{}')}}`;
+
+const ENVELOPE_HEAD = jsonText({
+  type: 'object',
+  required: [
+    ...['status', 'module_name', 'method', 'declared_path'],
+    ...['provider_path', 'capability', 'path_params', 'data'],
+  ],
+}).slice(0, -1);
+
+/** @param data its schema, as JSON text */
+function writeEnvelope(
+  { name }: DescribedModule,
+  { value, template }: DescribedRoute,
+  data: string,
+): string {
+  const names = listParameters(template).map((parameter) => parameter.name);
+  const { method, declaredPath, capability } = value;
+  const properties = [
+    '"status":{"const":"forwarded"}',
+    `"module_name":{"const":${jsonText(name)}}`,
+    `"method":{"const":"${method}"}`,
+    `"declared_path":{"const":${jsonText(declaredPath)}}`,
+    '"provider_path":{"type":"string"}',
+    `"capability":{"const":${jsonText(capability)}}`,
+    `"path_params":${writeParams(names)}`,
+    `"data":${data}`,
+  ];
+  return `${ENVELOPE_HEAD},"properties":{${properties.join(',')}},"additionalProperties":false}`;
+}
+
+function writeParams(names: readonly string[]): string {
+  if (names.length === 0) return '{"type":"object","additionalProperties":false}';
+  const properties = names.map((name) => `${jsonText(name)}:{"type":"string"}`).join(',');
+  return `{"type":"object","required":${jsonText(names)},"properties":{${properties}},"additionalProperties":false}`;
+}
+
+/** With the name of each parameter as its value. */
+function showEnvelope(
+  { name }: DescribedModule,
+  { value, template }: DescribedRoute,
+  { output: data }: RouteExample,
+): unknown {
+  if (data === undefined) return undefined;
+  const params = listParameters(template).map((parameter) => [parameter.name, parameter.name]);
+  const providerPath = writeTemplate(
+    template,
+    (text) => text,
+    (parameter) => parameter.name,
+  );
+  return {
+    status: 'forwarded',
+    module_name: name,
+    method: value.method,
+    declared_path: value.declaredPath,
+    provider_path: providerPath || '/',
+    capability: value.capability,
+    path_params: Object.fromEntries(params),
+    data,
+  };
 }

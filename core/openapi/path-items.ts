@@ -1,4 +1,8 @@
-import type { TemplateSegment } from '../lib/route-template.js';
+import {
+  listParameters,
+  type RouteTemplate,
+  writeTemplate,
+} from '../lib/routing/route-template.js';
 import type { DescribedModule, DescribedRoute } from './described-module.js';
 
 /** A route at its path item. */
@@ -33,16 +37,17 @@ const ENCODED = /[^A-Za-z0-9\-._~!$&'()*+,;=:@]+/g;
  * The path items of a module. Routes of one shape share an item with the parameter names of the first: OpenAPI
  * knows no rest parameter, so `{rest...}` has the shape of `{id}`. Where one method would stand there twice, the
  * route with the rest parameter is hidden.
+ * @param prefix in front of each template: the path of the module, or nothing below a mount
  * @param shows whether a route is part of the document; others change neither names nor what is hidden
  */
 export function createPathItems(
-  { name, routes }: Pick<DescribedModule, 'name' | 'routes'>,
+  { routes }: Pick<DescribedModule, 'routes'>,
+  prefix: string,
   shows: (route: DescribedRoute) => boolean,
 ) {
-  const prefix = `/modules/${encodeURIComponent(name)}/http`;
   const byShape = new Map<string, DescribedRoute[]>();
   for (const route of routes.entries) {
-    const shape = describeShape(route.template.segments);
+    const shape = describeShape(route.template);
     const group = byShape.get(shape);
     if (group === undefined) byShape.set(shape, [route]);
     else group.push(route);
@@ -59,7 +64,7 @@ export function createPathItems(
     }
     if (shown.length === 0) continue;
     items.push({
-      path: prefix + nameShape(shape, names),
+      path: prefix + nameShape(shape, names) || ROOT,
       routes: shown.map((route) => ({ route, parameters: nameParameters(route, names) })),
     });
   }
@@ -69,40 +74,35 @@ export function createPathItems(
 /** The parameter names of the first route of a shape that the document of all routes shows. */
 function nameItem(group: readonly DescribedRoute[]): string[] {
   const first = group.find((route) => !isHidden(route, group));
-  return listParameters(first).map((segment) => segment.name);
+  return first === undefined ? [] : listParameters(first.template).map(({ name }) => name);
 }
 
 function isHidden(route: DescribedRoute, group: readonly DescribedRoute[]): boolean {
-  if (group.length === 1 || route.template.segments.at(-1)?.kind !== 'rest') return false;
+  const hasRest = listParameters(route.template).some(({ kind }) => kind === 'rest');
+  if (group.length === 1 || !hasRest) return false;
   return group.some((other) => other !== route && other.method === route.method);
 }
 
 function describeHidden({ method, template }: DescribedRoute, prefix: string): HiddenRoute {
-  return { method, path: prefix + (template.text === '/' ? '' : template.text) };
-}
-
-type Parameter = Exclude<TemplateSegment, { kind: 'literal' }>;
-
-function listParameters(route: DescribedRoute | undefined): Parameter[] {
-  return (route?.template.segments ?? []).filter((segment) => segment.kind !== 'literal');
+  return { method, path: prefix + (template.text === ROOT ? '' : template.text) || ROOT };
 }
 
 function nameParameters(route: DescribedRoute, names: readonly string[]): PathParameter[] {
-  return listParameters(route).map(({ kind, name }, index) => {
+  return listParameters(route.template).map(({ kind, name }, index) => {
     return { name: names[index] ?? name, declaredName: name, isRest: kind === 'rest' };
   });
 }
 
+const ROOT = '/';
 const PARAMETER = '{}';
 
 /** The root of a module has no segment, and no slash. */
-function describeShape(segments: readonly TemplateSegment[]): string {
-  let shape = '';
-  for (const segment of segments) {
-    const isLiteral = segment.kind === 'literal';
-    shape += `/${isLiteral ? segment.text.replace(ENCODED, encodeURIComponent) : PARAMETER}`;
-  }
-  return shape;
+function describeShape(template: RouteTemplate): string {
+  return writeTemplate(
+    template,
+    (text) => text.replace(ENCODED, encodeURIComponent),
+    () => PARAMETER,
+  );
 }
 
 /** The shape with the names of its parameters: no other part of it has a brace. */

@@ -1,17 +1,22 @@
-import { PASSTHROUGH_STATUSES, PROBLEMS, PROTOCOL_STATUSES, type ProblemCode } from '../errors.js';
+import {
+  PASSTHROUGH_STATUSES,
+  PROBLEM_CODES,
+  PROBLEMS,
+  PROTOCOL_STATUSES,
+  type ProblemCode,
+} from '../errors.js';
 import type { DescribedHost, DescribedModule } from './described-module.js';
 
+const selectCodes = (when: (typeof PROBLEMS)[ProblemCode]['onRoutes']) =>
+  PROBLEM_CODES.filter((code) => PROBLEMS[code].onRoutes === when);
+
+/** Of routes of bytes. */
+const RANGE_NOT_SATISFIABLE = 416;
+
 /** The codes of Problems that a client of a route can get. */
-const CODES = [
-  'validation_failed',
-  'unauthorized',
-  'forbidden',
-  'not_found',
-  'rate_limited',
-  'internal_error',
-  'external_dependency_failure',
-  'unavailable',
-] as const satisfies readonly ProblemCode[];
+const CODES = selectCodes('always');
+const PASSED_ON_CODES = selectCodes('passthrough');
+const BYTE_CODES = selectCodes('bytes');
 
 /** `ValidationFailedProblem`; no component of a module is called so: theirs have a dot. */
 function nameSchema(code: ProblemCode): string {
@@ -25,7 +30,7 @@ const referTo = (kind: 'schemas' | 'responses', name: string) => ({
 
 /** The schemas of all Problems, and `Problem`, which is any of them. */
 export function createProblemSchemas(): Record<string, unknown> {
-  const codes = [...CODES, 'provider_error'] as const;
+  const codes = [...CODES, ...BYTE_CODES, ...PASSED_ON_CODES];
   const schemas = codes.map((code) => [nameSchema(code), createProblemSchema(code)]);
   return {
     Problem: anyOf(codes),
@@ -76,7 +81,7 @@ function createProblemSchema(code: ProblemCode) {
 }
 
 function listStatuses(code: ProblemCode): readonly number[] {
-  if (code === 'provider_error') return PASSTHROUGH_STATUSES;
+  if (code === 'provider_error') return [...PASSTHROUGH_STATUSES, RANGE_NOT_SATISFIABLE];
   const { status } = PROBLEMS[code];
   return code === 'validation_failed' ? [status, ...PROTOCOL_STATUSES] : [status];
 }
@@ -94,10 +99,12 @@ export class ProblemResponses {
 
   /** The responses of the routes of a module other than 200: members as JSON text, in UTF-8. */
   of({ descriptor }: Pick<DescribedModule, 'descriptor'>): Buffer {
-    const { rate, responses, providerErrors } = descriptor;
-    const isLimited = this.#limitsActors || rate.perSecond > 0 || rate.actorPerSecond > 0;
+    const { rate, responses, provider_errors } = descriptor;
+    const isLimited =
+      this.#limitsActors ||
+      [rate.per_second, rate.actor_per_second, rate.client_per_second].some((limit) => limit > 0);
     const isRaw = responses.mode === 'raw';
-    const isPassing = providerErrors === 'passthrough';
+    const isPassing = provider_errors === 'passthrough';
     const key = `${isLimited} ${isRaw} ${isPassing}`;
     const known =
       this.#bySettings.get(key) ??

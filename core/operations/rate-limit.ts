@@ -1,6 +1,6 @@
 import type { Actor } from '../contract/index.js';
 import { HostError } from '../errors.js';
-import { nameActor } from '../lib/actor-name.js';
+import { nameShare } from '../lib/actor-name.js';
 import { TokenBuckets } from '../lib/token-buckets.js';
 import {
   MAX_LIMITED_ACTORS,
@@ -8,8 +8,10 @@ import {
   type RateRejection,
 } from '../provider/rate-limits.js';
 import { toRetryAfterSeconds } from '../provider/rejected-call.js';
+import type { CallerRequest } from './request.js';
 
 const DETAILS: Readonly<Record<RateRejection['limit'], string>> = {
+  client: 'the rate limit of the address is exceeded',
   actor: 'the rate limit of the caller is exceeded',
   module: 'the rate limit of the module is exceeded',
 };
@@ -31,7 +33,7 @@ export class ActorRate {
 
   /** @throws HostError 429. */
   admit(actor: Actor): void {
-    const waitMs = this.#buckets.take(nameActor(actor));
+    const waitMs = this.#buckets.take(nameShare(actor));
     if (waitMs === 0) return;
     this.rejected += 1;
     throw createRateError({ limit: 'actor', waitMs });
@@ -42,8 +44,11 @@ export class ActorRate {
  * Runs after authorization, so that callers without the right to call do not use up the rate of others.
  * @throws HostError 429.
  */
-export function enforceRateLimit(rates: RateLimits, actor: Actor): void {
-  const rejection = rates.check(actor);
+export function enforceRateLimit(
+  rates: RateLimits,
+  { actor, client }: Pick<CallerRequest, 'actor' | 'client'>,
+): void {
+  const rejection = rates.check(actor, client?.address ?? null);
   if (rejection !== null) throw createRateError(rejection);
 }
 
@@ -55,6 +60,7 @@ function createRateError({ limit, waitMs }: RateRejection): HostError {
 export function createRateLimitError(field: string, detail: string, waitMs: number): HostError {
   const seconds = toRetryAfterSeconds(waitMs);
   return new HostError('rate_limited', detail, {
+    step: 'rate',
     errors: [{ field, reason: 'rate limit' }],
     nextActions: [`try again in ${seconds} s`],
     headers: { 'retry-after': String(seconds) },

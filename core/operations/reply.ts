@@ -1,3 +1,4 @@
+import type { ResponseStream } from '../provider/response-stream.js';
 import { Authorization } from './authorization.js';
 import type { CallerRequest } from './request.js';
 
@@ -12,7 +13,8 @@ const NO_HEADERS: readonly string[] = [];
 type ForwardedParts = Pick<
   Reply,
   'status' | 'pieces' | 'contentType' | 'headers' | 'cacheControl' | 'exposed'
->;
+> &
+  Partial<Pick<Reply, 'contentLength' | 'stream'>>;
 
 /** A complete response that is not written yet. Without an authorization it can only be an error. */
 export class Reply {
@@ -29,23 +31,29 @@ export class Reply {
   readonly pieces: readonly Uint8Array[];
   /** Bytes of all pieces. */
   readonly length: number;
+  /** What the head says; `null` where the length of a stream is not known. */
+  readonly contentLength: number | null;
+  /** The body after the pieces, which has still to arrive; `null` for a body that is held. */
+  readonly stream: ResponseStream | null;
 
   private constructor(
     status: number,
     pieces: readonly Uint8Array[],
     contentType: string | null,
     headers: readonly string[],
-    { cacheControl, exposed }: Pick<Reply, 'cacheControl' | 'exposed'> = {},
+    more: Partial<Pick<Reply, 'cacheControl' | 'exposed' | 'contentLength' | 'stream'>> = {},
   ) {
     this.status = status;
     this.contentType = contentType;
-    this.cacheControl = cacheControl;
-    this.exposed = exposed;
+    this.cacheControl = more.cacheControl;
+    this.exposed = more.exposed;
     this.headers = headers;
     this.pieces = pieces;
     let length = 0;
     for (const piece of pieces) length += piece.length;
     this.length = length;
+    this.contentLength = more.contentLength === undefined ? length : more.contentLength;
+    this.stream = more.stream ?? null;
   }
 
   /**
@@ -68,10 +76,10 @@ export class Reply {
    */
   static forwarded(
     authorization: Authorization,
-    { status, pieces, contentType, headers, cacheControl, exposed }: ForwardedParts,
+    { status, pieces, contentType, headers, ...more }: ForwardedParts,
   ): Reply {
     Authorization.assert(authorization);
-    return new Reply(status, pieces, contentType, headers, { cacheControl, exposed });
+    return new Reply(status, pieces, contentType, headers, more);
   }
 
   /** A 200 with a value as JSON. */

@@ -1,13 +1,23 @@
+import {
+  ALL_CALL_MEMBERS,
+  type CollectedFields,
+  listCallMembers,
+  type Rejection,
+} from '../contract/call-record.js';
 import type {
   Actor,
   Cancellation,
   FailureCode,
   Outcome,
   ProviderOperation,
+  Secret,
 } from '../contract/index.js';
-import type { ErrorDetail } from '../errors.js';
+import type { Descriptor } from '../descriptor/descriptor.js';
+import { type Mount, mountBase } from '../descriptor/mounts.js';
+import type { ErrorDetail, HostError, StepName } from '../errors.js';
+import type { DecodedPath, PathProblem } from '../lib/routing/request-path.js';
 import type { HeldMemory } from '../provider/held-memory.js';
-import type { AttemptResult, CallFacts } from '../provider/provider-call.js';
+import type { AttemptResult, CallFacts, Upload } from '../provider/provider-call.js';
 
 /** The client has closed the connection: no response can be sent. */
 export class ClientClosed extends Error {
@@ -19,20 +29,60 @@ export class ClientClosed extends Error {
 }
 
 /** The target of a request to a module. */
-export interface ModuleTarget {
+export interface ModuleTarget extends DecodedPath {
   /** The configured name, decoded: `acme/crm`. */
   readonly module: string;
   /** Raw path and query within the module, byte for byte: `/contacts/a%20b?x=1`. */
   readonly forwardTarget: string;
-  /** Decoded segments, of which none is empty; no segment for the root. */
-  readonly segments: readonly string[];
   /** `/` and the decoded segments. */
   readonly providerPath: string;
+  /** The mount under which the module was called; `null` for `/modules/{module}/http`. */
+  readonly mount: Mount | null;
 }
 
-/** The permission of a target of the console bridge; `null` for any other. */
-export function readBridgePermission({ segments }: Pick<ModuleTarget, 'segments'>): string | null {
+/** The part of the raw path in front of `forwardTarget`: of the mount that was called, or the module's own. */
+export function calledBase({ module, mount }: Pick<ModuleTarget, 'module' | 'mount'>): string {
+  return mount === null ? `/modules/${encodeURIComponent(module)}/http` : mountBase(mount);
+}
+
+/**
+ * A parsed request target. Parsing works on the raw target and rejects instead of repairing, so that the bytes
+ * that are matched, authorized and forwarded are the same.
+ */
+export type ParsedTarget =
+  /** Not of the shape `/modules/{module}/http` or `/modules/{module}/http/{*path}`: a route of the host, or unknown. */
+  | { readonly kind: 'host' }
+  /** It has the shape, but no route can match it: 404 after authentication. */
+  | {
+      readonly kind: 'unmatched';
+      /** `null` if the path has no valid name of a module. */
+      readonly module: string | null;
+      readonly problem: PathProblem;
+    }
+  | ({ readonly kind: 'module' } & ModuleTarget);
+
+/** The raw path of a target within the module. */
+export function pathOf({ forwardTarget }: ModuleTarget): string {
+  const end = forwardTarget.indexOf('?');
+  return end === -1 ? forwardTarget : forwardTarget.slice(0, end);
+}
+
+/** The permission of a target of the console bridge, which no mount has; `null` for any other. */
+export function readBridgePermission({
+  segments,
+  mount,
+}: Pick<ModuleTarget, 'segments' | 'mount'>): string | null {
+  if (mount !== null) return null;
   return segments.length === 2 && segments[0] === 'console-bridge' ? (segments[1] ?? null) : null;
+}
+
+/** Who is at the other end of a request, and how it reached the host. */
+export interface Client {
+  /** In its usual form; an IPv4 address in IPv6 is that IPv4 address. */
+  readonly address: string;
+  readonly scheme: 'http' | 'https';
+  /** The host and port under which the host is reached; `null` where no setting says it. */
+  readonly host: string | null;
 }
 
 /** A request as handlers see it, without Koa and the socket. */
@@ -41,7 +91,15 @@ export interface CallerRequest {
   readonly method: string;
   /** As on the request line. */
   readonly target: string;
+  /**
+   * @param isPublic asked where a request has no credentials: whether it may go on as an anonymous caller
+   * @throws HostError 401, 403, 429, 503.
+   */
+  authenticate(isPublic?: () => boolean): void | Promise<void>;
+  /** @throws Error before the request is authenticated. */
   readonly actor: Actor;
+  /** `null` where it is not known, such as for a request that a surface makes by itself. */
+  readonly client: Client | null;
   readonly requestId: string;
   readonly correlationId: string;
   /** The SHA-256 of the body that the credentials cover, in hex; `null` for credentials of any body. */
@@ -52,6 +110,14 @@ export interface CallerRequest {
   };
   /** @throws HostError 400 for a body of more than `limit` bytes. */
   readBody(limit: number): Promise<Buffer>;
+  /**
+   * The body as a stream; `null` for a request without one. Call it once, instead of `readBody`.
+   * @throws HostError 400 for a body that announces more than `maxBytes`.
+   * @throws RejectedCall when its buffer exceeds a memory budget.
+   */
+  openUpload(maxBytes: number, limits: Descriptor['limits']): Upload | null;
+  /** Whether the client speaks HTTP/1.0, so that it cannot see that a body is cut. */
+  readonly isHttp10: boolean;
   /** Aborted when the client closes the connection. */
   readonly signal: Cancellation;
   /** What the request occupies until its response has left. */
@@ -61,27 +127,23 @@ export interface CallerRequest {
 }
 
 /** Facts about one request for the log line, the metrics and the call records. */
-export interface RequestFacts extends CallFacts {
-  /** Whether it is for a forwarded route: only those are counted and recorded. */
-  isForwarded: boolean;
-  /** Whether it is a preflight of a configured origin. */
-  isPreflight: boolean;
-  /** The surface that was called, or through which the request came; `null` for neither. */
-  surface: string | null;
-  /** Whether it is for the surface itself. */
-  isForSurface: boolean;
-  module: string | null;
-  /** The template; `null` where none matched. */
-  route: string | null;
-  traceId: string | null;
+export interface RequestFacts extends Omit<CollectedFields, 'failure'>, CallFacts {
+  /**
+   * Whether it is for a forwarded route, which alone is counted and recorded; a preflight of a configured origin;
+   * or for a surface itself. `null` for any other.
+   */
+  kind: 'forwarded' | 'preflight' | 'surface' | null;
+  /** What a preflight asked for and did not get; `null` for nothing. */
+  preflightGap: 'method' | 'headers' | null;
+  /** The step that runs, and at the end the one that failed; `null` for a request that passed all. */
+  step: StepName | null;
+  /** Why the host has rejected the request; `null` where it has not, and for a client that has gone. */
+  rejection: HostError | null;
+  /** The entry of the tokens file, or the id of the key, that the credentials named; `null` for none. */
+  token: string | null;
   bytesIn: number;
-  /** The time of all attempts, without the pauses between them; `null` without an attempt. */
-  providerMs: number | null;
+  provider_ms: number | null;
   failure: FailureCode | 'status' | null;
-  /** Why the host has rejected the request, as a word for operators; `null` where its status says enough. */
-  reason: string | null;
-  /** What went wrong with the provider, for operators: at most 200 characters. */
-  failureDetail: string | null;
   /** `null` where traces are off. */
   span: RequestSpan | null;
   /** What violated the schemas of the route; `null` for nothing. */
@@ -101,26 +163,29 @@ interface SchemaViolations {
 export interface CallBodies {
   /** How much of each is kept at most. */
   readonly captureBytes: number;
+  /** The credentials that the host sends to the provider, which could repeat them. */
+  readonly secrets: readonly Secret[];
   readonly request: Uint8Array | null;
   response: Outcome['body'];
 }
 
+const NOTHING_COLLECTED = Object.fromEntries(
+  listCallMembers(({ isCollected }) => isCollected).map((name) => [
+    name,
+    ALL_CALL_MEMBERS[name].isNullable ? null : 0,
+  ]),
+) as unknown as CollectedFields;
+
 export function createRequestFacts(): RequestFacts {
   return {
-    isForwarded: false,
-    isPreflight: false,
-    surface: null,
-    isForSurface: false,
-    module: null,
-    route: null,
-    traceId: null,
+    ...NOTHING_COLLECTED,
+    kind: null,
+    preflightGap: null,
+    step: null,
+    rejection: null,
+    token: null,
     bytesIn: 0,
-    providerMs: null,
-    attempts: 0,
-    endpoint: null,
     failure: null,
-    reason: null,
-    failureDetail: null,
     span: null,
     schemaViolations: null,
     bodies: null,
@@ -135,7 +200,7 @@ export interface RequestSpan {
   beginAttempt(operation: ProviderOperation): string;
   /** Ends the span of the attempt that began last. */
   endAttempt(result: AttemptResult): void;
-  end(status: number): void;
+  end(status: number, rejection: Rejection | null): void;
 }
 
 /** Creates the spans of requests. */

@@ -11,7 +11,7 @@ export type FoundPlugin =
   | { readonly folder: string; readonly origin: PluginOrigin }
   | RejectedPlugin;
 
-/** Of one folder, by name. The code of each stays in memory. */
+/** How many plugins of a folder count, by name. The code of each stays in memory. */
 const MAX_PLUGINS = 1000;
 
 export const SHIPPED_PLUGINS = fileURLToPath(new URL('../../plugins', import.meta.url));
@@ -60,6 +60,8 @@ function listPackageFolders({ name, directories }: PackageSource): string[] {
 
 async function listFolder(folder: string): Promise<FoundPlugin[]> {
   const origin = resolve(folder) === SHIPPED_PLUGINS ? 'shipped' : 'folder';
+  // The folder of one plugin, such as the one that its author works in.
+  if (await exists(join(folder, PLUGIN_FILE))) return [{ folder, origin }];
   const paths = (await readdir(folder)).toSorted().map((name) => join(folder, name));
   const isPlugin = await Promise.all(paths.map((path) => exists(join(path, PLUGIN_FILE))));
   const plugins = paths.filter((_path, index) => isPlugin[index]);

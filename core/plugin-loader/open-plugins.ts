@@ -1,5 +1,5 @@
-import type { HostConfig } from '../config/host-config.js';
 import { requireFolder } from '../config/require-folder.js';
+import type { HostConfig } from '../config/settings.js';
 import type { Log } from '../contract/index.js';
 import { assertValidFile } from '../document/parse-file.js';
 import { readFileText } from '../document/read-file.js';

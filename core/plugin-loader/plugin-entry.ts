@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { IntegrityPolicy } from '../config/host-config.js';
+import type { IntegrityPolicy } from '../config/settings.js';
 import type { Log } from '../contract/index.js';
 import { runAs } from '../isolation/error-owner.js';
 import { attributeByStack } from '../isolation/shipped-code.js';

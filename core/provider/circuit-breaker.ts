@@ -1,5 +1,4 @@
 import type { Breaker as BreakerSettings } from '../descriptor/descriptor.js';
-import { OutcomeWindow } from './outcome-window.js';
 
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
@@ -28,14 +27,15 @@ export class CircuitBreaker {
   /** The same as wall-clock time, for display. */
   #until: Date | null = null;
   #ticket: BreakerTicket = 0;
+  #failure: string | null = null;
 
   constructor(
     settings: BreakerSettings,
     onChange: (state: BreakerState, openMs: number) => void = () => {},
   ) {
     this.#settings = settings;
-    this.#window = new OutcomeWindow(settings.windowMs);
-    this.#openMs = settings.openMs;
+    this.#window = new OutcomeWindow(settings.window_ms);
+    this.#openMs = settings.open_ms;
     this.#onChange = onChange;
   }
 
@@ -59,14 +59,21 @@ export class CircuitBreaker {
     return this.waitMs === 0 ? null : this.#until;
   }
 
+  /** The failure that opened it; `null` while it is closed. */
+  get failure(): string | null {
+    return this.#state === 'closed' ? null : this.#failure;
+  }
+
   /** Call only while `isAdmitting`; `settle` the ticket once. */
   admit(): BreakerTicket {
     if (this.#state === 'open') this.#change('half_open');
     return this.#ticket;
   }
 
-  settle(ticket: BreakerTicket, verdict: Verdict): void {
+  /** @param failure what went wrong, for operators */
+  settle(ticket: BreakerTicket, verdict: Verdict, failure: string | null = null): void {
     if (ticket !== this.#ticket) return;
+    if (verdict === 'failure') this.#failure = failure;
     if (this.#state === 'half_open') this.#settleProbe(verdict);
     else if (verdict === 'success') this.#window.addSuccess();
     else if (verdict === 'failure') this.#countFailure();
@@ -76,12 +83,12 @@ export class CircuitBreaker {
     this.#window.addFailure();
     const { failures } = this.#window;
     if (failures < this.#settings.failures) return;
-    if (failures >= this.#settings.ratio * this.#window.total) this.#open(this.#settings.openMs);
+    if (failures >= this.#settings.ratio * this.#window.total) this.#open(this.#settings.open_ms);
   }
 
   #settleProbe(verdict: Verdict): void {
     if (verdict === 'failure') {
-      this.#open(Math.min(2 * this.#openMs, this.#settings.maxOpenMs));
+      this.#open(Math.min(2 * this.#openMs, this.#settings.max_open_ms));
     } else if (verdict === 'success') {
       this.#window.clear();
       this.#change('closed');
@@ -103,4 +110,59 @@ export class CircuitBreaker {
     this.#ticket += 1;
     this.#onChange(state, this.#openMs);
   }
+}
+
+/** The window moves in steps of a tenth of its length. */
+const SLICES = 10;
+
+/** Counts successes and failures of the last `windowMs`. */
+class OutcomeWindow {
+  readonly #sliceMs: number;
+  readonly #failures = new Uint32Array(SLICES);
+  readonly #successes = new Uint32Array(SLICES);
+  #slice = 0;
+
+  constructor(windowMs: number) {
+    this.#sliceMs = windowMs / SLICES;
+  }
+
+  addSuccess(): void {
+    const index = this.#advance();
+    this.#successes[index] = (this.#successes[index] ?? 0) + 1;
+  }
+
+  addFailure(): void {
+    const index = this.#advance();
+    this.#failures[index] = (this.#failures[index] ?? 0) + 1;
+  }
+
+  get failures(): number {
+    this.#advance();
+    return sum(this.#failures);
+  }
+
+  get total(): number {
+    return this.failures + sum(this.#successes);
+  }
+
+  clear(): void {
+    this.#failures.fill(0);
+    this.#successes.fill(0);
+  }
+
+  /** Drops the slices that have left the window. @returns the index of the current slice. */
+  #advance(): number {
+    const now = Math.floor(performance.now() / this.#sliceMs);
+    const first = Math.max(this.#slice + 1, now - SLICES + 1);
+    for (let slice = first; slice <= now; slice += 1) {
+      this.#failures[slice % SLICES] = 0;
+      this.#successes[slice % SLICES] = 0;
+    }
+    this.#slice = now;
+    return now % SLICES;
+  }
+}
+
+function sum(counts: Uint32Array): number {
+  return counts.reduce((total, count) => total + count, 0);
 }

@@ -17,8 +17,10 @@ export class Deadline extends LazyAbortController {
   readonly #timeoutMs: number;
   readonly #clientSignal: Cancellation;
   readonly #owner: ErrorOwner | null;
-  readonly #timer: NodeJS.Timeout;
-  readonly #endsAt: number;
+  #timer: NodeJS.Timeout;
+  #endsAt: number;
+  /** Whether the time no longer runs. */
+  #isReleased = false;
   /** Where `OpenDeadlines` has it. */
   index = -1;
   #interrupt: ((reason: unknown) => void) | null = null;
@@ -87,9 +89,29 @@ export class Deadline extends LazyAbortController {
     this.abort(new ProviderFailure('cancelled', 'the client disconnected'));
   }
 
+  /** The time stands still while a request is streamed, which has bounds of its own. */
+  suspend(): void {
+    clearTimeout(this.#timer);
+    this.#endsAt = Number.POSITIVE_INFINITY;
+  }
+
+  /** The streamed request has ended: from now on there is the whole time. */
+  restart(): void {
+    if (this.#isReleased) return;
+    clearTimeout(this.#timer);
+    this.#endsAt = performance.now() + this.#timeoutMs;
+    this.#timer = setTimeout(expire, this.#timeoutMs, this);
+  }
+
+  /** The head of a streamed response is there: its body has bounds of its own. */
+  release(): void {
+    this.#isReleased = true;
+    this.suspend();
+  }
+
   /** The call is over: nothing is aborted afterwards. */
   end(): void {
-    clearTimeout(this.#timer);
+    this.release();
     this.#clientSignal.removeEventListener('abort', this);
   }
 

@@ -22,7 +22,8 @@ import type {
   ProviderAnswer,
   ProviderCall,
 } from './provider-call.js';
-import { createOpenBreaker, RejectedCall, withStatus } from './rejected-call.js';
+import { RejectedCall, withStatus } from './rejected-call.js';
+import { ResponseStream } from './response-stream.js';
 import { RetryBudget } from './retry-budget.js';
 import { type AttemptVerdict, VERDICTS, verdictOfFailure, verdictOfResponse } from './verdicts.js';
 
@@ -83,7 +84,7 @@ export class Dispatcher {
     for (let attempts = 1; ; attempts += 1) {
       deadline.throwIfAborted();
       const endpoint = this.#endpoints.choose(route, call.hashKey ?? null, tried);
-      if (endpoint === null) throw failure ?? createOpenBreaker(this.#endpoints.waitMs(route));
+      if (endpoint === null) throw failure ?? this.#endpoints.createRejection(route);
       if (attempts > 1) this.#retries += 1;
       if (call.facts !== undefined) {
         call.facts.attempts = attempts;
@@ -113,28 +114,43 @@ export class Dispatcher {
     const attempt = endpoint.begin(route);
     let invocation: EndpointInvocation | null = null;
     let verdict: AttemptVerdict = VERDICTS.uncounted;
+    let detail: string | null = null;
+    let stream: ResponseStream | null = null;
     try {
       invocation = this.#createInvocation(id, call, deadline, endpoint);
       const outcome = await this.#invoke(invocation, call, deadline);
+      stream = outcome.stream;
       invocation.countAll(outcome);
       verdict = verdictOfResponse(outcome.status, false);
-      const value = parse(outcome, endpoint);
+      if (verdict === VERDICTS.serverError) detail = `status ${outcome.status}`;
+      const parsed = parse(outcome, endpoint, call.operation);
+      const value = parsed instanceof Promise ? await parsed : parsed;
       verdict = verdictOfResponse(outcome.status, true);
-      return { value, status: outcome.status };
+      if (stream?.isOpen !== true) return { value, status: outcome.status, stream: null };
+      deadline.release();
+      stream.onEnd((failure) => {
+        if (failure === null) endpoint.end(attempt, verdict, detail);
+        else endpoint.end(attempt, verdictOfFailure(failure), describeFailure(failure));
+      });
+      return { value, status: outcome.status, stream };
     } catch (error) {
+      stream?.close();
+      stream = null;
       invocation?.discard();
       if (deadline.reason instanceof RejectedCall) {
         throw withStatus(deadline.reason, isProviderFailure(error) ? error.status : null);
       }
       if (error instanceof ProviderStatus) {
         verdict = verdictOfResponse(error.outcome.status, true);
+        detail = `status ${error.outcome.status}`;
         throw error;
       }
       const failure = this.#translate(error, call);
+      detail = describeFailure(failure);
       if (verdict === VERDICTS.uncounted) verdict = verdictOfFailure(failure);
       throw failure;
     } finally {
-      endpoint.end(attempt, verdict);
+      if (stream?.isOpen !== true) endpoint.end(attempt, verdict, detail);
     }
   }
 
@@ -144,6 +160,7 @@ export class Dispatcher {
     call: ProviderCall,
     deadline: Deadline,
   ): Promise<CheckedOutcome> {
+    const { maxResponseBytes: maxBytes, holdBytes } = invocation;
     const startedAt = performance.now();
     let outcome: Outcome;
     try {
@@ -153,7 +170,11 @@ export class Dispatcher {
       throw error;
     }
     endAttempt(call, performance.now() - startedAt, { outcome });
-    return checkOutcome(outcome, invocation.maxResponseBytes);
+    if (holdBytes === undefined) return checkOutcome(outcome, maxBytes);
+    const { limits } = this.#descriptor;
+    return checkOutcome(outcome, maxBytes, (source, status, announced) => {
+      return new ResponseStream({ source, deadline, status, maxBytes, announced, limits });
+    });
   }
 
   /** The headers are added to the call's own object: a copy would cost 2.4 µs. */
@@ -165,13 +186,17 @@ export class Dispatcher {
   ): EndpointInvocation {
     const { headers, operation, context } = call;
     headers['modgate-call-id'] = id;
-    headers['modgate-deadline-ms'] = String(deadline.wholeMsLeft);
+    // What is streamed has no such end.
+    const isStreamed = call.upload !== undefined || call.response !== undefined;
+    if (!isStreamed) headers['modgate-deadline-ms'] = String(deadline.wholeMsLeft);
     headers['traceparent'] = call.nextTraceparent();
-    if (this.#identity !== null && context.actor !== null) {
-      headers[IDENTITY_HEADER] = this.#identity.sign(context, context.actor, id);
+    if (this.#identity !== null && call.identity != null) {
+      headers[IDENTITY_HEADER] = this.#identity.sign(call.identity, id);
     }
-    const maxResponseBytes = this.#descriptor.limits.responseBytes;
-    const given = { id, operation, headers, context, maxResponseBytes };
+    const { maxBytes: maxResponseBytes, ...hold } = call.response ?? {
+      maxBytes: this.#descriptor.limits.response_bytes,
+    };
+    const given = { id, operation, headers, context, maxResponseBytes, ...hold };
     return new EndpointInvocation(given, endpoint.name, deadline, call.held ?? null);
   }
 
@@ -185,6 +210,7 @@ export class Dispatcher {
   ): boolean {
     return (
       call.isRepeatable === true &&
+      call.upload?.isStarted !== true &&
       attempts <= this.#descriptor.retry.attempts &&
       isProviderFailure(error) &&
       error.failure === 'unavailable' &&
@@ -198,7 +224,8 @@ export class Dispatcher {
   #translate(error: unknown, call: ProviderCall): ProviderFailure {
     if (isProviderFailure(error)) {
       // Only the HTTP client can cancel a call; an adapter that reports it otherwise is wrong.
-      if (error.failure !== 'cancelled' || call.signal.aborted) return error;
+      const isCancelled = call.signal.aborted || (call.upload?.failure ?? null) !== null;
+      if (error.failure !== 'cancelled' || isCancelled) return error;
       return new ProviderFailure('protocol', 'the adapter canceled the call', { cause: error });
     }
     this.#log.error(
@@ -214,6 +241,6 @@ export class Dispatcher {
 
 function endAttempt(call: ProviderCall, durationMs: number, result: AttemptResult): void {
   const { facts } = call;
-  if (facts) facts.providerMs = (facts.providerMs ?? 0) + durationMs;
+  if (facts) facts.provider_ms = (facts.provider_ms ?? 0) + durationMs;
   call.onAttemptEnd?.(result);
 }

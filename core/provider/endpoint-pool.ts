@@ -1,6 +1,7 @@
 import type { Balancing } from '../contract/index.js';
+import { hashText, mixHashes } from '../lib/hash.js';
 import { type Endpoint, PREFERENCE, type Preference } from './endpoint.js';
-import { STRATEGIES, type Strategy } from './load-balancing.js';
+import { createOpenBreaker, type RejectedCall } from './rejected-call.js';
 
 /** The endpoints of one module, and the choice among them. */
 export class EndpointPool {
@@ -29,6 +30,12 @@ export class EndpointPool {
   /** Milliseconds until an endpoint admits a probe. */
   waitMs(route: string | null): number {
     return Math.min(...this.all.map((endpoint) => endpoint.waitMs(route)));
+  }
+
+  /** The rejection of a call while every breaker is open. */
+  createRejection(route: string | null): RejectedCall {
+    const failures = this.all.map((endpoint) => endpoint.failure(route));
+    return createOpenBreaker(this.waitMs(route), failures.find(Boolean) ?? null);
   }
 
   /**
@@ -60,4 +67,76 @@ function preferenceOf(
   if (!endpoint.isAdmitting(route)) return PREFERENCE.out;
   if (tried.includes(endpoint)) return PREFERENCE.tried;
   return endpoint.isUp ? PREFERENCE.up : PREFERENCE.down;
+}
+
+/**
+ * Chooses an endpoint among those with the given preference; there is at least one. It may exclude others
+ * by changing their preference, which is computed for each choice, so that a choice allocates nothing.
+ */
+type Strategy = (
+  endpoints: readonly Endpoint[],
+  preference: Preference,
+  key: string | null,
+) => Endpoint | null;
+
+const STRATEGIES: Readonly<Record<Balancing['strategy'], Strategy>> = {
+  round_robin: chooseInTurn,
+  least_in_flight: chooseLeastInFlight,
+  consistent_hash: chooseByHash,
+};
+
+/** Smooth weighted round robin, as in nginx: weights 5, 1, 1 give `a a b a c a a`. */
+function chooseInTurn(endpoints: readonly Endpoint[], preference: Preference): Endpoint | null {
+  let total = 0;
+  let chosen: Endpoint | null = null;
+  for (const endpoint of endpoints) {
+    if (endpoint.preference !== preference) continue;
+    total += endpoint.weight;
+    endpoint.credit += endpoint.weight;
+    if (chosen === null || endpoint.credit > chosen.credit) chosen = endpoint;
+  }
+  if (chosen !== null) chosen.credit -= total;
+  return chosen;
+}
+
+/** The fewest calls in flight by weight; equal ones take turns. */
+function chooseLeastInFlight(
+  endpoints: readonly Endpoint[],
+  preference: Preference,
+): Endpoint | null {
+  let least = Number.POSITIVE_INFINITY;
+  for (const endpoint of endpoints) {
+    if (endpoint.preference === preference) least = Math.min(least, loadOf(endpoint));
+  }
+  for (const endpoint of endpoints) {
+    if (loadOf(endpoint) > least) endpoint.preference = PREFERENCE.out;
+  }
+  return chooseInTurn(endpoints, preference);
+}
+
+function loadOf({ inFlight, weight }: Endpoint): number {
+  return inFlight / weight;
+}
+
+/**
+ * Weighted rendezvous hashing (Thaler and Ravishankar 1998; weights by Schindelhauer and Schomaker 2005):
+ * when an endpoint leaves, only its keys move, and they return with it.
+ */
+function chooseByHash(
+  endpoints: readonly Endpoint[],
+  preference: Preference,
+  key: string | null,
+): Endpoint | null {
+  if (key === null) return chooseInTurn(endpoints, preference);
+  const keyHash = hashText(key);
+  let most = Number.NEGATIVE_INFINITY;
+  let chosen: Endpoint | null = null;
+  for (const endpoint of endpoints) {
+    if (endpoint.preference !== preference) continue;
+    const score = -endpoint.weight / Math.log(mixHashes(keyHash, endpoint.idHash));
+    if (score <= most) continue;
+    most = score;
+    chosen = endpoint;
+  }
+  return chosen;
 }

@@ -119,6 +119,12 @@ export class Endpoint {
     return Math.max(this.#breaker.waitMs, breaker?.waitMs ?? 0);
   }
 
+  /** The failure that opened its breaker, or that of the route; `null` while both are closed. */
+  failure(route: string | null): string | null {
+    const breaker = route === null ? undefined : this.#routeBreakers.get(route);
+    return this.#breaker.failure ?? breaker?.failure ?? null;
+  }
+
   /** Call only while `isAdmitting`; `end` the attempt once. */
   begin(route: string | null): Attempt {
     this.inFlight += 1;
@@ -131,11 +137,16 @@ export class Endpoint {
     };
   }
 
-  end({ ticket, routeBreaker, routeTicket }: Attempt, { endpoint, route }: AttemptVerdict): void {
+  /** @param failure what went wrong, for operators */
+  end(
+    { ticket, routeBreaker, routeTicket }: Attempt,
+    { endpoint, route }: AttemptVerdict,
+    failure: string | null = null,
+  ): void {
     this.inFlight -= 1;
     if (endpoint === 'failure' || route === 'failure') this.#failures += 1;
-    this.#breaker.settle(ticket, endpoint);
-    routeBreaker?.settle(routeTicket, route);
+    this.#breaker.settle(ticket, endpoint, failure);
+    routeBreaker?.settle(routeTicket, route, failure);
   }
 
   #getRouteBreaker(route: string): CircuitBreaker {
@@ -148,10 +159,14 @@ export class Endpoint {
   }
 
   #createBreaker(fields: Readonly<Record<string, string>>): CircuitBreaker {
-    return new CircuitBreaker(this.#settings, (state, openMs) => {
-      if (state === 'open') this.#log.warn({ ...fields, open_ms: openMs }, CHANGES[state]);
-      else this.#log.info(fields, CHANGES[state]);
+    const breaker = new CircuitBreaker(this.#settings, (state, openMs) => {
+      if (state !== 'open') this.#log.info(fields, CHANGES[state]);
+      else {
+        const { failure } = breaker;
+        this.#log.warn({ ...fields, open_ms: openMs, failure_detail: failure }, CHANGES[state]);
+      }
     });
+    return breaker;
   }
 
   #listRoutes(): RouteStatus[] {

@@ -1,4 +1,4 @@
-import type { CallPlaces } from './call-places.js';
+import type { Bulkhead } from './bulkhead.js';
 import type { ActorUse, MemoryBudget } from './memory-budget.js';
 import type { RejectedCall } from './rejected-call.js';
 
@@ -7,10 +7,10 @@ import type { RejectedCall } from './rejected-call.js';
  * `limits.concurrency`. `close` returns all of it; what comes later is not counted.
  */
 export class HeldMemory {
-  readonly #budget: MemoryBudget;
+  #budget: MemoryBudget;
   #actor: ActorUse | null = null;
   #bytes = 0;
-  #places: CallPlaces | null = null;
+  #places: Bulkhead | null = null;
   #isSending = false;
   #hasPlace = false;
   #isClosed = false;
@@ -26,6 +26,17 @@ export class HeldMemory {
   /** Counts the request for its actor; the first one stays. Call it before the first body. */
   identify(actor: string): void {
     if (!this.#isClosed && this.#actor === null) this.#actor = this.#budget.enter(actor);
+  }
+
+  /**
+   * Counts the request for the network of its client, in the budget of requests without an actor. Call it before
+   * the first body.
+   */
+  identifyAnonymous(network: string): void {
+    const { anonymous } = this.#budget;
+    if (anonymous === null || this.#actor !== null) return;
+    this.#budget = anonymous;
+    this.identify(network);
   }
 
   /**
@@ -50,7 +61,7 @@ export class HeldMemory {
   }
 
   /** Keeps the place of a call that has ended until its response has left. */
-  keepPlace(places: CallPlaces): void {
+  keepPlace(places: Bulkhead): void {
     if (this.#isClosed || this.#places !== null) places.release();
     else {
       this.#places = places;

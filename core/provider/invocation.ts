@@ -9,7 +9,10 @@ import type { HeldMemory } from './held-memory.js';
 import type { CheckedOutcome } from './outcome.js';
 import { type RejectedCall, withStatus } from './rejected-call.js';
 
-type Given = Pick<Invocation, 'id' | 'operation' | 'headers' | 'context' | 'maxResponseBytes'>;
+type Given = Pick<
+  Invocation,
+  'id' | 'operation' | 'headers' | 'context' | 'maxResponseBytes' | 'holdBytes'
+>;
 
 /**
  * One attempt as the adapter sees it. `signal` is an own property, so that a copy has it, and is created
@@ -22,6 +25,7 @@ export class EndpointInvocation implements Invocation {
   readonly context: CallContext;
   readonly maxResponseBytes: number;
   declare readonly endpoint?: string;
+  declare readonly holdBytes?: number;
   declare readonly signal: AbortSignal;
   readonly #deadline: Deadline;
   readonly #held: HeldMemory | null;
@@ -36,6 +40,7 @@ export class EndpointInvocation implements Invocation {
     this.context = given.context;
     this.maxResponseBytes = given.maxResponseBytes;
     if (endpoint !== null) this.endpoint = endpoint;
+    if (given.holdBytes !== undefined) this.holdBytes = given.holdBytes;
     this.#deadline = deadline;
     this.#held = held;
     Object.defineProperty(this, 'signal', LAZY_SIGNAL);

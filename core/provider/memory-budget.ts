@@ -19,25 +19,43 @@ export interface ActorUse {
 
 /** The part of the memory budget that one actor may use by default. */
 const ACTOR_PART = 4;
+/** The part of the memory budget that is added for requests without an actor. */
+const ANONYMOUS_PART = 16;
+/** What it is at least, so that one large body is always possible. Bytes. */
+const MIN_ANONYMOUS_BUDGET = 1_048_576;
 /** For probes and metrics, which must work beyond the budget. Bytes. */
 const RESERVE = 1_048_576;
+
+/** How a rejection names the budget that was exceeded. */
+const LIMIT_NAMES = { all: 'memory-budget', share: 'actor-budget' };
+const ANONYMOUS_LIMIT_NAMES = { all: 'anonymous-budget', share: 'address-budget' };
 
 /**
  * Counts the bytes of bodies that one process holds: request bodies, and responses until they have left. Every
  * byte is counted by a `HeldMemory`, which returns it when its request is over.
  */
 export class MemoryBudget {
+  /**
+   * Counts the requests to surfaces without an actor, by the network of their client: they must not use up what
+   * callers with credentials need.
+   */
+  readonly anonymous: MemoryBudget | null;
   /** Bytes of all requests. */
   readonly maxBytes: number;
   /** Rejected requests by the budget that was exceeded. */
   readonly rejected = { memory: 0, actor: 0 };
   readonly #maxActorBytes: number;
+  readonly #limitNames: typeof LIMIT_NAMES;
   /** Actors that have a request at the moment. */
   readonly #actors = new Map<string, ActorUse>();
   #bytes = 0;
 
-  constructor({ memoryBudget, actorBudget, workers }: BudgetLimits) {
+  constructor({ memoryBudget, actorBudget, workers }: BudgetLimits, isAnonymous = false) {
     const share = workers ?? 1;
+    const anonymousBudget = Math.max(memoryBudget / ANONYMOUS_PART, MIN_ANONYMOUS_BUDGET * share);
+    const anonymousLimits = { memoryBudget: anonymousBudget, actorBudget: null, workers };
+    this.#limitNames = isAnonymous ? ANONYMOUS_LIMIT_NAMES : LIMIT_NAMES;
+    this.anonymous = isAnonymous ? null : new MemoryBudget(anonymousLimits, true);
     this.maxBytes = Math.floor(memoryBudget / share);
     this.#maxActorBytes = Math.floor((actorBudget ?? memoryBudget / ACTOR_PART) / share);
   }
@@ -73,11 +91,17 @@ export class MemoryBudget {
     const maxBytes = isReserved ? this.maxBytes + RESERVE : this.maxBytes;
     if (this.#bytes + bytes > maxBytes) {
       this.rejected.memory += 1;
-      return createOverload('memory-budget', 'the bodies that the host holds exceed its budget');
+      return createOverload(
+        this.#limitNames.all,
+        'the bodies that the host holds exceed its budget',
+      );
     }
     if (use !== null && use.requests > 1 && use.bytes + bytes > this.#maxActorBytes) {
       this.rejected.actor += 1;
-      return createOverload('actor-budget', 'the bodies held for the caller exceed its budget');
+      return createOverload(
+        this.#limitNames.share,
+        'the bodies held for the caller exceed its budget',
+      );
     }
     this.add(bytes, use);
     return null;

@@ -1,24 +1,30 @@
-import { type Outcome, ProviderFailure } from '../contract/index.js';
+import { BodyPieces } from '../contract/body-pieces.js';
+import { type BodyStream, isBodyStream, type Outcome, ProviderFailure } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { PASSTHROUGH_STATUSES } from '../errors.js';
+import type { ResponseStream } from './response-stream.js';
 
 /** A complete response whose status cannot be forwarded. */
 export class ProviderStatus extends Error {
   override readonly name = 'ProviderStatus';
   readonly outcome: CheckedOutcome;
+  /** Whether the client receives it whatever the descriptor says. */
+  readonly isPassedOn: boolean;
 
-  constructor(outcome: CheckedOutcome) {
+  constructor(outcome: CheckedOutcome, { isPassedOn = false } = {}) {
     super(`the provider answered ${outcome.status}`);
     this.outcome = outcome;
+    this.isPassedOn = isPassedOn;
   }
 }
 
 const PASSED_ON: ReadonlySet<number> = new Set(PASSTHROUGH_STATUSES);
 
 /** Whether the client receives the provider's own error, which is then not a failure. */
-export function isPassedOn(error: unknown, { providerErrors }: Descriptor): boolean {
-  if (providerErrors !== 'passthrough' || !(error instanceof ProviderStatus)) return false;
-  return PASSED_ON.has(error.outcome.status);
+export function isPassedOn(error: unknown, { provider_errors }: Descriptor): boolean {
+  if (!(error instanceof ProviderStatus)) return false;
+  if (error.isPassedOn) return true;
+  return provider_errors === 'passthrough' && PASSED_ON.has(error.outcome.status);
 }
 
 /** All names and values, in characters: four times what Node accepts of a request. */
@@ -39,14 +45,24 @@ export interface CheckedOutcome extends Pick<Outcome, 'status' | 'headers'> {
   readonly length: number;
   /** Whether the body is known to be whole. */
   readonly isDelimited: boolean;
+  /** The body after `pieces`, which has still to arrive; `null` for a body that is held. */
+  readonly stream: ResponseStream | null;
 }
+
+/** @param announced bytes, of `content-length`; `null` without */
+type OpenStream = (source: BodyStream, status: number, announced: number | null) => ResponseStream;
 
 /**
  * Adapters are third-party code: their response is validated, and its list of pieces copied, so that it
  * cannot change afterwards.
+ * @param openStream `null` where no stream was asked for
  * @throws ProviderFailure `protocol`.
  */
-export function checkOutcome(outcome: Outcome, maxBytes: number): CheckedOutcome {
+export function checkOutcome(
+  outcome: Outcome,
+  maxBytes: number,
+  openStream: OpenStream | null = null,
+): CheckedOutcome {
   if (typeof outcome !== 'object' || outcome === null) throw createMalformed('without an outcome');
   const { status, headers, body, isDelimited } = outcome;
   if (!Number.isInteger(status) || status < 100 || status > 599) {
@@ -54,13 +70,46 @@ export function checkOutcome(outcome: Outcome, maxBytes: number): CheckedOutcome
   }
   if (typeof headers !== 'object' || headers === null) throw createMalformed('without headers');
   checkHeaders(headers);
+  if (body !== null && typeof body === 'object' && isBodyStream(body)) {
+    if (openStream === null) throw createMalformed('with a stream that nobody asked for');
+    const stream = openStream(body, status, readLength(headers));
+    const parts = { status, headers, pieces: NONE, length: 0, stream };
+    return { ...parts, isDelimited: isDelimited !== false };
+  }
   const pieces = copyPieces(body);
   let length = 0;
   for (const piece of pieces) length += piece.length;
   if (length > maxBytes) {
     throw createMalformed('with a body over limits.response_bytes');
   }
-  return { status, headers, pieces, length, isDelimited: isDelimited !== false };
+  return { status, headers, pieces, length, isDelimited: isDelimited !== false, stream: null };
+}
+
+/** `null` unless there is one length. */
+export function readLength({ 'content-length': text }: Outcome['headers']): number | null {
+  return text !== undefined && /^[0-9]{1,15}$/.test(text) ? Number(text) : null;
+}
+
+/**
+ * The same with its whole body.
+ * @throws ProviderFailure `protocol` for one of more than `maxBytes`.
+ */
+export async function holdBody(outcome: CheckedOutcome, maxBytes: number): Promise<CheckedOutcome> {
+  const { stream } = outcome;
+  if (stream === null) return outcome;
+  const pieces = new BodyPieces();
+  for (let part = await stream.read(); part !== null; part = await stream.read()) {
+    pieces.add(toBuffer(part));
+    if (pieces.length > maxBytes) {
+      stream.close();
+      throw createMalformed('with a body over limits.response_bytes');
+    }
+  }
+  return { ...outcome, pieces: pieces.list, length: pieces.length, stream: null };
+}
+
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 function copyPieces(body: unknown): readonly Uint8Array[] {

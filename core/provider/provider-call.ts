@@ -1,14 +1,28 @@
-import type { CallContext, Cancellation, Outcome, ProviderOperation } from '../contract/index.js';
+import type {
+  BodyStream,
+  CallContext,
+  Cancellation,
+  Outcome,
+  ProviderOperation,
+} from '../contract/index.js';
+import type { IdentifiedCaller } from '../identity/identity-claims.js';
 import type { EndpointBase } from './endpoint-base.js';
 import type { HeldMemory } from './held-memory.js';
 import type { CheckedOutcome } from './outcome.js';
+import type { ResponseStream } from './response-stream.js';
 
 /** One call of a provider; the provider client sends it in one or more attempts. */
 export interface ProviderCall {
   readonly operation: ProviderOperation;
+  /** The body that the client still sends, which `operation` has too; absent for a call without. */
+  readonly upload?: Upload;
+  /** What the response may hold; absent: `limits.response_bytes`, all of it held. */
+  readonly response?: StreamedResponse;
   /** `GET /items/{id}`, which has breakers of its own; `null` for a bridge operation. */
   readonly route: string | null;
   readonly context: CallContext;
+  /** Whom `modgate-identity` names; `null` or absent for a module without it, and for calls of the host itself. */
+  readonly identity?: IdentifiedCaller | null;
   /** The client adds the headers of each call and attempt to this object, so it must not be shared. */
   readonly headers: Record<string, string>;
   /** A `traceparent` for the next attempt. */
@@ -29,8 +43,41 @@ export interface ProviderCall {
   readonly facts?: CallFacts;
 }
 
-/** Parses a response. @throws ProviderStatus for a status other than success, ProviderFailure otherwise. */
-export type ParseResponse<T> = (outcome: CheckedOutcome, endpoint: AnsweringEndpoint) => T;
+/** A body of a request that arrives while the provider is called. */
+export interface Upload extends BodyStream {
+  /** Whether a provider may have got a byte of it: the call is then sent once. */
+  readonly isStarted: boolean;
+  /** Why it could not be read whole; `null` for no reason. */
+  readonly failure: Error | null;
+  /** Call it before the body is read. */
+  watch(watcher: UploadWatcher): void;
+  /** Nobody reads on. */
+  stop(): void;
+}
+
+export interface UploadWatcher {
+  readonly onStart: () => void;
+  readonly onEnd: () => void;
+  readonly onFailure: (failure: Error) => void;
+}
+
+/** How a response is streamed. */
+export interface StreamedResponse {
+  /** Bytes. */
+  readonly maxBytes: number;
+  /** A longer one is streamed. Bytes. */
+  readonly holdBytes: number;
+}
+
+/**
+ * Parses a response; a promise only where that takes long.
+ * @throws ProviderStatus for a status other than success, ProviderFailure otherwise.
+ */
+export type ParseResponse<T> = (
+  outcome: CheckedOutcome,
+  endpoint: AnsweringEndpoint,
+  operation: ProviderOperation,
+) => T | Promise<T>;
 
 /** The endpoint that a response is from. */
 interface AnsweringEndpoint {
@@ -47,11 +94,13 @@ export interface CallFacts {
   /** The endpoint of the last attempt; `null` when there was none. */
   endpoint: string | null;
   /** The time of all attempts without the pauses between them; `null` before the first has ended. */
-  providerMs?: number | null;
+  provider_ms?: number | null;
 }
 
 export interface ProviderAnswer<T> {
   /** The parsed response. */
   readonly value: T;
   readonly status: number;
+  /** What of the response has still to be read; `null` for a response that is held. */
+  readonly stream: ResponseStream | null;
 }

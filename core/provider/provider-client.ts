@@ -1,11 +1,17 @@
-import { type Balancing, isProviderFailure, type Log, type Provider } from '../contract/index.js';
+import {
+  type Balancing,
+  isProviderFailure,
+  type Log,
+  type Provider,
+  ProviderFailure,
+} from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import type { IdentitySigner } from '../identity/identity-keys.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
 import type { ModuleScope } from '../isolation/scope.js';
-import { nameActor } from '../lib/actor-name.js';
+import { nameShare } from '../lib/actor-name.js';
 import { QueueFull } from '../lib/semaphore.js';
-import { CallPlaces } from './call-places.js';
+import { Bulkhead } from './bulkhead.js';
 import { Deadline } from './deadline.js';
 import { Dispatcher } from './dispatcher.js';
 import { Endpoint, type EndpointStatus } from './endpoint.js';
@@ -13,11 +19,11 @@ import { type EndpointBase, parseEndpointBase } from './endpoint-base.js';
 import { EndpointPool } from './endpoint-pool.js';
 import { startHealthChecks } from './health-checks.js';
 import type { LoadShedder } from './load-shedding.js';
-import { OpenDeadlines } from './open-deadlines.js';
 import { isPassedOn } from './outcome.js';
-import type { ParseResponse, ProviderAnswer, ProviderCall } from './provider-call.js';
+import type { ParseResponse, ProviderAnswer, ProviderCall, Upload } from './provider-call.js';
 import { RateLimits } from './rate-limits.js';
-import { createOpenBreaker, createOverload } from './rejected-call.js';
+import { createOverload } from './rejected-call.js';
+import type { ResponseStream } from './response-stream.js';
 import { MIN_SERVER_ERROR } from './verdicts.js';
 
 interface CallCounts {
@@ -33,8 +39,16 @@ interface CallCounts {
   readonly sending: number;
 }
 
+/** The calls of a module, over all its versions. */
+export interface CallTotals {
+  calls: number;
+  failed: number;
+}
+
 interface ProviderClientOptions {
   readonly provider: Provider;
+  /** Whether the adapter streams. Default false. */
+  readonly streams?: boolean;
   readonly descriptor: Descriptor;
   readonly log: Log;
   /** Health checks end with it. */
@@ -45,6 +59,8 @@ interface ProviderClientOptions {
   readonly identity: IdentitySigner | null;
   /** Owner of errors in the provider's code. Default: the host. */
   readonly owner?: ErrorOwner | null;
+  /** Counts of earlier versions. Default: there are none. */
+  readonly totals?: CallTotals;
 }
 
 const DEFAULT_BALANCING: Balancing = { strategy: 'round_robin', hashHeader: null, health: null };
@@ -56,20 +72,23 @@ const DEFAULT_BALANCING: Balancing = { strategy: 'round_robin', hashHeader: null
 export class ProviderClient {
   /** The request header that is the key of `consistent_hash`, in lower case; `null` for other strategies. */
   readonly hashHeader: string | null;
-  /** Of the endpoints that name a URL. */
+  /** The bases of the endpoints that name a URL. */
   readonly bases: readonly EndpointBase[];
   /** Called after each call is counted. */
   onCallEnd: (() => void) | null = null;
   /** `null`: no limit. */
   readonly rates: RateLimits | null;
+  readonly totals: CallTotals;
+  /** Whether the provider gets HEAD, and bodies as streams. */
+  readonly streams: boolean;
   readonly #descriptor: Descriptor;
   readonly #loadShedder: LoadShedder | null;
   readonly #owner: ErrorOwner | null;
   readonly #endpoints: EndpointPool;
   /** Limits the concurrent calls, so that a hanging module cannot fill the host. */
-  readonly #bulkhead: CallPlaces;
+  readonly #bulkhead: Bulkhead;
   readonly #dispatcher: Dispatcher;
-  /** Of the calls in progress. */
+  /** The deadlines of the calls in progress. */
   readonly #deadlines = new OpenDeadlines();
   #calls = 0;
   #ended = 0;
@@ -79,13 +98,17 @@ export class ProviderClient {
 
   constructor({
     provider,
+    streams = false,
     descriptor,
     log,
     scope,
     loadShedder,
     identity,
     owner,
+    totals = { calls: 0, failed: 0 },
   }: ProviderClientOptions) {
+    this.totals = totals;
+    this.streams = streams;
     const { strategy, hashHeader, health } = provider.balancing?.() ?? DEFAULT_BALANCING;
     this.hashHeader = hashHeader;
     this.#descriptor = descriptor;
@@ -94,8 +117,8 @@ export class ProviderClient {
     this.#endpoints = new EndpointPool(createEndpoints(provider, descriptor, log), strategy);
     this.bases = this.#endpoints.all.flatMap(({ base }) => base ?? []);
     this.rates = RateLimits.create(descriptor.rate);
-    const { concurrency, queue, queueMs } = descriptor.limits;
-    this.#bulkhead = new CallPlaces(concurrency, queueMs === 0 ? 0 : queue);
+    const { concurrency, queue, queue_ms } = descriptor.limits;
+    this.#bulkhead = new Bulkhead(concurrency, queue_ms === 0 ? 0 : queue);
     this.#dispatcher = new Dispatcher({
       provider,
       endpoints: this.#endpoints,
@@ -112,6 +135,7 @@ export class ProviderClient {
     }
   }
 
+  /** The counts of this version. */
   counts(): CallCounts {
     return {
       calls: this.#calls,
@@ -161,6 +185,7 @@ export class ProviderClient {
    */
   async call<T>(call: ProviderCall, parse: ParseResponse<T>): Promise<ProviderAnswer<T>> {
     this.#calls += 1;
+    this.totals.calls += 1;
     try {
       this.#loadShedder?.enter();
     } catch (error) {
@@ -171,10 +196,25 @@ export class ProviderClient {
     this.#deadlines.add(deadline);
     let hasPlace = false;
     let isFailed = false;
+    let stream: ResponseStream | null = null;
+    let endUpload = () => {};
+    const end = () => {
+      deadline.end();
+      this.#deadlines.delete(deadline);
+      endUpload();
+      this.#loadShedder?.leave();
+      this.#countEnd(isFailed);
+    };
     try {
+      if (call.upload !== undefined) endUpload = this.#beginUpload(call, call.upload, deadline);
       hasPlace = this.#bulkhead.tryAcquire() || (await this.#waitForTurn(call, deadline));
       const answer = await this.#dispatcher.send(call, parse, deadline);
+      ({ stream } = answer);
       isFailed = answer.status >= MIN_SERVER_ERROR;
+      stream?.onEnd((failure) => {
+        isFailed ||= failure !== null && !isCancelled(failure);
+        end();
+      });
       if (call.held !== undefined) {
         // Until the response has left.
         call.held.keepPlace(this.#bulkhead);
@@ -186,23 +226,40 @@ export class ProviderClient {
       throw error;
     } finally {
       if (hasPlace) this.#bulkhead.release();
-      deadline.end();
-      this.#deadlines.delete(deadline);
-      this.#loadShedder?.leave();
-      this.#countEnd(isFailed);
+      if (stream === null) end();
     }
+  }
+
+  /**
+   * @returns ends it with its call
+   * @throws RejectedCall for one request too many of an actor that still sends others.
+   */
+  #beginUpload({ context }: ProviderCall, upload: Upload, deadline: Deadline): () => void {
+    const share = shareOf(context);
+    if (!this.#bulkhead.beginReceiving(share)) {
+      throw createOverload('limits.concurrency', 'the caller sends too many bodies at once');
+    }
+    upload.watch({
+      onStart: () => deadline.suspend(),
+      onEnd: () => deadline.restart(),
+      onFailure: (cause) =>
+        deadline.abort(isProviderFailure(cause) ? cause : createEndedEarly(cause)),
+    });
+    return () => {
+      this.#bulkhead.endReceiving(share);
+      upload.stop();
+    };
   }
 
   async #waitForTurn(call: ProviderCall, deadline: Deadline): Promise<true> {
     const { route } = call;
     // Waiting is pointless while every breaker is open.
-    if (!this.#endpoints.isAdmitting(route)) throw createOpenBreaker(this.#endpoints.waitMs(route));
+    if (!this.#endpoints.isAdmitting(route)) throw this.#endpoints.createRejection(route);
     deadline.throwIfAborted();
     try {
-      const timeoutMs = this.#descriptor.limits.queueMs;
-      const { actor } = call.context;
+      const timeoutMs = this.#descriptor.limits.queue_ms;
       // The calls of different actors take turns, so that none can keep out the others.
-      const share = actor === null ? '' : nameActor(actor);
+      const share = shareOf(call.context);
       await this.#bulkhead.acquire({ signal: deadline, timeoutMs, share });
       return true;
     } catch (error) {
@@ -215,7 +272,10 @@ export class ProviderClient {
 
   #countEnd(isFailed: boolean): void {
     this.#ended += 1;
-    if (isFailed) this.#failed += 1;
+    if (isFailed) {
+      this.#failed += 1;
+      this.totals.failed += 1;
+    }
     this.#reportIdle();
     this.onCallEnd?.();
   }
@@ -227,6 +287,15 @@ export class ProviderClient {
   #reportIdle(): void {
     if (this.#onIdle !== null && this.#isIdle()) this.#onIdle();
   }
+}
+
+/** The caller gets the cause. */
+function createEndedEarly(cause: Error): ProviderFailure {
+  return new ProviderFailure('cancelled', 'the body of the request ended early', { cause });
+}
+
+function shareOf({ actor }: ProviderCall['context']): string {
+  return actor === null ? '' : nameShare(actor);
 }
 
 /** A disconnected client is not a failure of the module. */
@@ -245,4 +314,32 @@ function createEndpoints(
     const base = url === undefined ? null : parseEndpointBase(url);
     return new Endpoint({ id, weight, name: id, base, breaker, log });
   });
+}
+
+/**
+ * The deadlines of the calls in progress. Not a Set: a Set makes a new table for every so many calls, and
+ * all that the old tables refer to outlives dozens of collections (50 % more memory under load).
+ */
+class OpenDeadlines {
+  readonly #all: Deadline[] = [];
+
+  get size(): number {
+    return this.#all.length;
+  }
+
+  add(deadline: Deadline): void {
+    deadline.index = this.#all.push(deadline) - 1;
+  }
+
+  /** @param deadline one that was added, and not deleted since */
+  delete(deadline: Deadline): void {
+    const last = this.#all.pop();
+    if (last === undefined || last === deadline) return;
+    this.#all[deadline.index] = last;
+    last.index = deadline.index;
+  }
+
+  cut(): void {
+    for (const deadline of [...this.#all]) deadline.cut();
+  }
 }

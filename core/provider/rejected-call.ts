@@ -38,8 +38,12 @@ export function createOverload(limit: string, message: string): RejectedCall {
   return new RejectedCall('overloaded', message, { field: 'limit', reason: limit });
 }
 
-/** @param waitMs until a breaker admits a probe */
-export function createOpenBreaker(waitMs: number): RejectedCall {
+/**
+ * @param waitMs until a breaker admits a probe
+ * @param failure that opened it
+ */
+export function createOpenBreaker(waitMs: number, failure: string | null): RejectedCall {
   const evidence = { field: 'breaker', reason: 'open' };
-  return new RejectedCall('unavailable', 'circuit breaker open', evidence, waitMs);
+  const message = `circuit breaker open${failure === null ? '' : ` after ${failure}`}`;
+  return new RejectedCall('unavailable', message, evidence, waitMs);
 }

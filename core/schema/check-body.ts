@@ -1,7 +1,12 @@
 import { parseStrictJson } from '../lib/json-structure.js';
 import type { CompiledSchema } from './compile-schema.js';
 import { formatPointer } from './json-pointer.js';
-import { MAX_POINTER_LENGTH, MAX_VIOLATIONS, type SchemaViolation } from './run.js';
+import {
+  type CheckLimits,
+  MAX_POINTER_LENGTH,
+  MAX_VIOLATIONS,
+  type SchemaViolation,
+} from './run.js';
 
 /** As the console bridge does. */
 const MAX_DEPTH = 1000;
@@ -14,10 +19,15 @@ const REASONS = {
 /**
  * What violates a schema in bytes that are known to be JSON in UTF-8. Repeated members and deep nesting are
  * violations too: the provider may read another value than the one that was checked.
+ * @throws CheckTooCostly beyond limits that are not the full ones.
  */
-export function checkBody(schema: CompiledSchema, body: Buffer): readonly SchemaViolation[] {
+export function checkBody(
+  schema: CompiledSchema,
+  body: Buffer,
+  limits: CheckLimits,
+): readonly SchemaViolation[] {
   const { value, problems } = parseStrictJson(body, MAX_DEPTH, MAX_VIOLATIONS);
-  if (problems.length === 0) return schema.findViolations(value);
+  if (problems.length === 0) return schema.findViolations(value, limits);
   return problems.map(({ path, problem }) => ({
     pointer: formatPointer(path).slice(0, MAX_POINTER_LENGTH),
     reason: REASONS[problem],

@@ -2,8 +2,16 @@ import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
 import type { JsonSchema } from '../contract/index.js';
 import { type Checker, type CheckerSource, type Matcher, violates } from './checker.js';
-import { CheckTooCostly, ROOT, Run, type SchemaViolation } from './run.js';
-import { createSchemaGraph, findCircles, resolveReference } from './schema-graph.js';
+import {
+  type CheckLimits,
+  CheckTooCostly,
+  FULL_CHECK,
+  ROOT,
+  Run,
+  type SchemaViolation,
+} from './run.js';
+import { createSchemaGraph, findCircles } from './schema-graph.js';
+import { resolveReference, type SchemaScope, type SharedSchemas } from './shared-schemas.js';
 import { isSimplePattern } from './simple-pattern.js';
 import { SubschemaChecker } from './subschema-checker.js';
 import { isSchemaObject } from './subschema-keywords.js';
@@ -11,39 +19,113 @@ import { translatePattern } from './translate-pattern.js';
 
 /** A schema that is ready to check values. */
 export interface CompiledSchema {
-  /** What violates the schema: none for a valid value, otherwise 1 to 20. */
-  findViolations(value: unknown): readonly SchemaViolation[];
+  /**
+   * What violates the schema: none for a valid value, otherwise 1 to 20. A value whose check exceeds the full
+   * limits violates it.
+   * @param limits default the full ones
+   * @throws CheckTooCostly beyond lower limits: the value has to be checked elsewhere.
+   */
+  findViolations(value: unknown, limits?: CheckLimits): readonly SchemaViolation[];
 }
 
-const TOO_COSTLY: SchemaViolation = { pointer: '', reason: 'too large for its schema to check' };
+export const TOO_COSTLY: SchemaViolation = {
+  pointer: '',
+  reason: 'too large for its schema to check',
+};
 const TOO_DEEP: SchemaViolation = {
   pointer: '',
   reason: 'nested too deeply for its schema to check',
 };
 
-/**
- * Compiles a schema without problems. Subschemas and patterns are compiled at their first use, so this is quick
- * however large the schema is.
- */
+/** Compiles a schema that refers to no shared ones. */
 export function compileSchema(schema: JsonSchema): CompiledSchema {
-  const root = new SchemaCheckers(schema).checkerOf(schema);
-  return { findViolations: (value) => findViolations(root, value) };
+  return new SchemaRegistry({}).compile(schema);
 }
 
-function findViolations(root: Checker, value: unknown): readonly SchemaViolation[] {
+/** Compiles the schemas of one manifest: each shared schema and each pattern is compiled once. */
+export class SchemaRegistry {
+  readonly shared: SharedSchemas;
+  readonly #checkers = new Map<unknown, SchemaCheckers>();
+  readonly #matchers = new Map<string, Matcher>();
+  /** The roots whose recursive parts are known. */
+  readonly #analyzed = new Set<object>();
+  readonly #recursive = new Set<object>();
+
+  constructor(shared: SharedSchemas) {
+    this.shared = shared;
+  }
+
+  /**
+   * Compiles a schema without problems. Subschemas and patterns are compiled at their first use, so this is quick
+   * however large the schema is.
+   */
+  compile(schema: JsonSchema): CompiledSchema {
+    this.#analyze(schema);
+    const root = this.checkersOf({ root: schema, shared: this.shared }).checkerOf(schema);
+    return {
+      findViolations: (value, limits = FULL_CHECK) => findViolations(root, value, limits),
+    };
+  }
+
+  /** The shared schemas that a schema reaches. */
+  listReached(schema: JsonSchema): SharedSchemas {
+    if (typeof schema === 'boolean') return {};
+    const { nodes } = createSchemaGraph([{ schema, path: [] }], this.shared, () => true);
+    const names = new Set(nodes.flatMap(({ sharedName }) => sharedName ?? []));
+    const known = [...names].filter((name) => Object.hasOwn(this.shared, name));
+    return Object.fromEntries(known.map((name) => [name, this.shared[name] as JsonSchema]));
+  }
+
+  checkersOf(scope: SchemaScope): SchemaCheckers {
+    const known = this.#checkers.get(scope.root);
+    if (known !== undefined) return known;
+    const created = new SchemaCheckers(scope, this);
+    this.#checkers.set(scope.root, created);
+    return created;
+  }
+
+  isRecursive(schema: object): boolean {
+    return this.#recursive.has(schema);
+  }
+
+  matcherOf(pattern: string): Matcher {
+    const known = this.#matchers.get(pattern) ?? createMatcher(pattern);
+    this.#matchers.set(pattern, known);
+    return known;
+  }
+
+  /** What is known already leads to nothing new, so that no circle leads through both. */
+  #analyze(schema: JsonSchema): void {
+    if (typeof schema === 'boolean' || this.#analyzed.has(schema)) return;
+    const isNew = (root: object) => !this.#analyzed.has(root);
+    const graph = createSchemaGraph([{ schema, path: [] }], this.shared, isNew);
+    const circles = findCircles(graph, ({ appliesTo }) => appliesTo !== 'nothing');
+    for (const node of circles.keys()) this.#recursive.add(node.schema);
+    for (const { root } of graph.nodes) this.#analyzed.add(root);
+  }
+}
+
+function findViolations(
+  root: Checker,
+  value: unknown,
+  limits: CheckLimits,
+): readonly SchemaViolation[] {
   try {
-    if (root.check(value, new Run(), null, null)) return [];
+    if (root.check(value, new Run(limits), null, null)) return [];
     // Most values are valid: places are only followed for those that are not.
-    const run = new Run();
+    const run = new Run(limits);
     root.check(value, run, ROOT, null);
     return run.violations;
   } catch (error) {
-    if (error instanceof CheckTooCostly) return [TOO_COSTLY];
+    if (error instanceof CheckTooCostly && limits === FULL_CHECK) return [TOO_COSTLY];
     // A chain of references at each of a thousand levels needs more stack than there is.
     if (error instanceof RangeError) return [TOO_DEEP];
     throw error;
   }
 }
+
+/** Compiling an instruction of a pattern costs as much as so many parts that are looked at. */
+const COST_OF_INSTRUCTION = 64;
 
 const ANYTHING: Checker = { check: () => true, acceptsKind: () => true };
 const NOTHING: Checker = {
@@ -53,14 +135,13 @@ const NOTHING: Checker = {
 
 /** The checkers of all subschemas of a schema. */
 class SchemaCheckers implements CheckerSource {
-  readonly #root: JsonSchema;
+  readonly #scope: SchemaScope;
+  readonly #registry: SchemaRegistry;
   readonly #checkers = new Map<object, Checker>();
-  readonly #matchers = new Map<string, Matcher>();
-  readonly #recursive: ReadonlySet<object>;
 
-  constructor(root: JsonSchema) {
-    this.#root = root;
-    this.#recursive = typeof root === 'boolean' ? new Set() : findRecursive(root);
+  constructor(scope: SchemaScope, registry: SchemaRegistry) {
+    this.#scope = scope;
+    this.#registry = registry;
   }
 
   checkerOf(schema: unknown): Checker {
@@ -68,35 +149,32 @@ class SchemaCheckers implements CheckerSource {
     const known = this.#checkers.get(schema);
     if (known !== undefined) return known;
     // A schema that only refers to another one is that one.
-    const target = isReference(schema) ? resolveReference(this.#root, schema['$ref']) : null;
     const checker =
-      target === null
-        ? new SubschemaChecker(schema, this, this.#recursive.has(schema))
-        : this.checkerOf(target.value);
+      (isReference(schema) ? this.#follow(schema['$ref']) : null) ??
+      new SubschemaChecker(schema, this, this.#registry.isRecursive(schema));
     this.#checkers.set(schema, checker);
     return checker;
   }
 
   checkerAt(reference: string): Checker {
-    const target = resolveReference(this.#root, reference);
-    if (target === null) throw new Error('a reference of the schema leads nowhere');
-    return this.checkerOf(target.value);
+    const checker = this.#follow(reference);
+    if (checker === null) throw new Error('a reference of the schema leads nowhere');
+    return checker;
   }
 
   matcherOf(pattern: string): Matcher {
-    const known = this.#matchers.get(pattern) ?? createMatcher(pattern);
-    this.#matchers.set(pattern, known);
-    return known;
+    return this.#registry.matcherOf(pattern);
+  }
+
+  #follow(reference: unknown): Checker | null {
+    const target = resolveReference(this.#scope, reference);
+    if (target === null) return null;
+    return this.#registry.checkersOf(target.scope).checkerOf(target.value);
   }
 }
 
 function isReference(schema: Readonly<Record<string, unknown>>): boolean {
   return Object.keys(schema).every((key) => key === '$ref') && schema['$ref'] !== undefined;
-}
-
-function findRecursive(root: Readonly<Record<string, unknown>>): ReadonlySet<object> {
-  const circles = findCircles(createSchemaGraph(root), ({ appliesTo }) => appliesTo !== 'nothing');
-  return new Set([...circles.keys()].map(({ schema }) => schema));
 }
 
 /** Few schemas have patterns, and the engine needs 10 ms to load. */
@@ -119,6 +197,7 @@ function createMatcher(pattern: string): Matcher {
   return {
     test: (text, run) => {
       run.spendOnPattern(text.length, size);
+      if (engine === null) run.look(size * COST_OF_INSTRUCTION);
       engine ??= loadEngine().compile(source);
       return engine.test(text);
     },

@@ -1,11 +1,21 @@
+import type { Run } from './run.js';
+
+/** A name that is kept costs as much as so many that are looked at. */
+const COST_OF_NAME = 4;
+
 /** The parts of one value that keywords have applied a schema to, for `unevaluatedProperties` and `…Items`. */
 export class Evaluated {
+  readonly #run: Run;
   #hasAllProperties = false;
   #hasAllItems = false;
   /** So many items from the start. */
   #items = 0;
   readonly #properties = new Set<string>();
   readonly #scattered = new Set<number>();
+
+  constructor(run: Run) {
+    this.#run = run;
+  }
 
   hasProperty(name: string): boolean {
     return this.#hasAllProperties || this.#properties.has(name);
@@ -16,6 +26,7 @@ export class Evaluated {
   }
 
   addProperty(name: string): void {
+    this.#run.look(COST_OF_NAME);
     this.#properties.add(name);
   }
 
@@ -28,6 +39,7 @@ export class Evaluated {
   }
 
   addItem(index: number): void {
+    this.#run.look(COST_OF_NAME);
     this.#scattered.add(index);
   }
 
@@ -39,6 +51,7 @@ export class Evaluated {
     this.#hasAllProperties ||= other.#hasAllProperties;
     this.#hasAllItems ||= other.#hasAllItems;
     this.#items = Math.max(this.#items, other.#items);
+    this.#run.look((other.#properties.size + other.#scattered.size) * COST_OF_NAME);
     for (const name of other.#properties) this.#properties.add(name);
     for (const index of other.#scattered) this.#scattered.add(index);
   }

@@ -1,11 +1,35 @@
-/** Whether a number is a multiple of another one, as the decimals that are written in JSON. */
-export function isMultipleOf(value: number, divisor: number): boolean {
-  if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
-  if (!Number.isFinite(value)) return false;
-  const a = toDecimal(value);
-  const b = toDecimal(divisor);
-  const exponent = Math.min(a.exponent, b.exponent);
-  return scale(a, exponent) % scale(b, exponent) === 0n;
+/** Decimals with fewer digits are read as different numbers, so that a rounded one is the one that was written. */
+const MAX_EXACT_DIGITS = 1e15;
+/** The powers of ten that a number holds exactly. */
+const MAX_EXACT_POWER = 22;
+
+/**
+ * Creates a check whether numbers are multiples of a divisor, as the decimals that are written in JSON. Few numbers
+ * need more than plain arithmetic.
+ */
+export function createMultipleCheck(divisor: number): (value: number) => boolean {
+  const { digits, exponent } = toDecimal(divisor);
+  const remainders = new Remainders(digits);
+  const isWhole = Number.isSafeInteger(divisor);
+  const factor = exponent <= 0 && exponent >= -MAX_EXACT_POWER ? Number(`1e${-exponent}`) : null;
+  // With this exponent the divisor has as many digits.
+  const units = Number(digits);
+  return (value) => {
+    if (isWhole && Number.isSafeInteger(value)) return value % divisor === 0;
+    if (!Number.isFinite(value)) return false;
+    if (Math.abs(value) < Math.abs(divisor)) return value === 0;
+    if (factor !== null && units < MAX_EXACT_DIGITS) {
+      const scaled = Math.round(value * factor);
+      if (Math.abs(scaled) < MAX_EXACT_DIGITS) {
+        // Otherwise the value has more decimal places than any multiple.
+        return scaled / factor === value && scaled % units === 0;
+      }
+    }
+    const decimal = toDecimal(value);
+    // The last digit of a decimal is not 0, so a shorter multiple cannot be as precise.
+    if (decimal.exponent < exponent) return false;
+    return remainders.isMultiple(decimal.digits, decimal.exponent - exponent);
+  };
 }
 
 interface Decimal {
@@ -20,6 +44,20 @@ function toDecimal(value: number): Decimal {
   return { digits: BigInt(whole + fraction), exponent: Number(power) - fraction.length };
 }
 
-function scale({ digits, exponent }: Decimal, to: number): bigint {
-  return digits * 10n ** BigInt(exponent - to);
+/** The remainders of powers of ten: numbers have up to 300 digits, and a body thousands of them. */
+class Remainders {
+  readonly #divisor: bigint;
+  readonly #powers: bigint[] = [];
+
+  constructor(divisor: bigint) {
+    this.#divisor = divisor;
+  }
+
+  isMultiple(digits: bigint, power: number): boolean {
+    for (let known = this.#powers.length; known <= power; known += 1) {
+      const before = this.#powers[known - 1];
+      this.#powers.push((before === undefined ? 1n : before * 10n) % this.#divisor);
+    }
+    return (digits * (this.#powers[power] ?? 0n)) % this.#divisor === 0n;
+  }
 }

@@ -1,8 +1,8 @@
 import type { SchemaObject } from '../contract/index.js';
-import { type CompiledSchema, compileSchema } from './compile-schema.js';
+import { type CompiledSchema, SchemaRegistry } from './compile-schema.js';
 import { parsePointer } from './json-pointer.js';
-import { MAX_VIOLATIONS } from './run.js';
-import { resolveReference } from './schema-graph.js';
+import { type CheckLimits, FULL_CHECK, MAX_VIOLATIONS } from './run.js';
+import { resolveReference, type SchemaScope } from './shared-schemas.js';
 import { isSchemaObject } from './subschema-keywords.js';
 
 /** What violates the schema of a query. */
@@ -32,18 +32,22 @@ export class QuerySchema {
   /** Whether names without a property are part of the checked object. */
   readonly #keepsOthers: boolean;
 
-  constructor(schema: SchemaObject) {
+  constructor(schema: SchemaObject, registry = new SchemaRegistry({})) {
     const { properties, additionalProperties: others } = schema;
+    const scope = { root: schema, shared: registry.shared };
     for (const [name, property] of Object.entries(isSchemaObject(properties) ? properties : {})) {
-      this.#parameters.set(name, describeParameter(property, schema));
+      this.#parameters.set(name, describeParameter(property, scope));
     }
-    this.#compiled = compileSchema(schema);
+    this.#compiled = registry.compile(schema);
     this.#isClosed = others === false;
     this.#keepsOthers = !isSchemaObject(others);
   }
 
-  /** @param query without the question mark, as sent */
-  findViolations(query: string): readonly QueryViolation[] {
+  /**
+   * @param query without the question mark, as sent
+   * @throws CheckTooCostly beyond limits that are not the full ones.
+   */
+  findViolations(query: string, limits: CheckLimits = FULL_CHECK): readonly QueryViolation[] {
     const values = Object.create(null) as Record<string, unknown>;
     const violations: QueryViolation[] = [];
     const report = (name: string | null, reason: string) => {
@@ -55,7 +59,7 @@ export class QuerySchema {
       else this.#add(values, name, text, report);
     }
     if (violations.length > 0) return violations.slice(0, MAX_VIOLATIONS);
-    return this.#compiled.findViolations(values).map(({ pointer, reason }) => {
+    return this.#compiled.findViolations(values, limits).map(({ pointer, reason }) => {
       const [name] = parsePointer(pointer);
       return { name: name?.slice(0, MAX_NAME_LENGTH) ?? null, reason };
     });
@@ -100,24 +104,25 @@ function decode(text: string): string | null {
   }
 }
 
-function describeParameter(property: unknown, root: SchemaObject): Parameter {
-  const schema = followReferences(property, root);
-  const isList = listTypes(schema).includes('array');
-  const value = isList ? followReferences(schema?.['items'], root) : schema;
+function describeParameter(property: unknown, scope: SchemaScope): Parameter {
+  const found = followReferences(property, scope);
+  const isList = listTypes(found.schema).includes('array');
+  const value = isList
+    ? followReferences(found.schema?.['items'], found.scope).schema
+    : found.schema;
   return { ...describeReading(value), isList };
 }
 
 /** The schema that a property refers to, since its type decides how a value is read. */
-function followReferences(schema: unknown, root: SchemaObject): SchemaObject | null {
-  let current = schema;
-  while (
-    isSchemaObject(current) &&
-    current['type'] === undefined &&
-    current['$ref'] !== undefined
-  ) {
-    current = resolveReference(root, current['$ref'])?.value;
+function followReferences(written: unknown, start: SchemaScope) {
+  let schema = written;
+  let scope = start;
+  while (isSchemaObject(schema) && schema['type'] === undefined && schema['$ref'] !== undefined) {
+    const target = resolveReference(scope, schema['$ref']);
+    schema = target?.value;
+    scope = target?.scope ?? scope;
   }
-  return isSchemaObject(current) ? current : null;
+  return { schema: isSchemaObject(schema) ? schema : null, scope };
 }
 
 function describeReading(schema: SchemaObject | null): Pick<Parameter, 'reads' | 'expects'> {

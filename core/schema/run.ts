@@ -18,12 +18,26 @@ export interface SchemaViolation {
 export const MAX_VIOLATIONS = 20;
 /** Names in a pointer come from the client. */
 export const MAX_POINTER_LENGTH = 4096;
-/** Subschemas applied to parts of one value; one to two seconds at most. */
-const MAX_STEPS = 3_000_000;
+/** How much one check may cost. */
+export interface CheckLimits {
+  /** Subschemas applied to parts of the value. */
+  readonly steps: number;
+  /** Members, items and names that keywords look at. */
+  readonly looks: number;
+}
+
+/** A check on the event loop takes at most some 10 ms. */
+export const INLINE_CHECK: CheckLimits = { steps: 10_000, looks: 200_000 };
+/** A check that others wait for takes at most some 100 ms. */
+export const SHORT_CHECK: CheckLimits = { steps: 150_000, looks: 3_000_000 };
+/** The most for any value: some seconds, so only a thread of its own runs to this end. */
+export const FULL_CHECK: CheckLimits = { steps: 3_000_000, looks: 50_000_000 };
+/** A name that is listed costs as much as so many that are looked at. */
+const COST_OF_LISTING = 4;
 /** Characters times instructions of a pattern that count as one step. */
 const PATTERN_WORK_PER_STEP = 32;
 
-/** The check was stopped: a schema may apply thousands of subschemas to each part of a value. */
+/** The check was stopped at its limits: a schema may apply thousands of subschemas to each part of a value. */
 export class CheckTooCostly extends Error {
   override readonly name = 'CheckTooCostly';
 }
@@ -36,9 +50,17 @@ export const ROOT: Place = { parent: null, key: '' };
 /** The state of one check of one value. */
 export class Run {
   #violations: SchemaViolation[] = [];
-  #steps = MAX_STEPS;
+  #steps: number;
+  #looks: number;
+  #named: object | null = null;
+  #names: readonly string[] = [];
   #ids: StructuralIds | null = null;
   #known: Map<object, Map<object, boolean>> | null = null;
+
+  constructor({ steps, looks }: CheckLimits) {
+    this.#steps = steps;
+    this.#looks = looks;
+  }
 
   get violations(): readonly SchemaViolation[] {
     return this.#violations;
@@ -50,7 +72,7 @@ export class Run {
 
   /** Distinguishes values for `uniqueItems`. */
   get ids(): StructuralIds {
-    this.#ids ??= new StructuralIds();
+    this.#ids ??= new StructuralIds((parts) => this.look(parts));
     return this.#ids;
   }
 
@@ -58,6 +80,22 @@ export class Run {
   spend(steps = 1): void {
     this.#steps -= steps;
     if (this.#steps < 0) throw new CheckTooCostly();
+  }
+
+  /** Counts what a keyword looks at beside the subschemas that it applies. @throws CheckTooCostly */
+  look(parts: number): void {
+    this.#looks -= parts;
+    if (this.#looks < 0) throw new CheckTooCostly();
+  }
+
+  /** The names of the members of an object; kept for the next keyword, since listing them takes long. */
+  namesOf(value: object): readonly string[] {
+    if (this.#named !== value) {
+      this.#names = Object.keys(value);
+      this.#named = value;
+      this.look(this.#names.length * COST_OF_LISTING);
+    }
+    return this.#names;
   }
 
   /** @throws CheckTooCostly */

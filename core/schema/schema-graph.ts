@@ -1,5 +1,8 @@
-import { findAtPath, type JsonPath, parseReference } from './json-pointer.js';
+import type { JsonPath } from './json-pointer.js';
+import { readSharedName, resolveReference, type SharedSchemas } from './shared-schemas.js';
 import { isSchemaObject, listSubschemas } from './subschema-keywords.js';
+
+type SchemaObject = Readonly<Record<string, unknown>>;
 
 /** From one schema object to another that it applies. */
 interface SchemaEdge {
@@ -12,54 +15,68 @@ interface SchemaEdge {
 
 /** A schema object within a schema. */
 export interface SchemaNode {
-  readonly schema: Readonly<Record<string, unknown>>;
+  readonly schema: SchemaObject;
+  /** The schema that it is a part of, where its own references start. */
+  readonly root: SchemaObject;
   readonly path: JsonPath;
   readonly edges: SchemaEdge[];
+  /** The shared schema that it refers to, which may be missing or outside of the graph. */
+  readonly sharedName: string | null;
   /** Boolean schemas among its own subschemas: they count, but lead nowhere. */
   booleans: number;
 }
 
-/** A schema as a graph. References lead to nodes too, so it may have circles. */
+/** Schemas as a graph. References lead to nodes too, so it may have circles. */
 export interface SchemaGraph {
-  readonly root: SchemaNode;
-  /** In the order of the schema. */
+  /** In the order of the schemas. */
   readonly nodes: readonly SchemaNode[];
 }
 
-/** Ignores what is no schema and references that lead nowhere: other rules report them. */
-export function createSchemaGraph(schema: Readonly<Record<string, unknown>>): SchemaGraph {
+export interface SchemaRoot {
+  readonly schema: SchemaObject;
+  /** The start of the paths of its nodes. */
+  readonly path: JsonPath;
+}
+
+/**
+ * Ignores what is no schema and references that lead nowhere: other rules report them.
+ * @param follows whether the graph goes on in a shared schema that is none of the roots
+ */
+export function createSchemaGraph(
+  roots: readonly SchemaRoot[],
+  shared: SharedSchemas,
+  follows: (schema: SchemaObject) => boolean,
+): SchemaGraph {
   const nodes = new Map<object, SchemaNode>();
   const pending: SchemaNode[] = [];
-  const enter = (value: Readonly<Record<string, unknown>>, path: JsonPath): SchemaNode => {
-    const known = nodes.get(value);
+  const enter = (schema: SchemaObject, root: SchemaObject, path: JsonPath): SchemaNode => {
+    const known = nodes.get(schema);
     if (known !== undefined) return known;
-    const node: SchemaNode = { schema: value, path, edges: [], booleans: 0 };
-    nodes.set(value, node);
+    const sharedName = readSharedName(schema['$ref']);
+    const node: SchemaNode = { schema, root, path, edges: [], sharedName, booleans: 0 };
+    nodes.set(schema, node);
     pending.push(node);
     return node;
   };
-  const root = enter(schema, []);
+  const starts = new Map(roots.map(({ schema, path }) => [schema, path]));
+  for (const { schema, path } of roots) enter(schema, schema, path);
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
     for (const { keyword, appliesTo, value, path } of listSubschemas(node.schema)) {
       if (typeof value === 'boolean') node.booleans += 1;
       if (!isSchemaObject(value)) continue;
-      const target = enter(value, [...node.path, ...path]);
+      const target = enter(value, node.root, [...node.path, ...path]);
       node.edges.push({ target, keyword, appliesTo });
     }
-    const referred = resolveReference(schema, node.schema['$ref']);
-    if (isSchemaObject(referred?.value)) {
-      const target = enter(referred.value, referred.path);
-      node.edges.push({ target, keyword: '$ref', appliesTo: 'same' });
-    }
+    const referred = resolveReference({ root: node.root, shared }, node.schema['$ref']);
+    const value = referred?.value;
+    if (referred === null || !isSchemaObject(value)) continue;
+    const isShared = node.sharedName !== null;
+    if (isShared && !nodes.has(value) && !follows(value)) continue;
+    const root = isShared ? value : node.root;
+    const target = enter(value, root, [...(starts.get(root) ?? []), ...referred.path]);
+    node.edges.push({ target, keyword: '$ref', appliesTo: 'same' });
   }
-  return { root, nodes: [...nodes.values()] };
-}
-
-/** What a reference leads to in a schema; `null` for one that leads nowhere. */
-export function resolveReference(root: unknown, reference: unknown) {
-  if (typeof reference !== 'string') return null;
-  const path = parseReference(reference);
-  return path === null ? null : findAtPath(root, path);
+  return { nodes: [...nodes.values()] };
 }
 
 interface ExpansionStep {
@@ -69,7 +86,7 @@ interface ExpansionStep {
 
 /**
  * The number of subschemas with each reference expanded once where it stands: not again within its own
- * expansion. Stops counting above `limit`.
+ * expansion. Stops counting above `limit`. Shared schemas are not expanded.
  */
 export function countExpanded(root: SchemaNode, limit: number): number {
   let count = 0;
@@ -85,6 +102,7 @@ export function countExpanded(root: SchemaNode, limit: number): number {
     } else {
       count += 1 + node.booleans;
       for (const { target, keyword } of node.edges) {
+        if (target.root !== root.root) continue;
         stack.push({ do: keyword === '$ref' ? 'expand' : 'count', node: target });
       }
     }

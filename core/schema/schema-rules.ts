@@ -8,10 +8,16 @@ import {
   countExpanded,
   createSchemaGraph,
   findCircles,
-  resolveReference,
   type SchemaGraph,
   type SchemaNode,
+  type SchemaRoot,
 } from './schema-graph.js';
+import {
+  readSharedName,
+  resolveReference,
+  type SchemaScope,
+  type SharedSchemas,
+} from './shared-schemas.js';
 import { isSchemaObject } from './subschema-keywords.js';
 import { translatePattern } from './translate-pattern.js';
 
@@ -38,34 +44,144 @@ const BRANCHES: readonly (readonly string[])[] = [
   ['if', 'then', 'else'],
 ];
 
-/** Everything that makes a schema of a manifest invalid. */
-export function findSchemaProblems(schema: JsonSchema): SchemaProblem[] {
-  if (typeof schema === 'boolean') return [];
-  const tooLarge = findExcess(schema);
-  if (tooLarge !== null) return [tooLarge];
-  const graph = createSchemaGraph(schema);
-  const problems = [
-    ...graph.nodes.flatMap((node) => findKeywordProblems(node, schema)),
-    ...findPatternProblems(graph),
-    ...findCircularReferences(graph),
-    ...findBranchingRecursion(graph),
-  ];
-  if (countExpanded(graph.root, MAX_SUBSCHEMAS) > MAX_SUBSCHEMAS) {
-    const message = `must have at most ${MAX_SUBSCHEMAS} subschemas, with references expanded`;
-    problems.push({ rule: 'too-many-subschemas', message, hint: null, path: [] });
-  }
-  return problems;
+/** What counts toward the bounds of a schema. */
+interface SchemaSize {
+  readonly bytes: number;
+  readonly subschemas: number;
+  /** Of its patterns, by pattern: in instructions. */
+  readonly patterns: ReadonlyMap<string, number>;
+  /** The shared schemas that it refers to. */
+  readonly names: readonly string[];
 }
 
-function findExcess(schema: object): SchemaProblem | null {
-  const text = canonicalize(schema) ?? '';
-  if (Buffer.byteLength(text) > MAX_BYTES) {
-    const message = `must be at most ${MAX_BYTES} bytes in canonical form`;
-    return { rule: 'schema-too-large', message, hint: null, path: [] };
+interface CheckedSchema {
+  readonly problems: readonly SchemaProblem[];
+  /** `null` for a schema that exceeds a bound itself. */
+  readonly size: SchemaSize | null;
+}
+
+/** The rules for schemas of one manifest. What the shared ones need is computed once, however many refer to them. */
+export class SchemaRules {
+  readonly #shared: SharedSchemas;
+  readonly #sizes = new Map<string, SchemaSize | null>();
+  readonly #problems: SchemaProblem[] = [];
+  readonly #exceeding = new Map<string, boolean>();
+
+  constructor(shared: SharedSchemas) {
+    this.#shared = shared;
+    const roots: SchemaRoot[] = [];
+    for (const [name, schema] of Object.entries(shared)) {
+      const { problems, size } = checkOne(schema, [name], shared);
+      this.#problems.push(...problems);
+      this.#sizes.set(name, size);
+      if (size !== null && isSchemaObject(schema)) roots.push({ schema, path: [name] });
+    }
+    const graph = createSchemaGraph(roots, shared, () => false);
+    this.#problems.push(...findCircularReferences(graph), ...findBranchingRecursion(graph));
   }
-  if (!isDeeper(schema, MAX_DEPTH)) return null;
-  const message = `must be nested at most ${MAX_DEPTH} levels deep`;
-  return { rule: 'schema-too-deep', message, hint: 'use $defs and $ref', path: [] };
+
+  /** Everything that makes a shared schema invalid; paths start with its name. */
+  findShared(): SchemaProblem[] {
+    const exceeding = [...this.#sizes].flatMap(([name, size]): SchemaProblem[] => {
+      const problem = size === null ? null : this.#findExcess(size);
+      this.#exceeding.set(name, size === null || problem !== null);
+      return problem === null ? [] : [{ ...problem, path: [name] }];
+    });
+    return [...this.#problems, ...exceeding];
+  }
+
+  /** Everything that makes a schema invalid that refers to the shared ones. */
+  find(schema: JsonSchema): SchemaProblem[] {
+    if (typeof schema === 'boolean') return [];
+    const { problems, size } = checkOne(schema, [], this.#shared);
+    if (size === null) return [...problems];
+    const graph = createSchemaGraph([{ schema, path: [] }], this.#shared, () => false);
+    const excess = this.#findExcess(size);
+    // One that refers to a schema beyond a bound is beyond it too: the place to change is there.
+    const isCaused = size.names.some((name) => this.exceeds(name));
+    return [
+      ...problems,
+      ...findCircularReferences(graph),
+      ...findBranchingRecursion(graph),
+      ...(excess === null || isCaused ? [] : [{ ...excess, path: [] }]),
+    ];
+  }
+
+  /** Whether a shared schema exceeds a bound, itself or with what it reaches. */
+  exceeds(name: string): boolean {
+    const known = this.#exceeding.get(name);
+    if (known !== undefined) return known;
+    const size = this.#sizes.get(name);
+    const exceeds = size === null || (size !== undefined && this.#findExcess(size) !== null);
+    this.#exceeding.set(name, exceeds);
+    return exceeds;
+  }
+
+  /** Adds what is reached until a bound is exceeded, so that the cost does not grow with the manifest. */
+  #findExcess(own: SchemaSize): Omit<SchemaProblem, 'path'> | null {
+    const reached = new Set(own.names);
+    const patterns = new Map(own.patterns);
+    let { bytes, subschemas } = own;
+    // Grows while it is read; circles end, since a set has each name once.
+    for (const name of reached) {
+      const size = this.#sizes.get(name);
+      if (!size) continue;
+      bytes += size.bytes;
+      subschemas += size.subschemas;
+      for (const [pattern, instructions] of size.patterns) patterns.set(pattern, instructions);
+      for (const next of size.names) reached.add(next);
+      if (bytes > MAX_BYTES || subschemas > MAX_SUBSCHEMAS) break;
+    }
+    const together = reached.size === 0 ? '' : ', with the shared schemas that it reaches';
+    if (bytes > MAX_BYTES) {
+      const message = `must be at most ${MAX_BYTES} bytes in canonical form${together}`;
+      return { rule: 'schema-too-large', message, hint: null };
+    }
+    if (subschemas > MAX_SUBSCHEMAS) {
+      const message = `must have at most ${MAX_SUBSCHEMAS} subschemas, with references expanded${together}`;
+      return { rule: 'too-many-subschemas', message, hint: null };
+    }
+    const total = [...patterns.values()].reduce((sum, size) => sum + size, 0);
+    if (total <= MAX_PATTERN_SIZE) return null;
+    const message = `has patterns of ${total} RE2 instructions together${together}: at most ${MAX_PATTERN_SIZE}`;
+    return { rule: 'untranslatable-pattern', message, hint: PATTERN_HINT };
+  }
+}
+
+/** The rules for a schema that refers to no shared ones. */
+export function findSchemaProblems(schema: JsonSchema): SchemaProblem[] {
+  return new SchemaRules({}).find(schema);
+}
+
+const BOOLEAN_SIZE: SchemaSize = { bytes: 5, subschemas: 1, patterns: new Map(), names: [] };
+
+/** What can be said about a schema without the shared ones that it refers to. */
+function checkOne(schema: JsonSchema, path: JsonPath, shared: SharedSchemas): CheckedSchema {
+  if (typeof schema === 'boolean') return { problems: [], size: BOOLEAN_SIZE };
+  const bytes = Buffer.byteLength(canonicalize(schema) ?? '');
+  if (bytes > MAX_BYTES) {
+    const message = `must be at most ${MAX_BYTES} bytes in canonical form`;
+    return { problems: [{ rule: 'schema-too-large', message, hint: null, path }], size: null };
+  }
+  if (isDeeper(schema, MAX_DEPTH)) {
+    const message = `must be nested at most ${MAX_DEPTH} levels deep`;
+    const hint = 'use $defs and $ref';
+    return { problems: [{ rule: 'schema-too-deep', message, hint, path }], size: null };
+  }
+  const { nodes } = createSchemaGraph([{ schema, path }], shared, () => false);
+  const patterns = new Map<string, number>();
+  const problems = nodes.flatMap((node) => [
+    ...findKeywordProblems(node, { root: schema, shared }),
+    ...findPatternProblems(node, patterns),
+  ]);
+  const [root] = nodes as [SchemaNode];
+  const size = {
+    bytes,
+    subschemas: countExpanded(root, MAX_SUBSCHEMAS),
+    patterns,
+    names: [...new Set(nodes.flatMap(({ sharedName }) => sharedName ?? []))],
+  };
+  return { problems, size };
 }
 
 function isDeeper(value: unknown, levels: number): boolean {
@@ -73,23 +189,24 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
-function findKeywordProblems({ schema, path }: SchemaNode, root: unknown): SchemaProblem[] {
+function findKeywordProblems({ schema, path }: SchemaNode, scope: SchemaScope): SchemaProblem[] {
   return Object.entries(schema).flatMap(([keyword, value]): SchemaProblem[] => {
     const shape = findShapeProblem(keyword, value);
     const place = [...path, keyword];
     if (shape !== null) return [{ rule: 'invalid-schema', path: place, ...shape }];
-    const problem = findReferenceProblem(keyword, value, path.length === 0, root);
+    const problem = findReferenceProblem(keyword, value, schema === scope.root, scope);
     return problem === null ? [] : [{ ...problem, path: place }];
   });
 }
 
-const LOCAL_ONLY = 'refer to a place within the schema: #/$defs/name';
+const LOCAL_ONLY =
+  'refer to a place within the schema, #/$defs/name, or to a shared one, manifest:schemas/Name';
 
 function findReferenceProblem(
   keyword: string,
   value: unknown,
   isRoot: boolean,
-  root: unknown,
+  scope: SchemaScope,
 ): Omit<SchemaProblem, 'path'> | null {
   const unsupported = (message: string) => ({
     rule: 'unsupported-keyword',
@@ -102,38 +219,33 @@ function findReferenceProblem(
     return { ...unsupported('must name JSON Schema 2020-12'), hint: 'remove it' };
   }
   if (keyword !== '$ref') return null;
-  if (!(value as string).startsWith('#')) {
+  const isShared = readSharedName(value) !== null;
+  if (!isShared && !(value as string).startsWith('#')) {
     const message = 'must not refer to another document';
     return { rule: 'remote-reference', message, hint: LOCAL_ONLY };
   }
-  if (parseReference(value as string) === null) return unsupported('must be a JSON Pointer');
-  const target = resolveReference(root, value)?.value;
+  if (!isShared && parseReference(value as string) === null) {
+    return unsupported('must be a JSON Pointer');
+  }
+  const target = resolveReference(scope, value)?.value;
   if (typeof target === 'boolean' || isSchemaObject(target)) return null;
-  const message = 'must refer to a schema within the schema';
+  const message = `must refer to a schema within ${isShared ? "'schemas' of the manifest" : 'the schema'}`;
   return { rule: 'unresolved-reference', message, hint: LOCAL_ONLY };
 }
 
-function findPatternProblems({ nodes }: SchemaGraph): SchemaProblem[] {
-  const sizes = new Map<string, number>();
-  const problems = nodes.flatMap((node) =>
-    listPatterns(node).flatMap(({ pattern, path }): SchemaProblem[] => {
-      try {
-        if (!sizes.has(pattern)) sizes.set(pattern, translatePattern(pattern).size);
-        return [];
-      } catch (error) {
-        if (!(error instanceof UntranslatablePattern)) throw error;
-        return [patternProblem(error.message, path)];
-      }
-    }),
-  );
-  const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
-  if (total <= MAX_PATTERN_SIZE) return problems;
-  return [...problems, patternProblem('has patterns that are too large for RE2 together', [])];
-}
+const PATTERN_HINT = 'patterns run on RE2, in linear time';
 
-function patternProblem(message: string, path: JsonPath): SchemaProblem {
-  const hint = 'patterns run on RE2, in linear time';
-  return { rule: 'untranslatable-pattern', message, hint, path };
+/** @param sizes of the patterns that can be translated, which are added */
+function findPatternProblems(node: SchemaNode, sizes: Map<string, number>): SchemaProblem[] {
+  return listPatterns(node).flatMap(({ pattern, path }): SchemaProblem[] => {
+    try {
+      if (!sizes.has(pattern)) sizes.set(pattern, translatePattern(pattern).size);
+      return [];
+    } catch (error) {
+      if (!(error instanceof UntranslatablePattern)) throw error;
+      return [{ rule: 'untranslatable-pattern', message: error.message, hint: PATTERN_HINT, path }];
+    }
+  });
 }
 
 function listPatterns({ schema, path }: SchemaNode) {

@@ -1,10 +1,19 @@
+/** A part that is described costs as much as so many that are looked at. */
+const COST_OF_PART = 16;
+
 /**
  * Numbers for arrays and objects, the same for equal ones: whether two are equal is then one comparison. Each
  * part of a value is visited once, however deep it is nested.
  */
 export class StructuralIds {
+  readonly #onVisit: (parts: number) => void;
   readonly #byValue = new Map<object, number>();
   readonly #byText = new Map<string, number>();
+
+  /** @param onVisit called with the number of parts of each value that is described */
+  constructor(onVisit: (parts: number) => void) {
+    this.#onVisit = onVisit;
+  }
 
   /** Equal for equal JSON values. */
   keyOf(value: unknown): unknown {
@@ -23,11 +32,14 @@ export class StructuralIds {
   }
 
   #describeList(items: readonly unknown[]): string {
+    this.#onVisit(items.length * COST_OF_PART);
     return `[${items.map((item) => this.#describe(item)).join(',')}]`;
   }
 
   #describeObject(value: object): string {
-    const members = Object.entries(value)
+    const entries = Object.entries(value);
+    this.#onVisit(entries.length * COST_OF_PART);
+    const members = entries
       .map(([key, member]) => `${JSON.stringify(key)}:${this.#describe(member)}`)
       .sort();
     return `{${members.join(',')}}`;

@@ -2,10 +2,12 @@ import { type Checker, type CheckerSource, type KeywordCheck, violates } from '.
 import { Evaluated } from './evaluated.js';
 import { compileApplicators } from './keywords/applicators.js';
 import { compileArrayKeywords, compileUnevaluatedItems } from './keywords/arrays.js';
-import { compileNumberKeywords } from './keywords/numbers.js';
 import { compileObjectKeywords, compileUnevaluatedProperties } from './keywords/objects.js';
-import { compileStringKeywords } from './keywords/strings.js';
-import { compileValueKeywords } from './keywords/values.js';
+import {
+  compileNumberKeywords,
+  compileStringKeywords,
+  compileValueKeywords,
+} from './keywords/scalars.js';
 
 /** Kinds of JSON values, as indexes. */
 const KINDS = ['null', 'boolean', 'number', 'string', 'array', 'object'] as const;
@@ -14,6 +16,9 @@ const STRING = 3;
 const ARRAY = 4;
 const OBJECT = 5;
 const ALL_KINDS = (1 << KINDS.length) - 1;
+
+/** Compiling the keywords of a schema costs as much as so many parts that are looked at. */
+const COST_OF_COMPILING = 2000;
 
 interface Program {
   /** A bit for each kind that `type` allows. */
@@ -51,10 +56,11 @@ export class SubschemaChecker implements Checker {
       this.#isRecursive && outer === null && typeof value === 'object' && value !== null;
     const known = isRecalled ? run.recall(this, value) : undefined;
     if (known === true || (known === false && at === null)) return known;
+    if (this.#program === null) run.look(COST_OF_COMPILING);
     const program = this.#program ?? this.#compiled();
     const kind = kindOf(value);
     if (!allowsType(program, kind, value)) return violates(run, at, program.expected);
-    const seen = program.hasUnevaluated ? new Evaluated() : outer;
+    const seen = program.hasUnevaluated ? new Evaluated(run) : outer;
     const checks = program.checks[kind] as readonly KeywordCheck[];
     let isValid = true;
     for (let index = 0; index < checks.length; index += 1) {

@@ -1,8 +1,12 @@
+import type { RawResponse } from './raw-http.js';
+import type { RecordedRequest } from './recording-provider.js';
+import type { CraftedRequest } from './request-bytes.js';
 import type { Scene } from './scene.js';
 
 /** The classes of attacks, in the order of the report. */
 export const ATTACK_CLASSES = {
   path: 'paths that reach another route, module or file',
+  mount: 'paths and host names of modules',
   guard: 'unauthorized calls',
   jwt: 'forged or misused signed tokens',
   smuggling: 'request smuggling',
@@ -35,19 +39,49 @@ export type AttackClass = keyof typeof ATTACK_CLASSES;
 /** `null` when the host withstood the attack, otherwise the reason of the failure. */
 export type Verdict = string | null;
 
-export interface AttackCase {
+interface AttackHead {
   /** Stable, `<class>-<name>`. */
   readonly id: string;
-  readonly class: AttackClass;
   readonly title: string;
   /** The advisory of a product in which the attack succeeded. */
   readonly evidence?: string;
   /**
-   * `own`: needs the modules, tokens or providers of a host that the selftest starts;
+   * `own`, the default: needs the modules, tokens or providers of a host that the selftest starts;
    * `token`: needs a valid token; `nothing`: runs against any host.
    */
-  readonly needs: 'own' | 'token' | 'nothing';
+  readonly needs?: 'own' | 'token' | 'nothing';
   /** Takes seconds, so it runs in parallel with the others. */
   readonly isSlow?: boolean;
+}
+
+/** A request, or bytes that are none. */
+type Sent = CraftedRequest | Buffer;
+
+/** One request, and what has to come of it. */
+interface RequestAttack extends AttackHead {
+  readonly send: Sent | ((scene: Scene) => Sent);
+}
+
+/** The response has to be a Problem with one of the statuses, and no provider may be called. */
+interface RejectedAttack extends RequestAttack {
+  readonly rejected: number | readonly number[];
+  /** The connection must be closed after the response, as the bytes that follow are ambiguous. */
+  readonly closes?: boolean;
+}
+
+/** The response has to be a 200, after one provider call that passes the check. */
+interface ForwardedAttack extends RequestAttack {
+  readonly forwarded: (recorded: RecordedRequest, response: RawResponse, scene: Scene) => Verdict;
+}
+
+interface ScriptedAttack extends AttackHead {
   attack(scene: Scene): Promise<Verdict>;
+}
+
+export type Attack = RejectedAttack | ForwardedAttack | ScriptedAttack;
+
+/** An attack of the corpus. */
+export interface AttackCase extends ScriptedAttack {
+  readonly class: AttackClass;
+  readonly needs: 'own' | 'token' | 'nothing';
 }

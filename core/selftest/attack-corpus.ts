@@ -1,10 +1,17 @@
-import type { AttackCase } from './attack-case.js';
+import {
+  ATTACK_CLASSES,
+  type Attack,
+  type AttackCase,
+  type AttackClass,
+  type Verdict,
+} from './attack-case.js';
 import { BODY_CASES } from './cases/body.js';
 import { BRIDGE_CASES } from './cases/bridge.js';
 import { CONSOLE_CASES } from './cases/console.js';
 import { GUARD_CASES } from './cases/guard.js';
 import { HEADER_CASES } from './cases/headers.js';
 import { JWT_CASES } from './cases/jwt.js';
+import { MOUNT_CASES } from './cases/mounts.js';
 import { NEIGHBOR_CASES } from './cases/neighbors.js';
 import { ORDER_CASES } from './cases/order.js';
 import { PATH_CASES } from './cases/path.js';
@@ -17,10 +24,13 @@ import { SYMLINK_CASES } from './cases/symlinks.js';
 import { TIMING_CASES } from './cases/timing.js';
 import { TRACE_CASES } from './cases/trace.js';
 import { WEB_CASES } from './cases/web.js';
+import { expectForwarded, expectRejected } from './expectations.js';
+import { craftRequest } from './request-bytes.js';
+import type { Scene } from './scene.js';
 
-/** All attacks of `modgate selftest`. */
-export const ATTACK_CORPUS: readonly AttackCase[] = [
+const ATTACKS: readonly Attack[] = [
   ...PATH_CASES,
+  ...MOUNT_CASES,
   ...GUARD_CASES,
   ...JWT_CASES,
   ...SMUGGLING_CASES,
@@ -39,3 +49,29 @@ export const ATTACK_CORPUS: readonly AttackCase[] = [
   ...WEB_CASES,
   ...SLOW_CASES,
 ];
+
+/** All attacks of `modgate selftest`. */
+export const ATTACK_CORPUS: readonly AttackCase[] = ATTACKS.map(classifyAttack);
+
+/** The id of an attack begins with its class. */
+function classifyAttack(attack: Attack): AttackCase {
+  const names = Object.keys(ATTACK_CLASSES) as AttackClass[];
+  const name = names.find((prefix) => attack.id.startsWith(`${prefix}-`));
+  if (name === undefined) throw new Error(`the attack ${attack.id} has no class`);
+  const run = (scene: Scene) => runAttack(attack, scene);
+  return { ...attack, class: name, needs: attack.needs ?? 'own', attack: run };
+}
+
+async function runAttack(attack: Attack, scene: Scene): Promise<Verdict> {
+  if ('attack' in attack) return attack.attack(scene);
+  const sent = typeof attack.send === 'function' ? attack.send(scene) : attack.send;
+  const bytes = Buffer.isBuffer(sent) ? sent : craftRequest(scene, sent);
+  if ('forwarded' in attack) {
+    return expectForwarded(scene, bytes, (recorded, response) =>
+      attack.forwarded(recorded, response, scene),
+    );
+  }
+  const { rejected, closes = false } = attack;
+  const isHead = !Buffer.isBuffer(sent) && sent.method === 'HEAD';
+  return expectRejected(scene, bytes, { statuses: [rejected].flat(), closes, isHead });
+}

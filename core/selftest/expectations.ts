@@ -2,7 +2,7 @@ import type { Verdict } from './attack-case.js';
 import { headerValues, RawConnection, type RawResponse } from './raw-http.js';
 import type { RecordedRequest } from './recording-provider.js';
 import { craftRequest } from './request-bytes.js';
-import type { Scene } from './scene.js';
+import { listReceived, requireOwn, type Scene } from './scene.js';
 
 const RESPONSE_DEADLINE_MS = 10_000;
 const CLOSE_DEADLINE_MS = 5_000;
@@ -22,8 +22,8 @@ export async function expectRejected(
   bytes: Uint8Array,
   expected: ExpectedRejection,
 ): Promise<Verdict> {
-  const before = countCalls(scene);
-  const connection = await RawConnection.open(scene.address.port, scene.address.host);
+  const before = countReceived(scene);
+  const connection = await RawConnection.to(scene.address);
   try {
     connection.write(bytes);
     const response = await readResponse(connection, expected.isHead ?? false);
@@ -45,11 +45,12 @@ export async function expectForwarded(
   bytes: Uint8Array,
   inspect: (recorded: RecordedRequest, response: RawResponse) => Verdict = () => null,
 ): Promise<Verdict> {
-  const before = scene.own?.provider.requests.length ?? 0;
+  const { provider } = requireOwn(scene);
+  const before = listReceived(scene, provider).length;
   const response = await sendOnce(scene, bytes);
   if (typeof response === 'string') return response;
   if (response.status !== 200) return `responded with ${response.status} instead of 200`;
-  const requests = scene.own?.provider.requests.slice(before) ?? [];
+  const requests = listReceived(scene, provider).slice(before);
   const [first] = requests;
   if (first === undefined || requests.length > 1)
     return `the provider received ${requests.length} requests`;
@@ -58,7 +59,7 @@ export async function expectForwarded(
 
 /** Sends the bytes on a new connection. @returns the response, or why there was none. */
 export async function sendOnce(scene: Scene, bytes: Uint8Array): Promise<RawResponse | string> {
-  const connection = await RawConnection.open(scene.address.port, scene.address.host);
+  const connection = await RawConnection.to(scene.address);
   try {
     connection.write(bytes);
     return await readResponse(connection);
@@ -105,25 +106,31 @@ export function expectNoSecrets(scene: Scene, response: RawResponse): Verdict {
   return banner === undefined ? null : `the response has the header ${banner}`;
 }
 
-interface CallCounts {
+interface ReceivedCounts {
   readonly provider: number;
   readonly bystander: number;
 }
 
-function countCalls({ own }: Scene): CallCounts {
+function countReceived(scene: Scene): ReceivedCounts {
+  const { own } = scene;
+  if (own === null) return { provider: 0, bystander: 0 };
   return {
-    provider: own?.provider.requests.length ?? 0,
-    bystander: own?.bystander.requests.length ?? 0,
+    provider: listReceived(scene, own.provider).length,
+    bystander: listReceived(scene, own.bystander).length,
   };
 }
 
-function expectUncalled(scene: Scene, before: CallCounts): Verdict {
-  if (countCalls(scene).bystander > before.bystander)
-    return 'a server that is not an endpoint was called';
-  const requests = scene.own?.provider.requests.slice(before.provider) ?? [];
-  return requests.length === 0
-    ? null
-    : `the provider was called: ${requests[0]?.target.slice(0, 80)}`;
+/** Expects that no server has received more of this attack, now and after all attacks. */
+function expectUncalled(scene: Scene, before: ReceivedCounts): Verdict {
+  const check = (): Verdict => {
+    if (scene.own === null) return null;
+    if (countReceived(scene).bystander > before.bystander)
+      return 'a server that is not an endpoint was called';
+    const [first] = listReceived(scene, scene.own.provider).slice(before.provider);
+    return first === undefined ? null : `the provider was called: ${first.target.slice(0, 80)}`;
+  };
+  scene.lateChecks.push(check);
+  return check();
 }
 
 export function parseObject(bytes: Buffer): Record<string, unknown> | null {

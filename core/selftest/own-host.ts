@@ -4,12 +4,20 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { FENCED_ADDRESS } from './cases/guard.js';
+import {
+  MOUNT_HOST,
+  MOUNT_PATH,
+  MOUNTED_MODULE,
+  SHADOWED_PATH,
+  SHADOWING_MODULE,
+} from './cases/mounts.js';
 import { authority, elsewhere, expired, here } from './certificates.js';
 import { createRawModeScripts, RAW_BASE } from './raw-mode-scripts.js';
 import { type RecordingProvider, startRecordingProvider } from './recording-provider.js';
 import { createResponseScripts, LARGE_RESPONSE_BYTES } from './response-scripts.js';
 import { OWN_TOKENS, type OwnToken, type Scene } from './scene.js';
-import { createTokenIssuer, describeIssuers } from './signed-tokens.js';
+import { createTokenIssuer, describeIssuers, ROLES_FILE } from './signed-tokens.js';
 import { USERS_MODULE, WEB_CONFIG_FILE, writeWebAccess } from './web-access.js';
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
@@ -49,6 +57,40 @@ const CONTRIBUTION = {
       value: { kind: 'slot_context', path: 'text' },
     })),
   },
+};
+
+/** The capabilities of an action, of reading and of writing the configuration, and of the routes. */
+const DESK_GRANTS = ['desk.sync', 'desk.values', 'desk.config', 'shop.use'];
+
+/** In each pair the first route is closed to `owner`, and the second must not stand for it. */
+const PATH_ROUTES = [
+  { method: 'GET', path: '/reports/', capability: 'shop.locked' },
+  { method: 'GET', path: '/reports', capability: 'shop.use' },
+  { method: 'GET', path: '/docs/secret.json', capability: 'shop.locked' },
+  { method: 'GET', path: '/docs/{id}.json', capability: 'shop.use' },
+  {
+    method: 'GET',
+    path: '/queues/{vhost}',
+    capability: 'shop.use',
+    operation: { encoded: ['vhost'] },
+  },
+];
+
+/** References between them multiply at each step. */
+const SHARED_SCHEMAS = {
+  Item: {
+    properties: { name: { type: 'string' }, next: { $ref: 'manifest:schemas/Item' } },
+    if: { required: ['deep'] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { $ref: 'manifest:schemas/Step0' },
+  },
+  ...Object.fromEntries(
+    Array.from({ length: 40 }, (_, index) => {
+      const next = { $ref: `manifest:schemas/Step${index + 1}` };
+      return [`Step${index}`, { allOf: [next, next] }];
+    }),
+  ),
+  Step40: { type: 'object' },
 };
 
 const TLS = { tls: { ca: './authority.pem' } };
@@ -104,6 +146,10 @@ export async function startOwnHost(): Promise<OwnHost> {
       shop: provider.url,
       desk: provider.url,
       fragile: provider.url,
+      paths: provider.url,
+      [MOUNTED_MODULE]: provider.url,
+      [SHADOWING_MODULE]: provider.url,
+      fenced: provider.url,
       raw: provider.url + RAW_BASE,
       // The port of the discard protocol, where nothing listens.
       down: 'http://127.0.0.1:9',
@@ -127,6 +173,7 @@ export async function startOwnHost(): Promise<OwnHost> {
     const issuers = describeIssuers(`${introspection.url}/introspect`);
     writeFileSync(join(directory, 'tokens.json'), JSON.stringify(describeTokens(tokens)));
     writeFileSync(join(directory, 'issuers.json'), JSON.stringify(issuers));
+    writeFileSync(join(directory, 'roles.json'), JSON.stringify(ROLES_FILE));
     writeFileSync(join(directory, 'client.secret'), credential, { mode: 0o600 });
     writeFileSync(join(directory, 'jwks.json'), JSON.stringify(issuer.jwks));
     const spawned = spawnHost(directory, { [CREDENTIAL_VARIABLE]: credential });
@@ -139,6 +186,8 @@ export async function startOwnHost(): Promise<OwnHost> {
         base: '/modules/shop/http',
         route: '/items',
         token: tokens.owner,
+        mark: 'selftest',
+        lateChecks: [],
         own: {
           provider,
           bystander,
@@ -189,9 +238,14 @@ function writeModules(directory: string, endpoints: Readonly<Record<string, stri
       manifest: { inline: describeManifest(module) },
       // The other modules keep serving whatever their provider sends.
       ...(module !== 'fragile' && { breaker: { failures: 1000 } }),
+      ...(module === MOUNTED_MODULE && {
+        mount: [{ path: MOUNT_PATH }, { host: MOUNT_HOST, path: '/' }],
+      }),
+      ...(module === SHADOWING_MODULE && { mount: [{ path: SHADOWED_PATH }] }),
+      ...(module === 'fenced' && { allow: { addresses: [FENCED_ADDRESS] } }),
       ...(module === 'raw' && { responses: { mode: 'raw' } }),
       ...(module === 'desk' && {
-        console: { release: RELEASE, ui: [UI], grants: ['desk.config'] },
+        console: { release: RELEASE, ui: [UI], grants: DESK_GRANTS },
         limits: { response_bytes: LARGE_RESPONSE_BYTES },
       }),
     };
@@ -227,7 +281,7 @@ function describeManifest(module: string) {
   return {
     protocol: 'modgate.manifest.v1',
     module_id: module,
-    capabilities: ['shop.use', 'shop.locked', 'desk.config', 'desk.other'],
+    capabilities: [...DESK_GRANTS, 'shop.locked', 'desk.other'],
     http_routes: [
       route('GET', '/items'),
       route('POST', '/items'),
@@ -238,12 +292,20 @@ function describeManifest(module: string) {
       route('GET', '/locked', 'shop.locked'),
       route('POST', '/locked', 'shop.locked'),
       route('DELETE', '/locked', 'shop.locked'),
+      {
+        ...route('POST', '/described'),
+        operation: { input_schema: { items: { $ref: 'manifest:schemas/Item' } } },
+      },
+      ...(module === 'paths' ? PATH_ROUTES : []),
     ],
+    schemas: SHARED_SCHEMAS,
     admin: {
-      actions: [{ name: 'sync', label: 'Sync', capability: 'desk.config', invoke_path: '/items' }],
+      actions: [{ name: 'sync', label: 'Sync', capability: 'desk.sync', invoke_path: '/items' }],
     },
     ...(module === 'desk' && { console_contributions: [CONTRIBUTION] }),
     config: {
+      read_capability: 'desk.values',
+      write_capability: 'desk.config',
       fields: [
         {
           service: module,
@@ -251,6 +313,13 @@ function describeManifest(module: string) {
           type: { kind: 'int', min: 1, max: 9 },
           default: 1,
           editable: true,
+        },
+        {
+          service: module,
+          key: 'secret',
+          type: { kind: 'string' },
+          editable: true,
+          sensitive: true,
         },
       ],
     },
@@ -268,7 +337,7 @@ function spawnHost(directory: string, variables: Readonly<Record<string, string>
     ...['serve', '--env', 'production', '--host', '127.0.0.1', '--port', '0'],
     ...['--modules', join(directory, 'modules.d'), '--state', join(directory, 'state')],
     ...['--config', join(directory, WEB_CONFIG_FILE)],
-    ...['--tokens', join(directory, 'tokens.json')],
+    ...['--tokens', join(directory, 'tokens.json'), '--roles', join(directory, 'roles.json')],
     ...['--issuers', join(directory, 'issuers.json'), '--plugins', join(directory, 'plugins')],
   ];
   const child = spawn(process.execPath, [MAIN, ...args], {

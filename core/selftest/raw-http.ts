@@ -1,4 +1,5 @@
-import { connect, type Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 
 export type RawHeader = readonly [name: string, value: string];
 
@@ -21,6 +22,14 @@ const DEFAULT_DEADLINE_MS = 15_000;
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LINE_END = Buffer.from('\r\n');
 
+/** Where a host listens. */
+export interface RawAddress {
+  readonly host: string;
+  readonly port: number;
+  /** Absent for plain HTTP. `ca`: the authorities to trust instead of the system's, PEM. */
+  readonly tls?: { readonly ca: Buffer | null };
+}
+
 /** A connection that sends exactly the given bytes and reads complete responses. */
 export class RawConnection {
   readonly #socket: Socket;
@@ -42,10 +51,23 @@ export class RawConnection {
   }
 
   static open(port: number, host = '127.0.0.1'): Promise<RawConnection> {
+    return RawConnection.to({ port, host });
+  }
+
+  /** @throws the error of the connection, or of the certificate. */
+  static to({ port, host, tls }: RawAddress): Promise<RawConnection> {
     return new Promise((resolve, reject) => {
-      const socket = connect({ port, host, allowHalfOpen: true });
+      const servername = isIP(host) === 0 ? host : undefined;
+      const socket =
+        tls === undefined
+          ? connect({ port, host, allowHalfOpen: true })
+          : connectTls({
+              ...{ port, host },
+              ...(servername !== undefined && { servername }),
+              ...(tls.ca !== null && { ca: tls.ca }),
+            });
       socket.once('error', reject);
-      socket.once('connect', () => {
+      socket.once(tls === undefined ? 'connect' : 'secureConnect', () => {
         socket.off('error', reject);
         resolve(new RawConnection(socket));
       });

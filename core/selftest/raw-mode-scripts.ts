@@ -59,6 +59,9 @@ export const RAW_MODE_ATTACKS: readonly RawModeAttack[] = [
   ...[300, 301, 302, 303, 305, 306, 307, 308].map((status) =>
     rejected(status, `a redirect with ${status}`),
   ),
+  ...[309, 310, 399].map((status) =>
+    rejected(status, `a status without a meaning that clients follow, ${status}`),
+  ),
   rejected(206, 'a part of a body that a cache would take for the whole'),
   rejected(407, 'a 407, which makes clients send credentials of a proxy'),
   rejected(421, 'a 421, which makes clients repeat the request elsewhere'),
@@ -68,7 +71,7 @@ export const RAW_MODE_ATTACKS: readonly RawModeAttack[] = [
     title: 'an HTML page as a 404',
     status: 404,
     type: 'text/html',
-    expected: null,
+    expected: { 'content-type': undefined, 'content-length': '0' },
   },
   { name: 'svg', title: 'an image with scripts', type: 'image/svg+xml', expected: null },
   {

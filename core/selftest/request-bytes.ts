@@ -1,11 +1,16 @@
+import { REQUEST_IDS } from '../lib/header-names.js';
 import type { RawHeader } from './raw-http.js';
-import type { Scene } from './scene.js';
+import { type OwnToken, requireOwn, type Scene } from './scene.js';
 
 export interface CraftedRequest {
   /** Default `GET`. */
   readonly method?: string;
-  /** The whole target in latin-1. Default: the scene's route. */
+  /** The whole target in latin-1. Default: `path` below the module. */
   readonly target?: string;
+  /** Default: the scene's route. */
+  readonly path?: string;
+  /** Sends this token of the selftest's host. */
+  readonly as?: OwnToken;
   /** `null`: none. Default: the scene's. */
   readonly token?: string | null;
   /** After `host` and `authorization`. */
@@ -16,10 +21,14 @@ export interface CraftedRequest {
 
 /** Creates a well-formed request, except for the given parts. */
 export function craftRequest(scene: Scene, request: CraftedRequest = {}): Buffer {
-  const { method = 'GET', target = scene.base + scene.route, headers = [], body } = request;
+  const { method = 'GET', path = scene.route, headers = [], body } = request;
+  const { target = scene.base + path } = request;
   const lines = [`${method} ${target} HTTP/1.1`, `host: ${scene.authority}`];
-  const token = request.token === undefined ? scene.token : request.token;
+  const own = request.as === undefined ? scene.token : requireOwn(scene).tokens[request.as];
+  const token = request.token === undefined ? own : request.token;
   if (token !== null) lines.push(`authorization: Bearer ${token}`);
+  const sent = new Set(headers.map(([name]) => name.toLowerCase()));
+  lines.push(...craftMark(scene).filter((line) => !sent.has(line.split(':', 1)[0] ?? '')));
   for (const [name, value] of headers) lines.push(`${name}: ${value}`);
   if (body === undefined) return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
   const bytes = Buffer.from(body);
@@ -30,7 +39,12 @@ export function craftRequest(scene: Scene, request: CraftedRequest = {}): Buffer
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes]);
 }
 
-/** Creates a request with the scene's `host` and `authorization`, followed by exactly these lines. */
+/** The lines by which the calls of a provider can be attributed to the attack. */
+export function craftMark({ mark }: Scene): string[] {
+  return REQUEST_IDS.map((name) => `${name}: ${mark}`);
+}
+
+/** Creates a request with the `host`, the `authorization` and the mark of the scene, followed by these lines. */
 export function craftLines(
   scene: Scene,
   requestLine: string,
@@ -41,6 +55,7 @@ export function craftLines(
     requestLine,
     `Host: ${scene.authority}`,
     `Authorization: Bearer ${scene.token}`,
+    ...craftMark(scene),
     ...lines,
   ];
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${rest}`, 'latin1');

@@ -98,8 +98,9 @@ export function createResponseScripts(
     },
   };
   for (const status of [301, 302, 303, 307, 308]) {
-    scripts[`redirect-${status}`] = (_, response) => {
-      response.writeHead(status, { location: `${elsewhere}/latest/meta-data` });
+    scripts[`redirect-${status}`] = ({ headers }, response) => {
+      const path = `/latest/meta-data/${headers['x-request-id']}`;
+      response.writeHead(status, { location: elsewhere + path });
       response.end();
     };
   }

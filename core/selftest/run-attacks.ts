@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { AttackCase, Verdict } from './attack-case.js';
 import { expectStillServing } from './expectations.js';
 import type { Scene } from './scene.js';
@@ -10,24 +11,38 @@ export interface AttackResult {
 }
 
 /**
- * Runs the cases in sequence, because they count the provider's requests. Slow cases, which do not, run in
- * parallel. @returns the results in the order of the cases.
+ * Runs the cases in sequence, because some measure time or fill the limits of the host. Slow cases run beside
+ * them. @returns the results in the order of the cases.
  */
 export async function runAttacks(
   attacks: readonly AttackCase[],
   scene: Scene,
-  onResult: (result: AttackResult) => void = () => {},
 ): Promise<AttackResult[]> {
+  const runs = attacks.map((attack) => ({ attack, scene: markScene(scene, attack) }));
   const results = new Map<AttackCase, AttackResult>();
-  const run = async (attack: AttackCase) => {
-    const result = await runAttack(attack, scene);
-    results.set(attack, result);
-    onResult(result);
+  const run = async ({ attack, scene }: (typeof runs)[number]) => {
+    results.set(attack, await runAttack(attack, scene));
   };
-  const slow = Promise.all(attacks.filter(({ isSlow }) => isSlow).map(run));
-  for (const attack of attacks) if (!attack.isSlow) await run(attack);
+  const slow = Promise.all(runs.filter(({ attack }) => attack.isSlow).map(run));
+  for (const one of runs) if (!one.attack.isSlow) await run(one);
   await slow;
-  return attacks.flatMap((attack) => results.get(attack) ?? []);
+  return runs.flatMap(({ attack, scene: { lateChecks } }) => {
+    const result = results.get(attack);
+    return result === undefined ? [] : checkLate(result, lateChecks);
+  });
+}
+
+function markScene(scene: Scene, attack: AttackCase): Scene {
+  return { ...scene, mark: `${attack.id}.${randomUUID()}`, lateChecks: [] };
+}
+
+function checkLate(result: AttackResult, lateChecks: Scene['lateChecks']): AttackResult {
+  if (result.verdict !== 'held') return result;
+  for (const check of lateChecks) {
+    const reason = check();
+    if (reason !== null) return { ...result, verdict: 'failed', reason };
+  }
+  return result;
 }
 
 async function runAttack(attack: AttackCase, scene: Scene): Promise<AttackResult> {

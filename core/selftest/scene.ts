@@ -1,9 +1,10 @@
-import type { RecordingProvider } from './recording-provider.js';
+import type { RawAddress } from './raw-http.js';
+import type { RecordedRequest, RecordingProvider } from './recording-provider.js';
 import type { TokenIssuer } from './signed-tokens.js';
 
 /** The target of the attacks. */
 export interface Scene {
-  readonly address: { readonly host: string; readonly port: number };
+  readonly address: RawAddress;
   /** The value of the `host` header. */
   readonly authority: string;
   /** `/modules/{module}/http`. */
@@ -14,6 +15,10 @@ export interface Scene {
   readonly token: string | null;
   /** `null` for a host that the selftest did not start. */
   readonly own: OwnScene | null;
+  /** The request and correlation id of the attack that runs. Providers receive it with its requests. */
+  readonly mark: string;
+  /** Repeated after all attacks, since a host may call a provider after its response. */
+  readonly lateChecks: (() => string | null)[];
 }
 
 /** The additional parts of a host that the selftest has started. */
@@ -42,6 +47,13 @@ export const OWN_TOKENS = [
 ] as const;
 
 export type OwnToken = (typeof OWN_TOKENS)[number];
+
+/** What a server received of the attack that runs, and of no other: attacks and late calls overlap. */
+export function listReceived({ mark }: Scene, server: RecordingProvider): RecordedRequest[] {
+  return server.requests.filter(
+    ({ target, rawHeaders }) => target.includes(mark) || rawHeaders.includes(mark),
+  );
+}
 
 /** @throws for another host. A case that calls this needs `needs: 'own'`. */
 export function requireOwn(scene: Scene): OwnScene {

@@ -1,6 +1,8 @@
 import { createHmac, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
 
 const TOKEN_ISSUER = 'https://selftest.example';
+/** It maps other names to roles. */
+const OTHER_ISSUER = 'https://partner.selftest.example';
 const TOKEN_AUDIENCE = 'modgate-selftest';
 
 const KEY_ID = 'selftest';
@@ -41,6 +43,18 @@ export function createTokenIssuer(): TokenIssuer {
 /** The start of the opaque tokens of the other issuer. */
 const OPAQUE_PREFIX = 'iss_';
 
+/** The roles file of the host. */
+export const ROLES_FILE = {
+  roles: {
+    buyer: { scopes: ['shop.use'] },
+    manager: { scopes: ['shop.locked'], roles: ['buyer'] },
+    keeper: { scopes: ['shop.locked'] },
+  },
+};
+
+/** What the other issuer calls the role `keeper`. */
+export const OTHER_ROLE_NAME = 'partner-keeper';
+
 /** The issuers file. The keys are in `jwks.json` beside it, the secret in `client.secret`. */
 export function describeIssuers(introspectionUrl: string) {
   const actor = { kind: 'service' };
@@ -51,7 +65,19 @@ export function describeIssuers(introspectionUrl: string) {
         audience: TOKEN_AUDIENCE,
         algorithms: ['RS256'],
         jwks: { file: './jwks.json' },
-        actor,
+        actor: {
+          ...actor,
+          roles: ['roles'],
+          allowed_roles: ['buyer', 'manager'],
+          allowed_scopes: ['shop.use'],
+        },
+      },
+      {
+        issuer: OTHER_ISSUER,
+        audience: TOKEN_AUDIENCE,
+        algorithms: ['RS256'],
+        jwks: { file: './jwks.json' },
+        actor: { ...actor, roles: ['roles'], role_values: { [OTHER_ROLE_NAME]: 'keeper' } },
       },
     ],
     introspection: [

@@ -1,19 +1,19 @@
 import type { Kysely, Transaction } from 'kysely';
+import { type CallFilterName, listCallMembers } from '../contract/call-record.js';
 import type { CallTable, Tables } from './tables.js';
 
 /** One stored call; its `id` sorts by time. */
 export type StoredCall = Readonly<CallTable>;
 
-export interface CallFilter {
-  readonly module: string | null;
-  readonly status: number | null;
+export type CallFilter = {
+  readonly [Name in CallFilterName]: CallTable[Name] | null;
+} & {
   /** Milliseconds since 1970. */
   readonly since: number | null;
-  readonly requestId: string | null;
   /** Only calls with a smaller id. */
   readonly beforeId: string | null;
   readonly limit: number;
-}
+};
 
 export interface CallBounds {
   /** Keeps this many of the newest; `null`: calls are not counted, which takes 100 ns each. */
@@ -22,10 +22,13 @@ export interface CallBounds {
   readonly since: number;
 }
 
+const FILTERS = listCallMembers<CallFilterName>(({ filterSince }) => filterSince !== undefined);
 const TIME_DIGITS = 12;
 const NUMBER_DIGITS = 10;
 // Each number of rows needs its own prepared statement.
 const ROWS_PER_STATEMENT = [50, 1] as const;
+/** The share of the stored calls that requests without an actor may use. */
+const ANONYMOUS_SHARE = 0.1;
 /** Removed in one transaction: more would block the event loop. */
 const ROWS_PER_REMOVAL = 500;
 
@@ -58,14 +61,13 @@ export async function insertCalls(
 /** Newest first. */
 export function selectCalls(
   query: Kysely<Tables>,
-  { module, status, since, requestId, beforeId, limit }: CallFilter,
+  { since, beforeId, limit, ...filters }: CallFilter,
 ): Promise<StoredCall[]> {
+  const equal = FILTERS.filter((name) => filters[name] !== null);
   return query
     .selectFrom('call_record')
     .selectAll()
-    .$if(module !== null, (select) => select.where('module', '=', module))
-    .$if(status !== null, (select) => select.where('status', '=', status ?? 0))
-    .$if(requestId !== null, (select) => select.where('request_id', '=', requestId ?? ''))
+    .where((where) => where.and(equal.map((name) => where(name, '=', filters[name]))))
     .$if(since !== null, (select) => select.where('id', '>=', hex(since ?? 0, TIME_DIGITS)))
     .$if(beforeId !== null, (select) => select.where('id', '<', beforeId ?? ''))
     .orderBy('id', 'desc')
@@ -73,31 +75,46 @@ export function selectCalls(
     .execute();
 }
 
-/** The id below which calls are removed. */
-export async function findCallBound(
-  query: Kysely<Tables>,
-  { maxCalls, since }: CallBounds,
-): Promise<string> {
-  const tooOld = hex(since, TIME_DIGITS);
-  if (maxCalls === null) return tooOld;
-  const tooMany = await query
-    .selectFrom('call_record')
-    .select('id')
-    .orderBy('id', 'desc')
-    .offset(maxCalls)
-    .limit(1)
-    .executeTakeFirst();
-  // The first one beyond the maximum is removed too.
-  const bound = tooMany === undefined ? tooOld : `${tooMany.id}0`;
-  return bound > tooOld ? bound : tooOld;
+/** The ids below which calls are removed. */
+export interface CallCuts {
+  readonly all: string;
+  /** For requests without an actor, which anyone can send: they must not displace the others. */
+  readonly anonymous: string;
 }
 
-/** Removes the oldest calls below the bound. @returns whether there may be more */
-export async function removeCalls(trx: Transaction<Tables>, bound: string): Promise<boolean> {
+export async function findCallCuts(
+  query: Kysely<Tables>,
+  { maxCalls, since }: CallBounds,
+): Promise<CallCuts> {
+  const tooOld = hex(since, TIME_DIGITS);
+  if (maxCalls === null) return { all: tooOld, anonymous: tooOld };
+  const ids = query.selectFrom('call_record').select('id').orderBy('id', 'desc').limit(1);
+  // The first one beyond a maximum is removed too.
+  const cutAfter = (call: { readonly id: string } | undefined) =>
+    call !== undefined && `${call.id}0` > tooOld ? `${call.id}0` : tooOld;
+  const share = Math.ceil(maxCalls * ANONYMOUS_SHARE);
+  const isAnonymous = ids.where('actor', 'is', null);
+  const anonymous = cutAfter(await isAnonymous.offset(share).executeTakeFirst());
+  const left = ids.where((where) =>
+    where.or([where('actor', 'is not', null), where('id', '>=', anonymous)]),
+  );
+  return { all: cutAfter(await left.offset(maxCalls).executeTakeFirst()), anonymous };
+}
+
+/** Removes the oldest calls below the cuts. @returns whether there may be more */
+export async function removeCalls(
+  trx: Transaction<Tables>,
+  { all, anonymous }: CallCuts,
+): Promise<boolean> {
   const oldest = trx
     .selectFrom('call_record')
     .select('id')
-    .where('id', '<', bound)
+    .where((where) =>
+      where.or([
+        where('id', '<', all),
+        where.and([where('actor', 'is', null), where('id', '<', anonymous)]),
+      ]),
+    )
     .orderBy('id')
     .limit(ROWS_PER_REMOVAL);
   const { numDeletedRows } = await trx

@@ -1,4 +1,5 @@
-import type { Kysely, Transaction } from 'kysely';
+import { type Kysely, PostgresAdapter, sql, type Transaction } from 'kysely';
+import { ALL_CALL_MEMBERS, listCallMembers, REJECTION_MEMBERS } from '../contract/call-record.js';
 import { FIRST_PREV } from './audit-row.js';
 import { StoreUnavailable } from './store-unavailable.js';
 import type { Tables } from './tables.js';
@@ -12,11 +13,18 @@ interface Migration {
 const MIGRATIONS: readonly Migration[] = [
   { version: 1, up: createFirstTables },
   { version: 2, up: createCallTable },
-  { version: 3, up: addFailureDetail },
   { version: 4, up: createSurfaceTables },
+  { version: 5, up: addCallScopes },
+  { version: 6, up: addSurfaceIndexes },
 ];
 
-const SCHEMA_VERSION = MIGRATIONS.at(-1)?.version ?? 0;
+/** The members of call records declare which version adds their columns and indexes. */
+const SCHEMA_VERSION = Math.max(
+  ...MIGRATIONS.map(({ version }) => version),
+  ...Object.values(ALL_CALL_MEMBERS).map(({ since = 0, filterSince = 0 }) =>
+    Math.max(since, filterSince),
+  ),
+);
 
 /**
  * Migrates the tables to this version. Call it in a transaction that excludes other hosts.
@@ -31,8 +39,9 @@ export async function migrate(trx: Transaction<Tables>): Promise<void> {
     .execute();
   const current = await readSchemaVersion(trx);
   requireKnownSchema(current);
-  for (const { version, up } of MIGRATIONS.filter((migration) => migration.version > current)) {
-    await up(trx);
+  for (let version = current + 1; version <= SCHEMA_VERSION; version += 1) {
+    await MIGRATIONS.find((migration) => migration.version === version)?.up(trx);
+    await extendCallTable(trx, version);
     const applied_at = new Date().toISOString();
     await trx.insertInto('schema_version').values({ version, applied_at }).execute();
   }
@@ -140,22 +149,34 @@ async function createCallTable(trx: Transaction<Tables>): Promise<void> {
     .addColumn('attempts', 'integer', (column) => column.notNull())
     .addColumn('endpoint', 'text')
     .execute();
-  for (const column of ['module', 'status'] as const) {
+}
+
+const COLUMN_TYPES = {
+  text: 'text',
+  integer: 'integer',
+  number: 'double precision',
+  errors: 'text',
+} as const;
+
+/** Adds the columns and indexes that are declared for this version. In older rows the columns are null. */
+async function extendCallTable(trx: Transaction<Tables>, version: number): Promise<void> {
+  for (const name of listCallMembers(({ since }) => since === version)) {
+    const type = COLUMN_TYPES[ALL_CALL_MEMBERS[name].kind];
+    await trx.schema.alterTable('call_record').addColumn(name, type).execute();
+  }
+  for (const name of listCallMembers(({ filterSince }) => filterSince === version)) {
     await trx.schema
-      .createIndex(`call_record_${column}`)
+      .createIndex(`call_record_${name}`)
       .on('call_record')
-      .columns([column, 'id'])
+      .columns([name, 'id'])
+      // Most calls are not rejected.
+      .$call((index) => (name in REJECTION_MEMBERS ? index.where(name, 'is not', null) : index))
       .execute();
   }
 }
 
-async function addFailureDetail(trx: Transaction<Tables>): Promise<void> {
-  await trx.schema.alterTable('call_record').addColumn('failure_detail', 'text').execute();
-  await trx.schema
-    .createIndex('call_record_request')
-    .on('call_record')
-    .columns(['request_id', 'id'])
-    .execute();
+async function addCallScopes(trx: Transaction<Tables>): Promise<void> {
+  await trx.schema.alterTable('call_record').addColumn('scopes', 'text').execute();
 }
 
 async function createSurfaceTables(trx: Transaction<Tables>): Promise<void> {
@@ -171,5 +192,15 @@ async function createSurfaceTables(trx: Transaction<Tables>): Promise<void> {
     .createTable('surface_lock')
     .addColumn('surface', 'text', (column) => column.primaryKey().notNull())
     .execute();
-  await trx.schema.alterTable('call_record').addColumn('surface', 'text').execute();
+}
+
+/**
+ * Expired records are removed, and all are counted, with each write. PostgreSQL orders the primary key as a
+ * language does, which no prefix of a key can use.
+ */
+async function addSurfaceIndexes(trx: Transaction<Tables>): Promise<void> {
+  const create = (name: string) => trx.schema.createIndex(name).on('surface_record');
+  await create('surface_record_expiry').columns(['surface', 'expires_at']).execute();
+  if (!(trx.getExecutor().adapter instanceof PostgresAdapter)) return;
+  await create('surface_record_key').expression(sql`surface, key collate "C"`).execute();
 }

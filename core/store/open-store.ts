@@ -2,7 +2,6 @@ import type { Log } from '../contract/index.js';
 import type { StoreKeys } from './encryption-keys.js';
 import { parsePostgresUrl } from './postgres-url.js';
 import { type OpenDatabase, ReconnectingStore } from './reconnecting-store.js';
-import type { Store } from './store.js';
 
 interface StoreOptions {
   /** `postgres://…`; `null`: SQLite, in `modgate.db` of `stateDir`. */
@@ -13,21 +12,12 @@ interface StoreOptions {
   readonly log: Log;
 }
 
-// The start waits this long for a slow store, then continues without it.
-const START_TIMEOUT_MS = 3000;
-
 /**
- * Opens the store. A store that cannot be opened does not prevent the start: its operations throw until it
- * is open.
+ * A store that is opened later.
  * @throws ConfigError for an invalid URL.
  */
-export async function openStore(options: StoreOptions): Promise<Store> {
-  const store = new ReconnectingStore({
-    ...options,
-    open: createOpener(options.url, options.stateDir),
-  });
-  await store.start(START_TIMEOUT_MS);
-  return store;
+export function createStore({ url, stateDir, ...options }: StoreOptions): ReconnectingStore {
+  return new ReconnectingStore({ ...options, open: createOpener(url, stateDir) });
 }
 
 /** Loads kysely and the driver on first use: it takes 120 to 160 ms. @throws ConfigError for an invalid URL. */

@@ -15,7 +15,7 @@ import type { AuditDraft, AuditRow } from './audit-row.js';
 import {
   type CallBounds,
   type CallFilter,
-  findCallBound,
+  findCallCuts,
   insertCalls,
   removeCalls,
   type StoredCall,
@@ -43,6 +43,7 @@ interface ReconnectingStoreOptions {
   readonly open: OpenDatabase;
   readonly keys: StoreKeys | null;
   readonly log: Log;
+  readonly maxOperations?: number;
 }
 
 interface OpenedDatabase extends Database {
@@ -63,7 +64,17 @@ const ENDS_CONNECTION: ReadonlySet<StoreErrorCode> = new Set<StoreErrorCode>([
 
 const WARN_INTERVAL_MS = 60_000;
 
-/** A store over a database that may be unavailable: it is reopened with backoff. */
+/** The first operations wait this long for a slow database; then they fail until it is open. */
+const START_TIMEOUT_MS = 3000;
+
+/** Operations that have begun and not ended: more than ten thousand modules need at the start of a host. */
+const MAX_OPERATIONS = 16_384;
+
+/**
+ * A store over a database that may be unavailable: it is reopened with backoff. It is first opened when it is
+ * first used: a host without config fields and consoles never opens one, and the start of a host does not wait
+ * for it. Rejects operations beyond `maxOperations`, which a slow database would keep in memory.
+ */
 export class ReconnectingStore implements Store {
   readonly surfaceRecords = createSurfaceRecordStore((work) => this.#use(work));
   readonly #options: ReconnectingStoreOptions;
@@ -72,6 +83,9 @@ export class ReconnectingStore implements Store {
   #reason = new StoreUnavailable('opening');
   #retry: NodeJS.Timeout | undefined;
   readonly #mayWarn = createLogInterval(WARN_INTERVAL_MS);
+  #starting: Promise<void> | null = null;
+  #isStarted = false;
+  #operations = 0;
   #isClosed = false;
 
   constructor(options: ReconnectingStoreOptions) {
@@ -79,12 +93,15 @@ export class ReconnectingStore implements Store {
   }
 
   get unavailable(): StoreUnavailable | null {
-    return this.#database === null ? this.#reason : null;
+    return this.#database === null && this.#isStarted ? this.#reason : null;
   }
 
-  /** Resolves when the store is open, the first attempt has failed, or the time is over. */
-  async start(timeoutMs: number): Promise<void> {
-    await settleWithin(this.#open(1), timeoutMs);
+  /** Resolves when the store is open, the first attempt has failed, or the time is over. Never throws. */
+  start(timeoutMs: number = START_TIMEOUT_MS): Promise<void> {
+    this.#starting ??= settleWithin(this.#open(1), timeoutMs).then(() => {
+      this.#isStarted = true;
+    });
+    return this.#starting;
   }
 
   readConfig(module: string, secrets: ReadonlySet<string> = new Set()): Promise<StoredConfig> {
@@ -150,14 +167,15 @@ export class ReconnectingStore implements Store {
   }
 
   async pruneCalls(bounds: CallBounds): Promise<void> {
-    const bound = await this.#use(({ query }) => findCallBound(query, bounds));
-    const removeSome = ({ transact }: OpenedDatabase) => transact((trx) => removeCalls(trx, bound));
+    const cuts = await this.#use(({ query }) => findCallCuts(query, bounds));
+    const removeSome = ({ transact }: OpenedDatabase) => transact((trx) => removeCalls(trx, cuts));
     while (await this.#use(removeSome));
   }
 
   onConfigChange(listener: ChangeListener): () => void {
     const own: ChangeListener = (module) => listener(module);
     this.#listeners.add(own);
+    void this.start();
     return () => this.#listeners.delete(own);
   }
 
@@ -169,11 +187,26 @@ export class ReconnectingStore implements Store {
     this.#database = null;
     this.#reason = new StoreUnavailable('closed');
     await database?.close();
+    await this.#starting;
   }
 
   async #use<T>(work: (database: OpenedDatabase) => Promise<T>): Promise<T> {
-    const database = this.#database;
-    if (database === null) throw this.#reason;
+    const { maxOperations = MAX_OPERATIONS } = this.#options;
+    if (this.#operations >= maxOperations) throw new StoreUnavailable('busy');
+    this.#operations += 1;
+    try {
+      if (!this.#isStarted && !this.#isClosed) await this.start();
+      if (this.#database === null) throw this.#reason;
+      return await this.#work(this.#database, work);
+    } finally {
+      this.#operations -= 1;
+    }
+  }
+
+  async #work<T>(
+    database: OpenedDatabase,
+    work: (database: OpenedDatabase) => Promise<T>,
+  ): Promise<T> {
     try {
       return await work(database);
     } catch (error) {

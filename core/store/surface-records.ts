@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Database } from './database.js';
 import type { SurfaceRecordTable, Tables } from './tables.js';
 
@@ -23,7 +23,7 @@ export interface SurfaceRecordWrite extends StoredSurfaceRecord {
   readonly only: 'absent' | 'present' | null;
 }
 
-/** The records of surfaces. An expired one is as one that was removed. */
+/** The records of surfaces. An expired record counts as removed. */
 export interface SurfaceRecordStore {
   get(surface: string, key: string): Promise<StoredSurfaceRecord | null>;
   set(write: SurfaceRecordWrite): Promise<SetResult>;
@@ -35,7 +35,9 @@ export interface SurfaceRecordStore {
 
 type Use = <T>(work: (database: Database) => Promise<T>) => Promise<T>;
 
-/** Of each surface. */
+/** Sorts after every character of a key. */
+const AFTER_KEYS = '~';
+/** How many records a surface can have. */
 const MAX_RECORDS = 10_000;
 
 /**
@@ -77,17 +79,25 @@ export function createSurfaceRecordStore(
         }),
       ),
     list: (surface, prefix) =>
-      use(async ({ query }) => {
+      use(async ({ query, locksRows }) => {
         const rows = await query
           .selectFrom('surface_record')
           .selectAll()
           .where('surface', '=', surface)
-          .where('expires_at', '>', readTime())
+          .where(startsWith(prefix, locksRows))
           .orderBy('key')
           .execute();
-        return rows.filter(({ key }) => key.startsWith(prefix)).map(fromTable);
+        // Not in the query, which would then read the index of expiries instead of that of keys.
+        const time = readTime();
+        return rows.filter(({ expires_at }) => expires_at > time).map(fromTable);
       }),
   } satisfies SurfaceRecordStore;
+}
+
+/** A range of the index of keys, which has to order them by their bytes. */
+function startsWith(prefix: string, locksRows: boolean) {
+  const key = locksRows ? sql`key collate "C"` : sql`key`;
+  return sql<boolean>`${key} >= ${prefix} and ${key} < ${prefix + AFTER_KEYS}`;
 }
 
 interface PutOptions {

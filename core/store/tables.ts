@@ -1,3 +1,5 @@
+import type { CallFields, Rejection, StreamFields, SurfaceField } from '../contract/call-record.js';
+
 /** The tables of both databases. No booleans: libsql aborts the process for them. */
 export interface Tables {
   readonly schema_version: SchemaVersionTable;
@@ -46,27 +48,21 @@ interface AuditHeadTable {
   hash: string;
 }
 
-/** A completed forwarded request, without bodies. */
-export interface CallTable {
+/** The columns of the members of a call; lists are JSON text. */
+type CallColumns = {
+  -readonly [Name in keyof CallFields]: CallFields[Name];
+} & { -readonly [Name in keyof StreamFields]: StreamFields[Name] } & {
+  -readonly [Name in keyof SurfaceField]: SurfaceField[Name];
+} & {
+  -readonly [Name in keyof Rejection]: (Name extends 'errors' ? string : Rejection[Name]) | null;
+};
+
+/** A completed request, without bodies. */
+export interface CallTable extends CallColumns {
   /** Sorts by time: see `callId`. */
   id: string;
-  at: string;
-  request_id: string;
-  correlation_id: string;
-  trace_id: string | null;
-  module: string | null;
-  method: string;
-  route: string | null;
-  status: number;
-  failure: string | null;
-  failure_detail: string | null;
-  actor: string | null;
-  duration_ms: number;
-  provider_ms: number | null;
-  attempts: number;
-  endpoint: string | null;
-  /** Through which surface the call came; `null` over HTTP. */
-  surface: string | null;
+  /** JSON text. */
+  scopes: string | null;
 }
 
 /** A value of a surface. */

@@ -1,5 +1,5 @@
 import { AssertionError } from 'node:assert';
-import type { Actor, SignedCredentials } from '../contract/index.js';
+import type { Actor, AuthenticationResult } from '../contract/index.js';
 import type {
   AuthenticatorSubject,
   GivenCredentials,
@@ -57,8 +57,8 @@ export class AuthenticatorHarness {
   }
 }
 
-function readAccepted(result: Actor | SignedCredentials | null): Accepted | null {
-  if (result === null) return null;
+function readAccepted(result: AuthenticationResult): Accepted | null {
+  if (result === null || 'rejected' in result) return null;
   return 'actor' in result ? result : { actor: result, bodySha256: undefined };
 }
 

@@ -15,7 +15,7 @@ export function readsOf({ reads }: Authenticator): readonly string[] {
 }
 
 /** A part of credentials that holds a secret: the token, or the value of a header. */
-interface Carrier {
+interface SecretPart {
   readonly name: string;
   readonly value: string;
   /** The same credentials with another value in this place. */
@@ -23,16 +23,16 @@ interface Carrier {
 }
 
 /** The parts of the credentials that the authenticator reads. */
-export function listCarriers(
+export function listSecretParts(
   given: GivenCredentials,
   authenticator: Authenticator,
-): readonly Carrier[] {
+): readonly SecretPart[] {
   const { scheme = '', token = '' } = given;
-  const ofToken: Carrier[] =
+  const ofToken: SecretPart[] =
     scheme === ''
       ? []
       : [{ name: 'token', value: token, replace: (text) => ({ ...given, token: text }) }];
-  const ofHeaders = readsOf(authenticator).flatMap((name): Carrier[] => {
+  const ofHeaders = readsOf(authenticator).flatMap((name): SecretPart[] => {
     const [value] = given.headers?.get(name) ?? [];
     if (value === undefined || (name === 'authorization' && scheme !== '')) return [];
     const replace = (text: string) => {

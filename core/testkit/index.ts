@@ -1,7 +1,6 @@
 /** The conformance suites and fakes for authors of plugins: `modgate/testkit`. */
 
 export { type AdapterSubject, defineSubject } from './adapter-subject.js';
-export { adapterSuite, runAdapterClauses } from './adapter-suite.js';
 export type {
   AuthenticatorSubject,
   GivenCredentials,
@@ -9,7 +8,6 @@ export type {
   RunningAuthenticator,
 } from './authenticator-subject.js';
 
-export { authenticatorSuite, runAuthenticatorClauses } from './authenticator-suite.js';
 export type { ClauseResult } from './clause.js';
 export { createInvocation, type RouteCall } from './fakes/create-invocation.js';
 export { createFakeLog, type FakeLog, type LogLine } from './fakes/fake-log.js';
@@ -51,6 +49,13 @@ export {
 export type { RunningReference, StartReference } from './reference/running-reference.js';
 export { toReferenceRequest } from './reference/to-reference-request.js';
 export type { RunOptions } from './run-clauses.js';
+export {
+  adapterSuite,
+  authenticatorSuite,
+  runAdapterClauses,
+  runAuthenticatorClauses,
+  runSurfaceClauses,
+  surfaceSuite,
+} from './suites.js';
 export { defineSurfaceSubject, type SurfaceSubject } from './surface-subject.js';
-export { runSurfaceClauses, surfaceSuite } from './surface-suite.js';
 export type { TestFramework } from './test-framework.js';

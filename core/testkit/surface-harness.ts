@@ -57,9 +57,14 @@ export class SurfaceHarness {
       actor: authentication === 'own' ? null : actor,
       origin: ORIGIN,
       isSameOrigin: true,
+      network: '127.0.0.1',
     });
     const request = new Request(`${ORIGIN}${target}`, init);
-    const work = (async () => this.#surface?.fetch(request, call))();
+    const head = new Request(`${ORIGIN}${target}`, { ...init, body: null });
+    const work = (async () => {
+      if (authentication === 'own') await this.#surface?.identify?.(head, call);
+      return this.#surface?.fetch(request, call);
+    })();
     try {
       const response = await this.wait.settles(what, work);
       if (response instanceof Response) return { kind: 'response', response };

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { FileError, readSmallFile } from '../document/read-file.js';
 import { mapConcurrently } from '../lib/promises.js';
@@ -39,13 +39,11 @@ export interface ScanResult {
 }
 
 interface TrackedFile {
-  /** Of the file itself and of those that it names. */
+  /** The file itself and those that it names. */
   paths: readonly string[];
-  /** The folders of the paths, in the same order. */
-  folders: readonly string[];
   /** At the time of the last read. */
   fingerprint: Fingerprint;
-  /** Of the file itself, when it was last seen, also while it has not settled. */
+  /** The inode of the file when it was last seen, also while it has not settled. */
   identity: string | null;
   /** While a change has not settled. */
   settling: Settling | null;
@@ -71,17 +69,15 @@ export class DirectoryScanner {
 
   /**
    * @param settle whether a change must settle; at start every file is used as it is
-   * @param hints absolute paths that may have changed; `null`: check everything
    * @throws UnreadableDirectory when the folder cannot be read: no file counts as removed.
    */
-  async scan(settle: boolean, hints: ReadonlySet<string> | null = null): Promise<ScanResult> {
-    const { names, ignored, links } = await this.#lister.list();
+  async scan(settle: boolean): Promise<ScanResult> {
+    const { names, ignored } = await this.#lister.list();
     const listedAt = this.#clock.now();
     const isAsTracked =
       this.#tracked.size === names.length && names.every((file) => this.#tracked.has(file));
     const renamed = isAsTracked ? [] : await this.#followRenames(names);
-    const observed = hints === null ? names : this.#listHinted(names, links, hints);
-    const different = await this.#findDifferent(observed);
+    const different = await this.#findDifferent(names);
     // A file may have become a folder, for example.
     if (different.length > 0) this.#lister.forget();
     const read = await mapConcurrently(different, FILES_AT_ONCE, (file) =>
@@ -103,7 +99,7 @@ export class DirectoryScanner {
     const tracked = this.#tracked.get(file);
     const paths = [join(this.#directory, file), ...named];
     if (tracked === undefined || isDeepStrictEqual(tracked.paths, paths)) return;
-    Object.assign(tracked, placePaths(paths));
+    tracked.paths = paths;
     tracked.fingerprint = await takeFingerprint(paths);
   }
 
@@ -130,30 +126,11 @@ export class DirectoryScanner {
       if (from === undefined || tracked === undefined) continue;
       missing.delete(identity);
       this.#tracked.delete(from);
-      const places = placePaths([path, ...tracked.paths.slice(1)]);
-      this.#tracked.set(to, { ...tracked, ...places, settling: null });
+      const paths = [path, ...tracked.paths.slice(1)];
+      this.#tracked.set(to, { ...tracked, paths, settling: null });
       renamed.push({ from, to });
     }
     return renamed;
-  }
-
-  /** New files, those that have not settled, and those that a hint is about. */
-  #listHinted(
-    names: readonly string[],
-    links: ReadonlySet<string>,
-    hints: ReadonlySet<string>,
-  ): readonly string[] {
-    if ([...links].some((name) => hints.has(join(this.#directory, name)))) return names;
-    const folders = new Set([...hints].map((path) => dirname(path)));
-    folders.delete(this.#directory);
-    return names.filter((file) => {
-      const tracked = this.#tracked.get(file);
-      if (tracked === undefined || tracked.settling !== null) return true;
-      return (
-        tracked.paths.some((path) => hints.has(path)) ||
-        tracked.folders.some((folder) => folders.has(folder))
-      );
-    });
   }
 
   /** New files, and those that have changed since they were read. */
@@ -161,9 +138,9 @@ export class DirectoryScanner {
     const tracked = files.map((file) => this.#track(file));
     const different = await findDifferent(tracked);
     return files.filter((_file, index) => {
-      const one = tracked[index] as TrackedFile;
-      if (different.has(one)) return true;
-      one.settling = null;
+      const entry = tracked[index] as TrackedFile;
+      if (different.has(entry)) return true;
+      entry.settling = null;
       return false;
     });
   }
@@ -171,8 +148,8 @@ export class DirectoryScanner {
   #track(file: string): TrackedFile {
     const known = this.#tracked.get(file);
     if (known !== undefined) return known;
-    const places = placePaths([join(this.#directory, file)]);
-    const tracked: TrackedFile = { ...places, fingerprint: UNREAD, identity: null, settling: null };
+    const paths = [join(this.#directory, file)];
+    const tracked: TrackedFile = { paths, fingerprint: UNREAD, identity: null, settling: null };
     this.#tracked.set(file, tracked);
     return tracked;
   }
@@ -239,11 +216,7 @@ export class DirectoryScanner {
   }
 }
 
-function placePaths(paths: readonly string[]): Pick<TrackedFile, 'paths' | 'folders'> {
-  return { paths, folders: paths.map((path) => dirname(path)) };
-}
-
-/** Of the descriptor and of the files that it names. */
+/** Covers the descriptor and the files that it names. */
 async function digestContent(read: DirectoryFile, named: readonly string[]): Promise<string> {
   const own = 'text' in read ? hash('sha256', read.text) : read.diagnostic.rule;
   const others = await Promise.all(named.map(digestFile));

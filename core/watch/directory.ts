@@ -88,8 +88,6 @@ interface DirectoryNames {
   /** Sorted by code unit. */
   readonly names: readonly string[];
   readonly ignored: readonly IgnoredFile[];
-  /** Ignored links and folders, through which descriptors may be reached. */
-  readonly links: ReadonlySet<string>;
   /**
    * All names, in the order of the folder, if every entry is a regular file or a folder that is ignored by
    * its name; otherwise `null`, because an entry may change its type and keep its name.
@@ -112,7 +110,6 @@ export async function readDirectory(
 async function listDirectory(directory: string, maxDescriptors: number): Promise<DirectoryNames> {
   const names: string[] = [];
   const ignored: IgnoredFile[] = [];
-  const links = new Set<string>();
   const entries = await readEntries(directory, (path) => readdir(path, { withFileTypes: true }));
   const isPlain = (entry: Dirent) =>
     entry.isFile() || (entry.isDirectory() && classifyName(entry.name) !== null);
@@ -120,14 +117,13 @@ async function listDirectory(directory: string, maxDescriptors: number): Promise
   for (const entry of entries.toSorted(compareNames)) {
     const { name } = entry;
     const reason = classifyName(name) ?? classifyEntry(name, await readKind(directory, entry));
-    if (reason !== null && !entry.isFile()) links.add(name);
     if (reason === null && names.length < maxDescriptors) names.push(name);
     else if (ignored.length < MAX_IGNORED) {
       const tooMany = `is beyond the limit of ${maxDescriptors} descriptors`;
       ignored.push({ file: name, reason: reason ?? tooMany });
     }
   }
-  return { names, ignored, links, plainEntries };
+  return { names, ignored, plainEntries };
 }
 
 /** All names, in the order of the folder. @throws UnreadableDirectory */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { dirname, normalize } from 'node:path';
+import { dirname } from 'node:path';
 import type { Log } from '../contract/index.js';
 import { createFileDiagnostic, formatDiagnostic, InvalidFile } from '../document/diagnostic.js';
 import { FileError, readSmallFile } from '../document/read-file.js';
@@ -108,7 +108,7 @@ class Reloaded<T> implements ReloadedFile<T> {
     this.#seenKey = first.key;
     this.#fingerprint = first.fingerprint;
     this.#watcher = new Watcher({
-      check: (hints) => this.#check(hints),
+      check: (isPoll) => this.#check(isPoll),
       onError: (error) => log.error({ err: error, file: files[0] }, 'file watch failed'),
       pollMs: pollMs ?? FILE_POLL_MS,
     });
@@ -127,11 +127,10 @@ class Reloaded<T> implements ReloadedFile<T> {
     return this.#watcher.close();
   }
 
-  async #check(hints: ReadonlySet<string> | null): Promise<number | null> {
-    const isEvent = hints !== null && this.#settling === null;
-    // Most events of the folder are about other files, such as a log. A poll reads the content in any case.
-    if (isEvent && !this.#files.some((file) => hints.has(normalize(file)))) return null;
+  async #check(isPoll: boolean): Promise<number | null> {
     const fingerprint = await takeFingerprint(this.#files);
+    // Most events of the folder are about other files, such as a log. A poll reads the content in any case.
+    const isEvent = !isPoll && this.#settling === null;
     if (isEvent && isSame(fingerprint, this.#fingerprint)) return null;
     const startedAt = performance.now();
     const content = await readContent(this.#files);

@@ -1,23 +1,21 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 
 /** Finds changes that raise no event: an edit behind a symbolic link, a network file system. */
 const POLL_MS = 2000;
-/** Polls take at most a tenth of the time, however many files there are. */
-const POLL_SHARE = 10;
+/** Checks take at most a tenth of the time, however many files and events there are. */
+const CHECK_SHARE = 10;
 /** Debounce: file events arrive in bursts. */
-const HINT_DELAY_MS = 20;
-/** With more changed paths, everything is checked. */
-const MAX_HINTS = 10_000;
+const EVENT_DELAY_MS = 20;
 
 interface WatcherOptions {
   /**
    * Looks for changes. Checks do not overlap.
-   * @param hints absolute paths that may have changed; `null` for a poll, which checks everything
+   * @param isPoll whether changes without an event count too
    * @returns after how many milliseconds to check again; `null` to wait for an event or the next poll
    */
-  readonly check: (hints: ReadonlySet<string> | null) => Promise<number | null>;
+  readonly check: (isPoll: boolean) => Promise<number | null>;
   /** Called with errors of `check`. Watching continues. */
   readonly onError: (error: unknown) => void;
   /** Milliseconds between polls, default 2000. */
@@ -31,8 +29,8 @@ interface WatchedFolder {
 }
 
 /**
- * Decides when to check files: after any event in the watched folders, and at every poll. An event is a
- * hint, never the truth.
+ * Decides when to check files: after any event in the watched folders, and at every poll. An event only says
+ * that something may have changed.
  */
 export class Watcher {
   readonly #options: WatcherOptions;
@@ -40,8 +38,8 @@ export class Watcher {
   readonly #watched = new Map<string, WatchedFolder>();
   #folders: ReadonlySet<string> = new Set();
   #hasNewFolders = false;
-  /** Since the last check began; `null`: check everything. */
-  #hints: Set<string> | null = null;
+  /** Whether there was an event since the last check began. */
+  #hasEvent = false;
   #timer: NodeJS.Timeout | undefined;
   #checkAt = Number.POSITIVE_INFINITY;
   #pollAt = 0;
@@ -61,14 +59,17 @@ export class Watcher {
   }
 
   start(): void {
-    this.hint();
+    this.pollSoon();
   }
 
-  /** Checks soon. @param path `null`: everything */
-  hint(path: string | null = null): void {
-    if (path === null || this.#hints?.size === MAX_HINTS) this.#hints = null;
-    else this.#hints?.add(path);
-    if (this.#checking === null) this.#schedule(HINT_DELAY_MS);
+  pollSoon(): void {
+    this.#pollAt = 0;
+    this.#checkSoon();
+  }
+
+  #checkSoon(): void {
+    this.#hasEvent = true;
+    if (this.#checking === null) this.#schedule(EVENT_DELAY_MS);
   }
 
   /** Resolves when the check in progress, if any, has ended. No other follows. */
@@ -94,40 +95,40 @@ export class Watcher {
   /** Never rejects: whatever fails, the next check follows. */
   async #check(): Promise<void> {
     const startedAt = performance.now();
-    if (startedAt >= this.#pollAt) this.#hints = null;
-    const isPoll = this.#hints === null;
+    const isPoll = startedAt >= this.#pollAt;
+    // A later call of `pollSoon` makes the next check a poll.
+    if (isPoll) this.#pollAt = Number.POSITIVE_INFINITY;
     let againAfterMs: number | null = null;
     try {
       againAfterMs = await this.#checkNow(isPoll);
     } catch (error) {
       this.#options.onError(error);
     } finally {
-      this.#scheduleNext(startedAt, isPoll, againAfterMs);
+      this.#scheduleNext(startedAt, againAfterMs);
     }
   }
 
   async #checkNow(isPoll: boolean): Promise<number | null> {
     // Before the check, so that any later change raises an event.
     if (isPoll) await this.#renewWatchers();
-    const hints = this.#hints;
-    this.#hints = new Set();
-    const againAfterMs = await this.#options.check(hints);
+    this.#hasEvent = false;
+    const againAfterMs = await this.#options.check(isPoll);
     // Changes before a folder was watched have raised no event.
-    if (this.#hasNewFolders && (await this.#renewWatchers())) this.#hints = null;
+    if (this.#hasNewFolders && (await this.#renewWatchers())) this.pollSoon();
     return againAfterMs;
   }
 
-  #scheduleNext(startedAt: number, isPoll: boolean, againAfterMs: number | null): void {
+  #scheduleNext(startedAt: number, againAfterMs: number | null): void {
     const endedAt = performance.now();
-    const restMs = (endedAt - startedAt) * POLL_SHARE;
-    if (isPoll) this.#pollAt = endedAt + Math.max(this.#pollMs, restMs);
+    const restMs = (endedAt - startedAt) * CHECK_SHARE;
+    if (this.#pollAt === Number.POSITIVE_INFINITY) this.#pollAt = endedAt + this.#pollMs;
     this.#checking = null;
-    const hasHints = this.#hints === null || this.#hints.size > 0;
     const untilPollMs = Math.max(0, Math.ceil(this.#pollAt - endedAt));
+    const waitMs = this.#hasEvent
+      ? EVENT_DELAY_MS
+      : Math.min(againAfterMs ?? untilPollMs, untilPollMs);
     // A timer may fire a millisecond early: the check would not be a poll yet.
-    this.#schedule(
-      hasHints ? HINT_DELAY_MS : Math.min(againAfterMs ?? untilPollMs, untilPollMs) + 1,
-    );
+    this.#schedule(Math.max(waitMs, restMs) + 1);
   }
 
   /** @returns whether a folder is watched that was not watched before */
@@ -150,7 +151,8 @@ export class Watcher {
         // The event of a removed folder has its own name. A new one may have the same inode.
         const isItself = name === basename(folder);
         if (isItself) this.#unwatch(folder);
-        this.hint(name === null || isItself ? null : join(folder, name));
+        if (name === null || isItself) this.pollSoon();
+        else this.#checkSoon();
       });
       watcher.on('error', () => this.#unwatch(folder));
       this.#watched.set(folder, { identity, watcher });

@@ -2,7 +2,7 @@ import type { Actor, Surface, SurfaceCall, SurfaceContext } from '../../core/con
 import type { Bundle } from '../shared/bundle.js';
 import { servePages } from '../shared/serve-pages.js';
 import { createMethodError, createNotFound } from '../shared/surface-errors.js';
-import { assertOwnSite } from './api/cross-site.js';
+import { assertOwnSite, isOwnSite } from './api/cross-site.js';
 import { createJson } from './api/json.js';
 import { isHostRoute, passOn } from './api/pass-on.js';
 import { assertScope, hasScope, MODULES_SCOPE } from './api/scopes.js';
@@ -15,9 +15,24 @@ import { API, CONSOLE } from './paths.js';
 import { readCookie, SESSION_COOKIE } from './sessions/session-cookie.js';
 import { createUnauthenticated, type Session, Sessions } from './sessions/sessions.js';
 import { OidcSignIn } from './sign-in/oidc-sign-in.js';
-import { SignIn } from './sign-in/sign-in.js';
+import { createUnknownOrigin, SignIn } from './sign-in/sign-in.js';
 
 const SESSIONS = /^\/sessions(?:\/([A-Za-z0-9_-]{1,64}))?$/;
+
+/** Where issuers send people back: one path for all, or one for each. */
+const CALLBACK = /^GET \/oidc\/callback(?:\/[A-Za-z0-9.-]+)?$/;
+
+/** They need no session: a new one begins. */
+const SIGN_IN_ROUTES: ReadonlySet<string> = new Set([
+  'GET /oidc/start',
+  'GET /sign-in',
+  'POST /session',
+  'POST /session/developer',
+]);
+
+function isSignIn(route: string): boolean {
+  return SIGN_IN_ROUTES.has(route) || CALLBACK.test(route);
+}
 
 interface ConsoleOptions {
   readonly config: ConsoleConfig;
@@ -28,15 +43,18 @@ interface ConsoleOptions {
   readonly now?: () => number;
 }
 
+interface FoundSession {
+  readonly session: Session;
+  readonly cookie: string;
+}
+
 /** A request below /console/api with its session. */
-interface ApiCall {
+interface ApiCall extends FoundSession {
   readonly request: Request;
   readonly call: SurfaceCall;
   /** Below /console/api. */
   readonly path: string;
   readonly searchParams: URLSearchParams;
-  readonly session: Session;
-  readonly cookie: string;
 }
 
 /** The console: its pages, sessions, and the host behind them. */
@@ -48,6 +66,7 @@ export class Console implements Surface {
   readonly #oidc: OidcSignIn;
   readonly #feed: HostFeed;
   readonly #events: LiveEvents;
+  readonly #found = new WeakMap<SurfaceCall, Promise<FoundSession | null>>();
   readonly #version: string;
   readonly #startedAt = new Date().toISOString();
 
@@ -72,6 +91,15 @@ export class Console implements Surface {
     });
   }
 
+  /** Finds the actor of a session: without one, there is only a sign-in. */
+  async identify(request: Request, call: SurfaceCall): Promise<Actor | null> {
+    const { pathname } = new URL(request.url);
+    const route = `${request.method} ${pathname.slice(API.length)}`;
+    if (!pathname.startsWith(`${API}/`) || isSignIn(route)) return null;
+    if (!isOwnSite(request, call)) return null;
+    return (await this.#findSession(request, call))?.session.actor ?? null;
+  }
+
   async fetch(request: Request, call: SurfaceCall): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     if (!pathname.startsWith(`${API}/`)) {
@@ -80,12 +108,16 @@ export class Console implements Surface {
     const path = pathname.slice(API.length);
     const route = `${request.method} ${path}`;
     // From the issuer, which is another site.
-    if (route === 'GET /oidc/callback') return this.#oidc.finish(request, call);
+    if (CALLBACK.test(route)) return this.#oidc.finish(request, call);
     const sessionId = SESSIONS.exec(path);
     if (sessionId !== null) {
       const bearer = await findBearer(request, this.#context, call);
       // A page of another site cannot send this header.
       if (bearer !== null) return this.#serveSessions(bearer, request, sessionId[1]);
+    }
+    // Before the page is judged: what is missing is a setting of the host.
+    if (call.origin === null && SIGN_IN_ROUTES.has(route) && route !== 'GET /sign-in') {
+      throw createUnknownOrigin();
     }
     assertOwnSite(request, call);
     if (route === 'GET /sign-in') return this.#signIn.describe(call);
@@ -93,6 +125,7 @@ export class Console implements Surface {
     if (route === 'POST /session/developer') return this.#signIn.asDeveloper(request, call);
     if (route === 'GET /oidc/start') return this.#oidc.start(request, call);
     const found = await this.#findSession(request, call);
+    if (found === null) throw createUnauthenticated();
     if (sessionId !== null) {
       return this.#serveSessions(found.session.actor, request, sessionId[1]);
     }
@@ -100,15 +133,23 @@ export class Console implements Surface {
   }
 
   #serveSessions(actor: Actor, { method }: Request, id: string | undefined): Promise<Response> {
+    this.#context.host.admit(actor);
     return serveSessions(this.#sessions, actor, method, id ?? null);
   }
 
-  /** @throws SurfaceError 401 without a session. */
-  async #findSession(request: Request, call: SurfaceCall) {
+  /** Looks up the session of a call once. */
+  #findSession(request: Request, call: SurfaceCall): Promise<FoundSession | null> {
+    const cached = this.#found.get(call);
+    if (cached !== undefined) return cached;
+    const lookup = this.#lookUpSession(request, call);
+    this.#found.set(call, lookup);
+    return lookup;
+  }
+
+  async #lookUpSession(request: Request, call: SurfaceCall): Promise<FoundSession | null> {
     const cookie = readCookie(SESSION_COOKIE, call.origin, request.headers.get('cookie'));
     const session = cookie === null ? null : await this.#sessions.find(cookie, true, call);
-    if (cookie === null || session === null) throw createUnauthenticated();
-    return { cookie, session };
+    return cookie === null || session === null ? null : { cookie, session };
   }
 
   async #serveApi(apiCall: ApiCall): Promise<Response> {
@@ -117,6 +158,7 @@ export class Console implements Surface {
     if (isHostRoute(call.target)) {
       return passOn(this.#context.host, session.actor, request, call);
     }
+    this.#context.host.admit(session.actor);
     if (path === '/session') {
       if (method === 'DELETE') return signOut(this.#sessions, session, call);
       if (method !== 'GET') throw createMethodError('GET', 'POST', 'DELETE');

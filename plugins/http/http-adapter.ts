@@ -9,7 +9,7 @@ import { createHttpProvider } from './provider.js';
 import { Replica, type ReplicaOptions } from './replica.js';
 import { createTlsOptions } from './tls-options.js';
 
-export const SUPPORTS = { manifest: true, admin: true, configure: true } as const;
+export const SUPPORTS = { manifest: true, admin: true, configure: true, streams: true } as const;
 
 /** Kind `http`: one or more replicas over TCP, with or without TLS. */
 export const httpAdapter = defineAdapter({

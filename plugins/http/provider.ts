@@ -1,4 +1,11 @@
-import { type Balancing, type Provider, ProviderFailure } from '../../core/contract/index.js';
+import {
+  type AdminActionOperation,
+  type AdminListOperation,
+  type Balancing,
+  type ConfigureOperation,
+  type Provider,
+  ProviderFailure,
+} from '../../core/contract/index.js';
 import { withDeadline } from '../shared/deadline.js';
 import {
   assertSuccess,
@@ -8,7 +15,6 @@ import {
 } from '../shared/own-requests.js';
 import type { Credentials } from './credentials.js';
 import type { Replica } from './replica.js';
-import { type AdministrativeOperation, createOperationRequest } from './requests.js';
 import { sendUpstream, type UpstreamLimits } from './upstream-request.js';
 
 /** The body of a health check is ignored, but read so that the connection can be reused. */
@@ -83,13 +89,14 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
 
     // Not `async`, which would only add a promise per call.
     invoke(invocation) {
-      const { endpoint, headers, operation, maxResponseBytes } = invocation;
+      const { endpoint, headers, operation, maxResponseBytes, holdBytes } = invocation;
       const replica = endpoint === undefined ? replicas[0] : byId.get(endpoint);
       if (replica === undefined) return Promise.reject(createUnknownEndpoint());
       const signal = invocation.cancellation ?? invocation.signal;
-      const limits = { maxResponseBytes, signal, counter: invocation };
+      const limits = { maxResponseBytes, holdBytes, signal, counter: invocation };
       if (operation.kind !== 'http_route') return administer(replica, operation, headers, limits);
-      const { method, target, body } = operation;
+      const { method, target } = operation;
+      const body = operation.bodyStream ?? operation.body;
       const path = replica.prefix + target;
       return sendUpstream(
         replica.pool,
@@ -135,4 +142,56 @@ async function tryInOrder<T>(
 
 function addContentType(headers: Headers, body: Buffer | null): Headers {
   return body === null ? headers : { ...headers, 'content-type': 'application/json' };
+}
+
+/** A request before the prefix of an endpoint, the common headers and the credentials. */
+interface OperationRequest {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly path: string;
+  /** JSON. */
+  readonly body: Buffer | null;
+}
+
+/** Operations other than forwarded routes. */
+type AdministrativeOperation = AdminListOperation | AdminActionOperation | ConfigureOperation;
+
+/**
+ * Maps an operation other than `http_route` to an HTTP request.
+ * @throws ProviderFailure `refused` when the manifest names no path; it does not count for a breaker.
+ */
+function createOperationRequest(operation: AdministrativeOperation): OperationRequest {
+  switch (operation.kind) {
+    case 'admin_list': {
+      const path = requirePath(operation.path, `entity '${operation.entity}'`, 'list_path');
+      return { method: 'GET', path: `${path}?${listQuery(operation)}`, body: null };
+    }
+    case 'admin_action': {
+      const path = requirePath(operation.path, `action '${operation.action}'`, 'invoke_path');
+      return { method: 'POST', path, body: toBuffer(operation.inputJson) };
+    }
+    case 'configure': {
+      const path = requirePath(operation.path, 'config', 'delivery_path');
+      const { revision, values } = operation;
+      return { method: 'PUT', path, body: encodeJson({ revision, values }) };
+    }
+  }
+}
+
+function listQuery({ limit, cursor }: AdminListOperation): string {
+  if (cursor === null) return `limit=${limit}`;
+  // The cursor comes from the client, and the encoder throws for a lone surrogate.
+  return `limit=${limit}&cursor=${encodeURIComponent(cursor.toWellFormed())}`;
+}
+
+function requirePath(path: string | null, subject: string, field: string): string {
+  if (path !== null) return path;
+  throw new ProviderFailure('refused', `${subject} has no ${field} in the manifest`);
+}
+
+function encodeJson(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value ?? null));
+}
+
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -1,9 +1,8 @@
+import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { type Client, type Dispatcher, Pool } from 'undici';
-import { createCarrier } from './carrier.js';
+import { createAbortAwareClient } from './abort-aware-client.js';
 import { type Address, type Connector, createConnector } from './connector.js';
-import { NameWatch } from './name-watch.js';
-import { type ResolveName, resolveName } from './resolve-name.js';
 
 /** Maximum size of a response head, as in Node's own server. */
 const MAX_HEADER_BYTES = 16_384;
@@ -77,7 +76,7 @@ export class Replica {
     this.#pool ??= new Pool(this.#origin, {
       // The host limits the concurrency of a module; a limit here would queue calls unnoticed.
       connections: null,
-      factory: (target) => createCarrier(target, this.connector, CLIENT_OPTIONS),
+      factory: (target) => createAbortAwareClient(target, this.connector, CLIENT_OPTIONS),
     });
     return this.#pool;
   }
@@ -98,3 +97,84 @@ function createNameWatch(
   if (address.kind === 'unix' || isIP(address.host) !== 0) return null;
   return new NameWatch(address.host, resolve, onChange);
 }
+
+/**
+ * Detects that a name resolves to other addresses. New connections resolve it anyway. This is for open
+ * connections, which would keep an old address while they are busy.
+ *
+ * A call with an expired result starts a lookup in the background; a module without calls starts none.
+ */
+class NameWatch {
+  readonly #host: string;
+  readonly #resolve: ResolveName;
+  readonly #onChange: () => void;
+  #known: string | null = null;
+  #nextLookupAt = 0;
+  #isResolving = false;
+
+  constructor(host: string, resolve: ResolveName, onChange: () => void) {
+    this.#host = host;
+    this.#resolve = resolve;
+    this.#onChange = onChange;
+  }
+
+  touch(): void {
+    if (this.#isResolving || performance.now() < this.#nextLookupAt) return;
+    this.#isResolving = true;
+    // Never rejects.
+    void this.#lookUp();
+  }
+
+  async #lookUp(): Promise<void> {
+    let nextMs = RETRY_MS;
+    try {
+      const { addresses, ttlMs } = await this.#resolve(this.#host);
+      nextMs = ttlMs;
+      const before = this.#known;
+      this.#known = addresses.join(' ');
+      if (before !== null && before !== this.#known) this.#onChange();
+    } catch {
+      // Keep the connections that exist.
+    }
+    this.#nextLookupAt = performance.now() + nextMs;
+    this.#isResolving = false;
+  }
+}
+
+/** The time to live of a record is used within these bounds. */
+const SHORTEST_MS = 1_000;
+const LONGEST_MS = 30_000;
+
+const SYSTEM = new Resolver();
+
+export interface ResolvedName {
+  /** Sorted, so that two results can be compared. */
+  readonly addresses: readonly string[];
+  /** How long the result is valid. */
+  readonly ttlMs: number;
+}
+
+/**
+ * Queries DNS, which has a time to live. A name that only the system resolves (`/etc/hosts`, a search
+ * domain) is valid for the longest time.
+ * @throws Error when the name cannot be resolved.
+ */
+export async function resolveName(host: string, resolver = SYSTEM): Promise<ResolvedName> {
+  const queries = [resolver.resolve4(host, { ttl: true }), resolver.resolve6(host, { ttl: true })];
+  const answers = await Promise.allSettled(queries);
+  const records = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  if (records.length === 0) {
+    const found = await lookup(host, { all: true });
+    return { addresses: found.map(({ address }) => address).sort(), ttlMs: LONGEST_MS };
+  }
+  const ttlMs = 1_000 * Math.min(...records.map(({ ttl }) => ttl));
+  return {
+    addresses: records.map(({ address }) => address).sort(),
+    ttlMs: Math.min(LONGEST_MS, Math.max(SHORTEST_MS, ttlMs)),
+  };
+}
+
+type ResolveName = (host: string) => Promise<ResolvedName>;
+
+/** After a failed lookup; the last result is used until then. */
+const RETRY_MS = LONGEST_MS;

@@ -1,36 +1,43 @@
+import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { BodyPieces } from '../../core/contract/body-pieces.js';
 import {
+  type BodyStream,
   type Cancellation,
   type Invocation,
   type Outcome,
   ProviderFailure,
 } from '../../core/contract/index.js';
 import { createAbortFailure, createTransportFailure } from '../shared/failures.js';
-import type { CarriedOptions, CarriedRequest } from './carrier.js';
+import type { AbortAwareOptions, ClientRequest } from './abort-aware-client.js';
 
 interface UpstreamRequestOptions {
   readonly method: Dispatcher.HttpMethod;
   readonly path: string;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array | null;
+  readonly body: Uint8Array | BodyStream | null;
 }
 
 export interface UpstreamLimits {
   /** Bytes of the body; one more is a `protocol` failure. */
   readonly maxResponseBytes: number;
+  /** A longer body is streamed. Default: none is. */
+  readonly holdBytes?: number | undefined;
   readonly signal: Cancellation;
   /** Counts the body while it arrives. */
   readonly counter?: Pick<Invocation, 'countReceived'>;
 }
 
+const EVENT_STREAM = /^text\/event-stream\b/i;
 /** The last transfer coding delimits the body (RFC 9112, 6.3). */
 const CHUNKED = /(?:^|[\s,])chunked$/i;
+/** What is read ahead of a client that reads slowly. */
+const READ_AHEAD_BYTES = 65_536;
 
 /**
- * Sends one request and collects its response. The request is sent once: undici repeats nothing when
- * pipelining is 1, and retries are up to the host.
+ * Sends one request and collects its response, or streams it once it is longer than it may be held. The request
+ * is sent once: undici repeats nothing when pipelining is 1, and retries are up to the host.
  * @throws ProviderFailure (as a rejection), and nothing else.
  */
 export function sendUpstream(
@@ -42,9 +49,10 @@ export function sendUpstream(
     return Promise.reject(createAbortFailure(limits.signal.reason, 0, 'connecting'));
   }
   return new Promise((resolve, reject) => {
-    const handler = new UpstreamRequest(limits, resolve, reject);
-    const options: CarriedOptions = { method, path, headers, body, carried: handler };
-    dispatcher.dispatch(options, handler);
+    const handler = new UpstreamRequest(method, limits, resolve, reject);
+    const options = { method, path, headers, body, tracked: handler };
+    // The types of undici do not have the bodies that can be iterated.
+    dispatcher.dispatch(options as AbortAwareOptions, handler);
   });
 }
 
@@ -52,13 +60,16 @@ export function sendUpstream(
  * The handler that undici calls, and the listener of the signal: one object per call, no closure. It must
  * never throw: undici would emit that as an `error` event without a listener.
  */
-class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
+class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
+  readonly #method: string;
   readonly #limits: UpstreamLimits;
   readonly #resolve: (outcome: Outcome) => void;
   readonly #reject: (failure: ProviderFailure) => void;
   #controller: Dispatcher.DispatchController | null = null;
   #cancelConnecting: (() => void) | null = null;
-  #isSettled = false;
+  #isOver = false;
+  /** The body, once it is streamed. */
+  #stream: Readable | null = null;
   #hasResponse = false;
   #status = 0;
   #headers: Readonly<Record<string, string>> = {};
@@ -75,10 +86,12 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
   #mayLackBytes = false;
 
   constructor(
+    method: string,
     limits: UpstreamLimits,
     resolve: (outcome: Outcome) => void,
     reject: (failure: ProviderFailure) => void,
   ) {
+    this.#method = method;
     this.#limits = limits;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -86,7 +99,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
   }
 
   get isOver(): boolean {
-    return this.#isSettled;
+    return this.#isOver;
   }
 
   /** The signal was aborted, perhaps while the connection is still being made. */
@@ -105,7 +118,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     // Aborted at the moment the connection was ready: the request must not be sent.
-    if (this.#isSettled) controller.abort(createAbortFailure(this.#limits.signal.reason));
+    if (this.#isOver) controller.abort(createAbortFailure(this.#limits.signal.reason));
   }
 
   /** The first byte of a response has arrived. */
@@ -128,19 +141,23 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
     this.#headers = joinRepeated(headers);
     const { 'content-length': length, 'transfer-encoding': encoding = '' } = this.#headers;
     this.#isDelimited = length !== undefined || CHUNKED.test(encoding);
+    // None has a body (RFC 9110, 6.4.1), but a 304 may carry a length, which undici would expect.
+    if (status === 204 || status === 304 || this.#method === 'HEAD') {
+      this.#succeed();
+      return;
+    }
     this.#mayLackBytes = !this.#isDelimited && this.#headers['content-type'] !== undefined;
-    // Neither has a body (RFC 9110, 6.4.1), but a 304 may carry a length, which undici would expect.
-    if (status === 204 || status === 304) this.#succeed();
-    else this.#announce(controller, Number(length ?? 0));
+    this.#announce(controller, Number(length ?? 0));
+    if (this.#limits.holdBytes === 0 && length !== '0') this.#openStream(controller);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#length += chunk.length;
-    this.#countUpTo(this.#length);
-    if (this.#isSettled) return;
+    if (this.#stream === null) this.#countUpTo(this.#length);
+    if (this.#isOver) return;
     if (this.#length > this.#limits.maxResponseBytes) controller.abort(this.#createTooLarge());
     else if (!this.#isDelimited && this.#status < 300) controller.abort(this.#createUndelimited());
-    else this.#pieces.add(chunk);
+    else this.#receive(controller, chunk);
     this.#mayLackBytes = !this.#isDelimited;
   }
 
@@ -155,8 +172,42 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
 
   /** A body that has no room is not read: many that are read in part would be garbage. */
   #announce(controller: Dispatcher.DispatchController, length: number): void {
-    if (length > this.#limits.maxResponseBytes) controller.abort(this.#createTooLarge());
-    else this.#countUpTo(length);
+    const { maxResponseBytes, holdBytes = maxResponseBytes } = this.#limits;
+    if (length > maxResponseBytes) controller.abort(this.#createTooLarge());
+    else if (holdBytes > 0 && EVENT_STREAM.test(this.#headers['content-type'] ?? '')) {
+      // An error says enough without its body.
+      if (this.#status >= 400) this.#succeed();
+      controller.abort(this.#createEndless());
+    } else this.#countUpTo(Math.min(length, holdBytes));
+  }
+
+  #receive(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#stream === null) {
+      this.#pieces.add(chunk);
+      if (this.#length > (this.#limits.holdBytes ?? Number.POSITIVE_INFINITY)) {
+        this.#openStream(controller);
+      }
+    } else if (!this.#stream.push(chunk)) controller.pause();
+  }
+
+  /** Hands the response on before it is complete. */
+  #openStream(controller: Dispatcher.DispatchController): void {
+    // It may just have been aborted.
+    if (this.#isOver) return;
+    const stream = new Readable({
+      highWaterMark: READ_AHEAD_BYTES,
+      read: () => controller.resume(),
+      destroy: (error, done) => {
+        if (this.#end()) controller.abort(createAbortFailure(error, this.#status));
+        done(error);
+      },
+    });
+    // An error that comes while nothing is read is thrown to the next read.
+    stream.on('error', () => {});
+    for (const piece of this.#pieces.list) stream.push(piece);
+    this.#stream = stream;
+    const outcome = { status: this.#status, headers: this.#headers, body: stream };
+    this.#resolve(this.#mayLackBytes ? { ...outcome, isDelimited: false } : outcome);
   }
 
   #countUpTo(length: number): void {
@@ -166,7 +217,11 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
   }
 
   #succeed(): void {
-    if (!this.#settle()) return;
+    if (!this.#end()) return;
+    if (this.#stream !== null) {
+      this.#stream.push(null);
+      return;
+    }
     const { list } = this.#pieces;
     const body = list.length === 0 ? null : list;
     const outcome = { status: this.#status, headers: this.#headers, body };
@@ -174,18 +229,27 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, CarriedRequest {
   }
 
   #fail(failure: ProviderFailure): void {
-    if (this.#settle()) this.#reject(failure);
+    if (!this.#end()) return;
+    if (this.#stream === null) this.#reject(failure);
+    else this.#stream.destroy(failure);
   }
 
-  #settle(): boolean {
-    if (this.#isSettled) return false;
-    this.#isSettled = true;
+  #end(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
     this.#limits.signal.removeEventListener('abort', this);
     return true;
   }
 
   #createTooLarge(): ProviderFailure {
     return this.#createProtocolFailure(`body is over ${this.#limits.maxResponseBytes} bytes`);
+  }
+
+  /** Nobody could wait for its end. */
+  #createEndless(): ProviderFailure {
+    const detail = 'content-type text/event-stream';
+    const options = { status: this.#status, phase: 'answered', detail } as const;
+    return new ProviderFailure('protocol', 'response is an event stream', options);
   }
 
   #createUndelimited(): ProviderFailure {

@@ -71,7 +71,9 @@ function toLocalOperation(
   headers: Readonly<Record<string, string>>,
 ): LocalOperation {
   if (operation.kind !== 'http_route') return operation;
-  const { kind, method, declaredPath, providerPath, pathParams, target, body: rawBody } = operation;
+  const { kind, declaredPath, providerPath, pathParams, target, body: rawBody } = operation;
+  // HEAD is for adapters that stream.
+  const method = operation.method === 'HEAD' ? 'GET' : operation.method;
   const queryAt = target.indexOf('?');
   const query = new URLSearchParams(queryAt === -1 ? '' : target.slice(queryAt + 1));
   const body = rawBody === null ? undefined : parseBody(rawBody);

@@ -1,5 +1,13 @@
-/** The entry of a module's thread: imports the file and handles the messages of the host. */
+import { inspect } from 'node:util';
 import { type MessagePort, parentPort, type Transferable, workerData } from 'node:worker_threads';
+import type {
+  CallContext,
+  Invocation,
+  Log,
+  LogWrite,
+  ProviderFailure,
+  ProviderOperation,
+} from '../../core/contract/index.js';
 import { formatError } from '../shared/format-error.js';
 import type { LocalModule } from './handler.js';
 import { importInThread } from './import-module.js';
@@ -7,15 +15,20 @@ import { createLocalRunner } from './local-runner.js';
 import type { LocalOutcome } from './outcome.js';
 import { sendBytes } from './sent-bytes.js';
 import { receiveFailure, sendFailure } from './sent-failure.js';
-import { ThreadCall } from './thread-call.js';
-import { ThreadLog } from './thread-log.js';
+import { receiveOperation } from './sent-operation.js';
 import type {
   HostMessage,
+  SentInvocation,
   SentManifest,
   SentOutcome,
   ThreadMessage,
   ThreadStart,
 } from './thread-messages.js';
+
+/** Unacknowledged lines; more are dropped and counted, so that a loop cannot fill the memory of the host. */
+const MAX_PENDING_LINES = 1_000;
+
+/** The entry of a module's thread: imports the file and handles the messages of the host. */
 
 // A separate port, because the module could also access `parentPort` and `workerData`.
 parentPort?.once('message', (port: MessagePort) => void serve(port, workerData as ThreadStart));
@@ -107,4 +120,84 @@ function flush(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     stream.write('', () => resolve());
   });
+}
+
+/** A call in the thread. Its signal is created on access, which most handlers never do. */
+class ThreadCall implements Invocation {
+  readonly number: number;
+  readonly id: string;
+  readonly operation: ProviderOperation;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly context: CallContext;
+  readonly maxResponseBytes: number;
+  #controller: AbortController | null = null;
+  #reason: ProviderFailure | null = null;
+
+  constructor(number: number, { id, operation, headers, context, ...rest }: SentInvocation) {
+    this.number = number;
+    this.id = id;
+    this.operation = receiveOperation(operation);
+    this.headers = headers;
+    this.context = context;
+    this.maxResponseBytes = rest.maxResponseBytes;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.#reason !== null) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  get isAborted(): boolean {
+    return this.#reason !== null;
+  }
+
+  abort(reason: ProviderFailure): void {
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+  }
+}
+
+type Post = (message: ThreadMessage) => void;
+
+/** `context.log` of a module in a thread; sends each line to the host. */
+class ThreadLog implements Log {
+  readonly #post: Post;
+  #pending = 0;
+  #dropped = 0;
+
+  readonly debug: LogWrite = (fields, message) => this.#send('debug', fields, message);
+  readonly info: LogWrite = (fields, message) => this.#send('info', fields, message);
+  readonly warn: LogWrite = (fields, message) => this.#send('warn', fields, message);
+  readonly error: LogWrite = (fields, message) => this.#send('error', fields, message);
+
+  constructor(post: Post) {
+    this.#post = post;
+  }
+
+  /** The host has written these lines. */
+  acknowledge(lines: number): void {
+    this.#pending -= lines;
+    if (this.#dropped === 0) return;
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    this.warn({ dropped }, 'logged too much: lines dropped');
+  }
+
+  #send(level: keyof Log, fields: Readonly<Record<string, unknown>>, message: string): void {
+    if (this.#pending >= MAX_PENDING_LINES) {
+      this.#dropped += 1;
+      return;
+    }
+    this.#pending += 1;
+    const text = String(message);
+    try {
+      this.#post({ kind: 'log', level, fields, message: text });
+    } catch {
+      // Some values, such as functions and promises, cannot be sent.
+      this.#post({ kind: 'log', level, fields: { fields: inspect(fields) }, message: text });
+    }
+  }
 }

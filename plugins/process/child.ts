@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Log } from '../../core/contract/index.js';
 import { LineLog } from '../shared/line-log.js';
-import { forgetGroup, rememberGroup, signalGroup } from './process-group.js';
 
 /** Between SIGTERM and SIGKILL. Below the 2 s that the host allows for each cleanup. */
 const STOP_GRACE_MS = 1_500;
@@ -89,4 +88,34 @@ function explainSpawn(error: unknown): Error {
   const code = (error as NodeJS.ErrnoException | null)?.code ?? 'unknown';
   const hint = code === 'ENOENT' ? ': no such program, or no such cwd' : '';
   return new Error(`command cannot be started (${code}${hint})`, { cause: error });
+}
+
+/**
+ * Each child leads a process group, so that its own children end with it. When the host exits, all groups
+ * are killed; when the host itself is killed, the children see the end of their stdin.
+ */
+const groups = new Set<number>();
+
+function rememberGroup(leader: number): void {
+  if (groups.size === 0) process.on('exit', killAll);
+  groups.add(leader);
+}
+
+function forgetGroup(leader: number): void {
+  groups.delete(leader);
+  if (groups.size === 0) process.off('exit', killAll);
+}
+
+function signalGroup(leader: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-leader, signal);
+  } catch (error) {
+    // The group has already exited; on macOS a group of zombies is EPERM.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
+  }
+}
+
+function killAll(): void {
+  for (const leader of groups) signalGroup(leader, 'SIGKILL');
 }

@@ -4,7 +4,6 @@ import {
   isProviderFailure,
   ProviderFailure,
 } from '../../core/contract/index.js';
-import { describeTransportError, readErrorCode } from './failure-details.js';
 
 /** Codes of undici and llhttp for a message that is not HTTP, or that could not be written as HTTP. */
 const PROTOCOL_CODE =
@@ -58,4 +57,69 @@ function createOptions(
   detail: string,
 ): FailureOptions {
   return { cause, phase, detail, ...(status !== 0 && { status }) };
+}
+
+const CERTIFICATE_MISMATCH = 'ERR_TLS_CERT_ALTNAME_INVALID';
+const MAX_ADDRESSES = 4;
+
+/** Codes that mean little to operators. */
+const WORDS: Readonly<Record<string, string>> = {
+  ERR_TLS_PIN: 'certificate not pinned',
+  UND_ERR_SOCKET: 'connection closed',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'content-length not reached',
+};
+
+/** undici ends a connection with these messages, under the code of one that was closed. */
+const INTERIM_RESPONSES: Readonly<Record<string, string>> = {
+  'bad response': '100 Continue without expect',
+  'bad upgrade': '101 Switching Protocols without upgrade',
+};
+
+/**
+ * What went wrong with a connection, for operators: `ECONNREFUSED 127.0.0.1:4100`. Made of codes, addresses
+ * and names in certificates only: messages of libraries may contain bytes of the response.
+ */
+function describeTransportError(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) {
+    const each = error.errors.slice(0, MAX_ADDRESSES).map(describeTransportError);
+    return [...new Set(each)].join(', ');
+  }
+  const code = readErrorCode(error);
+  if (code === CERTIFICATE_MISMATCH) return `certificate for ${readCertificateNames(error)}`;
+  const address = readAddress(error);
+  const words = readInterimResponse(error, code) ?? WORDS[code] ?? code;
+  return address === null ? words : `${words} ${address}`;
+}
+
+function readInterimResponse(error: unknown, code: string): string | undefined {
+  if (code !== 'UND_ERR_SOCKET' || !(error instanceof Error)) return undefined;
+  return INTERIM_RESPONSES[error.message];
+}
+
+/** The code, otherwise the name of the error's class. */
+function readErrorCode(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const code = readMember(error, 'code');
+  return code === undefined ? error.name : String(code);
+}
+
+/** What Node adds to errors of sockets and of name resolution. */
+function readAddress(error: unknown): string | null {
+  const address = readMember(error, 'address') ?? readMember(error, 'hostname');
+  if (typeof address !== 'string') return null;
+  const port = readMember(error, 'port');
+  if (typeof port !== 'number') return address;
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+}
+
+/** `DNS:a.example, IP Address:10.0.0.1`, otherwise the common name. */
+function readCertificateNames(error: unknown): string {
+  const certificate = readMember(error, 'cert');
+  const names = readMember(certificate, 'subjectaltname');
+  if (typeof names === 'string') return names.replaceAll(/(?:DNS|IP Address):/g, '');
+  return String(readMember(readMember(certificate, 'subject'), 'CN') ?? 'another name');
+}
+
+function readMember(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

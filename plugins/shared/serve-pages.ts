@@ -1,10 +1,9 @@
 import { SurfaceError } from '../../core/contract/index.js';
 import type { Bundle, BundledFile } from './bundle.js';
-import { PAGE_HEADERS } from './page-headers.js';
 import { createMethodError, createNotFound } from './surface-errors.js';
 
 interface Pages {
-  /** Of the surface: `/docs`. */
+  /** The prefix of the surface: `/docs`. */
   readonly prefix: string;
   /** `null` where the pages are not built. */
   readonly bundle: Bundle | null;
@@ -52,3 +51,25 @@ function acceptsCoding(accepted: string, coding: string): boolean {
     return name === coding && !parameters.some((part) => /^q=0(?:\.0{0,3})?$/.test(part));
   });
 }
+
+/**
+ * Of every page and its files: no code but the bundled one, no request to another host, no frame, no HTML made
+ * of texts.
+ */
+const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+  ].join('; '),
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+};

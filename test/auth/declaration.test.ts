@@ -1,10 +1,15 @@
 import { expect } from 'chai';
 import { createAuthenticators } from '../../core/auth/authenticators.js';
-import { listChallenges, listCredentialHeaders } from '../../core/auth/credential-headers.js';
+import {
+  assertBasicUsable,
+  listChallenges,
+  listCredentialHeaders,
+} from '../../core/auth/credential-headers.js';
 import { readDeclaration } from '../../core/auth/declaration.js';
 import { readConfig } from '../../core/config/read-config.js';
 import { SETTING_NAMES } from '../../core/config/settings.js';
 import type { Authenticator } from '../../core/contract/index.js';
+import { ConfigError } from '../../core/errors.js';
 import { createFakeLog } from '../../core/testkit/index.js';
 
 const declare = (more: object) =>
@@ -62,12 +67,22 @@ describe('the headers and challenges of a chain', () => {
       { reads: ['authorization', 'cookie'], challenges: ['Session', 'Bearer'] },
     ];
     expect(listCredentialHeaders(chain)).to.deep.equal(['authorization', 'x-key', 'cookie']);
-    expect(listChallenges(chain)).to.deep.equal(['Bearer', 'Session']);
+    expect(listChallenges(chain, false)).to.deep.equal(['Bearer', 'Session']);
   });
 
   it('are never empty', () => {
     expect(listCredentialHeaders([])).to.deep.equal(['authorization']);
-    expect(listChallenges([])).to.deep.equal(['Bearer']);
+    expect(listChallenges([], false)).to.deep.equal(['Bearer']);
+  });
+
+  it('include passwords only where an authenticator takes tokens and none takes passwords', () => {
+    const tokens = { reads: ['authorization'], challenges: ['Bearer'] };
+    expect(listChallenges([tokens], true)).to.deep.equal(['Bearer', 'Basic realm="modgate"']);
+    expect(() => assertBasicUsable([tokens])).not.to.throw();
+    const staff = { reads: ['authorization'], challenges: ['BASIC realm="staff"'] };
+    expect(() => assertBasicUsable([tokens, staff])).to.throw(ConfigError, 'takes too');
+    const keys = { reads: ['x-key'], challenges: ['ApiKey'] };
+    expect(() => assertBasicUsable([keys])).to.throw(ConfigError, '--tokens FILE');
   });
 
   it('include the token header only with a tokens file', async () => {

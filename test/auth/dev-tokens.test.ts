@@ -7,7 +7,8 @@ import type { Actor } from '../../core/contract/index.js';
 const dev = createDevAuthenticator();
 
 function authenticate(token: string, scheme = 'bearer'): Actor | null {
-  return dev.authenticate({ ...createBearerCredentials(token), scheme }) as Actor | null;
+  const result = dev.authenticate({ ...createBearerCredentials(token), scheme }) as Actor | null;
+  return result !== null && 'rejected' in result ? null : result;
 }
 
 describe('dev tokens', () => {

@@ -55,8 +55,10 @@ describe('introspection', () => {
       new Secret('x'),
       createRejectionLog(createRecordedLog().log),
     );
-    return async (token: string, address?: string): Promise<Actor | null> =>
-      introspection.authenticate({ token, address }, token);
+    return async (token: string, address?: string): Promise<Actor | null> => {
+      const result = await introspection.authenticate({ token, address }, token);
+      return result !== null && 'rejected' in result ? null : result;
+    };
   };
 
   /** The actor or the error. */

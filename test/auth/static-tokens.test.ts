@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createBearerCredentials } from '../../core/auth/caller-credentials.js';
+import type { Rejected } from '../../core/auth/checked-authenticator.js';
 import {
   openTokensAuthenticator,
   type TokensAuthenticator,
@@ -133,12 +134,18 @@ describe('tokens authenticator', () => {
     rmSync(folder, { recursive: true });
   });
 
+  let rejected: Rejected | null = null;
+
   async function open(file: string): Promise<(token: string) => Actor | null> {
     const recorded = createRecordedLog();
     lines = recorded.lines;
     const tokens = await openTokensAuthenticator(file, { log: recorded.log, pollMs: 20 });
     opened.push(tokens);
-    return (token) => tokens.authenticate(createBearerCredentials(token)) as Actor | null;
+    return (token) => {
+      const result = tokens.authenticate(createBearerCredentials(token)) as Actor | Rejected | null;
+      rejected = result !== null && 'rejected' in result ? result : null;
+      return rejected === null ? (result as Actor | null) : null;
+    };
   }
 
   function write(content: string, name = 'tokens.json'): string {
@@ -190,6 +197,7 @@ describe('tokens authenticator', () => {
     expect(authenticate(TOKEN)?.expiresAt).to.equal(Date.parse(soon));
     await waitUntil('the token expires', () => authenticate(TOKEN) === null);
     expect(Date.now()).to.be.at.least(Date.parse(soon));
+    expect(rejected).to.deep.equal({ rejected: 'expired', token: 'billing' });
   });
 
   it('reloads a changed file', async () => {

@@ -40,7 +40,7 @@ const subjects: Readonly<Record<string, { readonly width: number; call(): Promis
   },
   'queued, 64 at a time for 16 places': {
     width: 64,
-    call: createClientCall({ limits: { concurrency: 16, queue: 64, queueMs: 60_000 } }),
+    call: createClientCall({ limits: { concurrency: 16, queue: 64, queue_ms: 60_000 } }),
   },
 };
 

@@ -61,7 +61,12 @@ for word in "\${COMPREPLY[@]}"; do echo "$word"; done`,
     expect(await complete('check', '--format', 's')).to.deep.equal(['sarif']);
     expect(await complete('serve', '--env', '')).to.be.an('array');
     expect(await complete('completion', '')).to.have.members(['bash', 'zsh', 'fish']);
-    expect(await complete('new', '')).to.have.members(['module', 'plugin', 'surface']);
+    expect(await complete('new', '')).to.have.members([
+      'module',
+      'plugin',
+      'surface',
+      'authenticator',
+    ]);
     expect(await complete('new', 'module', 'x', '--kind', 'h')).to.deep.equal(['http']);
     expect(await complete('wait', '')).to.deep.equal([]);
     expect(await complete('status', '--url', '')).to.deep.equal([]);

@@ -10,6 +10,7 @@ import {
 import type { Ended } from '../support/cli/run-here.js';
 import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
 import { runModgate } from '../support/cli/run-modgate.js';
+import { buildManifest, toRoutes } from '../support/http/modules.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
 describe('modgate explain --modules', () => {
@@ -56,6 +57,17 @@ describe('modgate explain --modules', () => {
     const args = ['explain', 'GET', SPECIAL, '--modules', 'modules.d'];
     const { code, stdout } = await place.run(args, env);
     expect(code).to.equal(0);
-    expect(stdout).to.include('\n=> 401 the credentials are missing or not valid\n');
+    expect(stdout).to.include('\n=> 401 authentication is required\n');
+  });
+
+  it('names the owner of the module', async () => {
+    const owner = { name: 'Team CRM', contact: '#crm' };
+    const manifest = { inline: buildManifest('owned', toRoutes(['GET /a'], 'owned.read')) };
+    const provider = { kind: 'http', config: { endpoints: ['http://127.0.0.1:4100'] } };
+    const descriptor = { module: 'owned', provider, manifest, owner };
+    place.write('owned/owned.json', JSON.stringify(descriptor));
+    const args = ['explain', 'GET', '/modules/owned/http/a', '--modules', 'owned'];
+    const { stdout } = await place.run(args, env);
+    expect(stdout).to.match(/^owner +Team CRM, #crm$/m);
   });
 });

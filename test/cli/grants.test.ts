@@ -7,13 +7,17 @@ const RELEASE = `sha256:${'2'.repeat(64)}`;
 const MANIFEST = {
   protocol: 'modgate.manifest.v1',
   module_id: 'acme/crm',
-  capabilities: ['crm.read', 'crm.sync', 'crm.config'],
+  capabilities: ['crm.read', 'crm.sync', 'crm.config', 'crm.config.read'],
   http_routes: [],
   admin: {
     entities: [{ name: 'contacts', read_capability: 'crm.read', list_path: '/contacts' }],
     actions: [{ name: 'sync', capability: 'crm.sync', invoke_path: '/sync' }],
   },
-  config: { fields: [{ service: 'crm', key: 'size', type: { kind: 'int' } }] },
+  config: {
+    read_capability: 'crm.config.read',
+    write_capability: 'crm.config',
+    fields: [{ service: 'crm', key: 'size', type: { kind: 'int' } }],
+  },
 };
 
 const DESCRIPTOR = {
@@ -64,10 +68,21 @@ describe('modgate grants', () => {
       permissions: [
         { permission: 'crm.read', granted: true, declared: true, opens: ['entity contacts'] },
         { permission: 'crm.sync', granted: false, declared: true, opens: ['action sync'] },
-        { permission: 'crm.config', granted: true, declared: true, opens: [] },
+        {
+          permission: 'crm.config',
+          granted: true,
+          declared: true,
+          opens: ['configuration (read)', 'configuration (write)'],
+        },
+        {
+          permission: 'crm.config.read',
+          granted: false,
+          declared: true,
+          opens: ['configuration (read)'],
+        },
         { permission: 'crm.old', granted: true, declared: false, opens: [] },
       ],
-      not_granted: ['crm.sync'],
+      not_granted: ['crm.sync', 'crm.config.read'],
       not_declared: ['crm.old'],
     });
   });
@@ -85,11 +100,12 @@ describe('modgate grants', () => {
         `release   ${digest}`,
         `ui        ${UI}`,
         '',
-        'permission  granted  opens',
-        'crm.read    yes      entity contacts',
-        'crm.sync    no       action sync',
-        'crm.config  yes',
-        'crm.old     yes      nothing: the manifest does not declare it',
+        'permission       granted  opens',
+        'crm.read         yes      entity contacts',
+        'crm.sync         no       action sync',
+        'crm.config       yes      configuration (read), configuration (write)',
+        'crm.config.read  no       configuration (read)',
+        'crm.old          yes      nothing: the manifest does not declare it',
         '',
       ].join('\n'),
     );

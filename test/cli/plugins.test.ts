@@ -54,6 +54,12 @@ describe('modgate plugins', () => {
     expect(lines).to.include(`  ${join(plugins, 'broken')}`);
   });
 
+  it('takes the folder of one plugin for that plugin', async () => {
+    const entries = await list('--plugins', 'plugins/acme');
+    const own = entries.filter(({ origin }) => origin === 'folder');
+    expect(own.map(({ name, state }) => [name, state])).to.deep.equal([['acme', 'known']]);
+  });
+
   it('exits with 1 for a refused plugin with --check', async () => {
     const args = ['plugins', '--check', '--plugins', 'plugins'];
     expect((await place.run(args)).code).to.equal(1);

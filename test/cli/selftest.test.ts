@@ -1,8 +1,10 @@
 import { expect } from 'chai';
+import { authority } from '../support/certificates.js';
 import { runModgate } from '../support/cli/run-modgate.js';
 import { startNaiveGateway } from '../support/selftest/naive-gateway.js';
 import type { WeakHost } from '../support/selftest/weak-host.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
+import { startTlsHost } from '../support/tls/tls-host.js';
 
 interface Report {
   readonly cases: readonly { id: string; class: string; verdict: string; reason: string | null }[];
@@ -26,7 +28,7 @@ describe('modgate selftest', () => {
     const { code, stdout } = await runModgate(['selftest', '--class', 'host,tls']);
     expect(stdout).to.match(/^CLASS +CASES +HELD +FAILED +SKIPPED +ATTACKS\n/);
     expect(stdout).to.match(/\ntls +6 +6 +0 +0 /);
-    expect(stdout).to.match(/\n25 attacks: 25 held, 0 failed\n$/);
+    expect(stdout).to.match(/\n26 attacks: 26 held, 0 failed\n$/);
     expect(code).to.equal(0);
   });
 
@@ -53,6 +55,20 @@ describe('modgate selftest', () => {
     expect(code).to.equal(0);
   });
 
+  it('attacks a host behind TLS whose authority it is given', async () => {
+    const secure = await startTlsHost({}, () => []);
+    const ca = secure.write('authority.pem', authority);
+    const args = ['selftest', secure.url, '--class', 'guard', '--json'];
+    const { code, stdout } = await runModgate([...args, '--ca', ca]);
+    const { cases } = JSON.parse(stdout) as Report;
+    expect(cases.filter(({ verdict }) => verdict === 'held').length).to.be.above(10);
+    expect(code).to.equal(0);
+    const other = await runModgate(args);
+    await secure.stopAll();
+    expect(other.code).to.equal(1);
+    expect(other.stderr).to.match(/^modgate: the host cannot be reached: .*; see --ca/);
+  });
+
   it('exits with 1 and names the failed cases', async () => {
     const url = `http://127.0.0.1:${naive.port}`;
     const args = ['selftest', url, '--class', 'path', '--route', '/modules/shop/http/items'];
@@ -66,9 +82,9 @@ describe('modgate selftest', () => {
 
   const rejected: readonly (readonly [title: string, args: readonly string[], message: RegExp])[] =
     [
-      ['a host that is not on loopback', ['http://192.0.2.1:3000'], /must be http and on loopback/],
+      ['a host that is not on loopback', ['http://192.0.2.1:3000'], /must be on loopback/],
       ['an invalid URL', ['localhost'], /the URL must be an http or https URL/],
-      ['an unknown class', ['--class', 'paths'], /--class must name classes of path, guard/],
+      ['an unknown class', ['--class', 'paths'], /--class must name classes of path, mount, guard/],
       [
         'a route without a URL',
         ['--route', '/modules/a/http/b'],

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { mergeModules } from '../../core/cluster/merge-modules.js';
 import { mergeStatus } from '../../core/cluster/merge-status.js';
-import type { ModuleState } from '../../core/modules/module-states.js';
+import type { ModuleState } from '../../core/modules/module-record.js';
 import { createPage } from '../../core/observability/calls/call-page.js';
-import { RecentCallBuffer } from '../../core/observability/calls/recent-calls.js';
+import { RecentCalls } from '../../core/observability/calls/recent-calls.js';
+import { ANY_CALL } from '../../core/operations/status/call-record.js';
 import type { EndpointEntry, ModuleEntry } from '../../core/operations/status/module-overview.js';
 
 const TIMES = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:01.000Z'] as const;
@@ -87,14 +88,10 @@ describe('mergeModules', () => {
 });
 
 describe('a page of calls from several workers', () => {
-  const all = { module: null, status: null, since: null, requestId: null, limit: 3, cursor: null };
+  const all = { ...ANY_CALL, limit: 3 };
 
   it('holds each call once, newest first, across any number of pages', () => {
-    const buffers = [
-      new RecentCallBuffer(100),
-      new RecentCallBuffer(100),
-      new RecentCallBuffer(100),
-    ];
+    const buffers = [new RecentCalls(100), new RecentCalls(100), new RecentCalls(100)];
     const expected: string[] = [];
     for (let count = 0; count < 20; count += 1) {
       expected.unshift(`call-${count}`);
@@ -103,7 +100,7 @@ describe('a page of calls from several workers', () => {
     const found: string[] = [];
     let cursor: string | null = null;
     do {
-      const parts = buffers.map((buffer) => buffer.read({ ...all, cursor }));
+      const parts = buffers.flatMap((buffer) => buffer.read({ ...all, cursor }));
       const page = createPage(parts, all.limit);
       found.push(...page.calls.map(({ request_id }) => request_id));
       cursor = page.next;
@@ -114,29 +111,31 @@ describe('a page of calls from several workers', () => {
     expect(found).to.have.length(expected.length);
   });
 
-  function addCall(buffer: RecentCallBuffer | undefined, requestId: string): void {
+  function addCall(buffer: RecentCalls | undefined, requestId: string): void {
     buffer?.add({
       requestId,
       correlationId: 'c',
-      actor: null,
+      actor: 'service:crm',
+      scopes: null,
+      rejection: null,
       method: 'GET',
       status: 200,
       bytesOut: 0,
       durationMs: 1,
       completedAt: Date.now(),
       facts: {
-        isForwarded: true,
+        kind: 'forwarded',
         module: 'm',
         route: '/a',
-        providerMs: null,
+        provider_ms: null,
         attempts: 1,
         endpoint: null,
         failure: null,
-        traceId: null,
+        trace_id: null,
         bodies: null,
         bytesIn: 0,
         span: null,
       },
-    } as Parameters<RecentCallBuffer['add']>[0]);
+    } as Parameters<RecentCalls['add']>[0]);
   }
 });

@@ -12,6 +12,7 @@ const TOKENS = 'others than its owner may read or change the tokens file: chmod 
 const MODULES = 'every user may change the modules folder: chmod -R o-w';
 const PLUGINS = 'every user may change the plugins folder: chmod -R o-w';
 const ISSUERS = 'every user may change the issuers file: chmod o-w';
+const ROLES = 'every user may change the roles file: chmod o-w';
 const DIGESTS = 'every user may change the file of plugin digests: chmod o-w';
 const CLIENTS = 'every user may change the file of client certificates: chmod o-w';
 
@@ -27,22 +28,27 @@ const MODES: readonly (readonly [state: number, tokens: number, warnings: readon
   [0o755, 0o666, [STATE, TOKENS]],
 ];
 
-const FILES = ['issuers.json', 'digests.json', 'clients.json'] as const;
+const FILES = ['issuers.json', 'digests.json', 'clients.json', 'roles.json'] as const;
 const NOTHING = {
   ...{ state: '', modules: '', plugins: null, tokens: null },
-  ...{ issuers: null, pluginDigests: null, tlsClients: null },
+  ...{ issuers: null, pluginDigests: null, tlsClients: null, roles: null },
 };
 
 /** Settings whose paths are in the folder. */
 function name(folder: string, locate: (file: string) => string) {
-  const [issuers, pluginDigests, tlsClients] = FILES.map(locate) as [string, string, string];
+  const [issuers, pluginDigests, tlsClients, roles] = FILES.map(locate) as [
+    string,
+    string,
+    string,
+    string,
+  ];
   return {
     ...{ state: locate('state'), modules: locate('modules'), tokens: locate('tokens.json') },
     plugins: [
       { kind: 'folder' as const, path: locate('plugins') },
       { kind: 'package' as const, name: '@acme/x', directories: [folder] },
     ],
-    ...{ issuers, pluginDigests, tlsClients },
+    ...{ issuers, pluginDigests, tlsClients, roles },
   };
 }
 
@@ -94,6 +100,7 @@ describe('files that other users may read or change', () => {
     ['issuers.json', 0o666, [ISSUERS]],
     ['issuers.json', 0o664, []],
     ['digests.json', 0o646, [DIGESTS]],
+    ['roles.json', 0o602, [ROLES]],
     ['clients.json', 0o622, [CLIENTS]],
   ];
   for (const [path, mode, warnings] of OPEN) {

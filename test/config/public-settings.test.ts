@@ -62,6 +62,10 @@ describe('settings of how clients reach the host', () => {
 
   const REJECTED: Readonly<Record<string, readonly [lines: string, message: RegExp]>> = {
     'a wildcard': ['cors: { origins: ["*"] }', /'origins\[0\]' must be an origin such as/],
+    'a wildcard in the host': [
+      'cors: { origins: ["https://*.app.example"] }',
+      /'origins\[0\]' must be an origin such as/,
+    ],
     'the origin null': ['cors: { origins: ["null"] }', /'origins\[0\]' must be an origin/],
     'an origin with a path': [`cors: { origins: ["${APP}/"] }`, /'origins\[0\]' must be/],
     'an origin in upper case': ['cors: { origins: ["https://APP.example"] }', /must be an origin/],

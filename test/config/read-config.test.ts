@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
-import type { HostConfig } from '../../core/config/host-config.js';
 import { ConfigError, type ReadConfig, readConfig } from '../../core/config/read-config.js';
 import {
+  type HostConfig,
   SETTING_NAMES,
   type SettingName,
   settingFlag,
@@ -56,9 +56,13 @@ describe('the configuration', () => {
       env: 'production',
       tokens: null,
       tokenHeader: null,
+      tokenBasic: false,
       issuers: null,
+      roles: null,
       allowDevAuthAnywhere: false,
       publicUrl: null,
+      trustedProxies: null,
+      authFailures: 0,
       cors: null,
       tlsCert: null,
       tlsKey: null,

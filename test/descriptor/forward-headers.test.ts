@@ -27,7 +27,6 @@ const DENIED = [
 ];
 
 const SET_BY_HOST = [
-  'accept',
   'accept-encoding',
   'x-request-id',
   'x-correlation-id',
@@ -56,6 +55,7 @@ describe('explainDeniedHeader', () => {
 
   for (const name of [
     'x-tenant',
+    'accept',
     'accept-language',
     'x-forward',
     'ranges',

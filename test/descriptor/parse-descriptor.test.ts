@@ -20,6 +20,13 @@ async function parseGood(name: string): Promise<ParsedDescriptor> {
   return parse(vector.text.join('\n'), vector.file);
 }
 
+/** Their defaults. */
+const STREAM_LIMITS = {
+  bytes: { request: 1_073_741_824, response: 1_073_741_824 },
+  body_idle_ms: 30_000,
+  body_min_bytes_s: 1024,
+};
+
 describe('parseDescriptor', () => {
   for (const { name, file, text } of good) {
     it(`accepts ${name}`, async () => {
@@ -43,33 +50,42 @@ describe('parseDescriptor', () => {
       enabled: true,
       provider: { kind: 'http', config: { endpoints: ['http://127.0.0.1:4100'] } },
       manifest: { kind: 'provider' },
-      manifestDigest: null,
       limits: {
-        timeoutMs: 5000,
-        requestBytes: 1_048_576,
-        responseBytes: 4_194_304,
+        timeout_ms: 5000,
+        request_bytes: 1_048_576,
+        response_bytes: 4_194_304,
         concurrency: 256,
         queue: 32,
-        queueMs: 250,
+        queue_ms: 250,
+        ...STREAM_LIMITS,
       },
-      rate: { perSecond: 0, burst: 0, actorPerSecond: 0, actorBurst: 0 },
+      public: false,
+      mount: [],
+      rate: {
+        per_second: 0,
+        burst: 0,
+        actor_per_second: 0,
+        actor_burst: 0,
+        client_per_second: 0,
+        client_burst: 0,
+      },
       identity: false,
       callers: ['service', 'system'],
-      forwardHeaders: [],
-      responses: { mode: 'envelope', exposeHeaders: [] },
-      providerErrors: 'problem',
+      forward_headers: [],
+      forward_client: false,
+      responses: { mode: 'envelope', expose_headers: [], origins: [], redirects: [] },
+      provider_errors: 'problem',
       retry: { attempts: 2, budget: 0.2 },
       breaker: {
         failures: 5,
         ratio: 0.5,
-        windowMs: 10_000,
-        openMs: 10_000,
-        maxOpenMs: 60_000,
+        window_ms: 10_000,
+        open_ms: 10_000,
+        max_open_ms: 60_000,
       },
-      records: { captureBytes: 0 },
-      probation: null,
+      records: { capture_bytes: 0 },
       schemas: { input: 'enforce', output: 'off' },
-      console: { release: null, ui: [], grants: [] },
+      console: { ui: [], grants: [] },
     });
   });
 
@@ -78,30 +94,43 @@ describe('parseDescriptor', () => {
     expect(descriptor).to.deep.include({
       module: 'acme/crm',
       manifest: { kind: 'file', path: './crm/manifest.json' },
-      manifestDigest: DIGEST,
+      manifest_digest: DIGEST,
       limits: {
-        timeoutMs: 1,
-        requestBytes: 1,
-        responseBytes: 1_073_741_824,
+        timeout_ms: 1,
+        request_bytes: 1,
+        response_bytes: 1_073_741_824,
         concurrency: 1,
         queue: 0,
-        queueMs: 0,
+        queue_ms: 0,
+        ...STREAM_LIMITS,
       },
-      rate: { perSecond: 0.5, burst: 1_000_000, actorPerSecond: 1, actorBurst: 2 },
+      public: true,
+      rate: {
+        per_second: 0.5,
+        burst: 1_000_000,
+        actor_per_second: 1,
+        actor_burst: 2,
+        client_per_second: 3,
+        client_burst: 4,
+      },
       identity: true,
-      forwardHeaders: ['x-tenant', 'x_tenant'],
-      providerErrors: 'passthrough',
+      forward_headers: ['x-tenant', 'x_tenant'],
+      provider_errors: 'passthrough',
       retry: { attempts: 0, budget: 1 },
-      breaker: { failures: 1, ratio: 1, windowMs: 30_000, openMs: 60_000, maxOpenMs: 60_000 },
-      records: { captureBytes: 65_536 },
-      probation: { seconds: 60, maxErrorRate: 0, minCalls: 1 },
+      breaker: { failures: 1, ratio: 1, window_ms: 30_000, open_ms: 60_000, max_open_ms: 60_000 },
+      records: { capture_bytes: 65_536 },
+      probation: { seconds: 60, max_error_rate: 0, min_calls: 1 },
       console: { release: DIGEST, ui: [DIGEST], grants: ['crm.config'] },
     });
   });
 
   it('fills in the defaults of a given probation', async () => {
     const { descriptor } = await parseGood('a probation with its defaults');
-    expect(descriptor.probation).to.deep.equal({ seconds: 30, maxErrorRate: 0.05, minCalls: 10 });
+    expect(descriptor.probation).to.deep.equal({
+      seconds: 30,
+      max_error_rate: 0.05,
+      min_calls: 10,
+    });
   });
 
   it('distinguishes the four sources of a manifest', async () => {

@@ -1,3 +1,5 @@
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { useGuide } from '../support/docs/use-guide.js';
 
@@ -44,6 +46,20 @@ for (const { page, plugin, config, env, commands, forged } of PAGES) {
     it('has an authenticator that rejects another signature', async () => {
       const url = `${guide.host.url}/modules/notes/http/notes`;
       expect((await fetch(url, { headers: forged })).status).to.equal(401);
+    });
+
+    if (plugin !== 'acme-hmac') return;
+    it('names a command that writes a package which builds and conforms', async () => {
+      symlinkSync(
+        join(process.cwd(), 'node_modules/@types'),
+        join(guide.folder.path, 'node_modules/@types'),
+      );
+      const compile = `node '${process.cwd()}/node_modules/typescript/bin/tsc'`;
+      const output = await guide.folder.run(
+        `modgate new authenticator @acme/hmac && cd hmac && ${compile} && modgate test-plugin . | tail -1`,
+      );
+      expect(output).to.match(/\n1[12] passed, 0 failed, [01] skipped$/);
+      expect(await guide.folder.run('modgate plugins --plugins .')).to.match(/^hmac +0\.1\.0 /m);
     });
   });
 }

@@ -113,9 +113,10 @@ describe(PAGE, () => {
     await follow('Configuration');
     const card = page.locator('.card', { hasText: 'shop · discount' });
     await card.getByLabel('Value').fill('0.25');
-    await press('Review the change', card);
+    followed.add('Review the change').add('Write');
+    await card.getByRole('button', { name: 'Review the change of shop discount' }).click();
     expect(await card.locator('.note').innerText()).to.match(/Now\s+0\.05\s+Then\s+0\.25/);
-    await press('Write', card);
+    await card.getByRole('button', { name: 'Write shop discount' }).click();
     await card.locator('.note').waitFor({ state: 'detached' });
     expect(await card.getByLabel('Value').inputValue()).to.equal('0.25');
   });
@@ -124,7 +125,10 @@ describe(PAGE, () => {
     await follow('Calls');
     await page.getByRole('button', { name: 'GET /orders' }).first().click();
     await follow('Explain this call');
-    await page.getByText('Step by step').waitFor();
+    for (const name of ['Decided then', 'Decided now']) {
+      const steps = page.getByRole('list', { name, exact: true }).first();
+      await steps.getByRole('listitem').filter({ hasText: 'capability' }).first().waitFor();
+    }
     await follow('Explain');
     await page.getByLabel('Path, as a caller sends it').fill('/modules/shop/http/orders');
     await page.getByLabel('As whom').fill('dev-service:job');

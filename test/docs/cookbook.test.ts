@@ -13,7 +13,7 @@ import { openHost, type RunningModgate } from '../support/open-host.js';
 const FOLDER = 'docs/cookbook';
 const PAGES = readdirSync(FOLDER).map((name) => join(FOLDER, name));
 const DOCUMENTS = 1000;
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 /** Each page with its services, behind one host; ports of the pages are replaced by free ones. */
 describe(FOLDER, function () {

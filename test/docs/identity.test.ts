@@ -47,7 +47,7 @@ describe(PAGE, () => {
   it('has an example that knows its callers', async () => {
     await waitUntil('the example', async () => (await ask('crm')).status === 200, 15_000);
     const { data } = JSON.parse((await ask('crm')).body.toString());
-    expect(data).to.deep.equal({ caller: 'service:me', scopes: ['wide.use', 'more'] });
+    expect(data).to.deep.equal({ caller: 'service:me', scopes: ['wide.use'] });
   });
 
   for (const module of ['other', 'plain']) {

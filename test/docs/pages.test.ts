@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { expect } from 'chai';
@@ -54,6 +54,13 @@ describe('the pages of the package', () => {
   }
 });
 
+describe('the files of the package', () => {
+  it('have no status of modules that were served in the checkout', () => {
+    const status = 'modules.d/.status/notes.json';
+    expect(listPackedFiles([status])).not.to.include(status);
+  });
+});
+
 /** A line of one word, link or piece of code stays as long as it is. */
 function canWrap(text: string): boolean {
   const words = text.replace(/`[^`]*`/g, '``').replace(/\]\([^)]*\)/g, ']');
@@ -61,10 +68,14 @@ function canWrap(text: string): boolean {
 }
 
 /** Without the build, which has no pages and takes seconds to compress. */
-function listPackedFiles(): string[] {
+function listPackedFiles(more: readonly string[] = []): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'modgate-pages-'));
   try {
     cpSync('.', folder, { recursive: true, filter: isPackable });
+    for (const file of more) {
+      mkdirSync(join(folder, dirname(file)), { recursive: true });
+      writeFileSync(join(folder, file), '{}');
+    }
     const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
       cwd: folder,
       encoding: 'utf8',

@@ -5,20 +5,22 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { parseIssuersFile } from '../../core/auth/issuers-file.js';
+import { parseRolesFile } from '../../core/auth/role-table.js';
 import { parseTokenFile } from '../../core/auth/token-file.js';
-import { readConfigFile } from '../../core/config/read-config-file.js';
+import { readConfigFile } from '../../core/config/read-config.js';
 import { SETTINGS, settingFlag } from '../../core/config/settings.js';
 import { parseCertificateFile } from '../../core/http/tls/certificate-file.js';
 import { runModgate } from '../support/cli/run-modgate.js';
 import { readDocumentedCommands } from '../support/docs/documented-commands.js';
 import { installModgate } from '../support/docs/install-modgate.js';
 
+const FIFTY_SERVICES = 'docs/operate/fifty-services.md';
 const AUTHENTICATION = 'docs/operate/authentication.md';
 const LIMITS = 'docs/operate/limits.md';
 const TLS = 'docs/operate/tls.md';
 const PAGES = [
   ...[AUTHENTICATION, LIMITS, TLS, 'docs/operate/cross-origin.md', 'docs/operate/identity.md'],
-  ...['docs/operate/configuration.md'],
+  ...['docs/operate/configuration.md', FIFTY_SERVICES],
 ];
 const SETTINGS_SHOWN = [
   ...(['maxConnections', 'maxRequestsPerConnection', 'headTimeoutMs', 'bodyTimeoutMs'] as const),
@@ -39,6 +41,7 @@ function readYamlBlocks(page: string): YamlBlock[] {
 const PARSERS: Readonly<Record<string, (block: YamlBlock, folder: string) => unknown>> = {
   'issuers.yaml': ({ file, text }) => parseIssuersFile(file, text, { LOGIN_SECRET: 'x' }),
   'clients.yaml': ({ file, text }) => parseCertificateFile(file, text),
+  'roles.yaml': ({ file, text }) => parseRolesFile(file, text),
   'tokens.yaml': ({ file, text }) => parseTokenFile(file, text),
   'modgate.yaml': ({ file, text }, folder) => {
     writeFileSync(join(folder, file), text);
@@ -123,7 +126,7 @@ describe(TLS, () => {
     const text = readFileSync(TLS, 'utf8');
     const names = [...text.matchAll(/`(modgate_\w+)/g)].map(([, name]) => name ?? '');
     expect(names).to.have.length(3);
-    const source = readFileSync('core/observability/metrics/listener-metrics.ts', 'utf8');
+    const source = readFileSync('core/observability/metrics/process-metrics.ts', 'utf8');
     for (const name of names) expect(source).to.include(`'${name}'`);
   });
 });

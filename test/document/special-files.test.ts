@@ -2,17 +2,18 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openIssuersAuthenticators } from '../../core/auth/issuers.js';
+import { Roles } from '../../core/auth/roles.js';
 import { openTokensAuthenticator } from '../../core/auth/static-tokens.js';
 import { editTokenFile } from '../../core/cli/token/edit-token-file.js';
-import { readConfigFile } from '../../core/config/read-config-file.js';
+import { readConfigFile } from '../../core/config/read-config.js';
 import { readOwnFile } from '../../core/document/read-file.js';
 import { openTls } from '../../core/http/tls/open-tls.js';
 import { readKeyFile, writeKeyFile } from '../../core/identity/key-file.js';
+import { PrivateFolder } from '../../core/modules/private-folder.js';
 import { digestFiles } from '../../core/plugin-loader/digests.js';
 import { openPlugins } from '../../core/plugin-loader/open-plugins.js';
 import { isRejected, readPluginManifest } from '../../core/plugin-loader/plugin-manifest.js';
 import { createOpener } from '../../core/store/open-store.js';
-import { OwnFolder } from '../../core/watch/own-folder.js';
 import { createRecordedLog } from '../support/auth/recorded-log.js';
 import { callers } from '../support/caller-certificates.js';
 import { server } from '../support/certificates.js';
@@ -92,7 +93,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   'identity keys': { read: readKeyFile },
   'last good version or status': {
     path: 'own/file',
-    read: (_path, folder) => new OwnFolder(join(folder, 'own'), FOLDER_OPTIONS).read('file'),
+    read: (_path, folder) => new PrivateFolder(join(folder, 'own'), FOLDER_OPTIONS).read('file'),
   },
   store: {
     path: 'modgate.db',
@@ -114,7 +115,7 @@ function openTlsWith(folder: string, special: object): Promise<unknown> {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const [tlsCert, tlsKey, tlsClientCa] = ['cert', 'key', 'ca'].map((name) => join(folder, name));
   const config = { tlsCert, tlsKey, tlsClientCa, tlsClients: join(folder, 'clients') };
-  return openTls({ ...config, ...special } as Parameters<typeof openTls>[0], log);
+  return openTls({ ...config, ...special } as Parameters<typeof openTls>[0], Roles.none(log), log);
 }
 
 function openIssuers(folder: string, content: object): Promise<unknown> {

@@ -7,6 +7,7 @@ import { type Call, call, parseJson } from '../support/http/call.js';
 import { expectProblem } from '../support/http/expect-problem.js';
 import { describeModule } from '../support/http/modules.js';
 import { useHost } from '../support/http/use-host.js';
+import { waitUntil } from '../support/http/wait-until.js';
 
 const APP = 'https://app.example';
 const TARGET = '/modules/crm/http/items';
@@ -26,7 +27,7 @@ const CORS = [
 const EXPOSED = 'x-request-id, x-correlation-id, retry-after, www-authenticate, modgate-origin';
 const HEADERS =
   'authorization, content-type, accept, accept-language, idempotency-key, if-match, if-none-match, ' +
-  'prefer, x-request-id, x-correlation-id, x-api-key, x-tenant';
+  'prefer, range, if-range, x-request-id, x-correlation-id, x-api-key, x-tenant';
 
 /** Looks like a configured origin, but is another. */
 const OTHER_ORIGINS = [
@@ -175,6 +176,36 @@ describe('cors', () => {
   it('answers OPTIONS that is no preflight as any other request', async () => {
     const headers: RawHeader[] = [['origin', APP]];
     expectProblem(await send({ method: 'OPTIONS', as: null, headers }), 401);
+  });
+
+  it('keeps why a preflight is refused, or is answered without what it asked for', async () => {
+    const asking = (method: string, names: string): RawHeader[] => [
+      ['origin', APP],
+      ['access-control-request-method', method],
+      ['access-control-request-headers', names],
+    ];
+    const refused = preflight('https://evil.example');
+    const gaps: readonly (readonly [RawHeader[], number, string | null, string])[] = [
+      [refused, 401, 'origin', 'https://evil.example'],
+      [asking('PROPFIND', ''), 204, 'method', APP],
+      [asking('GET', 'x-tenant, X-Other'), 204, 'headers', APP],
+      [asking('GET', 'x-tenant, Accept'), 204, null, APP],
+    ];
+    for (const [index, [headers, status, reason, origin]] of gaps.entries()) {
+      const id = `gap-${index}`;
+      const sent: RawHeader[] = [...headers, ['x-request-id', id]];
+      const response = await send({ method: 'OPTIONS', as: null, headers: sent });
+      expect(response.status, id).to.equal(status);
+      const { calls } = parseJson(await send({ target: `/calls?request_id=${id}` })) as {
+        readonly calls: readonly object[];
+      };
+      const kept = { status, step: 'origin', reason, origin, module_named: 'crm' };
+      expect(calls, id).to.have.length(reason === null ? 0 : 1);
+      if (reason !== null) expect(calls[0]).to.include(kept);
+      const find = () => setup.host.logs().find((line) => line['request_id'] === id);
+      await waitUntil('the line', () => find() !== undefined);
+      expect(find()).to.include(reason === null ? { status } : kept);
+    }
   });
 
   it('is named in the explanation of OPTIONS', async () => {

@@ -24,6 +24,7 @@ const FIELDS = [
   'route',
   'status',
   'actor',
+  'client',
   'duration_ms',
   'provider_ms',
   'bytes_in',
@@ -66,6 +67,7 @@ describe('request log', () => {
       route: '/items',
       status: 200,
       actor: 'service:crm',
+      client: '127.0.0.1',
       bytes_in: body.length,
       attempts: 1,
       failure: null,
@@ -78,12 +80,15 @@ describe('request log', () => {
     expect(line['bytes_out']).to.be.above(head.length);
   });
 
-  it('has the same fields for unmatched requests, and never a raw target', async () => {
-    const line = await lineOf('none', '/modules/shop/http/hunter2/x?q=hunter2');
-    expect(Object.keys(line)).to.deep.equal(FIELDS);
+  it('adds to the fields of a rejected request why, and never a query', async () => {
+    const line = await lineOf('none', '/modules/shop/http/none/x?q=hunter2');
+    const rejection = ['code', 'detail', 'errors', 'step', 'path_named'];
+    expect(Object.keys(line)).to.deep.equal(FIELDS.toSpliced(-1, 0, ...rejection));
     expect(line).to.include({ module: 'shop', route: null, status: 404, provider_ms: null });
-    const own = await lineOf('own', '/hunter2?q=hunter2');
+    expect(line).to.include({ step: 'route', path_named: '/modules/shop/http/none/x' });
+    const own = await lineOf('own', '/none?q=hunter2');
     expect(own).to.include({ module: null, route: null, status: 404, actor: null, attempts: 0 });
+    expect(own).to.include({ code: 'not_found', step: 'host', path_named: '/none' });
     expect(setup.host.output()).to.not.include('hunter2');
   });
 
@@ -130,9 +135,9 @@ describe('data of the client', () => {
     const post = (target: string, more: object = {}) =>
       call(setup.host, { method: 'POST', target, headers, body, ...more });
     await post('/modules/shop/http/items?q=canary-query');
-    await post('/modules/shop/http/canary-path');
-    await post('/modules/canary-module/http/items');
-    await post('/canary-host-path');
+    await post('/modules/shop/http/canary-cookie?canary-query');
+    await post('/modules/canary-token/http/items', { as: 'canary-token' });
+    await post('/canary-cookie');
     await post('/modules/shop/http/items', { body: Buffer.from('{"text":"canary-bad') });
     await post('/modules/shop/http/items', { as: 'dev-user:' });
     await post('/modules/shop/http/items', { as: 'canary-token' });
@@ -153,7 +158,7 @@ describe('sampling of the request log', () => {
     const observe = createRequestLog({ log, successSample, logViolations: () => {} });
     for (let id = 0; id < 10_000; id += 1) {
       const ended = createEnded(id, status);
-      ended.facts.isForwarded = isForwarded;
+      ended.facts.kind = isForwarded ? 'forwarded' : null;
       observe(ended);
     }
     return lines;
@@ -172,25 +177,29 @@ describe('sampling of the request log', () => {
     }
   });
 
-  it('limits the lines for 401, and logs how many were omitted', async () => {
+  it('limits the lines of requests without an actor, and logs how many were omitted', async () => {
+    const anonymous = (status: number) => ({ ...createEnded(0, status), actor: null });
     const lines: object[] = [];
-    const omitted: unknown[] = [];
+    const omitted: { omitted?: number }[] = [];
     const log = {
       ...silent,
       info: (fields: object) => lines.push(fields),
-      warn: (fields: object) => omitted.push(fields),
+      warn: (fields: { omitted?: number }) => omitted.push(fields),
     } as unknown as Log;
     const observe = createRequestLog({ log, successSample: 1, logViolations: () => {} });
-    for (let id = 0; id < 1000; id += 1) observe(createEnded(id, 401));
+    const startedAt = performance.now();
+    let observed = 1000;
+    for (let id = 0; id < observed; id += 1) observe(anonymous(id % 2 === 0 ? 401 : 404));
+    const refilled = Math.ceil((performance.now() - startedAt) / 100);
     const logged = lines.length;
-    expect(logged).to.be.within(100, 200);
-    expect(omitted).to.deep.equal([]);
+    expect(logged).to.be.within(100, 100 + refilled);
     await waitUntil('a line', () => {
-      observe(createEnded(0, 401));
+      observe(anonymous(401));
+      observed += 1;
       return lines.length > logged;
     });
-    const [{ omitted: count = 0 } = {}] = omitted as { omitted?: number }[];
-    expect(count).to.be.at.least(1000 - logged);
+    const counted = omitted.reduce((sum, { omitted: count = 0 }) => sum + count, 0);
+    expect(lines.length + counted, 'logged or counted').to.equal(observed);
   });
 });
 

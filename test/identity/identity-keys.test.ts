@@ -4,15 +4,13 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { decodeProtectedHeader } from 'jose';
 import { ConfigError } from '../../core/config/read-config.js';
-import type { Actor } from '../../core/contract/index.js';
 import { IdentityKeys } from '../../core/identity/identity-keys.js';
 import { createRecordedLog } from '../support/auth/recorded-log.js';
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
 const ROTATION = { periodMs: 24 * HOUR, aheadMs: 15 * MINUTE, overlapMs: HOUR };
-const ACTOR: Actor = { kind: 'service', id: 'a', scopes: new Set() };
-const CONTEXT = { module: 'crm', actor: ACTOR, requestId: 'r', correlationId: 'c' };
+const CALLER = { module: 'crm', actor: 'service:a', scope: '', requestId: 'r' };
 
 describe('identity keys over time', () => {
   let stateDir: string;
@@ -35,8 +33,7 @@ describe('identity keys over time', () => {
     await keys.prepare();
     return keys;
   };
-  const signer = (keys: IdentityKeys) =>
-    decodeProtectedHeader(keys.sign(CONTEXT, ACTOR, 'call')).kid ?? '';
+  const signer = (keys: IdentityKeys) => decodeProtectedHeader(keys.sign(CALLER, 'call')).kid ?? '';
   const published = (keys: IdentityKeys) => keys.publish().keys.map(({ kid }) => kid);
 
   beforeEach(() => {

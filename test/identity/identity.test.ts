@@ -42,7 +42,7 @@ describe('modgate-identity', () => {
     expect(Object.keys(payload)).to.have.members(CLAIMS);
     expect(payload).to.include({
       sub: 'service:billing',
-      scope: 'wide.use other.scope',
+      scope: 'wide.use',
       request_id: 'my-request',
       jti: headerValue(headers, 'modgate-call-id'),
     });

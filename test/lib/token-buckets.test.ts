@@ -41,6 +41,15 @@ describe('token buckets', () => {
     expect(buckets.take('caller-9999'), 'the last is remembered').to.equal(1000);
   });
 
+  it('are kept while they are busy, however many others come', () => {
+    const buckets = create(1, 1, 100);
+    expect(buckets.take('busy')).to.equal(0);
+    for (let index = 0; index < 1000; index += 1) {
+      buckets.take(`caller-${index}`);
+      expect(buckets.take('busy')).to.equal(1000);
+    }
+  });
+
   it('default to a burst of one second, and have no limit at rate 0', () => {
     const countBurst = (perSecond: number, burst: number) => {
       const buckets = TokenBuckets.create(perSecond, burst, 1, () => now);

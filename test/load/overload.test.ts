@@ -11,6 +11,7 @@ import { waitUntil } from '../support/http/wait-until.js';
 import { scrape } from '../support/observability/exposition.js';
 import { type ScriptedProvider, startProvider } from '../support/provider.js';
 import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { readWaitedMs } from '../support/waited-ms.js';
 
 const MIB = 1_048_576;
 const MAX_GROWTH_MIB = 300;
@@ -220,13 +221,8 @@ class Witness {
 
   /** How long the host and this process were ready to run, but other processes had the processors. */
   #waitedMs(): number {
-    return waitedMs(this.#host.pid) + waitedMs(process.pid);
+    return readWaitedMs(this.#host.pid) + readWaitedMs(process.pid);
   }
-}
-
-function waitedMs(pid: number): number {
-  const [, nanoseconds] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ');
-  return Number(nanoseconds) / 1e6;
 }
 
 function residentBytes(pid: number): number {

@@ -69,6 +69,17 @@ describe('reload', () => {
     expect(after?.counts.calls).to.equal(1);
   });
 
+  it('keeps the counts of a module when it is reloaded, as it keeps the time of its state', async () => {
+    await host.get('crm', '/items');
+    const before = await host.entry('crm.json');
+    host.write('crm.json', describeCrm(MORE_ROUTES));
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+    const after = await host.entry('crm.json');
+    expect(before?.counts.calls).to.equal(1);
+    expect(after).to.deep.include({ state: 'live', since: before?.since });
+    expect(after?.counts.calls).to.equal(2);
+  });
+
   it('keeps the object of a module when its file is renamed', async () => {
     await host.get('crm', '/items');
     host.rename('crm.json', 'renamed.json');

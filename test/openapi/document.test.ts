@@ -70,10 +70,31 @@ describe('GET /openapi.json', () => {
       'passing.json': describeModule('passing', url, toRoutes(['GET /x'], 'raw.use'), {
         provider_errors: 'passthrough',
       }),
+      'forms.json': describeModule(
+        'forms',
+        url,
+        toRoutes(
+          [
+            'GET /users',
+            'GET /users/',
+            'GET /users/{id}.json',
+            'GET /@{lat},{lon}/',
+            'GET /f/{rest...}/',
+            'GET /f/{id}/',
+          ],
+          'forms.use',
+        ),
+      ),
       'empty.json': describeModule('empty', url, []),
     }),
     {
-      args: ['--token-header', 'x-api-key', '--public-url', 'https://api.example'],
+      args: [
+        '--token-header',
+        'x-api-key',
+        '--public-url',
+        'https://api.example',
+        '--allow-dev-auth-anywhere',
+      ],
       tokens: { tokens: [] },
     },
   );
@@ -95,6 +116,11 @@ describe('GET /openapi.json', () => {
     expect(Object.keys(paths)).to.deep.equal([
       '/modules/acme.crm/http/x',
       '/modules/acme%2Fcrm/http/x',
+      '/modules/forms/http/users',
+      '/modules/forms/http/users/',
+      '/modules/forms/http/users/{id}.json',
+      '/modules/forms/http/@{lat},{lon}/',
+      '/modules/forms/http/f/{id}/',
       '/modules/passing/http/x',
       '/modules/raw/http/x',
       '/modules/shop/http/items/{id}',
@@ -117,8 +143,25 @@ describe('GET /openapi.json', () => {
       'x-modgate-rest': true,
       'x-modgate-name': 'rest',
     });
-    expect(hidden).to.deep.equal([{ method: 'GET', path: '/modules/shop/http/items/{rest...}' }]);
+    expect(hidden).to.deep.equal([
+      { method: 'GET', path: '/modules/forms/http/f/{rest...}/' },
+      { method: 'GET', path: '/modules/shop/http/items/{rest...}' },
+    ]);
     expect(servers).to.deep.equal([{ url: 'https://api.example' }]);
+  });
+
+  it('names operations by their segments, a final slash included', async () => {
+    const { paths } = await read('?module=forms');
+    const ids = Object.values<Document>(paths).map(({ get: operation }) => operation.operationId);
+    expect(ids).to.deep.equal([
+      'forms.get_users',
+      'forms.get_users_',
+      'forms.get_users_by_id.json',
+      'forms.get_@by_lat,by_lon_',
+      'forms.get_f_by_id_',
+    ]);
+    const { parameters } = paths['/modules/forms/http/@{lat},{lon}/'].get;
+    expect(parameters.map(({ name }: Document) => name)).to.deep.equal(['lat', 'lon']);
   });
 
   it('describes an operation as it was declared', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { HOST_PATHS } from '../../core/http/routes/host-paths.js';
 import { createHostRoutes, type HostRoutesOptions } from '../../core/http/routes/host-routes.js';
+import type { LiveModule } from '../../core/modules/live-module.js';
 import { Authorization, authorize } from '../../core/operations/authorization.js';
 import { Reply } from '../../core/operations/reply.js';
 import { describeItems } from '../support/provider/routes.js';
@@ -15,10 +16,14 @@ interface Layer {
 }
 
 const CALLERS = ['service'] as const;
+const RELEASE = `sha256:${'1'.repeat(64)}`;
+const UI = `sha256:${'2'.repeat(64)}`;
 
 /** Every route of the router. */
 function listHostRoutes(): Layer[] {
-  const [routes] = createHostRoutes({} as HostRoutesOptions);
+  const [routes] = createHostRoutes({
+    container: { resolve: () => ({}) as never },
+  } as unknown as HostRoutesOptions);
   const { router } = routes as unknown as { readonly router: { readonly stack: readonly Layer[] } };
   return router.stack.map(({ path, methods }) => ({ path, methods }));
 }
@@ -67,35 +72,60 @@ describe('authorization', () => {
 
   it('rejects a forged authorization', () => {
     const forged = Object.create(Authorization.prototype) as Authorization;
-    expect(() => Reply.ok(forged, [Buffer.from('{}')])).to.throw('was not made by authorize()');
+    expect(() => Reply.ok(forged, [Buffer.from('{}')])).to.throw('was not made by its checks');
     expect(() => Reply.ok({} as Authorization, [Buffer.from('{}')])).to.throw(
-      'was not made by authorize()',
+      'was not made by its checks',
     );
     const made = authorize(null, { kind: 'public' });
     expect(() => Reply.error(200, '{}', 'application/json', [])).to.throw('needs an authorization');
     expect(Reply.json(made, {}).length).to.equal(2);
   });
 
+  it('rejects an authorization that lacks one of its checks', () => {
+    const actor = { kind: 'service', id: 'a', scopes: new Set(['b']) } as const;
+    const console = { release: null, ui: [UI], grants: ['b'] };
+    const module = { descriptor: { console }, manifestDigest: RELEASE } as unknown as LiveModule;
+    const checks: Record<string, readonly ((authorization: Authorization) => void)[]> = {
+      forRoute: [
+        (authorization) => authorization.admitCaller(actor, CALLERS),
+        (authorization) => authorization.admitCapability(actor, 'b'),
+      ],
+      forBridge: [
+        (authorization) => authorization.admitPermission(actor, 'b'),
+        (authorization) => authorization.admitGrant(module, 'b'),
+        (authorization) => authorization.admitRelease(module, RELEASE),
+        (authorization) => authorization.admitUi(module, UI, new Set()),
+      ],
+    };
+    for (const create of ['forRoute', 'forBridge'] as const) {
+      const all = checks[create] ?? [];
+      const make = (passed: typeof all) => {
+        const authorization = Authorization[create]();
+        for (const check of passed) check(authorization);
+        return () => Reply.json(authorization, {});
+      };
+      expect(make(all)).not.to.throw();
+      for (const omitted of all) {
+        expect(make(all.filter((check) => check !== omitted))).to.throw('not made by its checks');
+      }
+    }
+  });
+
   it('allows only public requirements without an actor', () => {
-    expect(() => authorize(null, { kind: 'scope', scope: 'a' })).to.throw(
-      'only public requirements',
-    );
-    expect(() =>
-      authorize(null, { kind: 'capability', capability: null, callers: CALLERS }),
-    ).to.throw('only public requirements');
+    for (const requirement of [{ kind: 'scope', scope: 'a' }, { kind: 'authenticated' }] as const) {
+      expect(() => authorize(null, requirement)).to.throw('only public requirements');
+    }
   });
 
   it('denies actors without the required scope', () => {
     const actor = { kind: 'service', id: 'a', scopes: new Set(['b']) } as const;
+    const user = { ...actor, kind: 'user' } as const;
+    const authorization = Authorization.forRoute();
     expect(() => authorize(actor, { kind: 'scope', scope: 'c' })).to.throw('a scope of the host');
-    expect(() =>
-      authorize(actor, { kind: 'capability', capability: null, callers: CALLERS }),
-    ).to.throw('no caller may');
-    expect(() =>
-      authorize(actor, { kind: 'capability', capability: 'B', callers: CALLERS }),
-    ).to.throw('is required');
-    expect(() =>
-      authorize(actor, { kind: 'capability', capability: 'b', callers: CALLERS }),
-    ).not.to.throw();
+    expect(() => authorization.admitCapability(actor, null)).to.throw('no caller may');
+    expect(() => authorization.admitCapability(actor, 'B')).to.throw('is required');
+    expect(() => authorization.admitCapability(actor, 'b')).not.to.throw();
+    expect(() => authorization.admitCaller(user, CALLERS)).to.throw('not open to this kind');
+    expect(() => authorization.admitCaller(actor, CALLERS)).not.to.throw();
   });
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { CircuitBreaker, type Verdict } from '../../core/provider/circuit-breaker.js';
 import { waitUntil } from '../support/http/wait-until.js';
 
-const SETTINGS = { failures: 3, ratio: 0.5, windowMs: 60_000, openMs: 40, maxOpenMs: 100 };
+const SETTINGS = { failures: 3, ratio: 0.5, window_ms: 60_000, open_ms: 40, max_open_ms: 100 };
 /** Node's timers fire up to a millisecond early. */
 const EARLY_MS = 2;
 
@@ -20,7 +20,7 @@ describe('circuit breaker', () => {
     settle(breaker, 'failure');
     expect(breaker.state).to.equal('open');
     expect(breaker.isAdmitting).to.equal(false);
-    expect(breaker.waitMs).to.be.within(1, SETTINGS.openMs);
+    expect(breaker.waitMs).to.be.within(1, SETTINGS.open_ms);
   });
 
   it('counts failures between successes', () => {
@@ -39,7 +39,7 @@ describe('circuit breaker', () => {
 
   it('ignores calls that left the window', async () => {
     const windowMs = 100;
-    const breaker = new CircuitBreaker({ ...SETTINGS, windowMs });
+    const breaker = new CircuitBreaker({ ...SETTINGS, window_ms: windowMs });
     const from = performance.now();
     settle(breaker, 'failure', 'failure');
     await waitUntil('the window is over', () => performance.now() - from > windowMs);

@@ -7,7 +7,13 @@ import { VERDICTS } from '../../core/provider/verdicts.js';
 import { SILENT_LOG } from '../support/provider/fake-module.js';
 
 const FAR_MS = 3_600_000;
-const BREAKER = { failures: 1, ratio: 0.5, windowMs: FAR_MS, openMs: FAR_MS, maxOpenMs: FAR_MS };
+const BREAKER = {
+  failures: 1,
+  ratio: 0.5,
+  window_ms: FAR_MS,
+  open_ms: FAR_MS,
+  max_open_ms: FAR_MS,
+};
 const ROUTE = 'GET /a';
 
 function createEndpoints(weights: Readonly<Record<string, number>>): Endpoint[] {

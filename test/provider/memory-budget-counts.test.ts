@@ -30,6 +30,26 @@ describe('counts of the memory budget', () => {
     expect(one.hold(1)).to.equal(null);
   });
 
+  it('have a budget of their own for anonymous clients, with a part for each network', () => {
+    const budget = new MemoryBudget({ ...LIMITS, memoryBudget: 32_000_000 });
+    const requests = ['a', 'a', 'b', 'b', 'c'].map((network) => {
+      const held = new HeldMemory(budget);
+      held.identifyAnonymous(network);
+      return held;
+    });
+    const hold = (index: number, bytes: number) =>
+      requests[index]?.hold(bytes)?.evidence.reason ?? null;
+    expect(hold(0, 500_000)).to.equal(null);
+    expect(hold(1, 1)).to.equal('address-budget');
+    expect(hold(2, 500_000)).to.equal(null);
+    expect(hold(4, 1_000_001)).to.equal('anonymous-budget');
+    expect(hold(4, 1_000_000)).to.equal(null);
+    expect(budget.bytes).to.equal(0);
+    expect(budget.anonymous?.bytes).to.equal(2_000_000);
+    for (const held of requests) held.close();
+    expect(budget.anonymous?.bytes).to.equal(0);
+  });
+
   it('return to 0 when all requests are over', () => {
     const budget = new MemoryBudget(LIMITS);
     const requests = ['a', 'a', 'b', null].map((actor) => begin(budget, actor));

@@ -7,8 +7,8 @@ import { answerStatus, createFakeModule, fail, hang, ok } from '../support/provi
 
 describe('provider client', () => {
   describe('circuit breaker', () => {
-    const breaker = { failures: 3, openMs: 50, maxOpenMs: 100 };
-    const long = { failures: 3, openMs: 60_000, maxOpenMs: 60_000 };
+    const breaker = { failures: 3, open_ms: 50, max_open_ms: 100 };
+    const long = { failures: 3, open_ms: 60_000, max_open_ms: 60_000 };
     const otherRoute = { route: 'POST /a' };
     const connecting = new ProviderFailure('timeout', 'late', { phase: 'connecting' });
 
@@ -50,7 +50,7 @@ describe('provider client', () => {
         expect(endpoint).to.include({ state: 'up', failures: 3, calls: 3 });
         const [route = expect.fail(), ...rest] = endpoint.routes;
         expect(route).to.include({ route: 'GET /a', state: 'open' });
-        const openedAt = (route.until?.getTime() ?? 0) - long.openMs;
+        const openedAt = (route.until?.getTime() ?? 0) - long.open_ms;
         expect(openedAt).to.be.within(begun, Date.now() + 1);
         expect(rest).to.have.length(0);
         module.answer(async () => ok());
@@ -153,7 +153,7 @@ describe('provider client', () => {
 
     it('reports the remaining time in whole seconds', async () => {
       const module = createFakeModule({
-        breaker: { failures: 1, openMs: 2500, maxOpenMs: 2500 },
+        breaker: { failures: 1, open_ms: 2500, max_open_ms: 2500 },
         endpoints: ['a', 'b'],
         invoke: () => fail(),
       });
@@ -165,8 +165,8 @@ describe('provider client', () => {
 
     it('does not queue calls while open', async () => {
       const module = createFakeModule({
-        breaker: { failures: 1, openMs: 20, maxOpenMs: 20 },
-        limits: { concurrency: 2, queueMs: 5000 },
+        breaker: { failures: 1, open_ms: 20, max_open_ms: 20 },
+        limits: { concurrency: 2, queue_ms: 5000 },
         invoke: hang,
       });
       const callers = new AbortController();
@@ -186,7 +186,7 @@ describe('provider client', () => {
 
     it('keeps the original failure of a call that opened it', async () => {
       const module = createFakeModule({
-        breaker: { failures: 2, openMs: 10_000, maxOpenMs: 10_000 },
+        breaker: { failures: 2, open_ms: 10_000, max_open_ms: 10_000 },
         invoke: () => fail(),
       });
       const first = failureOf(module.call({ isRepeatable: true }));

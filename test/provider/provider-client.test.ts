@@ -40,7 +40,7 @@ describe('provider client', () => {
 
     it('includes the wait in the queue', async () => {
       const module = createFakeModule({
-        limits: { concurrency: 1, queueMs: 5000 },
+        limits: { concurrency: 1, queue_ms: 5000 },
         invoke: hang,
       });
       const first = failureOf(module.call({ timeoutMs: 60 }));
@@ -114,7 +114,7 @@ describe('provider client', () => {
       const module = createFakeModule({ endpoints: ['a', 'b', 'c'] });
       module.answer(async ({ endpoint }) => (endpoint === 'c' ? ok() : fail()));
       const answer = await module.call({ isRepeatable: true });
-      expect(answer).to.deep.equal({ value: '"fine"', status: 200 });
+      expect(answer).to.deep.equal({ value: '"fine"', status: 200, stream: null });
       expect(module.invocations.map(({ endpoint }) => endpoint)).to.deep.equal(['a', 'b', 'c']);
       expect(module.client.counts()).to.include({ calls: 1, failed: 0, retries: 2 });
     });
@@ -238,7 +238,7 @@ describe('provider client', () => {
 
     it('a forwarded status as a success', async () => {
       const module = createFakeModule({
-        providerErrors: 'passthrough',
+        provider_errors: 'passthrough',
         invoke: () => answerStatus(404),
       });
       await module.call().catch(() => {});
@@ -249,7 +249,7 @@ describe('provider client', () => {
   });
 
   describe('bulkhead', () => {
-    const LIMITS = { concurrency: 1, queue: 1, queueMs: 5000 };
+    const LIMITS = { concurrency: 1, queue: 1, queue_ms: 5000 };
     const overload = { failure: 'overloaded', retryAfterSeconds: 1 };
     const evidence = { field: 'limit', reason: 'limits.concurrency' };
 
@@ -263,7 +263,7 @@ describe('provider client', () => {
     });
 
     it('rejects a call that waits too long', async () => {
-      const module = createFakeModule({ limits: { ...LIMITS, queueMs: 20 }, invoke: hang });
+      const module = createFakeModule({ limits: { ...LIMITS, queue_ms: 20 }, invoke: hang });
       const first = failureOf(module.call({ timeoutMs: 100 }));
       const from = performance.now();
       expect(await failureOf(module.call())).to.include(overload);
@@ -273,7 +273,7 @@ describe('provider client', () => {
     });
 
     it('queues no call without a queue or time', async () => {
-      for (const none of [{ queue: 0 }, { queueMs: 0 }]) {
+      for (const none of [{ queue: 0 }, { queue_ms: 0 }]) {
         const module = createFakeModule({ limits: { ...LIMITS, ...none }, invoke: hang });
         const first = failureOf(module.call({ timeoutMs: 50 }));
         const rejected = failureOf(module.call());

@@ -21,7 +21,7 @@ describe('compiled schema', () => {
       ],
       [{ dependentRequired: { a: ['b'] } }, { a: 1 }, { '/b': 'missing' }],
       [{ propertyNames: { maxLength: 1 } }, { ab: 1 }, { '/ab': 'expected another name' }],
-      [{ minItems: 1 }, [], { '': 'expected at least 1 items' }],
+      [{ minItems: 1 }, [], { '': 'expected at least 1 item' }],
     ];
     for (const [schema, value, expected] of cases) {
       expect(reasons(schema, value), JSON.stringify(schema)).to.deep.equal(expected);

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { JsonSchema } from '../../core/contract/index.js';
 import { InvalidFile } from '../../core/document/diagnostic.js';
 import { parseManifest } from '../../core/manifest/parse-manifest.js';
+import { findSchemaProblems } from '../../core/schema/schema-rules.js';
 
 type Place = 'input_schema' | 'output_schema' | 'query_schema';
 
@@ -137,6 +138,14 @@ describe('schemas of a manifest', () => {
       const place = `${key}/properties/a/$ref`;
       expect(findErrors(schema, key)).to.deep.equal([`unresolved-reference ${place}`]);
     }
+  });
+
+  it('name the size of patterns that are too large together, and the bound', () => {
+    const allOf = Array.from({ length: 11 }, (_, index) => ({ pattern: `^.{1,${990 + index}}$` }));
+    const [problem] = findSchemaProblems({ allOf });
+    expect(problem?.message).to.match(
+      /^has patterns of \d{5} RE2 instructions together: at most 20000$/,
+    );
   });
 
   it('describe a query as an object', () => {

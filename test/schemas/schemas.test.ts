@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import { DESCRIPTOR_DEFAULTS } from '../../core/descriptor/defaults.js';
+import { create } from 'superstruct';
+import { descriptorStruct } from '../../core/descriptor/descriptor-struct.js';
 import { readStructuredText } from '../../core/document/parse-document.js';
 import { type BadDocument, type GoodDocument, readCorpus } from '../support/documents/corpus.js';
 
@@ -116,25 +117,25 @@ for (const [folder, schema] of [
 }
 
 describe('the schema of descriptors', () => {
+  const least = { module: 'crm', provider: { kind: 'http' }, probation: {} };
+  const defaults = create(least, descriptorStruct);
+
   for (const [section, bounds] of Object.entries(BOUNDS)) {
     for (const [key, [minimum, maximum]] of Object.entries(bounds)) {
       it(`has the bounds and the default of ${section}.${key}`, () => {
-        const defaults = DESCRIPTOR_DEFAULTS[section as 'limits'];
         const property = descriptor.$defs[section]?.properties[key];
         expect(property).to.include({
           minimum,
           maximum,
-          default: (defaults as Readonly<Record<string, number>>)[key],
+          default: (defaults[section as 'rate'] as Readonly<Record<string, number>>)[key],
         });
       });
     }
   }
 
   it('has the other defaults', () => {
-    expect(descriptor.properties['enabled']?.default).to.equal(DESCRIPTOR_DEFAULTS.enabled);
-    expect(descriptor.properties['provider_errors']?.default).to.equal(
-      DESCRIPTOR_DEFAULTS.provider_errors,
-    );
+    expect(descriptor.properties['enabled']?.default).to.equal(defaults.enabled);
+    expect(descriptor.properties['provider_errors']?.default).to.equal(defaults.provider_errors);
   });
 });
 

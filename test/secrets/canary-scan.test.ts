@@ -222,6 +222,7 @@ function describeVault(url: string, auth: object, secrets: Readonly<Record<strin
       inline: {
         ...describeManifest('vault'),
         config: {
+          write_capability: 'vault.config',
           delivery_path: '/_config',
           fields: [
             { ...field, ...apiKey, default: secrets['sensitive default'] },

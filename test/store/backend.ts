@@ -6,12 +6,12 @@ import pg from 'pg';
 import type { Log } from '../../core/contract/index.js';
 import type { Database } from '../../core/store/database.js';
 import { parseStoreKeys } from '../../core/store/encryption-keys.js';
-import { openStore } from '../../core/store/open-store.js';
 import { openPostgres } from '../../core/store/postgres-database.js';
 import { parsePostgresUrl } from '../../core/store/postgres-url.js';
 import { openSqlite } from '../../core/store/sqlite-database.js';
 import type { Store } from '../../core/store/store.js';
 import { started } from '../support/started.js';
+import { openStore } from '../support/store/open-store.js';
 
 export const POSTGRES_URL =
   process.env['MODGATE_TEST_POSTGRES'] ?? 'postgres://postgres@127.0.0.1:5432/test';

@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import { NO_STREAM } from '../../core/observability/calls/kept-call.js';
+import { NO_REJECTION } from '../../core/observability/calls/stored-calls.js';
+import { ANY_CALL } from '../../core/operations/status/call-record.js';
 import { callId } from '../../core/store/call-log.js';
 import type { CallFilter, Store, StoredCall } from '../../core/store/store.js';
 import { BACKENDS, useBackend } from './backend.js';
@@ -6,10 +9,7 @@ import { BACKENDS, useBackend } from './backend.js';
 const RUN = '0123abcd';
 const NOON = Date.parse('2026-01-31T12:00:00.000Z');
 const ALL: CallFilter = {
-  module: null,
-  status: null,
-  since: null,
-  requestId: null,
+  ...ANY_CALL,
   beforeId: null,
   limit: 1000,
 };
@@ -28,12 +28,16 @@ function createCall(number: number, more: Partial<StoredCall> = {}): StoredCall 
     status: 200,
     failure: null,
     failure_detail: null,
-    actor: null,
+    actor: 'service:crm',
+    client: '192.0.2.1',
     duration_ms: 1.234,
     provider_ms: null,
     attempts: 1,
     endpoint: null,
     surface: null,
+    scopes: null,
+    ...NO_STREAM,
+    ...NO_REJECTION,
     ...more,
   };
 }
@@ -82,8 +86,8 @@ for (const kind of BACKENDS) {
       expect(await read({ module: 'shop' })).to.deep.equal(['r4', 'r3', 'r1']);
       expect(await read({ status: 502 })).to.deep.equal(['r3']);
       expect(await read({ since: NOON + 3 })).to.deep.equal(['r4', 'r3']);
-      expect(await read({ requestId: 'r2' })).to.deep.equal(['r2']);
-      expect(await read({ requestId: 'r' })).to.deep.equal([]);
+      expect(await read({ request_id: 'r2' })).to.deep.equal(['r2']);
+      expect(await read({ request_id: 'r' })).to.deep.equal([]);
       expect(await read({ beforeId: createCall(3).id, limit: 1 })).to.deep.equal(['r2']);
       expect(
         await read({ module: 'shop', status: 200, since: NOON + 2, beforeId: createCall(9).id }),
@@ -98,6 +102,18 @@ for (const kind of BACKENDS) {
       );
       await store.pruneCalls({ maxCalls: 7, since: 0 });
       expect(await read()).to.have.length(7);
+    });
+
+    it('without an actor take at most a tenth, and displace no others beyond it', async () => {
+      const calls = Array.from({ length: 200 }, (_, index) =>
+        createCall(index, { actor: index < 90 ? 'service:crm' : null }),
+      );
+      await store.appendCalls(calls);
+      await store.pruneCalls({ maxCalls: 100, since: 0 });
+      await store.pruneCalls({ maxCalls: 100, since: 0 });
+      const left = await store.readCalls(ALL);
+      expect(left.filter(({ actor }) => actor === null)).to.have.length(10);
+      expect(left.filter(({ actor }) => actor !== null)).to.have.length(90);
     });
 
     it('are removed when they are old', async () => {

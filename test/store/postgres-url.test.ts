@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { openStore } from '../../core/store/open-store.js';
 import { parsePostgresUrl } from '../../core/store/postgres-url.js';
+import { openStore } from '../support/store/open-store.js';
 import { silent } from './backend.js';
 
 describe('store URL', () => {

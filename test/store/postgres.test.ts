@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Log } from '../../core/contract/index.js';
-import { openStore } from '../../core/store/open-store.js';
 import { waitUntil } from '../support/http/wait-until.js';
+import { openStore } from '../support/store/open-store.js';
 import {
   type Backend,
   createPostgresBackend,

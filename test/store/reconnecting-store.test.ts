@@ -101,4 +101,40 @@ describe('reconnecting store', () => {
     await waitUntil('the database is closed', () => closes === 1);
     await expectUnavailable(store.readConfig('crm'), 'closed');
   });
+
+  it('is opened by its first use, and rejects what is too much while it is opened', async () => {
+    let open = () => {};
+    const opening: OpenDatabase = async (onChange) => {
+      await new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      return openSqlite(backend.stateDir, onChange);
+    };
+    const options = { open: opening, keys: null, log: silent, maxOperations: 3 };
+    const store = new ReconnectingStore(options);
+    expect(store.unavailable).to.equal(null);
+    const reads = [1, 2, 3].map(() => store.readConfig('crm'));
+    await expectUnavailable(store.readConfig('crm'), 'busy');
+    open();
+    await Promise.all(reads);
+    expect((await store.readConfig('crm')).values).to.have.property('size', 0);
+    await store.close();
+  });
+
+  it('leaves no rejection behind when it cannot be opened, and is opened again', async () => {
+    const cause = new TypeError('injected fault');
+    const store = new ReconnectingStore({ open: openAfter([cause]), keys: null, log: silent });
+    const unhandled: unknown[] = [];
+    const collect = (error: unknown) => unhandled.push(error);
+    process.on('unhandledRejection', collect);
+    void store.start();
+    const rejection = await store.readConfig('crm').catch((error: unknown) => error);
+    await new Promise(setImmediate);
+    process.off('unhandledRejection', collect);
+    expect(rejection).to.be.instanceOf(StoreUnavailable).and.include({ code: 'failed', cause });
+    expect(unhandled).to.deep.equal([]);
+    await waitUntil('the store is open', () => store.unavailable === null);
+    expect((await store.readConfig('crm')).values).to.have.property('size', 0);
+    await store.close();
+  });
 });

@@ -44,6 +44,16 @@ for (const kind of BACKENDS) {
       expect(await records.delete('desk', 'b')).to.equal(false);
     });
 
+    it('are listed by the prefix of their keys, byte for byte', async () => {
+      for (const key of ['a_b:1', 'A_b:1', 'a-b:1']) await set(key);
+      const list = async (prefix: string) =>
+        (await records.list('desk', prefix)).map(({ key }) => key);
+      expect(await list('a_b:')).to.deep.equal(['a_b:1']);
+      expect(await list('a')).to.have.members(['a-b:1', 'a_b:1']);
+      expect(await list('a_b:1')).to.deep.equal(['a_b:1']);
+      expect(await list('b')).to.deep.equal([]);
+    });
+
     it('are set on a condition, to which an expired one does not count', async () => {
       expect(await set('a', 1000, 'present')).to.equal('skipped');
       expect(await set('a', 1000, 'absent')).to.equal('set');

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ADAPTER_CLAUSES } from '../../core/testkit/adapter-clauses.js';
 import { runAdapterClauses, startHttpReference } from '../../core/testkit/index.js';
 import { cleanUpAfterMutants } from '../support/testkit/mutants/mutant.js';
-import { MUTANTS, openConnectionsSlowly } from '../support/testkit/mutants.js';
+import { MUTANTS, openConnectionsSlowly, respondSlowly } from '../support/testkit/mutants.js';
 
 /** Shorter than the default of ten seconds, as some mutants hang. */
 const TIMEOUT_MS = 700;
@@ -25,6 +25,14 @@ describe('adapter clauses', () => {
   it('have at least one mutant each', () => {
     const caught = new Set(MUTANTS.map(({ clause }) => clause));
     expect(ADAPTER_CLAUSES.map(({ id }) => id).filter((id) => !caught.has(id))).to.deep.equal([]);
+  });
+
+  it('accept an adapter with a slow response beside a call that is cancelled', async () => {
+    const [result] = await runAdapterClauses(
+      { adapter: respondSlowly('/echo/well', 300), start: startHttpReference },
+      { only: ['calls.no-unhandled-rejection'] },
+    );
+    expect(result).to.include({ status: 'pass', reason: null });
   });
 
   it('accept an adapter whose connections take 150 ms to open', async () => {

@@ -8,7 +8,7 @@ import {
 } from '../../core/contract/index.js';
 import { SURFACE_CLAUSES } from '../../core/testkit/clauses/surfaces.js';
 import { runSurfaceClauses, surfaceSuite } from '../../core/testkit/index.js';
-import { consoleSurface } from '../../plugins/console/console-surface.js';
+import { consoleSurface } from '../../plugins/console/index.js';
 
 surfaceSuite({ surface: consoleSurface });
 

@@ -209,46 +209,7 @@ describe('directory scanner', () => {
     expect(await changedAt(3000 + SETTLE_MS)).to.deep.equal(['two']);
   });
 
-  describe('with hints', () => {
-    const scanAt = async (ms: number, ...hints: string[]) => {
-      nowMs = ms;
-      const paths = new Set(hints.map((name) => join(folder, name)));
-      return (await scanner.scan(true, paths)).changed.map(({ file }) => file);
-    };
-
-    beforeEach(async () => {
-      mkdirSync(join(folder, 'files'));
-      for (const name of ['a.yaml', 'b.yaml', 'files/b.manifest.json']) write(name, 'one');
-      symlinkSync('files', join(folder, '..data'));
-      await scanner.scan(false);
-      await scanner.follow('b.yaml', [join(folder, 'files/b.manifest.json')]);
-    });
-
-    it('checks the hinted files, new files, and those that have not settled', async () => {
-      for (const name of ['a.yaml', 'b.yaml', 'new.yaml']) write(name, 'two!');
-      await scanAt(2000, 'a.yaml');
-      expect(await scanAt(2000 + SETTLE_MS)).to.deep.equal(['a.yaml', 'new.yaml']);
-      expect(await scanAt(9000)).to.deep.equal([]);
-      await scanAt(9000, 'b.yaml');
-      expect(await scanAt(9000 + SETTLE_MS)).to.deep.equal(['b.yaml']);
-    });
-
-    it('checks a descriptor that names a file in the folder of the hint', async () => {
-      write('a.yaml', 'two!');
-      write('files/b.manifest.json', 'two!');
-      await scanAt(2000, 'files/..data');
-      expect(await scanAt(2000 + SETTLE_MS)).to.deep.equal(['b.yaml']);
-    });
-
-    it('checks everything when the hint is about a link', async () => {
-      write('a.yaml', 'two!');
-      write('b.yaml', 'two!');
-      await scanAt(2000, '..data');
-      expect(await scanAt(2000 + SETTLE_MS)).to.deep.equal(['a.yaml', 'b.yaml']);
-    });
-  });
-
-  describe('without hints', () => {
+  describe('after the first scan', () => {
     const pollAt = async (ms: number) => {
       nowMs = ms;
       return (await scanner.scan(true)).changed.map(({ file }) => file);

@@ -1,8 +1,11 @@
 import type { BodyRule, Manifest, ManifestRoute, RouteOperation } from '../../contract/index.js';
-import { parseRouteTemplate, templateShape } from '../../lib/route-template.js';
+import { ANONYMOUS } from '../../lib/actor-name.js';
+import { parseRouteTemplate, templateShape } from '../../lib/routing/route-template.js';
 import { bodyRuleOf, defaultBodyRule } from '../../manifest/body-rule.js';
+import { listOpened } from '../../manifest/list-opened.js';
+import { listPublicRoutes } from '../../manifest/list-public-routes.js';
+import { listSchemaChanges, type SchemaChange } from './compare-schemas.js';
 import type { LocalModule, ResponseFacts } from './local-modules.js';
-import { listSchemaChanges, type SchemaChange } from './schema-changes.js';
 
 /** A route as clients see it. */
 export interface RouteFacts {
@@ -29,8 +32,23 @@ export interface ChangedRoute {
   readonly schemas?: readonly SchemaChange[];
 }
 
+/** What a permission opens on the console bridge. */
+export interface OpenedPart {
+  readonly permission: string;
+  /**
+   * `entity contacts`, `action sync`, `configuration (read)`; `GET /contacts` for `anonymous` callers; for `mount` the
+   * paths of another module that it takes.
+   */
+  readonly opens: string;
+}
+
 interface ManifestChanges<Removed> {
   readonly capabilities: { readonly added: readonly string[]; readonly removed: readonly string[] };
+  /** Absent where every permission opens the same. */
+  readonly permissions?: {
+    readonly added: readonly OpenedPart[];
+    readonly removed: readonly OpenedPart[];
+  };
   readonly routes: {
     readonly added: readonly RouteFacts[];
     readonly removed: readonly Removed[];
@@ -59,19 +77,31 @@ export interface BlastRadius {
   readonly unchanged: readonly string[];
 }
 
+type ComparedManifest = Pick<
+  Manifest,
+  'capabilities' | 'http_routes' | 'schemas' | 'admin' | 'config'
+>;
+
+interface Compared extends ComparedManifest {
+  /** Whether the descriptor opens its public routes. */
+  readonly public: boolean;
+  /** The paths of other modules that its mounts take. */
+  readonly taken: readonly string[];
+}
+
 /** A module that the host serves. */
 export interface ServedModule {
   readonly name: string;
   /** The file of its descriptor; `null` when it is unknown. */
   readonly file: string | null;
   readonly configDigest: string | null;
-  readonly manifest: Pick<Manifest, 'module_id' | 'capabilities' | 'http_routes'>;
+  readonly public: boolean;
+  readonly taken: readonly string[];
+  readonly manifest: { readonly module_id: string } & ComparedManifest;
   readonly responses: ResponseFacts;
 }
 
-type RoutesAndCapabilities = Pick<Manifest, 'capabilities' | 'http_routes'>;
-
-const EMPTY: RoutesAndCapabilities = { capabilities: [], http_routes: [] };
+const EMPTY: Compared = { public: false, taken: [], capabilities: [], http_routes: [] };
 
 /** Compares one module. `null` if it does not change. */
 export function compareModule(
@@ -81,11 +111,11 @@ export function compareModule(
 ): ModuleChange<RouteFacts> | null {
   const create = (
     change: ChangeKind,
-    after: RoutesAndCapabilities,
+    after: Compared,
     detail: string | null = null,
   ): ModuleChange<RouteFacts> => {
-    const before = change === 'unknown' ? after : (served?.manifest ?? EMPTY);
-    return { module: name, change, detail, ...compareRoutesAndCapabilities(before, after) };
+    const before = change === 'unknown' ? after : served === null ? EMPTY : joinServed(served);
+    return { module: name, change, detail, ...compareManifests(before, after) };
   };
   if (local === null) return create('removed', EMPTY, 'it has no descriptor');
   if (local.kind === 'disabled') {
@@ -94,8 +124,8 @@ export function compareModule(
   if (local.kind === 'unknown') {
     return create(served === null ? 'added' : 'unknown', EMPTY, local.detail);
   }
-  if (served === null) return create('added', local.manifest);
-  const changes = compareRoutesAndCapabilities(served.manifest, local.manifest);
+  if (served === null) return create('added', joinLocal(local, null));
+  const changes = compareManifests(joinServed(served), joinLocal(local, served));
   const responses = compareResponses(served.responses, local.responses);
   if (responses !== null || hasChanges(changes)) {
     const more = responses === null ? {} : { responses };
@@ -104,22 +134,38 @@ export function compareModule(
   if (local.configDigest === null || local.configDigest === served.configDigest) return null;
   return create(
     'changed',
-    local.manifest,
+    joinLocal(local, served),
     'the routes and capabilities are the same, but other settings differ',
   );
 }
 
-function compareRoutesAndCapabilities(
-  before: RoutesAndCapabilities,
-  after: RoutesAndCapabilities,
-): ManifestChanges<RouteFacts> {
+function joinServed(served: ServedModule): Compared {
+  return { ...served.manifest, public: served.public, taken: served.taken };
+}
+
+/** A manifest that was checked without its descriptor keeps that of the host. */
+function joinLocal(
+  { manifest, isPublic, taken }: Extract<LocalModule, { kind: 'known' }>,
+  served: ServedModule | null,
+): Compared {
+  return {
+    ...manifest,
+    public: isPublic ?? served?.public ?? false,
+    taken: taken ?? served?.taken ?? [],
+  };
+}
+
+function compareManifests(before: Compared, after: Compared): ManifestChanges<RouteFacts> {
   const beforeRoutes = indexRoutes(before.http_routes);
   const afterRoutes = indexRoutes(after.http_routes);
   const changed: ChangedRoute[] = [];
   for (const [key, route] of afterRoutes) {
     const earlier = beforeRoutes.get(key);
     if (earlier === undefined) continue;
-    const schemas = listSchemaChanges(earlier.operation, route.operation);
+    const schemas = listSchemaChanges(
+      { operation: earlier.operation, shared: before.schemas ?? {} },
+      { operation: route.operation, shared: after.schemas ?? {} },
+    );
     if (schemas.length === 0 && !differs(earlier.facts, route.facts)) continue;
     const change = { before: earlier.facts, after: route.facts };
     changed.push(schemas.length === 0 ? change : { ...change, schemas });
@@ -129,6 +175,7 @@ function compareRoutesAndCapabilities(
       added: after.capabilities.filter((name) => !before.capabilities.includes(name)),
       removed: before.capabilities.filter((name) => !after.capabilities.includes(name)),
     },
+    ...comparePermissions(before, after),
     routes: {
       added: listOthers(afterRoutes, beforeRoutes),
       removed: listOthers(beforeRoutes, afterRoutes),
@@ -139,15 +186,41 @@ function compareRoutesAndCapabilities(
 
 function compareResponses(before: ResponseFacts, after: ResponseFacts | null) {
   if (after === null) return null;
-
-  const sort = ({ expose_headers }: ResponseFacts) => expose_headers.toSorted().join();
+  const sort = ({ expose_headers, redirects = [] }: ResponseFacts) =>
+    [expose_headers.toSorted().join(), redirects.toSorted().join()].join(';');
   const isSame = before.mode === after.mode && sort(before) === sort(after);
   return isSame ? null : { before, after };
 }
 
-function hasChanges({ capabilities, routes }: ManifestChanges<RouteFacts>): boolean {
+function hasChanges({ capabilities, permissions, routes }: ManifestChanges<RouteFacts>): boolean {
   const lists = [...Object.values(capabilities), ...Object.values(routes)];
-  return lists.some((list) => list.length > 0);
+  return permissions !== undefined || lists.some((list) => list.length > 0);
+}
+
+function comparePermissions(before: Compared, after: Compared) {
+  const permissions = {
+    added: listOtherParts(after, before),
+    removed: listOtherParts(before, after),
+  };
+  return Object.values(permissions).every((parts) => parts.length === 0) ? {} : { permissions };
+}
+
+function listOtherParts(manifest: Compared, known: Compared): OpenedPart[] {
+  const anonymous = { permission: ANONYMOUS, list: listOpenedToAll };
+  const mount = { permission: 'mount', list: ({ taken }: Compared) => taken };
+  const others = manifest.capabilities.map((permission) => {
+    return { permission, list: (one: Compared) => listOpened(permission, one) };
+  });
+  return [anonymous, mount, ...others].flatMap(({ permission, list }) => {
+    const knownParts = list(known);
+    return list(manifest)
+      .filter((opens) => !knownParts.includes(opens))
+      .map((opens) => ({ permission, opens }));
+  });
+}
+
+function listOpenedToAll(manifest: Compared): string[] {
+  return listPublicRoutes(manifest, manifest);
 }
 
 interface IndexedRoute {

@@ -1,7 +1,21 @@
+import type { RouteOperation } from '../../contract/index.js';
 import { equalJson } from '../../schema/equal-json.js';
-import { resolveReference } from '../../schema/schema-graph.js';
-import { isSchemaObject } from '../../schema/subschema-keywords.js';
+import { findAtPath } from '../../schema/json-pointer.js';
+import {
+  resolveReference,
+  type SchemaScope,
+  type SharedSchemas,
+} from '../../schema/shared-schemas.js';
+import { isSchemaObject, listSubschemas } from '../../schema/subschema-keywords.js';
 import { compareBounds, compareTypes, compareValues } from './compare-keywords.js';
+
+const KEYS = { input: 'input_schema', query: 'query_schema', output: 'output_schema' } as const;
+
+/** A request fails if fewer are accepted; a reader of responses fails if they have more kinds, or lack something. */
+const BREAKING: Readonly<Record<'request' | 'response', readonly SchemaEffect[]>> = {
+  request: ['narrower', 'other'],
+  response: ['wider', 'other', 'removed'],
+};
 
 /**
  * What a change of a schema does to the values that it accepts.
@@ -23,6 +37,9 @@ export interface SchemaDifference {
 
 type SchemaObject = Readonly<Record<string, unknown>>;
 
+/** Compares parts of two schemas. */
+type Enter = (before: unknown, after: unknown, place: string) => void;
+
 const MAX_DIFFERENCES = 20;
 const MAX_STEPS = 10_000;
 /** Keywords of which only a change is reported: without one a schema accepts more values. */
@@ -42,48 +59,79 @@ const CONSTRAINTS = new Set([
   ...['prefixItems', 'patternProperties', 'unevaluatedItems', 'unevaluatedProperties'],
 ]);
 
+/** A schema, and where its references lead. */
+interface Place {
+  readonly schema: unknown;
+  readonly scope: SchemaScope;
+}
+
 /** Compares two schemas place by place; a schema that is absent accepts everything. */
-export function compareSchemas(before: unknown, after: unknown): readonly SchemaDifference[] {
-  const comparison = new SchemaComparison(before ?? true, after ?? true);
-  comparison.compare(before ?? true, after ?? true, '');
+function compareSchemas(
+  before: unknown,
+  after: unknown,
+  shared: { readonly before: SharedSchemas; readonly after: SharedSchemas },
+): readonly SchemaDifference[] {
+  const comparison = new SchemaComparison({ steps: MAX_STEPS });
+  comparison.compare(
+    { schema: before ?? true, scope: { root: before, shared: shared.before } },
+    { schema: after ?? true, scope: { root: after, shared: shared.after } },
+    '',
+  );
   return comparison.differences;
 }
 
 class SchemaComparison {
   readonly differences: SchemaDifference[] = [];
-  readonly #before: unknown;
-  readonly #after: unknown;
   /** Pairs that were compared: recursive schemas lead to them again. */
   readonly #seen = new Map<unknown, Set<unknown>>();
-  #steps = 0;
+  readonly #left: { steps: number };
 
-  constructor(before: unknown, after: unknown) {
-    this.#before = before;
-    this.#after = after;
+  constructor(left: { steps: number }) {
+    this.#left = left;
   }
 
-  compare(beforeSchema: unknown, afterSchema: unknown, place: string): void {
-    const before = follow(beforeSchema, this.#before);
-    const after = follow(afterSchema, this.#after);
-    this.#steps += 1;
-    if (this.#steps > MAX_STEPS || this.#isSeen(before, after)) return;
+  compare(beforePlace: Place, afterPlace: Place, place: string): void {
+    const [old, now] = [follow(beforePlace), follow(afterPlace)];
+    const [before, after] = [old.schema, now.schema];
+    this.#left.steps -= 1;
+    if (this.#left.steps < 0 || this.#isSeen(before, after)) return;
     if (before === after) return;
     if (before === false || after === false) {
       if (before === false) this.#add(place, 'wider', 'any value is accepted where none was');
       else this.#add(place, 'narrower', 'no value is accepted any more');
       return;
     }
-    this.#compareObjects(toObject(before), toObject(after), place);
+    this.#compareObjects(old, now, place);
   }
 
-  #compareObjects(before: SchemaObject, after: SchemaObject, place: string): void {
+  #compareObjects(old: Place, now: Place, place: string): void {
+    const [before, after] = [toObject(old.schema), toObject(now.schema)];
+    const enter: Enter = (one, other, at) => {
+      this.compare({ ...old, schema: one }, { ...now, schema: other }, at);
+    };
     for (const compare of [compareTypes, compareValues, compareBounds]) {
       for (const { effect, what } of compare(before, after)) this.#add(place, effect, what);
     }
     this.#compareRequired(before, after, place);
-    this.#compareProperties(before, after, place);
-    this.compare(before['items'] ?? true, after['items'] ?? true, `${place}/*`);
+    this.#compareProperties(before, after, place, enter);
+    enter(before['items'] ?? true, after['items'] ?? true, `${place}/*`);
     this.#compareOthers(before, after, place);
+    this.#compareReferred(old, now, place);
+  }
+
+  /** Branches that are written alike differ where their references lead to what has changed. */
+  #compareReferred(before: Place, after: Place, place: string): void {
+    const others = toObject(after.schema);
+    const changed = new Set<string>();
+    for (const { keyword, value, path } of listSubschemas(toObject(before.schema))) {
+      if (!CONSTRAINTS.has(keyword) || changed.has(keyword)) continue;
+      const other = findAtPath(others, path.map(String))?.value;
+      if (!equalJson(value, other)) continue;
+      const comparison = new SchemaComparison(this.#left);
+      comparison.compare({ ...before, schema: value }, { ...after, schema: other }, place);
+      if (comparison.differences.length > 0) changed.add(keyword);
+    }
+    for (const keyword of changed) this.#add(place, 'other', `${keyword} has changed`);
   }
 
   #compareRequired(before: SchemaObject, after: SchemaObject, place: string): void {
@@ -96,7 +144,7 @@ class SchemaComparison {
     }
   }
 
-  #compareProperties(before: SchemaObject, after: SchemaObject, place: string): void {
+  #compareProperties(before: SchemaObject, after: SchemaObject, place: string, enter: Enter): void {
     const [old, now] = [toObject(before['properties']), toObject(after['properties'])];
     const [oldOthers, nowOthers] = [readOthers(before), readOthers(after)];
     for (const name of new Set([...Object.keys(old), ...Object.keys(now)])) {
@@ -105,11 +153,11 @@ class SchemaComparison {
         const isClosed = nowOthers === false;
         if (isClosed) this.#add(at, 'narrower', 'is no longer accepted');
         this.#add(at, 'removed', 'is no longer described');
-      } else if (name in old) this.compare(old[name], now[name], at);
+      } else if (name in old) enter(old[name], now[name], at);
       else if (oldOthers === false) this.#add(at, 'wider', 'is accepted now');
       else this.#add(at, 'added', 'is described now');
     }
-    this.compare(oldOthers, nowOthers, `${place}/*`);
+    enter(oldOthers, nowOthers, `${place}/*`);
   }
 
   #compareOthers(before: SchemaObject, after: SchemaObject, place: string): void {
@@ -134,14 +182,16 @@ class SchemaComparison {
   }
 }
 
-/** What a schema that only refers to another one leads to. */
-function follow(schema: unknown, root: unknown): unknown {
-  let current = schema;
+/** What a schema that refers to another one leads to. */
+function follow(start: Place): Place {
+  let { schema, scope } = start;
   for (let step = 0; step < MAX_STEPS; step += 1) {
-    if (!isSchemaObject(current) || typeof current['$ref'] !== 'string') return current;
-    current = resolveReference(root, current['$ref'])?.value ?? true;
+    if (!isSchemaObject(schema) || typeof schema['$ref'] !== 'string') return { schema, scope };
+    const target = resolveReference(scope, schema['$ref']);
+    schema = target?.value ?? true;
+    scope = target?.scope ?? scope;
   }
-  return true;
+  return { schema: true, scope };
 }
 
 function readOthers(schema: SchemaObject): unknown {
@@ -154,4 +204,47 @@ function toObject(value: unknown): SchemaObject {
 
 function toNames(value: unknown): readonly string[] {
   return Array.isArray(value) ? (value as readonly string[]) : [];
+}
+
+/** A change of a schema as callers notice it. */
+export interface SchemaChange {
+  readonly schema: 'input' | 'query' | 'output';
+  /** `/amount`; empty for the value as a whole. */
+  readonly place: string;
+  readonly change: string;
+  /** Whether a caller that works today may fail. */
+  readonly breaks: boolean;
+}
+
+/** A route, and the schemas that its manifest shares. */
+interface DescribedOperation {
+  readonly operation: RouteOperation | undefined;
+  readonly shared: SharedSchemas;
+}
+
+export function listSchemaChanges(
+  before: DescribedOperation,
+  after: DescribedOperation,
+): SchemaChange[] {
+  const shared = { before: before.shared, after: after.shared };
+  return (['input', 'query', 'output'] as const).flatMap((schema) => {
+    const key = KEYS[schema];
+    const differences = compareSchemas(before.operation?.[key], after.operation?.[key], shared);
+    const breaking = BREAKING[schema === 'output' ? 'response' : 'request'];
+    return keepWorst(differences, breaking).map(({ place, effect, what }): SchemaChange => {
+      return { schema, place, change: what, breaks: breaking.includes(effect) };
+    });
+  });
+}
+
+/** A removed property has two effects; only the one that breaks callers is listed. */
+function keepWorst(
+  differences: readonly SchemaDifference[],
+  breaking: readonly SchemaEffect[],
+): SchemaDifference[] {
+  return differences.filter((one) => {
+    if (breaking.includes(one.effect)) return true;
+    const others = differences.filter((other) => other !== one && other.place === one.place);
+    return !others.some(({ effect }) => breaking.includes(effect));
+  });
 }

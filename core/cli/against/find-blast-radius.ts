@@ -1,17 +1,79 @@
 import { basename } from 'node:path';
+import { any, array, type Infer, nullable, optional, string, type } from 'superstruct';
 import { compareNames } from '../../lib/compare-texts.js';
+import { parseRouteTemplate, TemplateError } from '../../lib/routing/route-template.js';
+import { listMounts } from '../check/check-descriptors.js';
 import type { CheckReport } from '../check/check-report.js';
+import { count } from '../check/format-text.js';
 import type { HostClient } from '../client/host-client.js';
+import { RejectedRequest, requestJson } from '../client/host-response.js';
+import { MODULES_PATH, moduleList } from '../client/module-list.js';
+import { CommandError } from '../command-error.js';
+import { toPrintable } from '../output/escape.js';
 import {
   type BlastRadius,
+  type ChangedRoute,
+  type ChangeKind,
   compareModule,
   type ModuleChange,
+  type OpenedPart,
+  type RemovedRoute,
   type RouteFacts,
   type ServedModule,
 } from './blast-radius.js';
-import { type LocalModule, listLocalModules } from './local-modules.js';
-import { countRecentCalls } from './recent-calls.js';
-import { readServedModules } from './served-modules.js';
+import type { SchemaChange } from './compare-schemas.js';
+import {
+  type LocalModule,
+  listLocalModules,
+  listTaken,
+  type ResponseFacts,
+} from './local-modules.js';
+
+/** What a host leaves out. */
+const ENVELOPE: ResponseFacts = { mode: 'envelope', expose_headers: [] };
+
+const manifestList = type({
+  manifests: array(
+    type({
+      name: string(),
+      digest: string(),
+      manifest: type({
+        module_id: string(),
+        capabilities: array(string()),
+        http_routes: array(
+          type({
+            method: string(),
+            path: string(),
+            capability: optional(string()),
+            access: optional(string()),
+            operation: any(),
+          }),
+        ),
+        schemas: optional(any()),
+        admin: optional(
+          type({
+            entities: optional(array(type({ name: string(), read_capability: string() }))),
+            actions: optional(array(type({ name: string(), capability: string() }))),
+          }),
+        ),
+        config: optional(
+          type({
+            read_capability: optional(string()),
+            write_capability: optional(string()),
+            fields: optional(array(any())),
+          }),
+        ),
+      }),
+    }),
+  ),
+});
+
+const MARKS: Readonly<Record<ChangeKind, string>> = {
+  added: '+',
+  removed: '-',
+  changed: '~',
+  unknown: '?',
+};
 
 /**
  * Finds the changes in a running host if it had the checked files.
@@ -94,4 +156,184 @@ async function addCalls(
       })),
     },
   };
+}
+
+const CALLS_WINDOW_MS = 3_600_000;
+/** The maximum of `GET /calls`. */
+const PAGE_LIMIT = 1000;
+/** A hundred thousand calls are enough to show that a route is in use. */
+const MAX_PAGES = 100;
+
+const NOT_FOUND = 404;
+const FORBIDDEN = 403;
+
+const callsPage = type({
+  calls: array(type({ method: string(), route: nullable(string()) })),
+  next_cursor: optional(nullable(string())),
+});
+
+/** The number of recent calls of each route of a module. */
+interface RecentCalls {
+  /** By `GET /contacts/{id}`; `null` when it is unknown. */
+  readonly byRoute: ReadonlyMap<string, number> | null;
+  /** Why the numbers are missing or incomplete. */
+  readonly note: string | null;
+}
+
+/** @throws CommandError when the host is unreachable. */
+async function countRecentCalls(client: HostClient, module: string): Promise<RecentCalls> {
+  const since = new Date(Date.now() + client.clockSkewMs - CALLS_WINDOW_MS).toISOString();
+  const byRoute = new Map<string, number>();
+  let cursor: string | null = null;
+  try {
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const query = new URLSearchParams({ module, since, limit: String(PAGE_LIMIT) });
+      if (cursor !== null) query.set('cursor', cursor);
+      const { calls, next_cursor = null } = await requestJson(client, `/calls?${query}`, callsPage);
+      for (const { method, route } of calls) countCall(byRoute, method, route);
+      if (next_cursor === null || calls.length === 0) return { byRoute, note: null };
+      cursor = next_cursor;
+    }
+    return {
+      byRoute,
+      note: `at least: only the last ${MAX_PAGES * PAGE_LIMIT} calls were counted`,
+    };
+  } catch (error) {
+    return { byRoute: null, note: explainRejection(error) };
+  }
+}
+
+/** HEAD requests count for the GET route, which serves them. */
+function countCall(byRoute: Map<string, number>, method: string, route: string | null): void {
+  if (route === null) return;
+  const key = `${method === 'HEAD' ? 'GET' : method} ${route}`;
+  byRoute.set(key, (byRoute.get(key) ?? 0) + 1);
+}
+
+function explainRejection(error: unknown): string {
+  if (!(error instanceof RejectedRequest)) throw error;
+  if (error.status === NOT_FOUND) return 'unknown: the host keeps no call records';
+  if (error.status === FORBIDDEN) return 'unknown: the token lacks the scope modgate.calls.read';
+  return `unknown: GET /calls returned ${error.status}`;
+}
+
+/** @throws CommandError when the host is unreachable or rejects the request. */
+async function readServedModules(client: HostClient): Promise<ServedModule[]> {
+  const { manifests } = await requestJson(client, '/manifests', manifestList);
+  const { modules } = await requestJson(client, MODULES_PATH, moduleList);
+  const byName = new Map(
+    modules.filter(({ digest }) => digest !== null).map((module) => [module.name, module]),
+  );
+  const mounts = listMounts(modules.map(({ name: module, mounts = [] }) => ({ module, mounts })));
+  return manifests.map(({ name, manifest }) => ({
+    name,
+    file: byName.get(name)?.file ?? null,
+    configDigest: byName.get(name)?.config_digest ?? null,
+    public: byName.get(name)?.public ?? false,
+    taken: listTaken(name, mounts),
+    manifest: readManifest(client, manifest),
+    responses: byName.get(name)?.responses ?? ENVELOPE,
+  }));
+}
+
+type ServedManifest = Infer<typeof manifestList>['manifests'][number]['manifest'];
+
+/** The host has validated the manifest. A newer host may allow more than this version. */
+function readManifest(client: HostClient, manifest: ServedManifest): ServedModule['manifest'] {
+  try {
+    for (const { path } of manifest.http_routes) parseRouteTemplate(path);
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    throw new CommandError(`${client.url} serves a manifest that this version does not support`);
+  }
+  return manifest as ServedModule['manifest'];
+}
+
+/** Lists added (+), removed (-) and changed (~) modules and routes. */
+export function formatBlastRadius({ url, modules, unchanged }: BlastRadius): string {
+  const lines = [
+    `against ${url}:`,
+    ...modules.flatMap(formatModule),
+    `  = ${count(unchanged.length, 'module')} unchanged`,
+  ];
+  return `${lines.map(toPrintable).join('\n')}\n`;
+}
+
+function formatModule(changed: ModuleChange): string[] {
+  const { module, change, detail, capabilities, permissions, routes, responses } = changed;
+  const reason = detail === null ? '' : `: ${detail}`;
+  return [
+    `  ${MARKS[change]} ${module} ${change}${reason}`,
+    ...routes.removed.map((route) => `      - ${formatRoute(route)}, ${formatCalls(route)}`),
+    ...routes.changed.flatMap((route) => [
+      `      ~ ${formatChange(route)}`,
+      ...(route.schemas ?? []).map((change) => `          ${formatSchemaChange(change)}`),
+    ]),
+    ...routes.added.map((route) => `      + ${formatRoute(route)}`),
+    ...capabilities.removed.map((capability) => `      - capability ${capability}`),
+    ...capabilities.added.map((capability) => `      + capability ${capability}`),
+    ...(permissions?.removed ?? []).map((part) => `      - ${formatOpened(part)}`),
+    ...(permissions?.added ?? []).map((part) => `      + ${formatOpened(part)}`),
+    ...(responses === undefined ? [] : formatResponses(responses)),
+  ];
+}
+
+function formatOpened({ permission, opens }: OpenedPart): string {
+  return `permission ${permission} opens ${opens}`;
+}
+
+/** A header that is no longer there breaks clients as much as another mode. */
+function formatResponses({ before, after }: NonNullable<ModuleChange['responses']>): string[] {
+  const list = (mark: string, from: ResponseFacts, to: ResponseFacts) => [
+    ...from.expose_headers
+      .filter((name) => !to.expose_headers.includes(name))
+      .map((name) => `      ${mark} exposed header ${name}`),
+    ...(from.redirects ?? [])
+      .filter((target) => !to.redirects?.includes(target))
+      .map((target) => `      ${mark} redirects to ${target}`),
+  ];
+  return [
+    ...(before.mode === after.mode ? [] : [`      ~ responses ${before.mode} -> ${after.mode}`]),
+    ...list('-', before, after),
+    ...list('+', after, before),
+  ];
+}
+
+function formatRoute({ method, path, capability }: RouteFacts): string {
+  return `${method} ${path} (${capability ?? 'no capability'})`;
+}
+
+function formatCalls({ calls_last_hour: calls, calls_note: note }: RemovedRoute): string {
+  if (calls === null) return `calls in the last hour ${note ?? 'unknown'}`;
+  const number = calls === 0 ? 'never called' : `called ${count(calls, 'time')}`;
+  return `${number} in the last hour${note === null ? '' : ` (${note})`}`;
+}
+
+function formatChange({ before, after, schemas = [] }: ChangedRoute): string {
+  const changes: string[] = [];
+  if (before.path !== after.path) changes.push(`path ${before.path} -> ${after.path}`);
+  if (before.capability !== after.capability) {
+    changes.push(`capability ${before.capability ?? 'none'} -> ${after.capability ?? 'none'}`);
+  }
+  if (before.timeout_ms !== after.timeout_ms) {
+    changes.push(`timeout_ms ${formatTimeout(before)} -> ${formatTimeout(after)}`);
+  }
+  if (schemas.length > 0) changes.push(count(schemas.length, 'schema change'));
+  if (before.body !== after.body) {
+    changes.push(`body ${formatBody(before)} -> ${formatBody(after)}`);
+  }
+  return `${after.method} ${after.path}: ${changes.join(', ')}`;
+}
+
+function formatSchemaChange({ schema, place, change, breaks }: SchemaChange): string {
+  const effect = breaks ? 'breaks callers' : 'compatible';
+  return `${effect}: ${schema}${place === '' ? '' : ` ${place}`} ${change}`;
+}
+
+function formatTimeout({ timeout_ms }: RouteFacts): string {
+  return timeout_ms === null ? "the module's" : String(timeout_ms);
+}
+
+function formatBody({ body }: RouteFacts): string {
+  return body ?? "the method's";
 }

@@ -1,4 +1,6 @@
 import type { Manifest } from '../../contract/index.js';
+import { findOuterMount, formatMount, type OuterMount } from '../../descriptor/mounts.js';
+import { listMounts } from '../check/check-descriptors.js';
 import {
   type CheckedFile,
   type CheckReport,
@@ -15,6 +17,10 @@ export type LocalModule =
       readonly configDigest: string | null;
       /** Likewise. */
       readonly responses: ResponseFacts | null;
+      /** Likewise. */
+      readonly isPublic: boolean | null;
+      /** The paths of other modules that its mounts take; likewise. */
+      readonly taken: readonly string[] | null;
     }
   | { readonly kind: 'disabled' }
   | { readonly kind: 'unknown'; readonly detail: string };
@@ -23,6 +29,8 @@ export type LocalModule =
 export interface ResponseFacts {
   readonly mode: string;
   readonly expose_headers: readonly string[];
+  /** Where redirects may lead that callers get; absent for nowhere. */
+  readonly redirects?: readonly string[] | undefined;
 }
 
 const INVALID_FILE = 'its file has errors';
@@ -31,9 +39,10 @@ const MANIFEST_UNKNOWN = 'its manifest is not available offline';
 /** By module name. Files without a readable module name are left out. */
 export function listLocalModules({ files }: CheckReport): Map<string, LocalModule> {
   const modules = new Map<string, LocalModule>();
+  const mounts = listMounts(files.flatMap(describeMounts));
   for (const checked of files) {
     if (checked.module === null) continue;
-    const local = describeLocal(checked);
+    const local = describeLocal(checked, mounts);
     // A duplicate does not change the module that has the name.
     if (local.kind === 'unknown' && modules.has(checked.module)) continue;
     modules.set(checked.module, local);
@@ -41,7 +50,22 @@ export function listLocalModules({ files }: CheckReport): Map<string, LocalModul
   return modules;
 }
 
-function describeLocal(checked: CheckedFile): LocalModule {
+function describeMounts(checked: CheckedFile) {
+  if (checked.kind === 'manifest' || !checked.prepared?.descriptor.enabled) return [];
+  const { module, mount: mounts } = checked.prepared.descriptor;
+  return [{ module, mounts }];
+}
+
+/** `/api/orders/old, below /api/orders of module 'orders'` */
+export function listTaken(name: string, mounts: readonly OuterMount[]): readonly string[] {
+  return mounts.flatMap((one) => {
+    const outer = one.module === name ? findOuterMount(one, mounts) : undefined;
+    if (outer === undefined) return [];
+    return `${formatMount(one.mount)}, below ${formatMount(outer.mount)} of module '${outer.module}'`;
+  });
+}
+
+function describeLocal(checked: CheckedFile, mounts: readonly OuterMount[]): LocalModule {
   const manifest = readManifestOf(checked);
   if (checked.kind === 'descriptor') {
     if (checked.prepared === null) return { kind: 'unknown', detail: INVALID_FILE };
@@ -53,11 +77,14 @@ function describeLocal(checked: CheckedFile): LocalModule {
   }
   const responses = checked.kind === 'descriptor' ? readResponses(checked) : null;
   const configDigest = checked.kind === 'descriptor' ? readConfigDigest(checked) : null;
-  return { kind: 'known', manifest: manifest.manifest, configDigest, responses };
+  const isPublic =
+    checked.kind === 'descriptor' ? (checked.prepared?.descriptor.public ?? null) : null;
+  const taken = checked.kind === 'descriptor' ? listTaken(checked.module ?? '', mounts) : null;
+  return { kind: 'known', manifest: manifest.manifest, configDigest, responses, isPublic, taken };
 }
 
 function readResponses({ prepared }: Extract<CheckedFile, { kind: 'descriptor' }>) {
   if (prepared === null) return null;
-  const { mode, exposeHeaders } = prepared.descriptor.responses;
-  return { mode, expose_headers: exposeHeaders };
+  const { mode, expose_headers, redirects } = prepared.descriptor.responses;
+  return { mode, expose_headers, ...(redirects.length > 0 && { redirects }) };
 }

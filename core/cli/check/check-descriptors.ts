@@ -1,4 +1,10 @@
 import {
+  findOuterMount,
+  formatMount,
+  type Mount,
+  type OuterMount,
+} from '../../descriptor/mounts.js';
+import {
   createDiagnostic,
   createFileDiagnostic,
   type Diagnostic,
@@ -10,6 +16,7 @@ import {
   prepareDescriptor,
   UnpreparedDescriptor,
 } from '../../modules/prepare-descriptor.js';
+import { explainTaken, listClaims } from '../../modules/settle-names.js';
 import { explainError } from '../../modules/state-reason.js';
 import { type DirectoryFile, type DirectoryListing, readDirectory } from '../../watch/directory.js';
 
@@ -20,6 +27,8 @@ export interface CheckedDescriptor {
   readonly module: string | null;
   /** `null` when a host would reject it. */
   readonly prepared: PreparedDescriptor | null;
+  /** As far as they can be read; none of a disabled module. */
+  readonly mounts: readonly Mount[];
   /** Every file that the descriptor names, absolute; of an invalid one as far as they are known. */
   readonly files: readonly string[];
   /** They name the descriptor by its file name, other files as the descriptor refers to them. */
@@ -32,7 +41,7 @@ interface CheckedFolder {
 }
 
 /**
- * Validates every descriptor of a folder, and that no two have the same module name.
+ * Validates every descriptor of a folder, and that no two have the same module name or mount.
  * @throws UnreadableDirectory for a folder that does not exist or cannot be read.
  */
 export async function checkDescriptors(
@@ -42,7 +51,7 @@ export async function checkDescriptors(
   const { files, ignored } = await readDirectory(directory);
   const descriptors: CheckedDescriptor[] = [];
   for (const entry of files) descriptors.push(await checkDescriptor(entry, context));
-  return { descriptors: rejectDuplicates(descriptors), ignored };
+  return { descriptors: warnOfNestedMounts(rejectDuplicates(descriptors)), ignored };
 }
 
 export async function checkDescriptor(
@@ -53,11 +62,14 @@ export async function checkDescriptor(
     const prepared = await prepareDescriptor(entry, context);
     const { descriptor, warnings } = prepared;
     const { files } = prepared;
-    return { entry, module: descriptor.module, prepared, files, diagnostics: warnings };
+    const { module } = descriptor;
+    const mounts = descriptor.enabled ? descriptor.mount : [];
+    return { entry, module, prepared, mounts, files, diagnostics: warnings };
   } catch (error) {
     if (!(error instanceof UnpreparedDescriptor)) throw error;
     const diagnostics = readDiagnostics(entry.file, error.cause);
-    return { entry, module: error.module, prepared: null, files: error.files, diagnostics };
+    const { module, mounts, files } = error;
+    return { entry, module, prepared: null, mounts, files, diagnostics };
   }
 }
 
@@ -67,31 +79,54 @@ function readDiagnostics(file: string, cause: unknown): readonly Diagnostic[] {
   return [{ ...createFileDiagnostic(file, 'unusable-descriptor', reason), hint }];
 }
 
-/** Of two files with the same module name the first keeps it. Disabled ones have no claim. */
+/** The first of two files with the same module name or mount keeps it. Disabled files have no claim. */
 function rejectDuplicates(descriptors: readonly CheckedDescriptor[]): CheckedDescriptor[] {
   const owners = new Map<string, string>();
   return descriptors.map((checked) => {
-    const { entry, module, prepared } = checked;
+    const { entry, module, mounts, prepared } = checked;
     if (module === null || !prepared?.descriptor.enabled) return checked;
-    const owner = owners.get(module);
-    if (owner === undefined) {
-      owners.set(module, entry.file);
+    const claims = listClaims(module, mounts);
+    const taken = claims.findIndex((claim) => owners.has(claim));
+    if (taken === -1) {
+      for (const claim of claims) owners.set(claim, entry.file);
       return checked;
     }
-    const diagnostic = createNameDiagnostic(prepared, owner);
+    const claim = claims[taken] ?? '';
+    const { reason: message, hint } = explainTaken(claim, owners.get(claim) ?? '');
+    const place =
+      taken === 0
+        ? { rule: 'duplicate-module', path: ['module'] }
+        : { rule: 'duplicate-mount', path: ['mount', taken - 1] };
+    const diagnostic = createDiagnostic({ ...place, message, hint, at: 'value' }, prepared);
     return { ...checked, prepared: null, diagnostics: [diagnostic, ...checked.diagnostics] };
   });
 }
 
-function createNameDiagnostic({ descriptor, file, locate }: PreparedDescriptor, owner: string) {
-  return createDiagnostic(
-    {
-      rule: 'duplicate-module',
-      message: `module '${descriptor.module}' is already configured by ${owner}`,
-      hint: 'rename or remove one of them',
-      path: ['module'],
-      at: 'value',
-    },
-    { file, locate },
+export function listMounts(
+  described: readonly Pick<CheckedDescriptor, 'module' | 'mounts'>[],
+): readonly OuterMount[] {
+  return described.flatMap(({ module, mounts }) =>
+    module === null ? [] : mounts.map((mount) => ({ module, mount })),
   );
+}
+
+/** A module then answers below the path of another one: the longest path wins. */
+function warnOfNestedMounts(descriptors: readonly CheckedDescriptor[]): CheckedDescriptor[] {
+  const all = listMounts(descriptors);
+  return descriptors.map((checked) => {
+    const { module, prepared } = checked;
+    if (prepared === null) return checked;
+    const warnings = checked.mounts.flatMap((mount, index) => {
+      const above = module === null ? undefined : findOuterMount({ module, mount }, all);
+      if (above === undefined) return [];
+      const [inner, other] = [formatMount(mount), formatMount(above.mount)];
+      const message = `mount '${inner}' is below '${other}' of module '${above.module}' and takes its paths`;
+      const hint = 'make sure that this is intended';
+      const at = { path: ['mount', index], at: 'value' } as const;
+      return [
+        createDiagnostic({ rule: 'nested-mount', message, hint, ...at }, prepared, 'warning'),
+      ];
+    });
+    return { ...checked, diagnostics: [...checked.diagnostics, ...warnings] };
+  });
 }

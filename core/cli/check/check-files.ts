@@ -3,6 +3,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { type Diagnostic, InvalidFile } from '../../document/diagnostic.js';
 import { readStructuredText } from '../../document/parse-document.js';
 import { ConfigError } from '../../errors.js';
+import { listPublicRoutes } from '../../manifest/list-public-routes.js';
 import type { LoadedManifest } from '../../manifest/load-manifest.js';
 import { manifestDigest, parseManifest } from '../../manifest/parse-manifest.js';
 import type { DescriptorContext } from '../../modules/prepare-descriptor.js';
@@ -93,12 +94,15 @@ function listNotes(
   unopenedAuthenticators: readonly string[],
 ): CheckNote[] {
   if (prepared === null) return [];
-  const { enabled, manifest, forwardHeaders } = prepared.descriptor;
-  const isUncertain = forwardHeaders.length > 0 && unopenedAuthenticators.length > 0;
+  const { enabled, manifest, forward_headers } = prepared.descriptor;
+  const isUncertain = forward_headers.length > 0 && unopenedAuthenticators.length > 0;
   const messages = [
     enabled ? undefined : 'enabled is false: the module answers 404',
     MANIFEST_NOTES[manifest.kind],
     isUncertain ? describeUnopened(unopenedAuthenticators) : undefined,
+    ...listPublicRoutes(prepared.descriptor, prepared.manifest?.manifest ?? null).map(
+      (route) => `anybody may call ${route} without credentials`,
+    ),
     ...prepared.missingSecrets.map(({ diagnostic }) => diagnostic.message),
   ];
   const file = describeFile(folder, entry.file);

@@ -1,26 +1,67 @@
-import { array, type Infer, nullable, number, optional, string, type } from 'superstruct';
+import {
+  array,
+  type Describe,
+  type Infer,
+  nullable,
+  number,
+  optional,
+  type Struct,
+  string,
+  type,
+} from 'superstruct';
+import {
+  CALL_MEMBERS,
+  type CallMember,
+  type CallRecord,
+  REJECTION_MEMBERS,
+  STREAM_MEMBERS,
+  SURFACE_MEMBER,
+} from '../../contract/call-record.js';
 
-/** The fields of `GET /calls` that the commands use. */
-const callEntry = type({
-  at: string(),
-  request_id: string(),
-  module: nullable(string()),
-  method: string(),
-  route: nullable(string()),
-  status: number(),
-  failure: nullable(string()),
-  // Older hosts have none.
-  failure_detail: optional(nullable(string())),
-  actor: nullable(string()),
-  duration_ms: number(),
-  provider_ms: nullable(number()),
-  attempts: number(),
-  endpoint: nullable(string()),
-});
+type MemberStruct = Struct<unknown>;
 
-export type CallEntry = Infer<typeof callEntry>;
+const KINDS = {
+  text: string(),
+  integer: number(),
+  number: number(),
+  errors: array(type({ field: nullable(string()), reason: string() })),
+} as const;
 
-/** What `GET /explain?request_id=` returns. */
-export const explainedCalls = type({ calls: array(callEntry) });
+function toStructs(
+  members: Readonly<Record<string, CallMember>>,
+  finish: (struct: MemberStruct) => MemberStruct,
+): Record<string, MemberStruct> {
+  return Object.fromEntries(
+    Object.entries(members).map(([name, { kind, isNullable }]) => {
+      const struct = KINDS[kind] as unknown as MemberStruct;
+      return [name, finish(isNullable ? nullable(struct) : struct)];
+    }),
+  );
+}
+
+const MEMBERS = {
+  ...toStructs(CALL_MEMBERS, (struct) => struct),
+  ...toStructs({ ...STREAM_MEMBERS, ...SURFACE_MEMBER, ...REJECTION_MEMBERS }, optional),
+};
+
+/** A call as `GET /calls` lists it, without its bodies. */
+const callEntry = type(MEMBERS) as unknown as Describe<CallEntry>;
+
+export type CallEntry = Omit<CallRecord, 'request_body' | 'response_body'>;
 
 export const callList = type({ calls: array(callEntry), next_cursor: nullable(string()) });
+
+const verdict = type({ status: nullable(number()), detail: string() });
+
+export interface ExplainedCall extends CallEntry {
+  /** With `now=true`: what would be decided now; `null` where that is not known. */
+  readonly now?: { readonly verdict: Infer<typeof verdict> } | null;
+}
+
+const explainedCall = type({
+  ...MEMBERS,
+  now: optional(nullable(type({ verdict }))),
+}) as unknown as Describe<ExplainedCall>;
+
+/** What `GET /explain?request_id=` returns. */
+export const explainedCalls = type({ calls: array(explainedCall) });

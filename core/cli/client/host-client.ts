@@ -1,5 +1,6 @@
 import { Agent } from 'node:https';
-import fetch, { type FetchError, type Response } from 'node-fetch';
+import type { FetchError } from 'node-fetch';
+import { FetchFailed, fetchBounded } from '../../document/bounded-fetch.js';
 import { CommandError } from '../command-error.js';
 import type { HostAddress } from './host-options.js';
 
@@ -64,22 +65,21 @@ export function createHostClient({ url, token, ca = null }: HostAddress): HostCl
     path: string,
     headers: Readonly<Record<string, string>>,
   ): Promise<HostResponse> => {
-    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     try {
-      const response = await fetch(`${url}${path}`, {
+      const { response, body } = await fetchBounded(`${url}${path}`, {
         method,
         headers: { ...defaultHeaders, ...headers },
-        compress: false,
         // A redirect would send the token to another server.
         redirect: 'error',
-        size: MAX_RESPONSE_BYTES,
-        signal,
+        maxBytes: MAX_RESPONSE_BYTES,
+        timeoutMs: REQUEST_TIMEOUT_MS,
         ...(agent !== undefined && url.startsWith('https:') && { agent }),
       });
-      clockSkewMs = readClockSkew(response);
-      return { status: response.status, text: await response.text() };
+      clockSkewMs = readClockSkew(response.headers.get('date'));
+      return { status: response.status, text: new TextDecoder().decode(body) };
     } catch (error) {
-      throw createUnreachableError(url, error, signal.aborted);
+      if (!(error instanceof FetchFailed)) throw error;
+      throw createUnreachableError(url, error);
     }
   };
   return {
@@ -92,16 +92,17 @@ export function createHostClient({ url, token, ca = null }: HostAddress): HostCl
   };
 }
 
-function readClockSkew({ headers }: Response): number {
-  const skew = Date.parse(headers.get('date') ?? '') - Date.now();
+function readClockSkew(date: string | null): number {
+  const skew = Date.parse(date ?? '') - Date.now();
   return Math.abs(skew) > CLOCK_TOLERANCE_MS ? skew : 0;
 }
 
-function createUnreachableError(url: string, error: unknown, isTimeout: boolean): HostUnreachable {
-  const { code, type } = error as Partial<FetchError>;
+function createUnreachableError(url: string, { reason, cause }: FetchFailed): HostUnreachable {
+  const { code, type } = cause as Partial<FetchError>;
   const known = REASONS[code ?? ''] ?? REASONS[type ?? ''];
-  const reason = isTimeout
-    ? `no response within ${REQUEST_TIMEOUT_MS / 1000} s`
-    : (known ?? `the connection failed${code === undefined ? '' : ` (${code})`}`);
-  return new HostUnreachable(`the host at ${url} cannot be reached: ${reason}`, { cause: error });
+  const problem =
+    reason === 'timeout'
+      ? `no response within ${REQUEST_TIMEOUT_MS / 1000} s`
+      : (known ?? `the connection failed${code === undefined ? '' : ` (${code})`}`);
+  return new HostUnreachable(`the host at ${url} cannot be reached: ${problem}`, { cause });
 }

@@ -1,4 +1,4 @@
-import { array, type Infer, nullable, number, optional, string, type } from 'superstruct';
+import { array, boolean, type Infer, nullable, number, optional, string, type } from 'superstruct';
 
 const until = optional(nullable(string()));
 
@@ -25,7 +25,16 @@ const moduleEntry = type({
   hint: nullable(string()),
   counts: type({ calls: number(), failed: number(), in_flight: number() }),
   // Absent for the envelope without headers of the provider.
-  responses: optional(type({ mode: string(), expose_headers: array(string()) })),
+  responses: optional(
+    type({
+      mode: string(),
+      expose_headers: array(string()),
+      redirects: optional(array(string())),
+    }),
+  ),
+  // Absent where every route needs credentials.
+  public: optional(boolean()),
+  mounts: optional(array(type({ host: optional(string()), path: string() }))),
   endpoints: optional(array(endpointEntry)),
 });
 

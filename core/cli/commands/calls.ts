@@ -1,15 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
-import { formatCallLine, formatCalls } from '../calls/format-calls.js';
-import { NewCalls } from '../calls/new-calls.js';
-import { callList } from '../client/call-list.js';
+import { type CallEntry, callList } from '../client/call-list.js';
 import { createHostClient, type HostClient } from '../client/host-client.js';
 import { addHostOptions, readHostAddress } from '../client/host-options.js';
 import { parseHostResponse, requestJson, requestText } from '../client/host-response.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { toPrintable } from '../output/escape.js';
+import { formatTable, type TableColumn } from '../output/table.js';
 import { parseSince } from '../parse-duration.js';
 import { addJsonOption, wantsJson } from '../setting-options.js';
+
+/** The maximum of `GET /calls`. */
+const PAGE_LIMIT = '1000';
 
 interface CallsOptions {
   readonly module?: string;
@@ -96,4 +99,106 @@ function readSince({ since }: CallsOptions): (client: HostClient) => string | nu
   if (since === undefined) return () => null;
   const sinceOf = parseSince(since);
   return ({ clockSkewMs }) => sinceOf(Date.now() + clockSkewMs).toISOString();
+}
+
+const COLUMNS: readonly TableColumn[] = [
+  { title: 'AT' },
+  { title: 'STATUS', align: 'right' },
+  { title: 'MODULE' },
+  { title: 'METHOD' },
+  { title: 'ROUTE' },
+  { title: 'MS', align: 'right' },
+  { title: 'PROVIDER', align: 'right' },
+  { title: 'ATTEMPTS', align: 'right' },
+  { title: 'ACTOR' },
+  { title: 'FAILURE' },
+  { title: 'REQUEST' },
+];
+
+/** Formats a table. */
+function formatCalls(calls: readonly CallEntry[]): string {
+  return `${formatTable(COLUMNS, calls.map(formatRow)).join('\n')}\n`;
+}
+
+/** Formats one call. Columns are not aligned, because later calls are unknown. */
+function formatCallLine(call: CallEntry): string {
+  return `${formatRow(call).join('  ')}\n`;
+}
+
+function formatRow(call: CallEntry): string[] {
+  return [
+    call.at,
+    String(call.status),
+    call.module ?? '-',
+    call.method,
+    call.route ?? '-',
+    call.duration_ms.toFixed(1),
+    call.provider_ms?.toFixed(1) ?? '-',
+    String(call.attempts),
+    call.actor ?? '-',
+    formatFailure(call),
+    call.request_id,
+  ].map(toPrintable);
+}
+
+/** `unavailable: ECONNREFUSED 127.0.0.1:4100` */
+function formatFailure({ failure, failure_detail }: CallEntry): string {
+  if (failure === null) return '-';
+  return failure_detail == null ? failure : `${failure}: ${failure_detail}`;
+}
+
+/**
+ * Follows the calls of a host. Each poll returns the calls since the last one, oldest first. The first
+ * poll starts at `since`.
+ */
+class NewCalls {
+  readonly #client: HostClient;
+  readonly #filters: Readonly<Record<string, string>>;
+  #since: string;
+  /** The calls of the last millisecond, which the next poll returns again. */
+  #last: readonly string[] = [];
+
+  constructor(client: HostClient, filters: Readonly<Record<string, string>>, since: string) {
+    this.#client = client;
+    this.#filters = filters;
+    this.#since = since;
+  }
+
+  /** @throws CommandError when the host is unreachable or rejects the request. */
+  async poll(): Promise<CallEntry[]> {
+    const calls = await this.#readAll();
+    const unseen = omitKnown(calls, this.#last);
+    const last = calls.at(-1)?.at;
+    if (last !== undefined) {
+      this.#since = last;
+      this.#last = calls.filter(({ at }) => at === last).map((call) => JSON.stringify(call));
+    }
+    return unseen;
+  }
+
+  async #readAll(): Promise<CallEntry[]> {
+    const newestFirst: CallEntry[] = [];
+    const query = new URLSearchParams({
+      ...this.#filters,
+      since: this.#since,
+      limit: PAGE_LIMIT,
+    });
+    for (;;) {
+      const { calls, next_cursor } = await requestJson(this.#client, `/calls?${query}`, callList);
+      newestFirst.push(...calls);
+      if (next_cursor === null) return newestFirst.reverse();
+      query.set('cursor', next_cursor);
+    }
+  }
+}
+
+/** Omits each known call once: identical entries are different calls with the same request id. */
+function omitKnown(calls: readonly CallEntry[], known: readonly string[]): CallEntry[] {
+  const left = [...known];
+  return calls.filter((call) => {
+    const index = left.indexOf(JSON.stringify(call));
+    if (index === -1) return true;
+    left.splice(index, 1);
+    return false;
+  });
 }

@@ -1,30 +1,40 @@
+import { relative, resolve, sep } from 'node:path';
 import type { Command } from 'commander';
 import { listPluginAuthenticators } from '../../config/authenticator-list.js';
+import type { Diagnostic } from '../../document/diagnostic.js';
 import { ConfigError } from '../../errors.js';
 import { PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { readVersion } from '../../version.js';
 import type { BlastRadius } from '../against/blast-radius.js';
-import { findBlastRadius } from '../against/find-blast-radius.js';
-import { formatBlastRadius } from '../against/format-blast-radius.js';
+import { findBlastRadius, formatBlastRadius } from '../against/find-blast-radius.js';
 import { checkFiles } from '../check/check-files.js';
-import { type CheckReport, summarize } from '../check/check-report.js';
-import { formatCheckJson } from '../check/format-json.js';
+import {
+  type CheckedFile,
+  type CheckNote,
+  type CheckReport,
+  readConfigDigest,
+  readManifestOf,
+  summarize,
+} from '../check/check-report.js';
+import {
+  addFormatOptions,
+  type Format,
+  type FormatOptions,
+  readFormat,
+} from '../check/format-option.js';
 import { formatCheckText } from '../check/format-text.js';
-import { formatCheckSarif } from '../check/sarif.js';
 import { createHostClient, type HostClient } from '../client/host-client.js';
 import { addCredentialOptions, parseHostUrl, readCredentials } from '../client/host-options.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { openDescriptors } from '../open-descriptors.js';
-import { addSettings, choiceOption } from '../setting-options.js';
+import { addSettings } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
 
-const FORMATS = ['text', 'json', 'sarif'] as const;
+const SCHEMA =
+  'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json';
+const NOTE_RULE = 'note';
 
-type Format = (typeof FORMATS)[number];
-
-interface CheckOptions {
-  readonly format?: Format;
-  readonly json?: true;
+interface CheckOptions extends FormatOptions {
   readonly against?: string;
   readonly allowMissingSecrets?: true;
 }
@@ -36,12 +46,12 @@ secrets are absent, use --allow-missing-secrets. Exits with 0 without errors,
 otherwise with 1.`;
 
 export function define(command: Command): void {
+  command.argument(
+    '[file|dir]',
+    'Descriptor, manifest or folder (default: the folder of --modules)',
+  );
+  addFormatOptions(command);
   command
-    .argument('[file|dir]', 'Descriptor, manifest or folder (default: the folder of --modules)')
-    .addOption(
-      choiceOption('--format <format>', 'Print the report as text, json or sarif', FORMATS),
-    )
-    .option('--json', 'Same as --format json')
     .option('--against <url>', 'Compare with a running host: what would change for clients')
     .option('--allow-missing-secrets', 'Report unresolved secrets as notes instead of errors')
     .addHelpText('after', HELP);
@@ -83,12 +93,6 @@ async function check(command: Command, context: CommandContext): Promise<CheckRe
   });
 }
 
-function readFormat({ format, json }: CheckOptions): Format {
-  if (json !== true) return format ?? 'text';
-  if (format === undefined || format === 'json') return 'json';
-  throw new ConfigError(`--json cannot be used with --format ${format}`);
-}
-
 function readClient(
   { against }: CheckOptions,
   format: Format,
@@ -102,9 +106,108 @@ function readClient(
   return createHostClient({ url, ...readCredentials(command, environment) });
 }
 
-function formatReport(report: CheckReport, against: BlastRadius | null, format: Format): string {
+export function formatReport(
+  report: CheckReport,
+  against: BlastRadius | null,
+  format: Format,
+): string {
   if (format === 'json') return formatCheckJson(report, against);
   if (format === 'sarif') return formatCheckSarif(report, readVersion());
   const text = formatCheckText(report);
   return against === null ? text : `${text}\n${formatBlastRadius(against)}`;
+}
+
+/** The output of `check --json`. */
+function formatCheckJson(report: CheckReport, against: BlastRadius | null): string {
+  const { diagnostics, notes, ignored } = report;
+  const document = {
+    summary: summarize(report),
+    files: report.files.map(toWireFile),
+    findings: diagnostics.map(({ file, line, column, severity, rule, message, hint }) => ({
+      file,
+      line,
+      column,
+      severity,
+      rule,
+      message,
+      hint,
+    })),
+    notes,
+    ignored,
+    ...(against !== null && { against }),
+  };
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+function toWireFile(checked: CheckedFile) {
+  const { file, kind, module } = checked;
+  const manifest = readManifestOf(checked);
+  return {
+    file,
+    kind,
+    module,
+    enabled: kind === 'descriptor' ? (checked.prepared?.descriptor.enabled ?? null) : null,
+    digest: manifest?.digest ?? null,
+    config_digest: kind === 'descriptor' ? readConfigDigest(checked) : null,
+  };
+}
+
+interface SarifResult {
+  readonly rule: string;
+  readonly level: 'error' | 'warning' | 'note';
+  readonly text: string;
+  readonly file: string;
+  readonly line: number | null;
+  readonly column: number | null;
+}
+
+/** SARIF 2.1.0 for code hosts and editors. URIs are relative to the working directory. */
+function formatCheckSarif(report: CheckReport, version: string): string {
+  const results = [...report.diagnostics.map(fromDiagnostic), ...report.notes.map(fromNote)];
+  const rules = [...new Set(results.map(({ rule }) => rule))].sort();
+  const log = {
+    $schema: SCHEMA,
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: 'modgate', version, rules: rules.map(describeRule) } },
+        columnKind: 'utf16CodeUnits',
+        results: results.map((result) => describeResult(result, rules)),
+      },
+    ],
+  };
+  return `${JSON.stringify(log, null, 2)}\n`;
+}
+
+function fromDiagnostic(diagnostic: Diagnostic): SarifResult {
+  const { rule, severity, message, hint, file, line, column } = diagnostic;
+  const text = hint === null ? message : `${message} (${hint})`;
+  return { rule, level: severity, text, file, line, column };
+}
+
+function fromNote({ file, message }: CheckNote): SarifResult {
+  return { rule: NOTE_RULE, level: 'note', text: message, file, line: null, column: null };
+}
+
+function describeRule(id: string) {
+  return { id, shortDescription: { text: id.replaceAll('-', ' ') } };
+}
+
+function describeResult(result: SarifResult, rules: readonly string[]) {
+  const { rule, level, text, file, line, column } = result;
+  const region = line === null ? {} : { region: { startLine: line, startColumn: column ?? 1 } };
+  return {
+    ruleId: rule,
+    ruleIndex: rules.indexOf(rule),
+    level,
+    message: { text },
+    locations: [
+      { physicalLocation: { artifactLocation: { uri: toRelativeUri(file) }, ...region } },
+    ],
+  };
+}
+
+function toRelativeUri(file: string): string {
+  const path = relative(process.cwd(), resolve(file));
+  return path.split(sep).map(encodeURIComponent).join('/');
 }

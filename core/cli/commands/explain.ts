@@ -1,10 +1,17 @@
 import type { Command } from 'commander';
+import { any, array, nullable, string, type } from 'superstruct';
 import { SETTINGS } from '../../config/settings.js';
+import {
+  ALL_CALL_MEMBERS,
+  type CallMemberName,
+  listCallMembers,
+} from '../../contract/call-record.js';
 import { ConfigError } from '../../errors.js';
+import { normalizeAddress } from '../../lib/address-list.js';
+import { adviseOnCall } from '../../lib/rejection-guide.js';
 import type { Explanation } from '../../operations/explain/explanation.js';
-import { formatCallDetails } from '../calls/format-call-details.js';
-import { explainedCalls } from '../client/call-list.js';
-import { createHostClient } from '../client/host-client.js';
+import { type ExplainedCall, explainedCalls } from '../client/call-list.js';
+import { createHostClient, type HostClient } from '../client/host-client.js';
 import {
   addHostOptions,
   assertOneSource,
@@ -15,15 +22,34 @@ import { parseHostResponse, requestText } from '../client/host-response.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { explainFromFiles } from '../explain/explain-from-files.js';
 import { formatExplanation } from '../explain/format-explanation.js';
-import { parseExplanation } from '../explain/parse-explanation.js';
 import { openDescriptors } from '../open-descriptors.js';
+import { toPrintable } from '../output/escape.js';
 import { addJsonOption, wantsJson } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
 
+/** Only the fields that are needed to print it, so that other versions of the host are accepted. */
+const EXPLANATION = type({
+  method: string(),
+  target: string(),
+  verdict: type({ detail: string() }),
+  path: type({ kind: string() }),
+  checks: array(type({ check: string(), outcome: string(), detail: string() })),
+  also_matches: array(any()),
+  headers: array(type({ name: string(), value: nullable(string()), from: string() })),
+  endpoints: array(type({ endpoint: string(), state: string() })),
+  limits: array(type({ name: string(), source: nullable(string()) })),
+});
+
+const IN_SUBJECT: ReadonlySet<CallMemberName> = new Set(['method', 'module', 'route', 'status']);
+const MEMBERS = listCallMembers(() => true).filter((name) => !IN_SUBJECT.has(name));
+const NAME_WIDTH = Math.max(...MEMBERS.map((name) => ALL_CALL_MEMBERS[name].label.length)) + 2;
+
 interface ExplainOptions {
   readonly as?: string;
+  readonly client?: string;
   readonly modules?: string;
   readonly requestId?: string;
+  readonly now?: true;
 }
 
 interface ExplainTarget {
@@ -31,6 +57,8 @@ interface ExplainTarget {
   readonly target: string;
   /** The token of the caller to explain. */
   readonly as: string | null;
+  /** The address of the client; `null` where it is not known. */
+  readonly client: string | null;
 }
 
 const HELP = `
@@ -49,8 +77,10 @@ export function define(command: Command): void {
   command
     .argument('[method]', 'GET, HEAD, POST, PUT, PATCH or DELETE')
     .argument('[path]', 'Raw path and query, starting with /modules/')
-    .option('--as <token>', 'Explain another caller, by its bearer token')
+    .option('--as <token>', 'Explain another caller, by its bearer token, or anonymous')
+    .option('--client <address>', 'Explain a request from this address, for modules with allow')
     .option('--request-id <id>', 'Explain recorded calls, by the x-request-id of their answer')
+    .option('--now', 'With --request-id: also what would be decided now, for the actor of then')
     .option('--modules <dir>', 'Explain from the files of this folder of descriptors')
     .option('--plugins <dir>', SETTINGS.plugins.help)
     .addHelpText('after', HELP);
@@ -62,6 +92,7 @@ export function define(command: Command): void {
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const { requestId } = command.opts<ExplainOptions>();
   if (requestId !== undefined) return explainCalls(requestId, command, context);
+  rejectOptions(command, ['now'], 'without --request-id');
   const target = readTarget(command);
   assertOneSource(command);
   const { modules } = command.opts<ExplainOptions>();
@@ -80,12 +111,14 @@ async function explainCalls(
   command: Command,
   context: CommandContext,
 ): Promise<ExitCode> {
-  rejectOptions(command, ['as', 'modules', 'plugins'], 'with --request-id');
+  rejectOptions(command, ['as', 'client', 'modules', 'plugins'], 'with --request-id');
   if (command.args.length > 0) {
     throw new ConfigError('--request-id cannot be used with a method or a path');
   }
   const client = createHostClient(readHostAddress(command, context));
-  const target = `/explain?request_id=${encodeURIComponent(requestId)}`;
+  const { now } = command.opts<ExplainOptions>();
+  const query = new URLSearchParams({ request_id: requestId, ...(now && { now: 'true' }) });
+  const target = `/explain?${query}`;
   const text = await requestText(client, target);
   const { calls } = parseHostResponse(client, text, explainedCalls);
   await context.print(wantsJson(command) ? `${text}\n` : formatCallDetails(calls));
@@ -95,11 +128,14 @@ async function explainCalls(
 function readTarget(command: Command): ExplainTarget {
   const [method, target] = command.args;
   if (method === undefined) throw new ConfigError("missing required argument 'method'");
-  const { as } = command.opts<ExplainOptions>();
+  const { as, client } = command.opts<ExplainOptions>();
   if (!METHOD.test(method)) throw new ConfigError('expected a method first, such as GET');
   if (target === undefined) throw new ConfigError("missing required argument 'path'");
   if (as !== undefined) assertTokenText(as, '--as');
-  return { method: method.toUpperCase(), target, as: as ?? null };
+  const address = client === undefined ? null : normalizeAddress(client);
+  if (client !== undefined && address === null)
+    throw new ConfigError('--client must be an address');
+  return { method: method.toUpperCase(), target, as: as ?? null, client: address };
 }
 
 interface ExplainResult {
@@ -108,12 +144,12 @@ interface ExplainResult {
 }
 
 async function requestExplanation(
-  { method, target, as }: ExplainTarget,
+  { method, target, as, client: address }: ExplainTarget,
   command: Command,
   context: CommandContext,
 ): Promise<ExplainResult> {
   const client = createHostClient(readHostAddress(command, context));
-  const query = `method=${encodeURIComponent(method)}&target=${encodeURIComponent(target)}`;
+  const query = new URLSearchParams({ method, target, ...(address && { client: address }) });
   const headers = as === null ? {} : { 'modgate-explain-as': as };
   const text = await requestText(client, `/explain?${query}`, headers);
   return { text, explanation: parseExplanation(client, text) };
@@ -127,4 +163,45 @@ async function readFiles(
   const { path, descriptors } = await openDescriptors([], command, context);
   const explanation = await explainFromFiles(target, path, descriptors);
   return { text: JSON.stringify(explanation), explanation };
+}
+
+/** @throws CommandError for an unexpected body. */
+function parseExplanation(client: HostClient, text: string): Explanation {
+  return parseHostResponse(client, text, EXPLANATION) as unknown as Explanation;
+}
+
+/** Formats each call as a block, with everything that is known of it. */
+function formatCallDetails(calls: readonly ExplainedCall[]): string {
+  return calls.map((call) => `${formatBlock(call).map(toPrintable).join('\n')}\n`).join('\n');
+}
+
+function formatBlock(call: ExplainedCall): string[] {
+  const { method, module, route, status, module_named, path_named } = call;
+  const where = [module ?? module_named ?? 'no module', route ?? path_named ?? 'no route'];
+  const advice = adviseOnCall(call);
+  return [
+    `${[method, ...where].join(' ')} => ${status}`,
+    ...MEMBERS.flatMap(formatMember),
+    ...(advice === null ? [] : [formatRow('change', advice)]),
+    ...(call.now === undefined ? [] : [formatRow('now', formatVerdict(call.now))]),
+  ];
+
+  function formatMember(name: CallMemberName): string[] {
+    const { kind, label } = ALL_CALL_MEMBERS[name];
+    const value = call[name] ?? null;
+    if (value === null) return [];
+    if (kind === 'number') return [formatRow(label, `${Number(value).toFixed(1)} ms`)];
+    if (typeof value !== 'object') return [formatRow(label, String(value))];
+    return value.map(({ field, reason }) => formatRow(label, `${field ?? '-'}: ${reason}`));
+  }
+}
+
+function formatVerdict(now: ExplainedCall['now']): string {
+  if (now == null) return 'unknown: the record has no scopes of an actor, or no path';
+  const { status, detail } = now.verdict;
+  return status === null ? detail : `${status} ${detail}`;
+}
+
+function formatRow(name: string, value: string): string {
+  return `${name.padEnd(NAME_WIDTH)}${value}`;
 }

@@ -1,17 +1,31 @@
+import { dirname } from 'node:path';
 import type { Command } from 'commander';
+import type { Manifest } from '../../contract/index.js';
+import type { Descriptor } from '../../descriptor/descriptor.js';
+import { parseDescriptor } from '../../descriptor/parse-descriptor.js';
+import { InvalidFile } from '../../document/diagnostic.js';
 import { assertValidFile } from '../../document/parse-file.js';
+import { suggestName } from '../../document/suggest.js';
+import { ConfigError } from '../../errors.js';
+import { listOpened } from '../../manifest/list-opened.js';
+import { listPublicRoutes } from '../../manifest/list-public-routes.js';
+import type { LoadedManifest } from '../../manifest/load-manifest.js';
+import { type DescriptorContext, readLocalManifest } from '../../modules/prepare-descriptor.js';
 import { PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
+import type { DirectoryFile } from '../../watch/directory.js';
+import { checkDescriptors } from '../check/check-descriptors.js';
+import { describeFile } from '../check/describe-file.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { formatGrants } from '../grants/format-grants.js';
-import type { GrantsReport } from '../grants/grants-report.js';
-import { readGrants } from '../grants/read-grants.js';
 import { openDescriptors } from '../open-descriptors.js';
+import { toPrintable } from '../output/escape.js';
+import { formatTable } from '../output/table.js';
 import { addJsonOption, addSettings, wantsJson } from '../setting-options.js';
 
 const HELP = `
 Does not call a host or provider. Every permission that is both granted and
-declared also opens config values, contributions and metadata. Exits with 0
-for any difference, with 2 for an invalid file.`;
+declared also opens contributions, and the metadata of modules in which the
+caller holds a capability. Exits with 0 for any difference, with 2 for an
+invalid file.`;
 
 export function define(command: Command): void {
   command
@@ -38,4 +52,188 @@ async function read(command: Command, context: CommandContext): Promise<GrantsRe
   } catch (error) {
     throw assertValidFile(error);
   }
+}
+
+/**
+ * Reads the grants of a module's descriptor and its manifest. Does not fetch a manifest from a URL or the
+ * provider.
+ * @throws ConfigError for a module without a descriptor; InvalidFile for an invalid file.
+ */
+async function readGrants(
+  module: string,
+  folder: string,
+  context: DescriptorContext,
+): Promise<GrantsReport> {
+  const entry = await findDescriptor(module, folder, context);
+  if ('diagnostic' in entry) throw new InvalidFile([entry.diagnostic]);
+  const parsed = await parseDescriptor({ ...entry, adapters: context.plugins });
+  const manifest = await readLocalManifest({
+    // The pin is reported instead of enforced.
+    descriptor: { ...parsed.descriptor, manifest_digest: undefined },
+    file: entry.file,
+    locate: parsed.locate,
+    baseDir: dirname(entry.path),
+  });
+  return createGrantsReport(parsed.descriptor, manifest, describeFile(folder, entry.file));
+}
+
+async function findDescriptor(
+  module: string,
+  folder: string,
+  context: DescriptorContext,
+): Promise<DirectoryFile> {
+  const { descriptors } = await checkDescriptors(folder, context);
+  const named = descriptors.filter((checked) => checked.module === module);
+  // Of two with the same name, the one that a host would serve.
+  const found = named.find(({ prepared }) => prepared?.descriptor.enabled) ?? named[0];
+  if (found !== undefined) return found.entry;
+  const names = descriptors.flatMap((checked) => checked.module ?? []);
+  const hint = suggestName(module, names);
+  throw new ConfigError(
+    `${folder} has no descriptor for the module '${module}'${hint === null ? '' : `: ${hint}`}`,
+  );
+}
+
+const PINS: Readonly<Record<Pin, string>> = {
+  absent: 'none: the grants apply to any manifest',
+  fits: 'matches the manifest',
+  differs: 'does NOT match the manifest: a host rejects it',
+  unknown: 'cannot be compared: the manifest is not available offline',
+};
+
+const SOURCES: Readonly<Record<GrantsReport['manifest_from'], string>> = {
+  file: '',
+  inline: '',
+  url: 'comes from a URL and is not fetched',
+  provider: 'comes from the provider and is not fetched',
+};
+
+/** Prints the digests, then each permission and what it opens. */
+function formatGrants(report: GrantsReport): string {
+  const blocks = [formatSubjects(report), formatPermissions(report)];
+  return blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => `${lines.map(toPrintable).join('\n')}\n`)
+    .join('\n');
+}
+
+function formatSubjects(report: GrantsReport): string[] {
+  const { module, file, enabled, manifest_digest, manifest_from, pin, release, ui } = report;
+  const disabled = enabled ? '' : ', disabled';
+  const rows: [string, string][] = [
+    ['module', `${module} (${file}${disabled})`],
+    ['manifest', manifest_digest ?? SOURCES[manifest_from]],
+    ['pin', PINS[pin]],
+    ['release', release ?? 'the digest of the manifest'],
+    ...(ui.length === 0 ? ['none: no console may call the module'] : ui).map(
+      (digest): [string, string] => ['ui', digest],
+    ),
+    ...(report.public_routes ?? []).map((route): [string, string] => ['public', route]),
+  ];
+  return rows.map(([name, text]) => `${name.padEnd(SUBJECT_WIDTH)}${text}`);
+}
+
+/** The longest name and a gap. */
+const SUBJECT_WIDTH = 'manifest'.length + 2;
+
+function formatPermissions({ permissions }: GrantsReport): string[] {
+  if (permissions.length === 0) return [];
+  const columns = [{ title: 'permission' }, { title: 'granted' }, { title: 'opens' }];
+  return formatTable(
+    columns,
+    permissions.map((entry) => [
+      entry.permission,
+      entry.granted ? 'yes' : 'no',
+      describeOpened(entry),
+    ]),
+  );
+}
+
+function describeOpened({ declared, opens }: ReportedPermission): string {
+  if (declared === false) return 'nothing: the manifest does not declare it';
+  return opens.join(', ');
+}
+
+/** Whether the manifest has the digest that `manifest_digest` pins; `unknown` without a local manifest. */
+type Pin = 'absent' | 'fits' | 'differs' | 'unknown';
+
+interface ReportedPermission {
+  readonly permission: string;
+  readonly granted: boolean;
+  /** Whether it is in `capabilities` of the manifest; `null` without a local manifest. */
+  readonly declared: boolean | null;
+  /** As `listOpened` returns it. */
+  readonly opens: readonly string[];
+}
+
+/** The output of `modgate grants --json`, with wire names. */
+interface GrantsReport {
+  readonly module: string;
+  /** `null` without a local manifest. */
+  readonly module_id: string | null;
+  /** As in diagnostics. */
+  readonly file: string;
+  readonly enabled: boolean;
+  readonly manifest_from: Descriptor['manifest']['kind'];
+  readonly manifest_digest: string | null;
+  readonly pin: Pin;
+  /** The `moduleReleaseDigest` that consoles must send; `null` where the local manifest is missing. */
+  readonly release: string | null;
+  readonly ui: readonly string[];
+  readonly grants: readonly string[];
+  /** Absent where every route needs credentials. */
+  readonly public_routes?: readonly string[];
+  /** The declared ones in the order of the manifest, then those that are granted but not declared. */
+  readonly permissions: readonly ReportedPermission[];
+  /** Declared by the manifest but not granted. */
+  readonly not_granted: readonly string[];
+  /** Granted without effect, because the manifest does not declare them. */
+  readonly not_declared: readonly string[];
+}
+
+function createGrantsReport(
+  descriptor: Descriptor,
+  read: LoadedManifest | null,
+  file: string,
+): GrantsReport {
+  const { release, ui, grants } = descriptor.console;
+  const publicRoutes = listPublicRoutes(descriptor, read?.manifest ?? null);
+  const permissions = listPermissions(grants, read?.manifest ?? null);
+  const select = (isSelected: (permission: ReportedPermission) => boolean) =>
+    permissions.filter(isSelected).map(({ permission }) => permission);
+  return {
+    module: descriptor.module,
+    module_id: read?.manifest.module_id ?? null,
+    file,
+    enabled: descriptor.enabled,
+    manifest_from: descriptor.manifest.kind,
+    manifest_digest: read?.digest ?? null,
+    pin: comparePin(descriptor.manifest_digest, read),
+    release: release ?? read?.digest ?? null,
+    ui,
+    grants,
+    ...(publicRoutes.length > 0 && { public_routes: publicRoutes }),
+    permissions,
+    not_granted: select(({ granted, declared }) => declared === true && !granted),
+    not_declared: select(({ granted, declared }) => declared === false && granted),
+  };
+}
+
+function comparePin(pinned: string | undefined, read: LoadedManifest | null): Pin {
+  if (pinned === undefined) return 'absent';
+  if (read === null) return 'unknown';
+  return pinned === read.digest ? 'fits' : 'differs';
+}
+
+function listPermissions(
+  grants: readonly string[],
+  manifest: Manifest | null,
+): ReportedPermission[] {
+  const declared = manifest?.capabilities ?? [];
+  return [...new Set([...declared, ...grants])].map((permission) => ({
+    permission,
+    granted: grants.includes(permission),
+    declared: manifest === null ? null : declared.includes(permission),
+    opens: manifest === null ? [] : listOpened(permission, manifest),
+  }));
 }

@@ -5,7 +5,7 @@ import { ConfigError } from '../../errors.js';
 import { parseHostUrl } from '../client/host-options.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { compareManifests, type ManifestChange } from '../import/compare-manifests.js';
-import { convertDocument, listServerPaths, wantsBearer } from '../import/convert-document.js';
+import { convertDocument, listServerPaths } from '../import/convert-document.js';
 import { formatImport, type ImportReport } from '../import/format-import.js';
 import { ImportFiles } from '../import/import-files.js';
 import { parseOpenApi } from '../import/openapi-document.js';
@@ -84,7 +84,7 @@ async function importDocument(
   const base = { module, routes: routes.length, capabilities, unmapped };
   const notes = noteServers(listServerPaths(document), endpoint);
   if (earlier === null) {
-    const descriptor = files.createDescriptor(endpoint, wantsBearer(document));
+    const descriptor = files.createDescriptor(endpoint, document);
     const written = options.check === true ? [] : await files.create(manifest, descriptor);
     return { ...base, written, changes: null, notes };
   }

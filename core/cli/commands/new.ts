@@ -1,13 +1,16 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { type Command, Option } from 'commander';
 import { SETTINGS } from '../../config/settings.js';
 import { ConfigError } from '../../errors.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { assertNameAvailable } from '../new/assert-name-available.js';
-import { findSchemas } from '../new/find-schemas.js';
 import { createModuleFiles, MODULE_KINDS, type ModuleKind } from '../new/module-files.js';
-import { createPluginFiles } from '../new/plugin-files.js';
+import { createPluginFiles, type PluginTemplate } from '../new/plugin-files.js';
 import { type NewFile, writeNewFiles } from '../new/write-new-files.js';
 import { addJsonOption, choiceArgument, choiceOption, wantsJson } from '../setting-options.js';
+
+const SCHEMAS = join('node_modules', 'modgate', 'dist', 'core', 'schemas');
 
 interface NewOptions {
   readonly dir?: string;
@@ -33,25 +36,26 @@ const TEMPLATES: Readonly<Record<string, Template>> = {
       return files;
     },
   },
-  plugin: {
-    folder: '.',
-    createFiles: async (name, _folder, { kind }) => {
-      if (kind !== undefined) throw new ConfigError('--kind applies to modules only');
-      return createPluginFiles(name, 'plugin');
-    },
-  },
-  surface: {
-    folder: '.',
-    createFiles: async (name, _folder, { kind }) => {
-      if (kind !== undefined) throw new ConfigError('--kind applies to modules only');
-      return createPluginFiles(name, 'surface');
-    },
-  },
+  plugin: createPluginTemplate('plugin'),
+  surface: createPluginTemplate('surface'),
+  authenticator: createPluginTemplate('authenticator'),
 };
+
+function createPluginTemplate(what: PluginTemplate): Template {
+  return {
+    folder: '.',
+    createFiles: async (name, _folder, { kind }) => {
+      if (kind !== undefined) throw new ConfigError('--kind applies to modules only');
+      return createPluginFiles(name, what);
+    },
+  };
+}
 
 export function define(command: Command): void {
   command
-    .addArgument(choiceArgument('<what>', 'module, plugin or surface', Object.keys(TEMPLATES)))
+    .addArgument(
+      choiceArgument('<what>', 'module, plugin, surface or authenticator', Object.keys(TEMPLATES)),
+    )
     .argument('<name>', 'Such as acme/crm for a module, @acme/modgate-mqtt for a plugin')
     .addOption(new Option('--dir <dir>', DIR_HELP))
     .addOption(choiceOption('--kind <kind>', `${KIND_HELP} (default: local)`, MODULE_KINDS));
@@ -70,4 +74,18 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const lines = created.map((file) => `created ${file}\n`).join('');
   await context.print(wantsJson(command) ? `${JSON.stringify({ created })}\n` : lines);
   return EXIT.ok;
+}
+
+/**
+ * Finds the schemas of the package that is installed in the folder or above it, as a relative path. An editor
+ * then validates with the same version as the host. `null` without an installed package.
+ */
+function findSchemas(folder: string): string | null {
+  const start = resolve(folder);
+  for (let current = start; ; current = dirname(current)) {
+    if (existsSync(join(current, SCHEMAS))) {
+      return relative(start, join(current, SCHEMAS)).replaceAll(sep, '/');
+    }
+    if (dirname(current) === current) return null;
+  }
 }

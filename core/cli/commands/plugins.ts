@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
+import { array, type Infer, nullable, string, type } from 'superstruct';
 import { ConfigError } from '../../errors.js';
 import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { createHostClient } from '../client/host-client.js';
 import { addCredentialOptions, readHostAddress } from '../client/host-options.js';
 import { parseHostResponse, requestText } from '../client/host-response.js';
-import { PLUGINS_PATH, type PluginListEntry, pluginList } from '../client/plugin-list.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { toPrintable } from '../output/escape.js';
+import { formatTable, type TableColumn } from '../output/table.js';
 import { digestPlugins } from '../plugins/digest-plugins.js';
-import { formatPlugins } from '../plugins/format-plugins.js';
 import { addJsonOption, addSettings, readSettings, wantsJson } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
 
@@ -18,6 +19,25 @@ which failed. Exits with 0 for every state, unless --check is given.
 
 modgate plugins digest <dir...>  prints the digests of the files of plugins for
 --plugin-digests, or with --own for their plugin.json.`;
+
+const pluginEntry = type({
+  name: string(),
+  version: nullable(string()),
+  origin: string(),
+  folder: string(),
+  kinds: array(string()),
+  authenticators: array(string()),
+  surfaces: array(string()),
+  state: string(),
+  integrity: string(),
+  reason: nullable(string()),
+  hint: nullable(string()),
+});
+
+/** The fields of `GET /plugins` that `modgate plugins` uses. */
+const pluginList = type({ plugins: array(pluginEntry) });
+
+const PLUGINS_PATH = '/plugins';
 
 export function define(command: Command): void {
   command
@@ -80,4 +100,59 @@ async function readList(
   rejectOptions(command, ['config', ...PLUGIN_SETTINGS], 'with --url');
   const client = createHostClient(readHostAddress(command, context));
   return parseHostResponse(client, await requestText(client, PLUGINS_PATH), pluginList).plugins;
+}
+
+const COLUMNS: readonly TableColumn[] = [
+  { title: 'NAME' },
+  { title: 'VERSION' },
+  { title: 'STATE' },
+  { title: 'INTEGRITY' },
+  { title: 'KINDS' },
+  { title: 'AUTHENTICATORS' },
+  { title: 'SURFACES' },
+];
+
+/** One row per plugin, followed by its folder, unless it is shipped, and its problem. */
+function formatPlugins(plugins: readonly PluginListEntry[]): string {
+  const [titles = '', ...rows] = formatTable(COLUMNS, plugins.map(formatRow));
+  const lines = [titles];
+  for (const [index, plugin] of plugins.entries()) {
+    lines.push(rows[index] ?? '', ...formatDetails(plugin));
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function formatRow(plugin: PluginListEntry): string[] {
+  const { name, version, state, integrity, kinds, authenticators, surfaces } = plugin;
+  const cells = [
+    name,
+    version ?? '-',
+    state,
+    integrity,
+    formatNames(kinds),
+    formatNames(authenticators),
+    formatNames(surfaces),
+  ];
+  return cells.map(toPrintable);
+}
+
+function formatNames(names: readonly string[]): string {
+  return names.length === 0 ? '-' : names.join(' ');
+}
+
+function formatDetails({ origin, folder, reason, hint }: PluginListEntry): string[] {
+  return [
+    ...(origin === 'shipped' ? [] : [`  ${toPrintable(folder)}`]),
+    ...(reason === null ? [] : [`  ${toPrintable(reason)}`]),
+    ...(hint === null ? [] : [`  hint: ${toPrintable(hint)}`]),
+  ];
+}
+
+type Entry = Infer<typeof pluginEntry>;
+
+/** From a host or from the folders of plugins. */
+interface PluginListEntry extends Omit<Entry, 'kinds' | 'authenticators' | 'surfaces'> {
+  readonly kinds: readonly string[];
+  readonly authenticators: readonly string[];
+  readonly surfaces: readonly string[];
 }

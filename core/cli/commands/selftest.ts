@@ -1,12 +1,15 @@
 import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
 import { isLoopbackAddress } from '../../lib/loopback.js';
+import { toError } from '../../lib/to-error.js';
 import { ATTACK_CLASSES, type AttackClass } from '../../selftest/attack-case.js';
 import { ATTACK_CORPUS } from '../../selftest/attack-corpus.js';
 import { startOwnHost } from '../../selftest/own-host.js';
+import { RawConnection } from '../../selftest/raw-http.js';
 import { type AttackResult, runAttacks } from '../../selftest/run-attacks.js';
 import type { Scene } from '../../selftest/scene.js';
-import { addTokenOption, parseHostUrl, readToken } from '../client/host-options.js';
+import { addCredentialOptions, parseHostUrl, readCredentials } from '../client/host-options.js';
+import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { formatTable } from '../output/table.js';
@@ -35,7 +38,7 @@ export function define(command: Command): void {
     )
     .option('--verbose', 'List every case, not only the failed ones')
     .addHelpText('after', HELP);
-  addTokenOption(command);
+  addCredentialOptions(command);
   addJsonOption(command, 'the result of every case');
 }
 
@@ -49,12 +52,23 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   try {
     const scene = given ?? own?.scene;
     if (scene === undefined) throw new Error('no host to attack');
+    await assertReachable(scene);
     const results = await runAttacks(attacks, scene);
     const { verbose = false } = command.opts<{ verbose?: boolean }>();
     await context.print(wantsJson(command) ? formatJson(results) : formatText(results, verbose));
     return results.some(({ verdict }) => verdict === 'failed') ? EXIT.failure : EXIT.ok;
   } finally {
     await own?.close();
+  }
+}
+
+/** Every case would fail for a certificate that is not trusted. @throws CommandError with the reason. */
+async function assertReachable({ address }: Scene): Promise<void> {
+  if (address.tls === undefined) return;
+  try {
+    (await RawConnection.to(address)).destroy();
+  } catch (error) {
+    throw new CommandError(`the host cannot be reached: ${toError(error).message}; see --ca`);
   }
 }
 
@@ -70,28 +84,35 @@ function readScene(command: Command, context: CommandContext): Scene | null {
   const [text] = command.args;
   const { route } = command.opts<{ route?: string }>();
   if (text === undefined) {
-    rejectOptions(command, ['route', 'token'], 'without the URL of a running host');
+    rejectOptions(command, ['route', 'token', 'ca'], 'without the URL of a running host');
     return null;
   }
   if (route === undefined) rejectOptions(command, ['token'], 'without --route');
   const url = new URL(parseHostUrl(text, 'the URL'));
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (url.protocol !== 'http:' || !isLoopbackAddress(host)) {
-    throw new ConfigError('the URL must be http and on loopback: attack only your own host');
+  if (!isLoopbackAddress(host)) {
+    throw new ConfigError('the URL must be on loopback: attack only your own host');
   }
   const match = route === undefined ? null : ROUTE.exec(route);
   if (route !== undefined && match === null) {
     throw new ConfigError('--route must look like /modules/crm/http/items');
   }
-  const token = readToken(command, context.environment);
+  const { token, ca = null } = readCredentials(command, context.environment);
+  const isSecure = url.protocol === 'https:';
   return {
-    address: { host, port: Number(url.port || 80) },
+    address: {
+      host,
+      port: Number(url.port || (isSecure ? 443 : 80)),
+      ...(isSecure && { tls: { ca } }),
+    },
     authority: url.host,
     base: match?.[1] ?? '/modules/selftest/http',
     route: match?.[2] ?? '/selftest',
     // Without a route the token has nothing to call.
     token: match === null ? null : token,
     own: null,
+    mark: 'selftest',
+    lateChecks: [],
   };
 }
 

@@ -2,15 +2,16 @@ import cluster from 'node:cluster';
 import type { Command } from 'commander';
 import type { ComposedHost } from '../../compose.js';
 import { warnOfOpenPermissions } from '../../config/check-permissions.js';
-import type { HostConfig } from '../../config/host-config.js';
 import type { ReadConfig } from '../../config/read-config.js';
 import { requireFolder } from '../../config/require-folder.js';
+import type { HostConfig } from '../../config/settings.js';
 import { SETTING_NAMES } from '../../config/settings.js';
 import { findUnknownVariables } from '../../config/unknown-variables.js';
 import { ConfigError } from '../../errors.js';
 import { describeListenError } from '../../http/server/listen-error.js';
 import { type Logger, openLog } from '../../log/logger.js';
 import { reportListening } from '../../report-listening.js';
+import { addFormatOptions, type FormatOptions, readFormat } from '../check/format-option.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { overrideGlobals } from '../global-overrides.js';
 import {
@@ -21,16 +22,29 @@ import {
   waitForStop,
 } from '../process-signals.js';
 import { addSettings, readSettings } from '../setting-options.js';
+import { rejectOptions } from '../useless-options.js';
 
 type ServeConfig = ReadConfig<keyof HostConfig>;
 
+interface ServeOptions extends FormatOptions {
+  readonly check?: true;
+  readonly connect?: true;
+}
+
 export function define(command: Command): void {
+  command
+    .option('--check', 'Report what would keep the host from starting, and exit')
+    .option('--connect', 'With --check, also try the store and the issuers');
+  addFormatOptions(command);
   addSettings(command, SETTING_NAMES);
 }
 
 /** Serves until a SIGTERM or SIGINT, then drains. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   if (cluster.isWorker) return serveAsWorker(context);
+  const options = command.opts<ServeOptions>();
+  if (options.check === true) return check(command, options, context);
+  rejectOptions(command, ['connect', 'format', 'json'], 'without --check');
   const settings = await readSettings(SETTING_NAMES, command, context);
   await requireFolders(settings);
   const { logLevel, workers } = settings.config;
@@ -54,6 +68,22 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   } finally {
     await log.close();
   }
+}
+
+async function check(
+  command: Command,
+  options: ServeOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const format = readFormat(options);
+  const [{ checkHost }, { summarize }, { formatReport }] = await Promise.all([
+    import('../check/check-host.js'),
+    import('../check/check-report.js'),
+    import('./check.js'),
+  ]);
+  const report = await checkHost(command, context, { connects: options.connect === true });
+  await context.print(formatReport(report, null, format));
+  return summarize(report).errors === 0 ? EXIT.ok : EXIT.failure;
 }
 
 interface HangUpHandler {

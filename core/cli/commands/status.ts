@@ -10,7 +10,6 @@ import {
 } from '../client/module-list.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
-import { formatAge } from '../output/format-age.js';
 import { formatTable, type TableColumn } from '../output/table.js';
 import { addJsonOption, wantsJson } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
@@ -110,4 +109,19 @@ function formatSummary(modules: readonly ModuleEntry[]): string {
   for (const { state } of modules) counts.set(state, (counts.get(state) ?? 0) + 1);
   const parts = [...counts].map(([state, count]) => `${count} ${toPrintable(state)}`);
   return parts.length === 0 ? total : `${total}: ${parts.join(', ')}`;
+}
+
+const AGE_UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+] as const;
+
+/** `12s`, `3m`, `5h` or `2d`, rounded down; `-` for NaN. */
+function formatAge(ms: number): string {
+  if (Number.isNaN(ms)) return '-';
+  for (const [unit, unitMs] of AGE_UNITS) {
+    if (ms >= unitMs) return `${Math.floor(ms / unitMs)}${unit}`;
+  }
+  return `${Math.max(0, Math.floor(ms / 1000))}s`;
 }

@@ -1,15 +1,22 @@
+import { stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
 import { importPlugin } from '../../plugin-loader/import-plugin.js';
 import { PluginError } from '../../plugin-loader/plugin-error.js';
-import { type PluginManifest, readPluginManifest } from '../../plugin-loader/plugin-manifest.js';
+import {
+  PLUGIN_FILE,
+  type PluginManifest,
+  readPluginManifest,
+} from '../../plugin-loader/plugin-manifest.js';
 import { ADAPTER_CLAUSES } from '../../testkit/adapter-clauses.js';
 import { AUTHENTICATION } from '../../testkit/clauses/authentication.js';
 import { SURFACE_CLAUSES } from '../../testkit/clauses/surfaces.js';
 import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { addJsonOption, wantsJson } from '../setting-options.js';
-import { findPluginFolder } from '../test-plugin/find-plugin-folder.js';
 import { readSubjects } from '../test-plugin/read-subjects.js';
 import {
   formatClause,
@@ -92,4 +99,39 @@ function readOnly(list: string | undefined): readonly string[] | undefined {
   );
   if (ids.every((id) => clauses.has(id))) return ids;
   throw new ConfigError('--only must be clause ids separated by commas, such as answer.body');
+}
+
+/**
+ * Finds the folder of a plugin: a path, or a package that resolves from the working directory.
+ * @throws ConfigError for a folder or package without a plugin.json.
+ */
+async function findPluginFolder(plugin: string): Promise<string> {
+  const folder = resolve(plugin);
+  if (await isFile(join(folder, PLUGIN_FILE))) return folder;
+  const installed = findPackage(plugin);
+  if (installed !== null && (await isFile(join(installed, PLUGIN_FILE)))) return installed;
+  throw new ConfigError(
+    `${plugin} is neither a folder nor an installed package with a ${PLUGIN_FILE}`,
+  );
+}
+
+/** Resolves like Node.js, but ignores `exports`: a plugin need not export its plugin.json. */
+function findPackage(name: string): string | null {
+  if (!/^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/.test(name)) return null;
+  const require = createRequire(pathToFileURL(join(process.cwd(), PLUGIN_FILE)));
+  for (const modules of require.resolve.paths(name) ?? []) {
+    try {
+      return dirname(require.resolve(join(modules, name, PLUGIN_FILE)));
+    } catch {
+      // Not in this folder.
+    }
+  }
+  return null;
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
 }

@@ -4,6 +4,7 @@ import { ACTOR_KINDS, type ActorKind } from '../../contract/index.js';
 import { ConfigError } from '../../errors.js';
 import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { formatTable } from '../output/table.js';
 import {
   addJsonOption,
   addSettings,
@@ -13,7 +14,6 @@ import {
   wantsJson,
 } from '../setting-options.js';
 import { editTokenFile, listTokens } from '../token/edit-token-file.js';
-import { formatTokens, hasExpired, SHORT_DIGEST } from '../token/format-tokens.js';
 import { createToken, parseExpiry, type TokenFileEntry } from '../token/token-entry.js';
 import { rejectOptions } from '../useless-options.js';
 
@@ -172,4 +172,31 @@ function select(
 
 function assertNoSubject({ subject }: Action): void {
   if (subject !== undefined) throw new ConfigError('list accepts no ID');
+}
+
+const COLUMNS = ['ID', 'KIND', 'DIGEST', 'EXPIRES', 'SCOPES'].map((title) => ({ title }));
+/** Enough digits to identify a token. */
+const SHORT_DIGEST = 12;
+
+function formatTokens(entries: readonly TokenFileEntry[], now: number): string {
+  if (entries.length === 0) return 'no tokens\n';
+  const rows = entries.map((entry) => [
+    entry.id,
+    entry.kind,
+    entry.sha256.slice(0, SHORT_DIGEST),
+    formatExpiry(entry, now),
+    entry.scopes.join(' '),
+  ]);
+  return formatTable(COLUMNS, rows)
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+function hasExpired({ expires_at: at }: TokenFileEntry, now: number): boolean {
+  return at !== undefined && Date.parse(at) <= now;
+}
+
+function formatExpiry(entry: TokenFileEntry, now: number): string {
+  if (entry.expires_at === undefined) return 'never';
+  return hasExpired(entry, now) ? `expired ${entry.expires_at}` : entry.expires_at;
 }

@@ -5,13 +5,12 @@ import { ConfigError } from '../../errors.js';
 import { createHostClient, type HostClient, HostUnreachable } from '../client/host-client.js';
 import { addHostOptions, readHostAddress } from '../client/host-options.js';
 import { requestJson } from '../client/host-response.js';
-import { MODULES_PATH, moduleList } from '../client/module-list.js';
+import { MODULES_PATH, type ModuleEntry, moduleList } from '../client/module-list.js';
 import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { parseDuration } from '../parse-duration.js';
 import { addJsonOption, wantsJson } from '../setting-options.js';
-import { describeOutcome } from '../wait/describe-outcome.js';
 import { type WaitOutcome, type WaitSubject, WaitTracker } from '../wait/wait-tracker.js';
 
 const POLL_MS = 100;
@@ -99,4 +98,38 @@ async function report(
     throw new CommandError(text);
   }
   return isGood ? EXIT.ok : EXIT.failure;
+}
+
+/** Describes the outcome in one line. */
+function describeOutcome(end: WaitOutcome, subject: WaitSubject, timeoutMs: number): string {
+  switch (end.outcome) {
+    case 'live':
+      return `${describeModule(end.module)} is live, with digest ${end.module.digest}`;
+    case 'rejected':
+      return `${describeModule(end.module)} is ${end.module.state}${describeReason(end.module)}`;
+    case 'timeout':
+      return `${describeSubject(subject)} is not live after ${timeoutMs} ms: ${describeTimeout(end, subject)}`;
+  }
+}
+
+function describeTimeout(end: WaitOutcome & { outcome: 'timeout' }, subject: WaitSubject): string {
+  const { module, unreachable } = end;
+  if (unreachable !== null) return unreachable.message;
+  if (module !== null) return `its state is ${module.state}${describeReason(module)}`;
+  return subject.kind === 'module'
+    ? 'no descriptor has that name'
+    : 'no live module has that digest';
+}
+
+function describeSubject(subject: WaitSubject): string {
+  return subject.kind === 'module' ? `module '${subject.name}'` : subject.digest;
+}
+
+function describeModule({ name, file }: ModuleEntry): string {
+  return name === null ? file : `module '${name}'`;
+}
+
+function describeReason({ file, reason, hint }: ModuleEntry): string {
+  const why = reason === null ? '' : `: ${reason}`;
+  return ` (${file})${why}${hint === null ? '' : ` (hint: ${hint})`}`;
 }

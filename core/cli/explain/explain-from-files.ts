@@ -1,20 +1,17 @@
 import { parseDevToken } from '../../auth/dev-tokens.js';
 import type { Actor } from '../../contract/index.js';
 import { InvalidFile } from '../../document/diagnostic.js';
-import { explainPath } from '../../http/routes/explain-query.js';
-import { createLiveModule } from '../../modules/live-module.js';
-import type { ModuleConfig } from '../../modules/module-config.js';
+import { parseAddress } from '../../http/request/target.js';
+import { ANONYMOUS, createAnonymous } from '../../lib/actor-name.js';
+import { createRoutedModule, type RoutedModule } from '../../modules/live-module.js';
 import { readModuleDocument } from '../../modules/module-documents.js';
-import type { ModuleState } from '../../modules/module-states.js';
+import type { ModuleState } from '../../modules/module-record.js';
+import { createMountTable, type MountingRecord } from '../../modules/mount-table.js';
 import { configDigestOf, type DescriptorContext } from '../../modules/prepare-descriptor.js';
 import { explainError } from '../../modules/state-reason.js';
 import { explainRequest } from '../../operations/explain/explain-request.js';
-import type {
-  ExplainedModule,
-  ExplainedRecord,
-} from '../../operations/explain/explained-request.js';
+import type { ExplainedRecord } from '../../operations/explain/explained-request.js';
 import type { Explanation } from '../../operations/explain/explanation.js';
-import type { ProviderClient } from '../../provider/provider-client.js';
 import { type CheckedDescriptor, checkDescriptors } from '../check/check-descriptors.js';
 
 interface ExplainTarget {
@@ -22,30 +19,43 @@ interface ExplainTarget {
   readonly target: string;
   /** A development token, as others need a host. */
   readonly as: string | null;
+  /** The address of the client; `null` where it is not known. */
+  readonly client: string | null;
 }
 
 /** Explains how a host with these files would handle a request. */
 export async function explainFromFiles(
-  { method, target, as }: ExplainTarget,
+  { method, target, as, client }: ExplainTarget,
   modulesDir: string,
   context: DescriptorContext,
 ): Promise<Explanation> {
   const { descriptors } = await checkDescriptors(modulesDir, context);
+  const records = descriptors.map(createRecord);
+  const reserved = context.reservedPrefixes?.current ?? new Set();
+  const mounts = createMountTable(records, { publicHost: null, reserved });
   return explainRequest(
-    { method, target, path: explainPath(target), actor: await readActor(as) },
     {
-      records: descriptors.map(createRecord),
+      method,
+      target,
+      path: parseAddress(target, { mounts }),
+      actor: await readActor(as),
+      client,
+    },
+    {
+      records,
+      // Development tokens have no roles.
+      roles: { describeHolders: () => null },
       documents: { read: (file) => readModuleDocument(modulesDir, file) },
     },
   );
 }
 
 async function readActor(token: string | null): Promise<Actor | null> {
-  return token === null ? null : parseDevToken(token);
+  return token === null || token === ANONYMOUS ? createAnonymous('') : parseDevToken(token);
 }
 
-function createRecord(checked: CheckedDescriptor): ExplainedRecord {
-  const { entry, module, diagnostics } = checked;
+function createRecord(checked: CheckedDescriptor): ExplainedRecord & MountingRecord {
+  const { entry, module, mounts, diagnostics } = checked;
   const live = createModule(checked);
   const state = findState(checked, live);
   const explanation =
@@ -59,6 +69,8 @@ function createRecord(checked: CheckedDescriptor): ExplainedRecord {
     since: new Date(),
     ...explanation,
     live,
+    mounts,
+    descriptor: checked.prepared?.descriptor ?? null,
     endpoints: [],
   };
 }
@@ -69,24 +81,21 @@ const REASONS: Partial<Record<ModuleState, string>> = {
   waiting: 'its manifest is loaded by the host',
 };
 
-function findState({ prepared }: CheckedDescriptor, live: ExplainedModule | null): ModuleState {
+function findState({ prepared }: CheckedDescriptor, live: RoutedModule | null): ModuleState {
   if (prepared === null) return 'refused';
   if (!prepared.descriptor.enabled) return 'disabled';
   return live === null ? 'waiting' : 'live';
 }
 
 /** `null` for a module that a host would not serve, or not before it has loaded the manifest. */
-function createModule({ prepared }: CheckedDescriptor): ExplainedModule | null {
+function createModule({ prepared }: CheckedDescriptor): RoutedModule | null {
   const read = prepared?.manifest ?? null;
   if (prepared === null || read === null || !prepared.descriptor.enabled) return null;
   const { manifest, digest } = read;
-  return createLiveModule({
+  return createRoutedModule({
     descriptor: prepared.descriptor,
     manifest,
     manifestDigest: digest,
     configDigest: configDigestOf(prepared.inputDigest, digest),
-    // The provider is not opened, and explaining does not call it.
-    client: null as unknown as ProviderClient,
-    config: null as unknown as ModuleConfig,
   });
 }

@@ -1,3 +1,4 @@
+import { describeOwner } from '../../descriptor/owner.js';
 import type {
   ExplainedCheck,
   ExplainedEndpoint,
@@ -38,8 +39,11 @@ function formatSubjects({ path, actor, module, route, also_matches, body }: Expl
   if (path.forward_target !== null) rows.push(['forwarded as', path.forward_target]);
   if (actor !== null) {
     rows.push(['actor', `${actor.kind}:${actor.id}, scopes: ${actor.scopes.join(', ') || 'none'}`]);
+    if (actor.roles !== undefined) rows.push(['roles', actor.roles.join(', ') || 'none']);
   }
   if (module !== null) rows.push(['module', `${module.name}, ${module.state}, ${module.file}`]);
+  const owner = describeOwner(module?.owner);
+  if (owner !== null) rows.push(['owner', owner]);
   if (module?.digest) rows.push(['digest', module.digest]);
   if (route !== null) rows.push(['route', formatRoute(route)]);
   for (const [name, value] of Object.entries(route?.path_params ?? {})) {

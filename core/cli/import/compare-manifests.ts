@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parseRouteTemplate, templateShape } from '../../lib/route-template.js';
+import { parseRouteTemplate, templateShape } from '../../lib/routing/route-template.js';
+import { formatPointer } from '../../schema/json-pointer.js';
 import { asList, asObject, isObject, type JsonObject } from '../json-value.js';
 
 /** A difference between the manifest in the folder and that of the document. */
 export interface ManifestChange {
   readonly change: 'added' | 'removed' | 'changed';
-  /** A route, such as `GET /pets`, or a member of the manifest. */
+  /** A route, such as `GET /pets`, a shared schema, or a member of the manifest. */
   readonly place: string;
-  /** JSON Pointer below the route; absent for the route as a whole. */
+  /** JSON Pointer below the place; absent for the route as a whole. */
   readonly pointer?: string;
   /** Whether it changes more than texts for people. */
   readonly affectsClients: boolean;
@@ -27,12 +28,12 @@ const TEXTS = new Set([
 /** Keywords whose members are names that the document chose. */
 const NAMED = new Set(['properties', '$defs', 'patternProperties', 'dependentSchemas']);
 
-/** A route with more changes is listed as changed in many places. */
-const MAX_CHANGES_OF_ROUTE = 20;
+/** A route or schema with more changes is listed as changed in many places. */
+const MAX_CHANGES_OF_PLACE = 20;
 
 export function compareManifests(before: JsonObject, after: JsonObject): ManifestChange[] {
-  const { http_routes: beforeList, ...beforeRest } = before;
-  const { http_routes: afterList, ...afterRest } = after;
+  const { http_routes: beforeList, schemas: beforeSchemas, ...beforeRest } = before;
+  const { http_routes: afterList, schemas: afterSchemas, ...afterRest } = after;
   const beforeRoutes = indexRoutes(beforeList);
   const afterRoutes = indexRoutes(afterList);
   const changes = compareValues(beforeRest, afterRest).map(
@@ -46,7 +47,15 @@ export function compareManifests(before: JsonObject, after: JsonObject): Manifes
   for (const [shape, route] of beforeRoutes) {
     if (!afterRoutes.has(shape)) changes.push(wholeRoute('removed', route));
   }
-  return changes;
+  return [...changes, ...compareShared(asObject(beforeSchemas), asObject(afterSchemas))];
+}
+
+function compareShared(before: JsonObject, after: JsonObject): ManifestChange[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].flatMap((name) => {
+    const changes = compareValues(readOwn(before, name), readOwn(after, name));
+    return shorten(changes.map((change) => ({ ...change, place: `the schema ${name}` })));
+  });
 }
 
 function wholeRoute(change: 'added' | 'removed', route: JsonObject): ManifestChange {
@@ -55,10 +64,15 @@ function wholeRoute(change: 'added' | 'removed', route: JsonObject): ManifestCha
 
 function compareRoutes(before: JsonObject, after: JsonObject): ManifestChange[] {
   const place = placeOf(after);
-  const all = compareValues(before, after).map((change) => ({ ...change, place }));
-  if (all.length <= MAX_CHANGES_OF_ROUTE) return all;
+  return shorten(compareValues(before, after).map((change) => ({ ...change, place })));
+}
+
+/** @param all of one place */
+function shorten(all: ManifestChange[]): ManifestChange[] {
+  const [first] = all;
+  if (first === undefined || all.length <= MAX_CHANGES_OF_PLACE) return all;
   const affectsClients = all.some((change) => change.affectsClients);
-  return [{ change: 'changed', place, pointer: '', affectsClients }];
+  return [{ change: 'changed', place: first.place, pointer: '', affectsClients }];
 }
 
 /** By method and shape: another name of a parameter is a change of the route. */
@@ -115,7 +129,7 @@ function collect(
 
 function enter({ pointer, isNamed, isText }: Position, name: string): Position {
   return {
-    pointer: `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    pointer: pointer + formatPointer([name]),
     isNamed: !isNamed && NAMED.has(name),
     isText: isText || (!isNamed && TEXTS.has(name)),
   };

@@ -1,18 +1,26 @@
+import { OPERATION_MEMBERS } from '../../manifest/manifest-struct.js';
 import { asObject, isObject, type JsonObject } from '../json-value.js';
-import { convertSchema, type Direction } from './convert-schema.js';
+import { convertSchema } from './convert-schema.js';
+import type { DraftOperation } from './draft-manifest.js';
+import type { Direction } from './marked-members.js';
 import { follow, type OpenApiDocument } from './openapi-document.js';
+import type { SharedDefinitions } from './shared-definitions.js';
 import type { UnmappedParts } from './unmapped.js';
 
-type BodyRule = 'required' | 'optional' | 'none';
+type BodyRule = 'required' | 'optional' | 'none' | 'bytes';
 
 interface ConvertedBody {
   readonly rule: BodyRule;
+  /** Media types of a body of bytes. */
+  readonly types: readonly string[];
   readonly schema: JsonObject | null;
   /** By name. */
   readonly examples: ReadonlyMap<string, unknown>;
 }
 
 interface ConvertedResponse {
+  /** Members of the operation that say that the response is no JSON. */
+  readonly form: Pick<DraftOperation, 'response' | 'response_types' | 'stream'>;
   readonly schema: JsonObject | null;
   readonly examples: ReadonlyMap<string, unknown>;
 }
@@ -22,6 +30,7 @@ interface BodyContext {
   /** The operation. */
   readonly place: string;
   readonly unmapped: UnmappedParts;
+  readonly shared: SharedDefinitions;
 }
 
 interface MediaTypes {
@@ -39,7 +48,7 @@ export function convertRequestBody(
   hasBody: boolean,
   context: BodyContext,
 ): ConvertedBody | string {
-  const none: ConvertedBody = { rule: 'none', schema: null, examples: new Map() };
+  const none: ConvertedBody = { rule: 'none', types: [], schema: null, examples: new Map() };
   if (operation['requestBody'] === undefined) return none;
   const body = follow(context.document, operation['requestBody']);
   const { json, others } = splitMediaTypes(body);
@@ -49,11 +58,13 @@ export function convertRequestBody(
   }
   if (json.length === 0) {
     if (others.length === 0) return none;
+    if (CARRIES.bytes) return { ...none, rule: 'bytes', types: others };
     return `its body is ${others.join(' or ')}: the host accepts JSON only`;
   }
   listOtherTypes('request', others, context);
   return {
     rule: body['required'] === true ? 'required' : 'optional',
+    types: [],
     schema: convertAlternatives(
       json.map(({ schema }) => schema),
       'input',
@@ -63,7 +74,10 @@ export function convertRequestBody(
   };
 }
 
-/** Converts the responses with a status 2xx. Returns the reason as a text where none of them is JSON. */
+/**
+ * Converts the responses with a status 2xx. Returns the reason as a text where none of them is JSON. A
+ * document that names other statuses alone does not promise that no 2xx ever comes.
+ */
 export function convertResponses(
   operation: JsonObject,
   context: BodyContext,
@@ -79,18 +93,61 @@ export function convertResponses(
   const json = types.flatMap((one) => one.json);
   const others = types.flatMap((one) => one.others);
   const isEmpty = types.some((one) => one.json.length === 0 && one.others.length === 0);
-  if (used.length === 0 && responses.length > 0) {
-    return `it answers ${responses.map(([status]) => status).join(', ')}: the host expects 2xx`;
-  }
-  if (json.length === 0 && others.length > 0 && !isEmpty) {
-    return `it answers ${others.join(' or ')}: the host accepts JSON only`;
+  listRedirects(responses, context);
+  if (json.length === 0 && others.length > 0) {
+    const form = convertForm(others);
+    if (form !== null) return { form, schema: null, examples: new Map() };
+    if (!isEmpty) return `it answers ${others.join(' or ')}: the host accepts JSON only`;
   }
   listOtherTypes('response', others, context);
   const schemas = json.map(({ schema }) => schema);
   return {
+    form: {},
     schema: convertAlternatives(isEmpty ? [...schemas, NULL] : schemas, 'output', context),
     examples: readExamples(json, context),
   };
+}
+
+/** Which forms the manifests of this host have. */
+const CARRIES = {
+  bytes: OPERATION_MEMBERS.has('response_types'),
+  streams: OPERATION_MEMBERS.has('stream'),
+};
+
+const STREAM_TYPES: readonly (readonly [type: RegExp, stream: 'sse' | 'ndjson'])[] = [
+  [/^text\/event-stream\b/i, 'sse'],
+  [/^application\/(?:x-)?(?:ndjson|jsonl)\b/i, 'ndjson'],
+];
+
+/** `null` where the host cannot carry any of the types. */
+function convertForm(types: readonly string[]): ConvertedResponse['form'] | null {
+  for (const [type, stream] of STREAM_TYPES) {
+    if (CARRIES.streams && types.some((one) => type.test(one))) return { stream };
+  }
+  return CARRIES.bytes ? { response: 'bytes', ...listTypes('response_types', types) } : null;
+}
+
+const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/;
+
+/** Without parameters; none where the document names a range or what is no media type. */
+export function listTypes<Name extends 'body_types' | 'response_types'>(
+  name: Name,
+  types: readonly string[],
+): { [name in Name]?: string[] } {
+  const plain = types.map((type) => type.replace(/;.*$/s, '').trim().toLowerCase());
+  if (plain.length === 0 || !plain.every((type) => MEDIA_TYPE.test(type))) return {};
+  return { [name]: [...new Set(plain)] } as { [name in Name]?: string[] };
+}
+
+function listRedirects(
+  responses: readonly (readonly [string, JsonObject])[],
+  { place, unmapped }: BodyContext,
+): void {
+  const statuses = responses.map(([status]) => status).filter((status) => /^3(?!04)/.test(status));
+  for (const status of statuses) {
+    const reason = 'name its origins in responses.redirects of the descriptor, in raw mode';
+    unmapped.add(place, `redirect ${status}`, reason);
+  }
 }
 
 /** In the envelope, a response without a body is `null`. */
@@ -98,8 +155,15 @@ const NULL: JsonObject = { enum: [null] };
 
 function splitMediaTypes(body: JsonObject): MediaTypes {
   const entries = Object.entries(asObject(body['content']));
-  const json = entries.filter(([type]) => JSON_TYPE.test(type)).map(([, value]) => asObject(value));
-  return { json, others: entries.map(([type]) => type).filter((type) => !JSON_TYPE.test(type)) };
+  const isJson = ([type, value]: [string, unknown]) => JSON_TYPE.test(type) && !isFile(type, value);
+  const json = entries.filter(isJson).map(([, value]) => asObject(value));
+  return { json, others: entries.filter((one) => !isJson(one)).map(([type]) => type) };
+}
+
+/** Any media type with the schema of a file. */
+function isFile(type: string, value: unknown): boolean {
+  const { type: kind, format } = asObject(asObject(value)['schema']);
+  return type.includes('*') && kind === 'string' && format === 'binary';
 }
 
 /** One schema for several media types or statuses. `null` where one of them has none: any value is valid. */
@@ -123,7 +187,7 @@ function convertAlternatives(
 function listOtherTypes(subject: string, types: readonly string[], context: BodyContext): void {
   const { place, unmapped } = context;
   for (const type of types) {
-    unmapped.add(place, `${subject} as ${type}`, 'the host carries JSON only');
+    unmapped.add(place, `${subject} as ${type}`, 'a route carries JSON or bytes, not both');
   }
 }
 

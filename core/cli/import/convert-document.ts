@@ -1,17 +1,25 @@
-import { MAX_VALUES } from '../../document/plain-json.js';
-import { CommandError } from '../command-error.js';
-import { asList, asObject, asText, countValues, isObject, type JsonObject } from '../json-value.js';
+import { MAX_TEXT_LENGTH } from '../../document/parse-document.js';
+import { asList, asObject, asText, isObject } from '../json-value.js';
 import { CapabilityNames } from './capability-names.js';
 import { convertOperation, SECURITY_REASON } from './convert-operation.js';
-import type { DraftManifest, DraftRoute } from './draft-manifest.js';
+import { convertSchema } from './convert-schema.js';
+import {
+  type DraftManifest,
+  type DraftRoute,
+  type ImportedManifest,
+  SCHEMA_NAMES,
+  type SharedDraft,
+} from './draft-manifest.js';
 import { dropRejectedParts } from './drop-rejected-parts.js';
-import { fitManifest } from './fit-manifest.js';
+import { dropUnused } from './fit-schemas.js';
 import { follow, type OpenApiDocument } from './openapi-document.js';
+import { SharedDefinitions } from './shared-definitions.js';
+import { stripAnnotations } from './strip-annotations.js';
 import { type UnmappedPart, UnmappedParts } from './unmapped.js';
 
 interface ConvertedDocument {
   /** Passes the rules of the host. */
-  readonly manifest: DraftManifest;
+  readonly manifest: ImportedManifest;
   readonly unmapped: readonly UnmappedPart[];
 }
 
@@ -25,15 +33,9 @@ const OTHER_METHODS: Readonly<Record<string, string>> = {
   trace: 'the host has no such routes',
 };
 
-const TOO_LARGE =
-  `the manifest would hold more than ${MAX_VALUES} values, because each route has its own copy ` +
-  'of the schemas it uses: remove operations from the document, or import it in parts, as several ' +
-  'modules';
-
 /**
  * Converts a document to a manifest that passes `modgate check`, and lists what the manifest does not
  * have.
- * @throws CommandError for a document whose manifest would hold more values than the host reads.
  */
 export function convertDocument(document: OpenApiDocument, module: string): ConvertedDocument {
   const unmapped = new UnmappedParts();
@@ -43,11 +45,9 @@ export function convertDocument(document: OpenApiDocument, module: string): Conv
   }
   if (security !== undefined) unmapped.add('the document', 'security', SECURITY_REASON);
   const capabilities = new CapabilityNames(module);
-  let values = 0;
+  const shared = new SharedDefinitions(document);
   const routes = Object.entries(asObject(paths)).flatMap(([path, value]) => {
-    const converted = convertItem(path, value, document, unmapped);
-    values += countValues(converted);
-    if (values > MAX_VALUES) throw new CommandError(TOO_LARGE);
+    const converted = convertItem(path, value, { document, unmapped, shared });
     return converted.map((route) => addCapability(route, capabilities));
   });
   const { version, title } = asObject(info);
@@ -61,19 +61,27 @@ export function convertDocument(document: OpenApiDocument, module: string): Conv
     ...(summary !== undefined && { summary }),
     capabilities: [],
     http_routes: routes,
+    schemas: shared.complete(routes, (schema, direction, place) =>
+      convertSchema(schema, { document, direction, place, unmapped, shared }),
+    ),
   };
-  dropRejectedParts(manifest, unmapped);
   fitManifest(manifest, unmapped);
+  dropRejectedParts(manifest, unmapped);
+  dropUnused(manifest);
   manifest.capabilities = listCapabilities(manifest);
-  return { manifest, unmapped: unmapped.list() };
+  const { schemas, ...others } = manifest;
+  const isSharing = Object.keys(schemas).length > 0;
+  return { manifest: isSharing ? manifest : others, unmapped: unmapped.list() };
 }
 
-function convertItem(
-  path: string,
-  value: unknown,
-  document: OpenApiDocument,
-  unmapped: UnmappedParts,
-): DraftRoute[] {
+interface DocumentContext {
+  readonly document: OpenApiDocument;
+  readonly unmapped: UnmappedParts;
+  readonly shared: SharedDefinitions;
+}
+
+function convertItem(path: string, value: unknown, context: DocumentContext): DraftRoute[] {
+  const { document, unmapped } = context;
   // Extensions of the document stand beside the paths.
   if (path.startsWith('x-')) return [];
   if (!path.startsWith('/')) {
@@ -89,7 +97,7 @@ function convertItem(
     const operation = item[name];
     if (!isObject(operation)) return [];
     const method = name.toUpperCase();
-    const route = convertOperation({ document, method, path, item, operation, unmapped });
+    const route = convertOperation({ ...context, method, path, item, operation });
     return route === null ? [] : [route];
   });
   for (const [method, reason] of Object.entries(OTHER_METHODS)) {
@@ -133,11 +141,59 @@ export function listServerPaths({ root }: OpenApiDocument): string[] {
   });
 }
 
-/** Whether the document names a scheme that a bearer token in the descriptor can serve. */
-export function wantsBearer({ root }: OpenApiDocument): boolean {
-  const schemes = Object.values(asObject(asObject(root['components'])['securitySchemes']));
-  return schemes.some((scheme) => {
-    const { type, scheme: name } = asObject(scheme) as JsonObject;
-    return type === 'oauth2' || type === 'openIdConnect' || /^bearer$/i.test(asText(name) ?? '');
-  });
+/** Leaves room for the capabilities, which follow from the routes. */
+const MAX_LENGTH = MAX_TEXT_LENGTH - 256 * 1024;
+
+const REASON = 'the manifest would be longer than 4 MiB';
+
+/** What is left out of all routes, one after the other, until the manifest is short enough. */
+const LEFT_OUT: readonly (readonly [part: string, drop: (route: DraftRoute) => void])[] = [
+  ['texts and examples of schemas', stripSchemas],
+  ['descriptions of operations', (route) => delete route.description],
+  ['summaries of operations', (route) => delete route.summary],
+  ['tags of operations', (route) => delete route.tags],
+  ['query parameters', ({ operation }) => delete operation?.query_schema],
+];
+
+/** Makes the manifest of a large document short enough for a file. The longest schemas are left out last. */
+function fitManifest(manifest: DraftManifest, unmapped: UnmappedParts): void {
+  const { schemas, http_routes: routes } = manifest;
+  let length = lengthOf(manifest);
+  if (length <= MAX_LENGTH) return;
+  for (const [name, schema] of Object.entries(schemas)) {
+    if (isObject(schema)) schemas[name] = stripAnnotations(schema);
+  }
+  for (const [part, drop] of LEFT_OUT) {
+    for (const route of routes) drop(route);
+    unmapped.add('the document', part, REASON);
+    length = lengthOf(manifest);
+    if (length <= MAX_LENGTH) return;
+  }
+  for (const [name, saved] of listLongest(schemas)) {
+    if (length <= MAX_LENGTH) return;
+    schemas[name] = true;
+    unmapped.add(`the schema ${name}`, 'the schema', REASON);
+    length -= saved;
+  }
+  for (const { operation } of routes) delete operation?.operation_id;
+  unmapped.add('the document', 'names of operations', REASON);
+}
+
+function stripSchemas({ operation }: DraftRoute): void {
+  if (operation === undefined) return;
+  for (const name of SCHEMA_NAMES) {
+    const schema = operation[name];
+    if (schema !== undefined) operation[name] = stripAnnotations(schema);
+  }
+  delete operation.examples;
+}
+
+function listLongest(schemas: SharedDraft): (readonly [string, number])[] {
+  return Object.entries(schemas)
+    .map(([name, schema]) => [name, lengthOf(schema)] as const)
+    .sort((a, b) => b[1] - a[1]);
+}
+
+function lengthOf(value: unknown): number {
+  return JSON.stringify(value).length;
 }

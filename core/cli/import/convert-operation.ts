@@ -1,10 +1,10 @@
 import { asList, asText, type JsonObject } from '../json-value.js';
-import { convertRequestBody, convertResponses } from './convert-bodies.js';
+import { convertRequestBody, convertResponses, listTypes } from './convert-bodies.js';
 import { convertParameters } from './convert-parameters.js';
-import { convertPath } from './convert-path.js';
 import type { DraftExample, DraftOperation, DraftRoute } from './draft-manifest.js';
 import { LOOKS_LIKE_SCHEMA, looksLikeSchema } from './looks-like-schema.js';
 import type { OpenApiDocument } from './openapi-document.js';
+import type { SharedDefinitions } from './shared-definitions.js';
 import type { UnmappedParts } from './unmapped.js';
 
 interface OperationSource {
@@ -14,6 +14,7 @@ interface OperationSource {
   readonly item: JsonObject;
   readonly operation: JsonObject;
   readonly unmapped: UnmappedParts;
+  readonly shared: SharedDefinitions;
 }
 
 /** The body of a route that declares none, by method. */
@@ -28,16 +29,19 @@ export const SECURITY_REASON =
 
 /** Converts one operation. Returns `null`, and lists the reason, where the host cannot carry its calls. */
 export function convertOperation(source: OperationSource): DraftRoute | null {
-  const { document, method, item, operation, unmapped } = source;
+  const { document, method, item, operation, unmapped, shared } = source;
   const place = `${method} ${source.path}`;
-  const context = { document, place, unmapped };
+  const context = { document, place, unmapped, shared };
   const path = convertPath(source.path);
   if (typeof path === 'string') return leaveOut(source, path);
   const body = convertRequestBody(operation, method !== 'GET', context);
   if (typeof body === 'string') return leaveOut(source, body);
   const response = convertResponses(operation, context);
   if (typeof response === 'string') return leaveOut(source, response);
-  const { querySchema, hasIdempotencyKey } = convertParameters(item, operation, context);
+  const { querySchema, requiresKey, encoded } = convertParameters(item, operation, context);
+  if (source.path.includes('?')) {
+    unmapped.add(place, 'the query in its path', 'a route is chosen by the path: any query passes');
+  }
   for (const name of path.renamed) {
     unmapped.add(place, `name of the parameter ${name}`, 'it gets another one in the route');
   }
@@ -49,8 +53,11 @@ export function convertOperation(source: OperationSource): DraftRoute | null {
   });
   const draft: DraftOperation = {
     ...text('operation_id', operation['operationId']),
-    ...(hasIdempotencyKey && method !== 'GET' && { idempotency: 'requires_key' }),
+    ...(requiresKey && { idempotency: 'requires_key' }),
     ...(body.rule !== (DEFAULT_BODY[method] ?? 'none') && { body: body.rule }),
+    ...listTypes('body_types', body.types),
+    ...response.form,
+    ...(encoded.length > 0 && { encoded: encoded.map(toParameterName) }),
     ...(querySchema !== null && { query_schema: querySchema }),
     ...(body.schema !== null && { input_schema: body.schema }),
     ...(response.schema !== null && { output_schema: response.schema }),
@@ -71,6 +78,11 @@ export function convertOperation(source: OperationSource): DraftRoute | null {
 function leaveOut({ method, path, unmapped }: OperationSource, reason: string): null {
   unmapped.addOperation(`${method} ${path}`, reason);
   return null;
+}
+
+/** Names with the characters that templates allow. */
+function toParameterName(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9_-]/g, '_');
 }
 
 function text<Name extends string>(name: Name, value: unknown): { [name in Name]?: string } {
@@ -101,4 +113,40 @@ function pairExamples(
     ...(inputs.has(name) && { input: inputs.get(name) }),
     ...(outputs.has(name) && { output: outputs.get(name) }),
   }));
+}
+
+interface ConvertedPath {
+  /** The template of the route. */
+  readonly template: string;
+  /** The names of the document's parameters that the template writes otherwise. */
+  readonly renamed: readonly string[];
+}
+
+/** Splits a path into literals and the names of its parameters, in turn. */
+const PARAMETER = /\{([^{}]+)\}/;
+
+/**
+ * Converts a path of a document to a route template: literals are decoded, and parameter names get the
+ * characters that templates allow. Returns the reason as a text where no route can have the path.
+ */
+function convertPath(path: string): ConvertedPath | string {
+  if (path.includes('#')) return 'no request can have a # in its path';
+  const [withoutQuery = ''] = path.split('?');
+  const renamed: string[] = [];
+  const parts = withoutQuery.split(PARAMETER).map((part, index) => {
+    if (index % 2 === 0) return decodeLiterals(part);
+    const usable = toParameterName(part);
+    if (usable !== part) renamed.push(part);
+    return `{${usable}}`;
+  });
+  return { template: parts.join(''), renamed };
+}
+
+/** Templates are compared with decoded segments. */
+function decodeLiterals(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

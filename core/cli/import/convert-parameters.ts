@@ -3,12 +3,15 @@ import { ALWAYS_FORWARDED, REQUEST_IDS, TRACE_CONTEXT } from '../../lib/header-n
 import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
 import { convertSchema } from './convert-schema.js';
 import { follow, type OpenApiDocument } from './openapi-document.js';
+import type { SharedDefinitions } from './shared-definitions.js';
 import type { UnmappedParts } from './unmapped.js';
 
 interface ConvertedParameters {
   readonly querySchema: JsonObject | null;
   /** Whether the operation has a parameter for the header `idempotency-key`. */
-  readonly hasIdempotencyKey: boolean;
+  readonly requiresKey: boolean;
+  /** The parameters of the path whose values may hold a slash. */
+  readonly encoded: readonly string[];
 }
 
 interface ParameterContext {
@@ -16,6 +19,7 @@ interface ParameterContext {
   /** The operation. */
   readonly place: string;
   readonly unmapped: UnmappedParts;
+  readonly shared: SharedDefinitions;
 }
 
 /** Headers that reach every provider, in every mode: as sent, or with the value of the request. */
@@ -53,8 +57,24 @@ export function convertParameters(
       all.filter((one) => one['in'] === 'query'),
       context,
     ),
-    hasIdempotencyKey: all.some((one) => one['in'] === 'header' && isKey(one)),
+    encoded: all.flatMap((one) =>
+      one['in'] === 'path' && mayHoldSlash(one) ? (asText(one['name']) ?? []) : [],
+    ),
+    requiresKey: all.some(
+      (one) => one['in'] === 'header' && isKey(one) && one['required'] === true,
+    ),
   };
+}
+
+/** By its extension or its examples. */
+function mayHoldSlash({ example, examples, schema, ...others }: JsonObject): boolean {
+  const { example: own, default: value, enum: values, examples: list } = asObject(schema);
+  const named = Object.values(asObject(examples)).map((one) => asObject(one)['value']);
+  const all = [example, own, value, ...named, ...asList(values), ...asList(list)];
+  return (
+    others['x-multi-segment'] === true ||
+    all.some((one) => typeof one === 'string' && one.includes('/'))
+  );
 }
 
 function listUnmapped(parameter: JsonObject, { place, unmapped }: ParameterContext): void {
@@ -101,7 +121,6 @@ function convertQuery(
 ): JsonObject | null {
   const properties: [string, JsonObject][] = [];
   const required: string[] = [];
-  const definitions: [string, unknown][] = [];
   for (const parameter of parameters) {
     const name = asText(parameter['name']);
     if (name === undefined || name === '__proto__' || !name.isWellFormed()) {
@@ -110,9 +129,7 @@ function convertQuery(
     }
     const property = convertQueryParameter(name, parameter, context);
     if (property === null) continue;
-    const { $defs: own, ...schema } = property;
-    if (isObject(own)) definitions.push(...Object.entries(own));
-    properties.push([name, withTexts(schema, parameter)]);
+    properties.push([name, withTexts(property, parameter)]);
     if (parameter['required'] === true) required.push(name);
   }
   if (properties.length === 0) return null;
@@ -120,7 +137,6 @@ function convertQuery(
     type: 'object',
     properties: Object.fromEntries(properties),
     ...(required.length > 0 && { required }),
-    ...(definitions.length > 0 && { $defs: Object.fromEntries(definitions) }),
   };
 }
 
@@ -130,7 +146,7 @@ function convertQueryParameter(
   parameter: JsonObject,
   context: ParameterContext,
 ): JsonObject | null {
-  const { document, place, unmapped } = context;
+  const { document, place, unmapped, shared } = context;
   if (isObject(parameter['content'])) {
     const reason = 'the host checks only that it is text';
     unmapped.add(place, `content of the query parameter ${name}`, reason);
@@ -170,7 +186,7 @@ function convertQueryParameter(
   }
   const { nullable: _nullable, ...rules } = schema;
   const checked = type === 'array' ? withReadableItems(name, rules, context) : rules;
-  return convertSchema(checked, { document, place, unmapped, direction: 'input' }) ?? {};
+  return convertSchema(checked, { document, place, unmapped, shared, direction: 'input' }) ?? {};
 }
 
 /** Whether an empty value may violate the schema. In a list it is an item, which is checked as such. */

@@ -1,7 +1,7 @@
 import { asObject, isObject, type JsonObject } from '../json-value.js';
 import { LOOKS_LIKE_SCHEMA, looksLikeSchema } from './looks-like-schema.js';
-import { MarkedMembers } from './marked-members.js';
-import { findByPointer, type OpenApiDocument, parsePointer } from './openapi-document.js';
+import type { Direction, MarkedMembers } from './marked-members.js';
+import type { OpenApiDocument } from './openapi-document.js';
 import {
   DROPPED_DEFINITIONS,
   KEPT_KEYWORDS,
@@ -9,10 +9,8 @@ import {
   SCHEMA_LIST_KEYWORDS,
   SCHEMA_MAP_KEYWORDS,
 } from './schema-keywords.js';
+import type { SharedDefinitions } from './shared-definitions.js';
 import type { UnmappedParts } from './unmapped.js';
-
-/** Whether the schema is that of a request or of a response: read-only members are not sent. */
-export type Direction = 'input' | 'output';
 
 interface SchemaContext {
   readonly document: OpenApiDocument;
@@ -20,35 +18,28 @@ interface SchemaContext {
   /** The operation. */
   readonly place: string;
   readonly unmapped: UnmappedParts;
+  readonly shared: SharedDefinitions;
 }
 
 /**
- * Converts a schema of a document to JSON Schema 2020-12. The result stands alone: what it refers to is in its
- * own `$defs`.
+ * Converts a schema of a document to JSON Schema 2020-12. What it refers to becomes a shared schema of the
+ * manifest. `null` where any value is valid.
  */
 export function convertSchema(schema: unknown, context: SchemaContext): JsonObject | null {
-  const conversion = new SchemaConversion(context);
-  const converted = conversion.convert(schema);
-  const definitions = conversion.convertDefinitions();
-  // `true` accepts everything, and a manifest cannot express it.
+  const converted = new SchemaConversion(context).convert(schema);
   if (converted === true) return null;
-  const root = converted === false ? { not: {} } : converted;
-  if (Object.keys(root).length === 0) return null;
-  return definitions === null ? root : { ...root, $defs: definitions };
+  if (converted === false) return { not: {} };
+  return Object.keys(converted).length === 0 ? null : converted;
 }
 
 class SchemaConversion {
   readonly #context: SchemaContext;
-  /** The names in `$defs` by reference. */
-  readonly #names = new Map<string, string>();
-  readonly #taken = new Set<string>();
   /** A read-only member is not required of a request, a write-only one not of a response. */
   readonly #notRequired: MarkedMembers;
 
   constructor(context: SchemaContext) {
     this.#context = context;
-    const mark = context.direction === 'input' ? 'readOnly' : 'writeOnly';
-    this.#notRequired = new MarkedMembers(context.document, mark);
+    this.#notRequired = context.shared.notRequired(context.direction);
   }
 
   /** @param whole the schemas whose `allOf` leads here: all of them describe the same value */
@@ -66,43 +57,15 @@ class SchemaConversion {
     return allowNull({ ...target, ...siblings }, schema);
   }
 
-  /** Definitions may refer to further ones, which are added while the map is read. */
-  convertDefinitions(): JsonObject | null {
-    const definitions: [string, JsonObject | boolean][] = [];
-    for (const [reference, name] of this.#names) {
-      definitions.push([name, this.convert(findByPointer(this.#context.document, reference))]);
-    }
-    return definitions.length === 0 ? null : Object.fromEntries(definitions);
-  }
-
   #convertReference(reference: string): JsonObject {
-    const known = this.#names.get(reference);
-    if (known !== undefined) return { $ref: `#/$defs/${known}` };
-    const keys = parsePointer(reference);
-    if (keys === null) {
-      this.#report('a reference to another document', 'any value is accepted there');
-      return {};
-    }
-    const target = findByPointer(this.#context.document, reference);
-    if (!isObject(target) && typeof target !== 'boolean') {
-      this.#report('a reference that leads nowhere', 'any value is accepted there');
-      return {};
-    }
-    const name = this.#createName(keys.at(-1) ?? '');
-    this.#names.set(reference, name);
-    return { $ref: `#/$defs/${name}` };
+    const referred = this.#context.shared.refer(reference, this.#context.direction);
+    if (typeof referred !== 'string') return referred;
+    this.#report(referred, 'any value is accepted there');
+    return {};
   }
 
   #report(part: string, reason: string): void {
     this.#context.unmapped.add(this.#context.place, part, reason);
-  }
-
-  #createName(key: string): string {
-    const base = key.replaceAll(/[^A-Za-z0-9_.-]/g, '_') || 'schema';
-    let name = base;
-    for (let count = 2; this.#taken.has(name); count += 1) name = `${base}_${count}`;
-    this.#taken.add(name);
-    return name;
   }
 
   #convertMembers(schema: JsonObject, whole: readonly JsonObject[]): JsonObject {

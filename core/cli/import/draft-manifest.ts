@@ -8,7 +8,16 @@ export interface DraftManifest {
   readonly summary?: string;
   capabilities: string[];
   http_routes: DraftRoute[];
+  schemas: SharedDraft;
 }
+
+/** A manifest that shares no schemas has no member for them. */
+export type ImportedManifest = Omit<DraftManifest, 'schemas'> & { readonly schemas?: SharedDraft };
+
+/** Shared schemas by name. */
+export type SharedDraft = Record<string, JsonObject | boolean>;
+
+export const SCHEMA_NAMES = ['input_schema', 'output_schema', 'query_schema'] as const;
 
 export interface DraftRoute {
   method: string;
@@ -24,7 +33,12 @@ export interface DraftRoute {
 export interface DraftOperation {
   operation_id?: string;
   idempotency?: 'requires_key';
-  body?: 'required' | 'optional' | 'none';
+  body?: 'required' | 'optional' | 'none' | 'bytes';
+  body_types?: string[];
+  response?: 'bytes';
+  response_types?: string[];
+  stream?: 'sse' | 'ndjson';
+  encoded?: string[];
   query_schema?: JsonObject;
   input_schema?: JsonObject;
   output_schema?: JsonObject;

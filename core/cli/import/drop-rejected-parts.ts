@@ -1,14 +1,18 @@
-import type { Manifest } from '../../contract/index.js';
-import { InvalidFile, type Path, type Violation } from '../../document/diagnostic.js';
+import type { Path, Violation } from '../../document/diagnostic.js';
 import { validateExamples } from '../../manifest/example-rules.js';
-import { parseManifest } from '../../manifest/parse-manifest.js';
+import { readManifest } from '../../manifest/parse-manifest.js';
 import { CommandError } from '../command-error.js';
+import type { JsonObject } from '../json-value.js';
 import {
   type DraftManifest,
   type DraftOperation,
   type DraftRoute,
   placeOf,
+  SCHEMA_NAMES,
+  type SharedDraft,
 } from './draft-manifest.js';
+import { fitSchemas, loosenReferring } from './fit-schemas.js';
+import { loosenSchema } from './loosen-schema.js';
 import { stripAnnotations } from './strip-annotations.js';
 import type { UnmappedParts } from './unmapped.js';
 
@@ -18,25 +22,39 @@ type Rejection = Pick<Violation, 'path' | 'message' | 'rule'>;
 const MAX_PASSES = 1000;
 
 /** What these rules reject can be removed on its own: the schema then accepts more. */
-const RULES_OF_A_KEYWORD = new Set(['invalid-schema', 'untranslatable-pattern']);
+const RULES_OF_A_KEYWORD = new Set([
+  'branching-recursion',
+  'circular-reference',
+  'invalid-schema',
+  'unresolved-reference',
+  'unsupported-keyword',
+  'untranslatable-pattern',
+]);
 
 /** Without its texts, the schema may be short enough. */
 const RULE_OF_LENGTH = 'schema-too-large';
 
-type SchemaName = 'input_schema' | 'output_schema' | 'query_schema';
-
-const SCHEMA_NAMES: readonly string[] = ['input_schema', 'output_schema', 'query_schema'];
+type SchemaName = (typeof SCHEMA_NAMES)[number];
 
 /**
  * Validates the manifest as `modgate check` does and removes what it rejects, until nothing is left to remove: a
  * keyword, an example, a schema or a route. Lists each with the reason.
  */
 export function dropRejectedParts(manifest: DraftManifest, unmapped: UnmappedParts): void {
+  const opened = new Set<string>();
   for (let pass = 0; pass < MAX_PASSES; pass += 1) {
+    for (const name of fitSchemas(manifest.schemas, unmapped)) opened.add(name);
+    loosenReferring(manifest, opened);
     const rejected = findRejected(manifest);
     if (rejected.length === 0) return;
     const doomed = new Set<DraftRoute>();
     for (const diagnostic of rejected) {
+      const [list, name, ...place] = diagnostic.path;
+      if (list === 'schemas' && typeof name === 'string') {
+        dropSharedPart(manifest.schemas, name, place, diagnostic, unmapped);
+        opened.add(name);
+        continue;
+      }
       const route = findRoute(manifest, diagnostic);
       if (doomed.has(route)) continue;
       if (!dropPart(route, diagnostic, unmapped)) {
@@ -53,13 +71,23 @@ export function dropRejectedParts(manifest: DraftManifest, unmapped: UnmappedPar
 /** Examples are compared with schemas that are valid, so that they come last. */
 function findRejected(manifest: DraftManifest): readonly Rejection[] {
   const capabilities = [...new Set(manifest.http_routes.flatMap((one) => one.capability ?? []))];
-  try {
-    parseManifest({ ...manifest, capabilities }, { file: 'manifest', locate: () => null });
-    return validateExamples(manifest as unknown as Manifest);
-  } catch (error) {
-    if (error instanceof InvalidFile) return error.diagnostics;
-    throw error;
-  }
+  const { manifest: valid, errors } = readManifest({ ...manifest, capabilities });
+  return errors.length > 0 ? errors : validateExamples(valid);
+}
+
+/** The schema accepts any value at the rejected place. */
+function dropSharedPart(
+  schemas: SharedDraft,
+  name: string,
+  path: Path,
+  diagnostic: Rejection,
+  unmapped: UnmappedParts,
+): void {
+  const isPart = path.length > 0 && RULES_OF_A_KEYWORD.has(diagnostic.rule);
+  const part = isPart ? String(path.at(-1)) : 'the schema';
+  unmapped.add(`the schema ${name}`, part, explain(diagnostic));
+  const kept = isPart ? withoutMember(schemas[name], path) : true;
+  schemas[name] = kept as JsonObject | boolean;
 }
 
 function findRoute(manifest: DraftManifest, { path, message }: Rejection): DraftRoute {
@@ -99,8 +127,9 @@ function dropOperationPart(
     delete operation.examples[index];
     return true;
   }
-  if (SCHEMA_NAMES.includes(name))
+  if (SCHEMA_NAMES.some((one) => one === name)) {
     return dropSchemaPart(operation, name as SchemaName, rest, rule, report);
+  }
   report(name);
   delete operation[name as keyof DraftOperation];
   return true;
@@ -131,6 +160,15 @@ function dropSchemaPart(
   if (JSON.stringify(short) !== JSON.stringify(schema)) {
     report(`texts in ${name}`);
     operation[name] = short;
+    return true;
+  }
+  const { schema: open, isWider } = loosenSchema(schema, {
+    isCut: () => true,
+    isWider: () => false,
+  });
+  if (isWider) {
+    report(`references in ${name}`);
+    operation[name] = open as typeof schema;
     return true;
   }
   report(name);

@@ -1,6 +1,6 @@
 import { toPrintable } from '../output/escape.js';
 import type { ManifestChange } from './compare-manifests.js';
-import type { UnmappedPart } from './unmapped.js';
+import { isOperation, type UnmappedPart } from './unmapped.js';
 
 export interface ImportReport {
   readonly module: string;
@@ -16,9 +16,6 @@ export interface ImportReport {
 
 const MARKS = { added: '+', removed: '-', changed: '~' } as const;
 
-/** Places of one reason that are listed by name. */
-const MAX_PLACES = 5;
-
 export function formatImport(report: ImportReport): string {
   const { written, changes, unmapped, notes } = report;
   const lines = [
@@ -30,9 +27,10 @@ export function formatImport(report: ImportReport): string {
   return `${lines.map(toPrintable).join('\n')}\n`;
 }
 
-function formatSummary({ module, routes, capabilities }: ImportReport): string {
+function formatSummary({ module, routes, capabilities, unmapped }: ImportReport): string {
   const names = capabilities.length === 0 ? 'none' : capabilities.join(', ');
-  return `module ${module}: ${routes} routes, capabilities: ${names}`;
+  const operations = routes + unmapped.filter(isOperation).length;
+  return `module ${module}: ${routes} of ${operations} operations became routes, capabilities: ${names}`;
 }
 
 function formatChanges(changes: readonly ManifestChange[], isWritten: boolean): string[] {
@@ -44,22 +42,19 @@ function formatChanges(changes: readonly ManifestChange[], isWritten: boolean): 
   return ['differences:', ...lines, ...(isWritten ? [] : ['use --write to write them'])];
 }
 
-/** One block for each reason, since large documents repeat them. */
+/** One line for each reason, since large documents repeat them. */
 function formatUnmapped(unmapped: readonly UnmappedPart[]): string[] {
   if (unmapped.length === 0) return [];
-  const places = new Map<string, UnmappedPart[]>();
-  for (const one of unmapped) {
-    const key = `${one.part}: ${one.reason}`;
-    places.set(key, [...(places.get(key) ?? []), one]);
+  const places = new Map<string, string[]>();
+  for (const { place, part, reason } of unmapped) {
+    const key = `${part}: ${reason}`;
+    places.set(key, [...(places.get(key) ?? []), place]);
   }
   return [
-    'not mapped:',
-    ...[...places].flatMap(([reason, parts]) => [
-      `  ${reason}`,
-      ...parts.slice(0, MAX_PLACES).map(({ place }) => `    ${place}`),
-      ...(parts.length > MAX_PLACES
-        ? [`    and ${parts.length - MAX_PLACES} more: --json lists all`]
-        : []),
-    ]),
+    'not mapped (--json lists each place):',
+    ...[...places].map(([reason, [first, ...others]]) => {
+      const more = others.length === 0 ? '' : ` and ${others.length} more`;
+      return `  ${others.length + 1} × ${reason} (${first}${more})`;
+    }),
   ];
 }

@@ -7,7 +7,9 @@ import { isObject, type JsonObject } from '../json-value.js';
 import { assertNameAvailable } from '../new/assert-name-available.js';
 import { createStem, quote } from '../new/module-files.js';
 import { writeNewFiles } from '../new/write-new-files.js';
-import type { DraftManifest } from './draft-manifest.js';
+import type { ImportedManifest } from './draft-manifest.js';
+import type { OpenApiDocument } from './openapi-document.js';
+import { suggestCredentials } from './suggest-credentials.js';
 
 /** The files of an imported module below a folder of descriptors. */
 export class ImportFiles {
@@ -54,7 +56,7 @@ export class ImportFiles {
   }
 
   /** Writes both files. The descriptor comes last, so that a watching host finds the manifest. */
-  async create(manifest: DraftManifest, descriptor: string): Promise<readonly string[]> {
+  async create(manifest: ImportedManifest, descriptor: string): Promise<readonly string[]> {
     await assertNameAvailable(this.#module, this.#folder);
     return writeNewFiles(this.#folder, [
       { path: this.#manifestPath, text: formatManifest(manifest) },
@@ -62,22 +64,22 @@ export class ImportFiles {
     ]);
   }
 
-  createDescriptor(endpoint: string, wantsToken: boolean): string {
-    const variable = `${this.#stem.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_TOKEN`;
-    const auth = `    # auth: { bearer: env:${/^\d/.test(variable) ? '_' : ''}${variable} }\n`;
+  createDescriptor(endpoint: string, document: OpenApiDocument): string {
+    const name = `${this.#stem.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_TOKEN`;
+    const credentials = suggestCredentials(document, /^\d/.test(name) ? `_${name}` : name);
     return `apiVersion: modgate/v1
 module: ${quote(this.#module)}
 provider:
   kind: http
   config:
     endpoints: [${JSON.stringify(endpoint)}]
-${wantsToken ? auth : ''}manifest: ${quote(`./${this.#manifestPath}`)}
+${credentials.map((line) => `    ${line}\n`).join('')}manifest: ${quote(`./${this.#manifestPath}`)}
 # A 404 of the provider reaches the client as 404, not as 502.
 provider_errors: passthrough
 `;
   }
 
-  async replaceManifest(manifest: DraftManifest): Promise<void> {
+  async replaceManifest(manifest: ImportedManifest): Promise<void> {
     await write(this.manifest, formatManifest(manifest));
   }
 
@@ -100,7 +102,7 @@ provider_errors: passthrough
 }
 
 /** Readable, unless it would be too long for a host. */
-function formatManifest(manifest: DraftManifest): string {
+function formatManifest(manifest: ImportedManifest): string {
   const readable = `${JSON.stringify(manifest, null, 2)}\n`;
   const isShort = Buffer.byteLength(readable) <= MAX_TEXT_LENGTH;
   return isShort ? readable : `${JSON.stringify(manifest)}\n`;

@@ -1,6 +1,9 @@
 import { asList, asObject, isObject, type JsonObject } from '../json-value.js';
 import { findByPointer, type OpenApiDocument } from './openapi-document.js';
 
+/** Whether the schema is that of a request or of a response: read-only members are not sent. */
+export type Direction = 'input' | 'output';
+
 /** Members with a mark, such as `readOnly`, of the objects that a schema describes. */
 export class MarkedMembers {
   readonly #document: OpenApiDocument;

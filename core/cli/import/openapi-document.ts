@@ -1,3 +1,8 @@
+import {
+  findAtPath,
+  parseReference,
+  parsePointer as splitPointer,
+} from '../../schema/json-pointer.js';
 import { CommandError } from '../command-error.js';
 import { asObject, isDeeperThan, isObject, type JsonObject } from '../json-value.js';
 
@@ -39,29 +44,14 @@ function readVersion(root: JsonObject): OpenApiDocument['version'] {
 
 /** What a pointer such as `#/components/schemas/Pet` refers to; `undefined` for nothing. */
 export function findByPointer({ root }: OpenApiDocument, pointer: string): unknown {
-  let current: unknown = root;
-  for (const key of parsePointer(pointer) ?? ['']) {
-    const isMember = typeof current === 'object' && current !== null && Object.hasOwn(current, key);
-    if (!isMember) return undefined;
-    current = (current as JsonObject)[key];
-  }
-  return current;
+  const path = parsePointer(pointer);
+  return path === null ? undefined : findAtPath(root, path)?.value;
 }
 
-/** The keys of a reference into the document; `null` for a reference to another one. */
+/** The keys of a reference into the document, percent-encoded or not; `null` for one to another document. */
 export function parsePointer(reference: string): string[] | null {
-  if (reference === '#') return [];
-  if (!reference.startsWith('#/')) return null;
-  const keys = reference.slice(2).split('/');
-  return keys.map((key) => decodeKey(key).replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
-function decodeKey(key: string): string {
-  try {
-    return decodeURIComponent(key);
-  } catch {
-    return key;
-  }
+  const path = parseReference(reference);
+  return path === null && reference.startsWith('#/') ? splitPointer(reference.slice(1)) : path;
 }
 
 /** Follows references of parameters, bodies and responses; empty where they lead nowhere. */

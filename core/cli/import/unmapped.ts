@@ -8,6 +8,11 @@ export interface UnmappedPart {
 
 const OPERATION = 'the operation';
 
+/** Whether a whole operation has no route. */
+export function isOperation({ part }: UnmappedPart): boolean {
+  return part === OPERATION;
+}
+
 /** Collects what an import leaves out; each part of a place is listed once. */
 export class UnmappedParts {
   readonly #parts = new Map<string, UnmappedPart>();
@@ -23,7 +28,7 @@ export class UnmappedParts {
 
   list(): UnmappedPart[] {
     const all = [...this.#parts.values()];
-    const missing = new Set(all.filter(({ part }) => part === OPERATION).map(({ place }) => place));
-    return all.filter(({ place, part }) => part === OPERATION || !missing.has(place));
+    const missing = new Set(all.filter(isOperation).map(({ place }) => place));
+    return all.filter((one) => isOperation(one) || !missing.has(one.place));
   }
 }

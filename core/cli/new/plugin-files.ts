@@ -7,7 +7,14 @@ import { readVersion } from '../../version.js';
 import type { NewFile } from './write-new-files.js';
 
 /** The folder of the template of each. */
-const TEMPLATES = { plugin: 'plugin-template', surface: 'surface-template' } as const;
+const TEMPLATES = {
+  plugin: 'plugin-template',
+  surface: 'surface-template',
+  authenticator: 'authenticator-template',
+} as const;
+
+export type PluginTemplate = keyof typeof TEMPLATES;
+
 const SUFFIX = '.template';
 
 /** A package name with an optional scope. Its last part is the name of the plugin and the folder. */
@@ -20,13 +27,13 @@ const COMMON_PREFIX = /^modgate-(?=[a-z])/;
 const RENAMED: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
 
 /**
- * Creates the files of a new plugin in a folder of its name: an adapter for a line protocol or a surface, its
- * tests and the package files.
+ * Creates the files of a new plugin in a folder of its name: an adapter for a line protocol, a surface or an
+ * authenticator, its tests and the package files.
  * @throws ConfigError for an invalid name.
  */
 export async function createPluginFiles(
   packageName: string,
-  what: keyof typeof TEMPLATES,
+  what: PluginTemplate,
 ): Promise<NewFile[]> {
   const name = PACKAGE_NAME.exec(packageName)?.[1];
   if (name === undefined) {
@@ -40,6 +47,7 @@ export async function createPluginFiles(
     name,
     kind: name.replace(COMMON_PREFIX, ''),
     surface: name.replace(COMMON_PREFIX, ''),
+    authenticator: name.replace(COMMON_PREFIX, ''),
     ...readRanges(),
   };
   const template = fileURLToPath(new URL(`./${TEMPLATES[what]}`, import.meta.url));

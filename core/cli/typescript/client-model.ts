@@ -35,11 +35,18 @@ export interface ClientFunction {
   readonly pathText: string;
   readonly query: readonly QueryArgument[];
   /** `null` without a body. */
-  readonly body: { readonly schema: unknown; readonly isRequired: boolean } | null;
+  readonly body: {
+    readonly schema: unknown;
+    readonly isRequired: boolean;
+    /** Whether it is of any media type. */
+    readonly isBytes: boolean;
+  } | null;
   readonly data: unknown;
+  /** Whether the data are of any media type: the function resolves to the response itself. */
+  readonly isBytes: boolean;
   /** Whether the response is the provider's own, without the envelope. */
   readonly isRaw: boolean;
-  readonly wantsKey: boolean;
+  readonly needsKey: boolean;
   readonly problems: readonly ProblemKind[];
   readonly comment: readonly string[];
 }
@@ -62,8 +69,11 @@ interface ProblemKind {
   readonly status: number;
 }
 
-/** Of combined schemas of an envelope or a Problem: references may form a circle. */
+/** How deep combined schemas of an envelope or a Problem are followed: references may form a circle. */
 const MAX_NESTED = 5;
+
+/** Marks a body of bytes. */
+const BYTES = 'x-modgate-bytes';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
@@ -127,10 +137,14 @@ function readFunction(source: Source, module: Draft): ClientFunction {
       place === 'query' ? [{ argument, name: wireName, isRequired, schema }] : [],
     ),
     body: isObject(operation['requestBody'])
-      ? { schema: readJsonSchema(body), isRequired: body['required'] === true }
+      ? {
+          schema: readJsonSchema(body),
+          isRequired: body['required'] === true,
+          isBytes: body[BYTES] === true,
+        }
       : null,
     ...success,
-    wantsKey: wantsKey(source),
+    needsKey: needsKey(source),
     problems: readProblems(source),
     comment: describeFunction(source),
   };
@@ -194,13 +208,18 @@ function splitPath(path: string, parameters: readonly Parameter[]): (string | Pa
   });
 }
 
-function readSuccess({ root, operation }: Source): { data: unknown; isRaw: boolean } {
+function readSuccess({
+  root,
+  operation,
+}: Source): Pick<ClientFunction, 'data' | 'isRaw' | 'isBytes'> {
   const responses = Object.entries(asObject(operation['responses']));
   const success = responses.find(([status]) => /^2/.test(status))?.[1];
-  const schema = readJsonSchema(followReference(root, success));
+  const response = followReference(root, success);
+  const isBytes = response[BYTES] === true;
+  const schema = isBytes ? true : readJsonSchema(response);
   const envelope = findEnvelope(root, schema);
-  if (envelope === null) return { data: schema, isRaw: true };
-  return { data: envelope['data'] ?? true, isRaw: false };
+  if (envelope === null) return { data: schema, isRaw: true, isBytes };
+  return { data: envelope['data'] ?? true, isRaw: false, isBytes };
 }
 
 /** The properties of the envelope, which may be combined of a common part and `data`; `null` in raw mode. */
@@ -235,11 +254,11 @@ function readJsonSchema(part: JsonObject): unknown {
   return asObject(media?.[1])['schema'] ?? true;
 }
 
-function wantsKey({ root, item, operation }: Source): boolean {
+function needsKey({ root, item, operation }: Source): boolean {
   const parameters = [...asList(item['parameters']), ...asList(operation['parameters'])];
   return parameters.some((entry) => {
-    const { in: place, name } = followReference(root, entry);
-    return place === 'header' && /^idempotency-key$/i.test(String(name));
+    const { in: place, name, required } = followReference(root, entry);
+    return place === 'header' && required === true && /^idempotency-key$/i.test(String(name));
   });
 }
 

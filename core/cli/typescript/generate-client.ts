@@ -1,11 +1,18 @@
-import type { JsonObject } from '../json-value.js';
-import type { ClientFunction, ClientModel, ClientModule } from './client-model.js';
+import { asObject, type JsonObject } from '../json-value.js';
+import {
+  type ClientFunction,
+  type ClientModel,
+  type ClientModule,
+  followReference,
+} from './client-model.js';
 import { formatComment } from './comment.js';
-import { findPaging, type Paging } from './find-paging.js';
-import { toKey, UniqueNames } from './names.js';
+import { toKey, toMethodName, UniqueNames } from './names.js';
 import { RUNTIME_CODE, RUNTIME_PAGES, RUNTIME_TYPES } from './runtime.js';
 import { describeSchema, type TypeNames, typeOfSchema } from './schema-type.js';
 import { SchemaTypes } from './schema-types.js';
+
+/** What lists of entities return, and what the console bridge makes of them. */
+const MEMBERS = ['next_cursor', 'nextCursor'];
 
 /** The TypeScript file: a header with the digest of the modules, an empty line, and the code. */
 export function generateClient(model: ClientModel): string {
@@ -105,12 +112,15 @@ function uniteProblems(problems: ClientFunction['problems']): string {
 
 /** The input and the data of a route. */
 function writeTypes(route: ClientFunction, names: TypeNames): string {
-  const { typeName, data } = route;
-  return `${writeInput(route, names)}export type ${typeName}Data = ${typeOfSchema(data, names)};\n\n`;
+  const { typeName, data, isBytes } = route;
+  const type = isBytes ? 'BytesResponse' : typeOfSchema(data, names);
+  return `${writeInput(route, names)}export type ${typeName}Data = ${type};\n\n`;
 }
 
 function writeInput({ typeName, path, query, body }: ClientFunction, names: TypeNames): string {
   const typeOf = (schema: unknown) => typeOfSchema(schema, names, { indent: '  ' });
+  const typeOfBody = ({ schema, isBytes }: NonNullable<ClientFunction['body']>) =>
+    isBytes ? 'BytesBody' : typeOf(schema);
   const members = [
     ...path.map((part) =>
       typeof part === 'string' ? '' : writeArgument(part.argument, part.schema, true, 'string'),
@@ -118,7 +128,7 @@ function writeInput({ typeName, path, query, body }: ClientFunction, names: Type
     ...query.map(({ argument, schema, isRequired }) => {
       return writeArgument(argument, schema, isRequired, typeOf(schema));
     }),
-    body === null ? '' : writeArgument('body', body.schema, body.isRequired, typeOf(body.schema)),
+    body === null ? '' : writeArgument('body', body.schema, body.isRequired, typeOfBody(body)),
   ].filter((member) => member !== '');
   if (members.length === 0) return '';
   return `export interface ${typeName}Input {\n${members.join('')}}\n\n`;
@@ -133,16 +143,19 @@ function writeArgument(name: string, schema: unknown, isRequired: boolean, type:
 function writeSignature(route: ClientFunction, paging: Paging | null): string {
   const { name, typeName, comment } = route;
   const result = `Result<${typeName}Data, ${typeName}Error>`;
-  const call = `${formatComment(comment, '  ')}  ${toKey(name)}(${writeParameters(route)}): Promise<${result}>;\n`;
+  const call = `${formatComment(comment, '  ')}  ${toMethodName(name)}(${writeParameters(route)}): Promise<${result}>;\n`;
   if (paging === null) return call;
   const text = `All pages of \`${name}\`, until the last one or the first failure.`;
   const pages = `AsyncGenerator<${result}, void, undefined>`;
-  return `${call}${formatComment([text], '  ')}  ${toKey(paging.name)}(${writeParameters(route)}): ${pages};\n`;
+  return `${call}${formatComment([text], '  ')}  ${toMethodName(paging.name)}(${writeParameters(route)}): ${pages};\n`;
 }
 
 function writeParameters(route: ClientFunction): string {
-  const key = route.wantsKey ? ' & { readonly idempotencyKey?: string | undefined }' : '';
-  return `${writeInputParameter(route)}, options?: CallOptions${key}`;
+  const input = writeInputParameter(route);
+  if (!route.needsKey) return `${input}, options?: CallOptions`;
+  // A parameter before a required one cannot be left out.
+  const given = input.replace(/^input\?: (.*)$/, 'input: $1 | undefined');
+  return `${given}, options: CallOptions & { readonly idempotencyKey: string }`;
 }
 
 function writeInputParameter({ typeName, path, query, body }: ClientFunction): string {
@@ -157,7 +170,7 @@ function writeInputParameter({ typeName, path, query, body }: ClientFunction): s
 }
 
 function writeFunction(route: ClientFunction, paging: Paging | null): string {
-  const { name, method, path, query, isRaw, wantsKey } = route;
+  const { name, method, path, query, isRaw } = route;
   const parts = path.map((part) => {
     if (typeof part === 'string') return JSON.stringify(part);
     return `{ argument: ${JSON.stringify(part.argument)}, rest: ${part.isRest} }`;
@@ -171,7 +184,8 @@ function writeFunction(route: ClientFunction, paging: Paging | null): string {
     `path: [${parts.join(', ')}]`,
     `query: [${names.join(', ')}]`,
     `raw: ${isRaw}`,
-    `key: ${wantsKey}`,
+    ...(route.body?.isBytes === true ? ["sends: 'bytes'"] : []),
+    ...(route.isBytes ? ["answers: 'bytes'"] : []),
   ].join(', ');
   const call = `    ${keyOf(name)}: (input, options) =>\n      send({ ${data} }, input, options),\n`;
   if (paging === null) return call;
@@ -194,13 +208,15 @@ function writeFactory({ modules }: ClientModel): string {
     ({ member, typeName }) => `  readonly ${toKey(member)}: ${typeName};\n`,
   );
   const values = modules.map(
-    (module) => `    ${keyOf(module.member)}: ${creatorOf(module)}(send),\n`,
+    (module) =>
+      `    ${keyOf(module.member)}: ${creatorOf(module)}(${writeSend(module, modules)}),\n`,
   );
   const body =
     modules.length === 0
-      ? '  void createSend(options);\n  return {};\n'
-      : `  const send = createSend(options);\n  return {\n${values.join('')}  };\n`;
-  return `/** One member per module. */
+      ? "  void createSend(options, '');\n  return {};\n"
+      : `  return {\n${values.join('')}  };\n`;
+  return `${writeOptions(modules)}
+/** One member per module. */
 export interface Client {
 ${members.join('')}}
 
@@ -208,4 +224,44 @@ ${members.join('')}}
 export function createClient(options: ClientOptions): Client {
 ${body}}
 `;
+}
+
+/** How a route pages: it takes a cursor in its query and returns the next one. */
+interface Paging {
+  /** The name of the function that reads all pages. */
+  readonly name: string;
+  /** The argument for the cursor. */
+  readonly argument: string;
+  /** The member of the data that has the next cursor. */
+  readonly member: string;
+}
+
+/** @param names those of all functions of the module; the found one is added */
+function findPaging(route: ClientFunction, schemas: JsonObject, names: UniqueNames): Paging | null {
+  const cursor = route.query.find(({ name, isRequired }) => name === 'cursor' && !isRequired);
+  if (route.method !== 'GET' || cursor === undefined) return null;
+  const root = { components: { schemas } };
+  const properties = asObject(followReference(root, route.data)['properties']);
+  const member = MEMBERS.find((name) => Object.hasOwn(properties, name));
+  if (member === undefined) return null;
+  return { name: names.add(`${route.name}Pages`), argument: cursor.argument, member };
+}
+
+/** Where the modules answer: one path, or one for each of several modules. */
+function writeOptions(modules: readonly ClientModule[]): string {
+  const type =
+    modules.length === 1
+      ? 'string'
+      : `{ ${modules.map(({ name }) => `readonly ${toKey(name)}?: string | undefined`).join('; ')} }`;
+  return `export interface ClientOptions extends ConnectionOptions {
+  /** The path of a mount, such as \`/api/orders\`. Default: the own path of the module. */
+  readonly basePath?: ${type} | undefined;
+}
+`;
+}
+
+function writeSend({ name }: ClientModule, modules: readonly ClientModule[]): string {
+  const own = JSON.stringify(`/modules/${encodeURIComponent(name)}/http`);
+  const basePath = modules.length === 1 ? '' : `?.[${JSON.stringify(name)}]`;
+  return `createSend(options, ${own}, options.basePath${basePath})`;
 }

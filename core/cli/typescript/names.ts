@@ -27,6 +27,11 @@ export function toKey(name: string): string {
   return IDENTIFIER.test(name) ? name : JSON.stringify(name);
 }
 
+/** The name as that of a method: `new` as it stands would declare a constructor. */
+export function toMethodName(name: string): string {
+  return name === 'new' ? JSON.stringify(name) : toKey(name);
+}
+
 /** Equal names get `_2`, `_3` and so on. */
 export class UniqueNames {
   readonly #taken: Set<string>;

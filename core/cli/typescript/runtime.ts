@@ -11,10 +11,23 @@ type Signal = Global<'AbortSignal', { readonly aborted: boolean }>;
 /** \`Headers\`, where the platform has them. */
 type ResponseHeaders = Global<'Headers', { get(name: string): string | null }>;
 
+/** A body of bytes. Of a stream or of bytes alone, \`content-type\` has to be in the headers of the call. */
+export type BytesBody =
+  | string
+  | Uint8Array
+  | Global<'ArrayBuffer', never>
+  | Global<'Blob', never>
+  | Global<'FormData', never>
+  | Global<'ReadableStream', never>;
+
+/** \`Response\`, where the platform has it. */
+export type BytesResponse = Global<'Response', FetchResponse>;
+
 interface FetchInit {
   method: string;
   headers: { [name: string]: string };
-  body?: string;
+  body?: string | BytesBody;
+  duplex?: 'half';
   signal?: Signal;
 }
 
@@ -26,7 +39,7 @@ interface FetchResponse {
 
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>;
 
-export interface ClientOptions {
+interface ConnectionOptions {
   /** Of the host: \`https://api.example\`. */
   readonly url: string;
   /** A bearer token, or a function that returns the current one. */
@@ -93,7 +106,8 @@ export const RUNTIME_CODE = `interface Route {
   /** Arguments by the names in the query. */
   readonly query: readonly { readonly argument: string; readonly name: string }[];
   readonly raw: boolean;
-  readonly key: boolean;
+  readonly sends?: 'bytes';
+  readonly answers?: 'bytes';
 }
 
 type Input = object | undefined;
@@ -104,27 +118,35 @@ type Send = <Data, Reason>(
   options: (CallOptions & { readonly idempotencyKey?: string | undefined }) | undefined,
 ) => Promise<Result<Data, Reason>>;
 
-function createSend(client: ClientOptions): Send {
-  const base = client.url.replace(/\\/+$/, '');
+/** @param own the path of the module @param basePath that of a mount */
+function createSend(client: ConnectionOptions, own: string, basePath = own): Send {
+  const base = client.url.replace(/\\/+$/, '') + basePath.replace(/\\/+$/, '');
   const fetcher = client.fetch ?? (globalThis as unknown as { fetch: Fetch }).fetch;
   return async <Data, Reason>(...[route, input, options = {}]: Parameters<Send>) => {
     const path = createPath(route, input);
     if (path === null) return noRoute() as Failure<Reason>;
     const token = typeof client.token === 'function' ? await client.token() : client.token;
     const body = readArgument(input, 'body');
-    const headers: { [name: string]: string } = { accept: 'application/json' };
+    const accept = route.answers === 'bytes' ? '*/*' : 'application/json';
+    const headers: { [name: string]: string } = { accept };
     if (token !== undefined) headers['authorization'] = \`Bearer \${token}\`;
-    if (body !== undefined) headers['content-type'] = 'application/json';
-    if (route.key) headers['idempotency-key'] = options.idempotencyKey ?? createKey();
+    const isJson = body !== undefined && route.sends !== 'bytes';
+    if (isJson) headers['content-type'] = 'application/json';
+    if (options.idempotencyKey !== undefined) headers['idempotency-key'] = options.idempotencyKey;
     for (const [name, value] of Object.entries(options.headers ?? {})) {
       headers[name.toLowerCase()] = value;
     }
-    const response = await fetcher(base + path + createQuery(route, input), {
+    const response = await fetcher(base + path.slice(own.length) + createQuery(route, input), {
       method: route.method,
       headers,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(isJson ? { body: JSON.stringify(body) } : {}),
+      ...(body === undefined || isJson ? {} : { body: body as BytesBody, duplex: 'half' as const }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
+    const { status } = response;
+    if (route.answers === 'bytes' && status >= 200 && status < 300) {
+      return { ok: true, status, data: response as Data, headers: response.headers };
+    }
     return readResponse<Data, Reason>(route, response, await response.text());
   };
 }
@@ -169,13 +191,6 @@ function encode(text: string): string {
 function readArgument(input: Input, name: string): unknown {
   if (input === undefined || !Object.prototype.hasOwnProperty.call(input, name)) return undefined;
   return (input as { readonly [name: string]: unknown })[name];
-}
-
-function createKey(): string {
-  const platform = globalThis as unknown as { crypto?: { randomUUID?: () => string } };
-  const unique = platform.crypto?.randomUUID?.();
-  if (unique !== undefined) return unique;
-  return \`\${Date.now().toString(36)}-\${Math.random().toString(36).slice(2)}-\${Math.random().toString(36).slice(2)}\`;
 }
 
 function readResponse<Data, Reason>(

@@ -10,7 +10,7 @@ export interface TypeNames {
 }
 
 interface TypePlace {
-  /** Of the line that the type starts in. */
+  /** The indentation of the line that the type starts in. */
   readonly indent?: string;
   /** Whether this is the declaration of the name of the schema. */
   readonly isNamed?: boolean;

@@ -46,7 +46,7 @@ export async function readBody(
 }
 
 /** A request without either header has no body (RFC 9112 6.3). */
-function hasBody({ headers }: IncomingMessage): boolean {
+export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
@@ -58,7 +58,7 @@ function collect(
   createError: () => HostError,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const pieces = new BodyPieces();
+    let pieces = new BodyPieces();
     const stop = () => {
       request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
       signal.removeEventListener('abort', onAbort);
@@ -68,6 +68,8 @@ function collect(
       const rejection = pieces.length > limit ? createError() : held.hold(chunk.length);
       if (rejection === null) return;
       stop();
+      // The error lives as long as the request, and its stack refers to this function.
+      pieces = new BodyPieces();
       reject(rejection);
     };
     const onEnd = () => {
@@ -93,19 +95,24 @@ export async function withStallTimeout<T>(
   timeoutMs: number,
   reading: Promise<T>,
 ): Promise<T> {
-  let received = request.socket.bytesRead;
+  let hasProgress = false;
+  // Bytes of the connection do not count: a client can send the framing of a chunk without end.
+  const onData = () => {
+    hasProgress = true;
+  };
+  request.on('data', onData);
   let timer: NodeJS.Timeout | undefined;
   const stalled = new Promise<never>((_, reject) => {
     timer = setInterval(() => {
-      const { bytesRead } = request.socket;
-      if (bytesRead === received && !request.complete) reject(createStallError(timeoutMs));
-      received = bytesRead;
+      if (!hasProgress && !request.complete) reject(createStallError(timeoutMs));
+      hasProgress = false;
     }, timeoutMs);
   });
   try {
     return await Promise.race([reading, stalled]);
   } finally {
     clearInterval(timer);
+    request.off('data', onData);
   }
 }
 

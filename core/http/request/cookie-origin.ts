@@ -3,7 +3,7 @@ import { HostError } from '../../errors.js';
 import type { CallerHeaders } from './caller-headers.js';
 import { findOwnOrigin } from './own-origin.js';
 
-/** The pages whose requests may use a cookie as their credential. */
+/** The pages whose requests may use a credential that browsers add by themselves. */
 export interface TrustedPages {
   /** The origin under which the host is reached; `null`: that of the request, where it is reliable. */
   readonly publicUrl: string | null;
@@ -16,23 +16,49 @@ interface CookieRequest {
   readonly headers: CallerHeaders;
 }
 
+/** What browsers add by themselves. */
+type BrowserCredential = 'cookie' | 'password' | 'certificate';
+
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /**
- * Browsers add cookies to requests of any page, so the page must be one of the host or a trusted one
+ * Clients that are no browsers have passwords and certificates too: they send neither of these headers.
+ * @throws HostError 403.
+ */
+export function assertTrustedPageOrNone(
+  request: CookieRequest,
+  pages: TrustedPages,
+  credential: BrowserCredential,
+): void {
+  const { headers } = request;
+  const isPage = headers.get('origin') ?? headers.get('sec-fetch-site');
+  if (isPage !== undefined) assertTrustedPage(request, pages, credential);
+}
+
+/**
+ * Browsers add such a credential to requests of any page, so the page must be one of the host or a trusted one
  * (cross-site request forgery).
  * @throws HostError 403.
  */
-export function assertTrustedPage({ req, headers }: CookieRequest, pages: TrustedPages): void {
+export function assertTrustedPage(
+  { req, headers }: CookieRequest,
+  pages: TrustedPages,
+  credential: BrowserCredential,
+): void {
   if (SAFE_METHODS.has(req.method ?? '')) return;
   if (headers.get('sec-fetch-site') === 'same-origin') return;
   const origin = headers.get('origin');
   if (origin !== undefined && isTrusted(origin, req, pages)) return;
-  throw new HostError('forbidden', 'a cookie is accepted only from pages of a trusted origin', {
-    errors: [{ field: 'origin', reason: origin === undefined ? 'missing' : 'not trusted' }],
-    nextActions: ['send the credentials in a header, or call from a page of a trusted origin'],
-    reason: 'cookie',
-  });
+  throw new HostError(
+    'forbidden',
+    `a ${credential} is accepted only from pages of a trusted origin`,
+    {
+      errors: [{ field: 'origin', reason: origin === undefined ? 'missing' : 'not trusted' }],
+      nextActions: ['send the credentials in a header, or call from a page of a trusted origin'],
+      reason: credential,
+      step: 'origin',
+    },
+  );
 }
 
 function isTrusted(origin: string, req: IncomingMessage, pages: TrustedPages): boolean {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { HostError } from '../../errors.js';
-import { isLoopbackHostHeader } from '../../lib/loopback.js';
+import { isLoopbackAddress, isLoopbackHostHeader } from '../../lib/loopback.js';
+import type { MountSource } from '../../modules/mount-table.js';
 import type { CallerHeaders } from './caller-headers.js';
 
 export interface HeadLimits {
@@ -8,6 +9,7 @@ export interface HeadLimits {
   readonly maxHeaders: number;
   /** Rejects other host names: with development tokens on, a page that rebinds its name must not be served. */
   readonly loopbackOnly: boolean;
+  readonly mounts: MountSource;
 }
 
 interface ReceivedRequest {
@@ -22,7 +24,7 @@ const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~%-]+)(?::\d{0,5})?$/;
 export function assertHead({ req, headers }: ReceivedRequest, limits: HeadLimits): void {
   assertFraming(req, headers);
   assertHeaderCount(req, limits.maxHeaders);
-  if (limits.loopbackOnly) assertLoopbackHost(headers);
+  if (limits.loopbackOnly) assertLoopbackHost(req, headers, limits.mounts);
   assertExpectation(headers);
 }
 
@@ -69,11 +71,18 @@ function assertHeaderCount({ rawHeaders }: IncomingMessage, maxHeaders: number):
   });
 }
 
-function assertLoopbackHost(headers: CallerHeaders): void {
-  if (isLoopbackHostHeader(headers.get('host'))) return;
+/** The name of a mount is configured: a page cannot rebind one of its own to it. */
+function assertLoopbackHost(
+  { socket }: IncomingMessage,
+  headers: CallerHeaders,
+  { mounts }: MountSource,
+): void {
+  const host = headers.get('host');
+  if (isLoopbackHostHeader(host)) return;
+  if (mounts.hasHost(host) && isLoopbackAddress(socket.remoteAddress ?? '')) return;
   throw new HostError('forbidden', 'with development tokens on, only loopback hosts are served', {
     errors: [{ field: 'host', reason: 'not a loopback name' }],
-    nextActions: ['call the host as localhost'],
+    nextActions: ['call the host as localhost', 'allow it with --allow-dev-auth-anywhere'],
   });
 }
 

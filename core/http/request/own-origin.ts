@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { isLoopbackAddress, isLoopbackHostHeader } from '../../lib/loopback.js';
+import { isLoopbackAddress } from '../../lib/loopback.js';
+import { isFromLoopback } from './loopback-rights.js';
 
 /**
  * The origin under which the client reaches the host: of the public URL, otherwise of the host's own TLS or
@@ -19,7 +20,7 @@ export function findOwnOrigin(req: IncomingMessage, publicOrigin: string | null)
   }
   // A proxy on this machine passes on another name: browsers do not see a loopback address then.
   const { host } = req.headers;
-  if (!isLoopbackAddress(localAddress) || !isLoopbackHostHeader(host)) return null;
+  if (!isLoopbackAddress(localAddress) || !isFromLoopback(req)) return null;
   return createOrigin('http', host?.replace(/:\d*$/, '').toLowerCase() ?? 'localhost', localPort);
 }
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { AUTHORIZATION_ONLY } from '../../auth/authenticate.js';
 import type { CallerCredentials } from '../../auth/caller-credentials.js';
+import type { Client } from '../../operations/request.js';
 import type { CallerHeaders } from './caller-headers.js';
-import { removeOwnCookies } from './own-cookies.js';
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -26,28 +26,31 @@ function isPresent(headers: CallerHeaders, name: string): boolean {
   return name !== 'cookie' || removeOwnCookies(value) !== '';
 }
 
-/** The credentials of a request. Its address and headers are read only for an authenticator that asks for them. */
+interface PresentingRequest {
+  readonly req: IncomingMessage;
+  readonly client: Client | null;
+}
+
+/** The credentials of a request. Its headers are read only for an authenticator that asks for them. */
 export class RequestCredentials implements CallerCredentials {
   readonly scheme: string;
   readonly token: string;
   readonly method: string;
   readonly target: string;
+  readonly address: string | undefined;
   readonly #req: IncomingMessage;
   #headers: CallerCredentials['headers'] | null = null;
 
   constructor(
-    req: IncomingMessage,
+    { req, client }: PresentingRequest,
     { scheme, token }: Pick<CallerCredentials, 'scheme' | 'token'>,
   ) {
     this.scheme = scheme;
     this.token = token;
     this.method = req.method ?? '';
     this.target = req.url ?? '';
+    this.address = client?.address;
     this.#req = req;
-  }
-
-  get address(): string | undefined {
-    return this.#req.socket.remoteAddress;
   }
 
   get headers(): CallerCredentials['headers'] {
@@ -69,4 +72,16 @@ function groupHeaders(raw: readonly string[]): ReadonlyMap<string, readonly stri
     else values.push(value);
   }
   return headers;
+}
+
+/** Cookies of the host itself, such as the session of its console. They count on its own pages only. */
+const OWN_COOKIE = /^(?:__host-|__secure-)?modgate(?:$|[-_.])/i;
+
+/** A `cookie` header without the cookies of the host; empty if no other is left. */
+function removeOwnCookies(header: string): string {
+  return header
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair !== '' && !OWN_COOKIE.test(pair.split('=', 1)[0]?.trim() ?? ''))
+    .join('; ');
 }

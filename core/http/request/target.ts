@@ -1,28 +1,24 @@
 import { MODULE_NAME } from '../../descriptor/identifiers.js';
-import { isDotSegment, UNREACHABLE } from '../../lib/path-segment.js';
-import type { ModuleTarget } from '../../operations/request.js';
+import { type Mount, mountBase } from '../../descriptor/mounts.js';
+import {
+  type DecodedPath,
+  decodePath,
+  decodeSegment,
+  findPathProblem,
+  findSpecialForm,
+  type PathProblem,
+} from '../../lib/routing/request-path.js';
+import type { MountSource } from '../../modules/mount-table.js';
+import type { ParsedTarget } from '../../operations/request.js';
 
-/**
- * A parsed request target. Parsing works on the raw target and rejects instead of repairing, so that the bytes
- * that are matched, authorized and forwarded are the same.
- */
-export type ParsedTarget =
-  /** Not of the shape `/modules/{module}/http` or `/modules/{module}/http/{*path}`: a route of the host, or unknown. */
-  | { readonly kind: 'host' }
-  /** Of the shape, but no route can match it: 404 after authentication. `module` is `null` if it has no valid name. */
-  | { readonly kind: 'unmatched'; readonly module: string | null }
-  | ({ readonly kind: 'module' } & ModuleTarget);
-
-export const PREFIX = '/modules/';
-export const MARK = '/http';
+const PREFIX = '/modules/';
+const MARK = '/http';
 const ROOT = '/';
 const HOST: ParsedTarget = { kind: 'host' };
-const UNMATCHED: ParsedTarget = { kind: 'unmatched', module: null };
 
-// Visible ASCII except for what a URL parser rewrites or splits on: " # < > ? \ ^ ` { | }
-const UNREWRITTEN_PATH = /^[!$-;=@-[\]_a-z~]*$/;
-// What can be sent on a request line. The client library throws for anything else.
-const SENDABLE_QUERY = /^[!"$-\u00ff]*$/;
+// What cannot be sent on a request line: the client library throws for it.
+const UNSENDABLE = /[^!"$-\u00ff]/;
+const ORIGIN = /^https?:\/\/([^/?#]*)/i;
 const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 
 /** @param target exactly as on the request line */
@@ -37,19 +33,69 @@ export function parseTarget(target: string): ParsedTarget {
   if (!localPath.startsWith('/')) return HOST;
 
   const query = queryStart === -1 ? '' : target.slice(queryStart);
-  const module = decodeSegment(path.slice(PREFIX.length, moduleEnd));
-  if (module === null || !MODULE_NAME.test(module)) return UNMATCHED;
-  if (!SENDABLE_QUERY.test(query)) return { kind: 'unmatched', module };
+  const rawModule = path.slice(PREFIX.length, moduleEnd);
+  const module = decodeSegment(rawModule);
+  if (module === null || !MODULE_NAME.test(module)) {
+    return { kind: 'unmatched', module: null, problem: explainModule(rawModule, module) };
+  }
+  return parseLocal(module, null, localPath, query);
+}
 
-  const segments = decodeSegments(localPath);
-  if (segments === null) return { kind: 'unmatched', module };
+/**
+ * Parses a target that may be below a mount.
+ * @param host the `host` header
+ */
+export function parseCalledTarget(
+  target: string,
+  host: string | undefined,
+  { mounts }: MountSource,
+): ParsedTarget {
+  const found = mounts.isEmpty ? null : mounts.find(host, target);
+  if (found === null) return parseTarget(target);
+  if (found === 'host') return HOST;
+  const { module, mount } = found;
+  const queryStart = target.indexOf('?');
+  const pathEnd = queryStart === -1 ? target.length : queryStart;
+  const localPath = target.slice(mountBase(mount).length, pathEnd) || ROOT;
+  return parseLocal(module, mount, localPath, target.slice(pathEnd));
+}
+
+/** Parses a path, or a whole URL, whose host counts as the `host` header. */
+export function parseAddress(address: string, mounts: MountSource): ParsedTarget {
+  const [origin, host] = ORIGIN.exec(address) ?? [];
+  if (origin === undefined) return parseCalledTarget(address, undefined, mounts);
+  const target = address.slice(origin.length).replace(/#.*$/, '');
+  return parseCalledTarget(target.startsWith('/') ? target : `/${target}`, host, mounts);
+}
+
+/** What stands behind the base of a module. @param mount under which it was called; `null` for its own path */
+function parseLocal(
+  module: string,
+  mount: Mount | null,
+  localPath: string,
+  query: string,
+): ParsedTarget {
+  if (UNSENDABLE.test(query)) return { kind: 'unmatched', module, problem: UNSENDABLE_QUERY };
+  const decoded = decodePath(localPath);
+  if (decoded === null || (mount === null && isMalformedBridgePath(decoded))) {
+    const problem = findPathProblem(localPath) ?? findSpecialForm(localPath);
+    if (problem === null) throw new Error('an unmatched path breaks a rule');
+    return { kind: 'unmatched', module, problem };
+  }
   return {
     kind: 'module',
     module,
     forwardTarget: localPath + query,
-    segments,
-    providerPath: localPath.includes('%') ? `/${segments.join('/')}` : localPath,
+    ...decoded,
+    providerPath: localPath.includes('%') ? `/${decoded.segments.join('/')}` : localPath,
+    mount,
   };
+}
+
+/** A permission is a plain segment, and no module has routes at its place. */
+function isMalformedBridgePath({ segments, encoded }: DecodedPath): boolean {
+  if (segments.length !== 2 || segments[0] !== 'console-bridge') return false;
+  return segments[1] === '' || encoded.length > 0;
 }
 
 /** Whether the path is below `/modules/`, of any shape. */
@@ -61,30 +107,31 @@ export function isUnderModules(target: string): boolean {
 function parseForeignForm(target: string): ParsedTarget {
   const authority = ABSOLUTE_FORM.exec(target);
   if (authority === null) return HOST;
-  return parseTarget(target.slice(authority[0].length)).kind === 'host' ? HOST : UNMATCHED;
+  const { kind } = parseTarget(target.slice(authority[0].length));
+  return kind === 'host' ? HOST : { kind: 'unmatched', module: null, problem: ABSOLUTE };
 }
 
-function decodeSegments(localPath: string): string[] | null {
-  if (localPath === ROOT) return [];
-  if (!UNREWRITTEN_PATH.test(localPath)) return null;
-  const segments = localPath.slice(1).split('/');
-  for (let index = 0; index < segments.length; index += 1) {
-    const raw = segments[index] ?? '';
-    const decoded = decodeSegment(raw);
-    if (decoded === null || decoded === '' || isDotSegment(decoded)) return null;
-    if (decoded === raw) continue;
-    if (UNREACHABLE.test(decoded)) return null;
-    segments[index] = decoded;
-  }
-  return segments;
-}
+const ABSOLUTE: PathProblem = {
+  rule: 'absolute-form',
+  segment: null,
+  reason: 'the target starts with a scheme and a host',
+};
 
-/** Percent-decodes once, strictly; `null` where that is not valid UTF-8. */
-export function decodeSegment(raw: string): string | null {
-  if (!raw.includes('%')) return raw;
-  try {
-    return decodeURIComponent(raw);
-  } catch {
-    return null;
+const UNSENDABLE_QUERY: PathProblem = {
+  rule: 'query-characters',
+  segment: null,
+  reason: 'the query contains a character that must be encoded',
+};
+
+function explainModule(raw: string, decoded: string | null): PathProblem {
+  if (decoded === null) {
+    const reason = 'the module is not percent-encoded UTF-8';
+    return { rule: 'bad-encoding', segment: null, reason };
   }
+  const hint = /%2f/i.test(raw) ? '' : "; a slash in it is written '%2F'";
+  return {
+    rule: 'module-name',
+    segment: null,
+    reason: `the module is not a valid name${hint}`,
+  };
 }

@@ -29,14 +29,15 @@ export function createErrorReply(
   }
   if (error instanceof ProviderError) {
     request.facts.failure = error.failure;
-    request.facts.failureDetail = error.failureDetail;
+    request.facts.failure_detail = error.failureDetail;
   }
   const known = error instanceof RejectedCall ? createOverloadError(error) : error;
   const isExpected = known instanceof HostError;
   if (!isExpected) log.error({ err: error, request_id: request.requestId }, 'request failed');
   const problem = isExpected ? known : createInternalError(error);
-  request.facts.reason = problem.reason;
-  const headers = isUnderModules(request.target) ? ORIGIN : NO_HEADERS;
+  request.reject(problem);
+  const headers =
+    request.parsed.kind !== 'host' || isUnderModules(request.target) ? ORIGIN : NO_HEADERS;
   return createProblemReply(problem, request, {
     accept: request.headers.get('accept'),
     challenges,

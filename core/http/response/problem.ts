@@ -1,6 +1,6 @@
 import { type HostError, PROBLEMS } from '../../errors.js';
 import { JSON_TYPE, Reply } from '../../operations/reply.js';
-import type { RequestIds } from '../request/ids.js';
+import type { RequestIds } from '../request/caller-headers.js';
 
 /** The one error body of the host, in wire names. */
 interface Problem {

@@ -2,15 +2,16 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Log } from '../../contract/index.js';
 import { BatchQueue } from '../../lib/batch-queue.js';
-import type { Reply } from '../../operations/reply.js';
+import { BODILESS, type Reply } from '../../operations/reply.js';
 import type { HeldMemory } from '../../provider/held-memory.js';
-import type { RequestIds } from '../request/ids.js';
-import { writeReply } from './write-reply.js';
+import type { RequestIds } from '../request/caller-headers.js';
 
 /** The request that a reply is for. */
 interface RepliedRequest extends RequestIds {
   /** Learns that the client reads the reply slowly. */
   readonly held?: Pick<HeldMemory, 'beginSending'>;
+  /** Whether the connection is closed after the reply. Default false. */
+  readonly isLast?: boolean;
 }
 
 interface QueuedReply {
@@ -52,7 +53,7 @@ export class ReplyQueue {
     try {
       const reply = finish();
       if (reply === null) return;
-      writeReply(response, reply, request, lifecycle.isClosing);
+      writeReply(response, reply, request, lifecycle.isClosing || request.isLast === true);
       if (response.socket === null || response.writableLength === 0) return;
       // Small responses fit into the buffers of the system.
       request.held?.beginSending();
@@ -73,4 +74,50 @@ function setSendTimeout(response: ServerResponse, socket: Socket, timeoutMs: num
   socket.setTimeout(timeoutMs);
   // Before Node sets the idle timeout, which it does in the same event.
   response.prependOnceListener('finish', () => socket.setTimeout(0));
+}
+
+const NO_STORE = 'no-store';
+/** Up to here copying the pieces of a body is cheaper than writing them one by one. Bytes. */
+const JOINED_BYTES = 16_384;
+
+/**
+ * The headers of a response: names and values in turn.
+ * @param isLast whether the connection is closed after the response
+ */
+export function listHeaders(
+  { status, contentType, cacheControl, headers, contentLength }: Reply,
+  { requestId, correlationId }: RequestIds,
+  isLast: boolean,
+): string[] {
+  const head = ['x-request-id', requestId, 'x-correlation-id', correlationId];
+  head.push('x-content-type-options', 'nosniff', 'cache-control', cacheControl ?? NO_STORE);
+  if (contentType !== null) head.push('content-type', contentType);
+  head.push(...headers);
+  // Behind `content-disposition`, whose characters Node garbles after a length.
+  if (!BODILESS.has(status) && contentLength !== null) {
+    head.push('content-length', String(contentLength));
+  }
+  if (isLast && !headers.includes('connection')) head.push('connection', 'close');
+  return head;
+}
+
+/** @param isLast whether the connection is closed after the response */
+function writeReply(
+  response: ServerResponse,
+  reply: Reply,
+  ids: RequestIds,
+  isLast: boolean,
+): void {
+  response.writeHead(reply.status, listHeaders(reply, ids, isLast));
+  if (response.req.method === 'HEAD') response.end();
+  else writeBody(response, reply);
+}
+
+function writeBody(response: ServerResponse, { pieces, length }: Reply): void {
+  if (length <= JOINED_BYTES) {
+    response.end(Buffer.concat(pieces, length));
+    return;
+  }
+  for (const piece of pieces) response.write(piece);
+  response.end();
 }

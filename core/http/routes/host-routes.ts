@@ -2,43 +2,33 @@ import Router, { type RouterContext } from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Actor } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
-import { isLoopbackHostHeader } from '../../lib/loopback.js';
+import type { DependencyContainer } from '../../injection.js';
+import type { MountSource } from '../../modules/mount-table.js';
 import { authorize } from '../../operations/authorization.js';
-import type { Explain } from '../../operations/explain/explain.js';
-import type { ExplainCalls } from '../../operations/explain/explain-calls.js';
-import { assertSignedBody } from '../../operations/forward/signed-body.js';
-import { Reply } from '../../operations/reply.js';
-import type { ListAudit } from '../../operations/status/list-audit.js';
-import type { ListCalls } from '../../operations/status/list-calls.js';
-import type { ListManifests } from '../../operations/status/list-manifests.js';
-import type { ListModules } from '../../operations/status/list-modules.js';
-import type { ListPlugins } from '../../operations/status/list-plugins.js';
-import type { ReadDescriptor } from '../../operations/status/read-descriptor.js';
-import type { ReadMetrics } from '../../operations/status/read-metrics.js';
-import type { ReadOpenApi } from '../../operations/status/read-openapi.js';
-import { type Authentication, authenticate } from '../authenticate-request.js';
+import { Explain } from '../../operations/explain/explain.js';
+import { assertSignedBody } from '../../operations/forward/body-policy.js';
+import { type Handler, Reply } from '../../operations/reply.js';
+import { ListAudit } from '../../operations/status/list-audit.js';
+import { ListCalls } from '../../operations/status/list-calls.js';
+import { ListManifests } from '../../operations/status/list-manifests.js';
+import { ListModules } from '../../operations/status/list-modules.js';
+import { ListPlugins } from '../../operations/status/list-plugins.js';
+import { ReadDescriptor } from '../../operations/status/read-descriptor.js';
+import { ReadMetrics } from '../../operations/status/read-metrics.js';
+import { ReadOpenApi } from '../../operations/status/read-openapi.js';
+import { isFromLoopback } from '../request/loopback-rights.js';
 import type { HostContext, HostState, RequestContext } from '../request-context.js';
 import { isProblemCode, renderProblemPage } from '../response/problem-page.js';
-import { readAuditQuery } from './audit-query.js';
-import { readCallQuery } from './calls-query.js';
 import { readExplainInput } from './explain-query.js';
 import type { HostPath } from './host-paths.js';
-import { readOpenApiQuery } from './openapi-query.js';
+import { readAuditQuery, readCallQuery, readOpenApiQuery } from './queries.js';
 import { createQueryError, moduleParameter, readQuery } from './query.js';
 import { createUnknownPath } from './unknown-path.js';
 
 export interface HostRoutesOptions {
-  readonly authentication: Authentication;
-  readonly listModules: ListModules;
-  readonly listManifests: ListManifests;
-  readonly listPlugins: ListPlugins;
-  readonly explain: Explain;
-  readonly explainCalls: ExplainCalls;
-  readonly listCalls: ListCalls;
-  readonly listAudit: ListAudit;
-  readonly readDescriptor: ReadDescriptor;
-  readonly readMetrics: ReadMetrics;
-  readonly readOpenApi: ReadOpenApi;
+  /** Builds the handlers. */
+  readonly container: Pick<DependencyContainer, 'resolve'>;
+  readonly mounts: MountSource;
   /** The keys with which providers verify `modgate-identity`. */
   readonly identityKeys: () => unknown;
   /** Whether `GET /metrics` needs no credentials: on a host that listens on loopback only. */
@@ -59,57 +49,60 @@ interface HostRouter {
 
 /** The host's own routes. Requests to `/modules/{module}/http/{*path}` never get here. */
 export function createHostRoutes(options: HostRoutesOptions): Middleware<HostState>[] {
+  const { container } = options;
   const router: HostRouter = new Router<HostState>({ strict: true, sensitive: true });
   addPublicRoutes(router, options);
-  const get = (
+  const get = <Input>(
     path: HostPath,
-    handle: (request: RequestContext, ctx: HostContext) => Promise<Reply>,
+    handler: Handler<Input>,
+    readInput: (ctx: HostContext) => Input,
   ) => {
     router.get(path, async (ctx) => {
-      await authenticateHostCall(ctx.state.request, options.authentication);
-      ctx.state.reply = await handle(ctx.state.request, ctx);
+      const { request } = ctx.state;
+      await authenticateHostCall(request);
+      ctx.state.reply = await handler.execute(readInput(ctx), request);
     });
   };
-  get('/modules', (request) => options.listModules.execute(null, request));
-  get('/manifests', (request) => options.listManifests.execute(null, request));
-  get('/plugins', (request) => options.listPlugins.execute(null, request));
-  get('/explain', (request, ctx) => {
-    const input = readExplainInput(ctx);
-    return 'requestId' in input
-      ? options.explainCalls.execute(input, request)
-      : options.explain.execute(input, request);
+  get('/modules', container.resolve(ListModules), readNothing);
+  get('/manifests', container.resolve(ListManifests), readNothing);
+  get('/plugins', container.resolve(ListPlugins), readNothing);
+  get('/explain', container.resolve(Explain), (ctx) => {
+    return readExplainInput(ctx, options.mounts);
   });
-  get('/calls', (request, ctx) => options.listCalls.execute(readCallQuery(ctx), request));
-  get('/openapi.json', (request, ctx) =>
-    options.readOpenApi.execute(readOpenApiQuery(ctx), request),
-  );
-  get('/audit', (request, ctx) => options.listAudit.execute(readAuditQuery(ctx), request));
-  get('/descriptors', (request, ctx) => {
-    const { module } = readQuery(ctx, { module: moduleParameter });
-    if (module === null) throw createQueryError('module', 'missing', 'use module');
-    return options.readDescriptor.execute(module, request);
-  });
+  get('/calls', container.resolve(ListCalls), readCallQuery);
+  get('/openapi.json', container.resolve(ReadOpenApi), readOpenApiQuery);
+  get('/audit', container.resolve(ListAudit), readAuditQuery);
+  get('/descriptors', container.resolve(ReadDescriptor), readDescriptorQuery);
+  const readMetrics = container.resolve(ReadMetrics);
   router.get('/metrics', async ({ state }) => {
     const { request } = state;
-    // A page that rebinds its name to loopback must not read them.
+    // A page that rebinds its name to loopback must not read them, nor a client behind a proxy.
     const isPublic =
-      options.hasPublicMetrics &&
-      request.inProcess === null &&
-      isLoopbackHostHeader(request.headers.get('host'));
-    const actor = isPublic ? null : await authenticateHostCall(request, options.authentication);
-    state.reply = await options.readMetrics.execute(actor);
+      options.hasPublicMetrics && request.inProcess === null && isFromLoopback(request.req);
+    const actor = isPublic ? null : await authenticateHostCall(request);
+    state.reply = await readMetrics.execute(actor);
   });
   return [router.routes() as Middleware<HostState>, rejectUnrouted];
 }
 
+function readNothing(): null {
+  return null;
+}
+
+/** `GET /descriptors?module=`. @throws HostError 400. */
+function readDescriptorQuery(ctx: HostContext): string {
+  const { module } = readQuery(ctx, { module: moduleParameter });
+  if (module === null) throw createQueryError('module', 'missing', 'use module');
+  return module;
+}
+
 /** These routes take no body, so the credentials must not cover one. */
-async function authenticateHostCall(
-  request: RequestContext,
-  authentication: Authentication,
-): Promise<Actor> {
-  const actor = await authenticate(request, authentication);
+async function authenticateHostCall(request: RequestContext): Promise<Actor> {
+  request.facts.step = 'actor';
+  await request.authenticate();
   assertSignedBody(request, null);
-  return actor;
+  request.facts.step = 'host';
+  return request.actor;
 }
 
 function addPublicRoutes(router: HostRouter, options: HostRoutesOptions): void {

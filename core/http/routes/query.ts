@@ -74,6 +74,7 @@ export function readQuery<P extends Parameters>(
 
 export function createQueryError(field: string, reason: string, usage: string): HostError {
   return new HostError('validation_failed', 'a parameter of the query is not valid', {
+    step: 'query',
     errors: [{ field, reason }],
     nextActions: [usage],
   });

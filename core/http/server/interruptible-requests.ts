@@ -1,11 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { HostError } from '../../errors.js';
-import type { RequestIds } from '../request/ids.js';
+import type { RequestIds } from '../request/caller-headers.js';
 
 /** A request that is handled while its body arrives. */
 export interface InterruptibleRequest extends RequestIds {
   /** Ends the request, since the rest of its body was rejected. The client has been sent the Problem. */
   interrupt(problem: HostError): void;
+  /** Whether its body is streamed, so that the time for whole requests does not count. */
+  readonly isStreaming: boolean;
 }
 
 const requests = new WeakMap<IncomingMessage, InterruptibleRequest>();

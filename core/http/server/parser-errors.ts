@@ -1,20 +1,21 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { HostError } from '../../errors.js';
-import { CallerHeaders } from '../request/caller-headers.js';
-import { createIds, type RequestIds } from '../request/ids.js';
+import { CallerHeaders, createIds, type RequestIds } from '../request/caller-headers.js';
 import { createProblemReply } from '../response/problem.js';
-import { listHeaders } from '../response/write-reply.js';
+import { listHeaders } from '../response/reply-queue.js';
 import { findInterruptible } from './interruptible-requests.js';
-import { endPipeline } from './pipelining.js';
+import { endPipeline, findCurrent } from './pipelining.js';
 
 /** For the client to read the response before the connection is closed. Milliseconds. */
 const LINGER_MS = 1000;
 
+const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
+
 // Errors of Node's parser and timers, which occur before there is a request; all others are 400.
 const STATUS_BY_CODE: ReadonlyMap<string, number> = new Map([
   ['HPE_HEADER_OVERFLOW', 431],
-  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+  [REQUEST_TIMEOUT, 408],
 ]);
 
 /** The client has closed its side of the connection. */
@@ -25,8 +26,16 @@ const DETAILS: ReadonlyMap<number, string> = new Map([
   [431, 'the head of the request is too large'],
 ]);
 
-/** Called for a rejected request that is not handled: it has no line `request` in the log. */
-export type RejectionObserver = (ids: RequestIds, status: number) => void;
+/**
+ * Called for a rejected request that is not handled.
+ * @param request `null` where the head could not be parsed
+ */
+export type RejectionObserver = (
+  problem: HostError,
+  ids: RequestIds,
+  request: IncomingMessage | null,
+  socket: Duplex,
+) => void;
 
 /**
  * Sends a Problem for an error of the parser, after the responses to the requests before it, and closes the
@@ -41,15 +50,22 @@ export function answerParserError(
     socket.destroy();
     return;
   }
+  if (error.code === REQUEST_TIMEOUT && isStreaming(socket)) return;
   const status = STATUS_BY_CODE.get(error.code ?? '') ?? 400;
   const detail = DETAILS.get(status) ?? 'the request is not well-formed HTTP';
-  const problem = new HostError('validation_failed', detail, { status });
+  const problem = new HostError('validation_failed', detail, { status, step: 'parser' });
   endPipeline(socket, (incomplete) => {
     const isGone = incomplete !== null && error.code === END_OF_INPUT;
     // Behind a part of a response, the client would read the Problem as the rest of it.
     if (isGone || incomplete?.headersSent === true) socket.destroy();
     else endWith(socket, problem, incomplete?.req ?? null, onRejected);
   });
+}
+
+/** Node reports a request that takes too long once, and goes on with it. */
+function isStreaming(socket: Duplex): boolean {
+  const current = findCurrent(socket);
+  return current !== null && findInterruptible(current.req)?.isStreaming === true;
 }
 
 /** Rejects CONNECT: the host is not a tunnel. */
@@ -61,7 +77,7 @@ export function answerConnect(
   // Node has removed its own listener.
   socket.on('error', () => socket.destroy());
   const detail = 'the method CONNECT is not implemented';
-  const problem = new HostError('validation_failed', detail, { status: 501 });
+  const problem = new HostError('validation_failed', detail, { status: 501, step: 'parser' });
   endPipeline(socket, () => endWith(socket, problem, request, onRejected));
 }
 
@@ -79,7 +95,7 @@ function endWith(
   const handled = request === null ? null : findInterruptible(request);
   const ids = handled ?? createIds(headers);
   socket.end(formatResponse(problem, ids, headers?.get('accept')));
-  if (handled === null) onRejected(ids, problem.status);
+  if (handled === null) onRejected(problem, ids, request, socket);
   else handled.interrupt(problem);
   const cut = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(cut));

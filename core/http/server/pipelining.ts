@@ -44,6 +44,11 @@ export function serializeRequests(
   };
 }
 
+/** The response to the request in progress; `null` without one. */
+export function findCurrent(socket: Duplex): ServerResponse | null {
+  return pipelines.get(socket)?.current ?? null;
+}
+
 /** Gets the response to the request that is incomplete; `null` without one. */
 type PipelineEnd = (incomplete: ServerResponse | null) => void;
 
@@ -100,6 +105,10 @@ class Pipeline {
   endWith(end: PipelineEnd): void {
     this.#end ??= end;
     this.#endIfAnswered();
+  }
+
+  get current(): ServerResponse | null {
+    return this.#unanswered[0] ?? null;
   }
 
   get #isFull(): boolean {

@@ -1,7 +1,7 @@
 import http, { type RequestListener, type Server } from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo, isIPv6, type Socket } from 'node:net';
-import type { HostConfig } from '../../config/host-config.js';
+import type { HostConfig } from '../../config/settings.js';
 import type { TlsPair } from '../tls/key-pair.js';
 import type { ReloadedPair } from '../tls/open-tls.js';
 import { closeWithdrawnClients } from '../tls/withdrawn-ca.js';

@@ -1,11 +1,14 @@
 import { Duplex } from 'node:stream';
 import type { Actor } from '../../contract/index.js';
+import type { Client } from '../../operations/request.js';
 
 /** On whose behalf a connection without a socket was opened. */
 export interface InProcessCaller {
   /** As the authenticators returned it. */
   readonly actor: Actor;
   readonly surface: string;
+  /** Of the request that the surface handles; `null` where it is not known. */
+  readonly client: Client | null;
 }
 
 /** Connects both ends in memory. Only here does a connection get a caller: nothing that is sent decides it. */
@@ -24,8 +27,6 @@ export function createInProcessConnection(caller: InProcessCaller): {
 export class ConnectionEnd extends Duplex {
   /** `null` at the end of the caller. */
   readonly caller: InProcessCaller | null;
-  /** Read by what limits the time of a body, as of a socket. */
-  bytesRead = 0;
   #peer: ConnectionEnd | null = null;
   /** Called when the other end has room for more. */
   #onRead: (() => void) | null = null;
@@ -80,7 +81,6 @@ export class ConnectionEnd extends Duplex {
   }
 
   #receive(chunk: Buffer, onRead: () => void): void {
-    this.bytesRead += chunk.length;
     if (chunk.length === 0 || this.push(chunk)) queueMicrotask(onRead);
     else this.#onRead = onRead;
   }

@@ -1,10 +1,16 @@
+import type { AuthFailures } from '../../auth/auth-failures.js';
 import { AUTHORIZATION_ONLY, authenticateWith } from '../../auth/authenticate.js';
 import type { CallerCredentials } from '../../auth/caller-credentials.js';
-import type { CheckedAuthenticator } from '../../auth/checked-authenticator.js';
+import {
+  type CheckedAuthenticator,
+  isRejected,
+  type Rejected,
+} from '../../auth/checked-authenticator.js';
 import { readPluginConfig } from '../../config/read-plugin-config.js';
 import type { SurfaceChoice } from '../../config/surface-list.js';
 import {
   type Actor,
+  type AuthenticateOptions,
   type HostApi,
   type HostRequest,
   isSurfaceError,
@@ -13,6 +19,7 @@ import {
   type SurfaceCall,
   type SurfaceContext,
   SurfaceError,
+  type SurfaceErrorCode,
   type SurfaceFactory,
 } from '../../contract/index.js';
 import { ConfigError, createUnavailable, HostError } from '../../errors.js';
@@ -24,6 +31,8 @@ import { nameError } from '../../lib/name-error.js';
 import { withTimeout } from '../../lib/promises.js';
 import { toError } from '../../lib/to-error.js';
 import { withFields } from '../../log/logger.js';
+import type { ActorRate } from '../../operations/rate-limit.js';
+import type { Client } from '../../operations/request.js';
 import type { SurfaceStatus } from '../../operations/status/surface-status.js';
 import type { FoundSurface } from '../../plugin-loader/plugin-registry.js';
 import type { Store } from '../../store/store.js';
@@ -37,7 +46,11 @@ import { createSurfaceRecords } from './surface-records.js';
 export interface SurfaceServices {
   readonly log: Log;
   readonly chain: readonly CheckedAuthenticator[];
+  /** `null`: no limit. */
+  readonly authFailures: AuthFailures | null;
   readonly issuers: readonly string[];
+  /** `null`: no limit. */
+  readonly actorRate: ActorRate | null;
   readonly store: Pick<Store, 'surfaceRecords'>;
   readonly server: InProcessServer;
   readonly modules: Pick<HostApi, 'snapshot' | 'onChange'>;
@@ -45,16 +58,44 @@ export interface SurfaceServices {
   readonly limits?: SurfaceLimits;
 }
 
+/** `head`: requests whose actor the surface looks for. */
+type Pool = 'head' | 'anonymous' | 'actor';
+
 interface SurfaceLimits {
   /** Of `open`. Milliseconds. */
   readonly openMs: number;
   /** Afterwards the host responds instead of a surface that hangs. Milliseconds. */
   readonly responseMs: number;
-  /** Requests without a response at once. */
+  /** Requests without a response at once, of those with an actor and of those without one. */
   readonly calls: number;
+  /** The same of one network, without an actor. */
+  readonly callsOfNetwork: number;
 }
 
-const DEFAULT_LIMITS: SurfaceLimits = { openMs: 5000, responseMs: 30_000, calls: 1000 };
+/** What the host learns of a request to a surface while the surface handles it. */
+export interface SurfaceRequest {
+  /** `null` where it is not known. */
+  readonly client?: Client | null;
+  /** Why its credentials were rejected; `null` where they were not. */
+  rejected?: Rejected;
+  /** Whether a request of the host behind it was rejected: its own record says why. */
+  isExplained?: boolean;
+}
+
+/** The most that a surface can allow. Bytes. */
+export const MAX_BODY_BYTES = 1_048_576;
+const DEFAULT_LIMITS: SurfaceLimits = {
+  openMs: 5000,
+  responseMs: 30_000,
+  calls: 1000,
+  callsOfNetwork: 100,
+};
+
+/** @throws ConfigError for a config that its struct rejects. */
+export function readSurfaceConfig(choice: SurfaceChoice, { config: struct }: SurfaceFactory) {
+  const owner = `surface '${choice.name}'`;
+  return readPluginConfig({ ...choice, owner, struct, prefix: ['surfaces', choice.name] });
+}
 
 /** A surface that is on: opened, or with the reason why not. */
 export class MountedSurface {
@@ -64,6 +105,8 @@ export class MountedSurface {
   readonly authentication: 'host' | 'own';
   /** `null` for a surface that did not come with the host, or has none. */
   readonly shippedUiDigest: string | null;
+  /** The longest body of a request with an actor, and of one without. Bytes. */
+  readonly maxBodyBytes: { readonly actor: number; readonly anonymous: number };
   readonly log: Log;
   readonly #factory: SurfaceFactory;
   readonly #choice: SurfaceChoice;
@@ -72,12 +115,15 @@ export class MountedSurface {
   readonly #owner: ErrorOwner | null;
   readonly #scope: ModuleScope;
   readonly #streams = new Set<() => void>();
-  /** Of the clients of calls. */
-  readonly #addresses = new WeakMap<SurfaceCall, string | undefined>();
+  readonly #requests = new WeakMap<SurfaceCall, SurfaceRequest>();
+  /** Those that run, by their id. */
+  readonly #running = new Map<string, SurfaceRequest>();
   #surface: Surface | null = null;
   #reason: string | null = 'it is not open yet';
   readonly #limits: SurfaceLimits;
-  #calls = 0;
+  readonly #calls: Record<Pool, number> = { head: 0, anonymous: 0, actor: 0 };
+  /** Of the pool `anonymous`. */
+  readonly #callsByNetwork = new Map<string, number>();
 
   constructor(
     { factory, plugin, isShipped }: FoundSurface,
@@ -88,6 +134,7 @@ export class MountedSurface {
     this.prefix = factory.prefix;
     this.plugin = plugin;
     this.authentication = factory.authentication ?? 'host';
+    this.maxBodyBytes = readBodyLimits(factory);
     this.shippedUiDigest = isShipped ? (factory.uiDigest ?? null) : null;
     this.log = withFields(services.log, { surface: factory.name });
     this.#factory = factory;
@@ -110,12 +157,7 @@ export class MountedSurface {
    * @throws ConfigError for a config that the surface rejects.
    */
   async open(): Promise<void> {
-    const { config, references } = await readPluginConfig({
-      ...this.#choice,
-      owner: `surface '${this.#choice.name}'`,
-      struct: this.#factory.config,
-      prefix: ['surfaces', this.#choice.name],
-    });
+    const { config, references } = await readSurfaceConfig(this.#choice, this.#factory);
     const { secret, file, path } = references;
     const context: SurfaceContext = {
       scope: this.#scope,
@@ -125,7 +167,7 @@ export class MountedSurface {
       path,
       host: this.#createHostApi(),
       issuers: this.#services.issuers,
-      authenticate: (credentials, call) => this.#authenticate(credentials, call),
+      authenticate: (credentials, call, options) => this.#authenticate(credentials, call, options),
       records: createSurfaceRecords(this.#services.store, this.name),
     };
     const { openMs } = this.#limits;
@@ -157,35 +199,93 @@ export class MountedSurface {
   }
 
   /** For the caller that the host has authenticated. */
-  addActor(actor: Actor | null): Actor | null {
-    return actor && this.#actors.add(actor);
+  addActor(actor: Actor | null, client: Client | null = null): Actor | null {
+    return actor && this.#actors.add(actor, client);
   }
 
   /**
-   * @param address of the client
+   * Finds the actor of a request to a surface with its own sign-in.
+   * @throws HostError as `fetch`.
+   */
+  async identify(
+    request: Request,
+    call: SurfaceCall,
+    known: SurfaceRequest = {},
+  ): Promise<Actor | null> {
+    const actor = await this.#call('head', call, known, async (surface) =>
+      surface.identify?.(request, call),
+    );
+    return actor ? this.#actors.find(actor).original : null;
+  }
+
+  /**
    * @throws HostError for what the surface throws, when it does not answer in time, and when it has too many
    * requests.
    */
-  async fetch(request: Request, call: SurfaceCall, address?: string): Promise<Response> {
+  async fetch(
+    request: Request,
+    call: SurfaceCall,
+    actor: Actor | null,
+    known: SurfaceRequest = {},
+  ): Promise<Response> {
+    const discardLate = (late: unknown) => this.discard(late);
+    return this.#call(
+      actor === null ? 'anonymous' : 'actor',
+      call,
+      known,
+      async (surface) => assertResponse(await surface.fetch(request, call)),
+      discardLate,
+    );
+  }
+
+  async #call<T>(
+    pool: Pool,
+    call: SurfaceCall,
+    known: SurfaceRequest,
+    work: (surface: Surface) => Promise<T>,
+    onLate: (late: T) => void = () => {},
+  ): Promise<T> {
     const surface = this.#surface;
     if (surface === null) throw createUnavailable('the surface failed to open');
-    const { responseMs, calls } = this.#limits;
-    if (this.#calls >= calls) throw createUnavailable('the surface has too many requests');
-    this.#calls += 1;
-    this.#addresses.set(call, address);
-    let answer: Promise<Response> | null = null;
+    const { responseMs } = this.#limits;
+    const leave = this.#enter(pool, call.network);
+    this.#requests.set(call, known);
+    this.#running.set(call.requestId, known);
+    let answer: Promise<T> | null = null;
     try {
-      answer = Promise.resolve(runAs(this.#owner, () => surface.fetch(request, call)));
+      answer = runAs(this.#owner, () => work(surface));
       const createLateError = () => createUnavailable('the surface did not answer in time');
-      const response: unknown = await withTimeout(answer, responseMs, createLateError);
-      return assertResponse(response);
+      return await withTimeout(answer, responseMs, createLateError);
     } catch (error) {
       // A response that comes too late must not keep what its body holds.
-      answer?.then((late) => this.discard(late)).catch(() => {});
+      answer?.then(onLate).catch(() => {});
       throw this.#translate(error, call);
     } finally {
-      this.#calls -= 1;
+      leave();
+      this.#running.delete(call.requestId);
     }
+  }
+
+  /**
+   * Takes a place in a pool: clients without an actor take none of those of the others.
+   * @returns gives it back.
+   * @throws HostError 503.
+   */
+  #enter(pool: Pool, network: string): () => void {
+    const { calls, callsOfNetwork } = this.#limits;
+    const isShared = pool === 'anonymous';
+    const ofNetwork = isShared ? (this.#callsByNetwork.get(network) ?? 0) : 0;
+    if (this.#calls[pool] >= calls || ofNetwork >= callsOfNetwork) {
+      throw createUnavailable('the surface has too many requests');
+    }
+    this.#calls[pool] += 1;
+    if (isShared) this.#callsByNetwork.set(network, ofNetwork + 1);
+    return () => {
+      this.#calls[pool] -= 1;
+      const left = (this.#callsByNetwork.get(network) ?? 0) - 1;
+      if (isShared && left > 0) this.#callsByNetwork.set(network, left);
+      else if (isShared) this.#callsByNetwork.delete(network);
+    };
   }
 
   /** @returns removes it again. */
@@ -204,12 +304,24 @@ export class MountedSurface {
   }
 
   #createHostApi(): HostApi {
-    const { server, modules } = this.#services;
+    const { server, modules, actorRate } = this.#services;
     return Object.freeze({
       version: readVersion(),
       request: async (actor: Actor, request: HostRequest) => {
-        const caller = { actor: this.#actors.find(actor), surface: this.name };
-        return requestInProcess(server, caller, request);
+        const { original, client: brought } = this.#actors.find(actor);
+        const client = request.call === undefined ? brought : this.#findClient(request.call);
+        const caller = { actor: original, surface: this.name, client };
+        const response = await requestInProcess(server, caller, request);
+        const outer = this.#running.get(request.headers?.['x-request-id'] ?? '');
+        if (outer !== undefined && response.status >= 400) outer.isExplained = true;
+        return response;
+      },
+      admit: (actor: Actor) => {
+        try {
+          actorRate?.admit(this.#actors.find(actor).original);
+        } catch (error) {
+          throw toSurfaceError(error, 'rate_limited');
+        }
       },
       snapshot: () => modules.snapshot(),
       onChange: (listener: () => void) => {
@@ -218,6 +330,11 @@ export class MountedSurface {
         return stop;
       },
     });
+  }
+
+  /** `null` for a call that the host did not make. */
+  #findClient(call: SurfaceCall | undefined): Client | null {
+    return (call && this.#requests.get(call)?.client) ?? null;
   }
 
   /** What the listener throws counts as an uncaught error of the surface. */
@@ -233,18 +350,28 @@ export class MountedSurface {
   async #authenticate(
     { scheme, token }: Parameters<SurfaceContext['authenticate']>[0],
     call: SurfaceCall | undefined,
+    { isKept = false }: AuthenticateOptions = {},
   ) {
     try {
-      const address = call === undefined ? undefined : this.#addresses.get(call);
-      const presented = { ...createCredentials(scheme, token), address };
-      const { chain } = this.#services;
-      const found = await authenticateWith(chain, presented, AUTHORIZATION_ONLY);
+      const known = call === undefined ? undefined : this.#requests.get(call);
+      const client = known?.client ?? null;
+      const presented = { ...createCredentials(scheme, token), address: client?.address };
+      const { chain, authFailures } = this.#services;
+      const verify = () => authenticateWith(chain, presented, AUTHORIZATION_ONLY);
+      const isCounted = authFailures !== null && client !== null && !isKept;
+      const text = `authorization\0${scheme} ${token}`;
+      const found = await (isCounted
+        ? authFailures.guard({ address: client.address, text, verify })
+        : verify());
+      if (isRejected(found)) {
+        if (known !== undefined) known.rejected = found;
+        return null;
+      }
       // Credentials of one body are no proof of anything else.
-      return found === null || found.bodySha256 !== null ? null : this.addActor(found.actor);
+      return found.bodySha256 === null ? this.addActor(found.actor, client) : null;
     } catch (error) {
-      if (!(error instanceof HostError)) throw error;
-      const { detail, nextActions, headers } = error;
-      throw new SurfaceError('unavailable', detail, { cause: error, nextActions, headers });
+      const isLimited = error instanceof HostError && error.code === 'rate_limited';
+      throw toSurfaceError(error, isLimited ? 'rate_limited' : 'unavailable');
     }
   }
 
@@ -265,10 +392,21 @@ export class MountedSurface {
   }
 }
 
+/** As a surface gets an error of the host; any other error stays what it is. */
+function toSurfaceError(error: unknown, code: SurfaceErrorCode): unknown {
+  if (!(error instanceof HostError)) return error;
+  const { detail, errors, nextActions, headers } = error;
+  return new SurfaceError(code, detail, { cause: error, errors, nextActions, headers });
+}
+
 /** As those of a request to the root of the host. */
 function createCredentials(scheme: string, token: string): CallerCredentials {
   const headers = new Map([['authorization', [`${scheme} ${token}`]]]);
   return { scheme, token, method: 'GET', target: '/', headers };
+}
+
+function readBodyLimits({ maxBodyBytes = MAX_BODY_BYTES, maxAnonymousBodyBytes }: SurfaceFactory) {
+  return { actor: maxBodyBytes, anonymous: maxAnonymousBodyBytes ?? maxBodyBytes };
 }
 
 function assertSurface(opened: unknown): Surface {

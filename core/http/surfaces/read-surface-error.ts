@@ -1,8 +1,27 @@
-import { array, assert, enums, nullable, number, record, string, type, union } from 'superstruct';
+import {
+  array,
+  assert,
+  enums,
+  type Infer,
+  nullable,
+  number,
+  record,
+  string,
+  type,
+  union,
+} from 'superstruct';
 import { isSurfaceError } from '../../contract/index.js';
 import { SURFACE_ERROR_CODES } from '../../contract/surface-error.js';
-import { HostError } from '../../errors.js';
+import { HostError, type StepName } from '../../errors.js';
 import { isOwnHeader } from './own-headers.js';
+
+/** The step that rejected a request, by the code or by the part of the request that the error names. */
+const STEPS: Readonly<Record<string, StepName>> = {
+  unauthorized: 'actor',
+  rate_limited: 'rate',
+  origin: 'origin',
+  scope: 'capability',
+};
 
 /** Every Problem has them. */
 const PROBLEM_HEADERS: ReadonlySet<string> = new Set([
@@ -33,8 +52,16 @@ export function readSurfaceError(error: unknown): HostError | null {
     errors: parts.errors.map(({ field, reason }) => ({ field, reason })),
     nextActions: parts.nextActions,
     headers: readHeaders(parts.headers),
+    ...findStep(parts),
+    // Of an error of the host that the surface passes on.
+    ...(cause instanceof HostError && { step: cause.step, reason: cause.reason }),
     cause,
   });
+}
+
+function findStep({ code, errors }: Infer<typeof PARTS>) {
+  const step = STEPS[code] ?? STEPS[errors[0]?.field ?? ''] ?? null;
+  return { step, reason: step === 'origin' ? 'site' : null };
 }
 
 /** @throws TypeError for a header that cannot be sent. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { RequestIds } from '../request/ids.js';
+import type { RequestIds } from '../request/caller-headers.js';
 import { isOwnHeader } from './own-headers.js';
 
 /** A surface that sends nothing for this long has stopped. Milliseconds. */

@@ -1,10 +1,14 @@
-import type { SurfaceCall } from '../../contract/index.js';
-import { assertSignedBody } from '../../operations/forward/signed-body.js';
+import type { IncomingMessage } from 'node:http';
+import type { CredentialReason, SurfaceCall } from '../../contract/index.js';
+import { HostError, PROBLEM_CODES, PROBLEMS } from '../../errors.js';
+import { nameActor } from '../../lib/actor-name.js';
+import { nameNetwork } from '../../lib/client-network.js';
+import { assertSignedBody } from '../../operations/forward/body-policy.js';
 import { type Authentication, authenticate, isAnonymous } from '../authenticate-request.js';
 import { findOwnOrigin, isSameOrigin } from '../request/own-origin.js';
 import type { RequestContext } from '../request-context.js';
 import type { ReplyQueueOptions } from '../response/reply-queue.js';
-import type { MountedSurface } from './mounted-surface.js';
+import type { MountedSurface, SurfaceRequest } from './mounted-surface.js';
 import { canAnnounceLength, listSurfaceHeaders, sendBody } from './send-response.js';
 import { parseSurfaceUrl } from './surface-path.js';
 import { assertSurfaceMethod, createWebRequest } from './web-request.js';
@@ -15,7 +19,7 @@ interface ServeOptions extends Omit<ReplyQueueOptions, 'log'> {
   readonly publicOrigin: string | null;
 }
 
-const MAX_BODY_BYTES = 1_048_576;
+const EMPTY = Buffer.alloc(0);
 /** Of the URL that a surface sees where the origin is not known. */
 const UNKNOWN_ORIGIN = 'http://localhost';
 
@@ -37,18 +41,16 @@ export async function callSurface(
 ): Promise<SurfaceAnswer> {
   const { req, facts } = request;
   facts.surface = surface.name;
-  facts.isForSurface = true;
+  facts.kind = 'surface';
   facts.route = surface.prefix;
   const origin = findOwnOrigin(req, publicOrigin);
   const url = parseSurfaceUrl(request.target, origin ?? UNKNOWN_ORIGIN);
   assertSurfaceMethod(request.method);
   const isOwn = surface.authentication === 'own';
   if (!isOwn && !isAnonymous(request, authentication)) {
-    await authenticate(request, authentication);
+    facts.step = 'actor';
+    await authenticate(request, authentication, () => false);
   }
-  const body = await request.readBody(MAX_BODY_BYTES, 413);
-  facts.bytesIn = body.length;
-  if (!isOwn) assertSignedBody(request, body.length === 0 ? null : body);
   const controller = new AbortController();
   // Calls the listeners of the surface.
   const abort = (reason: unknown) => surface.run(() => controller.abort(reason));
@@ -59,20 +61,62 @@ export async function callSurface(
     correlationId: request.correlationId,
     target: request.target,
     signal,
-    actor: surface.addActor(request.authenticated),
+    actor: surface.addActor(request.authenticated, request.client),
     origin,
     isSameOrigin: isSameOrigin(req, origin),
+    network: nameNetwork(request.client?.address ?? ''),
   };
-  const web = createWebRequest(req, { url, body, signal, hidesCredentials: !isOwn });
+  Object.freeze(call);
+  const { credentialHeaders } = authentication;
+  const known: SurfaceRequest = { client: request.client };
+  const parts = { url, signal, credentialHeaders, hasOwnSignIn: isOwn };
   try {
-    return {
-      response: await surface.fetch(web, Object.freeze(call), req.socket.remoteAddress),
-      abort,
-    };
+    const head = createWebRequest(req, { ...parts, body: EMPTY });
+    const actor = isOwn ? await surface.identify(head, call, known) : request.authenticated;
+    if (actor === null) request.held.identifyAnonymous(call.network);
+    else request.held.identify(nameActor(actor));
+    const { maxBodyBytes } = surface;
+    const limit = actor === null ? maxBodyBytes.anonymous : maxBodyBytes.actor;
+    facts.step = 'body';
+    const body = await request.readBody(limit, 413);
+    facts.bytesIn = body.length;
+    if (!isOwn) assertSignedBody(request, body.length === 0 ? null : body);
+    facts.step = 'host';
+    const web = body.length === 0 ? head : createWebRequest(req, { ...parts, body });
+    const response = await surface.fetch(web, call, actor, known);
+    if (response.status >= 400 && known.isExplained !== true) {
+      request.reject(describeResponse(response));
+    }
+    return { response, abort };
   } catch (error) {
     abort(error);
-    throw error;
+    if (!(error instanceof HostError) || error.code !== 'unauthorized' || !isOwn) throw error;
+    facts.token = known.rejected?.token ?? null;
+    throw explainCredentials(error, known.rejected?.rejected ?? findCredentials(req));
   }
+}
+
+/** A response of the surface's own that is an error. Its body stays the surface's. */
+function describeResponse({ status }: Response): HostError {
+  const code = PROBLEM_CODES.find((name) => PROBLEMS[name].status === status);
+  const otherwise = status < 500 ? 'validation_failed' : 'internal_error';
+  return new HostError(code ?? otherwise, `the surface responded with ${status}`, {
+    reason: 'surface',
+  });
+}
+
+function findCredentials({ headers }: IncomingMessage): CredentialReason {
+  return headers.authorization === undefined && headers.cookie === undefined
+    ? 'missing'
+    : 'unknown';
+}
+
+function explainCredentials(error: HostError, reason: CredentialReason): HostError {
+  const { code, detail, errors, nextActions, headers, cause } = error;
+  return new HostError(code, detail, {
+    ...{ errors, nextActions, headers, cause, reason },
+    step: 'actor',
+  });
 }
 
 /** Sends what a surface has answered; its body may still come. */

@@ -1,10 +1,12 @@
 import { HostError } from '../../errors.js';
+import { firstSegment } from '../../lib/routing/request-path.js';
 import { HOST_PATHS } from '../routes/host-paths.js';
 
 /** One segment. */
 const PREFIX = /^\/[a-z0-9][a-z0-9-]{0,62}$/;
 
-const HOST_PREFIXES: ReadonlySet<string> = new Set(HOST_PATHS.map(readPrefix));
+/** Of the host's own routes. */
+export const HOST_PREFIXES: ReadonlySet<string> = new Set(HOST_PATHS.map(firstSegment));
 
 export function isSurfacePrefix(prefix: unknown): prefix is string {
   return typeof prefix === 'string' && PREFIX.test(prefix);
@@ -12,12 +14,7 @@ export function isSurfacePrefix(prefix: unknown): prefix is string {
 
 /** Whether a prefix is, or is below, one of the host's own. */
 export function isHostPrefix(prefix: unknown): boolean {
-  return typeof prefix === 'string' && HOST_PREFIXES.has(readPrefix(prefix));
-}
-
-/** `/console` of `/console`, `/console/a` and `/console?x=1`; compared byte for byte. */
-export function readPrefix(target: string): string {
-  return /^\/[^/?#]*/.exec(target)?.[0] ?? '';
+  return typeof prefix === 'string' && HOST_PREFIXES.has(firstSegment(prefix));
 }
 
 /**

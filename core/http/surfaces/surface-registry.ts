@@ -1,14 +1,20 @@
 import type { SurfaceChoice } from '../../config/surface-list.js';
 import { ConfigError } from '../../errors.js';
 import { compareNames } from '../../lib/compare-texts.js';
+import { firstSegment } from '../../lib/routing/request-path.js';
 import { toError } from '../../lib/to-error.js';
 import type { SurfaceStatus } from '../../operations/status/surface-status.js';
 import type { FoundSurface } from '../../plugin-loader/plugin-registry.js';
-import { MountedSurface, type SurfaceServices } from './mounted-surface.js';
-import { isHostPrefix, isSurfacePrefix, readPrefix } from './surface-path.js';
+import {
+  MAX_BODY_BYTES,
+  MountedSurface,
+  readSurfaceConfig,
+  type SurfaceServices,
+} from './mounted-surface.js';
+import { isHostPrefix, isSurfacePrefix } from './surface-path.js';
 
 /** Looks up the surfaces of plugins. */
-interface SurfaceSource {
+export interface SurfaceSource {
   /** The names of all surfaces. */
   surfaces(): readonly string[];
   surface(name: string): Promise<FoundSurface>;
@@ -30,10 +36,15 @@ export class SurfaceRegistry {
    * @throws ConfigError for a config that a surface rejects, and for a prefix that is taken.
    */
   async open(choices: readonly SurfaceChoice[], services: SurfaceServices): Promise<void> {
+    const loaded: { choice: SurfaceChoice; found: FoundSurface | Error }[] = [];
     for (const choice of choices) {
-      const found = await load(choice.name, this.#source);
-      if (found instanceof Error) {
-        const { message: reason } = found;
+      loaded.push({ choice, found: await load(choice.name, this.#source) });
+    }
+    const founds = loaded.flatMap(({ found }) => (found instanceof Error ? [] : [found]));
+    for (const { choice, found } of loaded) {
+      const problem = found instanceof Error ? found : findPrefixProblem(found, founds);
+      if (found instanceof Error || problem !== null) {
+        const reason = problem?.message ?? '';
         this.#failed.push(createStatus(choice.name, 'failed', reason));
         services.log.error({ surface: choice.name, reason }, 'surface failed');
       } else {
@@ -45,9 +56,36 @@ export class SurfaceRegistry {
     for (const surface of this.#byPrefix.values()) await surface.open();
   }
 
+  /**
+   * Loads the surfaces and validates their settings, and opens none.
+   * @returns those that a host would leave out
+   * @throws ConfigError as `open` does, but for what a surface rejects when it opens.
+   */
+  async validate(
+    choices: readonly SurfaceChoice[],
+  ): Promise<readonly { readonly name: string; readonly reason: string }[]> {
+    const taken = new Map<string, FoundSurface>();
+    const failed: { name: string; reason: string }[] = [];
+    for (const choice of choices) {
+      const found = await load(choice.name, this.#source);
+      const problem =
+        found instanceof Error ? found : findPrefixProblem(found, [...taken.values()]);
+      if (found instanceof Error || problem !== null) {
+        failed.push({ name: choice.name, reason: problem?.message ?? '' });
+        continue;
+      }
+      const { factory } = found;
+      const other = taken.get(factory.prefix);
+      assertPrefixFree(found, other && { name: other.factory.name, plugin: other.plugin });
+      taken.set(factory.prefix, found);
+      await readSurfaceConfig(choice, factory);
+    }
+    return failed;
+  }
+
   /** The surface that owns the path of a raw target. */
   find(target: string): MountedSurface | null {
-    return this.#byPrefix.get(readPrefix(target)) ?? null;
+    return this.#byPrefix.get(firstSegment(target)) ?? null;
   }
 
   listOpen(): readonly { readonly name: string; readonly prefix: string }[] {
@@ -84,19 +122,44 @@ export class SurfaceRegistry {
 async function load(name: string, source: SurfaceSource): Promise<FoundSurface | Error> {
   try {
     const found = await source.surface(name);
-    const { prefix } = found.factory;
-    // The prefix of the host is reported with its owner.
-    if (isSurfacePrefix(prefix) || isHostPrefix(prefix)) return found;
-    return new Error(`its prefix must be one segment of a-z, 0-9 and -, such as '/${name}'`);
+    const { maxBodyBytes, maxAnonymousBodyBytes } = found.factory;
+    for (const limit of [maxBodyBytes, maxAnonymousBodyBytes]) {
+      if (limit === undefined || isBodyLimit(limit)) continue;
+      return new Error(`its limits of bodies must be 0 to ${MAX_BODY_BYTES} bytes`);
+    }
+    return found;
   } catch (error) {
     return toError(error);
   }
 }
 
+/**
+ * Why a surface cannot have its prefix; `null` if it can, and for one of the host, which is reported with its owner.
+ * @throws ConfigError for a prefix below that of another surface.
+ */
+function findPrefixProblem(
+  { factory: { name, prefix }, plugin }: FoundSurface,
+  all: readonly FoundSurface[],
+): Error | null {
+  if (isSurfacePrefix(prefix) || isHostPrefix(prefix)) return null;
+  const owner = all.find(({ factory }) => factory.prefix === firstSegment(String(prefix)));
+  if (owner !== undefined && isSurfacePrefix(owner.factory.prefix)) {
+    throw new ConfigError(
+      `surface '${name}' of plugin '${plugin}' has the prefix '${prefix}', which is below that of surface ` +
+        `'${owner.factory.name}' of plugin '${owner.plugin}': switch one of them off in surfaces`,
+    );
+  }
+  return new Error(`its prefix must be one segment of a-z, 0-9 and -, such as '/${name}'`);
+}
+
+function isBodyLimit(limit: unknown): boolean {
+  return Number.isSafeInteger(limit) && Number(limit) >= 0 && Number(limit) <= MAX_BODY_BYTES;
+}
+
 /** @throws ConfigError that names both owners. */
 function assertPrefixFree(
   { factory: { name, prefix }, plugin }: FoundSurface,
-  other: MountedSurface | undefined,
+  other: Pick<MountedSurface, 'name' | 'plugin'> | undefined,
 ): void {
   const own = `surface '${name}' of plugin '${plugin}' has the prefix '${prefix}'`;
   const hint = `switch it off with surfaces: { ${name}: { enabled: false } }`;

@@ -10,8 +10,8 @@ const METHODS: ReadonlySet<string> = new Set([
   'DELETE',
   'OPTIONS',
 ]);
-/** A surface whose callers the host authenticates has no need for their credentials. */
-const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie']);
+/** The only credentials that a surface with its own sign-in reads. */
+const OWN_CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie']);
 
 /** @throws HostError 405 for a method that a web-standard request cannot have. */
 export function assertSurfaceMethod(method: string): void {
@@ -28,13 +28,15 @@ interface WebRequestParts {
   /** Empty: the request has none. */
   readonly body: Buffer;
   readonly signal: AbortSignal;
-  readonly hidesCredentials: boolean;
+  /** Of the host, in lower case. */
+  readonly credentialHeaders: readonly string[];
+  readonly hasOwnSignIn: boolean;
 }
 
 /** The request as surfaces see it. @throws HostError 400 for a GET or HEAD with a body. */
 export function createWebRequest(
   req: IncomingMessage,
-  { url, body, signal, hidesCredentials }: WebRequestParts,
+  { url, body, signal, credentialHeaders, hasOwnSignIn }: WebRequestParts,
 ): Request {
   const { method = 'GET' } = req;
   if (body.length > 0 && (method === 'GET' || method === 'HEAD')) {
@@ -42,7 +44,7 @@ export function createWebRequest(
       errors: [{ field: 'body', reason: 'not expected' }],
     });
   }
-  const headers = readHeaders(req, hidesCredentials);
+  const headers = readHeaders(req, hiddenHeaders(credentialHeaders, hasOwnSignIn));
   return new Request(url, {
     method,
     headers,
@@ -51,11 +53,17 @@ export function createWebRequest(
   });
 }
 
-function readHeaders({ rawHeaders }: IncomingMessage, hidesCredentials: boolean): Headers {
+/** A surface has no need for the credentials of callers whom the host authenticates. */
+function hiddenHeaders(credentialHeaders: readonly string[], hasOwnSignIn: boolean) {
+  const names = [...credentialHeaders, ...OWN_CREDENTIALS];
+  return new Set(hasOwnSignIn ? names.filter((name) => !OWN_CREDENTIALS.has(name)) : names);
+}
+
+function readHeaders({ rawHeaders }: IncomingMessage, hidden: ReadonlySet<string>): Headers {
   const headers = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
-    if (hidesCredentials && CREDENTIALS.has(name.toLowerCase())) continue;
+    if (hidden.has(name.toLowerCase())) continue;
     headers.append(name, rawHeaders[at + 1] ?? '');
   }
   return headers;

@@ -1,9 +1,9 @@
 import { array, enums, type Infer, object, optional, refine } from 'superstruct';
 import { actorId, scope, sha256 } from '../../auth/actor-syntax.js';
+import { roleName } from '../../auth/role-table.js';
 import { ACTOR_KINDS, type Actor } from '../../contract/index.js';
-import { createInvalidFile, type Violation } from '../../document/diagnostic.js';
-import { parseByStruct } from '../../document/parse-file.js';
-import { findRepeated, nonEmptyText } from '../../document/structs.js';
+import { assertDistinct, parseByStruct } from '../../document/parse-file.js';
+import { nonEmptyText } from '../../document/structs.js';
 
 /** How a client entry can name a certificate, the most specific first: the first match decides. */
 export const CERTIFICATE_NAMES = ['sha256', 'uri', 'dns', 'email', 'common_name'] as const;
@@ -18,6 +18,7 @@ const client = refine(
     id: actorId,
     kind: enums(ACTOR_KINDS),
     scopes: array(scope),
+    roles: optional(array(roleName)),
     sha256: optional(sha256),
     uri: optional(nonEmptyText()),
     dns: optional(nonEmptyText()),
@@ -33,32 +34,28 @@ const FILE = object({ clients: array(client) });
 type Client = Infer<typeof client>;
 
 /**
- * Parses `{clients: [{id, kind, scopes, and one name of the certificate}]}`, JSON or YAML.
+ * Parses `{clients: [{id, kind, scopes, roles?, and one name of the certificate}]}`, JSON or YAML.
  * @throws InvalidFile with the position of each violation.
  */
 export function parseCertificateFile(file: string, content: string): CertificateTable {
   const { value, source } = parseByStruct(file, content, FILE);
   const { clients } = value;
-  const repeated = findRepeated(clients.map(keyOf));
-  if (repeated !== null) throw createInvalidFile([describeRepeated(repeated)], source);
-  return new Map(clients.map((one) => [keyOf(one), createActor(one)]));
-}
-
-function createActor({ kind, id, scopes }: Client): Actor {
-  return { kind, id, scopes: new Set(scopes) };
+  assertDistinct(clients.map(keyOf), source, {
+    rule: 'duplicate-client',
+    message: 'two entries name the same certificate: a certificate stands for one actor',
+    hint: null,
+    list: 'clients',
+  });
+  return new Map(
+    clients.map((client) => {
+      const { kind, id, scopes, roles } = client;
+      const actor = { kind, id, scopes: new Set(scopes), ...(roles !== undefined && { roles }) };
+      return [keyOf(client), actor];
+    }),
+  );
 }
 
 function keyOf(one: Client): string {
   const name = CERTIFICATE_NAMES.find((each) => one[each] !== undefined);
   return name === undefined ? '' : `${name}:${one[name]}`;
-}
-
-function describeRepeated(index: number): Violation {
-  return {
-    rule: 'duplicate-client',
-    message: 'two entries name the same certificate: a certificate stands for one actor',
-    hint: null,
-    path: ['clients', index],
-    at: 'value',
-  };
 }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { type DetailedPeerCertificate, TLSSocket } from 'node:tls';
+import type { Roles } from '../../auth/roles.js';
 import type { Actor } from '../../contract/index.js';
 import {
   CERTIFICATE_NAMES,
@@ -20,10 +21,13 @@ interface ClientCertificate {
 /** Maps client certificates to actors. A certificate is read once per connection. */
 export class ClientCertificates {
   readonly #table: () => CertificateTable;
+  readonly #roles: Roles;
   readonly #bySocket = new WeakMap<TLSSocket, ClientCertificate | 'none'>();
 
-  constructor(table: () => CertificateTable) {
+  /** @param roles add their scopes to the actors of certificates */
+  constructor(table: () => CertificateTable, roles: Roles) {
     this.#table = table;
+    this.#roles = roles;
   }
 
   verify(socket: Socket): CertificateResult {
@@ -38,7 +42,8 @@ export class ClientCertificates {
     const table = this.#table();
     const known = certificate.names.find((name) => table.has(name));
     // A valid certificate without an actor may only secure the connection; the caller then sends a token.
-    return (known === undefined ? undefined : table.get(known)) ?? 'none';
+    const actor = known === undefined ? undefined : table.get(known);
+    return actor === undefined ? 'none' : this.#roles.resolve(actor, 'certificates');
   }
 }
 

@@ -1,4 +1,5 @@
-import type { HostConfig } from '../../config/host-config.js';
+import type { Roles } from '../../auth/roles.js';
+import type { HostConfig } from '../../config/settings.js';
 import type { Log } from '../../contract/index.js';
 import { assertValidFile } from '../../document/parse-file.js';
 import { ConfigError } from '../../errors.js';
@@ -24,7 +25,7 @@ interface OpenTls {
 type TlsConfig = Pick<HostConfig, 'tlsCert' | 'tlsKey' | 'tlsClientCa' | 'tlsClients'>;
 
 /** @throws ConfigError for settings that require each other, and for unusable files. */
-export async function openTls(config: TlsConfig, log: Log): Promise<OpenTls> {
+export async function openTls(config: TlsConfig, roles: Roles, log: Log): Promise<OpenTls> {
   const { tlsCert: cert, tlsKey: key, tlsClientCa: clientCa, tlsClients: clients } = config;
   requireBoth(['--tls-cert', cert], ['--tls-key', key]);
   requireBoth(['--tls-client-ca', clientCa], ['--tls-clients', clients]);
@@ -37,7 +38,7 @@ export async function openTls(config: TlsConfig, log: Log): Promise<OpenTls> {
   const pair = await openPair({ cert, key, clientCa }, log);
   return {
     pair,
-    certificates: known === null ? null : new ClientCertificates(() => known.current),
+    certificates: known === null ? null : new ClientCertificates(() => known.current, roles),
     close: async () => {
       await pair.close();
       await known?.close();

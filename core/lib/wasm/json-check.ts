@@ -60,9 +60,9 @@ v128.store(TABS, i8x16.splat(TAB));
 /** Offset of the text in memory. */
 export const TEXT: usize = 7 * STEP;
 
-/** Of the text that was JSON last: how deep arrays and objects are nested. */
+/** How deep arrays and objects are nested in the last text that was JSON. */
 export let depthOfLast: usize = 0;
-/** Of the text that was JSON last: the members of all objects. */
+/** The members of all objects in the last text that was JSON. */
 export let membersOfLast: usize = 0;
 /** Where the last text that is not JSON went wrong: the address of the first byte that cannot be there. */
 export let invalidAt: usize = 0;

@@ -1,4 +1,4 @@
-import type { CallPage, CallRecord } from '../../operations/status/call-record.js';
+import type { CallPage, RecordedCall } from '../../operations/status/call-record.js';
 
 const RUN = /^([0-9a-f]{8})-(\d{1,15})$/;
 const SEPARATOR = '.';
@@ -28,7 +28,7 @@ export interface CallPart {
   /** The number before which the page begins. */
   readonly end: number;
   /** Newest first, at most a page. */
-  readonly calls: readonly { readonly number: number; readonly call: CallRecord }[];
+  readonly calls: readonly { readonly number: number; readonly call: RecordedCall }[];
   /** Whether more calls match the query. */
   readonly hasMore: boolean;
 }
@@ -36,7 +36,7 @@ export interface CallPart {
 /** Merges the newest calls of all parts. Each part keeps its order, even if its clock was changed. */
 export function createPage(parts: readonly CallPart[], limit: number): CallPage {
   const taken = new Map(parts.map((part) => [part, 0]));
-  const calls: CallRecord[] = [];
+  const calls: RecordedCall[] = [];
   const ends = new Map(parts.map(({ run, end }) => [run, end]));
   while (calls.length < limit) {
     const newest = findNewest(parts, taken);
@@ -51,7 +51,7 @@ export function createPage(parts: readonly CallPart[], limit: number): CallPage 
 }
 
 function findNewest(parts: readonly CallPart[], taken: ReadonlyMap<CallPart, number>) {
-  let newest: { part: CallPart; number: number; call: CallRecord } | null = null;
+  let newest: { part: CallPart; number: number; call: RecordedCall } | null = null;
   for (const part of parts) {
     const next = part.calls[taken.get(part) ?? 0];
     if (next !== undefined && (newest === null || next.call.at > newest.call.at)) {

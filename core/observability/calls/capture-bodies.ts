@@ -1,4 +1,5 @@
 import { joinBody, type Outcome } from '../../contract/index.js';
+import { maskSecrets } from '../../lib/mask-secrets.js';
 import { isSensitiveName } from '../../lib/sensitive-names.js';
 import type { CallBodies } from '../../operations/request.js';
 import type { CapturedBodies } from '../../operations/status/call-record.js';
@@ -20,45 +21,57 @@ const MAX_DEPTH = 64;
 /** A longer body is not parsed again for a record. */
 const MAX_PARSED_BYTES = 256 * 1024;
 
+/** Replaces the credentials that the host sends to the provider. */
+type Mask = (text: string) => string;
+
 /** The bodies for a record: JSON without the values of sensitive keys, truncated to `captureBytes` each. */
-export function captureBodies({ captureBytes, request, response }: CallBodies): CapturedBodies {
+export function captureBodies({
+  captureBytes,
+  secrets,
+  request,
+  response,
+}: CallBodies): CapturedBodies {
+  const values = secrets.map((secret) => secret.reveal());
+  const mask = (text: string) => maskSecrets(text, values);
   return {
-    request: captureBody(request, captureBytes),
-    response: captureBody(response, captureBytes),
+    request: captureBody(request, captureBytes, mask),
+    response: captureBody(response, captureBytes, mask),
   };
 }
 
-function captureBody(given: Outcome['body'], captureBytes: number): string | null {
+function captureBody(given: Outcome['body'], captureBytes: number, mask: Mask): string | null {
   const body = joinBody(given);
   if (body.length === 0) return null;
   // Secrets can only be found in parsed JSON.
   if (body.length > MAX_PARSED_BYTES) return CUT;
   try {
     const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
-    return cutText(JSON.stringify(redact(value, 0)), captureBytes);
+    return cutText(JSON.stringify(redact(value, 0, mask)), captureBytes);
   } catch {
     return null;
   }
 }
 
-function redact(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return SECRET_VALUE.test(value) ? REDACTED : value;
+function redact(value: unknown, depth: number, mask: Mask): unknown {
+  if (typeof value === 'string') return SECRET_VALUE.test(value) ? REDACTED : mask(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth === MAX_DEPTH) return CUT;
-  if (Array.isArray(value)) return redactList(value, depth);
+  if (Array.isArray(value)) return redactList(value, depth, mask);
   const namesSecret = NAMES.some((name) => isSensitive(Reflect.get(value, name)));
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [
-      name,
-      isSensitive(name) || (namesSecret && VALUES.has(name)) ? REDACTED : redact(item, depth + 1),
+      mask(name),
+      isSensitive(name) || (namesSecret && VALUES.has(name))
+        ? REDACTED
+        : redact(item, depth + 1, mask),
     ]),
   );
 }
 
 /** In a pair such as `["authorization", "…"]` the first item names the second. */
-function redactList(list: readonly unknown[], depth: number): unknown[] {
+function redactList(list: readonly unknown[], depth: number, mask: Mask): unknown[] {
   if (list.length === 2 && isSensitive(list[0])) return [list[0], REDACTED];
-  return list.map((item) => redact(item, depth + 1));
+  return list.map((item) => redact(item, depth + 1, mask));
 }
 
 /** Wider than in the log: bodies are full of names that the host does not know. Numbers count too: a PIN is one. */

@@ -1,74 +1,107 @@
 import { randomBytes } from 'node:crypto';
-import type {
-  CallPage,
-  CallQuery,
-  CallRecord,
-  CapturedBodies,
+import type { CallFilterName } from '../../contract/call-record.js';
+import {
+  CALL_FILTERS,
+  type CallPage,
+  type CallQuery,
+  type CapturedBodies,
+  type RecordedCall,
 } from '../../operations/status/call-record.js';
 import type { CompletedRequest } from '../completed-request.js';
 import { type CallPart, createPage, parseCallCursor } from './call-page.js';
-import { CallTable } from './call-table.js';
 import { captureBodies } from './capture-bodies.js';
+import {
+  type CallKey,
+  isRecorded,
+  type KeptCall,
+  keepCall,
+  nameCall,
+  readCall,
+} from './kept-call.js';
 
 const CAPACITY = 10_000;
-/** Of captured text, in UTF-16 units; the oldest is removed beyond that, so that memory is bounded. */
+/** Requests without an actor: anyone can send them, so they cannot displace the others. */
+const ANONYMOUS_CAPACITY = 1000;
+/** Captured text that is kept, in UTF-16 units. Beyond it the oldest is removed. */
 const MAX_CAPTURED_LENGTH = 32 * 1024 * 1024;
 
-/** The last calls of this process. Each has a unique, increasing number. */
-export class RecentCallBuffer {
-  readonly #capacity: number;
-  readonly #maxCapturedLength: number;
-  readonly #calls: CallTable;
-  /** By the number of the call, oldest first. */
-  readonly #captured = new Map<number, CapturedBodies>();
-  /** Distinguishes cursors of this process from those of earlier ones. */
-  readonly #run = randomBytes(4).toString('hex');
-  #end = 0;
-  #capturedLength = 0;
+/** The last calls of this process: those of actors, and beside them rejected requests without one. */
+export class RecentCalls {
+  readonly #known: CallRing;
+  readonly #anonymous: CallRing;
+  readonly #bodies: KeptBodies;
 
-  constructor(capacity = CAPACITY, maxCapturedLength = MAX_CAPTURED_LENGTH) {
-    this.#capacity = capacity;
-    this.#maxCapturedLength = maxCapturedLength;
-    this.#calls = new CallTable(capacity);
+  constructor(
+    capacity = CAPACITY,
+    maxCapturedLength = MAX_CAPTURED_LENGTH,
+    anonymousCapacity = ANONYMOUS_CAPACITY,
+  ) {
+    this.#bodies = new KeptBodies(maxCapturedLength);
+    this.#known = new CallRing(capacity, this.#bodies);
+    this.#anonymous = new CallRing(anonymousCapacity, this.#bodies);
   }
 
-  /** Ignores requests that were not forwarded. */
   add(completed: CompletedRequest): void {
-    const { facts } = completed;
-    if (!facts.isForwarded) return;
-    const number = this.#end;
-    this.#calls.write(number % this.#capacity, completed);
-    this.#end += 1;
-    if (this.#captured.size > 0) this.#remove(number - this.#capacity);
-    if (facts.bodies !== null) this.#capture(number, captureBodies(facts.bodies));
+    if (!isRecorded(completed)) return;
+    const call = keepCall(completed);
+    (call.actor === null ? this.#anonymous : this.#known).add(call);
+    const { bodies } = completed.facts;
+    if (bodies !== null) this.#bodies.add(call, captureBodies(bodies));
   }
 
   /** @returns `null` for an unknown cursor */
   list(query: CallQuery): CallPage | null {
-    const part = this.read(query);
-    return part.isKnown ? createPage([part], query.limit) : null;
+    const parts = this.read(query).filter(({ isKnown }) => isKnown);
+    return parts.length === 0 ? null : createPage(parts, query.limit);
   }
 
-  /** The part of a page from this process. */
-  read(
-    { module, status, since, requestId, limit, cursor }: CallQuery,
-    until = Number.POSITIVE_INFINITY,
-  ): CallPart {
+  /** The parts of a page from this process. */
+  read(query: CallQuery, until = Number.POSITIVE_INFINITY): CallPart[] {
+    return [this.#known.read(query, until), this.#anonymous.read(query, until)];
+  }
+
+  /** The bodies of a call that is still in memory. */
+  findBodies(call: RecordedCall): CapturedBodies | null {
+    return this.#bodies.find({ ...call, at: Date.parse(call.at) });
+  }
+}
+
+/** Each call has a unique, increasing number; the oldest is overwritten. */
+class CallRing {
+  readonly #capacity: number;
+  readonly #bodies: KeptBodies;
+  readonly #calls: KeptCall[] = [];
+  /** Distinguishes cursors of this ring from those of others and of earlier processes. */
+  readonly #run = randomBytes(4).toString('hex');
+  #end = 0;
+
+  constructor(capacity: number, bodies: KeptBodies) {
+    this.#capacity = capacity;
+    this.#bodies = bodies;
+  }
+
+  add(call: KeptCall): void {
+    const place = this.#end % this.#capacity;
+    const oldest = this.#calls[place];
+    if (oldest !== undefined) this.#bodies.remove(oldest);
+    this.#calls[place] = call;
+    this.#end += 1;
+  }
+
+  read(query: CallQuery, until: number): CallPart {
+    const { since, limit, cursor } = query;
     const end = cursor === null ? this.#end : this.#findEnd(cursor);
     const part = { run: this.#run, isKnown: end !== null, end: end ?? this.#end };
-    const calls: { number: number; call: CallRecord }[] = [];
+    const filters = CALL_FILTERS.filter((name) => query[name] !== null);
+    const calls: { number: number; call: RecordedCall }[] = [];
     const oldest = Math.max(0, this.#end - this.#capacity);
     for (let number = (end ?? 0) - 1; number >= oldest; number -= 1) {
-      const place = number % this.#capacity;
-      if (module !== null && this.#calls.module(place) !== module) continue;
-      if (status !== null && this.#calls.status(place) !== status) continue;
-      if (requestId !== null && !this.#calls.hasRequestId(place, requestId)) continue;
-      const at = this.#calls.at(place);
+      const call = this.#calls[number % this.#capacity] as KeptCall;
+      if (filters.some((name) => readMember(call, name) !== query[name])) continue;
       // Continues: the clock may have been set back in between.
-      if ((since !== null && at < since) || at > until) continue;
+      if ((since !== null && call.at < since) || call.at > until) continue;
       if (calls.length === limit) return { ...part, calls, hasMore: true };
-      const captured = this.#captured.get(number) ?? null;
-      calls.push({ number, call: { ...this.#calls.read(place), captured } });
+      calls.push({ number, call: { ...readCall(call), captured: this.#bodies.find(call) } });
     }
     return { ...part, calls, hasMore: false };
   }
@@ -78,21 +111,46 @@ export class RecentCallBuffer {
     const number = parseCallCursor(cursor).get(this.#run) ?? null;
     return number !== null && number <= this.#end ? number : null;
   }
+}
 
-  #capture(number: number, bodies: CapturedBodies): void {
-    this.#captured.set(number, bodies);
-    this.#capturedLength += lengthOf(bodies);
-    for (const oldest of this.#captured.keys()) {
-      if (this.#capturedLength <= this.#maxCapturedLength) break;
+function readMember(call: KeptCall, name: CallFilterName): string | number | null {
+  if (name === 'code' || name === 'step') return call.rejection?.[name] ?? null;
+  return call[name];
+}
+
+/** Captured bodies of calls in memory, in the order of the calls. */
+class KeptBodies {
+  readonly #maxLength: number;
+  readonly #byCall = new Map<string, CapturedBodies>();
+  #length = 0;
+
+  constructor(maxLength: number) {
+    this.#maxLength = maxLength;
+  }
+
+  add(call: CallKey, bodies: CapturedBodies): void {
+    this.remove(call);
+    this.#byCall.set(nameCall(call), bodies);
+    this.#length += lengthOf(bodies);
+    for (const oldest of this.#byCall.keys()) {
+      if (this.#length <= this.#maxLength) break;
       this.#remove(oldest);
     }
   }
 
-  #remove(number: number): void {
-    const bodies = this.#captured.get(number);
+  find(call: CallKey): CapturedBodies | null {
+    return this.#byCall.size === 0 ? null : (this.#byCall.get(nameCall(call)) ?? null);
+  }
+
+  remove(call: CallKey): void {
+    if (this.#byCall.size > 0) this.#remove(nameCall(call));
+  }
+
+  #remove(name: string): void {
+    const bodies = this.#byCall.get(name);
     if (bodies === undefined) return;
-    this.#captured.delete(number);
-    this.#capturedLength -= lengthOf(bodies);
+    this.#byCall.delete(name);
+    this.#length -= lengthOf(bodies);
   }
 }
 

@@ -1,11 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import { REJECTION_MEMBERS, type Rejection } from '../../contract/call-record.js';
 import type { Log } from '../../contract/index.js';
 import { settleWithin } from '../../lib/promises.js';
 import { createLogInterval } from '../../log/log-interval.js';
-import type { CallPage, CallQuery } from '../../operations/status/call-record.js';
+import type { CallPage, CallQuery, RecordedCall } from '../../operations/status/call-record.js';
 import { callId } from '../../store/call-log.js';
 import { type Store, type StoredCall, StoreUnavailable } from '../../store/store.js';
-import { type CompletedRequest, roundMs, roundMsOrNull } from '../completed-request.js';
+import type { CompletedRequest } from '../completed-request.js';
+import { isRecorded, keepCall, readCall } from './kept-call.js';
+
+export const NO_REJECTION = Object.fromEntries(
+  Object.keys(REJECTION_MEMBERS).map((name) => [name, null]),
+) as unknown as RejectionRow;
 
 interface StoredCallsOptions {
   readonly store: Pick<Store, 'appendCalls' | 'readCalls' | 'pruneCalls'>;
@@ -55,15 +61,15 @@ export class StoredCalls {
     this.#options = options;
   }
 
-  /** Ignores requests that were not forwarded. */
   add(completed: CompletedRequest): void {
-    if (!completed.facts.isForwarded) return;
+    if (!isRecorded(completed)) return;
     if (this.#waiting.length >= MAX_WAITING) {
       this.#lost += 1;
       return;
     }
     this.#number += 1;
-    this.#waiting.push(createStoredCall(completed, this.#run, this.#number));
+    const id = callId(completed.completedAt, this.#run, this.#number);
+    this.#waiting.push(toRow(readCall(keepCall(completed)), id));
     this.#timer ??= setTimeout(() => void this.#writeSoon(), WRITE_INTERVAL_MS).unref();
   }
 
@@ -78,7 +84,7 @@ export class StoredCalls {
     const found = await this.#read({ ...wanted, beforeId, limit: limit + 1 });
     const calls = found.slice(0, limit);
     const next = found.length > limit ? (calls.at(-1)?.id ?? null) : null;
-    return { calls: calls.map(({ id: _id, ...call }) => ({ ...call, captured: null })), next };
+    return { calls: calls.map(fromRow), next };
   }
 
   /** @throws StoreUnavailable, also when too many reads wait. */
@@ -167,25 +173,36 @@ export class StoredCalls {
   }
 }
 
-function createStoredCall(completed: CompletedRequest, run: string, number: number): StoredCall {
-  const { facts, completedAt } = completed;
+type RejectionRow = Pick<StoredCall, keyof Rejection>;
+
+/** The columns of a call: lists are JSON text. */
+function toRow(recorded: RecordedCall, id: string): StoredCall {
+  const { rejection, scopes, captured: _captured, ...call } = recorded;
   return {
-    id: callId(completedAt, run, number),
-    at: new Date(completedAt).toISOString(),
-    request_id: completed.requestId,
-    correlation_id: completed.correlationId,
-    trace_id: facts.traceId,
-    module: facts.module,
-    method: completed.method,
-    route: facts.route,
-    status: completed.status,
-    failure: facts.failure,
-    failure_detail: facts.failureDetail,
-    actor: completed.actor,
-    duration_ms: roundMs(completed.durationMs),
-    provider_ms: roundMsOrNull(facts.providerMs),
-    attempts: facts.attempts,
-    endpoint: facts.endpoint,
-    surface: facts.surface,
+    id,
+    ...call,
+    ...(rejection === null
+      ? NO_REJECTION
+      : { ...rejection, errors: JSON.stringify(rejection.errors) }),
+    scopes: scopes && JSON.stringify(scopes),
   };
+}
+
+function fromRow({ id: _id, ...row }: StoredCall): RecordedCall {
+  const call: Record<string, unknown> = { ...row };
+  const rejection: Record<string, unknown> = {};
+  for (const name of Object.keys(REJECTION_MEMBERS)) {
+    rejection[name] = call[name];
+    delete call[name];
+  }
+  return {
+    ...(call as unknown as RecordedCall),
+    rejection: row.detail === null ? null : readRejection(rejection),
+    scopes: row.scopes === null ? null : JSON.parse(row.scopes),
+    captured: null,
+  };
+}
+
+function readRejection(row: Record<string, unknown>): Rejection {
+  return { ...(row as unknown as Rejection), errors: JSON.parse(String(row['errors'])) };
 }

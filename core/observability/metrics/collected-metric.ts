@@ -1,11 +1,8 @@
-export type Labels = Readonly<Record<string, string>>;
+import type { Aggregator, Registry } from 'prom-client';
 
-export interface Sample {
-  readonly labels: Labels;
-  readonly value: number;
-  /** Where it differs from the name of the metric: `…_bucket`. */
-  readonly metricName?: string;
-}
+export type PromClient = typeof import('prom-client');
+export type Labels = Readonly<Record<string, string>>;
+export type Sample = readonly [Labels, number];
 
 /**
  * A metric whose samples are read at the scrape from the objects that they describe: nothing is stored
@@ -14,18 +11,44 @@ export interface Sample {
 export interface CollectedMetric {
   readonly name: string;
   readonly help: string;
-  readonly type: 'counter' | 'gauge' | 'histogram';
-  /** Combines the values of several workers. */
-  readonly aggregator: 'sum' | 'max' | 'min';
-  read(): Sample[];
+  readonly type: 'counter' | 'gauge';
+  readonly labelNames?: readonly string[];
+  /** Combines the values of several workers; their sum by default. */
+  readonly aggregator?: Aggregator;
+  /** A number without labels. */
+  read(): number | Iterable<Sample>;
 }
 
-/** The sample of a metric without labels. */
-export function readValue(value: number): Sample[] {
-  return [{ labels: {}, value }];
+export function registerCollected(
+  { Counter, Gauge }: PromClient,
+  registry: Registry,
+  { type, read, labelNames = [], ...config }: CollectedMetric,
+): void {
+  const list = (): Iterable<Sample> => {
+    const samples = read();
+    return typeof samples === 'number' ? [[{}, samples]] : samples;
+  };
+  const options = { ...config, labelNames, registers: [registry] };
+  if (type === 'counter') {
+    new Counter({
+      ...options,
+      collect() {
+        this.reset();
+        for (const [labels, value] of list()) this.inc(labels, value);
+      },
+    });
+    return;
+  }
+  new Gauge({
+    ...options,
+    collect() {
+      this.reset();
+      for (const [labels, value] of list()) this.set(labels, value);
+    },
+  });
 }
 
 /** A sample for each count; the label is its name. */
 export function readCounts(label: string, counts: Readonly<Record<string, number>>): Sample[] {
-  return Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }));
+  return Object.entries(counts).map(([name, value]) => [{ [label]: name }, value]);
 }

@@ -1,10 +1,18 @@
-import type { Labels, Sample } from './collected-metric.js';
+import type { Labels } from './collected-metric.js';
+
+export interface HistogramSample {
+  readonly labels: Labels;
+  readonly value: number;
+  /** `…_bucket`, `…_sum` or `…_count`. */
+  readonly metricName: string;
+}
 
 const MS_PER_SECOND = 1000;
 
 /**
- * Durations of one set of labels. prom-client's histogram hashes the labels for each observation, which
- * costs more than all other counting of a request.
+ * Durations of one set of labels. prom-client's own Counter and Histogram hash the labels of each observation:
+ * 1.8 µs a request in a loop, 3 to 23 % of the CPU time of a small GET on a busy machine, and a higher
+ * peak of memory. What requests count is therefore counted here, and given to prom-client at the scrape.
  */
 export class DurationHistogram {
   readonly #boundsSeconds: readonly number[];
@@ -29,9 +37,9 @@ export class DurationHistogram {
   /**
    * In the order of the exposition format: cumulative buckets, sum, count. Empty without observations.
    */
-  read(name: string, labels: Labels): Sample[] {
+  read(name: string, labels: Labels): HistogramSample[] {
     if (this.#counts.every((count) => count === 0)) return [];
-    const samples: Sample[] = [];
+    const samples: HistogramSample[] = [];
     let count = 0;
     for (const [bucket, inBucket] of this.#counts.entries()) {
       count += inBucket;

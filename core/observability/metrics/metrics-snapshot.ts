@@ -1,7 +1,7 @@
 import { AggregatorRegistry } from 'prom-client';
 import type { Labels } from './collected-metric.js';
 
-interface SnapshotMetric {
+export interface SnapshotMetric {
   readonly name: string;
   readonly help: string;
   readonly type: string;

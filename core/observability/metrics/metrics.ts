@@ -1,11 +1,11 @@
 import type { Registry } from 'prom-client';
 import type { LiveModule } from '../../modules/live-module.js';
 import type { CompletedRequest } from '../completed-request.js';
-import type { CollectedMetric, Labels } from './collected-metric.js';
+import { type CollectedMetric, type Labels, registerCollected } from './collected-metric.js';
 import { createHostMetrics, type ObservedHost } from './host-metrics.js';
 import type { MetricsSnapshot } from './metrics-snapshot.js';
-import { type DeclaredRoutes, RequestCounts } from './request-counts.js';
-import { createRequestMetrics } from './request-metrics.js';
+import { RequestCounts } from './request-counts.js';
+import { createRequestMetrics, readRequestHistograms } from './request-metrics.js';
 
 /** `Registry.contentType`, known before prom-client is loaded. */
 const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -15,94 +15,78 @@ const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
  * loaded on first use: it takes a tenth of a start.
  */
 async function openRegistry(metrics: readonly CollectedMetric[]): Promise<Registry> {
-  const { collectDefaultMetrics, Gauge, Registry } = await import('prom-client');
-  const registry = new Registry();
-  for (const { name, help, type, aggregator, read } of metrics) {
-    // The counts of prom-client's own histograms cannot be set; a gauge can return samples of any type.
-    const gauge = new Gauge({ name, help, aggregator, registers: [registry] });
-    Object.assign(gauge, { get: async () => ({ name, help, type, aggregator, values: read() }) });
-  }
-  collectDefaultMetrics({ register: registry });
+  const client = await import('prom-client');
+  const registry = new client.Registry();
+  for (const metric of metrics) registerCollected(client, registry, metric);
+  client.collectDefaultMetrics({ register: registry });
   return registry;
 }
 
 /** The metrics of one process, including prom-client's defaults. */
 export class Metrics {
-  /** Of the text that `render` returns. */
+  /** The media type of the text that `render` returns. */
   readonly contentType = EXPOSITION_TYPE;
   readonly #counts = new RequestCounts();
   readonly #host: ObservedHost;
-  readonly #described: CollectedMetric[];
+  readonly #collected: CollectedMetric[];
   #registry: Promise<Registry> | null = null;
 
   constructor(host: ObservedHost) {
     this.#host = host;
-    this.#described = [...createRequestMetrics(this.#counts), ...createHostMetrics(host)];
+    this.#collected = [...createRequestMetrics(this.#counts), ...createHostMetrics(host)];
   }
 
   /** Adds metrics; call it before the first scrape. */
   add(metrics: readonly CollectedMetric[]): void {
-    this.#described.push(...metrics);
+    this.#collected.push(...metrics);
   }
 
-  /** Ignores requests that were not for a forwarded route. */
   count(completed: CompletedRequest): void {
-    if (completed.facts.isPreflight) this.#counts.preflights += 1;
-    if (completed.facts.isForwarded) this.#counts.count(completed);
+    this.#counts.count(completed);
   }
 
   /** The exposition format of Prometheus. */
   async render(): Promise<string> {
-    return (await this.#prepareRegistry()).metrics();
+    const snapshot = await this.snapshot();
+    // Imported on first use, as it imports prom-client.
+    const { renderSnapshots } = await import('./metrics-snapshot.js');
+    return renderSnapshots([snapshot]);
   }
 
   /** All samples, to be merged with those of other processes. */
   async snapshot(): Promise<MetricsSnapshot> {
-    const registry = await this.#prepareRegistry();
-    return (await registry.getMetricsAsJSON()) as unknown as MetricsSnapshot;
+    this.#registry ??= openRegistry(this.#collected);
+    const registry = await this.#registry;
+    // Removed modules and routes must not stay in the metrics.
+    this.#counts.keepOnly(readDeclared(this.#host));
+    const collected = (await registry.getMetricsAsJSON()) as unknown as MetricsSnapshot;
+    return [...readRequestHistograms(this.#counts), ...collected];
   }
 
   /** A snapshot of exited workers without modules and routes that have been removed. */
   forgetRemoved(retired: MetricsSnapshot): MetricsSnapshot {
-    const declared = this.#readDeclared();
+    const isDeclared = readDeclared(this.#host);
     return retired.map((metric) => ({
       ...metric,
-      values: metric.values.filter(({ labels }) => isDeclared(labels, declared)),
+      values: metric.values.filter(({ labels }) => isDeclared(labels)),
     }));
   }
-
-  /** Removed modules and routes must not stay in the metrics. */
-  async #prepareRegistry(): Promise<Registry> {
-    this.#registry ??= openRegistry(this.#described);
-    const registry = await this.#registry;
-    this.#counts.keepOnly(this.#readDeclared());
-    return registry;
-  }
-
-  /** The routes of each module; `null` for a module that no descriptor has. */
-  #readDeclared(): (module: string) => DeclaredRoutes | null {
-    const live = new Map<string, LiveModule | null>();
-    for (const record of this.#host.list()) {
-      if (record.live !== null) live.set(record.live.name, record.live);
-      else if (record.name !== null && !live.has(record.name)) live.set(record.name, null);
-    }
-    return (module) => {
-      const found = live.get(module);
-      if (found === undefined) return null;
-      return found === null ? 'any' : listRoutes(found);
-    };
-  }
 }
 
-function isDeclared(
-  { module = '', route = '' }: Labels,
-  declared: (module: string) => DeclaredRoutes | null,
-): boolean {
-  if (module === '') return true;
-  const routes = declared(module);
-  return routes !== null && (route === '' || routes === 'any' || routes.has(route));
+/** Labels without a module are declared; so are all routes of a module that is not served at the moment. */
+function readDeclared(host: ObservedHost): (labels: Labels) => boolean {
+  const routes = new Map<string, ReadonlySet<string> | null>();
+  for (const { name, live } of host.list()) {
+    if (live !== null) routes.set(live.name, listRoutes(live));
+    else if (name !== null && !routes.has(name)) routes.set(name, null);
+  }
+  return ({ module = '', route = '' }) => {
+    if (module === '') return true;
+    const declared = routes.get(module);
+    return declared !== undefined && (route === '' || declared === null || declared.has(route));
+  };
 }
 
-function listRoutes({ manifest }: LiveModule): DeclaredRoutes {
+function listRoutes({ manifest }: LiveModule): ReadonlySet<string> {
   return new Set(manifest.http_routes.map(({ path }) => path));
 }

@@ -1,5 +1,6 @@
 import { MODULE_HTTP_METHODS } from '../../contract/index.js';
 import type { CompletedRequest } from '../completed-request.js';
+import type { Labels } from './collected-metric.js';
 import { DurationHistogram } from './duration-histogram.js';
 
 /** The host itself takes some hundred microseconds; more than 10 ms is a problem. */
@@ -11,11 +12,19 @@ const PROVIDER_BOUNDS_SECONDS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
 
+/** A stream may be open for hours; those are not interesting as durations. */
+const SURFACE_BOUNDS_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
+
 /** Other methods share the label `other`: a module cannot have routes for them. */
 const NAMED_METHODS: ReadonlySet<string> = new Set([...MODULE_HTTP_METHODS, 'HEAD', 'OPTIONS']);
 
 /** Far more than a host has. The counts of the module that was called first are removed. */
 const MAX_MODULES = 20_000;
+
+export class SurfaceCounts {
+  readonly byStatus = new Map<number, number>();
+  readonly duration = new DurationHistogram(SURFACE_BOUNDS_SECONDS);
+}
 
 export class RouteCounts {
   /** Calls that violated a schema, by direction. */
@@ -26,13 +35,12 @@ export class RouteCounts {
   readonly provider = new DurationHistogram(PROVIDER_BOUNDS_SECONDS);
 
   count({ method, status, durationMs, facts }: CompletedRequest): void {
-    const { providerMs } = facts;
+    const { provider_ms } = facts;
     const label = NAMED_METHODS.has(method) ? method : 'other';
-    const byStatus = getOrCreate(this.byMethod, label, createByStatus);
-    byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
+    increment(getOrCreate(this.byMethod, label, createByStatus), status);
     for (const { direction } of facts.schemaViolations ?? []) this.violations[direction] += 1;
-    this.host.observe(Math.max(0, durationMs - (providerMs ?? 0)));
-    if (providerMs !== null) this.provider.observe(providerMs);
+    this.host.observe(Math.max(0, durationMs - (provider_ms ?? 0)));
+    if (provider_ms !== null) this.provider.observe(provider_ms);
   }
 }
 
@@ -60,12 +68,28 @@ export class ModuleCounts {
 export class RequestCounts {
   /** Answered preflights, which reach no module. */
   preflights = 0;
+  /** Without the requests that surfaces make, which are counted as all others are. */
+  readonly bySurface = new Map<string, SurfaceCounts>();
   readonly #byModule = new Map<string, ModuleCounts>();
 
+  /** Runs when the status is known: the stream of a surface is then still open. */
   count(completed: CompletedRequest): void {
+    const { kind, surface } = completed.facts;
+    if (kind === 'forwarded') this.#countForwarded(completed);
+    else if (kind === 'preflight') this.preflights += 1;
+    else if (kind === 'surface' && surface !== null) this.#countSurface(surface, completed);
+  }
+
+  #countSurface(surface: string, { status, durationMs }: CompletedRequest): void {
+    const counts = getOrCreate(this.bySurface, surface, createSurfaceCounts);
+    increment(counts.byStatus, status);
+    counts.duration.observe(durationMs);
+  }
+
+  #countForwarded(completed: CompletedRequest): void {
     const { actorKind, facts } = completed;
     const module = facts.module ?? '';
-    const isRejectedCaller = facts.reason === 'callers';
+    const isRejectedCaller = facts.rejection?.reason === 'callers';
     this.#ofModule(isRejectedCaller ? '' : module).count(completed);
     if (isRejectedCaller) increment(this.#ofModule(module).rejectedCallers, actorKind ?? '');
     if (this.#byModule.size > MAX_MODULES) this.#removeFirst();
@@ -84,31 +108,23 @@ export class RequestCounts {
     return this.#byModule;
   }
 
-  /** Removes modules and routes that are no longer `declared`. */
-  keepOnly(declared: (module: string) => DeclaredRoutes | null): void {
+  /** Removes modules and routes that are no longer declared. */
+  keepOnly(isDeclared: (labels: Labels) => boolean): void {
     for (const [module, { byRoute }] of this.#byModule) {
-      if (module === '') continue;
-      const routes = declared(module);
-      if (routes === null) this.#byModule.delete(module);
-      else if (routes !== 'any') keepRoutes(byRoute, routes);
+      if (!isDeclared({ module })) this.#byModule.delete(module);
+      for (const route of byRoute.keys()) {
+        if (!isDeclared({ module, route })) byRoute.delete(route);
+      }
     }
   }
 }
 
-/** `'any'` for a module that is not served at the moment: its routes may come back. */
-export type DeclaredRoutes = ReadonlySet<string> | 'any';
-
-function keepRoutes(byRoute: Map<string, RouteCounts>, routes: ReadonlySet<string>): void {
-  for (const route of byRoute.keys()) {
-    if (route !== '' && !routes.has(route)) byRoute.delete(route);
-  }
-}
-
 const createByStatus = () => new Map<number, number>();
+const createSurfaceCounts = () => new SurfaceCounts();
 const createRouteCounts = () => new RouteCounts();
 const createModuleCounts = () => new ModuleCounts();
 
-function increment(counts: Map<string, number>, key: string): void {
+function increment<K>(counts: Map<K, number>, key: K): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 

@@ -1,85 +1,115 @@
-import { type CollectedMetric, type Labels, readValue, type Sample } from './collected-metric.js';
+import type { CollectedMetric, Labels, Sample } from './collected-metric.js';
+import type { HistogramSample } from './duration-histogram.js';
+import type { SnapshotMetric } from './metrics-snapshot.js';
 import type { ModuleCounts, RequestCounts, RouteCounts } from './request-counts.js';
 
-/** The metrics of requests. */
+/** The counters of requests. */
 export function createRequestMetrics(counts: RequestCounts): CollectedMetric[] {
-  const histogram = (name: string, help: string, pick: 'host' | 'provider'): CollectedMetric => ({
-    name,
-    help,
-    type: 'histogram',
-    aggregator: 'sum',
-    read: () => readRoutes(counts, (labels, route) => route[pick].read(name, labels)),
-  });
   return [
     {
       name: 'modgate_requests_total',
       help: 'Completed forwarded requests.',
       type: 'counter',
-      aggregator: 'sum',
+      labelNames: ['module', 'method', 'route', 'status'],
       read: () => readRoutes(counts, readStatuses),
     },
-    histogram(
-      'modgate_host_duration_seconds',
-      'Duration of a forwarded request without the time of the provider.',
-      'host',
-    ),
-    histogram(
-      'modgate_provider_duration_seconds',
-      'Time of the provider for a forwarded request, over all attempts.',
-      'provider',
-    ),
     {
       name: 'modgate_schema_violations_total',
       help: 'Forwarded requests and responses that violated a schema of their route.',
       type: 'counter',
-      aggregator: 'sum',
+      labelNames: ['module', 'route', 'direction'],
       read: () => readRoutes(counts, readViolations),
     },
     {
       name: 'modgate_failures_total',
       help: 'Failed forwarded requests by failure.',
       type: 'counter',
-      aggregator: 'sum',
-      read: () => readModules(counts, readFailures),
+      labelNames: ['module', 'failure'],
+      read: () =>
+        readModules(counts, (module, { failures }) =>
+          [...failures].map(([failure, value]) => [{ module, failure }, value]),
+        ),
     },
     {
       name: 'modgate_callers_rejected_total',
       help: 'Forwarded requests of actors of a kind that the module is not open to.',
       type: 'counter',
-      aggregator: 'sum',
-      read: () => readModules(counts, readRejectedCallers),
+      labelNames: ['module', 'kind'],
+      read: () =>
+        readModules(counts, (module, { rejectedCallers }) =>
+          [...rejectedCallers].map(([kind, value]) => [{ module, kind }, value]),
+        ),
     },
     {
       name: 'modgate_preflights_total',
       help: 'Answered preflights of configured origins.',
       type: 'counter',
-      aggregator: 'sum',
-      read: () => readValue(counts.preflights),
+      read: () => counts.preflights,
     },
     {
       name: 'modgate_retries_total',
       help: 'Retries of forwarded requests.',
       type: 'counter',
-      aggregator: 'sum',
+      labelNames: ['module'],
       read: () =>
         readModules(counts, (module, { retries }) =>
-          module === '' ? [] : [{ labels: { module }, value: retries }],
+          module === '' ? [] : [[{ module }, retries]],
+        ),
+    },
+    {
+      name: 'modgate_surface_requests_total',
+      help: 'Requests to surfaces.',
+      type: 'counter',
+      labelNames: ['surface', 'status'],
+      read: () =>
+        [...counts.bySurface].flatMap(([surface, { byStatus }]) =>
+          [...byStatus].map(([status, value]): Sample => [{ surface, status: `${status}` }, value]),
         ),
     },
   ];
 }
 
-function readModules(
+/** The histograms of requests. */
+export function readRequestHistograms(counts: RequestCounts): SnapshotMetric[] {
+  const histogram = (name: string, help: string, read: (name: string) => HistogramSample[]) => ({
+    ...{ name, help, type: 'histogram', aggregator: 'sum' },
+    values: read(name),
+  });
+  const readDurations = (pick: 'host' | 'provider') => (name: string) =>
+    readRoutes(counts, (labels, route) => route[pick].read(name, labels));
+  return [
+    histogram(
+      'modgate_host_duration_seconds',
+      'Duration of a forwarded request without the time of the provider.',
+      readDurations('host'),
+    ),
+    histogram(
+      'modgate_provider_duration_seconds',
+      'Time of the provider for a forwarded request, over all attempts.',
+      readDurations('provider'),
+    ),
+    histogram(
+      'modgate_surface_duration_seconds',
+      'Time until a surface began its response.',
+      (name) =>
+        [...counts.bySurface].flatMap(([surface, { duration }]) =>
+          duration.read(name, { surface }),
+        ),
+    ),
+  ];
+}
+
+function readModules<T>(
   counts: RequestCounts,
-  read: (module: string, counts: ModuleCounts) => Sample[],
-): Sample[] {
+  read: (module: string, counts: ModuleCounts) => T[],
+): T[] {
   return [...counts.modules()].flatMap(([module, ofModule]) => read(module, ofModule));
 }
 
-function readRoutes(
+function readRoutes<T>(
   counts: RequestCounts,
-  read: (labels: Labels, counts: RouteCounts) => Sample[],
-): Sample[] {
+  read: (labels: Labels, counts: RouteCounts) => T[],
+): T[] {
   return readModules(counts, (module, { byRoute }) =>
     [...byRoute].flatMap(([route, ofRoute]) => read({ module, route }, ofRoute)),
   );
@@ -87,23 +117,14 @@ function readRoutes(
 
 function readStatuses({ module = '', route = '' }: Labels, { byMethod }: RouteCounts): Sample[] {
   return [...byMethod].flatMap(([method, byStatus]) =>
-    [...byStatus].map(([status, value]) => ({
-      labels: { module, method, route, status: String(status) },
-      value,
-    })),
+    [...byStatus].map(
+      ([status, value]): Sample => [{ module, method, route, status: String(status) }, value],
+    ),
   );
 }
 
-function readViolations({ module = '', route = '' }: Labels, counts: RouteCounts): Sample[] {
-  return Object.entries(counts.violations).flatMap(([direction, value]) =>
-    value === 0 ? [] : [{ labels: { module, route, direction }, value }],
+function readViolations(labels: Labels, { violations }: RouteCounts): Sample[] {
+  return Object.entries(violations).flatMap(([direction, value]): Sample[] =>
+    value === 0 ? [] : [[{ ...labels, direction }, value]],
   );
-}
-
-function readRejectedCallers(module: string, { rejectedCallers }: ModuleCounts): Sample[] {
-  return [...rejectedCallers].map(([kind, value]) => ({ labels: { module, kind }, value }));
-}
-
-function readFailures(module: string, { failures }: ModuleCounts): Sample[] {
-  return [...failures].map(([failure, value]) => ({ labels: { module, failure }, value }));
 }

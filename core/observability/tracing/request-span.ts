@@ -10,13 +10,31 @@ import {
   type Tracer,
   trace as traceApi,
 } from '@opentelemetry/api';
+import { ALL_CALL_MEMBERS, type CallFields, type Rejection } from '../../contract/call-record.js';
 import { isProviderFailure, type ProviderOperation } from '../../contract/index.js';
 import { describeFailure } from '../../lib/failure-detail.js';
 import { isValidTracestate, parseTraceparent } from '../../lib/trace-context.js';
 import type { RequestSpan, RequestTracing, TracedRequest } from '../../operations/request.js';
 import type { AttemptResult } from '../../provider/provider-call.js';
 import { MIN_SERVER_ERROR } from '../../provider/verdicts.js';
-import { describeServer, nameMethod, readAuthority } from './attributes.js';
+
+/** https://opentelemetry.io/docs/specs/semconv/registry/attributes/http/#http-request-method */
+const KNOWN_METHODS: ReadonlySet<string> = new Set([
+  'CONNECT',
+  'DELETE',
+  'GET',
+  'HEAD',
+  'OPTIONS',
+  'PATCH',
+  'POST',
+  'PUT',
+  'TRACE',
+]);
+
+const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
+  ['http:', 80],
+  ['https:', 443],
+]);
 
 export interface Tracing extends RequestTracing {
   /** Exports the spans that are left, for at most a second. Never throws. */
@@ -57,8 +75,8 @@ export function beginRequestSpan(tracer: Tracer, request: TracedRequest): Reques
       attempt?.end();
       attempt = null;
     },
-    end: (status) => {
-      if (server.isRecording()) describeRequest(server, request, status);
+    end: (status, rejection) => {
+      if (server.isRecording()) describeRequest(server, request, status, rejection);
       server.end();
     },
   };
@@ -110,7 +128,12 @@ function describeTarget({ method, template }: SpanTarget): Attributes {
   };
 }
 
-function describeRequest(span: Span, request: TracedRequest, status: number): void {
+function describeRequest(
+  span: Span,
+  request: TracedRequest,
+  status: number,
+  rejection: Rejection | null,
+): void {
   const { method, scheme, headers, facts, hostRoute } = request;
   const route = hostRoute ?? facts.route;
   const failure = facts.failure ?? (status >= MIN_SERVER_ERROR ? String(status) : null);
@@ -120,14 +143,22 @@ function describeRequest(span: Span, request: TracedRequest, status: number): vo
     ...readAuthority(scheme, headers.get('host')),
     'url.scheme': scheme,
     'http.response.status_code': status,
-    'modgate.request_id': request.requestId,
     ...(route !== null && { 'http.route': route }),
-    ...(facts.module !== null && { 'modgate.module': facts.module }),
     ...(failure !== null && { 'error.type': failure }),
-    ...(facts.failure !== null && { 'modgate.failure': facts.failure }),
-    ...(facts.failureDetail !== null && { 'modgate.failure_detail': facts.failureDetail }),
+    ...describeCall({ ...facts, ...rejection, request_id: request.requestId }),
   });
   if (status >= MIN_SERVER_ERROR) span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+const CALL_ATTRIBUTES = Object.entries(ALL_CALL_MEMBERS).filter(([, member]) => member.attribute);
+
+function describeCall(call: Partial<CallFields & Rejection>): Attributes {
+  return Object.fromEntries(
+    CALL_ATTRIBUTES.flatMap(([name, { attribute = name }]) => {
+      const value = call[name as keyof CallFields] ?? null;
+      return value === null ? [] : [[attribute, value]];
+    }),
+  );
 }
 
 function describeAttempt(
@@ -153,4 +184,40 @@ function nameFailure(error: unknown): string {
 
 function nameStatus(status: number): string | null {
   return status >= MIN_ERROR ? String(status) : null;
+}
+
+/** Unknown methods are reported as `_OTHER`: a caller must not be able to create span names. */
+export function nameMethod(method: string): {
+  readonly name: string;
+  readonly attributes: Attributes;
+} {
+  if (KNOWN_METHODS.has(method)) {
+    return { name: method, attributes: { 'http.request.method': method } };
+  }
+  const attributes = { 'http.request.method': '_OTHER', 'http.request.method_original': method };
+  return { name: 'HTTP', attributes };
+}
+
+/** The endpoint of an attempt; one that is not a URL has no address and no port. */
+export function describeServer(endpoint: string): Attributes {
+  return {
+    'modgate.endpoint': endpoint,
+    ...(URL.canParse(endpoint) && describeAddress(new URL(endpoint))),
+  };
+}
+
+/** Address and port of a `host` header that has been validated. */
+export function readAuthority(scheme: 'http' | 'https', host: string | undefined): Attributes {
+  const url = `${scheme}://${host}`;
+  if (host === undefined || !URL.canParse(url)) return {};
+  return describeAddress(new URL(url)) ?? {};
+}
+
+function describeAddress({ protocol, hostname, port }: URL): Attributes | null {
+  const defaultPort = DEFAULT_PORTS.get(protocol);
+  if (defaultPort === undefined) return null;
+  return {
+    'server.address': hostname.replace(/^\[(.*)\]$/, '$1'),
+    'server.port': port === '' ? defaultPort : Number(port),
+  };
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AdminAction } from '../../contract/index.js';
-import { inject, injectable } from '../../injection.js';
-import { sliceMembers } from '../../lib/json-scan.js';
+import { injectable } from '../../injection.js';
+import { sliceMembers } from '../../lib/json-structure.js';
 import type { Store } from '../../store/store.js';
 import { readResponseBytes } from '../forward/provider-response.js';
 import { STORE } from '../injection-tokens.js';
@@ -18,11 +18,12 @@ type Payload = BridgePayloads['admin_action_invoke'];
  * Invokes an action of the module; the client gets the result byte for byte. Each invocation writes one audit
  * row, so it is rejected before the provider call if the store cannot be written.
  */
-@injectable()
+@injectable(STORE)
 export class AdminActionInvoke implements BridgeOperation<Payload> {
+  readonly name = 'admin_action_invoke';
   readonly #store: Store;
 
-  constructor(@inject(STORE) store: Store) {
+  constructor(store: Store) {
     this.#store = store;
   }
 

@@ -1,6 +1,6 @@
 import { type AdminEntity, ProviderFailure } from '../../contract/index.js';
 import { injectable } from '../../injection.js';
-import { sliceMembers } from '../../lib/json-scan.js';
+import { sliceMembers } from '../../lib/json-structure.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import { readResponseBytes } from '../forward/provider-response.js';
 import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
@@ -15,6 +15,8 @@ const LIMIT = { min: 1, max: 200, default: 100 };
 /** Reads one page of an admin entity; the client gets the records byte for byte. */
 @injectable()
 export class AdminDataList implements BridgeOperation<Payload> {
+  readonly name = 'admin_data_list';
+
   isDeclared(payload: Payload, call: BridgeCall): boolean {
     return findEntity(payload, call)?.read_capability === call.permission;
   }

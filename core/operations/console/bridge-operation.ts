@@ -2,13 +2,10 @@ import { createToken } from '../../injection.js';
 import type { Generation, LiveModule } from '../../modules/live-module.js';
 import type { Authorization } from '../authorization.js';
 import type { CallerRequest } from '../request.js';
-import type { BridgeOperationName, BridgePayloads } from './bridge-payload.js';
+import type { BridgeOperationName, BridgePayload } from './bridge-payload.js';
 
-export type BridgeOperations = {
-  readonly [Name in BridgeOperationName]: BridgeOperation<BridgePayloads[Name]>;
-};
-
-export const BRIDGE_OPERATIONS = createToken<BridgeOperations>('bridge-operations');
+/** All operations of the console bridge. */
+export const BRIDGE_OPERATIONS = createToken<BridgeOperation>('bridge-operations');
 
 /** What every bridge operation gets with its payload, after actor, module and grant have been checked. */
 export interface BridgeCall {
@@ -27,7 +24,8 @@ export interface BridgeCall {
 }
 
 /** One operation of the console bridge. The container builds it once, at start. */
-export interface BridgeOperation<Payload> {
+export interface BridgeOperation<Payload = BridgePayload> {
+  readonly name: BridgeOperationName;
   /** Whether the module declares the operation for the permission; otherwise the reply is 403. */
   isDeclared(payload: Payload, call: BridgeCall): boolean;
   /**

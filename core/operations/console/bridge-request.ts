@@ -3,7 +3,7 @@ import type { AnyStruct } from '../../contract/described.js';
 import { isPrintableKey, MAX_DIAGNOSTICS, type Violation } from '../../document/diagnostic.js';
 import { validateStruct } from '../../document/validate.js';
 import { HostError } from '../../errors.js';
-import { measureDepth } from '../../lib/json-scan.js';
+import { measureJson } from '../../lib/json-check.js';
 import { readMember } from '../../lib/read-member.js';
 import { assertJson } from '../forward/body-policy.js';
 import { type BridgeOperationName, type BridgePayload, PAYLOADS } from './bridge-payload.js';
@@ -35,7 +35,7 @@ const bridgeRequest = object({
  */
 export function parseBridgeRequest(body: Buffer): BridgeRequest {
   assertJson(body);
-  if (measureDepth(body) > MAX_DEPTH) {
+  if (measureJson(body).depth > MAX_DEPTH) {
     throw createBridgeError([{ field: 'body', reason: `nested deeper than ${MAX_DEPTH} levels` }]);
   }
   const value: unknown = JSON.parse(body.toString('utf8'));

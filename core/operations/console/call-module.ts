@@ -22,10 +22,11 @@ export function callModule<T>(
     module,
     operation,
     route: null,
+    target: null,
     request,
     hopByHop,
-    timeoutMs: module.descriptor.limits.timeoutMs,
-    retryPolicy: operation.kind === 'admin_list' ? 'always' : 'never',
+    timeoutMs: module.descriptor.limits.timeout_ms,
+    isRepeatable: operation.kind === 'admin_list',
     headers,
     describeCall: () => [
       { field: 'module', reason: module.name },

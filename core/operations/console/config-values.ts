@@ -1,5 +1,6 @@
 import type { ConfigField } from '../../contract/index.js';
-import { inject, injectable } from '../../injection.js';
+import { injectable } from '../../injection.js';
+import { readsConfig } from '../../manifest/list-opened.js';
 import {
   isSecret,
   listConfigFields,
@@ -16,16 +17,17 @@ import type { BridgePayloads } from './bridge-payload.js';
 type Payload = BridgePayloads['config_values'];
 
 /** Lists all config fields of the module with their current values, in manifest order. */
-@injectable()
+@injectable(STORE)
 export class ConfigValues implements BridgeOperation<Payload> {
+  readonly name = 'config_values';
   readonly #store: Store;
 
-  constructor(@inject(STORE) store: Store) {
+  constructor(store: Store) {
     this.#store = store;
   }
 
-  isDeclared(_payload: Payload, call: BridgeCall): boolean {
-    return isConfigDeclared(call);
+  isDeclared(_payload: Payload, { module, permission }: BridgeCall): boolean {
+    return readsConfig(permission, module.manifest);
   }
 
   async execute(_payload: Payload, { module }: BridgeCall): Promise<Buffer> {
@@ -35,12 +37,6 @@ export class ConfigValues implements BridgeOperation<Payload> {
       .catch(rethrowStoreError);
     return toJsonBytes({ data: fields.map((field) => describeField(field, module, stored)) });
   }
-}
-
-/** Whether the module has config fields and its `capabilities` include the permission. */
-export function isConfigDeclared({ module, permission }: BridgeCall): boolean {
-  const { manifest } = module;
-  return listConfigFields(manifest).length > 0 && manifest.capabilities.includes(permission);
 }
 
 function describeField(field: ConfigField, module: LiveModule, stored: StoredConfig) {

@@ -1,7 +1,8 @@
 import type { ConfigField } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
-import { inject, injectable } from '../../injection.js';
+import { injectable } from '../../injection.js';
 import { explainMismatch } from '../../manifest/config-rules.js';
+import { writesConfig } from '../../manifest/list-opened.js';
 import { fieldName, isSecret, listConfigFields } from '../../modules/config-fields.js';
 import type { Store } from '../../store/store.js';
 import { STORE } from '../injection-tokens.js';
@@ -9,22 +10,23 @@ import { rethrowStoreError } from '../store-error.js';
 import { createAuditDraft } from './audit-draft.js';
 import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
 import type { BridgePayloads } from './bridge-payload.js';
-import { isConfigDeclared } from './config-values.js';
 
 type Payload = BridgePayloads['config_write'];
 
 /** Writes one value and its audit row. Replies when both are durable; delivery to the module follows. */
-@injectable()
+@injectable(STORE)
 export class ConfigWrite implements BridgeOperation<Payload> {
+  readonly name = 'config_write';
   readonly #store: Store;
 
-  constructor(@inject(STORE) store: Store) {
+  constructor(store: Store) {
     this.#store = store;
   }
 
   isDeclared(payload: Payload, call: BridgeCall): boolean {
+    if (!writesConfig(call.permission, call.module.manifest)) return false;
     const field = findField(payload, call);
-    return isConfigDeclared(call) && field?.editable === true && field.generated === undefined;
+    return field?.editable === true && field.generated === undefined;
   }
 
   async execute(payload: Payload, call: BridgeCall): Promise<Buffer> {

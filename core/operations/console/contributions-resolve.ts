@@ -3,7 +3,7 @@ import { HostError } from '../../errors.js';
 import { injectable } from '../../injection.js';
 import { compareNames } from '../../lib/compare-texts.js';
 import { ExactJson } from '../../lib/exact-json.js';
-import { sliceMembers } from '../../lib/json-scan.js';
+import { sliceMembers } from '../../lib/json-structure.js';
 import type { Generation, LiveModule } from '../../modules/live-module.js';
 import { holdsPermission } from '../authorization.js';
 import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
@@ -34,6 +34,8 @@ function readDottedPath(value: unknown, path: string): unknown {
 /** Lists the contributions of all live modules to one slot, by module name, then in manifest order. */
 @injectable()
 export class ContributionsResolve implements BridgeOperation<Payload> {
+  readonly name = 'contributions_resolve';
+
   isDeclared(_payload: Payload, { module, permission }: BridgeCall): boolean {
     return module.manifest.capabilities.includes(permission);
   }

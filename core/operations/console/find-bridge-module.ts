@@ -1,7 +1,7 @@
 import type { ModuleRecord } from '../../modules/module-record.js';
 import { findByModuleId, type IdentifiedModule } from './find-by-module-id.js';
 
-interface NamedRecords {
+export interface NamedRecords {
   list(): readonly Pick<ModuleRecord, 'name'>[];
 }
 

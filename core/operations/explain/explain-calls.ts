@@ -1,44 +1,60 @@
 import { HostError } from '../../errors.js';
-import { inject, injectable } from '../../injection.js';
-import { authorize } from '../authorization.js';
+import { injectable } from '../../injection.js';
+import { type Authorization, authorize } from '../authorization.js';
 import { type Handler, Reply } from '../reply.js';
-import type { CallerRequest } from '../request.js';
+import type { CallerRequest, ParsedTarget } from '../request.js';
 import {
   ANY_CALL,
   CALL_RECORDS,
-  type CallRecord,
   type CallRecords,
   compareNewestFirst,
+  type RecordedCall,
+  toWireCall,
 } from '../status/call-record.js';
-import { readCalls, toWireCall } from '../status/list-calls.js';
+import { readCalls } from '../status/list-calls.js';
 
 /** A client may use one id for any number of requests. */
 const MAX_CALLS = 100;
 
 export interface ExplainCallsInput {
   readonly requestId: string;
+  /** Parses the target of a request, to decide it again; `null` shows what was decided then. */
+  readonly parseTarget: ((target: string) => ParsedTarget) | null;
+}
+
+/** Recorded calls that the caller may see. */
+interface FoundCalls {
+  readonly authorization: Authorization;
+  /** Newest first. */
+  readonly calls: readonly RecordedCall[];
 }
 
 /** `GET /explain?request_id=`: why calls with this request id got their answer. */
-@injectable()
+@injectable(CALL_RECORDS)
 export class ExplainCalls implements Handler<ExplainCallsInput> {
   readonly #records: CallRecords;
 
-  constructor(@inject(CALL_RECORDS) records: CallRecords) {
+  constructor(records: CallRecords) {
     this.#records = records;
   }
 
-  async execute({ requestId }: ExplainCallsInput, request: CallerRequest): Promise<Reply> {
+  async execute(input: ExplainCallsInput, request: CallerRequest): Promise<Reply> {
+    const { authorization, calls } = await this.find(input, request);
+    return Reply.json(authorization, { calls: calls.map(toWireCall) });
+  }
+
+  /** @throws HostError 403; 404 for an unknown id. */
+  async find({ requestId }: ExplainCallsInput, request: CallerRequest): Promise<FoundCalls> {
     authorize(request.actor, { kind: 'scope', scope: 'modgate.explain' });
     const authorization = authorize(request.actor, { kind: 'scope', scope: 'modgate.calls.read' });
     const calls = await this.#find(requestId);
     if (calls.length === 0) throw createUnknownRequest();
-    return Reply.json(authorization, { calls: calls.map(toWireCall) });
+    return { authorization, calls };
   }
 
   /** Newest first. */
-  async #find(requestId: string): Promise<readonly CallRecord[]> {
-    const query = { ...ANY_CALL, requestId, limit: MAX_CALLS };
+  async #find(requestId: string): Promise<readonly RecordedCall[]> {
+    const query = { ...ANY_CALL, request_id: requestId, limit: MAX_CALLS };
     const page = await readCalls(this.#records, query);
     return [...(page?.calls ?? [])].sort(compareNewestFirst);
   }

@@ -1,60 +1,60 @@
 import { dirname, join } from 'node:path';
 import type { Descriptor } from '../../descriptor/descriptor.js';
+import { descriptorStruct } from '../../descriptor/descriptor-struct.js';
 import { isPlainEnvelope } from '../../descriptor/expose-headers.js';
 import type { Path } from '../../document/diagnostic.js';
-import type { LiveRoute } from '../../modules/live-module.js';
-import type { ExplainedModule, ExplainedRecord, ModuleDocuments } from './explained-request.js';
+import type { LiveRoute, RoutedModule } from '../../modules/live-module.js';
+import type { ExplainedRecord, ModuleDocuments } from './explained-request.js';
 import type { ExplainedLimit } from './explanation.js';
 
 type Document = Awaited<ReturnType<ModuleDocuments['read']>>;
 
-interface LimitRule {
-  readonly path: readonly [string, string] | readonly [string];
-  read(descriptor: Descriptor): number | string;
+/** The sections of a descriptor that limit calls. */
+const SECTIONS = ['limits', 'rate', 'retry', 'breaker'] as const;
+
+/** A section may hold a section. */
+type Value = number | string | Readonly<Record<string, number | string>>;
+
+interface Limit {
+  readonly path: readonly string[];
+  readonly value: number | string;
 }
 
-/** Named as in the descriptor. */
-const LIMITS: readonly LimitRule[] = [
-  { path: ['limits', 'timeout_ms'], read: ({ limits }) => limits.timeoutMs },
-  { path: ['limits', 'request_bytes'], read: ({ limits }) => limits.requestBytes },
-  { path: ['limits', 'response_bytes'], read: ({ limits }) => limits.responseBytes },
-  { path: ['limits', 'concurrency'], read: ({ limits }) => limits.concurrency },
-  { path: ['limits', 'queue'], read: ({ limits }) => limits.queue },
-  { path: ['limits', 'queue_ms'], read: ({ limits }) => limits.queueMs },
-  { path: ['rate', 'per_second'], read: ({ rate }) => rate.perSecond },
-  { path: ['rate', 'burst'], read: ({ rate }) => rate.burst },
-  { path: ['rate', 'actor_per_second'], read: ({ rate }) => rate.actorPerSecond },
-  { path: ['rate', 'actor_burst'], read: ({ rate }) => rate.actorBurst },
-  { path: ['retry', 'attempts'], read: ({ retry }) => retry.attempts },
-  { path: ['retry', 'budget'], read: ({ retry }) => retry.budget },
-  { path: ['breaker', 'failures'], read: ({ breaker }) => breaker.failures },
-  { path: ['breaker', 'ratio'], read: ({ breaker }) => breaker.ratio },
-  { path: ['breaker', 'window_ms'], read: ({ breaker }) => breaker.windowMs },
-  { path: ['breaker', 'open_ms'], read: ({ breaker }) => breaker.openMs },
-  { path: ['breaker', 'max_open_ms'], read: ({ breaker }) => breaker.maxOpenMs },
-];
-
-const PROVIDER_ERRORS: LimitRule = {
-  path: ['provider_errors'],
-  read: ({ providerErrors }) => providerErrors,
-};
-
-/** Listed where they differ from their defaults. */
-const RESPONSES: readonly LimitRule[] = [
-  { path: ['responses', 'mode'], read: ({ responses }) => responses.mode },
-  {
-    path: ['responses', 'expose_headers'],
-    read: ({ responses }) => responses.exposeHeaders.join(' ') || 'none',
-  },
-];
-
-/** In raw mode `provider_errors` has no effect. */
-function listRules({ responses }: Descriptor): readonly LimitRule[] {
+/** What `provider_errors` and `responses` say is listed where it has an effect. */
+function listLimits(descriptor: Descriptor): readonly Limit[] {
+  const { responses, provider_errors } = descriptor;
+  const { mode } = responses;
   return [
-    ...LIMITS,
-    ...(responses.mode === 'raw' ? [] : [PROVIDER_ERRORS]),
-    ...(isPlainEnvelope(responses) ? [] : RESPONSES),
+    ...SECTIONS.flatMap((section) => listMembers(section, descriptor[section])),
+    ...(mode === 'raw' ? [] : [{ path: ['provider_errors'], value: provider_errors }]),
+    ...(isPlainEnvelope(responses)
+      ? []
+      : listMembers('responses', {
+          mode,
+          expose_headers: describeList(responses.expose_headers),
+          ...(responses.origins.length > 0 && { origins: describeList(responses.origins) }),
+          ...(responses.redirects.length > 0 && { redirects: describeList(responses.redirects) }),
+        })),
   ];
+}
+
+function describeList(names: readonly string[]): string {
+  return names.join(' ') || 'none';
+}
+
+/** In the order of the declaration, not in that of the file. */
+function listMembers<Section extends 'responses' | (typeof SECTIONS)[number]>(
+  section: Section,
+  values: Readonly<Partial<Record<keyof Descriptor[Section], Value>>>,
+): Limit[] {
+  const names = Object.keys(descriptorStruct.schema[section].schema) as (keyof typeof values)[];
+  return names.flatMap((name): Limit[] => {
+    const value: Value | undefined = values[name];
+    if (value === undefined) return [];
+    const path = [section, String(name)];
+    if (typeof value !== 'object') return [{ path, value }];
+    return Object.entries(value).map(([inner, of]) => ({ path: [...path, inner], value: of }));
+  });
 }
 
 /** States that serve an earlier version of the file, whose line numbers are unknown. */
@@ -69,11 +69,11 @@ export async function explainLimits(
   const { live, file, state } = record;
   if (live === null) return [];
   const document = OUTDATED_STATES.has(state) ? null : await documents.read(file);
-  const limits = listRules(live.descriptor).map(({ path, read }): ExplainedLimit => {
+  const limits = listLimits(live.descriptor).map(({ path, value }): ExplainedLimit => {
     const source = findSource(file, document, path) ?? (document === null ? null : 'default');
-    return { name: path.join('.'), value: read(live.descriptor), source };
+    return { name: path.join('.'), value, source };
   });
-  if (route === null || route.timeoutMs >= live.descriptor.limits.timeoutMs) return limits;
+  if (route === null || route.timeoutMs >= live.descriptor.limits.timeout_ms) return limits;
   const name = 'operation.timeout_ms';
   const source = await findRouteSource(record, live, route, document, documents);
   return [{ name, value: route.timeoutMs, source }, ...limits];
@@ -82,7 +82,7 @@ export async function explainLimits(
 /** Where the manifest shortens the timeout of the route. */
 async function findRouteSource(
   record: ExplainedRecord,
-  { descriptor, manifest }: ExplainedModule,
+  { descriptor, manifest }: RoutedModule,
   route: LiveRoute,
   document: Document,
   documents: ModuleDocuments,

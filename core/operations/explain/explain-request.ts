@@ -1,22 +1,33 @@
+import type { Actor } from '../../contract/index.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
+import { IDENTITY_HEADER } from '../../identity/identity-keys.js';
+import { ANONYMOUS } from '../../lib/actor-name.js';
+import { readMember } from '../../lib/read-member.js';
+import type { RouteMatch } from '../../lib/routing/route-table.js';
 import type { LiveRoute } from '../../modules/live-module.js';
-import { findBridgeRecord, listBridgeChecks } from './explain-bridge.js';
-import { listChecks } from './explain-checks.js';
-import { explainHeaders } from './explain-headers.js';
+import { parseEndpointBase } from '../../provider/endpoint-base.js';
+import { BRIDGE_STEPS, HANDLED_BY_BRIDGE } from '../console/bridge-steps.js';
+import { findBridgeModule } from '../console/find-bridge-module.js';
+import { FORWARD_STEPS } from '../forward/forward.js';
+import { createProviderHeaders } from '../forward/headers-to-provider.js';
+import { isPublicRoute } from '../forward/route-call.js';
+import { type ParsedTarget, readBridgePermission } from '../request.js';
+import type { ReportedStep } from '../step.js';
 import { explainLimits } from './explain-limits.js';
-import { basePathOf, readBasePath } from './explain-targets.js';
 import {
   type ExplainContext,
-  type ExplainedPath,
+  ExplainedBridgeCall,
   type ExplainedRecord,
   type ExplainedRequest,
+  ExplainedRouteCall,
   findRecord,
-  HANDLED_BY_BRIDGE,
+  type IdentifiedRequest,
   isBridgePath,
 } from './explained-request.js';
 import type {
   ExplainedCheck,
   ExplainedEndpoint,
+  ExplainedHeader,
   ExplainedRoute,
   Explanation,
 } from './explanation.js';
@@ -26,28 +37,35 @@ const OK = 200;
 const FORWARDED_RAW =
   'forwarded, if the body is valid; raw mode passes on the status and the body of the provider';
 
+/** Placeholders for values of the client and for values made per call; no real header can contain them. */
+const FROM_CLIENT = '\u0000client';
+const MADE_PER_CALL = '\u0000host';
+
+/** The host is left out where no setting says it. */
+const FORWARDED_CLIENT = Object.fromEntries(
+  ['for', 'proto', 'host', 'prefix'].map((name) => [`x-forwarded-${name}`, MADE_PER_CALL]),
+);
+
+/** Added to each attempt. */
+const PER_ATTEMPT = ['traceparent', 'modgate-call-id', 'modgate-deadline-ms'] as const;
+
 /** Explains what the host would do with a request, step by step. */
 export async function explainRequest(
-  request: ExplainedRequest,
+  given: ExplainedRequest,
   context: ExplainContext,
 ): Promise<Explanation> {
-  const { method, target, path, actor } = request;
-  const { records } = context;
-  const isBridge = isBridgePath(path);
-  const find = isBridge ? findBridgeRecord : findRecord;
-  const record = path.kind === 'module' ? find(records, path.module) : null;
+  const actor = findCaller(given, context.records);
+  const request = { ...given, actor, hasCredentials: given.actor?.kind !== ANONYMOUS };
+  const { method, target, path } = request;
+  const { checks, record, match, endpoints } = runChecks(request, context);
   const module = record?.live ?? null;
-  const [match, ...others] = findRoutes(module, method, path);
   const basePath = match && module ? readBasePath(module.descriptor.provider.config) : '';
-  const endpoints = match && record ? listEndpoints(record, match.value) : [];
-  const checks = isBridge
-    ? listBridgeChecks(request, records, record)
-    : listChecks(request, records, record, match ?? null, endpoints);
+  const others = findRoutes(module, method, path).slice(1);
   return {
     method,
     target,
     verdict: evaluate(path, checks, module?.descriptor.responses.mode === 'raw'),
-    actor: actor && { kind: actor.kind, id: actor.id, scopes: [...actor.scopes].sort() },
+    actor: actor && describeActor(actor),
     path: describePath(path, basePath),
     checks,
     module: record && describeRecord(record),
@@ -61,16 +79,74 @@ export async function explainRequest(
   };
 }
 
-/** The state of each endpoint for the route: the circuit breaker of either can be open. */
-function listEndpoints({ endpoints }: ExplainedRecord, { name }: LiveRoute): ExplainedEndpoint[] {
-  return endpoints.map(({ endpoint, state, routes }) => {
-    const route = routes.find((one) => one.route === name);
-    return { endpoint, state: state === 'open' ? state : (route?.state ?? state) };
+function describeActor({ kind, id, scopes, roles }: Actor): Explanation['actor'] {
+  return { kind, id, scopes: [...scopes].sort(), ...(roles !== undefined && { roles }) };
+}
+
+interface Checked {
+  readonly checks: readonly ExplainedCheck[];
+  /** The record of the module; `null` for a path that can match no route. */
+  readonly record: ExplainedRecord | null;
+  readonly match: RouteMatch<LiveRoute> | null;
+  readonly endpoints: readonly ExplainedEndpoint[];
+}
+
+/** Without credentials only a public route has an actor. */
+function findCaller(
+  { method, path, actor }: ExplainedRequest,
+  records: readonly ExplainedRecord[],
+): Actor | null {
+  if (actor?.kind !== ANONYMOUS) return actor;
+  if (path.kind === 'host') return null;
+  const module = findRecord(records, path.module)?.live ?? null;
+  return isPublicRoute(module, method, path) ? actor : null;
+}
+
+/** Runs the steps of the host, in its order, as far as they can decide without a call. */
+function runChecks(request: IdentifiedRequest, context: ExplainContext): Checked {
+  const { path } = request;
+  if (path.kind === 'host') return { checks: [], record: null, match: null, endpoints: [] };
+  const permission = path.kind === 'module' ? readBridgePermission(path) : null;
+  if (path.module !== null && permission !== null) {
+    const record = findBridgeRecord(context.records, path.module);
+    const explained = new ExplainedBridgeCall(
+      request,
+      { name: path.module, permission },
+      context,
+      record,
+    );
+    const checks = reportSteps(BRIDGE_STEPS, explained);
+    return { checks, record, match: null, endpoints: [] };
+  }
+  const explained = new ExplainedRouteCall(request, path, context);
+  const checks = reportSteps(FORWARD_STEPS, explained);
+  const record = path.kind === 'module' ? explained.record : null;
+  return { checks, record, match: explained.route, endpoints: explained.endpoints };
+}
+
+function reportSteps<Explained>(
+  steps: readonly ReportedStep<never, Explained>[],
+  explained: Explained,
+): ExplainedCheck[] {
+  return steps.flatMap((step) => {
+    const report = step.explain?.(explained);
+    return report === undefined ? [] : [{ check: step.name, ...report }];
   });
 }
 
+/** Finds the module that the console bridge would call, otherwise the one with this name. */
+function findBridgeRecord(
+  records: readonly ExplainedRecord[],
+  name: string,
+): ExplainedRecord | null {
+  const live = records.flatMap((record) => record.live ?? []);
+  const generation = new Map(live.map((module) => [module.name, module]));
+  const module = findBridgeModule(generation, { list: () => records }, name);
+  return findRecord(records, module?.name ?? name);
+}
+
 function evaluate(
-  path: ExplainedPath,
+  path: ParsedTarget,
   checks: readonly ExplainedCheck[],
   isRaw: boolean,
 ): Explanation['verdict'] {
@@ -87,7 +163,7 @@ function evaluate(
 /** Where the base paths of endpoints differ, the target depends on the endpoint. */
 function addTargets(
   endpoints: readonly ExplainedEndpoint[],
-  path: ExplainedPath,
+  path: ParsedTarget,
   basePath: string,
 ): readonly ExplainedEndpoint[] {
   if (path.kind !== 'module') return endpoints;
@@ -100,7 +176,7 @@ function addTargets(
 }
 
 /** @param basePath of the endpoints, below which the provider gets the target */
-function describePath(path: ExplainedPath, basePath: string): Explanation['path'] {
+function describePath(path: ParsedTarget, basePath: string): Explanation['path'] {
   const problem = path.kind === 'unmatched' ? path.problem : null;
   if (path.kind !== 'module') {
     return { kind: path.kind, module: null, provider_path: null, forward_target: null, problem };
@@ -111,11 +187,13 @@ function describePath(path: ExplainedPath, basePath: string): Explanation['path'
     provider_path: path.providerPath,
     forward_target: basePath + path.forwardTarget,
     problem,
+    ...(path.mount && { mount: path.mount }),
   };
 }
 
 function describeRecord(record: ExplainedRecord): Explanation['module'] {
   const { file, name, state, since, reason, hint, live } = record;
+  const owner = live?.descriptor.owner;
   return {
     name: live?.name ?? name ?? '',
     file,
@@ -125,6 +203,7 @@ function describeRecord(record: ExplainedRecord): Explanation['module'] {
     hint,
     digest: live?.manifestDigest ?? null,
     config_digest: live?.configDigest ?? null,
+    ...(owner && { owner }),
   };
 }
 
@@ -138,5 +217,79 @@ function explainBody(
 ): Explanation['body'] {
   if (method === 'GET') return { policy: 'ignored', max_bytes: null };
   if (body === 'none') return { policy: 'empty', max_bytes: 0 };
-  return { policy: body === 'optional' ? 'optional' : 'json', max_bytes: limits.requestBytes };
+  return { policy: body === 'optional' ? 'optional' : 'json', max_bytes: limits.request_bytes };
+}
+
+/** The base path of a module's endpoints: empty, or `/api`. The first one's if they differ. */
+function readBasePath(config: unknown): string {
+  const endpoints: unknown = readMember(config, 'endpoints');
+  const [first] = Array.isArray(endpoints) ? endpoints : [];
+  return basePathOf(readMember(first, 'url') ?? first);
+}
+
+/** Endpoints of kinds that call URLs are named by them; empty for any other. */
+function basePathOf(endpoint: unknown): string {
+  if (typeof endpoint !== 'string' || !/^https?:/i.test(endpoint)) return '';
+  return URL.canParse(endpoint) ? parseEndpointBase(endpoint).path : '';
+}
+
+/**
+ * The headers that the provider gets if the client sends every possible header: names, and the values that are
+ * neither secret nor made per call.
+ */
+function explainHeaders(
+  descriptor: Descriptor,
+  route: LiveRoute,
+  actor: Actor | null,
+): ExplainedHeader[] {
+  const headers = createProviderHeaders({
+    request: createFullRequest(actor),
+    hopByHop: new Set(),
+    forwardHeaders: descriptor.forward_headers,
+    clientHeaders: descriptor.forward_client ? FORWARDED_CLIENT : {},
+    isClientTrace: true,
+    hasBody: route.body !== 'none',
+    isRaw: descriptor.responses.mode === 'raw',
+    bytes: { isSent: route.bodyBytes !== null, isWanted: route.responseBytes !== null },
+  });
+  return [
+    ...Object.entries(headers).map(([name, value]) => describeHeader(name, value)),
+    ...listAttemptHeaders(descriptor, route).map((name) => ({
+      name,
+      value: null,
+      from: 'host' as const,
+    })),
+    ...listCredentials(descriptor.provider.config),
+  ];
+}
+
+/** What is streamed has no deadline to tell. */
+function listAttemptHeaders({ identity }: Descriptor, route: LiveRoute): readonly string[] {
+  const isStreamed = route.bodyBytes !== null || route.responseBytes !== null;
+  const names = PER_ATTEMPT.filter((name) => !isStreamed || name !== 'modgate-deadline-ms');
+  return identity ? [...names, IDENTITY_HEADER] : names;
+}
+
+function createFullRequest(actor: Actor | null) {
+  return {
+    actor: actor ?? { kind: 'service' as const, id: MADE_PER_CALL, scopes: new Set<string>() },
+    requestId: MADE_PER_CALL,
+    correlationId: MADE_PER_CALL,
+    headers: { get: () => FROM_CLIENT, count: () => 1 },
+  };
+}
+
+function describeHeader(name: string, value: string): ExplainedHeader {
+  if (value === FROM_CLIENT) return { name, value: null, from: 'caller' };
+  return { name, value: value.includes(MADE_PER_CALL) ? null : value, from: 'host' };
+}
+
+/** The host's own credentials for the provider, as the http kinds configure them. */
+function listCredentials(config: unknown): ExplainedHeader[] {
+  const auth = readMember(config, 'auth');
+  const isKnown = readMember(auth, 'bearer') ?? readMember(auth, 'basic');
+  const name =
+    isKnown === undefined ? readMember(readMember(auth, 'header'), 'name') : 'authorization';
+  if (typeof name !== 'string') return [];
+  return [{ name: name.toLowerCase(), value: null, from: 'credentials' }];
 }

@@ -1,67 +1,118 @@
-import { inject, injectable } from '../../injection.js';
+import { Roles } from '../../auth/roles.js';
+import type { Actor } from '../../contract/index.js';
+import type { StepName } from '../../errors.js';
+import { injectable } from '../../injection.js';
+import { ANONYMOUS, createAnonymous } from '../../lib/actor-name.js';
+import { adviseOnCall } from '../../lib/rejection-guide.js';
+import { readModuleDocument } from '../../modules/module-documents.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
+import { ModuleRegistry } from '../../modules/module-registry.js';
 import { authorize } from '../authorization.js';
+import { MODULES_FOLDER } from '../injection-tokens.js';
 import { type Handler, Reply } from '../reply.js';
-import type { CallerRequest } from '../request.js';
+import type { CallerRequest, ParsedTarget } from '../request.js';
+import { type RecordedCall, toWireCall } from '../status/call-record.js';
 import {
   MODULE_OVERVIEW,
-  MODULE_RECORDS,
   type ModuleEntry,
   type ModuleOverview,
   type ModuleRecords,
 } from '../status/module-overview.js';
+import type { ExplainedRoles } from './decide-scope.js';
+import { ExplainCalls, type ExplainCallsInput } from './explain-calls.js';
 import { explainRequest } from './explain-request.js';
-import {
-  type ExplainedPath,
-  type ExplainedRecord,
-  MODULE_DOCUMENTS,
-  type ModuleDocuments,
-} from './explained-request.js';
-import { TOKEN_OWNERS, type TokenOwners } from './token-owners.js';
+import type { ExplainContext, ExplainedRecord, ExplainedRequest } from './explained-request.js';
+import type { ExplainedCheck, Explanation } from './explanation.js';
+import { TokenOwners } from './token-owners.js';
+
+/** They run before the steps that explain lists, the others behind. */
+const FIRST_STEPS: ReadonlySet<StepName> = new Set(['parser', 'client', 'origin', 'host']);
 
 export interface ExplainInput {
   readonly method: string;
   /** As on a request line. */
   readonly target: string;
-  readonly path: ExplainedPath;
+  readonly path: ParsedTarget;
   /** The bearer token of the caller to explain; `null` explains the caller itself. Never logged or sent back. */
   readonly explainAs: string | null;
+  /** The address of the client to explain; `null` where it is not known. */
+  readonly client: string | null;
 }
 
-/** `GET /explain`: explains what the host would do with a request, step by step. */
-@injectable()
-export class Explain implements Handler<ExplainInput> {
+type ComparedInput = ExplainCallsInput & { readonly parseTarget: object };
+
+/** `GET /explain`: explains what the host would do with a request, step by step, or what it has done. */
+@injectable(ModuleRegistry, MODULE_OVERVIEW, TokenOwners, ExplainCalls, MODULES_FOLDER, Roles)
+export class Explain implements Handler<ExplainInput | ExplainCallsInput> {
   readonly #records: ModuleRecords;
   readonly #overview: ModuleOverview;
   readonly #tokenOwners: TokenOwners;
-  readonly #documents: ModuleDocuments;
+  readonly #calls: ExplainCalls;
+  readonly #folder: string;
+  readonly #roles: ExplainedRoles;
 
   constructor(
-    @inject(MODULE_RECORDS) records: ModuleRecords,
-    @inject(MODULE_OVERVIEW) overview: ModuleOverview,
-    @inject(TOKEN_OWNERS) tokenOwners: TokenOwners,
-    @inject(MODULE_DOCUMENTS) documents: ModuleDocuments,
+    records: ModuleRecords,
+    overview: ModuleOverview,
+    tokenOwners: TokenOwners,
+    calls: ExplainCalls,
+    folder: string,
+    roles: ExplainedRoles,
   ) {
     this.#records = records;
     this.#overview = overview;
     this.#tokenOwners = tokenOwners;
-    this.#documents = documents;
+    this.#calls = calls;
+    this.#folder = folder;
+    this.#roles = roles;
   }
 
-  async execute(input: ExplainInput, request: CallerRequest): Promise<Reply> {
+  async execute(input: ExplainInput | ExplainCallsInput, request: CallerRequest): Promise<Reply> {
+    if ('requestId' in input) {
+      const { parseTarget } = input;
+      return parseTarget === null
+        ? this.#calls.execute(input, request)
+        : this.#compare({ ...input, parseTarget }, request);
+    }
     const authorization = authorize(request.actor, { kind: 'scope', scope: 'modgate.explain' });
     const { explainAs, ...explained } = input;
-    const actor =
-      explainAs === null
-        ? request.actor
-        : await this.#tokenOwners.find(explainAs, request, explained);
+    const actor = await this.#findCaller(explainAs, request, explained);
+    const context = await this.#readContext();
+    return Reply.json(authorization, await explainRequest({ ...explained, actor }, context));
+  }
+
+  #findCaller(
+    as: string | null,
+    request: CallerRequest,
+    explained: Omit<ExplainInput, 'explainAs'>,
+  ) {
+    if (as === null) return request.actor;
+    if (as === ANONYMOUS) return createAnonymous('');
+    return this.#tokenOwners.find(as, request, explained);
+  }
+
+  /** Each call with what was decided then, and what would be decided now for the actor of then. */
+  async #compare(input: Required<ComparedInput>, request: CallerRequest): Promise<Reply> {
+    const { authorization, calls } = await this.#calls.find(input, request);
+    this.#tokenOwners.admit(request, calls[0]?.actor ?? null);
+    const context = await this.#readContext();
+    const compared = [];
+    for (const call of calls) {
+      const again = repeatCall(call, input.parseTarget);
+      const now = again && (await explainRequest(again, context));
+      compared.push({ ...toWireCall(call), decision: describeDecision(call, now), now });
+    }
+    return Reply.json(authorization, { calls: compared });
+  }
+
+  async #readContext(): Promise<ExplainContext> {
     const { modules } = await this.#overview.read();
     const entries = new Map(modules.map((entry) => [entry.file, entry]));
     const records = this.#records
       .list()
       .map((record) => describeRecord(record, entries.get(record.file)));
-    const context = { records, documents: this.#documents };
-    return Reply.json(authorization, await explainRequest({ ...explained, actor }, context));
+    const documents = { read: (file: string) => readModuleDocument(this.#folder, file) };
+    return { records, documents, roles: this.#roles };
   }
 }
 
@@ -69,4 +120,66 @@ export class Explain implements Handler<ExplainInput> {
 function describeRecord(record: ModuleRecord, entry: ModuleEntry | undefined): ExplainedRecord {
   const { state, reason, hint } = entry ?? record;
   return { ...record, state, reason, hint, endpoints: entry?.endpoints ?? [] };
+}
+
+/** The request of a recorded call, by its actor; `null` where its scopes or its path are not known. */
+function repeatCall(
+  call: RecordedCall,
+  parseTarget: (target: string) => ParsedTarget,
+): ExplainedRequest | null {
+  const actor = readActor(call);
+  const target = readTarget(call);
+  if (actor === null || target === null) return null;
+  const path = parseTarget(target);
+  // Records keep no host name, by which the mount was found.
+  if (path.kind === 'host' && call.rejection?.module_named) return null;
+  return { method: call.method, target, path, actor, client: call.client };
+}
+
+function readActor({ actor, scopes }: RecordedCall): Actor | null {
+  if (actor === null || scopes === null) return null;
+  const separator = actor.indexOf(':');
+  const kind = actor.slice(0, separator) as Actor['kind'];
+  return { kind, id: actor.slice(separator + 1), scopes: new Set(scopes) };
+}
+
+/** Records keep no path that matched a route: the names of parameters stand for their values. */
+function readTarget({ module, route, rejection }: RecordedCall): string | null {
+  if (module === null || route === null) return rejection?.path_named ?? null;
+  const path = route.replace(/\{([^{}.]+)(?:\.\.\.)?\}/g, '$1');
+  return `/modules/${encodeURIComponent(module)}/http${path}`;
+}
+
+interface DecidedCheck extends Omit<ExplainedCheck, 'check'> {
+  readonly check: StepName;
+}
+
+/** What was decided then: the steps that passed, the one that rejected the request, and those not reached. */
+function describeDecision(call: RecordedCall, now: Explanation | null) {
+  const decided = call.rejection?.step as StepName | null | undefined;
+  const steps: StepName[] = (now?.checks ?? []).map(({ check }) => check);
+  if (decided != null && !steps.includes(decided)) {
+    const before = FIRST_STEPS.has(decided) ? 0 : steps.indexOf('provider');
+    steps.splice(before === -1 ? steps.length : before, 0, decided);
+  }
+  const end = decided == null ? steps.length : steps.indexOf(decided);
+  const checks = steps.map((check, index): DecidedCheck => {
+    if (index === end) return describeFailure(call, check);
+    const outcome = index < end ? 'pass' : 'unknown';
+    const detail = index < end ? 'passed' : 'not reached';
+    return { check, outcome, status: null, detail, next_actions: [] };
+  });
+  return { status: call.status, checks };
+}
+
+function describeFailure(call: RecordedCall, check: StepName): DecidedCheck {
+  const { detail = '', reason = null } = call.rejection ?? {};
+  const advice = adviseOnCall(toWireCall(call));
+  return {
+    check,
+    outcome: 'fail',
+    status: call.status,
+    detail: reason === null ? detail : `${detail} (${reason})`,
+    next_actions: advice === null ? [] : [advice],
+  };
 }

@@ -1,49 +1,46 @@
 import type { Actor } from '../../contract/index.js';
 import type { StructuredText } from '../../document/parse-document.js';
-import { createToken } from '../../injection.js';
-import type { LiveModule } from '../../modules/live-module.js';
+import { HostError } from '../../errors.js';
+import type { RouteMatch } from '../../lib/routing/route-table.js';
+import type { LiveRoute, RoutedModule, WaitingModule } from '../../modules/live-module.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
-import { type ModuleTarget, readBridgePermission } from '../request.js';
+import { Authorization, UNAUTHENTICATED } from '../authorization.js';
+import {
+  type Caller,
+  type ForwardTarget,
+  isPublicRoute,
+  type RouteRequest,
+} from '../forward/route-call.js';
+import { type ParsedTarget, readBridgePermission } from '../request.js';
 import type { EndpointEntry } from '../status/module-overview.js';
-import type { TargetProblem } from './explanation.js';
-
-export const MODULE_DOCUMENTS = createToken<ModuleDocuments>('module-documents');
-
-export const HANDLED_BY_BRIDGE = 'the console bridge handles it, by its grants';
+import type { ExplainedRoles } from './decide-scope.js';
+import type { ExplainedEndpoint } from './explanation.js';
 
 /** `/console-bridge/{permission}` never belongs to a module, for any method. */
-export function isBridgePath(path: ExplainedPath): boolean {
+export function isBridgePath(path: ParsedTarget): boolean {
   return path.kind === 'module' && readBridgePermission(path) !== null;
 }
-
-/** A parsed target. */
-export type ExplainedPath =
-  | ({ readonly kind: 'module' } & ModuleTarget)
-  | {
-      readonly kind: 'unmatched';
-      /** `null` if the path has no valid name of a module. */
-      readonly module: string | null;
-      readonly problem: TargetProblem;
-    }
-  | { readonly kind: 'host' };
 
 export interface ExplainedRequest {
   readonly method: string;
   readonly target: string;
-  readonly path: ExplainedPath;
-  /** `null` for credentials that are missing or not valid. */
+  readonly path: ParsedTarget;
+  /** `null` for credentials that are not valid; anonymous without credentials. */
   readonly actor: Actor | null;
+  /** The address of the client; `null` where it is not known. */
+  readonly client: string | null;
 }
 
-/** The parts of a live module that a decision depends on. */
-export type ExplainedModule = Pick<
-  LiveModule,
-  'name' | 'descriptor' | 'manifest' | 'manifestDigest' | 'configDigest' | 'routes'
->;
+/** A request whose actor, if it has one, may pass the first step. */
+export interface IdentifiedRequest extends ExplainedRequest {
+  readonly hasCredentials: boolean;
+}
 
 export interface ExplainedRecord
   extends Pick<ModuleRecord, 'file' | 'name' | 'state' | 'since' | 'reason' | 'hint'> {
-  readonly live: ExplainedModule | null;
+  readonly live: RoutedModule | null;
+  /** `null` for a file that cannot be read. */
+  readonly descriptor: WaitingModule | null;
   readonly endpoints: readonly Pick<EndpointEntry, 'endpoint' | 'state' | 'routes'>[];
 }
 
@@ -53,10 +50,10 @@ export interface ModuleDocuments {
   read(file: string): Promise<Pick<StructuredText, 'value' | 'locate'> | null>;
 }
 
-/** Of several descriptors with one name, the live one. */
+/** Finds the live one of several descriptors with the same name. */
 export function findRecord(
   records: readonly ExplainedRecord[],
-  module: string,
+  module: string | null,
 ): ExplainedRecord | null {
   const named = records.filter(({ name, live }) => (live?.name ?? name) === module);
   return named.find(({ live }) => live !== null) ?? named[0] ?? null;
@@ -64,5 +61,134 @@ export function findRecord(
 
 export interface ExplainContext {
   readonly records: readonly ExplainedRecord[];
+  readonly roles: ExplainedRoles;
   readonly documents: ModuleDocuments;
+}
+
+/** The modules that words for operators may name. */
+export interface ExplainedModules {
+  readonly records: readonly ExplainedRecord[];
+  /** The record of the module that the request names. */
+  readonly record: ExplainedRecord | null;
+}
+
+class ExplainedCaller implements Caller {
+  readonly method: string;
+  /** As long as those that the host makes. */
+  readonly requestId = `req_${'0'.repeat(32)}`;
+  readonly client: Caller['client'];
+  readonly #actor: Actor | null;
+  readonly #hasCredentials: boolean;
+
+  constructor({ method, actor, client, hasCredentials }: IdentifiedRequest) {
+    this.method = method;
+    this.client = client === null ? null : { address: client };
+    this.#actor = actor;
+    this.#hasCredentials = hasCredentials;
+  }
+
+  get actor(): Actor {
+    if (this.#actor === null) throw new Error('the request is not authenticated');
+    return this.#actor;
+  }
+
+  authenticate(isPublic: () => boolean = () => false): void {
+    const actor = this.#actor;
+    if (actor !== null && (actor.kind !== 'anonymous' || isPublic())) return;
+    const { missing, invalid } = UNAUTHENTICATED;
+    throw new HostError('unauthorized', this.#hasCredentials ? invalid : missing, {
+      nextActions: ['send a valid bearer token in the authorization header'],
+    });
+  }
+}
+
+type ExplainedHost = Pick<ExplainContext, 'records' | 'roles'>;
+
+/** A request without a call: the steps of the host run on it as far as they can decide. */
+class ExplainedCall implements ExplainedModules {
+  readonly request: Caller;
+  /** `null` for credentials that are missing or not valid. */
+  readonly caller: Actor | null;
+  readonly records: readonly ExplainedRecord[];
+  readonly roles: ExplainedRoles;
+  readonly record: ExplainedRecord | null;
+
+  constructor(
+    request: IdentifiedRequest,
+    { records, roles }: ExplainedHost,
+    record: ExplainedRecord | null,
+  ) {
+    this.request = new ExplainedCaller(request);
+    this.caller = request.actor;
+    this.records = records;
+    this.roles = roles;
+    this.record = record;
+  }
+
+  get module(): RoutedModule | null {
+    return this.record?.live ?? null;
+  }
+
+  get allow(): WaitingModule['allow'] {
+    return (this.module?.descriptor ?? this.waiting)?.allow;
+  }
+
+  get waiting(): WaitingModule | null {
+    const { record } = this;
+    return record?.state === 'waiting' && record.live === null ? record.descriptor : null;
+  }
+}
+
+/** A request to a route of a module. */
+export class ExplainedRouteCall extends ExplainedCall implements RouteRequest {
+  readonly target: ForwardTarget;
+  readonly authorization = Authorization.forRoute();
+  /** `null` before a route has matched. */
+  route: RouteMatch<LiveRoute> | null = null;
+
+  constructor(request: IdentifiedRequest, target: ForwardTarget, host: ExplainedHost) {
+    super(request, host, findRecord(host.records, target.module));
+    this.target = target;
+  }
+
+  get isPublic(): boolean {
+    return isPublicRoute(this.module, this.request.method, this.target);
+  }
+
+  get found(): { readonly match: RouteMatch<LiveRoute> } {
+    if (this.route === null) throw new Error('the request has no route yet');
+    return { match: this.route };
+  }
+
+  useRoute(match: RouteMatch<LiveRoute>): void {
+    this.route = match;
+  }
+
+  /** The state of each endpoint for the route: the circuit breaker of either can be open. */
+  get endpoints(): readonly ExplainedEndpoint[] {
+    const name = this.route?.value.name;
+    if (name === undefined || this.record === null) return [];
+    return this.record.endpoints.map(({ endpoint, state, routes }) => {
+      const route = routes.find((other) => other.route === name);
+      return { endpoint, state: state === 'open' ? state : (route?.state ?? state) };
+    });
+  }
+}
+
+/** A request to the console bridge. The digests are in the body. */
+export class ExplainedBridgeCall extends ExplainedCall {
+  readonly name: string;
+  readonly permission: string;
+  readonly authorization = Authorization.forBridge();
+
+  constructor(
+    request: IdentifiedRequest,
+    { name, permission }: { readonly name: string; readonly permission: string },
+    host: ExplainedHost,
+    record: ExplainedRecord | null,
+  ) {
+    super(request, host, record);
+    this.name = name;
+    this.permission = permission;
+  }
 }

@@ -1,41 +1,12 @@
-import type { ActorKind } from '../../contract/index.js';
+import type { Actor } from '../../contract/index.js';
+import type { Mount } from '../../descriptor/mounts.js';
+import type { Owner } from '../../descriptor/owner.js';
+import type { StepName } from '../../errors.js';
+import type { PathProblem } from '../../lib/routing/request-path.js';
+import type { StepReport } from '../step.js';
 
-/** Why a path can match no route. */
-export interface TargetProblem {
-  /** Stable id in kebab-case: `dot-segment`. */
-  readonly rule: string;
-  /** Segment of the path within the module, from 1; `null` for a problem elsewhere. */
-  readonly segment: number | null;
-  readonly reason: string;
-}
-
-/** The console bridge has an order of its own. */
-const CHECK_NAMES = [
-  'actor',
-  'callers',
-  'path',
-  'module',
-  'route',
-  'capability',
-  'body',
-  'provider',
-  // Of the console bridge alone.
-  'permission',
-  'grant',
-  'release',
-  'ui',
-] as const;
-
-export type CheckName = (typeof CHECK_NAMES)[number];
-
-export interface ExplainedCheck {
-  readonly check: CheckName;
-  /** `unknown` if only a call can show it, or if it depends on a check that failed. */
-  readonly outcome: 'pass' | 'fail' | 'unknown';
-  /** The status of a failure. */
-  readonly status: number | null;
-  readonly detail: string;
-  readonly next_actions: readonly string[];
+export interface ExplainedCheck extends StepReport {
+  readonly check: StepName;
 }
 
 export interface ExplainedRoute {
@@ -70,12 +41,15 @@ export interface ExplainedEndpoint {
 export interface Explanation {
   readonly method: string;
   readonly target: string;
-  /** Of the first check that fails; `null` if no module handles the request. */
+  /** The status of the first check that fails; `null` if no module handles the request. */
   readonly verdict: { readonly status: number | null; readonly detail: string };
   readonly actor: {
-    readonly kind: ActorKind;
+    readonly kind: Actor['kind'];
     readonly id: string;
+    /** With those of its roles. */
     readonly scopes: readonly string[];
+    /** Those that the roles file has; absent for an actor without roles. */
+    readonly roles?: readonly string[];
   } | null;
   readonly path: {
     readonly kind: 'module' | 'bridge' | 'unmatched' | 'host';
@@ -87,7 +61,9 @@ export interface Explanation {
      * one if they differ.
      */
     readonly forward_target: string | null;
-    readonly problem: TargetProblem | null;
+    readonly problem: PathProblem | null;
+    /** The mount that the path is below; absent for the module's own path. */
+    readonly mount?: Mount;
   };
   readonly checks: readonly ExplainedCheck[];
   readonly module: {
@@ -99,6 +75,7 @@ export interface Explanation {
     readonly hint: string | null;
     readonly digest: string | null;
     readonly config_digest: string | null;
+    readonly owner?: Owner;
   } | null;
   readonly route:
     | (ExplainedRoute & { readonly path_params: Readonly<Record<string, string>> })

@@ -1,22 +1,23 @@
 import { distance } from 'fastest-levenshtein';
 import { MODULE_HTTP_METHODS } from '../../contract/index.js';
-import type { RouteMatch } from '../../lib/route-table.js';
-import type { LiveRoute } from '../../modules/live-module.js';
-import { type ExplainedModule, type ExplainedPath, isBridgePath } from './explained-request.js';
+import type { RouteMatch } from '../../lib/routing/route-table.js';
+import type { LiveRoute, RoutedModule } from '../../modules/live-module.js';
+import { toServedMethod } from '../forward/route-call.js';
+import type { ParsedTarget } from '../request.js';
+import { isBridgePath } from './explained-request.js';
 
 /** Every route that matches, the one that answers first. */
 export function findRoutes(
-  module: ExplainedModule | null,
+  module: RoutedModule | null,
   method: string,
-  path: ExplainedPath,
+  path: ParsedTarget,
 ): RouteMatch<LiveRoute>[] {
   if (module === null || path.kind !== 'module' || isBridgePath(path)) return [];
-  // The GET route serves HEAD.
-  return module.routes.matchAll(method === 'HEAD' ? 'GET' : method, path.segments);
+  return module.routes.matchAll(toServedMethod(method), path.segments, path.encoded);
 }
 
 /** The methods with a route for the path. */
-export function listMethods(module: ExplainedModule | null, path: ExplainedPath): string[] {
+export function listMethods(module: RoutedModule | null, path: ParsedTarget): string[] {
   return MODULE_HTTP_METHODS.filter((method) => findRoutes(module, method, path).length > 0);
 }
 
@@ -25,13 +26,13 @@ const MAX_COMPARED_LENGTH = 200;
 
 /** The routes that are most similar to the request, as `GET /contacts/{id}`. */
 export function findNearestRoutes(
-  module: ExplainedModule,
+  module: RoutedModule | null,
   method: string,
-  path: ExplainedPath,
+  path: ParsedTarget,
 ): string[] {
-  if (path.kind !== 'module') return [];
+  if (module === null || path.kind !== 'module') return [];
   const { segments } = path;
-  const requested = shorten(`${method === 'HEAD' ? 'GET' : method} /${segments.join('/')}`);
+  const requested = shorten(`${toServedMethod(method)} /${segments.join('/')}`);
   return module.manifest.http_routes
     .map((route) => ({
       name: `${route.method} ${route.path}`,

@@ -1,15 +1,14 @@
 import { AUTHORIZATION_ONLY, authenticateWith } from '../../auth/authenticate.js';
 import { createBearerCredentials } from '../../auth/caller-credentials.js';
-import type { CheckedAuthenticator } from '../../auth/checked-authenticator.js';
+import { type CheckedAuthenticator, isRejected } from '../../auth/checked-authenticator.js';
 import type { Actor, Log } from '../../contract/index.js';
-import { createToken } from '../../injection.js';
+import { injectable } from '../../injection.js';
 import { nameActor } from '../../lib/actor-name.js';
 import { TokenBuckets } from '../../lib/token-buckets.js';
 import { MAX_LIMITED_ACTORS } from '../../provider/rate-limits.js';
+import { AUTHENTICATORS, LOG } from '../injection-tokens.js';
 import { createRateLimitError } from '../rate-limit.js';
 import type { CallerRequest } from '../request.js';
-
-export const TOKEN_OWNERS = createToken<TokenOwners>('token-owners');
 
 /** Lookups of an actor: enough for a person, too few to try many tokens. */
 const LOOKUPS = { perSecond: 1, burst: 30 };
@@ -20,6 +19,7 @@ type LookupResult = 'found' | 'unknown' | 'failed' | 'limited';
  * Finds the actor of a token that a caller of `GET /explain` sends. The caller may not be its owner, so each
  * lookup is limited, counted and logged.
  */
+@injectable(AUTHENTICATORS, LOG)
 export class TokenOwners {
   readonly counts: Record<LookupResult, number> = { found: 0, unknown: 0, failed: 0, limited: 0 };
   readonly #authenticators: readonly CheckedAuthenticator[];
@@ -32,6 +32,26 @@ export class TokenOwners {
   }
 
   /**
+   * Counts and logs that the caller has another actor explained, without its token.
+   * @param owner of recorded calls; `null` without authentication
+   * @throws HostError 429.
+   */
+  admit({ actor, requestId }: CallerRequest, owner: string | null): void {
+    this.#limit(actor);
+    this.counts.found += 1;
+    const names = { actor: nameActor(actor), owner };
+    this.#log.info({ request_id: requestId, ...names, result: 'found' }, 'recorded call explained');
+  }
+
+  /** @throws HostError 429. */
+  #limit(actor: Actor): void {
+    const waitMs = this.#buckets.take(nameActor(actor));
+    if (waitMs === 0) return;
+    this.counts.limited += 1;
+    throw createRateLimitError('modgate-explain-as', 'too many actors were explained', waitMs);
+  }
+
+  /**
    * @param explained the request that the token would be sent with
    * @throws HostError 429, and 503 if the token cannot be verified now.
    */
@@ -40,11 +60,7 @@ export class TokenOwners {
     { actor, requestId }: CallerRequest,
     explained: { readonly method: string; readonly target: string },
   ): Promise<Actor | null> {
-    const waitMs = this.#buckets.take(nameActor(actor));
-    if (waitMs > 0) {
-      this.counts.limited += 1;
-      throw createRateLimitError('modgate-explain-as', 'too many tokens were explained', waitMs);
-    }
+    this.#limit(actor);
     const report = (result: LookupResult, owner: Actor | null) => {
       this.counts[result] += 1;
       const names = { actor: nameActor(actor), owner: owner && nameActor(owner) };
@@ -53,8 +69,9 @@ export class TokenOwners {
     try {
       const credentials = createBearerCredentials(token, explained);
       const found = await authenticateWith(this.#authenticators, credentials, AUTHORIZATION_ONLY);
-      report(found === null ? 'unknown' : 'found', found?.actor ?? null);
-      return found?.actor ?? null;
+      const owner = isRejected(found) ? null : found.actor;
+      report(owner === null ? 'unknown' : 'found', owner);
+      return owner;
     } catch (error) {
       report('failed', null);
       throw error;

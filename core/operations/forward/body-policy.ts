@@ -1,7 +1,10 @@
+import { hash } from 'node:crypto';
 import type { BodyRule, Method } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
 import { isJsonMediaType } from '../../lib/json-bytes.js';
 import { findInvalidJson } from '../../lib/json-check.js';
+import { isListedType } from '../../lib/media-type.js';
+import type { ByteRules } from '../../manifest/byte-rules.js';
 import type { CallerRequest } from '../request.js';
 
 /**
@@ -28,6 +31,26 @@ export async function readCheckedBody(
   const body = await request.readBody(maxBytes);
   assertJson(body);
   return body;
+}
+
+/**
+ * Checks the head of a request with a body of bytes.
+ * @throws HostError 400 for a media type that the route does not list.
+ */
+export function assertListedBody(headers: CallerRequest['headers'], { types }: ByteRules): void {
+  if (headers.count('content-type') > 1) throw createBytesError('repeated');
+  const length = headers.get('content-length') ?? headers.get('transfer-encoding') ?? '0';
+  const contentType = headers.get('content-type');
+  // A body of no bytes has no type.
+  if (length === '0' || isListedType(contentType, types)) return;
+  throw createBytesError(contentType === undefined ? 'missing' : `expected ${types?.join(' or ')}`);
+}
+
+function createBytesError(reason: string): HostError {
+  return new HostError('validation_failed', 'the route does not take this body', {
+    errors: [{ field: 'content-type', reason }],
+    nextActions: ['send a body of a media type that the route lists'],
+  });
 }
 
 /**
@@ -89,3 +112,22 @@ function createBodyError(field: string, reason: string): HostError {
 }
 
 const BODY_ADVICE = ['send a JSON value in UTF-8 with content-type application/json'];
+
+const NO_BYTES = Buffer.alloc(0);
+
+/**
+ * Runs after the body policy and before the provider is called.
+ * @param body what the provider gets; `null` for no body
+ * @throws HostError 401 if the credentials cover another body.
+ */
+export function assertSignedBody(
+  { bodySha256 }: Pick<CallerRequest, 'bodySha256'>,
+  body: Uint8Array | null,
+): void {
+  if (bodySha256 === null || hash('sha256', body ?? NO_BYTES) === bodySha256) return;
+  throw new HostError('unauthorized', 'the credentials are for another body', {
+    step: 'actor',
+    errors: [{ field: 'body', reason: 'not the body that the credentials cover' }],
+    nextActions: ['sign the bytes of the body that is sent'],
+  });
+}

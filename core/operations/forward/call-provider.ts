@@ -1,5 +1,6 @@
-import { isProviderFailure, type ProviderOperation } from '../../contract/index.js';
+import { isBodyStream, isProviderFailure, type ProviderOperation } from '../../contract/index.js';
 import type { ErrorDetail } from '../../errors.js';
+import type { IdentifiedCaller } from '../../identity/identity-claims.js';
 import {
   createTraceContext,
   formatTraceparent,
@@ -9,11 +10,21 @@ import {
 import type { LiveModule } from '../../modules/live-module.js';
 import type { HeldMemory } from '../../provider/held-memory.js';
 import { ProviderStatus } from '../../provider/outcome.js';
-import type { AttemptResult, ParseResponse, ProviderCall } from '../../provider/provider-call.js';
+import type {
+  AttemptResult,
+  ParseResponse,
+  ProviderCall,
+  StreamedResponse,
+  Upload,
+} from '../../provider/provider-call.js';
 import { Authorization } from '../authorization.js';
-import type { CallBodies, CallerRequest, RequestFacts } from '../request.js';
+import type { CallBodies, CallerRequest, ModuleTarget, RequestFacts } from '../request.js';
 import { createProviderHeaders } from './headers-to-provider.js';
+import { identifyCaller } from './identify-caller.js';
 import { createFailureError, createStatusError } from './provider-error.js';
+import { createClientHeaders } from './told-address.js';
+
+const NO_HEADERS = {};
 
 interface ProviderRequest<T> {
   /** Proves that the caller may make the call. */
@@ -23,13 +34,21 @@ interface ProviderRequest<T> {
   /** Its name; `null` for a bridge operation. */
   readonly route: string | null;
   readonly request: CallerRequest;
+  /** What was called; `null` for a bridge operation. */
+  readonly target: ModuleTarget | null;
   /** The headers that the client's `connection` names, in lower case. */
   readonly hopByHop: ReadonlySet<string>;
   readonly timeoutMs: number;
-  /** Whether the call may be repeated; `with_key`: if it has an `idempotency-key`. */
-  readonly retryPolicy: 'always' | 'with_key' | 'never';
+  /** Whether the call may be repeated. */
+  readonly isRepeatable: boolean;
   /** Headers beyond those of every call; lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The body that the client still sends; the operation has it too. Default: none. */
+  readonly upload?: Upload | null;
+  /** Whether the body is bytes, held or not. Default false. */
+  readonly sendsBytes?: boolean;
+  /** How the response is streamed. Default: it is held. */
+  readonly response?: StreamedResponse | null;
   /** The details of the call in a 502. */
   readonly describeCall: () => ErrorDetail[];
   readonly parseResponse: ParseResponse<T>;
@@ -46,10 +65,15 @@ export async function callProvider<T>(given: ProviderRequest<T>): Promise<T> {
     const { value } = await module.client.call(new ForwardedCall(given), given.parseResponse);
     return value;
   } catch (error) {
+    const failure = given.upload?.failure ?? null;
+    // A body that could not be read whole is the reason, whatever the provider made of it.
+    if (failure !== null && !isProviderFailure(failure)) throw failure;
     if (error instanceof ProviderStatus) {
-      throw createStatusError(error, module.descriptor, describeCall());
+      throw createStatusError(error, module, describeCall());
     }
-    if (isProviderFailure(error)) throw createFailureError(error, describeCall());
+    if (isProviderFailure(error)) {
+      throw createFailureError(error, describeCall(), module.descriptor.owner);
+    }
     throw error;
   }
 }
@@ -59,17 +83,20 @@ class ForwardedCall implements ProviderCall {
   readonly operation: ProviderOperation;
   readonly route: string | null;
   readonly context: ProviderCall['context'];
+  readonly identity: IdentifiedCaller | null;
   readonly headers: Record<string, string>;
   readonly timeoutMs: number;
   readonly signal: ProviderCall['signal'];
   readonly isRepeatable: boolean;
   readonly hashKey: string | null;
   declare readonly held?: HeldMemory;
+  declare readonly upload?: Upload;
+  declare readonly response?: StreamedResponse;
   readonly facts: RequestFacts;
   readonly #traceContext: TraceContext;
 
   constructor(given: Omit<ProviderRequest<unknown>, 'describeCall' | 'parseResponse'>) {
-    const { module, operation, request, hopByHop, retryPolicy } = given;
+    const { module, operation, request, hopByHop } = given;
     const { requestId, correlationId, actor, facts } = request;
     const traceparent = hopByHop.has('traceparent')
       ? undefined
@@ -79,27 +106,35 @@ class ForwardedCall implements ProviderCall {
     this.operation = operation;
     this.route = given.route;
     this.context = { module: module.name, actor, requestId, correlationId };
+    this.identity = identifyCaller(module, actor, requestId);
     this.headers = createProviderHeaders({
       request,
       hopByHop,
-      forwardHeaders: module.descriptor.forwardHeaders,
+      forwardHeaders: module.descriptor.forward_headers,
+      clientHeaders: module.descriptor.forward_client
+        ? createClientHeaders(request, given.target)
+        : NO_HEADERS,
       isClientTrace: clientTrace !== null,
       hasBody: operation.kind === 'http_route' && operation.body !== null,
-      // Only raw mode can pass on a 304.
-      isConditional: module.descriptor.responses.mode === 'raw' && operation.kind === 'http_route',
+      bytes: { isSent: given.sendsBytes === true, isWanted: Boolean(given.response) },
+      isRaw: module.descriptor.responses.mode === 'raw' && operation.kind === 'http_route',
     });
     if (given.headers !== undefined) Object.assign(this.headers, given.headers);
+    if (given.response) this.response = given.response;
+    if (given.upload) {
+      this.upload = given.upload;
+      const length = request.headers.get('content-length');
+      if (length !== undefined) this.headers['content-length'] = length;
+    }
     this.timeoutMs = given.timeoutMs;
     this.signal = request.signal;
-    this.isRepeatable =
-      retryPolicy === 'always' ||
-      (retryPolicy === 'with_key' && Boolean(this.headers['idempotency-key']));
+    this.isRepeatable = given.isRepeatable;
     const { hashHeader } = module.client;
     this.hashKey = hashHeader === null ? null : (request.headers.get(hashHeader) ?? null);
     if (request.held !== undefined) this.held = request.held;
     this.facts = facts;
-    facts.traceId = facts.span?.traceId ?? this.#traceContext.traceId;
-    facts.bodies = createBodies(module, operation);
+    facts.trace_id = facts.span?.traceId ?? this.#traceContext.traceId;
+    facts.bodies = given.sendsBytes === true ? null : createBodies(module, operation);
   }
 
   nextTraceparent(): string {
@@ -109,13 +144,17 @@ class ForwardedCall implements ProviderCall {
   onAttemptEnd(result: AttemptResult): void {
     const { span, bodies } = this.facts;
     span?.endAttempt(result);
-    if (bodies !== null) bodies.response = result.outcome?.body ?? null;
+    const body = result.outcome?.body ?? null;
+    if (bodies !== null) bodies.response = isBodyStream(body) ? null : body;
   }
 }
 
 /** Bodies are kept only if the descriptor enables it. */
-function createBodies({ descriptor }: LiveModule, operation: ProviderOperation): CallBodies | null {
-  const { captureBytes } = descriptor.records;
+function createBodies(
+  { descriptor, secrets }: LiveModule,
+  operation: ProviderOperation,
+): CallBodies | null {
+  const { capture_bytes: captureBytes } = descriptor.records;
   if (captureBytes === 0 || operation.kind !== 'http_route') return null;
-  return { captureBytes, request: operation.body, response: null };
+  return { captureBytes, secrets, request: operation.body, response: null };
 }

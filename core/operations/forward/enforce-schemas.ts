@@ -1,8 +1,14 @@
 import { ProviderFailure } from '../../contract/index.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
+import { nameActor } from '../../lib/actor-name.js';
+import { QueueFull } from '../../lib/semaphore.js';
 import type { CheckedMode, RouteSchemas } from '../../modules/route-schemas.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
-import type { RequestFacts } from '../request.js';
+import { createOverload, withStatus } from '../../provider/rejected-call.js';
+import type { QueryViolation } from '../../schema/query-schema.js';
+import type { SchemaViolation } from '../../schema/run.js';
+import type { CheckCaller } from '../../schema/schema-checks.js';
+import type { CallerRequest, RequestFacts } from '../request.js';
 
 const MAX_DETAILS = 20;
 
@@ -19,20 +25,52 @@ export class SchemaMismatch extends ProviderFailure {
   }
 }
 
+/** For whom a value is checked, and what becomes known of it. */
+type CheckedRequest = Pick<CallerRequest, 'actor' | 'signal' | 'facts'>;
+
 /**
- * Checks the query and the body of a request.
+ * Checks the query and the body of a request. A promise only where a check takes long.
  * @param target path and query as sent
  * @param body `null` where there is none: it is not checked
- * @throws HostError 400 in the mode `enforce`.
+ * @throws HostError 400 in the mode `enforce`; RejectedCall when too many checks take long.
  */
 export function enforceInput(
-  { query, input }: RouteSchemas,
+  schemas: RouteSchemas,
   target: string,
   body: Buffer | null,
+  request: CheckedRequest,
+): void | Promise<void> {
+  const { query, input } = schemas;
+  const caller = createCaller(request);
+  const ofQuery = query?.findViolations(target, caller) ?? [];
+  const ofBody = (body !== null && input?.findViolations(body, caller)) || [];
+  if (!(ofQuery instanceof Promise || ofBody instanceof Promise)) {
+    return rejectInput(schemas, ofQuery, ofBody, request.facts);
+  }
+  return Promise.all([ofQuery, ofBody]).then(
+    ([one, other]) => rejectInput(schemas, one, other, request.facts),
+    (error: unknown) => {
+      throw translateQueueFull(error);
+    },
+  );
+}
+
+function createCaller({ actor, signal }: CheckedRequest): CheckCaller {
+  return { actor: nameActor(actor), signal };
+}
+
+function translateQueueFull(error: unknown, status: number | null = null): unknown {
+  if (!(error instanceof QueueFull)) return error;
+  const rejected = createOverload('schema-checks', 'too many checks of schemas wait');
+  return status === null ? rejected : withStatus(rejected, status);
+}
+
+function rejectInput(
+  { query, input }: RouteSchemas,
+  ofQuery: readonly QueryViolation[],
+  ofBody: readonly SchemaViolation[],
   facts: RequestFacts,
 ): void {
-  const ofQuery = query?.findViolations(target) ?? [];
-  const ofBody = body === null ? [] : (input?.findViolations(body) ?? []);
   const details = [
     ...ofQuery.map(({ name, reason }) => ({
       field: name === null ? 'query' : `query.${name}`,
@@ -45,30 +83,48 @@ export function enforceInput(
   record(facts, 'input', mode, details);
   if (mode === 'report') return;
   throw new HostError('validation_failed', 'the request violates the schema of the route', {
+    step: ofQuery.length > 0 ? 'query' : 'body',
     errors: details,
     nextActions: ['correct what errors names; GET /openapi.json has the schema'],
   });
 }
 
 /**
- * Checks the body of a 2xx.
+ * Checks the body of a 2xx. A promise only where the check takes long.
  * @param isEmptyNull whether no body counts as `null`, as in the envelope, and is checked
- * @throws SchemaMismatch in the mode `enforce`.
+ * @throws SchemaMismatch in the mode `enforce`; RejectedCall when too many checks take long.
  */
 export function enforceOutput(
   { output }: RouteSchemas,
   { status, pieces, length }: CheckedOutcome,
   isEmptyNull: boolean,
-  facts: RequestFacts,
-): void {
+  request: CheckedRequest,
+): void | Promise<void> {
   if (output === null || status < 200 || status > 299) return;
   if (length === 0 && !isEmptyNull) return;
   const body = length === 0 ? Buffer.from('null') : Buffer.concat(pieces, length);
-  const violations = output.findViolations(body);
+  const violations = output.findViolations(body, createCaller(request));
+  if (!(violations instanceof Promise)) {
+    return rejectOutput(output.mode, violations, status, request.facts);
+  }
+  return violations.then(
+    (found) => rejectOutput(output.mode, found, status, request.facts),
+    (error: unknown) => {
+      throw translateQueueFull(error, status);
+    },
+  );
+}
+
+function rejectOutput(
+  mode: CheckedMode,
+  violations: readonly SchemaViolation[],
+  status: number,
+  facts: RequestFacts,
+): void {
   if (violations.length === 0) return;
   const details = violations.map(({ pointer, reason }) => ({ field: pointer, reason }));
-  record(facts, 'output', output.mode, details);
-  if (output.mode === 'enforce') throw new SchemaMismatch(details, status);
+  record(facts, 'output', mode, details);
+  if (mode === 'enforce') throw new SchemaMismatch(details, status);
 }
 
 function record(

@@ -1,13 +1,14 @@
 import { ProviderFailure } from '../../contract/index.js';
-import type { Responses } from '../../descriptor/descriptor.js';
+import type { Responses } from '../../descriptor/expose-headers.js';
 import type { EndpointBase } from '../../provider/endpoint-base.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
-import { addToVary, makePrivate } from './private-response.js';
 import { type ReferenceContext, rewriteLinks, rewriteReference } from './rewrite-references.js';
 
 /** The headers of a response that come from the provider, or depend on it. */
 export interface ExposedHeaders {
   readonly cacheControl: string;
+  /** For anonymous callers: what the provider allows shared caches. */
+  readonly publicCacheControl: string;
   /** Names and values in turn. */
   readonly headers: readonly string[];
   /** The names that the descriptor exposes, whether or not they are present. */
@@ -25,8 +26,9 @@ interface ExposeOptions {
  * @param base of the endpoint that responded
  * @throws ProviderFailure `protocol` for a value that HTTP cannot carry.
  */
-type ExposeHeaders = (outcome: CheckedOutcome, base: EndpointBase | null) => ExposedHeaders;
+export type ExposeHeaders = (outcome: CheckedOutcome, base: EndpointBase | null) => ExposedHeaders;
 
+const NOT_MODIFIED = 304;
 const UNAUTHORIZED = 401;
 const NO_STORE = 'no-store';
 /** What Node can send: Latin-1 without control characters. */
@@ -37,7 +39,7 @@ const COMPUTED = new Set(['cache-control', 'vary', 'x-content-type-options']);
 /** What does not depend on the response is done once for a module. */
 export function createExposeHeaders(options: ExposeOptions): ExposeHeaders {
   const { responses, references, credentialHeaders } = options;
-  const { mode, exposeHeaders: exposed } = responses;
+  const { mode, expose_headers: exposed } = responses;
   const isRaw = mode === 'raw';
   const passed = exposed.filter((name) => !COMPUTED.has(name));
   const exposesVary = exposed.includes('vary');
@@ -47,6 +49,8 @@ export function createExposeHeaders(options: ExposeOptions): ExposeHeaders {
   return (outcome, base) => {
     const headers: string[] = [];
     for (const name of passed) {
+      // Some clients follow it there, and send their credentials along.
+      if (name === 'location' && outcome.status === NOT_MODIFIED) continue;
       const given = readValue(outcome, name);
       const value = given === null ? null : translate(name, given, base, references);
       if (value !== null) headers.push(name, value);
@@ -60,8 +64,10 @@ export function createExposeHeaders(options: ExposeOptions): ExposeHeaders {
     }
     if (isRaw) headers.push('modgate-origin', 'provider');
     const given = readValue(outcome, 'cache-control');
+    const cacheControl = chooseCacheControl(given, exposesCacheControl, isRaw);
     return {
-      cacheControl: chooseCacheControl(given, exposesCacheControl, isRaw),
+      cacheControl,
+      publicCacheControl: exposesCacheControl ? (given ?? cacheControl) : cacheControl,
       headers,
       exposed,
     };
@@ -73,6 +79,11 @@ function readValue({ status, headers }: CheckedOutcome, name: string): string | 
   const value: unknown = headers[name];
   // A name such as `constructor` is inherited, and not a string.
   if (typeof value !== 'string' || isHopByHop(headers['connection'], name)) return null;
+  return assertSendable({ status }, value);
+}
+
+/** @throws ProviderFailure `protocol` for a value that HTTP cannot carry. */
+export function assertSendable({ status }: Pick<CheckedOutcome, 'status'>, value: string): string {
   if (SENDABLE.test(value)) return value;
   const message = 'the response has a header that HTTP cannot carry';
   throw new ProviderFailure('protocol', message, { status, phase: 'answered' });
@@ -98,4 +109,36 @@ function translate(
   if (name === 'link') return rewriteLinks(value, { ...references, base });
   if (name !== 'location' && name !== 'content-location') return value;
   return rewriteReference(value, { ...references, base });
+}
+
+/** A directive without a comma in its value (RFC 9111, 5.2). */
+const DIRECTIVE = /^([!#$%&'*+.^_`|~0-9a-z-]+)(?:=(?:[!#$%&'*+.^_`|~0-9a-z-]+|"[^",]*"))?$/i;
+/** They decide whether a cache may give the response to other callers. */
+const SHARING = new Set(['public', 's-maxage', 'private']);
+
+/**
+ * The `cache-control` of a response that was authorized for one caller: `private`, and the provider's other
+ * directives. A value that caches may read differently, such as one with a comma in quotes, is not stored.
+ */
+function makePrivate(cacheControl: string): string {
+  const directives = ['private'];
+  for (const part of cacheControl.split(',')) {
+    const directive = part.trim();
+    const name = DIRECTIVE.exec(directive)?.[1]?.toLowerCase();
+    if (directive === '' || (name !== undefined && SHARING.has(name))) continue;
+    if (name === undefined) return 'private, no-store';
+    directives.push(directive);
+  }
+  return directives.join(', ');
+}
+
+/** The provider's `vary`, with the names of all headers that credentials may come in. */
+function addToVary(vary: string, credentialHeaders: readonly string[]): string {
+  const names = vary
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  if (names.includes('*')) return '*';
+  const present = new Set(names.map((name) => name.toLowerCase()));
+  return [...names, ...credentialHeaders.filter((name) => !present.has(name))].join(', ');
 }

@@ -1,13 +1,18 @@
 import { isPlainEnvelope } from '../../descriptor/expose-headers.js';
-import type { LiveModule } from '../../modules/live-module.js';
-import type { RouteSchemas } from '../../modules/route-schemas.js';
+import type { Mount } from '../../descriptor/mounts.js';
+import type { RouteMatch } from '../../lib/routing/route-table.js';
+import type { LiveModule, LiveRoute } from '../../modules/live-module.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import type { ParseResponse } from '../../provider/provider-call.js';
-import type { RequestFacts } from '../request.js';
+import { type CallerRequest, calledBase, type ModuleTarget } from '../request.js';
+import { createByteReader, type ForwardedBytes } from './byte-response.js';
 import { enforceOutput } from './enforce-schemas.js';
-import { createExposeHeaders, type ExposedHeaders } from './exposed-headers.js';
+import { createExposeHeaders, type ExposedHeaders, type ExposeHeaders } from './exposed-headers.js';
 import { readResponseData } from './provider-response.js';
 import { type RawResponse, readRawResponse } from './raw-response.js';
+import { passRedirect } from './rewrite-references.js';
+import type { FoundRoute } from './route-call.js';
+import { findToldAddress, type ToldAddress } from './told-address.js';
 
 /** What callers get of a response of the provider. */
 export type ForwardedResponse =
@@ -18,58 +23,126 @@ export type ForwardedResponse =
       /** `null` where the descriptor exposes none. */
       readonly exposed: ExposedHeaders | null;
     }
-  | { readonly mode: 'raw'; readonly raw: RawResponse; readonly exposed: ExposedHeaders };
+  | { readonly mode: 'raw'; readonly raw: RawResponse; readonly exposed: ExposedHeaders }
+  | ForwardedBytes;
 
 type ReadResponse = ParseResponse<ForwardedResponse>;
+type ReadUnchecked = (...given: Parameters<ReadResponse>) => ForwardedResponse;
 
-/** A module is immutable, so its reader is created once. */
-const readers = new WeakMap<LiveModule, ReadResponse>();
+/** What the routes of a module share. */
+interface ModuleReader {
+  readonly read: ReadUnchecked;
+  /** `null` where the descriptor exposes no headers. */
+  readonly expose: ExposeHeaders | null;
+}
+
+/** A module is immutable, so its readers are created once, by the base that was called. */
+const readers = new WeakMap<LiveModule, Map<Mount | null, ModuleReader>>();
 
 /**
  * How responses for the callers of a route are read.
  * @param credentialHeaders the request headers that credentials may come in; lower-case names
- * @param schemas of the route; `null`: the response is not checked
+ * @param found names the base below which references lead to the module
  */
 export function createResponseReader(
-  module: LiveModule,
+  found: FoundRoute,
   credentialHeaders: readonly string[],
-  schemas: RouteSchemas | null,
-  facts: RequestFacts,
+  request: Pick<CallerRequest, 'actor' | 'client' | 'method' | 'signal' | 'facts'>,
 ): ReadResponse {
-  let read = readers.get(module);
-  if (read === undefined) {
-    read = createUncheckedReader(module, credentialHeaders);
-    readers.set(module, read);
-  }
+  const { module, match, target } = found;
+  const { schemas, responseBytes } = match.value;
+  const told = module.descriptor.forward_client ? findToldAddress(request, target) : null;
+  const { read, expose } = findReader(module, credentialHeaders, target, told);
+  if (responseBytes !== null) return createByteReader(found, request, read, expose);
   if (!schemas?.output) return read;
   const isEnveloped = module.descriptor.responses.mode === 'envelope';
-  return (outcome, source) => {
-    const response = read(outcome, source);
-    enforceOutput(schemas, outcome, isEnveloped, facts);
-    return response;
+  return (outcome, source, operation) => {
+    const response = read(outcome, source, operation);
+    const checked = enforceOutput(schemas, outcome, isEnveloped, request);
+    return checked === undefined ? response : checked.then(() => response);
   };
 }
 
-function createUncheckedReader(
-  { name, descriptor: { responses }, client }: LiveModule,
+function findReader(
+  module: LiveModule,
   credentialHeaders: readonly string[],
-): ReadResponse {
-  if (isPlainEnvelope(responses)) return readPlain;
-  const prefix = `/modules/${encodeURIComponent(name)}/http`;
-  const references = { bases: client.bases, prefix };
+  target: ModuleTarget,
+  told: ToldAddress | null,
+): ModuleReader {
+  if (isPlainEnvelope(module.descriptor.responses)) return PLAIN;
+  // It differs between calls.
+  if (told !== null) {
+    return createModuleReader(module, credentialHeaders, calledBase(target), told);
+  }
+  const byMount = readers.get(module) ?? new Map<Mount | null, ModuleReader>();
+  readers.set(module, byMount);
+  const known = byMount.get(target.mount);
+  if (known !== undefined) return known;
+  const reader = createModuleReader(module, credentialHeaders, calledBase(target), null);
+  byMount.set(target.mount, reader);
+  return reader;
+}
+
+/** @param prefix of references */
+function createModuleReader(
+  { descriptor: { responses }, client }: LiveModule,
+  credentialHeaders: readonly string[],
+  prefix: string,
+  told: ToldAddress | null,
+): ModuleReader {
+  const origins = responses.origins.map((origin) => ({ origin, path: '' }));
+  const references = { bases: [...client.bases, ...origins], prefix, told };
   const expose = createExposeHeaders({ responses, references, credentialHeaders });
   if (responses.mode === 'raw') {
-    return (outcome, { base }) => {
-      const raw = readRawResponse(outcome);
-      return { mode: 'raw', raw, exposed: expose(outcome, base) };
+    const read: ReadUnchecked = (outcome, { base }, operation) => {
+      const route = operation.kind === 'http_route' ? operation : null;
+      const target = route?.target ?? '/';
+      const context = { ...references, base };
+      const redirect = passRedirect(outcome, responses.redirects, context, target);
+      const exposed = expose(outcome, base);
+      if (redirect === null) {
+        return { mode: 'raw', raw: readRawResponse(outcome, route?.method === 'HEAD'), exposed };
+      }
+      const raw = { status: outcome.status, pieces: [], contentType: null };
+      return { mode: 'raw', raw, exposed: withLocation(exposed, redirect.location) };
     };
+    return { read, expose };
   }
-  return (outcome, { base }) => {
+  const read: ReadUnchecked = (outcome, { base }) => {
     const data = readResponseData(outcome);
     return { mode: 'envelope', data, exposed: expose(outcome, base) };
   };
+  return { read, expose };
+}
+
+/** A redirect is of no use without its place, exposed or not. */
+function withLocation(given: ExposedHeaders, location: string | null): ExposedHeaders {
+  if (location === null) return given;
+  const headers: string[] = ['location', location];
+  for (let index = 0; index < given.headers.length; index += 2) {
+    const [name = '', value = ''] = given.headers.slice(index, index + 2);
+    if (name !== 'location') headers.push(name, value);
+  }
+  return { ...given, headers };
 }
 
 function readPlain(outcome: CheckedOutcome): ForwardedResponse {
   return { mode: 'envelope', data: readResponseData(outcome), exposed: null };
+}
+
+const PLAIN: ModuleReader = { read: readPlain, expose: null };
+
+const END = Buffer.from('}');
+
+/**
+ * The body of a forwarded response in pieces. The value of its last field, `data`, is the provider's bytes as they
+ * came, so that numbers and escapes stay the same.
+ */
+export function createEnvelope(
+  { providerPath }: { readonly providerPath: string },
+  { value: { envelopeHead }, params }: RouteMatch<LiveRoute>,
+  data: readonly Uint8Array[],
+): readonly Uint8Array[] {
+  const called = `"provider_path":${JSON.stringify(providerPath)},"path_params":${JSON.stringify(params)}`;
+  return [Buffer.from(`${envelopeHead},${called},"data":`), ...data, END];
 }

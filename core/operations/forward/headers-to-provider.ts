@@ -1,11 +1,23 @@
 import { HostError } from '../../errors.js';
 import { nameActor } from '../../lib/actor-name.js';
-import { ALWAYS_FORWARDED, CONDITIONAL } from '../../lib/header-names.js';
+import { ALWAYS_FORWARDED, CONDITIONAL, FOR_BYTES, OF_BYTES } from '../../lib/header-names.js';
 import { isValidTracestate } from '../../lib/trace-context.js';
+import { JSON_TYPE } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 
 /** Headers that describe the message: declaring them hop-by-hop would remove them on the way. */
-const NEVER_HOP_BY_HOP = ['content-type', 'content-length', 'host'] as const;
+const NEVER_HOP_BY_HOP = [
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'content-range',
+  'host',
+] as const;
+
+/** For a client that accepts anything: other types than JSON are passed on without their body at best. */
+const ANY_BUT_JSON_FIRST = 'application/json, */*;q=0.1';
+
+const ANY = '*/*';
 
 const NO_NAMES: ReadonlySet<string> = new Set();
 
@@ -29,26 +41,31 @@ export function readHopByHopNames({ headers }: CallerRequest): ReadonlySet<strin
 }
 
 interface ProviderHeaderInput {
-  readonly request: CallerRequest;
+  readonly request: Pick<CallerRequest, 'actor' | 'requestId' | 'correlationId' | 'headers'>;
   readonly hopByHop: ReadonlySet<string>;
   /** From the descriptor, lower case. */
   readonly forwardHeaders: readonly string[];
   /** Whether the client sent a valid `traceparent`: otherwise its `tracestate` is void. */
   readonly isClientTrace: boolean;
   readonly hasBody: boolean;
-  /** Whether the provider gets all conditions of the client, not only `if-match`. */
-  readonly isConditional: boolean;
+  /** Which bodies are bytes. */
+  readonly bytes: { readonly isSent: boolean; readonly isWanted: boolean };
+  /** What `forward_client` adds; empty without it. */
+  readonly clientHeaders: Readonly<Record<string, string>>;
+  /** Whether the response is passed on as it is: the provider then gets what the client accepts, and its conditions. */
+  readonly isRaw: boolean;
 }
 
 /** An allow-list: the provider gets these, and what the provider client and the adapter add. */
 export function createProviderHeaders(input: ProviderHeaderInput): Record<string, string> {
   const { request } = input;
   const headers: Record<string, string> = {
-    accept: 'application/json',
+    accept: JSON_TYPE,
     'accept-encoding': 'identity',
     'x-request-id': request.requestId,
     'x-correlation-id': request.correlationId,
     'modgate-actor': nameActor(request.actor),
+    ...input.clientHeaders,
   };
   const pass = (name: string) => {
     const value = request.headers.get(name);
@@ -56,7 +73,16 @@ export function createProviderHeaders(input: ProviderHeaderInput): Record<string
   };
   if (input.hasBody) pass('content-type');
   for (const name of ALWAYS_FORWARDED) pass(name);
-  if (input.isConditional) for (const name of CONDITIONAL) pass(name);
+  if (input.isRaw) {
+    for (const name of CONDITIONAL) pass(name);
+    headers['accept'] = ANY_BUT_JSON_FIRST;
+    if (request.headers.get('accept') !== '*/*') pass('accept');
+  }
+  if (input.bytes.isSent) for (const name of OF_BYTES) pass(name);
+  if (input.bytes.isWanted) {
+    headers['accept'] = ANY;
+    for (const name of FOR_BYTES) pass(name);
+  }
   for (const name of input.forwardHeaders) pass(name);
   if (input.isClientTrace && isValidTracestate(request.headers.get('tracestate') ?? '')) {
     pass('tracestate');

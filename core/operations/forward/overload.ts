@@ -1,11 +1,16 @@
+import type { Owner } from '../../descriptor/owner.js';
 import { createUnavailable, type ErrorDetail, type HostError } from '../../errors.js';
 import { RejectedCall } from '../../provider/rejected-call.js';
 import type { CallerRequest } from '../request.js';
 import { createFailureError } from './provider-error.js';
 
 /** A 502 for a call that a limit rejected before the provider was called; any other error stays. */
-export function translateOverload(error: unknown, call: readonly ErrorDetail[]): unknown {
-  return error instanceof RejectedCall ? createFailureError(error, call) : error;
+export function translateOverload(
+  error: unknown,
+  call: readonly ErrorDetail[],
+  owner?: Owner,
+): unknown {
+  return error instanceof RejectedCall ? createFailureError(error, call, owner) : error;
 }
 
 /**
@@ -26,6 +31,7 @@ export function holdReply(
 /** A 503 for a request to the host itself. */
 export function createOverloadError(rejected: RejectedCall): HostError {
   return createUnavailable('the host holds too much data of other requests', {
+    step: 'host',
     errors: [rejected.evidence],
     headers: { 'retry-after': String(rejected.retryAfterSeconds) },
     cause: rejected,

@@ -1,49 +1,24 @@
-import { isUtf8 } from 'node:buffer';
 import type { FailureCode, ProviderFailure } from '../../contract/index.js';
-import type { Descriptor } from '../../descriptor/descriptor.js';
+import { describeOwner, type Owner } from '../../descriptor/owner.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
 import { describeFailure } from '../../lib/failure-detail.js';
-import { parseJson } from '../../lib/json-bytes.js';
+import { maskSecrets } from '../../lib/mask-secrets.js';
+import type { LiveModule } from '../../modules/live-module.js';
 import { type CheckedOutcome, isPassedOn, type ProviderStatus } from '../../provider/outcome.js';
 import { RejectedCall } from '../../provider/rejected-call.js';
 import { ClientClosed } from '../request.js';
 import { SchemaMismatch } from './enforce-schemas.js';
-import { isJsonResponse } from './provider-response.js';
+import { assertSendable } from './exposed-headers.js';
+import { readProviderError } from './read-provider-error.js';
 
-const DETAIL_MEMBERS = ['detail', 'message', 'error', 'title'] as const;
-const MAX_DETAIL_CHARACTERS = 1000;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
-const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]+/g;
 // RFC 9110 10.2.3: seconds, or an IMF-fixdate.
 const RETRY_AFTER =
   /^(?:\d{1,10}|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT)$/;
-
-/** The provider's own error message, without control characters and shortened; `null` if it has none. */
-function readProviderDetail({ headers, pieces }: CheckedOutcome): string | null {
-  if (!isJsonResponse(headers)) return null;
-  const body = Buffer.concat(pieces);
-  if (!isUtf8(body)) return null;
-  const problem = parseJson(body);
-  if (typeof problem !== 'object' || problem === null) return null;
-  for (const member of DETAIL_MEMBERS) {
-    const detail = Object.hasOwn(problem, member) ? Reflect.get(problem, member) : undefined;
-    if (typeof detail !== 'string') continue;
-    const clean = detail.replace(CONTROL_CHARACTERS, ' ').trim();
-    if (clean !== '') return truncate(clean);
-  }
-  return null;
-}
 
 /** `null` if it is absent or malformed. */
 function readRetryAfter({ headers }: CheckedOutcome): string | null {
   const value = headers['retry-after'];
   return value !== undefined && RETRY_AFTER.test(value) ? value : null;
-}
-
-/** Counts code points, so that no surrogate pair is split. */
-function truncate(text: string): string {
-  if (text.length <= MAX_DETAIL_CHARACTERS) return text;
-  return Array.from(text).slice(0, MAX_DETAIL_CHARACTERS).join('');
 }
 
 /** `status`: the provider responded with a status that cannot be forwarded. */
@@ -74,19 +49,33 @@ const DETAILS: Readonly<Record<ReportedFailure, string>> = {
   status: 'the provider of the module responded with an error status',
 };
 
+const ASK_OWNERS = 'ask the owners of the module';
+
 const NEXT_ACTIONS: Readonly<Record<ReportedFailure, readonly string[]>> = {
   unavailable: ['try again later'],
   timeout: ['try again later'],
   overloaded: ['try again later'],
   refused: ['ask the operators of the host'],
-  protocol: ['ask the owners of the module'],
-  status: ['ask the owners of the module'],
+  protocol: [ASK_OWNERS],
+  status: [ASK_OWNERS],
 };
+
+/** Names the owner: every caller whose call fails here is authenticated. */
+function adviseOn(failure: ReportedFailure, owner: Owner | undefined): readonly string[] {
+  const actions = NEXT_ACTIONS[failure];
+  const contact = describeOwner(owner);
+  if (contact === null) return actions;
+  return [
+    ...actions.filter((action) => action !== ASK_OWNERS),
+    `ask the owner of the module: ${contact}`,
+  ];
+}
 
 /** The error for a call without a response: a 502, or ClientClosed. */
 export function createFailureError(
   error: ProviderFailure,
   call: readonly ErrorDetail[],
+  owner?: Owner,
 ): HostError | ClientClosed {
   const { failure, status } = error;
   if (failure === 'cancelled') return new ClientClosed();
@@ -95,18 +84,29 @@ export function createFailureError(
   if (isRejected) errors.push(error.evidence);
   if (error instanceof SchemaMismatch) errors.push(...error.details);
   const reason = { failure, detail: describeFailure(error) };
-  return new ProviderError(reason, 'external_dependency_failure', DETAILS[failure], {
+  const detail = [DETAILS[failure], ...describeType(reason.detail)].join(': ');
+  return new ProviderError(reason, 'external_dependency_failure', detail, {
     errors,
-    nextActions: NEXT_ACTIONS[failure],
+    nextActions: adviseOn(failure, owner),
     cause: error,
+    ...(isRejected && error.evidence.field === 'breaker' && { step: 'breaker' }),
     ...(isRejected && { headers: { 'retry-after': String(error.retryAfterSeconds) } }),
   });
+}
+
+const FOREIGN_TYPE = /^content-type [\w.+-]{1,64}\/[\w.+-]{1,64}/;
+const CARRIES_JSON = 'this route carries JSON; see operation.response and operation.stream';
+
+/** Callers learn it too where the type of the body is what the host cannot carry. */
+function describeType(detail: string): string[] {
+  const [type] = FOREIGN_TYPE.exec(detail) ?? [];
+  return type === undefined ? [] : [type, CARRIES_JSON];
 }
 
 /** The error for a status other than 2xx: a 502, or with `passthrough` the provider's own. */
 export function createStatusError(
   response: ProviderStatus,
-  descriptor: Descriptor,
+  { descriptor, secrets }: LiveModule,
   call: readonly ErrorDetail[],
 ): HostError {
   const { outcome } = response;
@@ -115,15 +115,22 @@ export function createStatusError(
   if (!isPassedOn(response, descriptor)) {
     return new ProviderError(reason, 'external_dependency_failure', DETAILS.status, {
       errors,
-      nextActions: NEXT_ACTIONS.status,
+      nextActions: adviseOn('status', descriptor.owner),
     });
   }
   const retryAfter = readRetryAfter(outcome);
-  const detail = readProviderDetail(outcome) ?? `the provider responded with ${outcome.status}`;
+  const { 'content-range': range } = outcome.headers;
+  const values = secrets.map((secret) => secret.reveal());
+  const own = readProviderError(outcome, (text) => maskSecrets(text, values));
+  const detail = own.detail ?? `the provider responded with ${outcome.status}`;
   return new ProviderError(reason, 'provider_error', detail, {
     status: outcome.status,
-    errors,
-    ...(retryAfter !== null && { headers: { 'retry-after': retryAfter } }),
+    errors: [...errors, ...own.errors],
+    headers: {
+      ...(retryAfter !== null && { 'retry-after': retryAfter }),
+      ...(response.isPassedOn &&
+        range !== undefined && { 'content-range': assertSendable(outcome, range) }),
+    },
   });
 }
 

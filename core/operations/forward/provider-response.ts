@@ -25,17 +25,25 @@ export function createRedirectFailure(outcome: CheckedOutcome): ProviderFailure 
   return createProtocolFailure(outcome, 'a redirect, which is never followed', detail);
 }
 
+interface BodyProblem {
+  /** Continues `the response of the provider is`. */
+  readonly what: string;
+  /** For operators. */
+  readonly detail: string;
+}
+
 /** @throws ProviderFailure `protocol` for a body that is not JSON. */
 export function assertJsonBody(outcome: CheckedOutcome): void {
-  const { headers, pieces, length } = outcome;
+  const problem = findBodyProblem(outcome);
+  if (problem !== null) throw createProtocolFailure(outcome, problem.what, problem.detail);
+}
+
+/** Why a body is not JSON; `null` for JSON. */
+export function findBodyProblem({ headers, pieces, length }: CheckedOutcome): BodyProblem | null {
   const foreign = explainForeignBody(headers);
-  if (foreign !== null) {
-    throw createProtocolFailure(outcome, 'neither JSON nor in plain encoding', foreign);
-  }
+  if (foreign !== null) return { what: 'neither JSON nor in plain encoding', detail: foreign };
   const invalid = findInvalidJson(pieces, length);
-  if (invalid !== null) {
-    throw createProtocolFailure(outcome, invalid.reason, describeInvalid(invalid));
-  }
+  return invalid && { what: invalid.reason, detail: describeInvalid(invalid) };
 }
 
 /** @param detail for operators */

@@ -1,17 +1,17 @@
 import { isJsonMediaType } from '../../lib/json-bytes.js';
-import { type CheckedOutcome, ProviderStatus } from '../../provider/outcome.js';
+import { type CheckedOutcome, ProviderStatus, readLength } from '../../provider/outcome.js';
 import { BODILESS } from '../reply.js';
 import {
-  assertJsonBody,
   createProtocolFailure,
   createRedirectFailure,
+  findBodyProblem,
 } from './provider-response.js';
 
-/** 304 and unassigned statuses are no redirects. */
-const REDIRECTS: ReadonlySet<number> = new Set([300, 301, 302, 303, 305, 306, 307, 308]);
+const NOT_MODIFIED = 304;
 /** Part of a body, and answers to a proxy. */
 const NOT_PASSED: ReadonlySet<number> = new Set([206, 407, 421]);
 
+const MIN_ERROR_STATUS = 400;
 const NONE: readonly Uint8Array[] = [];
 
 /** A response that is passed on with its own status. */
@@ -21,31 +21,46 @@ export interface RawResponse {
   readonly pieces: readonly Uint8Array[];
   /** `null` without one. */
   readonly contentType: string | null;
+  /** What the head says, of a response to HEAD. Default: the length of the pieces. */
+  readonly contentLength?: number | null;
+  /** Why an error is passed on without its body, for operators; absent where the body is passed on. */
+  readonly omitted?: string;
 }
 
 /**
- * Any final status but those that say something about the connection to the provider, with JSON or no body.
+ * Any final status but those that say something about the connection to the provider, with JSON or no body. An
+ * error whose body is not JSON is passed on without it.
+ * @param isHead whether the provider was asked for the head alone
  * @throws ProviderFailure `protocol` for a redirect, and for a body that cannot be passed on.
  * @throws ProviderStatus for a status that cannot.
  */
-export function readRawResponse(outcome: CheckedOutcome): RawResponse {
+export function readRawResponse(outcome: CheckedOutcome, isHead = false): RawResponse {
   const { status, headers, pieces, length } = outcome;
-  if (REDIRECTS.has(status)) throw createRedirectFailure(outcome);
+  // Clients follow unassigned statuses of this class too.
+  const isRedirect = status >= 300 && status < MIN_ERROR_STATUS && status !== NOT_MODIFIED;
+  if (isRedirect) throw createRedirectFailure(outcome);
   if (status < 200 || NOT_PASSED.has(status)) throw new ProviderStatus(outcome);
   const contentType = headers['content-type'];
   const isEmpty = length === 0 && outcome.isDelimited;
   if (isEmpty || BODILESS.has(status)) {
     const isJson = contentType !== undefined && isSingleJsonType(contentType);
-    return { status, pieces: NONE, contentType: isJson ? contentType : null };
+    const empty = { status, pieces: NONE, contentType: isJson ? contentType : null };
+    return isHead ? { ...empty, contentLength: readLength(headers) } : empty;
   }
   if (!outcome.isDelimited) {
     throw createProtocolFailure(outcome, 'of unknown length', 'body without a length');
   }
-  assertJsonBody(outcome);
-  if (contentType === undefined || !isSingleJsonType(contentType)) {
-    throw createProtocolFailure(outcome, 'not of one content type', `content-type ${contentType}`);
+  const problem = findBodyProblem(outcome) ?? findTypeProblem(contentType);
+  if (problem === null) return { status, pieces, contentType: contentType ?? null };
+  if (status < MIN_ERROR_STATUS) {
+    throw createProtocolFailure(outcome, problem.what, problem.detail);
   }
-  return { status, pieces, contentType };
+  return { status, pieces: NONE, contentType: null, omitted: problem.detail };
+}
+
+function findTypeProblem(contentType: string | undefined) {
+  if (contentType !== undefined && isSingleJsonType(contentType)) return null;
+  return { what: 'not of one content type', detail: `content-type ${contentType}` };
 }
 
 /** After a comma, browsers read a second type, which may be HTML. */

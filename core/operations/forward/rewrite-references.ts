@@ -1,13 +1,23 @@
+import { MODULE_REDIRECTS } from '../../descriptor/expose-headers.js';
 import type { EndpointBase } from '../../provider/endpoint-base.js';
+import type { CheckedOutcome } from '../../provider/outcome.js';
+import type { ToldAddress } from './told-address.js';
+
+/** Statuses whose `location` clients follow. */
+const FOLLOWED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** Uploads that can be resumed answer an incomplete one with it. */
+const PERMANENT_REDIRECT = 308;
 
 /** The place of a module at its provider and at the host. */
 export interface ReferenceContext {
-  /** Of the endpoint that responded; `null` for one that names no URL. */
+  /** The base of the endpoint that responded; `null` for one that names no URL. */
   readonly base: EndpointBase | null;
-  /** Of all endpoints of the module. */
+  /** The bases of all endpoints of the module, and of its other origins. */
   readonly bases: readonly EndpointBase[];
-  /** The path of the module at the host: `/modules/acme%2Fcrm/http`. */
+  /** The base at the host that was called: `/modules/acme%2Fcrm/http`, that of a mount, or nothing for `/`. */
   readonly prefix: string;
+  /** What the provider was told of its own address; absent or `null` without `forward_client`. */
+  readonly told?: ToldAddress | null;
 }
 
 /** Visible ASCII without the backslash, which URL parsers read as a slash. */
@@ -28,12 +38,25 @@ export function rewriteReference(reference: string, context: ReferenceContext): 
   if (absolute === null) return reference;
   if (!URL.canParse(absolute)) return null;
   const { origin, pathname, search, hash } = new URL(absolute);
+  const { told = null } = context;
+  const isTold = told !== null && origin === told.origin;
+  if (told !== null && removePrefix(pathname, told.prefix) !== null) {
+    if (isTold) return reference;
+    // Without a prefix, a path says nothing of the address that it belongs to.
+    const isPrefixed = told.prefix !== '' && origin === base.origin;
+    if (isPrefixed) return reference.startsWith('/') ? reference : pathname + search + hash;
+  }
   const candidates =
-    origin === base.origin ? [base] : context.bases.filter((other) => other.origin === origin);
+    isTold || origin === base.origin
+      ? [base]
+      : context.bases.filter((other) => other.origin === origin);
   if (candidates.length === 0) return reference;
-  for (const { path } of candidates) {
-    const local = removePrefix(pathname, path);
-    if (local !== null) return context.prefix + local + search + hash;
+  for (const candidate of candidates) {
+    const local = removePrefix(pathname, candidate.path);
+    if (local === null) continue;
+    const path = context.prefix + local;
+    // Two slashes would begin the name of another host.
+    return path.startsWith('//') ? null : path + search + hash;
   }
   return null;
 }
@@ -84,4 +107,38 @@ function findLinkEnd(header: string, from: number): number {
     else if (!isQuoted && character === ',') return at;
   }
   return isQuoted ? -1 : header.length;
+}
+
+/** A redirect that the caller gets. */
+interface PassedRedirect {
+  /** `null` for a 308 without one. */
+  readonly location: string | null;
+}
+
+/**
+ * Which redirects of a provider the caller gets, by `responses.redirects`. The host follows none.
+ * @param target of the request at the provider, which a relative `location` starts from
+ * @returns `null` for any other
+ */
+export function passRedirect(
+  { status, headers }: CheckedOutcome,
+  allowed: readonly string[],
+  context: ReferenceContext,
+  target: string,
+): PassedRedirect | null {
+  if (!FOLLOWED.has(status) || allowed.length === 0) return null;
+  const { location } = headers;
+  if (location === undefined) {
+    const isPassed = status === PERMANENT_REDIRECT && allowed.includes(MODULE_REDIRECTS);
+    return isPassed ? { location: null } : null;
+  }
+  const { origin, path } = context.base ?? NO_BASE;
+  const requested = origin + path + target;
+  if (location === '' || !SAFE.test(location) || !URL.canParse(location, requested)) return null;
+  const { href: absolute, origin: other } = new URL(location, requested);
+  const rewritten = rewriteReference(absolute, context);
+  const leadsElsewhere = rewritten === absolute && other !== context.told?.origin;
+  const isPassed =
+    rewritten !== null && allowed.includes(leadsElsewhere ? other : MODULE_REDIRECTS);
+  return isPassed ? { location: rewritten } : null;
 }

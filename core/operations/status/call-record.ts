@@ -1,39 +1,29 @@
+import {
+  type CallFields,
+  type CallFilterName,
+  type CallRecord,
+  listCallMembers,
+  type Rejection,
+  STREAM_MEMBERS,
+  type StreamFields,
+  type SurfaceField,
+} from '../../contract/call-record.js';
 import { createToken } from '../../injection.js';
 import { compareTexts } from '../../lib/compare-texts.js';
 
 export const CALL_RECORDS = createToken<CallRecords>('call-records');
 
-/**
- * One completed request, in wire names. It never has raw targets or headers, and bodies only if the descriptor
- * enables it.
- */
-export interface CallRecord {
-  /** When it ended, as `Date.toISOString` writes it: the text sorts by time. */
-  readonly at: string;
-  readonly request_id: string;
-  readonly correlation_id: string;
-  readonly trace_id: string | null;
-  readonly module: string | null;
-  readonly method: string;
-  /** The template; `null` if none matched. */
-  readonly route: string | null;
-  readonly status: number;
-  readonly failure: string | null;
-  /** What went wrong with the provider: `ECONNREFUSED 127.0.0.1:4100`. */
-  readonly failure_detail: string | null;
-  /** `service:crm-sync`; `null` without authentication. */
-  readonly actor: string | null;
-  readonly duration_ms: number;
-  readonly provider_ms: number | null;
-  readonly attempts: number;
-  readonly endpoint: string | null;
-  /** Through which surface it came; `null` over HTTP. */
-  readonly surface: string | null;
+/** A call as it is kept. It never has raw queries or headers, and bodies only if the descriptor enables it. */
+export interface RecordedCall extends CallFields, StreamFields, SurfaceField {
+  /** `null` where the host did not reject the request. */
+  readonly rejection: Rejection | null;
+  /** The scopes of the actor, at most 100, for the decision of now. Never sent. */
+  readonly scopes: readonly string[] | null;
   /** `null` unless the descriptor sets `records.capture_bytes`. */
   readonly captured: CapturedBodies | null;
 }
 
-export function compareNewestFirst({ at: one }: CallRecord, { at: other }: CallRecord): number {
+export function compareNewestFirst({ at: one }: RecordedCall, { at: other }: RecordedCall): number {
   return compareTexts(other, one);
 }
 
@@ -43,13 +33,18 @@ export interface CapturedBodies {
   readonly response: string | null;
 }
 
-export interface CallQuery {
-  readonly module: string | null;
-  readonly status: number | null;
+export const CALL_FILTERS = listCallMembers<CallFilterName>(
+  ({ filterSince }) => filterSince !== undefined,
+);
+
+/** `null` selects every call. */
+export type CallFilters = {
+  readonly [Name in CallFilterName]: (CallFields & Rejection)[Name] | null;
+};
+
+export interface CallQuery extends CallFilters {
   /** Milliseconds since 1970; calls that ended then or later. */
   readonly since: number | null;
-  /** Only calls with this request id. */
-  readonly requestId: string | null;
   /** 1 to 1000. */
   readonly limit: number;
   /** The `next` of the previous page. */
@@ -57,16 +52,14 @@ export interface CallQuery {
 }
 
 export const ANY_CALL: Omit<CallQuery, 'limit'> = {
-  module: null,
-  status: null,
+  ...(Object.fromEntries(CALL_FILTERS.map((name) => [name, null])) as unknown as CallFilters),
   since: null,
-  requestId: null,
   cursor: null,
 };
 
 export interface CallPage {
   /** Newest first. */
-  readonly calls: readonly CallRecord[];
+  readonly calls: readonly RecordedCall[];
   /** `null` if no older call matches the query. */
   readonly next: string | null;
 }
@@ -77,4 +70,31 @@ export interface CallRecords {
    * @throws StoreUnavailable for a cursor into a store that is not available.
    */
   list(query: CallQuery): CallPage | null | Promise<CallPage | null>;
+}
+
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+const STREAM_NAMES = Object.keys(STREAM_MEMBERS) as (keyof StreamFields)[];
+
+/** The call on the wire: with its streamed bodies, surface, rejection and bodies only if it has them. */
+export function toWireCall({
+  surface,
+  rejection,
+  scopes,
+  captured,
+  ...recorded
+}: RecordedCall): CallRecord {
+  const call: Writable<CallRecord> = { ...recorded };
+  if (recorded.bytes_in === null && recorded.bytes_out === null) {
+    for (const name of STREAM_NAMES) delete call[name];
+  }
+  return {
+    ...call,
+    ...(surface !== null && { surface }),
+    ...rejection,
+    ...(captured !== null && {
+      request_body: captured.request,
+      response_body: captured.response,
+    }),
+  };
 }

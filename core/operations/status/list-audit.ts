@@ -1,4 +1,4 @@
-import { inject, injectable } from '../../injection.js';
+import { injectable } from '../../injection.js';
 import type { AuditFilter, AuditRow, Store } from '../../store/store.js';
 import { authorize } from '../authorization.js';
 import { STORE } from '../injection-tokens.js';
@@ -17,11 +17,11 @@ export interface AuditQuery {
 }
 
 /** `GET /audit`: rows of the audit, oldest first, so that the chain can be verified forwards. */
-@injectable()
+@injectable(STORE)
 export class ListAudit implements Handler<AuditQuery> {
   readonly #store: Store;
 
-  constructor(@inject(STORE) store: Store) {
+  constructor(store: Store) {
     this.#store = store;
   }
 

@@ -1,5 +1,5 @@
 import { HostError } from '../../errors.js';
-import { inject, injectable } from '../../injection.js';
+import { injectable } from '../../injection.js';
 import { authorize } from '../authorization.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
@@ -8,16 +8,16 @@ import {
   CALL_RECORDS,
   type CallPage,
   type CallQuery,
-  type CallRecord,
   type CallRecords,
+  toWireCall,
 } from './call-record.js';
 
 /** `GET /calls`: recent calls, newest first. */
-@injectable()
+@injectable(CALL_RECORDS)
 export class ListCalls implements Handler<CallQuery> {
   readonly #records: CallRecords;
 
-  constructor(@inject(CALL_RECORDS) records: CallRecords) {
+  constructor(records: CallRecords) {
     this.#records = records;
   }
 
@@ -47,16 +47,4 @@ function createUnknownCursor(): HostError {
     errors: [{ field: 'cursor', reason: 'not the next_cursor of an earlier page' }],
     nextActions: ['start again without a cursor'],
   });
-}
-
-/** The call on the wire, with its surface and its bodies only if it has them. */
-export function toWireCall({ surface, captured, ...call }: CallRecord) {
-  return {
-    ...call,
-    ...(surface !== null && { surface }),
-    ...(captured !== null && {
-      request_body: captured.request,
-      response_body: captured.response,
-    }),
-  };
 }

@@ -1,18 +1,18 @@
 import type { ConfigField, Manifest } from '../../contract/index.js';
-import { inject, injectable } from '../../injection.js';
+import { injectable } from '../../injection.js';
 import { compareNames } from '../../lib/compare-texts.js';
 import type { GenerationSource } from '../../modules/live-module.js';
+import { ModuleRegistry } from '../../modules/module-registry.js';
 import { authorize } from '../authorization.js';
-import { GENERATIONS } from '../injection-tokens.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 
 /** `GET /manifests`: the manifest of every live module, by name; `digest` covers the complete manifest. */
-@injectable()
+@injectable(ModuleRegistry)
 export class ListManifests implements Handler<null> {
   readonly #generations: GenerationSource;
 
-  constructor(@inject(GENERATIONS) generations: GenerationSource) {
+  constructor(generations: GenerationSource) {
     this.#generations = generations;
   }
 

@@ -1,15 +1,15 @@
-import { inject, injectable } from '../../injection.js';
+import { injectable } from '../../injection.js';
 import { authorize } from '../authorization.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import { MODULE_OVERVIEW, type ModuleOverview } from './module-overview.js';
 
 /** `GET /modules`: the state of each descriptor. */
-@injectable()
+@injectable(MODULE_OVERVIEW)
 export class ListModules implements Handler<null> {
   readonly #overview: ModuleOverview;
 
-  constructor(@inject(MODULE_OVERVIEW) overview: ModuleOverview) {
+  constructor(overview: ModuleOverview) {
     this.#overview = overview;
   }
 

@@ -1,4 +1,4 @@
-import { createToken, inject, injectable } from '../../injection.js';
+import { createToken, injectable } from '../../injection.js';
 import type { PluginStatus } from '../../plugin-loader/plugin-status.js';
 import { authorize } from '../authorization.js';
 import { type Handler, Reply } from '../reply.js';
@@ -13,15 +13,12 @@ interface PluginStatuses {
 }
 
 /** `GET /plugins`: the state of each plugin, and of each surface. */
-@injectable()
+@injectable(PLUGINS, SURFACES)
 export class ListPlugins implements Handler<null> {
   readonly #plugins: PluginStatuses;
   readonly #surfaces: SurfaceStatuses;
 
-  constructor(
-    @inject(PLUGINS) plugins: PluginStatuses,
-    @inject(SURFACES) surfaces: SurfaceStatuses,
-  ) {
+  constructor(plugins: PluginStatuses, surfaces: SurfaceStatuses) {
     this.#plugins = plugins;
     this.#surfaces = surfaces;
   }

@@ -1,7 +1,13 @@
-import type { ResponseMode, Responses } from '../../descriptor/descriptor.js';
-import { isPlainEnvelope } from '../../descriptor/expose-headers.js';
+import type { ModuleStatus } from '../../contract/module-status.js';
+import type { Descriptor } from '../../descriptor/descriptor.js';
+import { SHOWN_MEMBERS } from '../../descriptor/descriptor-struct.js';
+import { isPlainEnvelope, type Responses } from '../../descriptor/expose-headers.js';
 import { createToken } from '../../injection.js';
-import { describeDigests, type ModuleRecord } from '../../modules/module-record.js';
+import {
+  describeDigests,
+  type ModuleRecord,
+  type ModuleState,
+} from '../../modules/module-record.js';
 import type { EndpointStatus } from '../../provider/endpoint.js';
 
 export interface ModuleRecords {
@@ -30,8 +36,6 @@ export interface ModuleOverview {
 
 export const MODULE_OVERVIEW = createToken<ModuleOverview>('module-overview');
 
-export const MODULE_RECORDS = createToken<ModuleRecords>('module-records');
-
 /** The overview of a host with one process. */
 export function createModuleOverview(records: ModuleRecords): ModuleOverview {
   return {
@@ -44,30 +48,33 @@ export function createModuleOverview(records: ModuleRecords): ModuleOverview {
 }
 
 /** The state of one descriptor, in wire names. */
-export type ModuleEntry = ReturnType<typeof toModuleEntry>;
+export type ModuleEntry = ModuleStatus<ModuleState, EndpointStatus['state']>;
 
 export type EndpointEntry = ModuleEntry['endpoints'][number];
 
-export function toModuleEntry(record: ModuleRecord) {
-  const counts = record.live?.client.counts();
+export function toModuleEntry(record: ModuleRecord): ModuleEntry {
+  const client = record.live?.client;
+  const counts = client?.counts();
   return {
     name: record.name,
     module_id: record.live?.manifest.module_id ?? null,
     file: record.file,
     state: record.state,
     ...describeDigests(record),
+    ...pickShown(record.descriptor),
     console: {
       release: record.descriptor?.console.release ?? record.live?.manifestDigest ?? null,
       ui: record.descriptor?.console.ui ?? [],
       grants: record.descriptor?.console.grants ?? [],
     },
     since: record.since.toISOString(),
+    ...(record.mounts.length > 0 && { mounts: record.mounts }),
     reason: record.reason,
     hint: record.hint,
     attempts: record.attempts,
     counts: {
-      calls: counts?.calls ?? 0,
-      failed: counts?.failed ?? 0,
+      calls: client?.totals.calls ?? 0,
+      failed: client?.totals.failed ?? 0,
       in_flight: counts?.inFlight ?? 0,
       queued: counts?.queued ?? 0,
     },
@@ -76,15 +83,30 @@ export function toModuleEntry(record: ModuleRecord) {
   };
 }
 
-interface ResponsesEntry {
-  readonly mode: ResponseMode;
-  readonly expose_headers: readonly string[];
+type Shown = Partial<Pick<ModuleStatus, (typeof SHOWN_MEMBERS)[number]>>;
+
+function pickShown(descriptor: Descriptor | null): Shown {
+  if (descriptor === null) return {};
+  const given = SHOWN_MEMBERS.filter(
+    (name) => descriptor[name] !== undefined && descriptor[name] !== false,
+  );
+  return Object.fromEntries(given.map((name) => [name, descriptor[name]]));
 }
+
+/** Without the lists that are empty by default. */
+type ResponsesEntry = Pick<Responses, 'mode' | 'expose_headers'> & Partial<Responses>;
 
 /** Absent for the envelope without headers of the provider. */
 function toResponsesEntry(responses: Responses | undefined): { responses?: ResponsesEntry } {
   if (responses === undefined || isPlainEnvelope(responses)) return {};
-  return { responses: { mode: responses.mode, expose_headers: responses.exposeHeaders } };
+  const { origins, redirects, ...always } = responses;
+  return {
+    responses: {
+      ...always,
+      ...(origins.length > 0 && { origins }),
+      ...(redirects.length > 0 && { redirects }),
+    },
+  };
 }
 
 function toEndpointEntry(status: EndpointStatus) {

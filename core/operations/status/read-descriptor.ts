@@ -1,35 +1,28 @@
 import { InvalidFile } from '../../document/diagnostic.js';
 import { readStructuredText } from '../../document/parse-document.js';
 import { HostError } from '../../errors.js';
-import { createToken, inject, injectable } from '../../injection.js';
+import { injectable } from '../../injection.js';
+import { maskUrlPasswords } from '../../lib/mask-url-passwords.js';
+import { readDescriptorText } from '../../modules/module-documents.js';
+import { ModuleRegistry } from '../../modules/module-registry.js';
 import { authorize } from '../authorization.js';
+import { MODULES_FOLDER } from '../injection-tokens.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
-import { MODULE_RECORDS, type ModuleRecords } from './module-overview.js';
-
-export const DESCRIPTOR_TEXTS = createToken<DescriptorTexts>('descriptor-texts');
-
-/** The files of descriptors. */
-interface DescriptorTexts {
-  /** @param file in the modules folder. @returns `null` for one that cannot be read. */
-  read(file: string): Promise<string | null>;
-}
+import type { ModuleRecords } from './module-overview.js';
 
 /**
- * `GET /descriptors?module=`: the file of a module as it is now. It holds references to secrets; only an
- * inline manifest can hold one itself, as the default of a sensitive field, which is not shown.
+ * `GET /descriptors?module=`: the file of a module as it is now. It holds references to secrets. Not shown are
+ * the default of a sensitive field of an inline manifest, and passwords in URLs, for which the file is rejected.
  */
-@injectable()
+@injectable(ModuleRegistry, MODULES_FOLDER)
 export class ReadDescriptor implements Handler<string> {
   readonly #records: ModuleRecords;
-  readonly #texts: DescriptorTexts;
+  readonly #folder: string;
 
-  constructor(
-    @inject(MODULE_RECORDS) records: ModuleRecords,
-    @inject(DESCRIPTOR_TEXTS) texts: DescriptorTexts,
-  ) {
+  constructor(records: ModuleRecords, folder: string) {
     this.#records = records;
-    this.#texts = texts;
+    this.#folder = folder;
   }
 
   async execute(module: string, request: CallerRequest): Promise<Reply> {
@@ -40,7 +33,7 @@ export class ReadDescriptor implements Handler<string> {
     const found = this.#records.list().filter(({ name }) => name === module);
     // Of several files with one name, the one that serves.
     const record = found.find(({ live }) => live !== null) ?? found[0];
-    const text = record === undefined ? null : await this.#texts.read(record.file);
+    const text = record === undefined ? null : await readDescriptorText(this.#folder, record.file);
     if (record === undefined || text === null) {
       throw new HostError('not_found', 'no descriptor has this name', {
         errors: [{ field: 'module', reason: 'not found' }],
@@ -50,7 +43,7 @@ export class ReadDescriptor implements Handler<string> {
     return Reply.json(authorization, {
       name: module,
       file: record.file,
-      text: hideDefaultsInText(record.file, text),
+      text: maskUrlPasswords(hideDefaultsInText(record.file, text)),
     });
   }
 }
@@ -71,6 +64,12 @@ function hideDefaultsInText(file: string, text: string): string {
   const shown = JSON.stringify(
     document,
     (_name, value: unknown) => {
+      if (typeof value === 'string') {
+        const masked = maskUrlPasswords(value);
+        // Escapes of the file could hide it from a look at the text.
+        isHidden ||= masked !== value;
+        return masked;
+      }
       if (typeof value !== 'object' || value === null || !('default' in value)) return value;
       // The file may not be valid: anything but `false` counts.
       if (!('sensitive' in value) || value.sensitive === false) return value;

@@ -1,5 +1,5 @@
 import type { Actor } from '../../contract/index.js';
-import { createToken, inject, injectable } from '../../injection.js';
+import { createToken, injectable } from '../../injection.js';
 import { authorize } from '../authorization.js';
 import { Reply } from '../reply.js';
 
@@ -13,11 +13,11 @@ export interface MetricsSource {
 }
 
 /** `GET /metrics`, in the text format of Prometheus. */
-@injectable()
+@injectable(METRICS)
 export class ReadMetrics {
   readonly #metrics: MetricsSource;
 
-  constructor(@inject(METRICS) metrics: MetricsSource) {
+  constructor(metrics: MetricsSource) {
     this.#metrics = metrics;
   }
 

@@ -1,29 +1,34 @@
+import type { Mount } from '../../descriptor/mounts.js';
 import { HostError } from '../../errors.js';
-import { createToken, inject, injectable } from '../../injection.js';
+import { injectable } from '../../injection.js';
+import { ModuleRegistry } from '../../modules/module-registry.js';
+import type { MountSource } from '../../modules/mount-table.js';
 import type { BuiltDocument } from '../../openapi/create-document.js';
-import type { DocumentCache, ShowsRoute } from '../../openapi/document-cache.js';
+import { DocumentCache, type ShowsRoute } from '../../openapi/document-cache.js';
 import { authorize, mayCallRoute } from '../authorization.js';
 import { type Handler, JSON_TYPE, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
-
-export const DOCUMENTS = createToken<DocumentCache>('openapi-documents');
 
 export interface OpenApiQuery {
   /** `null`: all modules. */
   readonly modules: ReadonlySet<string> | null;
   /** Whether to show only what the caller may call. */
   readonly callable: boolean;
+  /** The mount of the one module that is named; `null` for the own paths of the modules. */
+  readonly mount: Mount | null;
 }
 
 const CACHE_CONTROL = 'private, no-cache';
 
 /** `GET /openapi.json`: the routes that are served now. */
-@injectable()
+@injectable(DocumentCache, ModuleRegistry)
 export class ReadOpenApi implements Handler<OpenApiQuery> {
   readonly #documents: DocumentCache;
+  readonly #mounts: MountSource;
 
-  constructor(@inject(DOCUMENTS) documents: DocumentCache) {
+  constructor(documents: DocumentCache, mounts: MountSource) {
     this.#documents = documents;
+    this.#mounts = mounts;
   }
 
   async execute(query: OpenApiQuery, request: CallerRequest): Promise<Reply> {
@@ -39,16 +44,31 @@ export class ReadOpenApi implements Handler<OpenApiQuery> {
     });
   }
 
-  async #read({ modules, callable }: OpenApiQuery, request: CallerRequest): Promise<BuiltDocument> {
+  async #read(
+    { modules, callable, mount }: OpenApiQuery,
+    request: CallerRequest,
+  ): Promise<BuiltDocument> {
     if (modules === null && !callable) return this.#documents.readWhole();
     const { actor } = request;
-    const shows: ShowsRoute = ({ descriptor }, { capability }) =>
-      !callable || mayCallRoute(actor, descriptor.callers, capability);
-    const document = await this.#documents.readPart(modules, shows);
+    const shows: ShowsRoute = ({ descriptor }, route) =>
+      !callable || mayCallRoute(actor, descriptor.callers, route);
+    const [module = ''] = modules ?? [];
+    const found = mount && this.#findMount(module, mount);
+    const document = await this.#documents.readPart(modules, shows, found);
     if (document !== null) return document;
     throw new HostError('not_found', 'no module of this name serves anything', {
       errors: [{ field: 'module', reason: 'not served' }],
       nextActions: ['see GET /openapi.json without a module for all names'],
+    });
+  }
+
+  /** As the descriptor writes it. */
+  #findMount(module: string, mount: Mount): Mount {
+    const found = this.#mounts.mounts.findMount(module, mount);
+    if (found !== null) return found;
+    throw new HostError('not_found', 'the module has no such mount', {
+      errors: [{ field: 'mount', reason: 'not a mount of the module' }],
+      nextActions: ['see x-modgate-mounts in GET /openapi.json for all mounts'],
     });
   }
 }

@@ -1,4 +1,5 @@
 import { type Checker, type CheckerSource, type KeywordCheck, violates } from '../checker.js';
+import { Dependents } from '../dependents.js';
 import { Evaluated } from '../evaluated.js';
 import { formatPointer } from '../json-pointer.js';
 import { type Place, type Run, type SchemaViolation, toPath } from '../run.js';
@@ -40,7 +41,7 @@ function checkAny(branches: readonly Checker[]): KeywordCheck {
   return (value, run, at, seen) => {
     let isValid = false;
     for (let index = 0; index < branches.length; index += 1) {
-      const own = seen === null ? null : new Evaluated();
+      const own = seen === null ? null : new Evaluated(run);
       if (!branches[index]?.check(value, run, null, own)) continue;
       isValid = true;
       if (own === null) break;
@@ -54,7 +55,7 @@ function checkOne(branches: readonly Checker[]): KeywordCheck {
   return (value, run, at, seen) => {
     let count = 0;
     for (let index = 0; index < branches.length; index += 1) {
-      const own = seen === null ? null : new Evaluated();
+      const own = seen === null ? null : new Evaluated(run);
       if (!branches[index]?.check(value, run, null, own)) continue;
       count += 1;
       if (own !== null) seen?.merge(own);
@@ -104,7 +105,7 @@ function checkIf(schema: Schema, source: CheckerSource): KeywordCheck {
   const consequence = schema['then'] === undefined ? null : source.checkerOf(schema['then']);
   const alternative = schema['else'] === undefined ? null : source.checkerOf(schema['else']);
   return (value, run, at, seen) => {
-    const own = seen === null ? null : new Evaluated();
+    const own = seen === null ? null : new Evaluated(run);
     const isMet = condition.check(value, run, null, own);
     if (isMet && own !== null) seen?.merge(own);
     const branch = isMet ? consequence : alternative;
@@ -115,9 +116,19 @@ function checkIf(schema: Schema, source: CheckerSource): KeywordCheck {
 function compileDependentSchemas(schema: Schema, source: CheckerSource): KeywordCheck[] {
   const { dependentSchemas } = schema;
   if (!isSchemaObject(dependentSchemas)) return [];
-  return Object.entries(dependentSchemas).map(([name, one]): KeywordCheck => {
-    const checker = source.checkerOf(one);
-    return (value, run, at, seen) =>
-      !isSchemaObject(value) || !Object.hasOwn(value, name) || checker.check(value, run, at, seen);
-  });
+  const dependents = new Dependents(
+    Object.entries(dependentSchemas).map(([name, one]) => [name, source.checkerOf(one)]),
+  );
+  return [
+    (value, run, at, seen) => {
+      if (!isSchemaObject(value)) return true;
+      let isValid = true;
+      for (const checker of dependents.find(value, run)) {
+        if (checker.check(value, run, at, seen)) continue;
+        isValid = false;
+        if (at === null || run.isFull) return false;
+      }
+      return isValid;
+    },
+  ];
 }

@@ -1,7 +1,11 @@
 import { below, type CheckerSource, type KeywordCheck, violates } from '../checker.js';
+import { sizeReason } from './size-reason.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 type ArrayCheck = KeywordCheck<readonly unknown[]>;
+
+/** An item that is kept costs as much as so many that are looked at. */
+const COST_OF_UNIQUE_ITEM = 4;
 
 export function compileArrayKeywords(schema: Schema, source: CheckerSource): ArrayCheck[] {
   return [
@@ -15,11 +19,11 @@ export function compileArrayKeywords(schema: Schema, source: CheckerSource): Arr
 function compileSizes({ maxItems, minItems }: Schema): ArrayCheck[] {
   const checks: ArrayCheck[] = [];
   if (typeof maxItems === 'number') {
-    const reason = `expected at most ${maxItems} items`;
+    const reason = sizeReason('at most', maxItems, 'item');
     checks.push((value, run, at) => value.length <= maxItems || violates(run, at, reason));
   }
   if (typeof minItems === 'number') {
-    const reason = `expected at least ${minItems} items`;
+    const reason = sizeReason('at least', minItems, 'item');
     checks.push((value, run, at) => value.length >= minItems || violates(run, at, reason));
   }
   return checks;
@@ -30,6 +34,7 @@ function compileUnique({ uniqueItems }: Schema): ArrayCheck[] {
   return [
     (value, run, at) => {
       const keys = new Set<unknown>();
+      run.look(value.length * COST_OF_UNIQUE_ITEM);
       for (const [index, item] of value.entries()) {
         const isNested = typeof item === 'object' && item !== null;
         // A string of an item cannot be equal to the key of a nested one.
@@ -50,6 +55,7 @@ function compileItems({ prefixItems, items }: Schema, source: CheckerSource): Ar
     (value, run, at, seen) => {
       const end = others === null ? Math.min(first.length, value.length) : value.length;
       let isValid = true;
+      run.look(end);
       for (let index = 0; index < end; index += 1) {
         const checker = first[index] ?? others;
         if (checker === null || checker.check(value[index], run, below(at, index), null)) continue;
@@ -73,6 +79,7 @@ function compileContains(schema: Schema, source: CheckerSource): ArrayCheck[] {
   return [
     (value, run, at, seen) => {
       let count = 0;
+      run.look(value.length);
       for (const [index, item] of value.entries()) {
         if (!checker.check(item, run, null, null)) continue;
         count += 1;
@@ -96,6 +103,7 @@ export function compileUnevaluatedItems(schema: Schema, source: CheckerSource): 
   return [
     (value, run, at, seen) => {
       let isValid = true;
+      run.look(value.length);
       for (const [index, item] of value.entries()) {
         if (seen?.hasItem(index)) continue;
         if (checker.check(item, run, below(at, index), null)) continue;

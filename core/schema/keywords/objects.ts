@@ -6,8 +6,10 @@ import {
   type Matcher,
   violates,
 } from '../checker.js';
-import { OTHER_NAME } from '../run.js';
+import { Dependents } from '../dependents.js';
+import { OTHER_NAME, type Place, type Run } from '../run.js';
 import { isSchemaObject } from '../subschema-keywords.js';
+import { sizeReason } from './size-reason.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -32,20 +34,24 @@ export function compileObjectKeywords(schema: Schema, source: CheckerSource): Ob
 function compileRequired({ required }: Schema): ObjectCheck[] {
   if (!Array.isArray(required) || required.length === 0) return [];
   const names = required as readonly string[];
-  return [(value, run, at) => hasAll(value, names) || reportMissing(value, names, run, at)];
+  return [(value, run, at) => hasAll(value, names, run) || reportMissing(value, names, run, at)];
 }
 
-function hasAll(value: JsonObject, names: readonly string[]): boolean {
-  for (const name of names) if (!Object.hasOwn(value, name)) return false;
-  return true;
+function hasAll(value: JsonObject, names: readonly string[], run: Run): boolean {
+  let index = 0;
+  while (index < names.length && Object.hasOwn(value, names[index] as string)) index += 1;
+  run.look(index);
+  return index === names.length;
 }
 
 function reportMissing(
   value: JsonObject,
   names: readonly string[],
-  ...[run, at]: [Parameters<ObjectCheck>[1], Parameters<ObjectCheck>[2]]
+  run: Run,
+  at: Place | null,
 ): false {
-  if (at === null) return false;
+  if (at === null || run.isFull) return false;
+  run.look(names.length);
   for (const name of names) {
     if (!Object.hasOwn(value, name)) violates(run, below(at, name), 'missing');
   }
@@ -55,15 +61,15 @@ function reportMissing(
 function compileSizes({ maxProperties, minProperties }: Schema): ObjectCheck[] {
   const checks: ObjectCheck[] = [];
   if (typeof maxProperties === 'number') {
-    const reason = `expected at most ${maxProperties} members`;
+    const reason = sizeReason('at most', maxProperties, 'member');
     checks.push(
-      (value, run, at) => Object.keys(value).length <= maxProperties || violates(run, at, reason),
+      (value, run, at) => run.namesOf(value).length <= maxProperties || violates(run, at, reason),
     );
   }
   if (typeof minProperties === 'number') {
-    const reason = `expected at least ${minProperties} members`;
+    const reason = sizeReason('at least', minProperties, 'member');
     checks.push(
-      (value, run, at) => Object.keys(value).length >= minProperties || violates(run, at, reason),
+      (value, run, at) => run.namesOf(value).length >= minProperties || violates(run, at, reason),
     );
   }
   return checks;
@@ -71,11 +77,20 @@ function compileSizes({ maxProperties, minProperties }: Schema): ObjectCheck[] {
 
 function compileDependentRequired({ dependentRequired }: Schema): ObjectCheck[] {
   if (!isSchemaObject(dependentRequired)) return [];
-  return Object.entries(dependentRequired).map(([name, names]): ObjectCheck => {
-    const needed = names as readonly string[];
-    return (value, run, at) =>
-      !Object.hasOwn(value, name) || hasAll(value, needed) || reportMissing(value, needed, run, at);
-  });
+  const dependents = new Dependents(
+    Object.entries(dependentRequired as Readonly<Record<string, readonly string[]>>),
+  );
+  return [
+    (value, run, at) => {
+      let isValid = true;
+      for (const needed of dependents.find(value, run)) {
+        if (hasAll(value, needed, run)) continue;
+        isValid = reportMissing(value, needed, run, at);
+        if (at === null || run.isFull) return false;
+      }
+      return isValid;
+    },
+  ];
 }
 
 /** `properties`, `patternProperties` and `additionalProperties` in one pass over the members. */
@@ -96,7 +111,8 @@ function compileProperties(schema: Schema, source: CheckerSource): ObjectCheck[]
   return [
     (value, run, at, seen) => {
       let isValid = true;
-      const names = Object.keys(value);
+      const names = run.namesOf(value);
+      run.look(names.length);
       // No iterators: each level of a value takes some of the stack.
       for (let index = 0; index < names.length; index += 1) {
         const name = names[index] as string;
@@ -128,7 +144,9 @@ function compileNames({ propertyNames }: Schema, source: CheckerSource): ObjectC
   return [
     (value, run, at) => {
       let isValid = true;
-      for (const name of Object.keys(value)) {
+      const names = run.namesOf(value);
+      run.look(names.length);
+      for (const name of names) {
         if (checker.check(name, run, null, null)) continue;
         isValid = violates(run, below(at, name), OTHER_NAME);
         if (at === null || run.isFull) return false;
@@ -146,7 +164,9 @@ export function compileUnevaluatedProperties(schema: Schema, source: CheckerSour
   return [
     (value, run, at, seen) => {
       let isValid = true;
-      for (const name of Object.keys(value)) {
+      const names = run.namesOf(value);
+      run.look(names.length);
+      for (const name of names) {
         if (seen?.hasProperty(name)) continue;
         if (checker.check(value[name], run, below(at, name), null)) continue;
         isValid = false;

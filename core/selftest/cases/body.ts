@@ -1,4 +1,4 @@
-import type { AttackCase, AttackClass } from '../attack-case.js';
+import type { Attack, AttackClass } from '../attack-case.js';
 import { expectForwarded, expectRejected } from '../expectations.js';
 import type { RawHeader } from '../raw-http.js';
 import { craftLines, craftRequest } from '../request-bytes.js';
@@ -101,7 +101,7 @@ const REJECTED_TYPES: readonly (readonly [name: string, headers: readonly RawHea
   ],
 ];
 
-export const BODY_CASES: readonly AttackCase[] = [
+export const BODY_CASES: readonly Attack[] = [
   ...REJECTED_JSON.map((row) => rejectPost('json', row.name, row.title, row)),
   ...UNCHANGED_JSON.map(forwardPost),
   ...REJECTED_ENCODINGS.map(([name, value]) =>
@@ -124,7 +124,6 @@ export const BODY_CASES: readonly AttackCase[] = [
   }),
   {
     ...describe('oversize', 'body-declared', 'a body that declares 10 GB'),
-    needs: 'own',
     attack: (scene) =>
       expectRejected(
         scene,
@@ -135,9 +134,17 @@ export const BODY_CASES: readonly AttackCase[] = [
         { statuses: [400] },
       ),
   },
+  rejectDescribed('schema', 'a member that a shared schema rejects', [
+    { name: 'a', next: { name: 1 } },
+  ]),
+  rejectDescribed('schema-costly', 'a body whose shared schemas multiply at each step', [
+    { deep: true },
+  ]),
+  rejectAnonymous('docs', 'a page that takes no body', '/docs'),
+  rejectAnonymous('sign-in', 'the sign-in of the console', '/console/api/session'),
+  rejectAnonymous('console', 'a module behind the console', '/console/api/modules/shop/http/items'),
   {
     ...describe('oversize', 'body-chunks', 'a body of 2 MiB in chunks'),
-    needs: 'own',
     attack: (scene) => {
       const chunk = `10000\r\n${'1'.repeat(0x10000)}\r\n`.repeat(32);
       const lines = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
@@ -149,7 +156,6 @@ export const BODY_CASES: readonly AttackCase[] = [
   },
   {
     ...describe('oversize', 'delete-body', 'a DELETE with a body'),
-    needs: 'own',
     attack: (scene) =>
       expectRejected(
         scene,
@@ -158,7 +164,7 @@ export const BODY_CASES: readonly AttackCase[] = [
       ),
   },
   ...['a'.repeat(20_000), 'a/'.repeat(10_000)].map(
-    (text, index): AttackCase => ({
+    (text, index): Attack => ({
       ...describe(
         'oversize',
         index === 0 ? 'target' : 'target-segments',
@@ -180,7 +186,7 @@ export const BODY_CASES: readonly AttackCase[] = [
     Array.from({ length: 5_000 }, (_, index) => [`x-${index}`, 'a'] as const),
   ),
   ...craftSlowTexts().map(
-    ([name, title, headers]): AttackCase => ({
+    ([name, title, headers]): Attack => ({
       ...describe('redos', name, title),
       needs: 'token',
       attack: async (scene) => {
@@ -244,18 +250,16 @@ function rejectPost(
   name: string,
   title: string,
   request: { readonly body: string | Buffer; readonly headers?: readonly RawHeader[] },
-): AttackCase {
+): Attack {
   return {
     ...describe(attackClass, name, title),
-    needs: 'own',
     attack: (scene) => expectRejected(scene, craftPost(scene, request), { statuses: [400] }),
   };
 }
 
-function forwardPost(row: Row): AttackCase {
+function forwardPost(row: Row): Attack {
   return {
     ...describe('json', `kept-${row.name}`, row.title),
-    needs: 'own',
     attack: (scene) =>
       expectForwarded(scene, craftPost(scene, row), ({ body }) =>
         body.equals(Buffer.from(row.body)) ? null : 'the provider received other bytes',
@@ -263,7 +267,7 @@ function forwardPost(row: Row): AttackCase {
   };
 }
 
-function rejectHead(name: string, title: string, headers: readonly RawHeader[]): AttackCase {
+function rejectHead(name: string, title: string, headers: readonly RawHeader[]): Attack {
   return {
     ...describe('oversize', name, title),
     needs: 'token',
@@ -279,6 +283,37 @@ function craftPost(
   return craftRequest(scene, { method: 'POST', target: `${scene.base}/items`, ...request });
 }
 
+/** A body that violates the schema of its route. */
+function rejectDescribed(name: string, title: string, body: unknown): Attack {
+  return {
+    ...describe('json', name, title),
+    attack: (scene) => {
+      const target = `${scene.base}/described`;
+      const request = { method: 'POST', target, body: JSON.stringify(body) };
+      return expectRejected(scene, craftRequest(scene, request), { statuses: [400] });
+    },
+  };
+}
+
 function describe(attackClass: AttackClass, name: string, title: string) {
-  return { id: `${attackClass}-${name}`, class: attackClass, title };
+  return { id: `${attackClass}-${name}`, title };
+}
+
+/** Announces a body of 1 MiB without credentials: who never finishes it must not occupy the host's memory. */
+function rejectAnonymous(name: string, title: string, target: string): Attack {
+  return {
+    ...describe('oversize', `anonymous-${name}`, `a body without credentials for ${title}`),
+    attack: (scene) => {
+      const head = [
+        `POST ${target} HTTP/1.1`,
+        `host: ${scene.authority}`,
+        'sec-fetch-site: same-origin',
+        'content-type: application/json',
+        `content-length: ${MIB}`,
+      ];
+      return expectRejected(scene, Buffer.from(`${head.join('\r\n')}\r\n\r\n`), {
+        statuses: [413],
+      });
+    },
+  };
 }

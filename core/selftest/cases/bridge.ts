@@ -1,7 +1,7 @@
-import type { AttackCase, Verdict } from '../attack-case.js';
-import { expectRejected, sendOnce } from '../expectations.js';
+import type { Attack, Verdict } from '../attack-case.js';
+import { sendOnce } from '../expectations.js';
 import { craftRequest } from '../request-bytes.js';
-import { type OwnScene, type OwnToken, requireOwn, type Scene } from '../scene.js';
+import { listReceived, type OwnScene, type OwnToken, requireOwn, type Scene } from '../scene.js';
 
 /** What differs from a call that is granted. */
 interface BridgeChange {
@@ -90,6 +90,30 @@ const PAYLOADS: readonly Row[] = [
   ],
 ];
 
+/** Permissions that are granted, and that the manifest declares for something else. */
+const CONFIGURATION: readonly Row[] = [
+  [
+    'config-reader',
+    'a secret written by the permission that reads the configuration',
+    { permission: 'desk.values', rawPayload: writeSecret() },
+  ],
+  [
+    'config-route-read',
+    'the configuration read by the capability of a route',
+    { permission: 'shop.use' },
+  ],
+  [
+    'config-route-write',
+    'a secret written by the capability of a route',
+    { permission: 'shop.use', rawPayload: writeSecret() },
+  ],
+  [
+    'config-action-write',
+    'a secret written by the capability of an action',
+    { permission: 'desk.sync', rawPayload: writeSecret() },
+  ],
+];
+
 const CALLERS: readonly Row[] = [
   ['anonymous', 'no credentials', { token: null }],
   ['expired', 'an expired token', { token: 'expired' }],
@@ -99,29 +123,44 @@ const CALLERS: readonly Row[] = [
   ['get', 'a GET', { method: 'GET' }],
 ];
 
-export const BRIDGE_CASES: readonly AttackCase[] = [
+export const BRIDGE_CASES: readonly Attack[] = [
   {
     ...describe('granted', 'a call that is granted'),
     attack: async (scene): Promise<Verdict> => {
       const rawPayload = invoke('sync', '{"a":{"b":1},"c":{"b":1}}');
-      const response = await sendOnce(scene, craftBridge(scene, { rawPayload }));
-      if (typeof response === 'string') return response;
-      return response.status === 200 ? null : `responded with ${response.status}`;
+      const verdict = await expectAccepted(scene, { rawPayload });
+      if (verdict !== null) return verdict;
+      const { length } = listReceived(scene, requireOwn(scene).provider);
+      return length === 1 ? null : `the provider received ${length} requests`;
     },
   },
-  ...[...GRANTS, ...DIGESTS, ...PAYLOADS, ...CALLERS].map(
-    ([name, title, change]): AttackCase => ({
+  {
+    ...describe('config-granted', 'the configuration, by its own capabilities'),
+    attack: async (scene) =>
+      (await expectAccepted(scene, { permission: 'desk.values' })) ??
+      (await expectAccepted(scene, { permission: 'desk.config', rawPayload: writeSecret() })),
+  },
+  ...[...GRANTS, ...DIGESTS, ...PAYLOADS, ...CONFIGURATION, ...CALLERS].map(
+    ([name, title, change]): Attack => ({
       ...describe(name, title),
-      attack: (scene) => {
+      send: (scene) => {
         const { console } = requireOwn(scene);
-        const changed = typeof change === 'function' ? change(console) : change;
-        return expectRejected(scene, craftBridge(scene, changed), {
-          statuses: [400, 401, 403, 404],
-        });
+        return craftBridge(scene, typeof change === 'function' ? change(console) : change);
       },
+      rejected: [400, 401, 403, 404],
     }),
   ),
 ];
+
+async function expectAccepted(scene: Scene, change: BridgeChange): Promise<Verdict> {
+  const response = await sendOnce(scene, craftBridge(scene, change));
+  if (typeof response === 'string') return response;
+  return response.status === 200 ? null : `responded with ${response.status}`;
+}
+
+function writeSecret(): string {
+  return '{"operation":"config_write","service":"desk","key":"secret","value":"attacked"}';
+}
 
 function invoke(action: string, input: string): string {
   return `{"operation":"admin_action_invoke","action":"${action}","input":${input}}`;
@@ -129,7 +168,8 @@ function invoke(action: string, input: string): string {
 
 function craftBridge(scene: Scene, change: BridgeChange): Buffer {
   const { console, tokens } = requireOwn(scene);
-  const { token = 'admin', permission = 'desk.config' } = change;
+  const { token = 'admin' } = change;
+  const permission = change.permission ?? (change.rawPayload ? 'desk.sync' : 'desk.config');
   const payload =
     change.rawPayload ?? JSON.stringify({ operation: change.operation ?? 'config_values' });
   const body = JSON.stringify({
@@ -150,8 +190,6 @@ function craftBridge(scene: Scene, change: BridgeChange): Buffer {
 function describe(name: string, title: string) {
   return {
     id: `cross-module-${name}`,
-    class: 'cross-module' as const,
     title,
-    needs: 'own' as const,
   };
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { AttackCase, Verdict } from '../attack-case.js';
+import type { Attack, Verdict } from '../attack-case.js';
 import { expectNoSecrets, expectRejected, sendOnce } from '../expectations.js';
 import { headerValue, headerValues, type RawHeader } from '../raw-http.js';
-import { craftRequest } from '../request-bytes.js';
+import { type CraftedRequest, craftRequest } from '../request-bytes.js';
 import type { Scene } from '../scene.js';
 
 const API = '/console/api';
@@ -60,7 +60,7 @@ const replaceValue = (cookie: string, value: string) =>
   `${cookie.slice(0, cookie.indexOf('='))}=${value}`;
 
 /** Attacks on the sessions of the console. */
-export const CONSOLE_CASES: readonly AttackCase[] = [
+export const CONSOLE_CASES: readonly Attack[] = [
   withSession('fixation', 'a cookie that the attacker has chosen', async (scene, cookie) => {
     const planted = replaceValue(cookie, CHOSEN);
     const chosen = await signIn(scene, [['cookie', planted]]);
@@ -75,62 +75,36 @@ export const CONSOLE_CASES: readonly AttackCase[] = [
     return expectUnknown(scene, cookie);
   }),
   ...FOREIGN.map(([name, title, headers]) =>
-    withSession(`csrf-${name}`, `a change by ${title}`, (scene, cookie) =>
-      expectRejected(
-        scene,
-        craftRequest(scene, {
-          method: 'POST',
-          target: `${API}${scene.base}/items`,
-          token: null,
-          headers: [['cookie', cookie], ...headers],
-          body: '{}',
-        }),
-        { statuses: [403] },
-      ),
-    ),
+    rejectWithSession(`csrf-${name}`, `a change by ${title}`, 403, ({ base }) => ({
+      method: 'POST',
+      target: `${API}${base}/items`,
+      headers,
+      body: '{}',
+    })),
   ),
-  ...FOREIGN.slice(0, 9).map(([name, title, headers]) =>
-    describe(`login-csrf-${name}`, `a sign-in by ${title}`, (scene) =>
-      expectRejected(
-        scene,
-        craftRequest(scene, {
-          method: 'POST',
-          target: `${API}/session`,
-          token: null,
-          headers,
-          body: JSON.stringify({ token: scene.token }),
-        }),
-        { statuses: [403] },
-      ),
-    ),
+  ...FOREIGN.slice(0, 9).map(
+    ([name, title, headers]): Attack => ({
+      id: `console-login-csrf-${name}`,
+      title: `a sign-in by ${title}`,
+      send: (scene) => ({ ...signInWith(scene), headers }),
+      rejected: 403,
+    }),
   ),
   ...['cross-site', 'same-site'].map((site) =>
-    withSession(`csrf-navigation-${site}`, `a navigation, ${site}`, (scene, cookie) =>
-      expectRejected(
-        scene,
-        craftRequest(scene, {
-          target: `${API}${scene.base}/items`,
-          token: null,
-          headers: [
-            ['cookie', cookie],
-            ['sec-fetch-site', site],
-            ['sec-fetch-mode', 'navigate'],
-          ],
-        }),
-        { statuses: [403] },
-      ),
-    ),
+    rejectWithSession(`csrf-navigation-${site}`, `a navigation, ${site}`, 403, ({ base }) => ({
+      target: `${API}${base}/items`,
+      headers: [
+        ['sec-fetch-site', site],
+        ['sec-fetch-mode', 'navigate'],
+      ],
+    })),
   ),
   ...['/modules/shop/http/items', '/modules', '/calls', '/audit', '/plugins'].map((target) =>
-    withSession(
+    rejectWithSession(
       `elsewhere${target.replaceAll('/', '-')}`,
       `the cookie on ${target}`,
-      (scene, cookie) =>
-        expectRejected(
-          scene,
-          craftRequest(scene, { target, token: null, headers: [['cookie', cookie], SAME_ORIGIN] }),
-          { statuses: [401] },
-        ),
+      401,
+      () => ({ target, headers: [SAME_ORIGIN] }),
     ),
   ),
   withSession('stolen-digest', 'what the store holds of a cookie', async (scene, cookie) => {
@@ -157,9 +131,10 @@ export const CONSOLE_CASES: readonly AttackCase[] = [
   withSession('two-cookies', 'a second cookie of the same name', (scene, cookie) =>
     expectUnknown(scene, `${replaceValue(cookie, CHOSEN)}; ${cookie}`),
   ),
-  withSession('sessions', 'the list of sessions without its scope', (scene, cookie) =>
-    expectRejected(scene, craftApi(scene, '/sessions', cookie), { statuses: [403] }),
-  ),
+  rejectWithSession('sessions', 'the list of sessions without its scope', 403, () => ({
+    target: `${API}/sessions`,
+    headers: [SAME_ORIGIN],
+  })),
   withSession('token-in-page', 'the token in a response', async (scene, cookie) => {
     const response = await sendOnce(scene, craftApi(scene, '/session', cookie));
     if (typeof response === 'string') return response;
@@ -180,13 +155,12 @@ export const CONSOLE_CASES: readonly AttackCase[] = [
     const missing = ['HttpOnly', 'SameSite=Strict'].find((one) => !attributes.includes(one));
     return missing === undefined ? null : `the cookie is not ${missing}`;
   }),
-  describe('bearer', 'a bearer token instead of a session', (scene) =>
-    expectRejected(
-      scene,
-      craftRequest(scene, { target: `${API}/modules`, headers: [SAME_ORIGIN] }),
-      { statuses: [401] },
-    ),
-  ),
+  {
+    id: 'console-bearer',
+    title: 'a bearer token instead of a session',
+    rejected: 401,
+    send: { target: `${API}/modules`, headers: [SAME_ORIGIN] },
+  },
   describe('password-box', 'a 401 that opens a dialog of the browser', async (scene) => {
     const response = await sendOnce(scene, craftApi(scene, '/session', 'modgate=none'));
     if (typeof response === 'string') return response;
@@ -205,22 +179,17 @@ export const CONSOLE_CASES: readonly AttackCase[] = [
     const missing = PAGE_POLICY.find((directive) => !policy.includes(directive));
     return missing === undefined ? null : `the policy of the page has no ${missing}`;
   }),
-  describe('developer', 'the sign-in of developers in production', (scene) =>
-    expectRejected(scene, craftApi(scene, '/session/developer', null, 'POST'), {
-      statuses: [404],
-    }),
-  ),
+  {
+    id: 'console-developer',
+    title: 'the sign-in of developers in production',
+    send: (scene) => craftApi(scene, '/session/developer', null, 'POST'),
+    rejected: 404,
+  },
   ...CLAIMED.map(([name, headers]) =>
     describe(`claimed-${name}`, `a sign-in over an address that ${name} claims`, async (scene) => {
       const request = craftRequest(
         { ...scene, authority: 'console.test' },
-        {
-          method: 'POST',
-          target: `${API}/session`,
-          token: null,
-          headers: [SAME_ORIGIN, ...headers],
-          body: JSON.stringify({ token: scene.token }),
-        },
+        { ...signInWith(scene), headers: [SAME_ORIGIN, ...headers] },
       );
       const response = await sendOnce(scene, request);
       if (typeof response === 'string') return response;
@@ -231,30 +200,28 @@ export const CONSOLE_CASES: readonly AttackCase[] = [
       return `responded with ${response.status} instead of 403`;
     }),
   ),
-  ...PATHS.map((path, index) =>
-    describe(`path-${index + 1}`, `the path /console${path}`, (scene) =>
-      expectRejected(scene, craftRequest(scene, { target: `/console${path}` }), {
-        statuses: [404],
-      }),
-    ),
-  ),
-  describe('large-body', 'a body above 1 MiB', (scene) =>
-    expectRejected(
-      scene,
-      craftRequest(scene, {
-        method: 'POST',
-        target: `${API}/session`,
-        headers: [SAME_ORIGIN],
-        body: Buffer.alloc(1_048_577, 'a'),
-      }),
-      { statuses: [413] },
-    ),
-  ),
+  ...PATHS.map((path, index) => ({
+    id: `console-path-${index + 1}`,
+    title: `the path /console${path}`,
+    send: { target: `/console${path}` },
+    rejected: 404,
+  })),
+  {
+    id: 'console-large-body',
+    title: 'a body above 1 MiB',
+    rejected: 413,
+    send: {
+      method: 'POST',
+      target: `${API}/session`,
+      headers: [SAME_ORIGIN],
+      body: Buffer.alloc(1_048_577, 'a'),
+    },
+  },
 ];
 
 /** All need a host on loopback with a console. */
-function describe(name: string, title: string, attack: AttackCase['attack']): AttackCase {
-  return { id: `console-${name}`, class: 'console', title, needs: 'own', attack };
+function describe(name: string, title: string, attack: (scene: Scene) => Promise<Verdict>): Attack {
+  return { id: `console-${name}`, title, attack };
 }
 
 /** A case that begins with a session of the token. */
@@ -262,10 +229,24 @@ function withSession(
   name: string,
   title: string,
   attack: (scene: Scene, cookie: string) => Promise<Verdict>,
-): AttackCase {
+): Attack {
   return describe(name, title, async (scene) => {
     const { cookie, verdict } = await signIn(scene);
     return verdict ?? attack(scene, cookie);
+  });
+}
+
+/** A case in which a request with the cookie of a session is rejected. */
+function rejectWithSession(
+  name: string,
+  title: string,
+  status: number,
+  request: (scene: Scene) => CraftedRequest & { readonly headers: Headers },
+): Attack {
+  return withSession(name, title, (scene, cookie) => {
+    const { headers, ...rest } = request(scene);
+    const sent = { ...rest, token: null, headers: [['cookie', cookie] as const, ...headers] };
+    return expectRejected(scene, craftRequest(scene, sent), { statuses: [status] });
   });
 }
 
@@ -275,18 +256,15 @@ async function readPolicy(scene: Scene, target: string): Promise<string> {
   return headerValue(response.headers, 'content-security-policy') ?? '';
 }
 
+function signInWith({ token }: Scene): CraftedRequest {
+  const body = JSON.stringify({ token });
+  return { method: 'POST', target: `${API}/session`, token: null, body };
+}
+
 async function signIn(scene: Scene, headers: Headers = []) {
   const failed = (verdict: string) => ({ cookie: '', attributes: '', verdict });
-  const response = await sendOnce(
-    scene,
-    craftRequest(scene, {
-      method: 'POST',
-      target: `${API}/session`,
-      token: null,
-      headers: [SAME_ORIGIN, ...headers],
-      body: JSON.stringify({ token: scene.token }),
-    }),
-  );
+  const request = { ...signInWith(scene), headers: [SAME_ORIGIN, ...headers] };
+  const response = await sendOnce(scene, craftRequest(scene, request));
   if (typeof response === 'string') return failed(response);
   if (response.status !== 204) return failed(`the sign-in responded with ${response.status}`);
   const attributes = headerValue(response.headers, 'set-cookie') ?? '';

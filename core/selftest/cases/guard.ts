@@ -1,8 +1,8 @@
-import type { AttackCase } from '../attack-case.js';
-import { expectForwarded, expectRejected, sendOnce } from '../expectations.js';
+import type { Attack } from '../attack-case.js';
+import { sendOnce } from '../expectations.js';
 import type { RawHeader } from '../raw-http.js';
-import { type CraftedRequest, craftRequest } from '../request-bytes.js';
-import { type OwnToken, requireOwn, type Scene } from '../scene.js';
+import { type CraftedRequest, craftMark, craftRequest } from '../request-bytes.js';
+import { type OwnToken, requireOwn } from '../scene.js';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
 const HOST_ROUTES = ['/modules', '/manifests', '/calls', '/explain?method=GET&target=/'];
@@ -95,49 +95,75 @@ const BAD_CREDENTIALS: readonly (readonly [
   ['actor', 'the actor header of the host', () => [['modgate-actor', 'system:root']]],
 ];
 
+/** The only address that may call the module `fenced`; no attack comes from it. */
+export const FENCED_ADDRESS = '192.0.2.1';
+
+/** Headers of proxies that nobody has said to trust. */
+const CLAIMED_ADDRESSES: readonly (readonly [name: string, headers: readonly RawHeader[]])[] = [
+  ['none', []],
+  ['x-forwarded-for', [['x-forwarded-for', FENCED_ADDRESS]]],
+  ['x-forwarded-for-list', [['x-forwarded-for', `${FENCED_ADDRESS}, 127.0.0.1`]]],
+  ['forwarded', [['forwarded', `for=${FENCED_ADDRESS}`]]],
+  ['x-real-ip', [['x-real-ip', FENCED_ADDRESS]]],
+  ['x-client-ip', [['x-client-ip', FENCED_ADDRESS]]],
+  ['modgate', [['modgate-client', FENCED_ADDRESS]]],
+];
+
 /** Far more than the host allows at once. */
 const GUESSES = 100;
 
-export const GUARD_CASES: readonly AttackCase[] = [
-  ...METHODS.map(callAnonymously),
-  ...HOST_ROUTES.map(readAnonymously),
-  ...BAD_CREDENTIALS.map(([name, title, header]) => ({
-    ...describe(`credential-${name}`, title),
-    needs: 'token' as const,
-    attack: (scene: Scene) =>
-      expectRejected(
-        scene,
-        craftRequest(scene, { token: null, headers: header(scene.token ?? '') }),
-        { statuses: [401] },
-      ),
-  })),
+export const GUARD_CASES: readonly Attack[] = [
+  ...METHODS.map(
+    (method): Attack => ({
+      id: `guard-anonymous-${method.toLowerCase()}`,
+      title: `${method} without credentials`,
+      needs: 'nothing',
+      send: { method, token: null },
+      // An unknown method is rejected before authentication.
+      rejected: method === 'PROPFIND' ? [401, 404] : 401,
+    }),
+  ),
+  ...HOST_ROUTES.map((target) => {
+    const name = target.split(/[/?]/)[1] ?? '';
+    return anonymous(`anonymous-route-${name}`, `GET /${name} without credentials`, { target });
+  }),
+  ...BAD_CREDENTIALS.map(
+    ([name, title, header]): Attack => ({
+      id: `guard-credential-${name}`,
+      title,
+      needs: 'token',
+      rejected: 401,
+      send: ({ token }) => ({ token: null, headers: header(token ?? '') }),
+    }),
+  ),
+  ...CLAIMED_ADDRESSES.map(
+    ([name, headers]): Attack => ({
+      id: `guard-address-${name}`,
+      title: `another address than the module allows, claimed by ${name}`,
+      send: { target: '/modules/fenced/http/items', headers },
+      rejected: 403,
+    }),
+  ),
   {
-    ...describe('credential-query', 'a token in the query'),
+    id: 'guard-credential-query',
+    title: 'a token in the query',
     needs: 'token',
-    attack: (scene) => {
-      const query = `?access_token=${scene.token}&authorization=Bearer%20${scene.token}`;
-      const target = scene.base + scene.route + query;
-      return expectRejected(scene, craftRequest(scene, { token: null, target }), {
-        statuses: [401],
-      });
-    },
+    send: ({ route, token }) => ({
+      path: `${route}?access_token=${token}&authorization=Bearer%20${token}`,
+      token: null,
+    }),
+    rejected: 401,
   },
-  rejectToken('expired', 'an expired token', 'expired', [401]),
-  rejectToken('stranger', 'a service without the scope', 'stranger', [403]),
-  rejectToken('wildcard', 'scopes that look like patterns', 'wildcard', [403]),
-  rejectToken('user', 'a user without console.admin', 'user', [403]),
-  rejectToken('admin-is-no-scope', 'console.admin instead of the scope', 'admin', [403]),
+  rejectToken('expired', 'an expired token', 'expired', 401),
+  rejectToken('stranger', 'a service without the scope', 'stranger'),
+  rejectToken('wildcard', 'scopes that look like patterns', 'wildcard'),
+  rejectToken('user', 'a user without console.admin', 'user'),
+  rejectToken('admin-is-no-scope', 'console.admin instead of the scope', 'admin'),
   ...['GET', 'HEAD', 'POST', 'DELETE'].map((method) => ({
-    ...describe(`locked-${method.toLowerCase()}`, `${method} on a route without its capability`),
-    needs: 'own' as const,
-    attack: (scene: Scene) => {
-      const body = method === 'POST' ? { body: '{}' } : {};
-      const target = `${scene.base}/locked`;
-      return expectRejected(scene, craftRequest(scene, { method, target, ...body }), {
-        statuses: [403],
-        isHead: method === 'HEAD',
-      });
-    },
+    id: `guard-locked-${method.toLowerCase()}`,
+    title: `${method} on a route without its capability`,
+    send: { method, path: '/locked', ...(method === 'POST' && { body: '{}' }) },
+    rejected: 403,
   })),
   ignoreHeaders('override', 'a header that overrides the method', [
     ['x-http-method-override', 'DELETE'],
@@ -150,21 +176,17 @@ export const GUARD_CASES: readonly AttackCase[] = [
     ['x-forwarded-path', '/locked'],
   ]),
   {
-    ...describe('override-query', 'a query that overrides the method'),
-    needs: 'own',
-    attack: (scene) =>
-      expectForwarded(
-        scene,
-        craftRequest(scene, { target: `${scene.base}/items?_method=DELETE` }),
-        ({ method }) => (method === 'GET' ? null : `the provider received ${method}`),
-      ),
+    id: 'guard-override-query',
+    title: 'a query that overrides the method',
+    send: { path: '/items?_method=DELETE' },
+    forwarded: ({ method }) => (method === 'GET' ? null : `the provider received ${method}`),
   },
   {
-    ...describe('explain-guess', 'tokens guessed through GET /explain are limited'),
-    needs: 'own',
+    id: 'guard-explain-guess',
+    title: 'tokens guessed through GET /explain are limited',
     attack: async (scene) => {
       for (let guess = 0; guess < GUESSES; guess += 1) {
-        const bytes = craftExplanation(scene, requireOwn(scene).tokens.explainer, `guess-${guess}`);
+        const bytes = craftRequest(scene, explain('explainer', `guess-${guess}`));
         const response = await sendOnce(scene, bytes);
         if (typeof response === 'string') return response;
         if (response.status === 429) return null;
@@ -174,110 +196,58 @@ export const GUARD_CASES: readonly AttackCase[] = [
     },
   },
   {
-    ...describe('explain-scope', 'a caller without the scope cannot learn the owner of a token'),
-    needs: 'own',
-    attack: (scene) => {
-      const { owner, stranger } = requireOwn(scene).tokens;
-      return expectRejected(scene, craftExplanation(scene, stranger, owner), { statuses: [403] });
+    id: 'guard-explain-scope',
+    title: 'a caller without the scope cannot learn the owner of a token',
+    send: (scene) => explain('stranger', requireOwn(scene).tokens.owner),
+    rejected: 403,
+  },
+  {
+    id: 'guard-rtsp',
+    title: 'RTSP in the request line is no way around authentication',
+    needs: 'nothing',
+    send: (scene) => {
+      const line = `GET ${scene.base}${scene.route} RTSP/1.0`;
+      const lines = [line, `Host: ${scene.authority}`, ...craftMark(scene), '\r\n'];
+      return Buffer.from(lines.join('\r\n'));
     },
+    rejected: [400, 401],
   },
-  {
-    ...describe('rtsp', 'RTSP in the request line is no way around authentication'),
-    needs: 'nothing',
-    attack: (scene) =>
-      expectRejected(
-        scene,
-        Buffer.from(`GET ${scene.base}${scene.route} RTSP/1.0\r\nHost: ${scene.authority}\r\n\r\n`),
-        { statuses: [400, 401] },
-      ),
-  },
-  {
-    ...describe('bridge-anonymous', 'the console bridge without credentials'),
-    needs: 'nothing',
-    attack: (scene) =>
-      rejectAnonymous(scene, {
-        method: 'POST',
-        target: `${scene.base}/console-bridge/desk.config`,
-        body: '{}',
-      }),
-  },
-  {
-    ...describe('unknown-module-anonymous', 'an unknown module without credentials'),
-    needs: 'nothing',
-    attack: (scene) => rejectAnonymous(scene, { target: '/modules/no-such-module/http/items' }),
-  },
-  {
-    ...describe('unknown-path-anonymous', 'an invalid path without credentials'),
-    needs: 'nothing',
-    attack: (scene) => rejectAnonymous(scene, { target: `${scene.base}/items/%00` }),
-  },
+  anonymous('bridge-anonymous', 'the console bridge without credentials', {
+    method: 'POST',
+    path: '/console-bridge/desk.config',
+    body: '{}',
+  }),
+  anonymous('unknown-module-anonymous', 'an unknown module without credentials', {
+    target: '/modules/no-such-module/http/items',
+  }),
+  anonymous('unknown-path-anonymous', 'an invalid path without credentials', {
+    path: '/items/%00',
+  }),
 ];
 
-function callAnonymously(method: string): AttackCase {
-  return {
-    ...describe(`anonymous-${method.toLowerCase()}`, `${method} without credentials`),
-    needs: 'nothing',
-    attack: (scene) =>
-      expectRejected(scene, craftRequest(scene, { method, token: null }), {
-        // An unknown method is rejected before authentication.
-        statuses: method === 'PROPFIND' ? [401, 404] : [401],
-        isHead: method === 'HEAD',
-      }),
-  };
+function anonymous(name: string, title: string, request: CraftedRequest): Attack {
+  const id = `guard-${name}`;
+  return { id, title, needs: 'nothing', send: { ...request, token: null }, rejected: 401 };
 }
 
-function readAnonymously(target: string): AttackCase {
-  const name = target.split(/[/?]/)[1] ?? '';
-  return {
-    ...describe(`anonymous-route-${name}`, `GET /${name} without credentials`),
-    needs: 'nothing',
-    attack: (scene) => rejectAnonymous(scene, { target }),
-  };
-}
-
-function craftExplanation(scene: Scene, token: string, explained: string): Buffer {
+function explain(as: OwnToken, explained: string): CraftedRequest {
   const headers = [['modgate-explain-as', explained]] as const;
-  return craftRequest(scene, { token, target: '/explain?method=GET&target=%2F', headers });
+  return { as, target: '/explain?method=GET&target=%2F', headers };
 }
 
-function rejectAnonymous(scene: Scene, request: CraftedRequest) {
-  return expectRejected(scene, craftRequest(scene, { ...request, token: null }), {
-    statuses: [401],
-  });
+function rejectToken(name: string, title: string, as: OwnToken, rejected = 403): Attack {
+  return { id: `guard-token-${name}`, title, send: { as }, rejected };
 }
 
-function rejectToken(
-  name: string,
-  title: string,
-  token: OwnToken,
-  statuses: readonly number[],
-): AttackCase {
+function ignoreHeaders(name: string, title: string, headers: readonly RawHeader[]): Attack {
   return {
-    ...describe(`token-${name}`, title),
-    needs: 'own',
-    attack: (scene) =>
-      expectRejected(scene, craftRequest(scene, { token: requireOwn(scene).tokens[token] }), {
-        statuses,
-      }),
+    id: `guard-${name}`,
+    title,
+    send: { headers },
+    forwarded: ({ method, target, rawHeaders }, _, { route }) => {
+      if (method !== 'GET' || target !== route) return `the provider received ${method} ${target}`;
+      const isOverride = (text: string) => text.toLowerCase().startsWith('x-http-method');
+      return rawHeaders.some(isOverride) ? 'the header was forwarded' : null;
+    },
   };
-}
-
-function ignoreHeaders(name: string, title: string, headers: readonly RawHeader[]): AttackCase {
-  return {
-    ...describe(name, title),
-    needs: 'own',
-    attack: (scene) =>
-      expectForwarded(scene, craftRequest(scene, { headers }), ({ method, target, rawHeaders }) => {
-        if (method !== 'GET' || target !== scene.route)
-          return `the provider received ${method} ${target}`;
-        const isForwarded = rawHeaders.some((text) =>
-          text.toLowerCase().startsWith('x-http-method'),
-        );
-        return isForwarded ? 'the header was forwarded' : null;
-      }),
-  };
-}
-
-function describe(name: string, title: string) {
-  return { id: `guard-${name}`, class: 'guard' as const, title };
 }

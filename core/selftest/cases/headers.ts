@@ -1,9 +1,6 @@
-import type { AttackCase, AttackClass } from '../attack-case.js';
-import { expectForwarded, expectRejected } from '../expectations.js';
-import { headerValues, type RawHeader } from '../raw-http.js';
+import type { Attack, AttackClass } from '../attack-case.js';
+import { headerValues } from '../raw-http.js';
 import { readRecordedHeader } from '../recording-provider.js';
-import { craftRequest } from '../request-bytes.js';
-import type { Scene } from '../scene.js';
 import { EVIL, type HeaderRow, HOP_BY_HOP, IDENTITY, REJECTED } from './header-rows.js';
 
 const ACTOR = 'service:owner';
@@ -20,14 +17,20 @@ const DERIVED: readonly (readonly [name: string, title: string, value: string])[
   ['long', 'an id of 129 characters', 'a'.repeat(129)],
 ];
 
-export const HEADER_CASES: readonly AttackCase[] = [
+export const HEADER_CASES: readonly Attack[] = [
   ...HOP_BY_HOP.map((row) => forward('hop-by-hop', row)),
   ...IDENTITY.map((row) => forward('identity', row)),
   ...REJECTED.map(
-    (row): AttackCase => ({
+    (row): Attack => ({
       ...describe('hop-by-hop', row),
       needs: 'token',
-      attack: (scene) => expectRejected(scene, craftPost(scene, row.headers), { statuses: [400] }),
+      send: {
+        method: 'POST',
+        path: '/items',
+        body: '{}',
+        headers: [...row.headers, ['content-type', 'application/json']],
+      },
+      rejected: 400,
     }),
   ),
   {
@@ -36,69 +39,48 @@ export const HEADER_CASES: readonly AttackCase[] = [
       title: "the caller's credential is not forwarded",
       evidence: 'Grafana CVE-2022-39201',
     }),
-    needs: 'own',
-    attack: (scene) =>
-      expectForwarded(scene, craftRequest(scene), ({ rawHeaders }) =>
-        rawHeaders.some((text) => scene.token !== null && text.includes(scene.token))
-          ? 'the provider received the credential'
-          : null,
-      ),
+    send: {},
+    forwarded: ({ rawHeaders }, _, { token }) =>
+      rawHeaders.some((text) => token !== null && text.includes(token))
+        ? 'the provider received the credential'
+        : null,
   },
   ...DERIVED.flatMap(([name, title, value]) =>
     ['x-request-id', 'x-correlation-id'].map((header) => rejectId(name, title, header, value)),
   ),
 ];
 
-function forward(attackClass: AttackClass, row: HeaderRow): AttackCase {
+function forward(attackClass: AttackClass, row: HeaderRow): Attack {
   return {
     ...describe(attackClass, row),
-    needs: 'own',
-    attack: (scene) =>
-      expectForwarded(scene, craftRequest(scene, { headers: row.headers }), (recorded) => {
-        const actors = readRecordedHeader(recorded, 'modgate-actor');
-        if (actors.length !== 1 || actors[0] !== ACTOR)
-          return `the provider received the actors ${actors.join(' ')}`;
-        if (readRecordedHeader(recorded, 'modgate-call-id').length !== 1)
-          return 'the provider received no call id';
-        const isForwarded = recorded.rawHeaders.some((text) => text.includes(EVIL));
-        return isForwarded ? 'the value was forwarded' : null;
-      }),
+    send: { headers: row.headers },
+    forwarded: (recorded) => {
+      const actors = readRecordedHeader(recorded, 'modgate-actor');
+      if (actors.length !== 1 || actors[0] !== ACTOR)
+        return `the provider received the actors ${actors.join(' ')}`;
+      if (readRecordedHeader(recorded, 'modgate-call-id').length !== 1)
+        return 'the provider received no call id';
+      const isForwarded = recorded.rawHeaders.some((text) => text.includes(EVIL));
+      return isForwarded ? 'the value was forwarded' : null;
+    },
   };
 }
 
-function craftPost(scene: Scene, headers: readonly RawHeader[]): Buffer {
-  return craftRequest(scene, {
-    method: 'POST',
-    target: `${scene.base}/items`,
-    headers: [...headers, ['content-type', 'application/json']],
-    body: '{}',
-  });
-}
-
-function rejectId(name: string, title: string, header: string, value: string): AttackCase {
+function rejectId(name: string, title: string, header: string, value: string): Attack {
   return {
     ...describe('crlf', { name: `${name}-${header.slice(2)}`, title: `${title}, in ${header}` }),
-    needs: 'own',
-    attack: (scene) =>
-      expectForwarded(
-        scene,
-        craftRequest(scene, { headers: [[header, value]] }),
-        ({ rawHeaders }, { headers }) => {
-          if (rawHeaders.some((text) => text.includes(value)))
-            return 'the provider received the id';
-          if (headerValues(headers, 'set-cookie').length > 0) return 'a header was added';
-          return headers.some(([, text]) => text.includes(value))
-            ? 'the response contains it'
-            : null;
-        },
-      ),
+    send: { headers: [[header, value]] },
+    forwarded: ({ rawHeaders }, { headers }) => {
+      if (rawHeaders.some((text) => text.includes(value))) return 'the provider received the id';
+      if (headerValues(headers, 'set-cookie').length > 0) return 'a header was added';
+      return headers.some(([, text]) => text.includes(value)) ? 'the response contains it' : null;
+    },
   };
 }
 
 function describe(attackClass: AttackClass, row: Pick<HeaderRow, 'name' | 'title' | 'evidence'>) {
   return {
     id: `${attackClass}-${row.name}`,
-    class: attackClass,
     title: row.title,
     ...(row.evidence !== undefined && { evidence: row.evidence }),
   };

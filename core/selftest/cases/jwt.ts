@@ -1,10 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
-import type { AttackCase } from '../attack-case.js';
-import { expectForwarded, expectRejected } from '../expectations.js';
-import { craftRequest } from '../request-bytes.js';
+import type { Attack } from '../attack-case.js';
 import { requireOwn, type Scene } from '../scene.js';
 import {
   encodePart,
+  OTHER_ROLE_NAME,
   signHs256,
   signRs256,
   type TokenIssuer,
@@ -78,6 +77,13 @@ const CLAIMS: readonly (readonly [name: string, title: string, claims: (now: num
     ['bound', 'a token bound to a key', () => ({ cnf: { jkt: 'a' } })],
     ['oversize', 'a token of 10 KiB', () => ({ padding: 'x'.repeat(7680) })],
   ];
+
+/** Roles that must not open a route, though the token is valid. */
+const ROLES: readonly (readonly [name: string, title: string, roles: readonly string[]])[] = [
+  ['made-up', 'roles that a claim makes up', ['keeper', 'shop.locked', '__proto__', '*']],
+  ['elsewhere', 'the name that another issuer has for a role', [OTHER_ROLE_NAME]],
+  ['bounded', 'a role with a scope that the issuer cannot grant', ['manager']],
+];
 
 const TOKENS: readonly (readonly [
   name: string,
@@ -160,17 +166,36 @@ const TOKENS: readonly (readonly [
   ['list', 'claims that are a list', (issuer) => sign(issuer, VALID_HEADER, '[]')],
 ];
 
-export const JWT_CASES: readonly AttackCase[] = [
+export const JWT_CASES: readonly Attack[] = [
   {
-    ...describe('good', 'a valid token is accepted'),
-    attack: (scene) => {
-      const token = sign(requireOwn(scene).issuer);
-      return expectForwarded(scene, craftRequest(scene, { token }));
-    },
+    id: 'jwt-good',
+    title: 'a valid token is accepted',
+    send: (scene) => ({ token: sign(requireOwn(scene).issuer) }),
+    forwarded: () => null,
   },
-  ...TOKENS.map(([name, title, make, evidence]) => reject(name, title, make, evidence)),
+  ...TOKENS.map(([name, title, make, evidence]) => ({
+    ...reject(name, title, make),
+    ...(evidence !== undefined && { evidence }),
+  })),
   ...HEADERS.map(([name, title, header]) =>
     reject(name, title, (issuer) => sign(issuer, { ...VALID_HEADER, ...header })),
+  ),
+  {
+    id: 'jwt-role-good',
+    title: 'a role of a claim gives its scopes',
+    send: (scene) => ({ token: signRoles(requireOwn(scene).issuer, ['manager']) }),
+    forwarded: () => null,
+  },
+  ...ROLES.map(
+    ([name, title, roles]): Attack => ({
+      id: `jwt-role-${name}`,
+      title,
+      send: (scene) => {
+        const token = signRoles(requireOwn(scene).issuer, roles);
+        return { token, target: `${scene.base}/locked` };
+      },
+      rejected: 403,
+    }),
   ),
   ...CLAIMS.map(([name, title, claims]) =>
     reject(name, title, (issuer) => {
@@ -180,20 +205,9 @@ export const JWT_CASES: readonly AttackCase[] = [
   ),
 ];
 
-function reject(
-  name: string,
-  title: string,
-  make: (issuer: TokenIssuer) => string,
-  evidence?: string,
-): AttackCase {
-  return {
-    ...describe(name, title),
-    ...(evidence !== undefined && { evidence }),
-    attack: (scene: Scene) => {
-      const token = make(requireOwn(scene).issuer);
-      return expectRejected(scene, craftRequest(scene, { token }), { statuses: [401] });
-    },
-  };
+function reject(name: string, title: string, make: (issuer: TokenIssuer) => string): Attack {
+  const send = (scene: Scene) => ({ token: make(requireOwn(scene).issuer) });
+  return { id: `jwt-${name}`, title, send, rejected: 401 };
 }
 
 function join(header: object | string, claims: object | string): string {
@@ -209,11 +223,11 @@ function sign(
   return `${text}.${signRs256(text, issuer.key)}`;
 }
 
+function signRoles(issuer: TokenIssuer, roles: readonly string[]): string {
+  return sign(issuer, VALID_HEADER, { ...issuer.claims(), scope: undefined, roles });
+}
+
 function signWithOtherKey(issuer: TokenIssuer, header: object): string {
   const text = join(header, issuer.claims());
   return `${text}.${signRs256(text, otherKey.privateKey)}`;
-}
-
-function describe(name: string, title: string) {
-  return { id: `jwt-${name}`, class: 'jwt' as const, title, needs: 'own' as const };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { AttackCase, Verdict } from '../attack-case.js';
+import type { Attack, Verdict } from '../attack-case.js';
 import { sendOnce } from '../expectations.js';
 import { RawConnection } from '../raw-http.js';
 import { craftRequest } from '../request-bytes.js';
@@ -23,7 +23,7 @@ const UNREAD_ATTEMPTS = 50;
 /** For longer than it takes to send them, the host must have no room for another. */
 const UNREAD_MS = 1500;
 
-export const NEIGHBOR_CASES: readonly AttackCase[] = [
+export const NEIGHBOR_CASES: readonly Attack[] = [
   {
     ...describe('breaker', 'a route that always fails leaves the other routes of its module open'),
     attack: async (scene) => {
@@ -38,7 +38,7 @@ export const NEIGHBOR_CASES: readonly AttackCase[] = [
   {
     ...describe('flood', 'pipelined requests are not read while one of them is unanswered'),
     attack: async (scene) => {
-      const connection = await RawConnection.open(scene.address.port, scene.address.host);
+      const connection = await RawConnection.to(scene.address);
       try {
         const padding = [['x-padding', 'a'.repeat(FLOOD_HEADER_LENGTH)]] as const;
         const request = craftRequest(scene, { headers: padding });
@@ -61,9 +61,8 @@ export const NEIGHBOR_CASES: readonly AttackCase[] = [
     ),
     attack: async (scene) => {
       const large = craftRequest(scene, { target: '/modules/desk/http/answers/large' });
-      const { port, host } = scene.address;
       const connections = await Promise.all(
-        Array.from({ length: UNREAD }, () => RawConnection.open(port, host)),
+        Array.from({ length: UNREAD }, () => RawConnection.to(scene.address)),
       );
       try {
         for (const connection of connections) {
@@ -81,29 +80,38 @@ export const NEIGHBOR_CASES: readonly AttackCase[] = [
   sendTokens(
     'introspection-format',
     'random tokens of another format do not reach the issuer',
-    (index) => `random-${index}`,
+    ({ mark }, index) => `random-${mark}-${index}`,
     0,
   ),
-  sendTokens('introspection-repeat', 'a rejected token reaches the issuer once', () => 'iss_x', 1),
+  sendTokens(
+    'introspection-repeat',
+    'a rejected token reaches the issuer once',
+    ({ mark }) => `iss_${mark}`,
+    1,
+  ),
 ];
 
 /** Sends invalid tokens. Expects 401 for each, and this number of requests at the issuer at most. */
 function sendTokens(
   name: string,
   title: string,
-  tokenOf: (index: number) => string,
+  tokenOf: (scene: Scene, index: number) => string,
   maxRequests: number,
-): AttackCase {
+): Attack {
   return {
     ...describe(name, title),
     attack: async (scene) => {
       const { introspection } = requireOwn(scene);
-      const before = introspection.requests.length;
       for (let index = 0; index < TOKENS; index += 1) {
-        const failure = await expectStatus(scene, scene.base + scene.route, 401, tokenOf(index));
+        const failure = await expectStatus(
+          scene,
+          scene.base + scene.route,
+          401,
+          tokenOf(scene, index),
+        );
         if (failure !== null) return failure;
       }
-      const count = introspection.requests.length - before;
+      const count = introspection.requests.filter(({ body }) => body.includes(scene.mark)).length;
       return count <= maxRequests ? null : `the issuer received ${count} requests`;
     },
   };
@@ -151,8 +159,6 @@ async function expectStatus(
 function describe(name: string, title: string) {
   return {
     id: `neighbors-${name}`,
-    class: 'neighbors' as const,
     title,
-    needs: 'own' as const,
   };
 }

@@ -1,4 +1,4 @@
-import type { AttackCase, Verdict } from '../attack-case.js';
+import type { Attack, Verdict } from '../attack-case.js';
 import { expectClosed, readResponse } from '../expectations.js';
 import { RawConnection } from '../raw-http.js';
 import { craftLines, craftRequest } from '../request-bytes.js';
@@ -15,7 +15,8 @@ interface Row {
   readonly later?: (scene: Scene) => Buffer;
 }
 
-const HIDDEN = '/items/hidden';
+/** Named by the attack, since the request may have no headers. */
+const hiddenRoute = ({ mark }: Scene) => `/items/hidden-${mark}`;
 const UPGRADE = ['Connection: upgrade', 'Upgrade: x'];
 
 const ROWS: readonly Row[] = [
@@ -38,7 +39,7 @@ const ROWS: readonly Row[] = [
     first: (scene) =>
       Buffer.concat([
         craftPost(scene),
-        Buffer.from(`GET ${scene.base}${HIDDEN} HTTP/1.1\r\n\r\n`),
+        Buffer.from(`GET ${scene.base}${hiddenRoute(scene)} HTTP/1.1\r\n\r\n`),
         craftHidden(scene),
       ]),
     statuses: [200, 400],
@@ -83,18 +84,15 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-export const ORDER_CASES: readonly AttackCase[] = ROWS.map((row) => ({
+export const ORDER_CASES: readonly Attack[] = ROWS.map((row) => ({
   id: `smuggling-${row.name}`,
-  class: 'smuggling',
   title: row.title,
-  needs: 'own',
   attack: (scene) => attack(scene, row),
 }));
 
 async function attack(scene: Scene, row: Row): Promise<Verdict> {
   const { provider } = requireOwn(scene);
-  const before = provider.requests.length;
-  const connection = await RawConnection.open(scene.address.port, scene.address.host);
+  const connection = await RawConnection.to(scene.address);
   try {
     connection.write(row.first(scene));
     for (const expected of row.statuses) {
@@ -110,7 +108,7 @@ async function attack(scene: Scene, row: Row): Promise<Verdict> {
   } finally {
     connection.destroy();
   }
-  const isSmuggled = provider.requests.slice(before).some(({ target }) => target === HIDDEN);
+  const isSmuggled = provider.requests.some(({ target }) => target === hiddenRoute(scene));
   return isSmuggled ? 'the provider received the hidden request' : null;
 }
 
@@ -119,7 +117,7 @@ function craftPost(scene: Scene): Buffer {
 }
 
 function craftHidden(scene: Scene): Buffer {
-  return craftRequest(scene, { target: scene.base + HIDDEN });
+  return craftRequest(scene, { target: scene.base + hiddenRoute(scene) });
 }
 
 function craftUpgrade(scene: Scene): Buffer {

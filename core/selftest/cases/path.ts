@@ -1,6 +1,4 @@
-import type { AttackCase } from '../attack-case.js';
-import { expectForwarded, expectRejected } from '../expectations.js';
-import { craftRequest } from '../request-bytes.js';
+import type { Attack } from '../attack-case.js';
 
 type Row = readonly [name: string, title: string, path: string, evidence?: string];
 
@@ -130,39 +128,49 @@ const FORWARDED: readonly Row[] = [
   ['bytes-two-queries', 'a second question mark stays', '/items/1?a?b'],
 ];
 
-export const PATH_CASES: readonly AttackCase[] = [
-  ...REJECTED.map((row) => reject(row, (base) => base + row[2])),
-  ...REJECTED_TARGETS.map((row) => reject(row, () => row[2])),
-  ...FORWARDED.map(forward),
+/** Below the module with all forms of paths: another route than the one that the caller may call. */
+const FORMS: readonly (readonly [name: string, title: string, path: string, status: number])[] = [
+  ['final-slash', 'a final slash of a locked route', '/reports/', 403],
+  ['mixed-neighbor', 'a locked literal beside a mixed segment', '/docs/secret.json', 403],
+  ['mixed-slash', 'an encoded slash in a mixed segment', '/docs/a%2fsecret.json', 404],
+  ['encoded-dots', 'dots behind an encoded slash', '/queues/%2f..%2flocked', 404],
+  ['encoded-matrix', 'dots and a semicolon behind an encoded slash', '/queues/%2f..%3b', 404],
+  ['encoded-twice', 'dots and slashes encoded twice', '/queues/a%252f%252e%252e', 404],
+  ['encoded-reverse', 'a backslash encoded twice', '/queues/..%255clocked', 404],
 ];
 
-function reject([name, title, , evidence]: Row, target: (base: string) => string): AttackCase {
-  return {
-    ...describe(name, title, evidence),
-    needs: 'token',
-    attack: (scene) =>
-      expectRejected(scene, craftRequest(scene, { target: target(scene.base) }), {
-        statuses: [404, 400],
-      }),
-  };
-}
+/** Only what has an advisory names it. */
+const prove = (evidence: string | undefined) => (evidence === undefined ? {} : { evidence });
 
-function forward([name, title, path, evidence]: Row): AttackCase {
-  return {
-    ...describe(name, title, evidence),
-    needs: 'own',
-    attack: (scene) =>
-      expectForwarded(scene, craftRequest(scene, { target: scene.base + path }), (recorded) =>
-        recorded.target === path ? null : `the provider received ${recorded.target}`,
-      ),
-  };
-}
-
-function describe(name: string, title: string, evidence: string | undefined) {
-  return {
+export const PATH_CASES: readonly Attack[] = [
+  ...REJECTED.map(([name, title, path, evidence]) => ({
     id: `path-${name}`,
-    class: 'path' as const,
     title,
-    ...(evidence !== undefined && { evidence }),
-  };
-}
+    ...prove(evidence),
+    needs: 'token' as const,
+    send: { path },
+    rejected: [404, 400],
+  })),
+  ...REJECTED_TARGETS.map(([name, title, target, evidence]) => ({
+    id: `path-${name}`,
+    title,
+    ...prove(evidence),
+    needs: 'token' as const,
+    send: { target },
+    rejected: [404, 400],
+  })),
+  ...FORWARDED.map(
+    ([name, title, path]): Attack => ({
+      id: `path-${name}`,
+      title,
+      send: { path },
+      forwarded: ({ target }) => (target === path ? null : `the provider received ${target}`),
+    }),
+  ),
+  ...FORMS.map(([name, title, path, status]) => ({
+    id: `path-${name}`,
+    title,
+    send: { target: `/modules/paths/http${path}` },
+    rejected: status,
+  })),
+];

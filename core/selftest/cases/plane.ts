@@ -1,9 +1,9 @@
-import type { AttackCase, AttackClass } from '../attack-case.js';
-import { expectForwarded, expectNoSecrets, expectRejected, sendOnce } from '../expectations.js';
-import { headerValues, type RawHeader } from '../raw-http.js';
-import { readRecordedHeader } from '../recording-provider.js';
-import { craftRequest } from '../request-bytes.js';
-import { requireOwn, type Scene } from '../scene.js';
+import type { Attack, Verdict } from '../attack-case.js';
+import { expectNoSecrets, sendOnce } from '../expectations.js';
+import { headerValues, type RawHeader, type RawResponse } from '../raw-http.js';
+import { type RecordedRequest, readRecordedHeader } from '../recording-provider.js';
+import { craftMark, craftRequest } from '../request-bytes.js';
+import { listReceived, requireOwn, type Scene } from '../scene.js';
 
 const BAD_HOSTS: readonly (readonly [name: string, title: string, lines: readonly string[]])[] = [
   ['none', 'no host', []],
@@ -27,119 +27,102 @@ const BAD_HOSTS: readonly (readonly [name: string, title: string, lines: readonl
 
 const WRITES = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-export const PLANE_CASES: readonly AttackCase[] = [
+export const PLANE_CASES: readonly Attack[] = [
   ...BAD_HOSTS.map(
-    ([name, title, lines]): AttackCase => ({
-      ...describe('host', name, title),
+    ([name, title, lines]): Attack => ({
+      id: `host-${name}`,
+      title,
       needs: 'token',
-      attack: (scene) =>
-        expectRejected(
-          scene,
-          Buffer.from(
-            [
-              `GET ${scene.base}${scene.route} HTTP/1.1`,
-              ...lines,
-              `Authorization: Bearer ${scene.token}`,
-              '\r\n',
-            ].join('\r\n'),
-            'latin1',
-          ),
-          { statuses: [400, 403] },
+      rejected: [400, 403],
+      send: (scene) =>
+        Buffer.from(
+          [
+            `GET ${scene.base}${scene.route} HTTP/1.1`,
+            ...lines,
+            `Authorization: Bearer ${scene.token}`,
+            ...craftMark(scene),
+            '\r\n',
+          ].join('\r\n'),
+          'latin1',
         ),
     }),
   ),
   {
-    ...describe('host', 'metadata', 'the host of a metadata service'),
-    needs: 'own',
-    attack: (scene) =>
-      expectForwarded(
-        scene,
-        craftRequest({ ...scene, authority: '169.254.169.254' }),
-        (recorded) => {
-          const { provider } = requireOwn(scene);
-          const [host] = readRecordedHeader(recorded, 'host');
-          return host === `127.0.0.1:${provider.port}`
-            ? null
-            : `the provider received the host ${host}`;
-        },
-      ),
+    id: 'host-metadata',
+    title: 'the host of a metadata service',
+    send: (scene) => craftRequest({ ...scene, authority: '169.254.169.254' }),
+    forwarded: (recorded, _, scene) => {
+      const [host] = readRecordedHeader(recorded, 'host');
+      return host === `127.0.0.1:${requireOwn(scene).provider.port}`
+        ? null
+        : `the provider received the host ${host}`;
+    },
   },
   {
-    ...describe('host', 'metrics', 'metrics for a page that rebinds its name to loopback'),
-    needs: 'own',
-    attack: (scene) =>
-      expectRejected(
-        scene,
-        craftRequest({ ...scene, authority: 'evil.test' }, { token: null, target: '/metrics' }),
-        { statuses: [401] },
-      ),
+    id: 'host-metrics',
+    title: 'metrics for a page that rebinds its name to loopback',
+    send: (scene) =>
+      craftRequest({ ...scene, authority: 'evil.test' }, { token: null, target: '/metrics' }),
+    rejected: 401,
   },
   {
-    ...describe('ssrf', 'query', 'a query with the URL of another server'),
-    needs: 'own',
-    attack: (scene) => {
+    id: 'host-metrics-proxy',
+    title: 'metrics for a client behind a proxy on this machine',
+    send: { token: null, target: '/metrics', headers: [['x-forwarded-for', '192.0.2.1']] },
+    rejected: 401,
+  },
+  {
+    id: 'ssrf-query',
+    title: 'a query with the URL of another server',
+    send: (scene) => {
       const url = encodeURIComponent(requireOwn(scene).bystander.url);
-      const target = `${scene.base}/items?url=${url}&target=${url}`;
-      return expectForwarded(scene, craftRequest(scene, { target }), () =>
-        expectBystanderUncalled(scene),
-      );
+      return { path: `/items?url=${url}&target=${url}` };
     },
+    forwarded: expectBystanderUncalled,
   },
   {
-    ...describe('ssrf', 'authority', 'an authority in the path'),
-    needs: 'own',
-    attack: (scene) => {
-      const { port } = requireOwn(scene).bystander;
-      const target = `${scene.base}/files/@127.0.0.1:${port}`;
-      return expectForwarded(scene, craftRequest(scene, { target }), () =>
-        expectBystanderUncalled(scene),
-      );
-    },
+    id: 'ssrf-authority',
+    title: 'an authority in the path',
+    send: (scene) => ({
+      path: `/files/@127.0.0.1:${requireOwn(scene).bystander.port}/${scene.mark}`,
+    }),
+    forwarded: expectBystanderUncalled,
   },
-  ...['/modules', '/manifests', '/calls', '/metrics', '/livez', '/readyz'].flatMap((path) =>
-    WRITES.slice(0, path === '/modules' ? WRITES.length : 1).map(
-      (method): AttackCase => ({
-        ...describe('admin', `${method.toLowerCase()}-${path.slice(1)}`, `${method} ${path}`),
+  ...['/modules', '/manifests', '/calls', '/metrics', '/livez', '/readyz'].flatMap((target) =>
+    WRITES.slice(0, target === '/modules' ? WRITES.length : 1).map(
+      (method): Attack => ({
+        id: `admin-${method.toLowerCase()}-${target.slice(1)}`,
+        title: `${method} ${target}`,
         needs: 'token',
-        attack: (scene) =>
-          expectRejected(
-            scene,
-            craftRequest(scene, {
-              method,
-              target: path,
-              ...(method !== 'OPTIONS' && { body: '{}' }),
-            }),
-            { statuses: [405] },
-          ),
+        rejected: 405,
+        send: { method, target, ...(method !== 'OPTIONS' && { body: '{}' }) },
       }),
     ),
   ),
-  rejectMethod('trace', 'TRACE, which could echo the credential', 'TRACE', [400, 404, 405, 501]),
   {
-    ...describe('admin', 'connect', 'CONNECT to another server'),
+    id: 'admin-trace',
+    title: 'TRACE, which could echo the credential',
     needs: 'token',
-    attack: (scene) =>
-      expectRejected(
-        scene,
-        craftRequest(scene, { method: 'CONNECT', target: '169.254.169.254:80' }),
-        {
-          statuses: [400, 404, 405, 501],
-          closes: true,
-        },
-      ),
+    send: { method: 'TRACE' },
+    rejected: [400, 404, 405, 501],
   },
   {
-    ...describe('admin', 'scope-modules', 'GET /modules without its scope'),
-    needs: 'own',
-    attack: (scene) =>
-      expectRejected(
-        scene,
-        craftRequest(scene, { target: '/modules', token: requireOwn(scene).tokens.stranger }),
-        { statuses: [403] },
-      ),
+    id: 'admin-connect',
+    title: 'CONNECT to another server',
+    needs: 'token',
+    send: { method: 'CONNECT', target: '169.254.169.254:80' },
+    rejected: [400, 404, 405, 501],
+    closes: true,
   },
   {
-    ...describe('admin', 'cors', 'a page of another origin cannot read responses'),
+    id: 'admin-scope-modules',
+    title: 'GET /modules without its scope',
+    send: { target: '/modules', as: 'stranger' },
+    rejected: 403,
+  },
+  {
+    id: 'admin-cors',
+    title: 'a page of another origin cannot read responses',
     needs: 'token',
     attack: async (scene) => {
       const headers: RawHeader[] = [
@@ -156,7 +139,8 @@ export const PLANE_CASES: readonly AttackCase[] = [
     },
   },
   {
-    ...describe('admin', 'sniff', 'a response cannot be rendered or cached'),
+    id: 'admin-sniff',
+    title: 'a response cannot be rendered or cached',
     needs: 'token',
     attack: async (scene) => {
       const response = await sendOnce(scene, craftRequest(scene));
@@ -170,23 +154,8 @@ export const PLANE_CASES: readonly AttackCase[] = [
   },
 ];
 
-function expectBystanderUncalled(scene: Scene) {
-  return requireOwn(scene).bystander.requests.length === 0 ? null : 'another server was called';
-}
-
-function rejectMethod(
-  name: string,
-  title: string,
-  method: string,
-  statuses: readonly number[],
-): AttackCase {
-  return {
-    ...describe('admin', name, title),
-    needs: 'token',
-    attack: (scene) => expectRejected(scene, craftRequest(scene, { method }), { statuses }),
-  };
-}
-
-function describe(attackClass: AttackClass, name: string, title: string) {
-  return { id: `${attackClass}-${name}`, class: attackClass, title };
+function expectBystanderUncalled(_: RecordedRequest, __: RawResponse, scene: Scene): Verdict {
+  return listReceived(scene, requireOwn(scene).bystander).length === 0
+    ? null
+    : 'another server was called';
 }

@@ -1,9 +1,9 @@
-import type { AttackCase, AttackClass, Verdict } from '../attack-case.js';
-import { expectNoSecrets, expectRejected, parseObject, sendOnce } from '../expectations.js';
+import type { Attack, AttackClass, Verdict } from '../attack-case.js';
+import { expectNoSecrets, parseObject, sendOnce } from '../expectations.js';
 import { headerValues } from '../raw-http.js';
 import { REJECTED_RESPONSES, STRIPPED_RESPONSES } from '../raw-responses.js';
 import { craftRequest } from '../request-bytes.js';
-import { requireOwn, type Scene } from '../scene.js';
+import { listReceived, requireOwn, type Scene } from '../scene.js';
 
 interface Row {
   readonly class: AttackClass;
@@ -57,28 +57,23 @@ const TLS: readonly (readonly [name: string, title: string])[] = [
   ['pin', 'a valid certificate with another key than the pinned one'],
 ];
 
-export const PROVIDER_CASES: readonly AttackCase[] = [
+export const PROVIDER_CASES: readonly Attack[] = [
   ...REJECTED.map(rejectResponse),
   ...STRIPPED_RESPONSES.map(
-    ({ name, title }): AttackCase => ({
+    ({ name, title }): Attack => ({
       ...describe({ class: 'response', name, title }),
-      needs: 'own',
       attack: (scene) => expectStripped(scene, name),
     }),
   ),
   ...TLS.map(
-    ([name, title]): AttackCase => ({
+    ([name, title]): Attack => ({
       ...describe({ class: 'tls', name, title, evidence: 'reply-from CVE-2026-107318' }),
-      needs: 'own',
-      attack: (scene) =>
-        expectRejected(scene, craftRequest(scene, { target: `/modules/tls-${name}/http/items` }), {
-          statuses: [502],
-        }),
+      send: { target: `/modules/tls-${name}/http/items` },
+      rejected: 502,
     }),
   ),
   {
     ...describe({ class: 'tls', name: 'good', title: 'a valid certificate is accepted' }),
-    needs: 'own',
     attack: async (scene) => {
       const bytes = craftRequest(scene, { target: '/modules/tls-good/http/items' });
       const response = await sendOnce(scene, bytes);
@@ -92,7 +87,6 @@ export const PROVIDER_CASES: readonly AttackCase[] = [
       name: 'headers',
       title: 'headers of a provider',
     }),
-    needs: 'own',
     attack: async (scene) => {
       const response = await callProvider(scene, 'headers');
       if (typeof response === 'string') return response;
@@ -108,7 +102,6 @@ export const PROVIDER_CASES: readonly AttackCase[] = [
       name: 'endpoint',
       title: 'the address of an unreachable provider',
     }),
-    needs: 'own',
     attack: async (scene) => {
       const bytes = craftRequest(scene, { target: '/modules/down/http/items' });
       const response = await sendOnce(scene, bytes);
@@ -126,20 +119,18 @@ export const PROVIDER_CASES: readonly AttackCase[] = [
       name: 'credentials',
       title: "the host's credentials in an error of the provider",
     }),
-    needs: 'own',
     attack: async (scene) => {
       const response = await callProvider(scene, 'repeat-credentials');
       return typeof response === 'string' ? response : expectNoSecrets(scene, response);
     },
   },
   ...['/modules', '/manifests', '/calls', '/metrics', '/problems/not_found'].map(
-    (path): AttackCase => ({
+    (path): Attack => ({
       ...describe({
         class: 'leak',
         name: `route-${path.split('/')[1]}`,
         title: `secrets in GET ${path}`,
       }),
-      needs: 'own',
       attack: async (scene) => {
         const token = requireOwn(scene).tokens.owner;
         const response = await sendOnce(scene, craftRequest(scene, { target: path, token }));
@@ -151,20 +142,18 @@ export const PROVIDER_CASES: readonly AttackCase[] = [
   ),
 ];
 
-function rejectResponse(row: Row): AttackCase {
+function rejectResponse(row: Row): Attack {
   return {
     ...describe(row),
-    needs: 'own',
     attack: async (scene): Promise<Verdict> => {
       const { provider, bystander } = requireOwn(scene);
-      const before = provider.requests.length;
       const response = await callProvider(scene, row.name);
       if (typeof response === 'string') return response;
       if (response.status !== 502) return `responded with ${response.status} instead of 502`;
       if (parseObject(response.body)?.['code'] !== 'external_dependency_failure')
         return 'the response is not the expected Problem';
-      if (bystander.requests.length > 0) return 'the redirect was followed';
-      if (provider.requests.length - before !== 1)
+      if (listReceived(scene, bystander).length > 0) return 'the redirect was followed';
+      if (listReceived(scene, provider).length !== 1)
         return 'the provider was not called exactly once';
       return expectNoSecrets(scene, response);
     },
@@ -201,7 +190,6 @@ function callProvider(scene: Scene, kind: string) {
 function describe(row: Row) {
   return {
     id: `${row.class}-${row.name}`,
-    class: row.class,
     title: row.title,
     ...(row.evidence !== undefined && { evidence: row.evidence }),
   };

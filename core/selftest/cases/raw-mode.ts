@@ -1,26 +1,24 @@
-import type { AttackCase, Verdict } from '../attack-case.js';
+import type { Attack, Verdict } from '../attack-case.js';
 import { expectNoSecrets, parseObject, sendOnce } from '../expectations.js';
 import { headerValues, type RawResponse } from '../raw-http.js';
 import { RAW_MODE_ATTACKS, type RawModeAttack, SMUGGLED } from '../raw-mode-scripts.js';
 import { craftRequest } from '../request-bytes.js';
-import { requireOwn, type Scene } from '../scene.js';
+import { listReceived, requireOwn, type Scene } from '../scene.js';
 
 /** Responses of a hostile provider to a module in raw mode. */
-export const RAW_MODE_CASES: readonly AttackCase[] = RAW_MODE_ATTACKS.map((attack) => ({
+export const RAW_MODE_CASES: readonly Attack[] = RAW_MODE_ATTACKS.map((attack) => ({
   id: `raw-${attack.name}`,
-  class: 'raw',
   title: attack.title,
-  needs: 'own',
   attack: (scene) => attackRawMode(attack, scene),
 }));
 
 async function attackRawMode(attack: RawModeAttack, scene: Scene): Promise<Verdict> {
   const { bystander } = requireOwn(scene);
-  const before = bystander.requests.length;
   const target = `/modules/raw/http/answers/${attack.name}`;
   const response = await sendOnce(scene, craftRequest(scene, { target }));
   if (typeof response === 'string') return response;
-  if (bystander.requests.length > before) return 'a server that is not an endpoint was called';
+  if (listReceived(scene, bystander).length > 0)
+    return 'a server that is not an endpoint was called';
   const text = `${JSON.stringify(response.headers)}\n${response.body.toString('latin1')}`;
   if (text.includes(SMUGGLED)) return 'a value of the provider reached the client';
   return (

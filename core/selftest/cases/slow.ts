@@ -1,4 +1,4 @@
-import type { AttackCase, Verdict } from '../attack-case.js';
+import type { Attack, Verdict } from '../attack-case.js';
 import { sendOnce } from '../expectations.js';
 import { RawConnection } from '../raw-http.js';
 import { craftLines, craftRequest } from '../request-bytes.js';
@@ -10,7 +10,7 @@ const TRICKLE_MS = 500;
 const CONNECTIONS = 200;
 const PIPELINED = 50;
 
-export const SLOW_CASES: readonly AttackCase[] = [
+export const SLOW_CASES: readonly Attack[] = [
   expectDisconnect(
     'silence',
     'a connection without a request',
@@ -48,7 +48,7 @@ export const SLOW_CASES: readonly AttackCase[] = [
     attack: async (scene) => {
       const { address } = scene;
       const connections = await Promise.all(
-        Array.from({ length: CONNECTIONS }, () => RawConnection.open(address.port, address.host)),
+        Array.from({ length: CONNECTIONS }, () => RawConnection.to(address)),
       );
       try {
         for (const connection of connections) connection.write('GET / HTTP/1.1\r\nhost: a\r\n');
@@ -62,7 +62,7 @@ export const SLOW_CASES: readonly AttackCase[] = [
     ...describe('pipeline', `${PIPELINED} pipelined requests are answered in order`),
     needs: 'token',
     attack: async (scene) => {
-      const connection = await RawConnection.open(scene.address.port, scene.address.host);
+      const connection = await RawConnection.to(scene.address);
       try {
         for (let index = 0; index < PIPELINED; index += 1) {
           connection.write(craftRequest(scene, { headers: [['x-request-id', `pipe-${index}`]] }));
@@ -82,11 +82,10 @@ export const SLOW_CASES: readonly AttackCase[] = [
   },
   {
     ...describe('abort', 'aborted bodies leave nothing behind'),
-    needs: 'own',
     attack: async (scene) => {
       const lines = ['Content-Type: application/json', 'Content-Length: 1000'];
       for (let index = 0; index < 50; index += 1) {
-        const connection = await RawConnection.open(scene.address.port, scene.address.host);
+        const connection = await RawConnection.to(scene.address);
         connection.write(craftLines(scene, `POST ${scene.base}/items HTTP/1.1`, lines, '{"a":'));
         connection.destroy();
       }
@@ -101,13 +100,13 @@ function expectDisconnect(
   title: string,
   begin: (scene: Scene) => string,
   more: () => string,
-): AttackCase {
+): Attack {
   return {
     ...describe(name, title),
     needs: 'nothing',
     isSlow: true,
     attack: async (scene) => {
-      const connection = await RawConnection.open(scene.address.port, scene.address.host);
+      const connection = await RawConnection.to(scene.address);
       connection.write(begin(scene));
       const timer = setInterval(() => connection.write(more()), TRICKLE_MS);
       try {
@@ -130,5 +129,5 @@ async function expectServed(scene: Scene): Promise<Verdict> {
 }
 
 function describe(name: string, title: string) {
-  return { id: `slow-${name}`, class: 'slow' as const, title };
+  return { id: `slow-${name}`, title };
 }

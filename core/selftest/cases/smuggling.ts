@@ -1,7 +1,6 @@
-import type { AttackCase } from '../attack-case.js';
-import { expectForwarded, expectRejected } from '../expectations.js';
+import type { Attack } from '../attack-case.js';
 import { headerValues, RawConnection } from '../raw-http.js';
-import { craftLines, craftRequest } from '../request-bytes.js';
+import { craftLines, craftMark, craftRequest } from '../request-bytes.js';
 import type { Scene } from '../scene.js';
 import { EVIDENCE, REJECTED_FRAMINGS, type RejectedFraming } from './rejected-framings.js';
 
@@ -19,71 +18,65 @@ const OTHER_PROTOCOLS: readonly (readonly [name: string, title: string, bytes: s
   ['version-none', 'a request without a version', 'GET /livez\r\n\r\n'],
 ];
 
-export const SMUGGLING_CASES: readonly AttackCase[] = [
+export const SMUGGLING_CASES: readonly Attack[] = [
   ...REJECTED_FRAMINGS.map((framing) => ({
     ...describe(framing.name, framing.title),
     needs: 'token' as const,
-    attack: (scene: Scene) =>
-      expectRejected(scene, craftWithHidden(scene, framing), {
-        statuses: [400, 404, 417, 431, 501, 505],
-        closes: true,
-      }),
+    send: (scene: Scene) => craftWithHidden(scene, framing),
+    rejected: [400, 404, 417, 431, 501, 505],
+    closes: true,
   })),
   ...OTHER_PROTOCOLS.map(([name, title, bytes]) => ({
     ...describe(name, title),
     needs: 'nothing' as const,
-    attack: (scene: Scene) =>
-      expectRejected(scene, Buffer.from(bytes, 'latin1'), { statuses: [400, 505], closes: true }),
+    send: Buffer.from(bytes, 'latin1'),
+    rejected: [400, 505],
+    closes: true,
   })),
   {
     ...describe('leading-space', 'a space before the first header'),
     needs: 'token',
-    attack: (scene) =>
-      expectRejected(
-        scene,
-        Buffer.from(
-          `GET ${scene.base}${scene.route} HTTP/1.1\r\n Host: ${scene.authority}\r\nAuthorization: Bearer ${scene.token}\r\n\r\n`,
-        ),
-        { statuses: [400], closes: true },
+    rejected: 400,
+    closes: true,
+    send: (scene) =>
+      Buffer.from(
+        [
+          `GET ${scene.base}${scene.route} HTTP/1.1`,
+          ` Host: ${scene.authority}`,
+          `Authorization: Bearer ${scene.token}`,
+          ...craftMark(scene),
+          '\r\n',
+        ].join('\r\n'),
       ),
   },
   {
     ...describe('get-body', 'a request as the body of a GET'),
-    needs: 'own',
-    attack: async (scene) => {
-      const hidden = craftRequest(scene, { target: `${scene.base}/items/hidden` });
-      const bytes = craftRequest(scene, { body: hidden });
-      return expectForwarded(scene, bytes, ({ body, rawHeaders }) => {
-        if (body.length > 0) return 'the body was forwarded';
-        const names = rawHeaders.map((text) => text.toLowerCase());
-        return names.includes('content-length') ? 'its length was forwarded' : null;
-      });
+    send: (scene) => ({ body: craftRequest(scene, { path: '/items/hidden' }) }),
+    forwarded: ({ body, rawHeaders }) => {
+      if (body.length > 0) return 'the body was forwarded';
+      const names = rawHeaders.map((text) => text.toLowerCase());
+      return names.includes('content-length') ? 'its length was forwarded' : null;
     },
   },
   {
     ...describe('trailer', 'a trailer that names the actor'),
-    needs: 'own',
-    attack: (scene) =>
-      expectForwarded(
+    send: (scene) =>
+      craftLines(
         scene,
-        craftLines(
-          scene,
-          `POST ${scene.base}/items HTTP/1.1`,
-          [JSON_TYPE, 'Transfer-Encoding: chunked', 'Trailer: modgate-actor'],
-          '2\r\n{}\r\n0\r\nmodgate-actor: system:root\r\n\r\n',
-        ),
-        ({ rawHeaders, body }) => {
-          if (rawHeaders.includes('system:root')) return 'the trailer was forwarded';
-          return body.toString() === '{}' ? null : 'the body was changed';
-        },
+        `POST ${scene.base}/items HTTP/1.1`,
+        [JSON_TYPE, 'Transfer-Encoding: chunked', 'Trailer: modgate-actor'],
+        '2\r\n{}\r\n0\r\nmodgate-actor: system:root\r\n\r\n',
       ),
+    forwarded: ({ rawHeaders, body }) => {
+      if (rawHeaders.includes('system:root')) return 'the trailer was forwarded';
+      return body.toString() === '{}' ? null : 'the body was changed';
+    },
   },
   {
     ...describe('response-split', 'a provider response followed by a second one'),
-    needs: 'own',
     attack: async (scene) => {
       const bytes = craftRequest(scene, { target: `${scene.base}/answers/split` });
-      const connection = await RawConnection.open(scene.address.port, scene.address.host);
+      const connection = await RawConnection.to(scene.address);
       try {
         connection.write(Buffer.concat([bytes, craftRequest(scene)]));
         const first = await connection.readFinal();
@@ -114,7 +107,6 @@ function describe(name: string, title: string) {
   const evidence = EVIDENCE[name];
   return {
     id: `smuggling-${name}`,
-    class: 'smuggling' as const,
     title,
     ...(evidence !== undefined && { evidence }),
   };

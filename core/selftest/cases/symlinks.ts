@@ -1,21 +1,19 @@
-import type { AttackCase } from '../attack-case.js';
+import type { Attack } from '../attack-case.js';
 import { expectRejected } from '../expectations.js';
 import { craftRequest } from '../request-bytes.js';
 import { requireOwn } from '../scene.js';
 
 /** Modules of the selftest's host with a plugin entry outside its folder. That code calls the bystander. */
-export const SYMLINK_CASES: readonly AttackCase[] = [
+export const SYMLINK_CASES: readonly Attack[] = [
   reject('entry', 'a plugin entry that is a link out of its folder', 'linked'),
   reject('dots', 'a plugin entry with two dots', 'dotted'),
 ];
 
-function reject(name: string, title: string, module: string): AttackCase {
+function reject(name: string, title: string, module: string): Attack {
   return {
     id: `symlinks-${name}`,
-    class: 'symlinks',
     title,
     evidence: 'Traefik CVE-2025-54386',
-    needs: 'own',
     attack: async (scene) => {
       const target = `/modules/${module}/http/items`;
       const failure = await expectRejected(scene, craftRequest(scene, { target }), {

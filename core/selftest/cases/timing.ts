@@ -1,4 +1,4 @@
-import type { AttackCase, Verdict } from '../attack-case.js';
+import type { Attack, Verdict } from '../attack-case.js';
 import { sendOnce } from '../expectations.js';
 import { craftRequest } from '../request-bytes.js';
 import type { Scene } from '../scene.js';
@@ -8,7 +8,7 @@ const ROUNDS = 150;
 const NOISE_MS = 1;
 const NOISE_SHARE = 0.5;
 
-export const TIMING_CASES: readonly AttackCase[] = [
+export const TIMING_CASES: readonly Attack[] = [
   compare('prefix', 'a token with a correct prefix takes as long as any other', (token) => [
     `${token.slice(0, -1)}~`,
     token.replaceAll(/[^-]/g, '~'),
@@ -23,10 +23,9 @@ function compare(
   name: string,
   title: string,
   pair: (token: string) => readonly [string, string],
-): AttackCase {
+): Attack {
   return {
     id: `timing-${name}`,
-    class: 'timing',
     title,
     needs: 'token',
     attack: async (scene) => {

@@ -1,8 +1,6 @@
-import type { AttackCase, Verdict } from '../attack-case.js';
-import { expectForwarded } from '../expectations.js';
+import type { Attack, Verdict } from '../attack-case.js';
 import type { RawHeader } from '../raw-http.js';
 import { type RecordedRequest, readRecordedHeader } from '../recording-provider.js';
-import { craftRequest } from '../request-bytes.js';
 
 type Row = readonly [name: string, title: string, value: string];
 
@@ -35,7 +33,7 @@ const INVALID_PARENTS: readonly Row[] = [
   ['short', 'a short trace id', `00-${TRACE_ID.slice(1)}-${SPAN_ID}-01`],
 ];
 
-export const TRACE_CASES: readonly AttackCase[] = [
+export const TRACE_CASES: readonly Attack[] = [
   ...INVALID_STATES.map(([name, title, state]) =>
     dropState(`state-${name}`, `tracestate: ${title}`, TRACEPARENT, state, true),
   ),
@@ -50,21 +48,13 @@ function dropState(
   parent: string,
   state: string,
   goesOn: boolean,
-): AttackCase {
+): Attack {
   const headers: RawHeader[] = [
     ['traceparent', parent],
     ['tracestate', state],
   ];
-  return {
-    id: `trace-${name}`,
-    class: 'trace',
-    title,
-    needs: 'own',
-    attack: (scene) =>
-      expectForwarded(scene, craftRequest(scene, { headers }), (recorded) =>
-        checkTrace(recorded, goesOn),
-      ),
-  };
+  const check = (recorded: RecordedRequest) => checkTrace(recorded, goesOn);
+  return { id: `trace-${name}`, title, send: { headers }, forwarded: check };
 }
 
 function checkTrace(recorded: RecordedRequest, goesOn: boolean): Verdict {

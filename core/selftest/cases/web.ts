@@ -1,9 +1,9 @@
-import type { AttackCase, Verdict } from '../attack-case.js';
-import { expectForwarded, expectNoSecrets, expectRejected, sendOnce } from '../expectations.js';
+import type { Attack, Verdict } from '../attack-case.js';
+import { expectNoSecrets, sendOnce } from '../expectations.js';
 import { headerValues, type RawHeader, type RawResponse } from '../raw-http.js';
 import { readRecordedHeader } from '../recording-provider.js';
 import { type CraftedRequest, craftRequest } from '../request-bytes.js';
-import { requireOwn, type Scene } from '../scene.js';
+import { type OwnToken, requireOwn, type Scene } from '../scene.js';
 import {
   ALLOWED_ORIGIN,
   KEY_HEADER,
@@ -60,7 +60,7 @@ const FORGED: readonly (readonly [name: string, headers: readonly RawHeader[]])[
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
-export const WEB_CASES: readonly AttackCase[] = [
+export const WEB_CASES: readonly Attack[] = [
   ...OTHER_ORIGINS.flatMap(([name, origin]) => [
     rejectPreflight(`preflight-${name}`, `a preflight of the origin ${origin}`, {
       headers: preflight(origin),
@@ -83,12 +83,8 @@ export const WEB_CASES: readonly AttackCase[] = [
   }),
   {
     ...describe('allowed', 'the allowed origin gets itself, and no wildcard'),
-    attack: (scene) =>
-      expectForwarded(
-        scene,
-        craftRequest(scene, { headers: [['origin', ALLOWED_ORIGIN]] }),
-        (_, r) => expectShared(r, [ALLOWED_ORIGIN]),
-      ),
+    send: { headers: [['origin', ALLOWED_ORIGIN]] },
+    forwarded: (_, response) => expectShared(response, [ALLOWED_ORIGIN]),
   },
   ...FORGED.map(([name, headers]) => forge(name, 'POST', headers)),
   ...METHODS.slice(1).map((method) =>
@@ -96,16 +92,14 @@ export const WEB_CASES: readonly AttackCase[] = [
   ),
   {
     ...describe('forged-bridge', 'a forged request to the console bridge'),
-    attack: (scene) =>
-      expectRejected(
-        scene,
-        craftRequest(scene, {
-          ...{ method: 'POST', target: '/modules/desk/http/console-bridge/desk.config' },
-          ...{ token: null, body: '{}' },
-          headers: [['cookie', SESSION_COOKIE]],
-        }),
-        { statuses: [403] },
-      ),
+    send: {
+      method: 'POST',
+      target: '/modules/desk/http/console-bridge/desk.config',
+      token: null,
+      body: '{}',
+      headers: [['cookie', SESSION_COOKIE]],
+    },
+    rejected: 403,
   },
   rejectKeys('two-tokens', 'two different tokens', (scene) => [
     ['authorization', `Bearer ${scene.token}`],
@@ -146,7 +140,7 @@ function preflight(origin: string): RawHeader[] {
   ];
 }
 
-function rejectPreflight(name: string, title: string, request: CraftedRequest): AttackCase {
+function rejectPreflight(name: string, title: string, request: CraftedRequest): Attack {
   return {
     ...describe(name, title),
     attack: async (scene) => {
@@ -161,13 +155,11 @@ function rejectPreflight(name: string, title: string, request: CraftedRequest): 
   };
 }
 
-function shareNothing(name: string, title: string, headers: readonly RawHeader[]): AttackCase {
+function shareNothing(name: string, title: string, headers: readonly RawHeader[]): Attack {
   return {
     ...describe(name, title),
-    attack: (scene) =>
-      expectForwarded(scene, craftRequest(scene, { headers }), (_, response) =>
-        expectShared(response, []),
-      ),
+    send: { headers },
+    forwarded: (_, response) => expectShared(response, []),
   };
 }
 
@@ -179,20 +171,16 @@ function expectShared({ headers }: RawResponse, origins: readonly string[]): Ver
   return isVaried ? null : 'a cache may give the response to another origin';
 }
 
-function forge(name: string, method: string, headers: readonly RawHeader[]): AttackCase {
+function forge(name: string, method: string, headers: readonly RawHeader[]): Attack {
   return {
     ...describe(`forged-${name}`, `a forged ${method} with a cookie: ${name}`),
-    attack: (scene) =>
-      expectRejected(
-        scene,
-        craftRequest(scene, {
-          method,
-          token: null,
-          headers: [['cookie', SESSION_COOKIE], ...headers],
-          ...(method !== 'DELETE' && { body: '{}' }),
-        }),
-        { statuses: [403] },
-      ),
+    send: {
+      method,
+      token: null,
+      ...(method !== 'DELETE' && { body: '{}' }),
+      headers: [['cookie', SESSION_COOKIE], ...headers],
+    },
+    rejected: 403,
   };
 }
 
@@ -200,13 +188,11 @@ function rejectKeys(
   name: string,
   title: string,
   headers: (scene: Scene) => readonly RawHeader[],
-): AttackCase {
+): Attack {
   return {
     ...describe(name, title),
-    attack: (scene) =>
-      expectRejected(scene, craftRequest(scene, { token: null, headers: headers(scene) }), {
-        statuses: [401],
-      }),
+    send: (scene) => ({ token: null, headers: headers(scene) }),
+    rejected: 401,
   };
 }
 
@@ -214,35 +200,24 @@ function hideCredentials(
   name: string,
   title: string,
   headers: (scene: Scene) => readonly RawHeader[],
-): AttackCase {
+): Attack {
   return {
     ...describe(name, title),
-    attack: (scene) => {
-      const sent = headers(scene);
-      const bytes = craftRequest(scene, { token: null, headers: sent });
-      return expectForwarded(scene, bytes, (recorded) => {
-        const found = sent.find(([header]) => readRecordedHeader(recorded, header).length > 0);
-        return found === undefined ? null : `the provider received ${found[0]}`;
-      });
+    send: (scene) => ({ token: null, headers: headers(scene) }),
+    forwarded: (recorded, _, scene) => {
+      const received = headers(scene).find(
+        ([header]) => readRecordedHeader(recorded, header).length > 0,
+      );
+      return received === undefined ? null : `the provider received ${received[0]}`;
     },
   };
 }
 
-function denyCaller(name: string, title: string, token: 'owner' | 'wildcard'): AttackCase {
-  return {
-    ...describe(name, title),
-    attack: (scene) =>
-      expectRejected(
-        scene,
-        craftRequest(scene, {
-          target: `/modules/${USERS_MODULE}/http/items`,
-          token: requireOwn(scene).tokens[token],
-        }),
-        { statuses: [403] },
-      ),
-  };
+function denyCaller(name: string, title: string, as: OwnToken): Attack {
+  const send = { target: `/modules/${USERS_MODULE}/http/items`, as };
+  return { ...describe(name, title), send, rejected: 403 };
 }
 
 function describe(name: string, title: string) {
-  return { id: `web-${name}`, class: 'web' as const, title, needs: 'own' as const };
+  return { id: `web-${name}`, title };
 }

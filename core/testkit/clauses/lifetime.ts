@@ -3,8 +3,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { AdapterHarness } from '../adapter-harness.js';
 import type { AdapterClause } from '../clause.js';
+import type { Echo } from '../reference/behaviors.js';
 import { countHandles } from '../wait.js';
 import { expectHandles } from './closing.js';
+import { needs } from './needs.js';
 
 /** One cycle in ten makes a call: most leaks need none. */
 const CALL_EVERY = 10;
@@ -40,6 +42,37 @@ export const LIFETIME: readonly AdapterClause[] = [
       const grown = measureMemory() - before;
       const allowed = Math.max(MIN_BYTES, MAX_BYTES_A_CYCLE * harness.cycles);
       assert.ok(grown <= allowed, `memory grew by ${grown} bytes in ${harness.cycles} cycles`);
+    },
+  },
+];
+
+export const OPENING: readonly AdapterClause[] = [
+  {
+    id: 'open.while-down',
+    title: 'opens while the provider is down, and calls it once it is up',
+    skip: needs('down'),
+    run: async (harness) => {
+      await harness.reference.down?.();
+      const opened = await harness.openUnready();
+      await harness.reference.up?.();
+      await harness.wait.eventually('a call after the provider came up', () =>
+        opened.invoke({ target: '/echo/up' }).then(
+          ({ status }) => status === 200,
+          () => false,
+        ),
+      );
+    },
+  },
+  {
+    id: 'open.independent',
+    title: 'shares nothing between two opened providers: closing one leaves the other usable',
+    run: async (harness) => {
+      const [one, other] = [await harness.open(), await harness.open()];
+      await one.read('/echo/one');
+      await other.read('/echo/other');
+      await one.close();
+      const { target } = await other.read<Echo>('/echo/other?again=1');
+      assert.equal(target, '/echo/other?again=1');
     },
   },
 ];

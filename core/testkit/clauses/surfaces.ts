@@ -15,7 +15,7 @@ const CONCURRENT_REQUESTS = 20;
 const LONG = 'a'.repeat(8000);
 
 /** A caller without any scope. */
-const NOBODY: Actor = { kind: 'service', id: 'testkit', scopes: new Set() };
+const UNKNOWN: Actor = { kind: 'service', id: 'testkit', scopes: new Set() };
 
 /** Each of them is a path that some handler has failed on. */
 const HOSTILE_PATHS = [
@@ -90,7 +90,7 @@ export const SURFACE_CLAUSES: readonly Clause<SurfaceHarness>[] = [
     title: 'survives odd paths, queries and bodies without an error of its code',
     run: async (harness) => {
       await harness.open();
-      const actor = harness.context.admit(NOBODY);
+      const actor = harness.context.admit(UNKNOWN);
       for (const path of HOSTILE_PATHS) await harness.discard(await harness.fetch({ path, actor }));
       const headers = { 'content-type': 'application/json' };
       for (const body of HOSTILE_BODIES) {

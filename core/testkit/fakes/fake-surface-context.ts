@@ -51,6 +51,9 @@ export function createFakeSurfaceContext(
     admitted.add(copy);
     return copy;
   };
+  const assertAdmitted = (actor: Actor) => {
+    if (!admitted.has(actor)) throw new TypeError('the actor was not made by the host');
+  };
   return {
     scope: createFakeScope(),
     log: createFakeLog(),
@@ -66,10 +69,11 @@ export function createFakeSurfaceContext(
     host: {
       version: '0.0.0',
       request: async (actor, request) => {
-        if (!admitted.has(actor)) throw new TypeError('the actor was not made by the host');
+        assertAdmitted(actor);
         requests.push(request);
         return answer(actor, request);
       },
+      admit: (actor) => assertAdmitted(actor),
       snapshot: async () => snapshot,
       onChange: (listener) => {
         const own = () => listener();

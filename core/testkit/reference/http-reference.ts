@@ -4,11 +4,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { injectFault } from './http-faults.js';
 import type { ReferenceModule } from './reference-module.js';
 import {
   REFERENCE_FAULTS,
   type ReferenceAnswer,
+  type ReferenceFault,
   type ReferenceRequest,
 } from './reference-protocol.js';
 import type { RunningReference } from './running-reference.js';
@@ -135,6 +135,31 @@ function send(response: ServerResponse, { status, headers, body }: ReferenceAnsw
   for (const [name, value] of Object.entries(headers)) {
     response.setHeader(name, typeof value === 'string' ? value : [...value]);
   }
-  if (body === null) response.end();
-  else response.end(body);
+  // Node sets no length on a response to HEAD.
+  if (body !== null) response.setHeader('content-length', body.length);
+  response.end(body ?? undefined);
+}
+
+const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n';
+const TRICKLE_INTERVAL_MS = 10;
+
+const FAULTS: Readonly<Record<ReferenceFault, (socket: Socket) => void>> = {
+  malformed: (socket) => socket.end('HTTP/1.1 not a status line\r\n\r\n'),
+  cut_short: (socket) => socket.end(`${HEAD}{"cut":`),
+  half_close: (socket) => socket.end(),
+  reset: (socket) => {
+    // A Unix socket cannot be reset: its peer sees a close.
+    if (socket.remoteAddress === undefined) socket.destroy();
+    else socket.resetAndDestroy();
+  },
+  trickle: (socket) => {
+    socket.write(HEAD);
+    const timer = setInterval(() => socket.write(' '), TRICKLE_INTERVAL_MS);
+    socket.on('close', () => clearInterval(timer));
+  },
+};
+
+/** Injects the fault into an HTTP/1.1 connection. */
+function injectFault(fault: ReferenceFault, socket: Socket): void {
+  FAULTS[fault](socket);
 }

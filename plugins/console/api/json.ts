@@ -31,12 +31,24 @@ export function setApiHeaders(headers: Headers): void {
   for (const [name, value] of Object.entries(API_HEADERS)) headers.set(name, value);
 }
 
+const MAX_DEPTH = 8;
+
+/** Whether a text opens more brackets than a request of the console nests. Those in texts count too. */
+function isDeep(text: string): boolean {
+  let depth = 0;
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    depth += bracket === '[' || bracket === '{' ? 1 : -1;
+    if (depth > MAX_DEPTH) return true;
+  }
+  return false;
+}
+
 /** @throws SurfaceError for a body that is not a JSON object. */
 export async function readJsonObject(request: Request): Promise<Record<string, unknown>> {
   const text = await request.text();
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = isDeep(text) ? null : JSON.parse(text);
   } catch {
     value = null;
   }

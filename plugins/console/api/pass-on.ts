@@ -49,8 +49,9 @@ export async function passOn(
   host: Pick<HostApi, 'request'>,
   actor: Actor,
   request: Request,
-  { target, signal, requestId, correlationId }: SurfaceCall,
+  call: SurfaceCall,
 ): Promise<Response> {
+  const { target, signal, requestId, correlationId } = call;
   const headers: Record<string, string> = {
     'x-request-id': requestId,
     'x-correlation-id': correlationId,
@@ -66,6 +67,7 @@ export async function passOn(
     headers,
     body,
     signal,
+    call,
   });
   const answer = new Headers(response.headers);
   for (const name of DROPPED) answer.delete(name);

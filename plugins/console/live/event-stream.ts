@@ -25,8 +25,13 @@ export class EventStream {
   }
 
   send(event: string, data: unknown): void {
-    this.#write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+    this.sendText(encodeEvent(event, data));
   }
+
+  /** Sends encoded events; an empty text sends nothing. */
+  readonly sendText = (text: string): void => {
+    if (text !== '') this.#write(text);
+  };
 
   /** How long the client waits before it connects again. */
   retry(ms: number): void {
@@ -50,4 +55,8 @@ export class EventStream {
     this.#isClosed = true;
     this.#onClose();
   }
+}
+
+export function encodeEvent(event: string, data: unknown): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }

@@ -61,7 +61,7 @@ export class HostFeed {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Of the modules after the last update; `null` before the first snapshot. */
+  /** The hash of the modules after the last update; `null` before the first snapshot. */
   get listHash(): number | null {
     if (this.#last === null) return null;
     if (this.#hash?.of !== this.#last) {

@@ -7,18 +7,18 @@ import {
   type SurfaceCall,
   SurfaceError,
 } from '../../../core/contract/index.js';
-import { CALLS_SCOPE, hasScope, MODULES_SCOPE } from '../api/scopes.js';
+import { hasScope, MODULES_SCOPE } from '../api/scopes.js';
 import type { EndReason, Session, Sessions } from '../sessions/sessions.js';
 import { CallFeed } from './call-feed.js';
-import { EventStream } from './event-stream.js';
+import { EventStream, encodeEvent } from './event-stream.js';
 import type { FeedUpdate, HostFeed } from './host-feed.js';
 
 const TICK_MS = 2000;
 /** A page that has missed a change finds out within this time. */
 const HEARTBEAT_MS = 4000;
 const RETRY_MS = 2000;
-/** Tabs of one session. */
-const MAX_PER_SESSION = 20;
+/** Tabs of one actor, over all sessions: the session of each is read every two seconds. */
+const MAX_PER_ACTOR = 20;
 
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' };
 
@@ -36,25 +36,28 @@ interface LiveEventsOptions {
 /** `GET /console/api/events`: changes of modules, counts, samples and new calls. */
 export class LiveEvents {
   readonly #options: LiveEventsOptions;
-  /** By the key of the session. */
+  readonly #calls: CallFeed;
+  /** By kind and id of the actor. */
   readonly #open = new Map<string, number>();
 
   constructor(options: LiveEventsOptions) {
     this.#options = options;
+    this.#calls = new CallFeed(options.host, options.log);
   }
 
   /** @param cookie of the session, which is checked again while the stream is open */
   open(session: Session, cookie: string, wantsCalls: boolean, call: SurfaceCall): Response {
     const { key } = session;
-    const count = this.#open.get(key) ?? 0;
-    if (count >= MAX_PER_SESSION) {
-      throw new SurfaceError('rate_limited', 'the session has too many open streams', {
+    const actor = `${session.actor.kind}:${session.actor.id}`;
+    const count = this.#open.get(actor) ?? 0;
+    if (count >= MAX_PER_ACTOR) {
+      throw new SurfaceError('rate_limited', 'the user has too many open streams', {
         nextActions: ['close other pages of the console'],
         headers: { 'retry-after': '10' },
       });
     }
-    this.#open.set(key, count + 1);
-    const undo: (() => void)[] = [() => this.#release(key)];
+    this.#open.set(actor, count + 1);
+    const undo: (() => void)[] = [() => this.#release(actor)];
     const stream = new EventStream(HEADERS, () => {
       for (const one of undo.splice(0)) one();
     });
@@ -76,7 +79,7 @@ export class LiveEvents {
       if (leftMs < TICK_MS) last = setTimeout(tick, Math.max(0, leftMs) + 1);
     };
     const tick = () => {
-      void this.#tick(stream, cookie, calls, call).then((found) => {
+      void this.#tick(stream, cookie, call).then((found) => {
         if (!isOpen) return;
         if (found === null && sessions.hasLapsed(current)) return end('expired');
         current = found ?? current;
@@ -90,7 +93,9 @@ export class LiveEvents {
       clearInterval(timer);
       clearTimeout(last);
     });
-    const calls = wantsCalls ? new CallFeed(this.#options.host) : null;
+    if (wantsCalls) {
+      undo.push(this.#calls.follow({ readActor: () => current.actor, send: stream.sendText }));
+    }
     stream.retry(RETRY_MS);
     stream.send('hello', { at: Date.now(), version, boot: BOOT });
     const heartbeat = setInterval(() => {
@@ -103,22 +108,13 @@ export class LiveEvents {
     return stream.response;
   }
 
-  /** Checks the session and sends new calls. Never rejects. @returns the session; `null` if unknown. */
-  async #tick(
-    stream: EventStream,
-    cookie: string,
-    calls: CallFeed | null,
-    call: SurfaceCall,
-  ): Promise<Session | null> {
+  /** Checks the session. Never rejects. @returns the session; `null` if unknown. */
+  async #tick(stream: EventStream, cookie: string, call: SurfaceCall): Promise<Session | null> {
     let session: Session | null = null;
     try {
       // Not a use: a page that is left open must not keep the session.
       session = await this.#options.sessions.find(cookie, false, call);
       if (session === null) stream.close();
-      else if (calls !== null && hasScope(session.actor, CALLS_SCOPE)) {
-        const found = await calls.read(session.actor, call.signal);
-        if (found.length > 0) stream.send('calls', { calls: found });
-      }
     } catch (error) {
       // While the store or an authenticator does not answer, the stream stays open until the session lapses.
       if (!isSurfaceError(error) && !call.signal.aborted)
@@ -127,21 +123,33 @@ export class LiveEvents {
     return session;
   }
 
-  #release(key: string): void {
-    const count = (this.#open.get(key) ?? 1) - 1;
-    if (count <= 0) this.#open.delete(key);
-    else this.#open.set(key, count);
+  #release(actor: string): void {
+    const count = (this.#open.get(actor) ?? 1) - 1;
+    if (count <= 0) this.#open.delete(actor);
+    else this.#open.set(actor, count);
   }
 }
 
 function sendUpdate(stream: EventStream, { actor }: Session, update: FeedUpdate): void {
-  if (!hasScope(actor, MODULES_SCOPE)) return;
-  const { at, changed, removed, counts, sample } = update;
-  if (changed.length + removed.length > 0) {
-    stream.send('modules', { changed: changed.map(describeModule), removed });
+  if (hasScope(actor, MODULES_SCOPE)) stream.sendText(encodeUpdate(update));
+}
+
+/** The same for all streams, and as large as what has changed. */
+const encoded = new WeakMap<FeedUpdate, string>();
+
+function encodeUpdate(update: FeedUpdate): string {
+  let text = encoded.get(update);
+  if (text === undefined) {
+    const { at, changed, removed, counts, sample } = update;
+    const modules = { changed: changed.map(describeModule), removed };
+    text = [
+      changed.length + removed.length > 0 ? encodeEvent('modules', modules) : '',
+      counts.size > 0 ? encodeEvent('counts', { at, modules: Object.fromEntries(counts) }) : '',
+      sample === null ? '' : encodeEvent('sample', sample),
+    ].join('');
+    encoded.set(update, text);
   }
-  if (counts.size > 0) stream.send('counts', { at, modules: Object.fromEntries(counts) });
-  if (sample !== null) stream.send('sample', sample);
+  return text;
 }
 
 function describeModule(snapshot: ModuleSnapshot) {

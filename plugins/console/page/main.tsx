@@ -2,11 +2,12 @@ import './style/index.css';
 import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { session } from './api.js';
-import { App } from './app.js';
-import { loadTheme } from './layout.js';
+import { Layout, loadTheme } from './layout.js';
 import { connect, disconnect, followVisibility } from './live.js';
-import { followLinks } from './location.js';
-import { loadSession } from './pages/sign-in.js';
+import { followLinks, query, segments } from './location.js';
+import { loadSession, SignIn } from './pages/sign-in.js';
+import { PAGES } from './pages.js';
+import { Empty, Loading, PageHead, useTitleFocus } from './ui/parts.js';
 
 const loaded = loadSession();
 // Meanwhile, since the first access to the storage of the browser takes long.
@@ -24,3 +25,25 @@ document.addEventListener('visibilitychange', followVisibility);
 await loaded;
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);
+
+function App() {
+  const [name = '', ...rest] = segments.value;
+  useTitleFocus(`${session.value?.id} ${segments.value.join('/')}`);
+  if (session.value === undefined) return <Loading />;
+  if (session.value === null) return <SignIn />;
+  // The name of a module is one segment: its slash is encoded.
+  const maxParts = name === 'modules' ? 1 : 0;
+  const page = PAGES.find((one) => one.name === name && rest.length <= maxParts);
+  // Another question is another page: the form starts with it.
+  const key = name === 'explain' ? String(query.value.get('request_id')) : name;
+  return <Layout>{page ? <page.Content key={key} /> : <NotFound />}</Layout>;
+}
+
+function NotFound() {
+  return (
+    <>
+      <PageHead title="Page not found" />
+      <Empty title="There is no such page">Choose one from the navigation.</Empty>
+    </>
+  );
+}

@@ -32,8 +32,10 @@ interface Route {
   readonly method: string;
   readonly path: string;
   readonly capability?: string;
+  readonly access?: 'public';
   readonly summary?: string;
   readonly deprecated?: boolean;
+  readonly operation?: { readonly body?: string; readonly response?: string };
 }
 
 export interface ConfigField {
@@ -53,7 +55,11 @@ export interface Manifest {
   readonly capabilities: readonly string[];
   readonly http_routes: readonly Route[];
   readonly admin?: { readonly entities?: readonly Entity[]; readonly actions?: readonly Action[] };
-  readonly config?: { readonly fields?: readonly ConfigField[] };
+  readonly config?: {
+    readonly read_capability?: string;
+    readonly write_capability?: string;
+    readonly fields?: readonly ConfigField[];
+  };
 }
 
 /** An entry of `GET /manifests`. */

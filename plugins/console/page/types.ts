@@ -1,5 +1,8 @@
 // What the host answers below /console/api: the members that the pages show.
 
+export type { CallRecord } from '../../../core/contract/call-record.js';
+export type { ModuleStatus } from '../../../core/contract/module-status.js';
+
 /** RFC 9457. */
 export interface Problem {
   readonly status: number;
@@ -34,70 +37,6 @@ export interface SignInMethods {
   readonly reason: string | null;
   readonly developer: boolean;
   readonly oidc: readonly { readonly issuer: string; readonly name: string }[];
-}
-
-interface RouteBreaker {
-  readonly route: string;
-  readonly state: string;
-}
-
-interface EndpointStatus {
-  readonly endpoint: string;
-  readonly state: string;
-  readonly in_flight?: number;
-  readonly calls?: number;
-  readonly failures?: number;
-  readonly until?: string | null;
-  readonly routes?: readonly RouteBreaker[];
-}
-
-interface Counts {
-  readonly calls: number;
-  readonly failed: number;
-  readonly in_flight: number;
-  readonly queued: number;
-}
-
-export interface ModuleStatus {
-  /** `null` for a file that names no module. */
-  readonly name: string | null;
-  readonly module_id?: string | null;
-  readonly file: string;
-  readonly state: string;
-  readonly digest: string | null;
-  readonly config_digest?: string | null;
-  readonly rejected_digest?: string | null;
-  readonly console?: {
-    readonly release: string | null;
-    readonly ui: readonly string[];
-    readonly grants: readonly string[];
-  };
-  readonly since: string;
-  readonly reason: string | null;
-  readonly hint: string | null;
-  readonly counts: Counts;
-  readonly endpoints: readonly EndpointStatus[];
-}
-
-export interface CallRecord {
-  readonly at: string;
-  readonly request_id: string;
-  readonly correlation_id: string;
-  readonly trace_id: string | null;
-  readonly module: string | null;
-  readonly method: string;
-  readonly route: string | null;
-  readonly status: number;
-  readonly failure: string | null;
-  readonly failure_detail?: string | null;
-  readonly actor: { readonly kind: string; readonly id: string } | string | null;
-  readonly duration_ms: number;
-  readonly provider_ms: number | null;
-  readonly attempts: number;
-  readonly endpoint: string | null;
-  readonly surface?: string;
-  readonly request_body?: unknown;
-  readonly response_body?: unknown;
 }
 
 export interface Sample {

@@ -1,13 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { define, enums, type Infer, is, object, string } from 'superstruct';
-import { ACTOR_KINDS } from '../../../core/contract/index.js';
+import { ACTOR_KINDS, type Actor } from '../../../core/contract/index.js';
 import { decryptText, encryptText } from './encrypted-text.js';
 
-const SECRET_BYTES = 32;
+/** Of the 256 bits of a cookie these name the actor, so that its sessions are found without the others. */
+const ACTOR_BYTES = 6;
+const RANDOM_BYTES = 26;
+/** In base64url, where 6 bytes are 8 characters and the rest begins behind them. */
+const ACTOR_LENGTH = 8;
 const ID_BYTES = 16;
 const COOKIE = /^[A-Za-z0-9_-]{43}$/;
 const PURPOSE = 'modgate console session';
-const PREFIX = 'session:';
+export const SESSION_PREFIX = 'session:';
 
 /** How people signed in. */
 const SIGN_IN_KINDS = ['token', 'developer', 'oidc'] as const;
@@ -34,9 +38,16 @@ const sessionRecord = object({
 /** What the store holds of a session: nothing of it reveals the token or the cookie. */
 export type SessionRecord = Infer<typeof sessionRecord>;
 
-/** The value of a new cookie: 256 random bits. */
-export function createCookieValue(): string {
-  return randomBytes(SECRET_BYTES).toString('base64url');
+type ActorName = Pick<Actor, 'kind' | 'id'>;
+
+/** The value of a new cookie: 208 random bits behind a digest of the actor. */
+export function createCookieValue(actor: ActorName): string {
+  return digestActor(actor) + randomBytes(RANDOM_BYTES).toString('base64url');
+}
+
+function digestActor({ kind, id }: ActorName): string {
+  const digest = createHash('sha256').update(`${kind}:${id}`).digest();
+  return digest.subarray(0, ACTOR_BYTES).toString('base64url');
 }
 
 export function createSessionId(): string {
@@ -46,10 +57,14 @@ export function createSessionId(): string {
 /** The key of the record of a cookie; `null` for a value that no session has. */
 export function recordKey(cookie: string): string | null {
   if (!COOKIE.test(cookie)) return null;
-  return `${PREFIX}${createHash('sha256').update(cookie).digest('hex')}`;
+  const actor = cookie.slice(0, ACTOR_LENGTH);
+  return `${SESSION_PREFIX}${actor}:${createHash('sha256').update(cookie).digest('hex')}`;
 }
 
-export const SESSION_PREFIX = PREFIX;
+/** What the keys of an actor's sessions begin with. Another actor may have the same. */
+export function actorPrefix(actor: ActorName): string {
+  return `${SESSION_PREFIX}${digestActor(actor)}:`;
+}
 
 export function parseSessionRecord(value: unknown): SessionRecord | null {
   return is(value, sessionRecord) ? value : null;

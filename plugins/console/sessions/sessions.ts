@@ -7,6 +7,7 @@ import {
   type SurfaceRecord,
 } from '../../../core/contract/index.js';
 import {
+  actorPrefix,
   createCookieValue,
   createSessionId,
   decryptToken,
@@ -17,7 +18,6 @@ import {
   type SessionRecord,
   type SignInKind,
 } from './session-record.js';
-import { readTokenExpiry } from './token-expiry.js';
 
 const IDLE_MS = 30 * 60_000;
 const MAX_AGE_MS = 8 * 3_600_000;
@@ -26,12 +26,16 @@ const VERIFY_MS = 30_000;
 /** How long a session stays valid while an authenticator does not answer. */
 const UNVERIFIED_MS = 10 * 60_000;
 const MAX_PER_ACTOR = 20;
+/** How many sessions of others end at once where the store has no room. */
+const MAX_EVICTED = 100;
 /** Sessions of this process; the store has the others. */
 const MAX_KNOWN = 10_000;
 
+const MS_PER_SECOND = 1000;
+
 /** A session that is valid now. */
 export interface Session {
-  /** Of its record. */
+  /** The key of its record. */
   readonly key: string;
   readonly record: SessionRecord;
   /** Made by the host. */
@@ -60,7 +64,14 @@ interface Verification {
   readonly call: SurfaceCall;
 }
 
-export type SessionsContext = Pick<SurfaceContext, 'authenticate' | 'records'>;
+interface StoredSession {
+  readonly key: string;
+  readonly record: SessionRecord;
+}
+
+export interface SessionsContext extends Pick<SurfaceContext, 'authenticate' | 'records'> {
+  readonly host: Pick<SurfaceContext['host'], 'admit'>;
+}
 
 /** The sessions of the console. */
 export class Sessions {
@@ -83,9 +94,10 @@ export class Sessions {
    */
   async begin(token: string, via: SignInKind, call: SurfaceCall): Promise<string | null> {
     const actor = await this.#context.authenticate({ scheme: 'bearer', token }, call);
-    if (actor === null) return null;
+    if (actor === null || actor.kind === 'anonymous') return null;
+    this.#context.host.admit(actor);
     await this.#endOldest(actor, MAX_PER_ACTOR - 1);
-    const cookie = createCookieValue();
+    const cookie = createCookieValue(actor);
     const key = recordKey(cookie) ?? '';
     const now = this.#now();
     const endsAt = Math.min(
@@ -103,7 +115,7 @@ export class Sessions {
       endsAt: Math.floor(endsAt),
       token: encryptToken(token, cookie),
     };
-    await this.#context.records.set(key, record, { expiresAt: storedUntil(record) });
+    await this.#storeNew(key, record);
     this.#remember(key, { actor, verifiedAt: now, askedAt: now, usedAt: now });
     // Others may have begun at the same time.
     await this.#endOldest(actor, MAX_PER_ACTOR, key);
@@ -168,9 +180,13 @@ export class Sessions {
   }
 
   /** Those that have not ended, oldest first. */
-  async list(): Promise<readonly { readonly key: string; readonly record: SessionRecord }[]> {
+  list(): Promise<readonly StoredSession[]> {
+    return this.#list(SESSION_PREFIX);
+  }
+
+  async #list(prefix: string): Promise<readonly StoredSession[]> {
     const now = this.#now();
-    const found = (await this.#context.records.list(SESSION_PREFIX)).flatMap(readSession);
+    const found = (await this.#context.records.list(prefix)).flatMap(readSession);
     return found
       .filter(({ record }) => now < Math.min(record.endsAt, record.usedAt + IDLE_MS))
       .sort((a, b) => a.record.createdAt - b.record.createdAt);
@@ -181,13 +197,37 @@ export class Sessions {
    * @param most how many stay
    * @param newest the key of one that stays, also if the clock was set back
    */
-  async #endOldest({ kind, id }: Actor, most: number, newest?: string): Promise<void> {
-    const all = await this.list();
-    const own = all.filter(({ record }) => record.actor.kind === kind && record.actor.id === id);
+  async #endOldest(actor: Actor, most: number, newest?: string): Promise<void> {
+    const own = await this.#listOwn(actor);
     const others = own.filter(({ key }) => key !== newest);
     for (const { key } of others.slice(0, Math.max(0, own.length - most))) {
       await this.end(key, 'revoked');
     }
+  }
+
+  async #listOwn({ kind, id }: Pick<Actor, 'kind' | 'id'>): Promise<readonly StoredSession[]> {
+    const found = await this.#list(actorPrefix({ kind, id }));
+    return found.filter(({ record }) => record.actor.kind === kind && record.actor.id === id);
+  }
+
+  /** Where the store has no room, sessions end: the oldest of the actor, otherwise those least used. */
+  async #storeNew(key: string, record: SessionRecord): Promise<void> {
+    const options = { expiresAt: storedUntil(record) };
+    try {
+      await this.#context.records.set(key, record, options);
+    } catch (error) {
+      if (!isSurfaceError(error) || error.code !== 'unavailable') throw error;
+      const own = await this.#listOwn(record.actor);
+      // Several at once, because all sessions have to be read.
+      const evicted = own.length > 0 ? own.slice(0, 1) : await this.#listLeastUsed();
+      for (const { key } of evicted) await this.end(key, 'revoked');
+      await this.#context.records.set(key, record, options);
+    }
+  }
+
+  async #listLeastUsed(): Promise<readonly StoredSession[]> {
+    const all = [...(await this.list())].sort((a, b) => a.record.usedAt - b.record.usedAt);
+    return all.slice(0, MAX_EVICTED);
   }
 
   /** Asks the authenticators again. @returns `null` when the session has ended. */
@@ -196,7 +236,8 @@ export class Sessions {
     if (token === null) return this.#end(key, 'revoked');
     const now = this.#now();
     try {
-      const actor = await this.#context.authenticate({ scheme: 'bearer', token }, call);
+      const credentials = { scheme: 'bearer', token };
+      const actor = await this.#context.authenticate(credentials, call, { isKept: true });
       const isSame = actor?.kind === record.actor.kind && actor.id === record.actor.id;
       if (actor === null || !isSame) return this.#end(key, 'revoked');
       return { actor, verifiedAt: now, askedAt: now, usedAt: now };
@@ -279,4 +320,21 @@ function expiryOf({ expiresAt }: Actor): number {
 function readSession({ key, value }: SurfaceRecord) {
   const record = parseSessionRecord(value);
   return record === null ? [] : [{ key, record }];
+}
+
+/**
+ * When a signed token expires, in milliseconds since 1970; `null` for any other token. Only to end a session
+ * in time: whether the token is valid, the authenticators decide.
+ */
+function readTokenExpiry(token: string): number | null {
+  const [, payload, , ...rest] = token.split('.');
+  if (payload === undefined || rest.length > 0) return null;
+  try {
+    const { exp } = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as {
+      readonly exp?: unknown;
+    };
+    return typeof exp === 'number' && Number.isFinite(exp) ? exp * MS_PER_SECOND : null;
+  } catch {
+    return null;
+  }
 }

@@ -1,7 +1,7 @@
-import type { Configuration } from 'openid-client';
+import type { Configuration, CustomFetchOptions } from 'openid-client';
 import type { Secret } from '../../../core/contract/index.js';
 import { isLoopbackName, type OidcIssuerConfig } from '../config.js';
-import { fetchFromIssuer } from './issuer-fetch.js';
+import { OIDC_CALLBACK } from '../paths.js';
 
 /** For each request to the issuer. Seconds. */
 const TIMEOUT_SECONDS = 5;
@@ -15,24 +15,38 @@ interface SignInChecks {
   readonly verifier: string;
 }
 
+interface SignInBegin {
+  readonly url: URL;
+  readonly checks: SignInChecks;
+  /** The path that the issuer sends the answer to. */
+  readonly callback: string;
+}
+
 /** One issuer at which people sign in: authorization code with PKCE. */
 export class OidcClient {
   readonly issuer: string;
+  /** Of this issuer alone: `/console/api/oidc/callback/login.example`. */
+  readonly ownCallback: string;
   readonly #config: OidcIssuerConfig;
   readonly #secret: Secret | null;
+  readonly #isOnly: boolean;
   #discovered: { readonly configuration: Promise<Configuration>; readonly at: number } | null =
     null;
 
-  constructor(config: OidcIssuerConfig, secret: Secret | null) {
+  /** @param isOnly whether it is the only issuer */
+  constructor(config: OidcIssuerConfig, secret: Secret | null, isOnly: boolean) {
     this.issuer = config.issuer;
+    this.ownCallback = `${OIDC_CALLBACK}/${toSegment(config.issuer)}`;
+    this.#isOnly = isOnly;
     this.#config = config;
     this.#secret = secret;
   }
 
   /** The address to send the browser to, and what has to come back. */
-  async begin(redirectUri: string): Promise<{ readonly url: URL; readonly checks: SignInChecks }> {
+  async begin(origin: string): Promise<SignInBegin> {
     const client = await import('openid-client');
     const configuration = await this.#discover();
+    const callback = this.#findCallback(configuration);
     const checks: SignInChecks = {
       state: client.randomState(),
       nonce: client.randomNonce(),
@@ -40,7 +54,7 @@ export class OidcClient {
     };
     const { scopes = ['openid'], resource } = this.#config;
     const url = client.buildAuthorizationUrl(configuration, {
-      redirect_uri: redirectUri,
+      redirect_uri: origin + callback,
       response_type: 'code',
       scope: [...new Set(['openid', ...scopes])].join(' '),
       code_challenge: await client.calculatePKCECodeChallenge(checks.verifier),
@@ -49,7 +63,17 @@ export class OidcClient {
       nonce: checks.nonce,
       ...(resource !== undefined && { resource }),
     });
-    return { url, checks };
+    return { url, checks, callback };
+  }
+
+  /**
+   * One path for all issuers would let one of them take the code of another (mix-up), unless the answer names its
+   * issuer (RFC 9207), which openid-client then requires.
+   */
+  #findCallback(configuration: Configuration): string {
+    const metadata = configuration.serverMetadata();
+    const isNamed = metadata.authorization_response_iss_parameter_supported === true;
+    return this.#isOnly || isNamed ? OIDC_CALLBACK : this.ownCallback;
   }
 
   /**
@@ -97,7 +121,46 @@ export class OidcClient {
     return client.discovery(url, clientId, undefined, authentication, {
       timeout: TIMEOUT_SECONDS,
       [client.customFetch]: fetchFromIssuer,
-      ...(isPlain && { execute: [client.allowInsecureRequests] }),
+      // Without it, the signature of an ID token is not verified where TLS protects the token endpoint.
+      execute: [
+        client.enableNonRepudiationChecks,
+        ...(isPlain ? [client.allowInsecureRequests] : []),
+      ],
     });
   }
+}
+
+/** The URL of an issuer as one segment of a path that people can read: `login.example-realms-acme`. */
+function toSegment(issuer: string): string {
+  return issuer
+    .replace(/^https?:\/\//, '')
+    .replace(/[^A-Za-z0-9.-]+/g, '-')
+    .replace(/-+$/, '');
+}
+
+/** Metadata, keys and tokens have a few kilobytes. */
+const MAX_RESPONSE_BYTES = 256 * 1024;
+
+/**
+ * Fetches a response of an issuer for openid-client, which limits the time and not the size.
+ * @throws Error for a longer response.
+ */
+export async function fetchFromIssuer(url: string, options: CustomFetchOptions): Promise<Response> {
+  const { body: sent, headers, ...rest } = options;
+  const response = await fetch(url, {
+    ...rest,
+    body: sent ?? null,
+    // A compressed response could be much larger than what was received.
+    headers: { ...headers, 'accept-encoding': 'identity' },
+  });
+  const { body, status, statusText, headers: received } = response;
+  if (body === null) return response;
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of body) {
+    size += piece.length;
+    if (size > MAX_RESPONSE_BYTES) throw new Error('the response of the issuer exceeds 256 KiB');
+    pieces.push(piece);
+  }
+  return new Response(Buffer.concat(pieces), { status, statusText, headers: received });
 }

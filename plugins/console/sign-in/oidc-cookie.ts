@@ -9,6 +9,8 @@ export interface PendingSignIn {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
+  /** The path that the issuer sends the answer to. */
+  readonly callback: string;
   /** The page to return to. */
   readonly page: string;
   readonly expiresAt: number;
@@ -27,6 +29,7 @@ const pendingSignIn = object({
   state: string(),
   nonce: string(),
   verifier: string(),
+  callback: string(),
   page: string(),
   version: enums(['1']),
 });

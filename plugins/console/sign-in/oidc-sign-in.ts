@@ -1,21 +1,31 @@
-import { timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import {
   isSurfaceError,
   type Log,
   type SurfaceCall,
   type SurfaceContext,
   SurfaceError,
+  type SurfaceRecords,
 } from '../../../core/contract/index.js';
 import { createRedirect } from '../api/json.js';
 import type { OidcIssuerConfig } from '../config.js';
-import { CONSOLE, OIDC } from '../paths.js';
+import { CONSOLE } from '../paths.js';
 import { formatCookie, OIDC_COOKIE, readCookie } from '../sessions/session-cookie.js';
+import { ClientShares } from './client-shares.js';
 import { OidcClient } from './oidc-client.js';
 import { OidcCookies, PENDING_SECONDS, type PendingSignIn } from './oidc-cookie.js';
 import type { SignIn } from './sign-in.js';
 
-const CALLBACK = `${OIDC}/callback`;
 const WARN_INTERVAL_MS = 1000;
+/** States that are remembered as used; they expire after 10 minutes in any case. */
+const MAX_USED = 10_000;
+/**
+ * Of them in the store, where the other processes see them. Anonymous clients make them, so they must leave room
+ * for sessions; beyond it, each process remembers its own alone.
+ */
+const MAX_STORED_USED = 100;
+const USED_PREFIX = 'oidc-used:';
+const STORED_MS = PENDING_SECONDS * 1000;
 /** A page of the console; nothing else may be the target of the redirect. */
 const PAGE = /^\/console(?:[/?][\w!$&'()*+,\-./:;=?@~%]*)?$/;
 
@@ -29,6 +39,11 @@ export class OidcSignIn {
   readonly #signIn: SignIn;
   readonly #log: Log;
   readonly #warnedAt = new Map<string, number>();
+  /** States whose answer has come. */
+  readonly #used = new Set<string>();
+  readonly #shares = new ClientShares();
+  readonly #records: SurfaceRecords;
+  #stored = { count: 0, since: Number.NEGATIVE_INFINITY };
 
   constructor(
     issuers: readonly OidcIssuerConfig[],
@@ -40,16 +55,22 @@ export class OidcSignIn {
       issuers.map((config) => {
         const { client_secret: reference } = config;
         const secret = reference === undefined ? null : context.secret(reference);
-        return [config.issuer, new OidcClient(config, secret)];
+        return [config.issuer, new OidcClient(config, secret, issuers.length === 1)];
       }),
     );
+    assertDistinct([...this.#clients.values()]);
+    this.#records = context.records;
     this.#cookies = new OidcCookies(context.records);
     this.#signIn = signIn;
     this.#log = context.log;
   }
 
   /** `GET /console/api/oidc/start?issuer=&return=`: sends the browser to the issuer. */
-  async start(request: Request, { origin }: SurfaceCall): Promise<Response> {
+  start(request: Request, call: SurfaceCall): Promise<Response> {
+    return this.#shares.run(call.network, () => this.#start(request, call));
+  }
+
+  async #start(request: Request, { origin }: SurfaceCall): Promise<Response> {
     const { searchParams } = new URL(request.url);
     const client = this.#clients.get(searchParams.get('issuer') ?? '');
     if (client === undefined) {
@@ -64,8 +85,9 @@ export class OidcSignIn {
     const wanted = searchParams.get('return') ?? CONSOLE;
     const page = PAGE.test(wanted) ? wanted : CONSOLE;
     try {
-      const { url, checks } = await client.begin(origin + CALLBACK);
-      const value = await this.#cookies.encrypt({ issuer: client.issuer, ...checks, page });
+      const { url, checks, callback } = await client.begin(origin);
+      const pending = { issuer: client.issuer, ...checks, callback, page };
+      const value = await this.#cookies.encrypt(pending);
       const cookie = formatCookie(OIDC_COOKIE, origin, value, PENDING_SECONDS);
       return createRedirect(url.href, [cookie]);
     } catch (error) {
@@ -79,7 +101,11 @@ export class OidcSignIn {
   }
 
   /** `GET /console/api/oidc/callback`: the browser comes back from the issuer. */
-  async finish(request: Request, call: SurfaceCall): Promise<Response> {
+  finish(request: Request, call: SurfaceCall): Promise<Response> {
+    return this.#shares.run(call.network, () => this.#finish(request, call));
+  }
+
+  async #finish(request: Request, call: SurfaceCall): Promise<Response> {
     const { origin } = call;
     if (origin === null) {
       throw new SurfaceError('forbidden', 'the host does not know its address: set --public-url');
@@ -90,11 +116,19 @@ export class OidcSignIn {
     const pending = cookie === null ? null : await this.#cookies.decrypt(cookie);
     const client = pending && this.#clients.get(pending.issuer);
     if (pending === null || !client) return fail('expired');
-    const answer = new URL(`${origin}${CALLBACK}${new URL(request.url).search}`);
+    const { pathname, search } = new URL(request.url);
+    // The path says which issuer has answered.
+    if (pathname !== pending.callback) return fail('failed');
+    const answer = new URL(`${origin}${pathname}${search}`);
     // Before anything else: without its state the answer belongs to another browser.
     if (!hasState(answer, pending)) return fail('failed');
     if (answer.searchParams.get('error') === 'access_denied') return fail('denied');
+    // Each answer makes a request with the secret of the client: one state, one request.
+    if (this.#used.has(pending.state)) return fail('failed');
+    this.#shares.countExchange(call.network);
+    this.#remember(pending.state);
     try {
+      if (!(await this.#isFirstUse(pending))) return fail('failed');
       const token = await client.finish(answer, pending);
       const session = await this.#signIn.begin(token, 'oidc', request, call);
       return createRedirect(pending.page, [done, session]);
@@ -105,6 +139,24 @@ export class OidcSignIn {
       const isDown = isSurfaceError(error) && error.code === 'unavailable';
       return fail(isDown ? 'unavailable' : 'failed');
     }
+  }
+
+  #remember(state: string): void {
+    this.#used.add(state);
+    for (const oldest of this.#used) {
+      if (this.#used.size <= MAX_USED) break;
+      this.#used.delete(oldest);
+    }
+  }
+
+  /** Whether no other process has seen the state. @throws SurfaceError while the store does not answer. */
+  async #isFirstUse({ state, expiresAt }: PendingSignIn): Promise<boolean> {
+    const now = performance.now();
+    if (now - this.#stored.since >= STORED_MS) this.#stored = { count: 0, since: now };
+    if (this.#stored.count >= MAX_STORED_USED) return true;
+    this.#stored.count += 1;
+    const digest = createHash('sha256').update(state).digest('base64url');
+    return this.#records.set(USED_PREFIX + digest, true, { expiresAt, only: 'absent' });
   }
 
   /** Requests without credentials lead here: at most one line a second for each issuer. */
@@ -123,6 +175,17 @@ function assertTrusted(issuers: readonly OidcIssuerConfig[], trusted: readonly s
   if (unknown === undefined) return;
   const where = `surfaces.console.oidc names the issuer '${unknown.issuer}'`;
   throw new SurfaceError('validation_failed', `${where}: add it to the issuers file`);
+}
+
+/** @throws SurfaceError for issuers whose answers could not be told apart. */
+function assertDistinct(clients: readonly OidcClient[]): void {
+  const paths = clients.map(({ ownCallback }) => ownCallback);
+  const repeated = paths.find((path, index) => paths.indexOf(path) !== index);
+  if (repeated === undefined) return;
+  throw new SurfaceError(
+    'validation_failed',
+    `surfaces.console.oidc has two issuers for ${repeated}`,
+  );
 }
 
 function hasState({ searchParams }: URL, { state }: PendingSignIn): boolean {

@@ -2,6 +2,7 @@ import {
   type Actor,
   type HostApi,
   isSurfaceError,
+  type Manifest,
   type SurfaceCall,
   type SurfaceContext,
   SurfaceError,
@@ -12,7 +13,6 @@ import { CONSOLE } from '../paths.js';
 import { formatCookie, readCookie, SESSION_COOKIE } from '../sessions/session-cookie.js';
 import { recordKey, type SignInKind } from '../sessions/session-record.js';
 import type { Sessions } from '../sessions/sessions.js';
-import { createDeveloperToken } from './developer-token.js';
 
 const MAX_TOKEN_LENGTH = 16_384;
 const UNAVAILABLE =
@@ -81,7 +81,7 @@ export class SignIn {
     call: SurfaceCall,
   ): Promise<string> {
     const { origin } = call;
-    if (origin === null) throw new SurfaceError('forbidden', UNAVAILABLE);
+    if (origin === null) throw createUnknownOrigin();
     const cookie = await this.#sessions.begin(token, via, call);
     if (cookie === null) throw createRejectedToken();
     const before = readCookie(SESSION_COOKIE, origin, request.headers.get('cookie'));
@@ -94,7 +94,7 @@ export class SignIn {
   async #findDeveloper(call: SurfaceCall): Promise<Actor | null> {
     try {
       const token = createDeveloperToken([]);
-      return await this.#context.authenticate({ scheme: 'bearer', token }, call);
+      return await this.#context.authenticate({ scheme: 'bearer', token }, call, { isKept: true });
     } catch (error) {
       // Another authenticator does not answer.
       if (isSurfaceError(error)) return null;
@@ -103,10 +103,42 @@ export class SignIn {
   }
 }
 
+/** A 403 where the host does not know under which origin browsers reach it. */
+export function createUnknownOrigin(): SurfaceError {
+  return new SurfaceError('forbidden', UNAVAILABLE, {
+    errors: [{ field: 'public-url', reason: 'not set' }],
+    nextActions: ['ask the operators of the host to set --public-url'],
+  });
+}
+
 function createRejectedToken(): SurfaceError {
   return new SurfaceError('unauthorized', 'the token is not valid', {
     errors: [{ field: 'token', reason: 'not valid' }],
     nextActions: ['sign in with a valid bearer token'],
     headers: { 'www-authenticate': 'Session' },
   });
+}
+
+/** The scopes of the host's own routes and of consoles. */
+const HOST_SCOPES = [
+  'console.admin',
+  'modgate.approvals',
+  'modgate.audit.read',
+  'modgate.calls.read',
+  'modgate.explain',
+  'modgate.metrics.read',
+  'modgate.modules.read',
+  'modgate.plugins.read',
+  'modgate.sessions',
+] as const;
+/** Below the limit of the authenticator for development tokens. */
+const MAX_LENGTH = 7000;
+
+/** A development token of a user who may do everything that these modules offer. */
+function createDeveloperToken(manifests: readonly Manifest[]): string {
+  const capabilities = manifests.flatMap((manifest) => manifest.capabilities);
+  const scopes = [...new Set([...HOST_SCOPES, ...capabilities])].join(',');
+  const token = `dev-user:developer:${scopes}`;
+  // A system needs no scopes, but it is not a person.
+  return token.length > MAX_LENGTH ? 'dev-system:developer' : token;
 }

@@ -1,14 +1,15 @@
 import {
   type ApiDocument,
   type ApiOperation,
+  asList,
   asObject,
   asText,
+  type JsonObject,
   readExamples,
   readMedia,
 } from './api-document.js';
 import { create, createField } from './dom.js';
 import { formatJson } from './json-text.js';
-import { createSample } from './sample-value.js';
 
 export interface ApiRequest {
   readonly method: string;
@@ -29,6 +30,8 @@ interface Input {
   readonly name: string;
   readonly isRest: boolean;
   readonly control: HTMLInputElement;
+  /** The value of an empty control. */
+  readonly createDefault: () => string;
 }
 
 /** A form that sends a request and shows its response. */
@@ -62,6 +65,17 @@ export function createTryIt(
   return form;
 }
 
+function isKey(parameter: JsonObject): boolean {
+  return parameter['in'] === 'header' && parameter['name'] === 'idempotency-key';
+}
+
+/** Also where the page has no TLS, and so no `randomUUID`. */
+function createKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join(
+    '',
+  );
+}
+
 function createInputs({ parameters }: ApiOperation): Input[] {
   return parameters.map((parameter) => {
     const place = asText(parameter['in']);
@@ -70,7 +84,13 @@ function createInputs({ parameters }: ApiOperation): Input[] {
       place,
       name: asText(parameter['name']),
       isRest: parameter['x-modgate-rest'] === true,
-      control: create('input', { type: 'text', required: isRequired, autocomplete: 'off' }),
+      control: create('input', {
+        type: 'text',
+        required: isRequired && !isKey(parameter),
+        placeholder: isKey(parameter) ? 'a new one for each call' : '',
+        autocomplete: 'off',
+      }),
+      createDefault: isKey(parameter) ? createKey : () => '',
     };
   });
 }
@@ -94,8 +114,8 @@ function createRequest(
   let target = path;
   const query: string[] = [];
   const headers: Record<string, string> = { accept: 'application/json' };
-  for (const { place, name, isRest, control } of inputs) {
-    const { value } = control;
+  for (const { place, name, isRest, control, createDefault } of inputs) {
+    const value = control.value || createDefault();
     if (place === 'path') target = target.replace(`{${name}}`, () => encodeSegments(value, isRest));
     if (value === '') continue;
     if (place === 'query') query.push(`${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
@@ -156,4 +176,35 @@ function parse(text: string): unknown {
   } catch {
     return null;
   }
+}
+
+/** A value to start from: the required members of an object, with the example or default of each. */
+function createSample(api: ApiDocument, schema: unknown, depth = 0): unknown {
+  const followed = api.follow(schema);
+  const { type, enum: values, examples, default: value } = followed;
+  const [example = value] = asList(examples);
+  if (example !== undefined) return example;
+  if ('const' in followed) return followed['const'];
+  if (Array.isArray(values)) return values[0];
+  const [alternative] = [...asList(followed['anyOf']), ...asList(followed['oneOf'])];
+  if (alternative !== undefined && depth < 5) return createSample(api, alternative, depth + 1);
+  switch (Array.isArray(type) ? type[0] : type) {
+    case 'string':
+      return '';
+    case 'integer':
+    case 'number':
+      return 0;
+    case 'boolean':
+      return false;
+    case 'null':
+      return null;
+    case 'array':
+      return [];
+  }
+  const properties = asObject(followed['properties']);
+  const names = asList(followed['required']).filter((name) => typeof name === 'string');
+  if (depth >= 5) return {};
+  return Object.fromEntries(
+    names.map((name) => [name, createSample(api, properties[name], depth + 1)]),
+  );
 }

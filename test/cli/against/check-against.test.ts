@@ -25,6 +25,7 @@ interface Change {
   readonly change: string;
   readonly detail: string | null;
   readonly capabilities: { readonly added: string[]; readonly removed: string[] };
+  readonly permissions?: { readonly added: object[]; readonly removed: object[] };
   readonly routes: {
     readonly added: readonly Facts[];
     readonly removed: readonly (Facts & {
@@ -151,6 +152,28 @@ describe('modgate check --against', () => {
         'the routes and capabilities are the same, but other settings differ',
       );
       expect(slow?.routes).to.deep.equal({ added: [], removed: [], changed: [] });
+    });
+
+    it('lists what permissions open besides routes', async () => {
+      const base = buildManifest('crm', [READ, WRITE]) as object;
+      const field = { service: 'crm', key: 'size', type: { kind: 'int' } };
+      place.write('manifest.json', {
+        ...base,
+        admin: { entities: [{ name: 'items', read_capability: 'crm.read', list_path: '/list' }] },
+        config: { read_capability: 'crm.read', write_capability: 'crm.write', fields: [field] },
+      });
+      const { modules } = await compare(host.url, 'manifest.json');
+      expect(modules[0]?.permissions).to.deep.equal({
+        added: [
+          { permission: 'crm.read', opens: 'entity items' },
+          { permission: 'crm.read', opens: 'configuration (read)' },
+          { permission: 'crm.write', opens: 'configuration (read)' },
+          { permission: 'crm.write', opens: 'configuration (write)' },
+        ],
+        removed: [],
+      });
+      const text = await place.run(['check', '--against', host.url, 'manifest.json'], READER);
+      expect(text.stdout).to.include('      + permission crm.write opens configuration (write)\n');
     });
 
     it('counts the calls of a removed route with every outcome', async () => {

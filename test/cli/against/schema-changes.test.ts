@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { listSchemaChanges } from '../../../core/cli/against/schema-changes.js';
+import { listSchemaChanges } from '../../../core/cli/against/compare-schemas.js';
 import type { JsonSchema } from '../../../core/contract/index.js';
 import { createWorkplace } from '../../support/cli/run-in.js';
 import { describeModule } from '../../support/http/modules.js';
@@ -59,7 +59,8 @@ const CHANGES: readonly Row[] = [
 
 /** The changed places, each once; the value as a whole is a point. */
 function show(key: 'input_schema' | 'output_schema', before: unknown, after: unknown): string {
-  const changes = listSchemaChanges({ [key]: before }, { [key]: after });
+  const describe = (schema: unknown) => ({ operation: { [key]: schema }, shared: {} });
+  const changes = listSchemaChanges(describe(before), describe(after));
   const places = changes.map(({ place, breaks }) => `${breaks ? '!' : ''}${place || '.'}`);
   return [...new Set(places)].join(' ');
 }
@@ -71,6 +72,22 @@ describe('changes of schemas', () => {
       expect(show('output_schema', before, after), 'output').to.equal(output);
     });
   }
+
+  it('lead through shared schemas, also out of branches that are written alike', () => {
+    const operation = {
+      input_schema: { $ref: 'manifest:schemas/Item' },
+      query_schema: { properties: { at: { anyOf: [{ $ref: 'manifest:schemas/Size' }] } } },
+    };
+    const describe = (size: JsonSchema) => ({
+      operation: structuredClone(operation),
+      shared: { Item: { properties: { size: { $ref: 'manifest:schemas/Size' } } }, Size: size },
+    });
+    const changes = listSchemaChanges(describe({ maximum: 9 }), describe({ maximum: 8 }));
+    expect(changes.map(({ place, change }) => `${place} ${change}`)).to.deep.equal([
+      '/size maximum has changed',
+      '/at anyOf has changed',
+    ]);
+  });
 
   describe('against a running host', () => {
     const describeShop = (url: string, operation: object) =>

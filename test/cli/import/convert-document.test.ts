@@ -77,7 +77,7 @@ describe('an imported OpenAPI document', () => {
     ]);
   });
 
-  it('keeps what its schemas refer to in local definitions', () => {
+  it('shares what its schemas refer to', () => {
     const { manifest } = convert({
       paths: {
         '/items': { post: { ...jsonBody({ $ref: '#/components/schemas/It~1em' }), responses: OK } },
@@ -96,14 +96,17 @@ describe('an imported OpenAPI document', () => {
       },
     });
     expect(manifest.http_routes[0]?.operation?.input_schema).to.deep.equal({
-      $ref: '#/$defs/It_em',
-      $defs: {
-        It_em: {
-          type: 'object',
-          properties: { parent: { $ref: '#/$defs/It_em' }, kind: { $ref: '#/$defs/Kind' } },
+      $ref: 'manifest:schemas/It_em',
+    });
+    expect(manifest.schemas).to.deep.equal({
+      It_em: {
+        type: 'object',
+        properties: {
+          parent: { $ref: 'manifest:schemas/It_em' },
+          kind: { $ref: 'manifest:schemas/Kind' },
         },
-        Kind: { type: 'string', enum: ['a', 'b'] },
       },
+      Kind: { type: 'string', enum: ['a', 'b'] },
     });
   });
 
@@ -184,25 +187,39 @@ describe('an imported OpenAPI document', () => {
     expect(rules).to.deep.equal([undefined, 'optional', 'none', 'required']);
   });
 
+  it('carries other media types as bytes', () => {
+    const upload = convertOne(
+      {
+        requestBody: { content: { 'multipart/form-data': {}, 'image/png; a=b': {} } },
+        responses: { 200: { content: { 'image/*': {} } } },
+      },
+      'post',
+    );
+    expect(upload.route?.operation).to.deep.equal({
+      body: 'bytes',
+      body_types: ['multipart/form-data', 'image/png'],
+      response: 'bytes',
+    });
+    expect(upload.listed).to.deep.equal([]);
+  });
+
+  it('takes parameters of the path that may hold a slash', () => {
+    const parameters = [
+      { in: 'path', name: 'a.b', 'x-multi-segment': true },
+      { in: 'path', name: 'c', example: 'x/y' },
+      { in: 'path', name: 'd' },
+    ];
+    const { route } = convertOne({ parameters }, 'get', '/{a.b}/{c}/{d}');
+    expect(route?.operation?.encoded).to.deep.equal(['a_b', 'c']);
+  });
+
   describe('lists', () => {
     const CASES: readonly [what: string, operation: object, method: string, listed: string][] = [
       [
-        'a body that is not JSON',
-        { requestBody: { content: { 'multipart/form-data': {} } } },
-        'post',
-        'the operation: its body is multipart/form-data: the host accepts JSON only',
-      ],
-      [
-        'a response that is not JSON',
-        { responses: { 200: { content: { 'image/png': {} } } } },
-        'get',
-        'the operation: it answers image/png: the host accepts JSON only',
-      ],
-      [
-        'an operation that only redirects',
+        'a redirect',
         { responses: { 302: { description: 'there' } } },
         'get',
-        'the operation: it answers 302: the host expects 2xx',
+        'redirect 302: name its origins in responses.redirects of the descriptor, in raw mode',
       ],
       [
         'a cookie',
@@ -257,11 +274,18 @@ describe('an imported OpenAPI document', () => {
     }
 
     it('paths that no request can have', () => {
-      for (const path of ['/a#b', '/a?b=1', '/a/', '/a//b', '/{a}.json', '/console-bridge/x']) {
+      for (const path of ['/a#b', '/a//', '/a//b', '/{a}{b}', '/console-bridge/x']) {
         const { route, listed } = convertOne({}, 'get', path);
         expect(route, path).to.equal(undefined);
         expect(listed[0]).to.match(/: the operation: /);
       }
+    });
+
+    it('nothing for paths as services have them', () => {
+      const paths = ['/a/', '/{a}.json', '/{a}:cancel', '/Items({key})', '/caf%C3%A9-{x}'];
+      for (const path of paths) expect(convertOne({}, 'get', path).listed, path).to.deep.equal([]);
+      const { route } = convertOne({}, 'get', '/caf%C3%A9-{x y}/');
+      expect(route?.path).to.equal('/café-{x_y}/');
     });
 
     it('the second of two operations with one shape', () => {
@@ -291,29 +315,36 @@ describe('an imported OpenAPI document', () => {
 
     it('HEAD where the import makes no GET route of the path', () => {
       const head = { responses: OK };
-      const image = { responses: { 200: { content: { 'image/png': {} } } } };
       const { unmapped } = convert({
         paths: {
           '/alone': { head },
-          '/image': { head, get: image },
           '/both': { head, get: { responses: OK } },
         },
       });
       const heads = unmapped.filter(({ place }) => place.startsWith('HEAD'));
       const reason = 'the host answers HEAD through a GET route, which this path does not have';
-      expect(heads).to.deep.equal([
-        { place: 'HEAD /alone', part: 'the operation', reason },
-        { place: 'HEAD /image', part: 'the operation', reason },
-      ]);
+      expect(heads).to.deep.equal([{ place: 'HEAD /alone', part: 'the operation', reason }]);
     });
 
     it('nothing for headers that reach every provider', () => {
       const names = ['If-Match', 'idempotency-key', 'Prefer', 'Authorization', 'Accept-Language'];
-      const parameters = names.map((name) => ({ in: 'header', name }));
+      const parameters = names.map((name) => ({ in: 'header', name, required: true }));
       const { route, listed } = convertOne({ parameters }, 'delete');
       expect(listed).to.deep.equal([]);
       expect(route?.operation?.idempotency).to.equal('requires_key');
+      const optional = parameters.map((parameter) => ({ ...parameter, required: false }));
+      expect(convertOne({ parameters: optional }, 'delete').route?.operation).not.to.have.property(
+        'idempotency',
+      );
     });
+  });
+
+  it('keeps an operation whose document names errors alone', () => {
+    const responses = { 400: { description: 'invalid' }, 404: { description: 'none' } };
+    const { route, listed } = convertOne({ responses }, 'delete');
+    expect(route).to.include({ method: 'DELETE', path: '/items' });
+    expect(route?.operation?.output_schema).to.equal(undefined);
+    expect(listed).to.deep.equal([]);
   });
 
   for (const openapi of ['3.0.3', '3.1.0']) {

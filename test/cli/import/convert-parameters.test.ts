@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { convertParameters } from '../../../core/cli/import/convert-parameters.js';
 import { parseOpenApi } from '../../../core/cli/import/openapi-document.js';
+import { SharedDefinitions } from '../../../core/cli/import/shared-definitions.js';
 import { UnmappedParts } from '../../../core/cli/import/unmapped.js';
 import { QuerySchema } from '../../../core/schema/query-schema.js';
 
@@ -16,10 +17,11 @@ const DOCUMENT = parseOpenApi({
 /** The property of the query parameter `tags`, what is listed, and which queries violate it. */
 function convertTags(schema: object, more: object = {}) {
   const unmapped = new UnmappedParts();
+  const shared = new SharedDefinitions(DOCUMENT);
   const { querySchema } = convertParameters(
     { parameters: [{ in: 'query', name: 'tags', schema, ...more }] },
     {},
-    { document: DOCUMENT, place: 'GET /a', unmapped },
+    { document: DOCUMENT, place: 'GET /a', unmapped, shared },
   );
   const { properties } = querySchema as { properties: { tags: object } };
   const compiled = new QuerySchema({ type: 'object', properties });
@@ -109,8 +111,13 @@ describe('an imported query parameter', () => {
 describe('an imported header parameter', () => {
   const list = (names: readonly string[]) => {
     const unmapped = new UnmappedParts();
+    const shared = new SharedDefinitions(DOCUMENT);
     const parameters = names.map((name) => ({ in: 'header', name }));
-    convertParameters({ parameters }, {}, { document: DOCUMENT, place: 'GET /a', unmapped });
+    convertParameters(
+      { parameters },
+      {},
+      { document: DOCUMENT, place: 'GET /a', unmapped, shared },
+    );
     return unmapped.list().map(({ part, reason }) => `${part}: ${reason}`);
   };
 

@@ -58,7 +58,7 @@ describe('modgate import openapi', () => {
       [
         'wrote modules.d/acme-shop/manifest.json',
         'wrote modules.d/acme-shop.yaml',
-        'module acme/shop: 1 routes, capabilities: acme/shop.items.read',
+        'module acme/shop: 1 of 1 operations became routes, capabilities: acme/shop.items.read',
         '',
       ].join('\n'),
     );
@@ -67,6 +67,53 @@ describe('modgate import openapi', () => {
     expect(checked.code, checked.stdout).to.equal(0);
     expect(JSON.parse(checked.stdout).findings).to.deep.equal([]);
   });
+
+  it('prints one line for each reason, with the count of all that has no route', async () => {
+    const get = createDocument().paths['/items/{id}'].get;
+    const fragments = Array.from({ length: 14 }, (_, n) => [`/items#${n}`, { get }]);
+    place.write('shop.json', {
+      ...createDocument(),
+      paths: { ...createDocument().paths, ...Object.fromEntries(fragments) },
+    });
+    const { stdout } = await importShop();
+    expect(stdout).to.include('acme/shop: 1 of 15 operations became routes');
+    expect(stdout).to.include(
+      '  14 × the operation: no request can have a # in its path (GET /items#0 and 13 more)\n',
+    );
+  });
+
+  const TOKEN = 'env:ACME_SHOP_TOKEN';
+  const schemes: readonly (readonly [object, string])[] = [
+    [{ type: 'http', scheme: 'Bearer' }, `# auth: { bearer: ${TOKEN} }`],
+    [
+      { type: 'http', scheme: 'basic' },
+      `# auth: { basic: { username: NAME, password: ${TOKEN} } }`,
+    ],
+    [
+      { type: 'apiKey', in: 'header', name: 'X-Key' },
+      `# auth: { header: { name: "X-Key", value: ${TOKEN} } }`,
+    ],
+    [{ type: 'apiKey', in: 'header', name: 'x\nevil: 1' }, '# The service expects its key in'],
+    [{ type: 'apiKey', in: 'query', name: 'key' }, '# The service expects its key in the query'],
+    [{ type: 'oauth2', flows: {} }, '# The service expects an OAuth 2.0 access token'],
+    [{ type: 'http', scheme: 'digest' }, '# The document names credentials of a kind'],
+  ];
+  for (const [scheme, line] of schemes) {
+    it(`suggests credentials for the security scheme ${JSON.stringify(scheme)}`, async () => {
+      place.write('shop.json', {
+        ...createDocument(),
+        components: {
+          securitySchemes: { other: { type: 'http', scheme: 'Hoba' }, used: scheme },
+        },
+        security: [{}, { used: [] }],
+      });
+      expect((await importShop()).code).to.equal(0);
+      expect(read('modules.d/acme-shop.yaml'))
+        .to.include(`    ${line}`)
+        .and.not.match(/^\s*evil/m);
+      expect((await place.run(['check'])).code).to.equal(0);
+    });
+  }
 
   it('prints the difference of a later run and writes it only with --write', async () => {
     place.write('shop.json', createDocument());

@@ -3,11 +3,16 @@ import { convertDocument } from '../../../core/cli/import/convert-document.js';
 import { parseOpenApi } from '../../../core/cli/import/openapi-document.js';
 
 describe('a large OpenAPI document', () => {
-  it('is rejected before its definitions, repeated for each route, fill the memory', () => {
+  it('shares its definitions, and opens those that exceed the bounds together', () => {
     const refer = (index: number) => ({ $ref: `#/components/schemas/S${(index + 500) % 500}` });
+    const description = 'x'.repeat(200);
     const schemas = Array.from({ length: 500 }, (_, index): [string, object] => [
       `S${index}`,
-      { type: 'object', properties: { next: refer(index + 1), prev: refer(index - 1) } },
+      {
+        type: 'object',
+        description,
+        properties: { id: { type: 'integer' }, next: refer(index + 1), prev: refer(index - 1) },
+      },
     ]);
     const paths = Array.from({ length: 400 }, (_, index): [string, object] => [
       `/r${index}`,
@@ -15,17 +20,41 @@ describe('a large OpenAPI document', () => {
         get: { responses: { 200: { content: { 'application/json': { schema: refer(index) } } } } },
       },
     ]);
-    expect(() =>
-      convertDocument(
-        parseOpenApi({
-          openapi: '3.0.3',
-          paths: Object.fromEntries(paths),
-          components: { schemas: Object.fromEntries(schemas) },
-        }),
-        'shop',
-      ),
-    ).to.throw(
-      'the manifest would hold more than 1000000 values, because each route has its own copy of the schemas it uses: remove operations from the document, or import it in parts, as several modules',
+    const { manifest, unmapped } = convertDocument(
+      parseOpenApi({
+        openapi: '3.0.3',
+        paths: Object.fromEntries(paths),
+        components: { schemas: Object.fromEntries(schemas) },
+      }),
+      'shop',
     );
+    const [route] = manifest.http_routes;
+    expect(route?.operation?.output_schema).to.deep.equal({ $ref: 'manifest:schemas/S0' });
+    expect(manifest.schemas?.['S0']).to.deep.equal({
+      type: 'object',
+      description,
+      properties: { id: { type: 'integer' }, next: {}, prev: {} },
+    });
+    expect(unmapped.map(({ part }) => part)).to.include('references');
+  });
+
+  it('keeps alternatives valid for what they accepted before', () => {
+    const refer = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+    const large = (name: string, other: string) => ({
+      description: 'x'.repeat(30_000),
+      properties: { kind: { const: name }, other: refer(other) },
+    });
+    const schema = { oneOf: [refer('A'), refer('B')], not: refer('A') };
+    const { manifest } = convertDocument(
+      parseOpenApi({
+        openapi: '3.1.0',
+        paths: { '/a': { post: { requestBody: { content: { 'application/json': { schema } } } } } },
+        components: { schemas: { A: large('A', 'B'), B: large('B', 'C'), C: large('C', 'A') } },
+      }),
+      'shop',
+    );
+    const input = manifest.http_routes[0]?.operation?.input_schema;
+    expect(input).to.have.all.keys('anyOf');
+    expect(manifest.schemas?.['A']).to.have.nested.property('properties.kind.const', 'A');
   });
 });

@@ -10,8 +10,6 @@ const BASE = {
   },
 };
 
-type Converted = { readonly $defs: Readonly<Record<string, unknown>> } | undefined;
-
 /** The input and output schema of an operation whose bodies are of the schema `Item`. */
 function convertItem(item: object) {
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Item' } } };
@@ -25,13 +23,14 @@ function convertItem(item: object) {
   };
   const { manifest } = convertDocument(parseOpenApi(document), 'shop');
   const { input_schema: input, output_schema: output } = manifest.http_routes[0]?.operation ?? {};
-  const find = (schema: unknown) => (schema as Converted)?.$defs['Item'];
+  const find = (schema: { $ref?: unknown } | undefined) =>
+    manifest.schemas?.[String(schema?.$ref).replace('manifest:schemas/', '')];
   return { input: find(input), output: find(output) };
 }
 
 const NAMES = ['id', 'password', 'name'];
 const REFERENCE = { $ref: '#/components/schemas/Base' };
-const CONVERTED = { $ref: '#/$defs/Base' };
+const CONVERTED = { $ref: 'manifest:schemas/Base' };
 
 describe('an imported schema of several parts', () => {
   it('does not require read-only members of another part of requests', () => {
@@ -62,11 +61,16 @@ describe('an imported schema of several parts', () => {
     });
   });
 
-  it('is left out if it refers to itself alone', () => {
+  it('has one shared schema for both directions where they are the same', () => {
+    const { input, output } = convertItem({ properties: { base: REFERENCE } });
+    expect(input).to.equal(output);
+  });
+
+  it('accepts any value where it refers to itself alone', () => {
     const { input } = convertItem({
       allOf: [REFERENCE, { $ref: '#/components/schemas/Item' }],
       required: NAMES,
     });
-    expect(input).to.equal(undefined);
+    expect(input).to.deep.equal({ allOf: [CONVERTED, {}], required: ['password', 'name'] });
   });
 });

@@ -133,7 +133,14 @@ describe('reply queue', () => {
     if (response === undefined) throw new Error('there is no request');
     const pieces = [Buffer.from(body)];
     const contentType = 'application/json';
-    const written = { status: 200, contentType, headers, pieces, length: body.length };
-    queue.add(response, IDS, () => written);
+    const written = {
+      status: 200,
+      contentType,
+      headers,
+      pieces,
+      length: body.length,
+      stream: null,
+    };
+    queue.add(response, IDS, () => ({ ...written, contentLength: body.length }));
   }
 });

@@ -114,6 +114,21 @@ describe('GET /descriptors', () => {
     expect(JSON.parse(shown)).to.deep.equal(expected);
   });
 
+  it('leaves out a password in a URL of a rejected file', async () => {
+    const own = JSON.stringify({ ...configDescriptor('http://127.0.0.1:1', [FIELD]), summary: 1 });
+    const password = 'pa/s@sekrit';
+    for (const url of [`http://ann:${password}@127.0.0.1:1`, 'http://sekrit@127.0.0.1:1/a@b']) {
+      const plain = own.replaceAll('http://127.0.0.1:1', url);
+      const escaped = plain.replaceAll('/', '\\/').replaceAll('@', '\\u0040');
+      for (const changed of [plain, `${plain.slice(0, -1)},`, escaped]) {
+        setup.host.drop('conf.json', changed);
+        const { text: shown } = parseJson(await read('?module=conf')) as { text: string };
+        expect(shown).to.include('[redacted]@').and.not.include('sekrit');
+      }
+    }
+    setup.host.drop('conf.json', text);
+  });
+
   it('rejects other names, and requires a scope', async () => {
     expectProblem(await read('?module=other'), 404);
     expectProblem(await read(''), 400);

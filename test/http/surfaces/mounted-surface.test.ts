@@ -6,7 +6,7 @@ import { MountedSurface } from '../../../core/http/surfaces/mounted-surface.js';
 import { createFakeLog, createFakeSurfaceContext } from '../../../core/testkit/index.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 
-const LIMITS = { openMs: 20, responseMs: 20, calls: 2 };
+const LIMITS = { openMs: 20, responseMs: 20, calls: 2, callsOfNetwork: 2 };
 
 const CALL: SurfaceCall = {
   requestId: 'r',
@@ -16,6 +16,7 @@ const CALL: SurfaceCall = {
   actor: null,
   origin: null,
   isSameOrigin: false,
+  network: '127.0.0.1',
 };
 
 function mount(open: () => Surface | Promise<Surface>, log = createFakeLog()): MountedSurface {
@@ -26,7 +27,9 @@ function mount(open: () => Surface | Promise<Surface>, log = createFakeLog()): M
   return new MountedSurface({ factory, plugin: 'acme', isShipped: false }, choice, {
     log,
     chain: [],
+    authFailures: null,
     issuers: [],
+    actorRate: null,
     store: { surfaceRecords: { get: unused, set: unused, delete: unused, list: unused } },
     server: { accept: () => {} },
     modules: host,
@@ -37,7 +40,7 @@ function mount(open: () => Surface | Promise<Surface>, log = createFakeLog()): M
 const never = () => new Promise<never>(() => {});
 
 function rejectionOf(surface: MountedSurface): Promise<unknown> {
-  return surface.fetch(new Request('http://localhost/desk'), CALL).then(
+  return surface.fetch(new Request('http://localhost/desk'), CALL, null).then(
     () => null,
     (error: unknown) => error,
   );
@@ -53,6 +56,25 @@ describe('a surface of a plugin', () => {
     expect(await rejectionOf(surface))
       .to.be.instanceOf(HostError)
       .and.include({ status: 503 });
+  });
+
+  it('names the actor of a request before its body is read', async () => {
+    const actor = Object.freeze({ kind: 'user' as const, id: 'ann', scopes: new Set<string>() });
+    const calls: SurfaceCall[] = [];
+    const surface = mount(() => ({
+      fetch: async () => new Response('ok'),
+      identify: async (request, call) => {
+        calls.push(call);
+        return request.headers.has('cookie') ? copy : null;
+      },
+    }));
+    const copy = surface.addActor(actor);
+    await surface.open();
+    const identify = (headers: Record<string, string>) =>
+      surface.identify(new Request('http://localhost/desk', { headers }), CALL);
+    expect(await identify({ cookie: 'a=1' })).to.equal(actor);
+    expect(await identify({})).to.equal(null);
+    expect(calls).to.deep.equal([CALL, CALL]);
   });
 
   it('fails when it opens as something else', async () => {

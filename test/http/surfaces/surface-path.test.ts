@@ -5,17 +5,17 @@ import {
   isHostPrefix,
   isSurfacePrefix,
   parseSurfaceUrl,
-  readPrefix,
 } from '../../../core/http/surfaces/surface-path.js';
+import { firstSegment } from '../../../core/lib/routing/request-path.js';
 
 const ORIGIN = 'http://localhost:3000';
 
 describe('the paths of surfaces', () => {
   it('are below one segment, byte for byte', () => {
-    expect(['/desk', '/desk/', '/desk/a?b', '/desk?a', '/desk#a'].map(readPrefix)).to.deep.equal(
+    expect(['/desk', '/desk/', '/desk/a?b', '/desk?a', '/desk#a'].map(firstSegment)).to.deep.equal(
       Array(5).fill('/desk'),
     );
-    expect(['/', '', 'desk', '//desk', '/Desk'].map(readPrefix)).to.deep.equal([
+    expect(['/', '', 'desk', '//desk', '/Desk'].map(firstSegment)).to.deep.equal([
       ...['/', '', '', '/', '/Desk'],
     ]);
     expect(['/desk', '/a-1'].every(isSurfacePrefix)).to.equal(true);

@@ -32,6 +32,7 @@ describe('the start of a host with surfaces', () => {
     folder = mkdtempSync(join(tmpdir(), 'modgate-surface-start-'));
     plugins = join(folder, 'plugins');
     writeSurface(plugins, 'one', '/shared');
+    writeSurface(plugins, 'below', '/shared/extra');
     writeSurface(plugins, 'two', '/shared');
     writeSurface(plugins, 'plane', '/modules');
     writeSurface(plugins, 'known', '/.well-known/x');
@@ -58,6 +59,14 @@ describe('the start of a host with surfaces', () => {
     const text = await failureOf({ one: { enabled: true }, two: { enabled: true } });
     expect(text).to.contain("surface 'two' of plugin 'acme-two' has the prefix '/shared'");
     expect(text).to.contain("which surface 'one' of plugin 'acme-one' has");
+  });
+
+  it('ends with 2 when a prefix is below that of another surface, naming both', async () => {
+    const text = await failureOf({ below: { enabled: true }, one: { enabled: true } });
+    expect(text).to.contain(
+      "surface 'below' of plugin 'acme-below' has the prefix '/shared/extra'",
+    );
+    expect(text).to.contain("below that of surface 'one' of plugin 'acme-one'");
   });
 
   it('ends with 2 when a prefix belongs to the host', async () => {

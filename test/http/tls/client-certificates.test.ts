@@ -2,8 +2,10 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { type ConnectionOptions, TLSSocket } from 'node:tls';
 import { expect } from 'chai';
+import { Roles } from '../../../core/auth/roles.js';
 import type { Actor } from '../../../core/contract/index.js';
 import { ClientCertificates } from '../../../core/http/tls/client-certificates.js';
+import { createRecordedLog } from '../../support/auth/recorded-log.js';
 import { caller, callers, lateCaller } from '../../support/caller-certificates.js';
 import { authority, client as stranger } from '../../support/certificates.js';
 import { waitUntil } from '../../support/http/wait-until.js';
@@ -147,7 +149,10 @@ describe('client certificates', () => {
 describe('client certificate of a long-lived connection', () => {
   it('is accepted until it expires', () => {
     const verify = (validTo: number) => {
-      const certificates = new ClientCertificates(() => new Map([['common_name:a', ACTOR]]));
+      const certificates = new ClientCertificates(
+        () => new Map([['common_name:a', ACTOR]]),
+        Roles.none(createRecordedLog().log),
+      );
       // A fake socket with the properties that are read: the test cannot wait for an expiry.
       const socket = Object.assign(Object.create(TLSSocket.prototype), {
         authorized: true,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { parseIssuersFile } from '../../../core/auth/issuers-file.js';
+import { parseRolesFile } from '../../../core/auth/role-table.js';
 import { parseTokenFile } from '../../../core/auth/token-file.js';
 import { parseDescriptor } from '../../../core/descriptor/parse-descriptor.js';
 import { InvalidFile } from '../../../core/document/diagnostic.js';
@@ -28,6 +29,7 @@ const PARSERS: Readonly<Record<string, Parse>> = {
     return parseManifest(value, { file, locate });
   },
   tokens: parseTokenFile,
+  roles: parseRolesFile,
   issuers: (file, text) => parseIssuersFile(file, text, { LOGIN_SECRET: 'secret' }),
   clients: parseCertificateFile,
 };

@@ -12,6 +12,7 @@ const OTHER_TEXTS = [
   'tokens: [{id: billing, kind: service, scopes: [crm.read], sha256: "%", expires_at: 2099-01-01T00:00:00Z}]',
   `{"tokens":[{"id":"a","kind":"user","scopes":["*"],"sha256":"${'0a'.repeat(32)}"}]}`,
   ...readYamlBlocks('docs/operate/authentication.md'),
+  ...readYamlBlocks('docs/operate/fifty-services.md'),
   ...readYamlBlocks('docs/operate/tls.md'),
   readFileSync(new URL('plugins/http/plugin.json', ROOT), 'utf8'),
   '{"name":"tap","version":"1.0.0","contract":1,"authenticators":["tap"],"entry":"./index.js"}',

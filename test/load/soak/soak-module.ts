@@ -64,6 +64,7 @@ const administered = {
     entities: [{ name: 'items', read_capability: CAPABILITY, list_path: ADMIN_LIST_PATH }],
   },
   config: {
+    write_capability: CONFIG_CAPABILITY,
     fields: [
       { service: 'soak', key: 'size', type: { kind: 'int', min: 0 }, default: 1, editable: true },
     ],

@@ -27,6 +27,7 @@ const FIELDS = [
   'failure',
   'failure_detail',
   'actor',
+  'client',
   'duration_ms',
   'provider_ms',
   'attempts',

@@ -1,14 +1,22 @@
 import { expect } from 'chai';
+import { Secret } from '../../../core/contract/index.js';
 import { captureBodies } from '../../../core/observability/calls/capture-bodies.js';
 
 const CANARY = 'canary-7f3';
+/** Holds characters that JSON escapes. */
+const CREDENTIAL = 'the "crux"';
 const KIB = 1024;
 const JWT = `eyJhbGciOiJub25lIn0.${Buffer.from(CANARY).toString('base64url')}.x`;
 
 /** The captured text of a body, as the request and as the response. */
 function capture(body: string | Uint8Array | null, captureBytes = 64 * KIB): string | null {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  const { request, response } = captureBodies({ captureBytes, request: bytes, response: bytes });
+  const { request, response } = captureBodies({
+    captureBytes,
+    secrets: [new Secret(CREDENTIAL)],
+    request: bytes,
+    response: bytes,
+  });
   expect(request).to.equal(response);
   return request;
 }
@@ -67,6 +75,14 @@ describe('captured bodies', () => {
       expect(kept).to.not.include(JWT.split('.')[1]);
     });
   }
+
+  it('do not contain the credentials of the provider, in a sentence, a name or base64', () => {
+    const basic = Buffer.from(`acme:${CREDENTIAL}`).toString('base64');
+    const body = { text: `no access with ${CREDENTIAL}.`, [CREDENTIAL]: [`got ${basic}`] };
+    expect(capture(JSON.stringify(body))).to.equal(
+      '{"text":"no access with [redacted].","[redacted]":["got [redacted]"]}',
+    );
+  });
 
   it('contain the last of two duplicate members, redacted', () => {
     expect(capture(`{"token":"${CANARY}","token":"${CANARY}"}`)).to.equal('{"token":"[redacted]"}');

@@ -1,32 +1,33 @@
 import { expect } from 'chai';
-import { RecentCallBuffer } from '../../../core/observability/calls/recent-calls.js';
+import { RecentCalls } from '../../../core/observability/calls/recent-calls.js';
 import type { CompletedRequest } from '../../../core/observability/completed-request.js';
+import { ANY_CALL } from '../../../core/operations/status/call-record.js';
 import { createEnded } from '../../support/observability/completed.js';
 
-const ALL = { module: null, status: null, since: null, requestId: null, limit: 1000, cursor: null };
+const ALL = { ...ANY_CALL, limit: 1000 };
 
 function end(id: number, body: string | null = null): CompletedRequest {
   const ended = createEnded(id);
   if (body !== null) {
     const request = Buffer.from(JSON.stringify(body));
-    ended.facts.bodies = { captureBytes: 1000, request, response: null };
+    ended.facts.bodies = { secrets: [], captureBytes: 1000, request, response: null };
   }
   return ended;
 }
 
-const idsOf = (ring: RecentCallBuffer, query = {}) =>
+const idsOf = (ring: RecentCalls, query = {}) =>
   ring.list({ ...ALL, ...query })?.calls.map(({ request_id }) => Number(request_id));
 
 describe('recent calls', () => {
   it('keeps only the last ones', () => {
-    const ring = new RecentCallBuffer(4);
+    const ring = new RecentCalls(4);
     expect(idsOf(ring)).to.deep.equal([]);
     for (let id = 0; id < 10; id += 1) ring.add(end(id));
     expect(idsOf(ring)).to.deep.equal([9, 8, 7, 6]);
   });
 
   it('ends a cursor whose calls have been overwritten, without repetition', () => {
-    const ring = new RecentCallBuffer(4);
+    const ring = new RecentCalls(4);
     for (let id = 0; id < 4; id += 1) ring.add(end(id));
     const page = ring.list({ ...ALL, limit: 2 });
     const cursor = page?.next ?? '';
@@ -37,14 +38,14 @@ describe('recent calls', () => {
   });
 
   it('rejects the cursor of another process', () => {
-    const [one, other] = [new RecentCallBuffer(4), new RecentCallBuffer(4)];
+    const [one, other] = [new RecentCalls(4), new RecentCalls(4)];
     for (let id = 0; id < 3; id += 1) one.add(end(id));
     const cursor = one.list({ ...ALL, limit: 1 })?.next ?? '';
     expect(other.list({ ...ALL, cursor })).to.equal(null);
   });
 
   it('removes the oldest bodies beyond their total limit', () => {
-    const ring = new RecentCallBuffer(100, 1000);
+    const ring = new RecentCalls(100, 1000);
     for (let id = 0; id < 30; id += 1) ring.add(end(id, 'x'.repeat(98)));
     const captured = ring.list(ALL)?.calls.map((call) => call.captured !== null) ?? [];
     expect(captured.filter(Boolean)).to.have.length(10);
@@ -52,7 +53,7 @@ describe('recent calls', () => {
   });
 
   it('frees the memory of bodies with their calls', () => {
-    const ring = new RecentCallBuffer(4, 1000);
+    const ring = new RecentCalls(4, 1000);
     for (let id = 0; id < 50; id += 1) ring.add(end(id, id < 25 ? 'x'.repeat(98) : null));
     for (let id = 50; id < 53; id += 1) ring.add(end(id, 'x'.repeat(298)));
     const captured = ring.list(ALL)?.calls.map((call) => call.captured !== null);

@@ -1,20 +1,14 @@
 import { expect } from 'chai';
 import type { Log } from '../../../core/contract/index.js';
 import { StoredCalls } from '../../../core/observability/calls/stored-calls.js';
+import { ANY_CALL } from '../../../core/operations/status/call-record.js';
 import { type CallBounds, type StoredCall, StoreUnavailable } from '../../../core/store/store.js';
 import { silent } from '../../store/backend.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { createEnded } from '../../support/observability/completed.js';
 
 const MS_PER_HOUR = 3_600_000;
-const QUERY = {
-  module: null,
-  status: null,
-  since: null,
-  requestId: null,
-  limit: 1000,
-  cursor: null,
-};
+const QUERY = { ...ANY_CALL, limit: 1000 };
 
 /** A store that can be unavailable or reject calls. */
 function createStore() {
@@ -74,7 +68,7 @@ describe('stored calls', () => {
     const store = createStore();
     const archive = open(store);
     const ended = createEnded(1);
-    ended.facts.isForwarded = false;
+    ended.facts.kind = null;
     archive.add(ended);
     archive.add(createEnded(2));
     await archive.close();

@@ -3,7 +3,7 @@ import {
   describeServer,
   nameMethod,
   readAuthority,
-} from '../../../core/observability/tracing/attributes.js';
+} from '../../../core/observability/tracing/request-span.js';
 
 describe('span attributes', () => {
   it('name the server of an endpoint that is a URL, with the port of its scheme', () => {

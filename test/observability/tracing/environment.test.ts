@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { openTracing } from '../../../core/observability/tracing/open-tracing.js';
+import { openTracing } from '../../../core/compose-parts.js';
 import { createRequestFacts } from '../../../core/operations/request.js';
 import { headerValue } from '../../../core/selftest/raw-http.js';
 import { silent } from '../../store/backend.js';
@@ -83,7 +83,7 @@ describe('OTEL_* variables', () => {
           requestId: 'r',
           facts: createRequestFacts(),
         })
-        .end(200);
+        .end(200, null);
       await tracing?.close();
     } finally {
       for (const name of Object.keys(environment)) delete process.env[name];

@@ -172,7 +172,7 @@ describe('config delivery', () => {
   });
 
   it('ignores modules without delivery_path', async () => {
-    const inline = configManifest(FIELDS, { config: { fields: FIELDS } });
+    const inline = configManifest(FIELDS, { config: { write_capability: CONFIG, fields: FIELDS } });
     const host = await startConfigured({ manifest: { inline } });
     await writeValue(host, 'size', 60);
     expect((await readValues(host))['size']?.desired_value).to.equal(60);

@@ -103,10 +103,23 @@ describe('console bridge: modules_metadata', () => {
     expect(JSON.stringify(modules)).to.not.include(SECRET);
   });
 
-  it('shows the same to every allowed caller', async () => {
+  it('shows every module to system, console.admin and modgate.modules.read', async () => {
     const all = await readModules(setup.host);
-    for (const token of [`dev-service:a:${USE}`, 'dev-user:ada:console.admin']) {
+    const reader = `dev-service:a:${USE},modgate.modules.read`;
+    for (const token of [reader, 'dev-user:ada:console.admin']) {
       expect(await readModules(setup.host, token)).to.deep.equal(all);
+    }
+  });
+
+  it('shows others only the modules in which they hold a capability', async () => {
+    const scopes = {
+      [USE]: ['asked'],
+      [`${USE},full.read`]: ['acme/full', 'asked'],
+      [`${USE},full.read.more,console.admin`]: ['asked'],
+    };
+    for (const [scope, ids] of Object.entries(scopes)) {
+      const modules = await readModules(setup.host, `dev-service:a:${scope}`);
+      expect(modules.map(({ module_id }) => module_id)).to.deep.equal(ids);
     }
   });
 

@@ -9,6 +9,7 @@ import {
 } from '../../support/bridge/bridge.js';
 import {
   CONFIG,
+  CONFIG_READ,
   crmDescriptor,
   READ,
   SYNC,
@@ -17,6 +18,8 @@ import {
 } from '../../support/bridge/crm.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
 import { useHost } from '../../support/http/use-host.js';
+
+const NOT_DECLARED = 'the module does not declare the operation for this permission';
 
 const VALID: BridgeCall = {
   permission: SYNC,
@@ -254,6 +257,23 @@ describe('console bridge: order of checks', () => {
         UNDECLARED,
         { operation: 'config_write', service: 'crm', key: 'page_size', value: 5 },
       ],
+      ['config values by a capability of an entity', READ, { operation: 'config_values' }],
+      ['config values by a capability of an action', SYNC, { operation: 'config_values' }],
+      [
+        'a write by a capability of an action',
+        SYNC,
+        { operation: 'config_write', service: 'crm', key: 'page_size', value: 5 },
+      ],
+      [
+        'a write of a secret by a capability of an entity',
+        READ,
+        { operation: 'config_write', service: 'crm', key: 'api_key', value: 'x' },
+      ],
+      [
+        'a write by the capability that reads the configuration',
+        CONFIG_READ,
+        { operation: 'config_write', service: 'crm', key: 'page_size', value: 5 },
+      ],
       [
         'a write of an unknown field',
         CONFIG,
@@ -281,10 +301,13 @@ describe('console bridge: order of checks', () => {
       ],
     ];
     for (const [title, permission, payload] of cases) {
-      it(`rejects ${title}`, async () => {
-        const answer = await ask({ permission, payload });
-        expect(answer.status, answer.text).to.equal(403);
-        expect(answer.problem.code).to.equal('forbidden');
+      it(`rejects ${title}, whoever asks`, async () => {
+        for (const token of [undefined, 'dev-system:root', 'dev-user:ada:console.admin']) {
+          const answer = await ask({ permission, payload, ...(token && { token }) });
+          expect(answer.status, answer.text).to.equal(403);
+          expect(answer.problem.code).to.equal('forbidden');
+          expect(answer.problem.detail).to.equal(NOT_DECLARED);
+        }
         expect(setup.provider.requests).to.deep.equal([]);
       });
     }
@@ -297,13 +320,18 @@ describe('console bridge: order of checks', () => {
       expect(ungranted.problem.detail).to.not.equal(undeclared.problem.detail);
     });
 
-    for (const operation of ['modules_metadata', 'config_values']) {
-      it(`accepts any capability of the module for ${operation}`, async () => {
-        for (const permission of [READ, SYNC, CONFIG]) {
-          const answer = await ask({ permission, payload: { operation } });
-          expect(answer.status, answer.text).to.equal(200);
-        }
-      });
-    }
+    it('accepts any capability of the module for modules_metadata', async () => {
+      for (const permission of [READ, SYNC, CONFIG]) {
+        const answer = await ask({ permission, payload: { operation: 'modules_metadata' } });
+        expect(answer.status, answer.text).to.equal(200);
+      }
+    });
+
+    it('accepts the two capabilities of the configuration for config_values', async () => {
+      for (const permission of [CONFIG_READ, CONFIG]) {
+        const answer = await ask({ permission, payload: { operation: 'config_values' } });
+        expect(answer.status, answer.text).to.equal(200);
+      }
+    });
   });
 });

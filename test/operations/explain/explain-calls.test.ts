@@ -3,6 +3,7 @@ import { call, parseJson } from '../../support/http/call.js';
 import { expectProblem, reasonOf } from '../../support/http/expect-problem.js';
 import { describeModule } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';
+import { waitUntil } from '../../support/http/wait-until.js';
 
 const ROUTES = [{ method: 'GET', path: '/items/{id}', capability: 'shop.read' }];
 const EXPLAINER = 'dev-service:ops:modgate.explain,modgate.calls.read';
@@ -31,6 +32,57 @@ describe('GET /explain?request_id=', () => {
     expect(calls).to.deep.equal(listed.calls.filter((one) => one['request_id'] === 'mine'));
   });
 
+  it('shows with now=true what was decided then, beside what would be decided now', async () => {
+    const as = 'dev-service:crm:shop.other';
+    const headers = [['x-request-id', 'compared']] as const;
+    await call(setup.host, { target: '/modules/shop/http/items/1', as, headers });
+    await call(setup.host, { target: '/modules/shop/http/none', as, headers });
+    await call(setup.host, { target: '/modules/shop/http/items/1', as: null, headers });
+    type Check = Readonly<Record<'check' | 'outcome', string>>;
+    interface Compared {
+      readonly decision: { readonly status: number; readonly checks: readonly Check[] };
+      readonly now: null | {
+        readonly verdict: { readonly status: number };
+        readonly actor: object;
+        readonly checks: readonly Check[];
+      };
+    }
+    const answer = parseJson(await explain('request_id=compared&now=true'));
+    const [anonymous, unmatched, denied] = answer['calls'] as unknown as Compared[];
+    expect(JSON.stringify(answer['calls'])).to.not.include('"scopes":null');
+    const failedOf = ({ checks }: { readonly checks: readonly Check[] }) =>
+      checks.filter(({ outcome }) => outcome === 'fail').map(({ check }) => check);
+    expect(anonymous?.now).to.equal(null);
+    expect(anonymous && failedOf(anonymous.decision)).to.deep.equal(['actor']);
+    expect(unmatched && failedOf(unmatched.decision)).to.deep.equal(['route']);
+    expect(unmatched?.now?.verdict.status).to.equal(404);
+    expect(denied?.decision.status).to.equal(403);
+    expect(denied && failedOf(denied.decision)).to.deep.equal(['capability']);
+    expect(denied?.now && failedOf(denied.now)).to.deep.equal(['capability']);
+    expect(denied?.now?.verdict.status).to.equal(403);
+    expect(denied?.now?.actor).to.deep.equal({
+      kind: 'service',
+      id: 'crm',
+      scopes: ['shop.other'],
+    });
+    const passed = denied?.decision.checks.filter(({ outcome }) => outcome === 'pass') ?? [];
+    expect(passed.map(({ check }) => check)).to.include.members(['actor', 'module', 'route']);
+    const log = () => setup.host.logs().filter(({ msg }) => msg === 'recorded call explained');
+    await waitUntil('the line', () => log().length === 1);
+    const listed = await call(setup.host, { target: '/calls?request_id=compared' });
+    expect(listed.body.toString()).to.not.include('shop.other');
+  });
+
+  it('limits how often actors of then are explained', async () => {
+    await request('limited');
+    const as = 'dev-service:curious:modgate.explain,modgate.calls.read';
+    const statuses = new Set<number>();
+    for (let count = 0; count < 40; count += 1) {
+      statuses.add((await explain('request_id=limited&now=true', { as })).status);
+    }
+    expect([...statuses]).to.deep.equal([200, 429]);
+  });
+
   it('shows at most 100', async () => {
     for (let count = 0; count < MAX_CALLS + 1; count += 1)
       await request('many', '/modules/x/http/y');
@@ -49,6 +101,8 @@ describe('GET /explain?request_id=', () => {
     expect(await reason('request_id=', 'request_id')).to.equal('missing');
     expect(await reason('request_id=a&request_id=b', 'request_id')).to.equal('repeated');
     expect(await reason('request_id=a&limit=1', 'limit')).to.equal('unknown');
+    expect(await reason('request_id=a&now=1', 'now')).to.equal('not true');
+    expect(await reason('method=GET&target=%2F&now=true', 'now')).to.equal('only with request_id');
     expect(await reason('method=GET&target=%2F&module=a', 'module')).to.equal('unknown');
     expect(await reason('request_id=a&method=GET', 'method')).to.equal(
       'not allowed with request_id',

@@ -148,7 +148,9 @@ describe('the detail of a failure', () => {
     const record = (await listCalls()).calls.find((one) => one['request_id'] === id);
     expect(record).to.include({ failure, failure_detail: detail });
     expect((await explain(id)).calls).to.deep.equal([record]);
-    expect(JSON.stringify(problem)).to.not.include(detail);
+    if (!detail.startsWith('content-type')) {
+      expect(JSON.stringify(problem)).to.not.include(detail);
+    }
     expect(JSON.stringify([line, record])).to.not.include(SECRET);
   };
 
@@ -156,6 +158,24 @@ describe('the detail of a failure', () => {
     it(`is recorded for ${name}`, async () => {
       setup.provider.answer(answer);
       await expectDetail('shop', failure, expected);
+    });
+  }
+
+  const TYPES: readonly [string, string, 'end' | 'hang'][] = [
+    ['a PDF', 'application/pdf', 'end'],
+    ['an event stream that does not end', 'text/event-stream', 'hang'],
+  ];
+  for (const [name, type, end] of TYPES) {
+    it(`says to both sides that the route carries JSON, for ${name}`, async () => {
+      const head = `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`;
+      const last = end === 'end' ? '4\r\n%PDF\r\n0\r\n\r\n' : '';
+      setup.provider.answer({ raw: [head + last], finally: end });
+      const { id, problem } = await fail('shop');
+      const words = `content-type ${type}: this route carries JSON; see operation.response and operation.stream`;
+      const detail = `the response of the provider of the module cannot be forwarded: ${words}`;
+      expect(problem.detail).to.equal(detail);
+      const [record] = (await explain(id)).calls;
+      expect(record).to.include({ detail, failure_detail: `content-type ${type}` });
     });
   }
 
@@ -171,9 +191,15 @@ describe('the detail of a failure', () => {
   it('names the reason why a certificate is not trusted', () =>
     expectDetail('strict', 'unavailable', /^UNABLE_TO_[A-Z_]+$/));
 
-  it('says that the circuit breaker is open', async () => {
+  it('says that the circuit breaker is open, and names the failure that opened it', async () => {
     await fail('open');
-    await expectDetail('open', 'unavailable', /^circuit breaker open$/);
+    await expectDetail(
+      'open',
+      'unavailable',
+      /^circuit breaker open after ECONNREFUSED 127\.0\.0\.1:\d+$/,
+    );
+    const opened = setup.host.logs().find(({ msg }) => msg === 'circuit breaker open');
+    expect(opened?.['failure_detail']).to.match(/^ECONNREFUSED/);
   });
 
   it('names the limit of concurrent calls', async () => {

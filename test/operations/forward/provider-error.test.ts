@@ -4,7 +4,7 @@ import { call, JSON_TYPE } from '../../support/http/call.js';
 import { readCorpus } from '../../support/http/corpus.js';
 import { expectProblem, reasonOf } from '../../support/http/expect-problem.js';
 import { describeModule } from '../../support/http/modules.js';
-import { useHost } from '../../support/http/use-host.js';
+import { type Files, useHost } from '../../support/http/use-host.js';
 
 interface DetailVector {
   readonly title: string;
@@ -19,13 +19,101 @@ const MOST_CHARACTERS = 1_000;
 const ROUTES = [{ method: 'GET', path: '/items', capability: 'crm.read' }];
 const TARGET = '/modules/through/http/items';
 
+const SECRET = 'secret-of-the-provider';
+
+/** Error bodies of the usual frameworks. */
+const ERROR_BODIES: readonly {
+  readonly shape: string;
+  readonly body: object;
+  readonly detail?: string;
+  readonly errors: readonly (readonly [field: string | null, reason: string])[];
+}[] = [
+  {
+    shape: 'an object from fields to texts below error',
+    body: { error: { message: 'invalid', fields: { name: 'is missing', tags: ['a', 'b', 1] } } },
+    detail: 'invalid',
+    errors: [
+      ['name', 'is missing'],
+      ['tags', 'a'],
+      ['tags', 'b'],
+    ],
+  },
+  {
+    shape: 'a list as the detail (FastAPI)',
+    body: { detail: [{ loc: ['body', 'items', 0], msg: 'field required', type: 'x' }], title: 't' },
+    detail: 't',
+    errors: [['body.items.0', 'field required']],
+  },
+  {
+    shape: 'violations with paths (Symfony, Google)',
+    body: {
+      violations: [
+        { path: ['a', 'b'], message: 'm' },
+        { name: 'n', reason: 'r' },
+        { message: 'x' },
+      ],
+    },
+    errors: [
+      ['a.b', 'm'],
+      ['n', 'r'],
+      [null, 'x'],
+    ],
+  },
+  {
+    shape: 'errors by field (Rails, Laravel)',
+    body: { message: 'no', errors: { email: ['taken', 'short'], __proto__x: 'y' } },
+    detail: 'no',
+    errors: [
+      ['email', 'taken'],
+      ['email', 'short'],
+      ['__proto__x', 'y'],
+    ],
+  },
+  {
+    shape: 'invalid-params (RFC 7807) and details',
+    body: {
+      title: 'bad',
+      'invalid-params': [{ name: 'age', reason: 'too low' }],
+      details: [
+        { param: 'p', detail: 'd' },
+        { pointer: '/a', msg: 'q' },
+      ],
+    },
+    detail: 'bad',
+    errors: [
+      ['p', 'd'],
+      ['/a', 'q'],
+      ['age', 'too low'],
+    ],
+  },
+  {
+    shape: 'an error that is an object, and entries of other forms',
+    body: {
+      error: { title: 'nested', errors: ['text', 7, null, [], {}, { field: 'a' }, { x: 1 }] },
+    },
+    detail: 'nested',
+    errors: [],
+  },
+  {
+    shape: 'an empty detail beside another member',
+    body: { detail: '  ', message: {}, error: { detail: 'last' } },
+    detail: 'last',
+    errors: [],
+  },
+];
+
 describe('provider_errors: passthrough', () => {
-  const setup = useHost((provider) => ({
+  const files: Files = (provider) => ({
     'through.json': describeModule('through', provider.url, ROUTES, {
+      provider: {
+        kind: 'http',
+        config: { endpoints: [provider.url], auth: { bearer: 'env:CRM_SECRET' } },
+      },
       provider_errors: 'passthrough',
     }),
     'plain.json': describeModule('plain', provider.url, ROUTES, { provider_errors: 'problem' }),
-  }));
+  });
+  const setup = useHost(files, { env: { CRM_SECRET: SECRET } });
   const get = (target = TARGET) => call(setup.host, { target });
 
   for (const status of PASSED) {
@@ -150,5 +238,52 @@ describe('provider_errors: passthrough', () => {
     const response = await call(setup.host, { method: 'HEAD', target: TARGET });
     expect(response.status).to.equal(404);
     expect(setup.provider.only().method).to.equal('GET');
+  });
+
+  for (const { shape, body, detail, errors } of ERROR_BODIES) {
+    it(`forwards the texts of ${shape}`, async () => {
+      setup.provider.answer({ status: 422, body: JSON.stringify(body) });
+      const problem = expectProblem(await get(), 422, 'provider_error');
+      expect(problem.detail).to.equal(detail ?? 'the provider responded with 422');
+      const own = problem.errors.findIndex(({ field }) => field === 'provider_status') + 1;
+      expect(own).to.be.above(0);
+      expect(problem.errors.slice(own)).to.deep.equal(
+        errors.map(([field, reason]) => ({ field, reason })),
+      );
+    });
+  }
+
+  it('forwards 100 entries of many, with texts that are shortened and clean', async () => {
+    const long = { field: `f${'😀'.repeat(300)}`, message: `m\u0007${'😀'.repeat(2_000)}` };
+    setup.provider.answer({
+      status: 400,
+      body: JSON.stringify({ errors: Array.from({ length: 200 }, () => long) }),
+    });
+    const { errors } = expectProblem(await get(), 400, 'provider_error');
+    const sent = errors.filter(({ field }) => field?.startsWith('f😀'));
+    expect(sent).to.have.length(100);
+    expect(sent[0]).to.deep.equal({
+      field: `f${'😀'.repeat(199)}`,
+      reason: `m ${'😀'.repeat(998)}`,
+    });
+  });
+
+  it('masks the credentials of the provider, as they are and in Basic', async () => {
+    const basic = Buffer.from(`acme:${SECRET}`).toString('base64');
+    setup.provider.answer({
+      status: 400,
+      body: JSON.stringify({
+        error: { message: `no access with ${SECRET}.` },
+        errors: [{ field: SECRET, message: `Basic ${basic} is wrong` }],
+      }),
+    });
+    const response = await get();
+    const problem = expectProblem(response, 400, 'provider_error');
+    expect(problem.detail).to.equal('no access with [redacted].');
+    expect(problem.errors.at(-1)).to.deep.equal({
+      field: '[redacted]',
+      reason: 'Basic [redacted] is wrong',
+    });
+    expect(response.body.toString()).not.to.include(SECRET);
   });
 });

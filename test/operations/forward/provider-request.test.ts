@@ -144,7 +144,8 @@ describe('provider request', () => {
         },
       ]),
     }),
-    { env: { CRM_TOKEN: 'own-secret' } },
+    // The requests have the headers of proxies.
+    { env: { CRM_TOKEN: 'own-secret' }, args: ['--allow-dev-auth-anywhere'] },
   );
   const get = (headers: readonly RawHeader[], module = 'wide') =>
     call(setup.host, { target: `/modules/${module}/http/a`, headers });

@@ -7,7 +7,7 @@ import { useRawResponses } from '../../support/http/use-raw-responses.js';
 describe('raw responses: conditions and headers', () => {
   const { setup, get } = useRawResponses();
 
-  it('answer HEAD with the head of the response to GET', async () => {
+  it('answer HEAD with what the provider says to HEAD', async () => {
     const answer: Answer = { status: 404, headers: [JSON_TYPE, ['etag', '"a"']], body: '{"a":1}' };
     const response = await get(answer, 'crm', { method: 'HEAD' });
     expect(response.status).to.equal(404);
@@ -15,7 +15,7 @@ describe('raw responses: conditions and headers', () => {
     expect(headerValue(response.headers, 'content-length')).to.equal('7');
     expect(headerValue(response.headers, 'content-type')).to.equal('application/json');
     expect(headerValue(response.headers, 'etag')).to.equal('"a"');
-    expect(setup.provider.only().method).to.equal('GET');
+    expect(setup.provider.only().method).to.equal('HEAD');
   });
 
   it('pass on conditions and the 304 and 412 that they lead to', async () => {

@@ -26,9 +26,7 @@ describe('raw responses', () => {
     });
   });
 
-  for (const status of [
-    200, 201, 202, 207, 226, 299, 309, 399, 400, 401, 403, 404, 405, 409, 410,
-  ]) {
+  for (const status of [200, 201, 202, 207, 226, 299, 400, 401, 403, 404, 405, 409, 410]) {
     it(`pass on ${status}`, async () => {
       const response = await get({ status, body: '{"detail":"its own"}' });
       expect(response.status).to.equal(status);
@@ -59,6 +57,9 @@ describe('raw responses', () => {
     [306, 'protocol'],
     [307, 'protocol'],
     [308, 'protocol'],
+    [309, 'protocol'],
+    [310, 'protocol'],
+    [399, 'protocol'],
     [407, 'status'],
     [421, 'status'],
   ] as const) {
@@ -99,8 +100,6 @@ describe('raw responses', () => {
   const html: RawHeader = ['content-type', 'text/html'];
   for (const [title, answer] of [
     ['a page', { headers: [html], body: '<p>' }],
-    ['a page with 404', { status: 404, headers: [html], body: '<p>' }],
-    ['a page with 500', { status: 500, headers: [html], body: '{}' }],
     ['no content type', { headers: [], body: '{}' }],
     ['a second content type', { headers: [JSON_TYPE, html], body: '{}' }],
     [
@@ -111,7 +110,7 @@ describe('raw responses', () => {
       },
     ],
     ['an encoded body', { headers: [JSON_TYPE, ['content-encoding', 'gzip']], body: '{}' }],
-    ['text of JSON type', { status: 400, body: 'no' }],
+    ['text of JSON type', { body: 'no' }],
     ['UTF-16', { body: Buffer.from('{}', 'utf16le') }],
     [
       'an error that ends with the connection',
@@ -136,6 +135,37 @@ describe('raw responses', () => {
       expect(reasonOf(problem, 'failure')).to.equal('protocol');
     });
   }
+
+  const OMITTED: readonly (readonly [title: string, answer: Answer, detail: string])[] = [
+    ['a page', { status: 404, headers: [html], body: '<p>' }, 'content-type text/html'],
+    ['an empty type', { status: 500, headers: [], body: '{}' }, 'content-type missing'],
+    ['text of JSON type', { status: 400, body: 'no' }, 'invalid JSON at byte 1'],
+    [
+      'an encoded body',
+      { status: 422, headers: [JSON_TYPE, ['content-encoding', 'gzip']], body: '{}' },
+      'content-encoding gzip',
+    ],
+  ];
+  for (const [title, answer, detail] of OMITTED) {
+    it(`with an error are passed on without ${title}`, async () => {
+      const status = 'status' in answer ? answer.status : 0;
+      const response = await get(answer, 'crm', { headers: [['x-request-id', 'omitted']] });
+      expect(response.status).to.equal(status);
+      expect(response.body).to.have.length(0);
+      expect(headerValue(response.headers, 'content-type')).to.equal(undefined);
+      expect(headerValue(response.headers, 'modgate-origin')).to.equal('provider');
+      const listed = await call(setup.host, { target: '/calls?module=crm&limit=1' });
+      const [record] = JSON.parse(listed.body.toString()).calls;
+      expect(record).to.include({ request_id: 'omitted', status, failure: null });
+      expect(record.failure_detail).to.equal(detail);
+    });
+  }
+
+  it('are 304 without a location', async () => {
+    const response = await get({ status: 304, headers: [['location', '/x']], body: null });
+    expect(response.status).to.equal(304);
+    expect(headerValue(response.headers, 'location')).to.equal(undefined);
+  });
 
   it('are 502 for more than response_bytes, whatever the status', async () => {
     for (const status of [200, 404]) {

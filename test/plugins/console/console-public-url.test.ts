@@ -8,7 +8,9 @@ import { useHost } from '../../support/http/use-host.js';
 const ORIGIN = 'https://console.example';
 
 describe('the console of a host with a public URL', () => {
-  const setup = useHost(() => ({}), { args: ['--public-url', ORIGIN] });
+  const setup = useHost(() => ({}), {
+    args: ['--public-url', ORIGIN, '--allow-dev-auth-anywhere'],
+  });
   let place: Workplace;
 
   before(() => {

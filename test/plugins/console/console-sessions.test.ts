@@ -121,6 +121,16 @@ describe('sign-in to the console', () => {
     }
   });
 
+  it('rejects a body that is nested, before it is parsed', async () => {
+    const token = `${'['.repeat(9)}1${']'.repeat(9)}`;
+    const body = Buffer.from(`{"token":${token}}`);
+    const target = '/console/api/session';
+    const headers = [SAME_ORIGIN, JSON_TYPE];
+    const response = await call(setup.host, { method: 'POST', target, as: null, headers, body });
+    expect(response.status).to.equal(400);
+    expect(parseJson(response)['detail']).to.equal('the body is not a JSON object');
+  });
+
   describe('the cookie', () => {
     it('does not count outside of the console', async () => {
       const cookie = await signIn(setup.host, 'dev-system:root');
@@ -276,6 +286,21 @@ describe('sign-in to the console', () => {
   });
 
   describe('the stream of events', () => {
+    it('has a limit for each actor, over all sessions', async () => {
+      const token = 'dev-user:many:modgate.modules.read';
+      const cookies = [await signIn(setup.host, token), await signIn(setup.host, token)];
+      const leave = new AbortController();
+      const open = (index: number) =>
+        fetch(`${setup.host.url}/console/api/events`, {
+          headers: { cookie: cookies[index % 2] ?? '' },
+          signal: leave.signal,
+        });
+      const statuses: number[] = [];
+      for (let index = 0; index < 21; index += 1) statuses.push((await open(index)).status);
+      leave.abort();
+      expect(statuses).to.deep.equal([...Array.from({ length: 20 }, () => 200), 429]);
+    });
+
     it('begins with the version, and ends with the session', async () => {
       const cookie = await signIn(setup.host);
       const stream = await openStream(setup.host.port, cookie);

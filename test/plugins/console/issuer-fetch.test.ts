@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { SurfaceCall, SurfaceContext } from '../../../core/contract/index.js';
-import { fetchFromIssuer } from '../../../plugins/console/sign-in/issuer-fetch.js';
-import { OidcClient } from '../../../plugins/console/sign-in/oidc-client.js';
+import { fetchFromIssuer, OidcClient } from '../../../plugins/console/sign-in/oidc-client.js';
 import { OidcSignIn } from '../../../plugins/console/sign-in/oidc-sign-in.js';
 import type { SignIn } from '../../../plugins/console/sign-in/sign-in.js';
 
@@ -74,7 +73,7 @@ describe('requests of the console to an issuer', () => {
 
   it('are those of the metadata too', async () => {
     const begin = (name: string) =>
-      new OidcClient({ issuer: `${url}/${name}`, client_id: 'console' }, null)
+      new OidcClient({ issuer: `${url}/${name}`, client_id: 'console' }, null, true)
         .begin('http://127.0.0.1:1/callback')
         .then(
           ({ url: { pathname } }) => pathname,

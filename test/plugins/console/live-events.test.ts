@@ -10,6 +10,7 @@ import {
   createFakeContext,
   type FakeContext,
 } from '../../support/console/fake-context.js';
+import { waitUntil } from '../../support/http/wait-until.js';
 
 describe('a stream of the console', () => {
   let context: FakeContext;
@@ -55,6 +56,52 @@ describe('a stream of the console', () => {
     });
     expect(text).to.contain('event: session\ndata: {"ended":"expired"}');
     expect(Date.now()).to.be.at.least(expiresAt);
+  });
+
+  it('gets new calls that are read once for all streams, in the order of their times', async () => {
+    context.actors.set('token', createActor('ann', 'modgate.calls.read'));
+    context.actors.set('token-of-bob', createActor('bob'));
+    const sessions = new Sessions(context);
+    let asked = 0;
+    const at = (ms: number) => new Date(Date.now() + ms).toISOString();
+    const [first, second] = [
+      { at: at(60_000), request_id: 'a' },
+      { at: at(60_001), request_id: 'b' },
+    ];
+    const live = new LiveEvents({
+      sessions,
+      feed: { follow: () => () => {} } as unknown as HostFeed,
+      host: {
+        request: async () => {
+          asked += 1;
+          return Response.json({ calls: [second, first, { at: at(-9000), request_id: 'old' }] });
+        },
+      },
+      log: createRecordedLog().log,
+      version: '0.0.0',
+    });
+    const abort = new AbortController();
+    const open = async (token: string) => {
+      const cookie = (await sessions.begin(token, 'token', CALL)) ?? '';
+      const session = await sessions.find(cookie, true, CALL);
+      if (session === null) throw new Error('no session');
+      return live.open(session, cookie, true, { ...CALL, signal: abort.signal });
+    };
+    const texts: string[] = [];
+    const tokens = ['token-of-bob', 'token', 'token', 'token'];
+    const reading = tokens.map(async (token, index) => {
+      const { body } = await open(token);
+      for await (const chunk of body ?? []) {
+        texts[index] = (texts[index] ?? '') + new TextDecoder().decode(chunk);
+      }
+    });
+    await waitUntil('the calls', () => /event: calls/.test(texts[3] ?? ''), 10_000);
+    expect(asked).to.equal(1);
+    expect(texts[0]).not.to.contain('event: calls');
+    const sent = `event: calls\ndata: ${JSON.stringify({ calls: [first, second] })}\n\n`;
+    for (const text of texts.slice(1)) expect(text).to.contain(sent);
+    abort.abort();
+    await Promise.all(reading);
   });
 
   it('is closed when its client has left before it opens', async () => {

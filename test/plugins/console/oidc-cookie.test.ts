@@ -7,6 +7,7 @@ const PENDING = {
   state: 'the state',
   nonce: 'the nonce',
   verifier: 'the verifier',
+  callback: '/console/api/oidc/callback',
   page: '/console/calls',
 };
 

@@ -114,6 +114,8 @@ describe('sign-in to the console at an issuer', () => {
     expect(provider.exchanges[before]?.get('code_verifier')).to.match(/^[\w-]{43,}$/);
     for (const [name, value] of jar) browser.jar(callback.host).set(name, value);
     expect(await end(callback.href)).to.deep.equal([302, '/console?sign_in=failed']);
+    // The issuer is not asked again, so that nobody can make the host send its secret without end.
+    expect(provider.exchanges.length - before).to.equal(1);
   });
 
   it('rejects an answer with another state, issuer or code', async () => {
@@ -156,6 +158,13 @@ describe('sign-in to the console at an issuer', () => {
       "surface 'console': surfaces.console.oidc names the issuer 'https://login.example': " +
         'add it to the issuers file',
     );
+  });
+
+  it('rejects an ID token whose signature is not that of the issuer', async () => {
+    provider.outcome = 'other-signature';
+    const { visited } = await browser.open(startUrl());
+    expect(visited.at(-1)).to.equal(`${host.url}/console?sign_in=failed`);
+    expect((await readSession()).status).to.equal(401);
   });
 
   it('returns only to pages of the console', async () => {

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { useConsole } from '../../support/console/use-console.js';
 import { describeModule } from '../../support/http/modules.js';
 
@@ -18,10 +18,12 @@ describe('a page of the console that missed a change', () => {
   it('reads the list again when that has failed', async () => {
     const page = await setup.open('/console/modules');
     await link(page, 'crm').waitFor();
-    const fail = { status: 503, json: { code: 'unavailable', status: 503, detail: 'no list' } };
-    await page.route(LIST, (route) => route.fulfill(fail), { times: 2 });
+    const failure = { status: 503, json: { code: 'unavailable', status: 503, detail: 'no list' } };
+    const fail = (route: Route) => route.fulfill(failure);
+    await page.route(LIST, fail);
     drop('added');
     await page.getByText('no list').waitFor();
+    await page.unroute(LIST, fail);
     await link(page, 'added').waitFor();
     await page.getByText('no list').waitFor({ state: 'detached' });
     remove('added');
@@ -35,11 +37,15 @@ describe('a page of the console that missed a change', () => {
     const old = await page.request.get(`${setup.host.url}/console/api/modules`);
     const response = { json: await old.json() };
     remove('gone');
-    await page.getByText('There is no module of this name').waitFor();
-    await page.route(LIST, (route) => route.fulfill(response), { times: 1 });
+    const absence = page.getByText('There is no module of this name');
+    await absence.waitFor();
+    // Every list is the old one until the page shows it.
+    let isOld = true;
+    await page.route(LIST, (route) => (isOld ? route.fulfill(response) : route.fallback()));
     drop('other');
-    await page.getByText('There is no module of this name').waitFor({ state: 'detached' });
-    await page.getByText('There is no module of this name').waitFor();
+    await absence.waitFor({ state: 'detached' });
+    isOld = false;
+    await absence.waitFor();
     remove('other');
   });
 

@@ -247,6 +247,18 @@ describe('sessions of the console', () => {
     expect((await sessions.list()).length).to.be.within(19, 20);
   });
 
+  it('begin where the store has no room: the own oldest ends, otherwise the least used', async () => {
+    context.actors.set('token-of-bob', createActor('bob'));
+    context.maxRecords = 3;
+    const cookies = [await begin(), await begin('token-of-bob'), await begin('token-of-bob')];
+    context.now += SECOND;
+    const own = await begin('token-of-bob');
+    const alive = async () => Promise.all([...cookies, own].map(isAlive));
+    expect(await alive()).to.deep.equal([true, false, true, true]);
+    context.actors.set('token-of-cleo', createActor('cleo'));
+    expect(await isAlive(await begin('token-of-cleo'))).to.equal(true);
+  });
+
   it('begin also among 20 from before the clock was set back', async () => {
     for (let count = 0; count < 20; count += 1) await begin();
     context.now -= HOUR;
@@ -277,6 +289,7 @@ describe('sessions of the console', () => {
     const slow = new Sessions(
       {
         records: context.records,
+        host: context.host,
         authenticate: async (credentials) => {
           await sessions.end(session?.key ?? '', 'revoked');
           return authenticate(credentials);

@@ -18,6 +18,12 @@ describe('the files of the docs page', () => {
     expect(brotliDecompressSync(small.body)).to.deep.equal(plain.body);
   });
 
+  it('take no body, and do not wait for it', async () => {
+    const headers = [['content-length', '1']] as const;
+    const post = await call(setup.host, { method: 'POST', target: '/docs', as: null, headers });
+    expectProblem(post, 413, 'validation_failed');
+  });
+
   it('are at no other path, and have no other method', async () => {
     for (const target of ['/docs/routes', '/docs/assets', '/docs/assets/main.js']) {
       expectProblem(await call(setup.host, { target, as: null }), 404);

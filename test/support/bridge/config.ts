@@ -20,7 +20,12 @@ export function configManifest(
 ): Manifest {
   return createManifest('conf', {
     capabilities: [CONFIG],
-    config: { fields, delivery_path: DELIVERY_PATH },
+    config: {
+      read_capability: CONFIG,
+      write_capability: CONFIG,
+      fields,
+      delivery_path: DELIVERY_PATH,
+    },
     ...members,
   });
 }

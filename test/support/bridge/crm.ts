@@ -5,13 +5,14 @@ import { createDescriptor, createManifest, httpProvider } from './bridge.js';
 export const READ = 'crm.contacts.read';
 export const SYNC = 'crm.contacts.sync';
 export const CONFIG = 'crm.config';
+export const CONFIG_READ = 'crm.config.read';
 /** A capability that is not granted. */
 export const UNGRANTED = 'crm.deals.read';
 /** Granted, but not a capability of the module. */
 export const UNDECLARED = 'crm.nothing';
 
 const CRM: Manifest = createManifest('crm', {
-  capabilities: [READ, SYNC, CONFIG, UNGRANTED],
+  capabilities: [READ, SYNC, CONFIG, CONFIG_READ, UNGRANTED],
   admin: {
     entities: [
       { name: 'contacts', read_capability: READ, list_path: '/admin/contacts' },
@@ -45,6 +46,8 @@ const CRM: Manifest = createManifest('crm', {
     ],
   },
   config: {
+    read_capability: CONFIG_READ,
+    write_capability: CONFIG,
     fields: [
       {
         service: 'crm',
@@ -66,7 +69,7 @@ const CRM: Manifest = createManifest('crm', {
   },
 });
 
-const CRM_GRANTS = [READ, SYNC, CONFIG, UNDECLARED];
+const CRM_GRANTS = [READ, SYNC, CONFIG, CONFIG_READ, UNDECLARED];
 
 export function crmDescriptor(providerUrl: string, members: Record<string, unknown> = {}): object {
   const provider = httpProvider(providerUrl);

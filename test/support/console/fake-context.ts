@@ -19,6 +19,8 @@ export interface FakeContext extends SessionsContext {
   /** Number of calls. */
   asked: number;
   readonly stored: Map<string, SurfaceRecord>;
+  /** Beyond it a new record is rejected. */
+  maxRecords: number;
 }
 
 /** A request with a session: its parts do not matter to it. */
@@ -34,7 +36,9 @@ export function createFakeContext(): FakeContext {
     isAnswering: true,
     asked: 0,
     stored,
-    records: createRecords(stored, () => context.now),
+    maxRecords: 10_000,
+    records: createRecords(stored, () => context),
+    host: { admit: () => {} },
     authenticate: async ({ token }) => {
       context.asked += 1;
       if (!context.isAnswering) throw new SurfaceError('unavailable', 'no answer');
@@ -48,15 +52,21 @@ export function createActor(id: string, ...scopes: readonly string[]): Actor {
   return { kind: 'user', id, scopes: new Set(scopes) };
 }
 
-function createRecords(stored: Map<string, SurfaceRecord>, now: () => number): SurfaceRecords {
+function createRecords(
+  stored: Map<string, SurfaceRecord>,
+  read: () => Pick<FakeContext, 'now' | 'maxRecords'>,
+): SurfaceRecords {
   const find = (key: string) => {
     const found = stored.get(key);
-    return found !== undefined && found.expiresAt > now() ? found : null;
+    return found !== undefined && found.expiresAt > read().now ? found : null;
   };
   return {
     get: async (key) => find(key),
     set: async (key, value, { expiresAt, only }: SetRecordOptions) => {
       if (only !== undefined && (only === 'present') !== (find(key) !== null)) return false;
+      if (!stored.has(key) && stored.size >= read().maxRecords) {
+        throw new SurfaceError('unavailable', 'there are too many records');
+      }
       stored.set(key, { key, value: JSON.parse(JSON.stringify(value)), expiresAt });
       return true;
     },

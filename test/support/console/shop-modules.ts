@@ -68,6 +68,8 @@ export const CRM_MANIFEST = {
     ],
   },
   config: {
+    read_capability: 'crm.read',
+    write_capability: 'crm.config',
     fields: [
       field('page_size', { kind: 'int', min: 1, max: 500 }, 50),
       field('ratio', { kind: 'float', min: 0, max: 1 }, 0.5),

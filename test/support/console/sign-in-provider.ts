@@ -14,7 +14,13 @@ export interface SignInProvider {
   /** Begins to serve, for one client with this redirect URI. */
   serve(redirectUri: string): void;
   /** What the next interactions end with; default `sign-in`. */
-  outcome: 'sign-in' | 'cancel' | 'server-error' | 'other-state' | 'other-nonce';
+  outcome:
+    | 'sign-in'
+    | 'cancel'
+    | 'server-error'
+    | 'other-state'
+    | 'other-nonce'
+    | 'other-signature';
   close(): Promise<void>;
 }
 
@@ -30,6 +36,7 @@ export async function startSignInProvider(): Promise<SignInProvider> {
   server.on('request', (request, response) => {
     const { outcome } = provider;
     if (request.url === '/token') recordBody(request, exchanges);
+    if (outcome === 'other-signature' && request.url === '/token') changeSignature(response);
     if (outcome === 'other-nonce') request.url = request.url?.replace(/nonce=[^&]*/, 'nonce=other');
     if (!request.url?.startsWith('/interaction/')) void answer(request, response);
     else if (outcome === 'other-state') redirect(response, `${callback}?code=x&state=other`);
@@ -52,6 +59,19 @@ export async function startSignInProvider(): Promise<SignInProvider> {
       }),
   };
   return provider;
+}
+
+/** Reverses the signature of an ID token. */
+function changeSignature(response: ServerResponse): void {
+  const end = response.end.bind(response) as (body: string) => ServerResponse;
+  const change = (body: unknown) =>
+    end(
+      String(body).replace(
+        /("id_token":"[^"]*\.)([^".]*)/,
+        (_, rest: string, signature: string) => rest + [...signature].reverse().join(''),
+      ),
+    );
+  Object.assign(response, { end: change });
 }
 
 /** Beside the provider, which reads the same stream. */

@@ -21,7 +21,7 @@ interface Examples {
 export function useExamples({ isInstalled = false } = {}): Examples {
   let host: RunningModgate | undefined;
   let stateDir = '';
-  let directory: string;
+  let directory: string | undefined;
   let uninstall = () => {};
 
   before(async () => {
@@ -37,7 +37,7 @@ export function useExamples({ isInstalled = false } = {}): Examples {
   after(async () => {
     uninstall();
     const exit = await host?.stop();
-    rmSync(directory, { recursive: true, force: true });
+    if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
     if (exit !== undefined) expect(exit).to.deep.equal({ code: 0, signal: null });
   });
 

@@ -2,7 +2,7 @@ import { object } from 'superstruct';
 import type { DescriptorAdapter } from '../../../core/descriptor/descriptor.js';
 import type { DescriptorAdapters } from '../../../core/descriptor/parse-descriptor.js';
 import { httpConfig, unixConfig } from '../../../plugins/http/config.js';
-import { localConfig } from '../../../plugins/local/config.js';
+import { localConfig } from '../../../plugins/local/local-adapter.js';
 import { natsConfig } from '../../../plugins/nats/config.js';
 import { processConfig } from '../../../plugins/process/config.js';
 

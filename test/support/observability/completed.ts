@@ -4,12 +4,15 @@ import { createRequestFacts } from '../../../core/operations/request.js';
 /** A forwarded request that has ended, by its id. */
 export function createEnded(id: number, status = 200): CompletedRequest {
   const facts = createRequestFacts();
-  facts.isForwarded = true;
+  facts.kind = 'forwarded';
   return {
     requestId: String(id),
     correlationId: '',
-    actor: null,
-    actorKind: null,
+    actor: 'service:crm',
+    actorKind: 'service',
+    client: '192.0.2.1',
+    scopes: null,
+    rejection: null,
     facts,
     method: 'GET',
     status,

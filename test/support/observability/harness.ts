@@ -1,7 +1,10 @@
 // Measures the cost of metrics and records per request: node dist/test/support/observability/harness.js
+
 import { Counter, Registry } from 'prom-client';
+import { createObservability } from '../../../core/compose-parts.js';
+import { NO_STREAM } from '../../../core/observability/calls/kept-call.js';
+import { NO_REJECTION } from '../../../core/observability/calls/stored-calls.js';
 import type { CompletedRequest } from '../../../core/observability/completed-request.js';
-import { createObservability } from '../../../core/observability/observability.js';
 import { createRequestFacts } from '../../../core/operations/request.js';
 import { callId } from '../../../core/store/call-log.js';
 import type { StoredCall } from '../../../core/store/store.js';
@@ -89,11 +92,15 @@ function createCall(number: number): StoredCall {
     failure: null,
     failure_detail: null,
     actor: 'service:crm',
+    client: '192.0.2.1',
     duration_ms: 1.5,
     provider_ms: 1.234,
     attempts: 1,
     endpoint: 'http://127.0.0.1:4100',
     surface: null,
+    scopes: null,
+    ...NO_STREAM,
+    ...NO_REJECTION,
   };
 }
 
@@ -110,10 +117,10 @@ function measure(name: string, work: () => void): void {
 function createEnded(): CompletedRequest {
   const facts = createRequestFacts();
   Object.assign(facts, {
-    isForwarded: true,
+    kind: 'forwarded',
     module: 'shop',
     route: '/items/{id}',
-    providerMs: 1.234,
+    provider_ms: 1.234,
     attempts: 1,
     endpoint: 'http://127.0.0.1:4100',
   });
@@ -122,6 +129,9 @@ function createEnded(): CompletedRequest {
     correlationId: 'corr_1',
     actor: 'service:crm',
     actorKind: 'service',
+    client: '192.0.2.1',
+    scopes: new Set(['shop.read']),
+    rejection: null,
     facts,
     method: 'GET',
     status: 200,

@@ -1,4 +1,4 @@
-import { createListenerMetrics } from '../../../core/observability/metrics/listener-metrics.js';
+import { createListenerMetrics } from '../../../core/observability/metrics/process-metrics.js';
 
 interface DescribedMetric {
   readonly name: string;
@@ -15,8 +15,5 @@ export function describeTlsMetrics(): DescribedMetric[] {
   const connections = { open: 0, dropped: 0, failedHandshakes: 0 };
   return createListenerMetrics({ connections, certificate })
     .filter(({ name }) => name.startsWith('modgate_tls_'))
-    .map(({ name, type, read }) => {
-      const labels = new Set(read().flatMap((sample) => Object.keys(sample.labels)));
-      return { name, type, labels: [...labels].sort() };
-    });
+    .map(({ name, type, labelNames = [] }) => ({ name, type, labels: [...labelNames].sort() }));
 }

@@ -1,3 +1,4 @@
+import { create } from 'superstruct';
 import {
   type Balancing,
   type Invocation,
@@ -7,7 +8,8 @@ import {
   type Provider,
   ProviderFailure,
 } from '../../../core/contract/index.js';
-import type { Descriptor } from '../../../core/descriptor/descriptor.js';
+import { createDescriptor, type Descriptor } from '../../../core/descriptor/descriptor.js';
+import { descriptorStruct } from '../../../core/descriptor/descriptor-struct.js';
 import { ModuleScope } from '../../../core/isolation/scope.js';
 import type { LoadShedder } from '../../../core/provider/load-shedding.js';
 import { type CheckedOutcome, ProviderStatus } from '../../../core/provider/outcome.js';
@@ -22,7 +24,7 @@ export interface FakeModuleOptions {
   readonly limits?: Partial<Descriptor['limits']>;
   readonly retry?: Partial<Descriptor['retry']>;
   readonly breaker?: Partial<Descriptor['breaker']>;
-  readonly providerErrors?: Descriptor['providerErrors'];
+  readonly provider_errors?: Descriptor['provider_errors'];
   readonly loadShedder?: LoadShedder;
   readonly invoke?: (invocation: Invocation) => Promise<Outcome>;
   /** Keeps no invocations: for benchmarks. */
@@ -69,7 +71,7 @@ export function createFakeModule(options: FakeModuleOptions = {}): FakeModule {
   const scope = new ModuleScope(SILENT_LOG);
   const client = new ProviderClient({
     provider,
-    descriptor: createDescriptor(options),
+    descriptor: createFakeDescriptor(options),
     log: SILENT_LOG,
     scope,
     loadShedder: options.loadShedder ?? null,
@@ -87,42 +89,20 @@ export function createFakeModule(options: FakeModuleOptions = {}): FakeModule {
 }
 
 /** Two retries and breakers that never open, by default. */
-function createDescriptor(options: FakeModuleOptions): Descriptor {
-  return {
-    module: 'fake',
-    enabled: true,
-    provider: { kind: 'fake', config: {} },
-    manifest: { kind: 'provider' },
-    manifestDigest: null,
-    limits: {
-      timeoutMs: 5000,
-      requestBytes: 1024,
-      responseBytes: 1024,
-      concurrency: 256,
-      queue: 32,
-      queueMs: 250,
-      ...options.limits,
+function createFakeDescriptor(options: FakeModuleOptions): Descriptor {
+  const { limits, retry, breaker, provider_errors } = options;
+  const wire = create(
+    {
+      module: 'fake',
+      provider: { kind: 'fake' },
+      limits: { request_bytes: 1024, response_bytes: 1024, ...limits },
+      retry: { attempts: 2, budget: 1, ...retry },
+      breaker: { failures: 1000, ...breaker },
+      provider_errors,
     },
-    rate: { perSecond: 0, burst: 0, actorPerSecond: 0, actorBurst: 0 },
-    identity: false,
-    callers: ['service', 'system'],
-    forwardHeaders: [],
-    responses: { mode: 'envelope', exposeHeaders: [] },
-    providerErrors: options.providerErrors ?? 'problem',
-    retry: { attempts: 2, budget: 1, ...options.retry },
-    breaker: {
-      failures: 1000,
-      ratio: 0.5,
-      windowMs: 10_000,
-      openMs: 10_000,
-      maxOpenMs: 60_000,
-      ...options.breaker,
-    },
-    records: { captureBytes: 0 },
-    probation: null,
-    schemas: { input: 'enforce', output: 'off' },
-    console: { release: null, ui: [], grants: [] },
-  };
+    descriptorStruct,
+  );
+  return createDescriptor(wire, {});
 }
 
 let spans = 0;

@@ -14,6 +14,39 @@ const listClass = (name: string) =>
 
 export const FINDINGS: readonly Finding[] = [
   {
+    subject: 'spellings of a mount that lead to its module',
+    cases: [
+      ...['mount-encoded', 'mount-encoded-slash', 'mount-double-slash', 'mount-case'],
+      ...['mount-parameter', 'mount-dots-into', 'mount-dots-out', 'mount-dots-encoded'],
+    ],
+    weakened: 'decodes a path before it looks for mounts',
+  },
+  {
+    subject: 'a header that names the host of a mount',
+    cases: ['mount-forwarded-host'],
+    weakened: 'finds mounts by any header',
+  },
+  {
+    subject: 'hosts that only contain the host of a mount',
+    cases: ['mount-host-longer', 'mount-host-below', 'mount-host-list', 'mount-host-absolute'],
+    weakened: 'finds mounts by a part of the host',
+  },
+  {
+    subject: 'routes of the host under the name of a mount',
+    cases: ['mount-host-modules', 'mount-host-metrics', 'mount-host-other'],
+    weakened: 'keeps its own routes under every name',
+  },
+  {
+    subject: 'a route below a mount without its capability',
+    cases: ['mount-locked'],
+    weakened: 'needs no capability below a mount',
+  },
+  {
+    subject: 'a mount that takes a path of the host',
+    cases: ['mount-shadow'],
+    weakened: 'lets a module take any path',
+  },
+  {
     subject: 'requests that are pipelined without a pause, responses that are never read',
     cases: ['neighbors-flood', 'neighbors-unread'],
     weakened: 'reads without a bound',
@@ -61,6 +94,38 @@ export const FINDINGS: readonly Finding[] = [
     cases: ['guard-explain-guess'],
     weakened: 'explains without a limit',
   },
+  {
+    subject: 'metrics, which a client could read behind a proxy that passes on its host',
+    cases: ['host-metrics-proxy'],
+    weakened: 'takes a proxy for a client',
+  },
+  {
+    subject: 'bodies without credentials, which were read before their surface was asked',
+    cases: [
+      ...['oversize-anonymous-docs', 'oversize-anonymous-sign-in', 'oversize-anonymous-console'],
+    ],
+    weakened: 'reads any body',
+  },
+  {
+    subject: 'a final slash, which stood for the route without it',
+    cases: ['path-final-slash'],
+    weakened: 'ignores a final slash',
+  },
+  {
+    subject: 'a mixed segment, which stood for its neighbors',
+    cases: ['path-mixed-neighbor', 'path-mixed-slash'],
+    weakened: 'lets a mixed segment stand for its neighbors',
+  },
+  {
+    subject: 'encoded characters, which lead elsewhere when they are decoded again',
+    cases: [
+      'path-encoded-dots',
+      'path-encoded-matrix',
+      'path-encoded-twice',
+      'path-encoded-reverse',
+    ],
+    weakened: 'forwards any encoded character',
+  },
   { subject: 'RTSP, which was served', cases: ['guard-rtsp'], weakened: 'serves RTSP' },
   {
     subject: 'two members of one name in an action, of which the audit had one',
@@ -71,5 +136,13 @@ export const FINDINGS: readonly Finding[] = [
     subject: 'invalid trace headers, which were forwarded',
     cases: listClass('trace'),
     weakened: 'forwards trace headers unchecked',
+  },
+  {
+    subject: 'configuration, which any granted capability read and wrote',
+    cases: [
+      ...['cross-module-config-reader', 'cross-module-config-route-read'],
+      ...['cross-module-config-route-write', 'cross-module-config-action-write'],
+    ],
+    weakened: 'opens configuration to every capability',
   },
 ];

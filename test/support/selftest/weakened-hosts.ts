@@ -22,6 +22,8 @@ interface Surroundings {
 
 const TRIPPING_FAILURES = 5;
 const REPEATED = /"a":1,"a":2|"b":1,"\\u0062":2/;
+/** Granted permissions of the module `desk` that do not write its configuration. */
+const OTHERS = /desk\.(?:values|sync)|shop\.use/;
 const UPGRADE = /^(?:connection: upgrade|upgrade:|http2-settings:).*\r\n/gim;
 
 /** One weakness each. The first one has none: a proxy alone changes no result. */
@@ -32,8 +34,10 @@ const WEAKNESSES: Readonly<Record<string, (ports: Surroundings) => Weakness>> = 
   'has one circuit breaker for all routes': createTripping,
   'asks the issuer about every token': ({ introspection }) => ({
     respond: async (text) => {
-      const isOpaque = /^authorization: bearer (?:random-|iss_)/im.test(text);
-      if (isOpaque) await exchange(introspection, 'GET /introspect HTTP/1.0\r\n\r\n');
+      const token = /^authorization: bearer ((?:random-|iss_).*)\r$/im.exec(text)?.[1];
+      if (token === undefined) return null;
+      const head = `POST /introspect HTTP/1.0\r\ncontent-length: ${token.length + 6}\r\n\r\n`;
+      await exchange(introspection, `${head}token=${token}`);
       return null;
     },
   }),
@@ -52,24 +56,81 @@ const WEAKNESSES: Readonly<Record<string, (ports: Surroundings) => Weakness>> = 
     respond: async (text) =>
       /CONNECT a:1|\0 garbage/.test(text) ? formatOk('').replace('200 OK', '501 No') : null,
   }),
-  'shows metrics under any name': ({ host }) => ({
-    changeRequest: (text) =>
-      text.replace(/^(GET \/metrics .*\r\nhost: )evil\.test/, `$1127.0.0.1:${host}`),
+  'shows metrics under any name': () => ({
+    respond: async (text) =>
+      /^GET \/metrics [^\r]*\r\nhost: evil\.test/.test(text) ? formatOk('') : null,
   }),
   'explains without a limit': () => ({
     changeResponse: (text) => text.replace(/^HTTP\/1\.1 429 .*/, 'HTTP/1.1 200 OK'),
+  }),
+  'takes a proxy for a client': () => ({
+    respond: async (text) =>
+      /^GET \/metrics .*\r\nx-forwarded-for: /s.test(text) ? formatOk('') : null,
+  }),
+  'reads any body': () => ({
+    respond: async (text) =>
+      /^POST \/(?:docs|console)\b.*\r\ncontent-length: 1048576\r\n/s.test(text)
+        ? 'HTTP/1.1 100 Continue\r\n\r\n'
+        : null,
+  }),
+  'ignores a final slash': () => ({
+    changeRequest: (text) => text.replace(/^(GET \S+\/reports)\/ /, '$1 '),
+  }),
+  'lets a mixed segment stand for its neighbors': () => ({
+    changeRequest: (text) => text.replace(/^(GET \S+\/docs\/)\S*secret\.json /, '$1other.json '),
+  }),
+  'forwards any encoded character': () => ({
+    changeRequest: (text) => text.replace(/^(GET \S+\/queues\/)\S*(?:%3b|\.\.|%25)\S* /i, '$1%2f '),
+  }),
+  'decodes a path before it looks for mounts': () => ({
+    changeRequest: (text) =>
+      text.replace(
+        /^GET \/(?:%73helf|shelf%2f|\/shelf|SHELF|shelf;a|a\/\.\.\/shelf|shelf\/\.\.|shelf\/%2e%2e)\/?\S* /,
+        (line) => (line.startsWith('GET /shelf/items ') ? line : 'GET /shelf/items '),
+      ),
+  }),
+  'finds mounts by any header': () => ({
+    changeRequest: (text) =>
+      /^x-forwarded-host: /m.test(text)
+        ? text.replace(/^host: .*\r$/m, 'host: shelf.selftest.test\r')
+        : text,
+  }),
+  'finds mounts by a part of the host': () => ({
+    changeRequest: (text) => {
+      const isNamed = /^(?:GET http:\/\/|host: .*)\S*shelf\.selftest\.test/m.test(text);
+      if (!isNamed || /^GET \/(?:modules|metrics)/.test(text)) return text;
+      return text
+        .replace(/^GET http:\/\/[^/]+/, 'GET ')
+        .replace(/^host: .*\r$/m, 'host: shelf.selftest.test\r');
+    },
+  }),
+  'needs no capability below a mount': () => ({
+    changeRequest: (text) => text.replace(/^GET \/shelf\/locked /, 'GET /shelf/items '),
+  }),
+  'keeps its own routes under every name': () => ({
+    changeRequest: (text) =>
+      /^GET \/(?:modules|metrics)/.test(text)
+        ? text.replace(/^host: shelf\.selftest\.test\r$/m, 'host: 127.0.0.1\r')
+        : text,
+  }),
+  'lets a module take any path': () => ({
+    changeRequest: (text) => text.replace(/^GET \/audit /, 'GET /shelf/items '),
   }),
   'serves RTSP': () => ({
     respond: async (text) => (/^GET \S+ RTSP\/1\.0\r\n/.test(text) ? formatOk('{}') : null),
   }),
   'keeps the last of two members': () => ({
-    changeRequest: (text) => {
-      const [head = '', body = ''] = text.split('\r\n\r\n');
-      if (!REPEATED.test(body)) return text;
-      const kept = JSON.stringify(JSON.parse(body));
-      const length = `content-length: ${kept.length}`;
-      return `${head.replace(/content-length: \d+/, length)}\r\n\r\n${kept}`;
-    },
+    changeRequest: (text) =>
+      changeBody(text, (body) => (REPEATED.test(body) ? JSON.stringify(JSON.parse(body)) : body)),
+  }),
+  'opens configuration to every capability': () => ({
+    changeRequest: (text) =>
+      text.includes('"operation":"config_')
+        ? changeBody(text, (body) => body.replace(OTHERS, 'desk.config')).replace(
+            OTHERS,
+            'desk.config',
+          )
+        : text,
   }),
   'forwards trace headers unchecked': ({ provider }) => ({
     respond: async (text) =>
@@ -127,6 +188,14 @@ function createTripping(): Weakness {
       return failures > TRIPPING_FAILURES ? formatOk('').replace('200 OK', '502 No') : null;
     },
   };
+}
+
+function changeBody(text: string, change: (body: string) => string): string {
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  const changed = change(body);
+  if (changed === body) return text;
+  const length = `content-length: ${changed.length}`;
+  return `${head.replace(/content-length: \d+/, length)}\r\n\r\n${changed}`;
 }
 
 function formatOk(body: string): string {

@@ -58,6 +58,8 @@ const answers = {
     ['set-cookie', 'a=1'], ['set-cookie', 'b=2'], ['connection', 'close'], ['x-request-id', 'mine'],
     ['cache-control', 'max-age=1'], ['x-own', 'yes'],
   ] }),
+  missing: () => new Response('none', { status: 404 }),
+  teapot: () => new Response('none', { status: 418 }),
   empty: () => new Response(null, { status: 204 }),
   wronglength: () => new Response('four', { headers: { 'content-length': '2' } }),
   cut: () => new Response(new ReadableStream({

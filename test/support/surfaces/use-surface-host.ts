@@ -14,6 +14,8 @@ interface SurfaceHost {
   readonly served?: readonly string[];
   /** Default none. */
   readonly files?: Files;
+  /** More arguments of the host. */
+  readonly args?: readonly string[];
 }
 
 /** One process for all tests of a suite, with the surfaces of one plugin. */
@@ -22,12 +24,13 @@ export function useSurfaceHost({
   surfaces,
   served = surfaces,
   files = () => ({}),
+  args: more = [],
 }: SurfaceHost): Setup<HostProcess> {
   let plugins = '';
   const setup = useStarted((provider) => {
     plugins = mkdtempSync(join(tmpdir(), 'modgate-surfaces-'));
     writePlugin(plugins, { name: 'acme-desk', manifest: { kinds: undefined, surfaces }, entry });
-    const args = ['--plugins', plugins, '--surfaces', served.join()];
+    const args = ['--plugins', plugins, '--surfaces', served.join(), ...more];
     return startHostProcess({ files: files(provider), args });
   });
   after(() => rmSync(plugins, { recursive: true, force: true }));

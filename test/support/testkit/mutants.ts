@@ -14,6 +14,19 @@ export const MUTANTS: readonly Mutant[] = [
   ...FAILURE_MUTANTS,
 ];
 
+/** Not a mutant: some responses are slow, as those behind a delayed acknowledgment of TCP. */
+export function respondSlowly(path: string, ms: number): ProviderAdapter {
+  return changeProvider((good) => ({
+    invoke: async (invocation) => {
+      const outcome = await good.invoke(invocation);
+      const { operation } = invocation;
+      const isSlow = operation.kind === 'http_route' && operation.target === path;
+      if (isSlow) await new Promise((resolve) => setTimeout(resolve, ms));
+      return outcome;
+    },
+  }));
+}
+
 /** Not a mutant: delays each call for which there is no idle connection. */
 export function openConnectionsSlowly(ms: number): ProviderAdapter {
   return changeProvider((good) => {

@@ -73,9 +73,9 @@ async function openThroughHost(
   const pool = new Pool(host.url);
   const mount = async (module: string, others: object) => {
     const file = `${module}.json`;
-    // The log costs less than requests.
+    // The log costs less than requests. Lines about the file without a state are warnings.
     const states = () =>
-      host.logs().flatMap((line) => (line['file'] === file ? line['state'] : []));
+      host.logs().flatMap((line) => (line['file'] === file ? (line['state'] ?? []) : []));
     host.drop(file, describeModule(module, { kind, config }, others));
     scope.defer(async () => {
       host.remove(file);

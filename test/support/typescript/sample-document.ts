@@ -33,7 +33,9 @@ export const SAMPLE_DOCUMENT = {
         },
       }),
       post: operation('shop', 'shop.list_items', {
-        parameters: [{ in: 'header', name: 'idempotency-key', schema: { type: 'string' } }],
+        parameters: [
+          { in: 'header', name: 'idempotency-key', required: true, schema: { type: 'string' } },
+        ],
         requestBody: json({ type: 'object' }, false),
         data: { type: 'null' },
       }),

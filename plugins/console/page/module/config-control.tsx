@@ -18,17 +18,18 @@ interface ConfigControlProps {
 export function ConfigControl({ id, type, isSecret, text, onText }: ConfigControlProps) {
   const onInput = (event: { currentTarget: { value: string } }) =>
     onText(event.currentTarget.value);
+  const common = { id, value: text, 'aria-describedby': `${id}-help` };
   switch (type.kind) {
     case 'bool':
       return (
-        <select id={id} value={text} onChange={onInput}>
+        <select {...common} onChange={onInput}>
           <option value="true">yes</option>
           <option value="false">no</option>
         </select>
       );
     case 'enum':
       return (
-        <select id={id} value={text} onChange={onInput}>
+        <select {...common} onChange={onInput}>
           {type.values.map((value) => (
             <option key={value}>{value}</option>
           ))}
@@ -38,22 +39,19 @@ export function ConfigControl({ id, type, isSecret, text, onText }: ConfigContro
     case 'float':
       return (
         <input
-          id={id}
+          {...common}
           inputMode={type.kind === 'int' ? 'numeric' : 'decimal'}
-          value={text}
           onInput={onInput}
-          aria-describedby={`${id}-help`}
         />
       );
     case 'json':
-      return <textarea id={id} rows={4} value={text} onInput={onInput} />;
+      return <textarea {...common} rows={4} onInput={onInput} />;
     default:
       return (
         <input
-          id={id}
+          {...common}
           type={isSecret ? 'password' : 'text'}
           autocomplete="off"
-          value={text}
           onInput={onInput}
         />
       );

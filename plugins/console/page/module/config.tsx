@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Answer } from '../api.js';
 import { callBridge, explainDenied } from '../bridge.js';
-import type { ConfigField } from '../manifest.js';
+import type { ConfigField, Manifest } from '../manifest.js';
 import type { ModuleStatus, Problem } from '../types.js';
 import { Card, Empty, Loading, ProblemBox, State } from '../ui/parts.js';
 import { ConfigControl, type ConfigType, describeType, toText, toValue } from './config-control.js';
@@ -23,7 +23,7 @@ interface ConfigValues {
 
 export function ConfigTab({ module, manifest }: TabProps) {
   const fields = manifest.config?.fields ?? [];
-  const permission = manifest.capabilities.find((one) => explainDenied(module, one) === null);
+  const { reader, deniedReading, deniedWriting } = readRights(module, manifest);
   const [values, setValues] = useState<readonly ConfigValue[] | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const read = async (by: string): Promise<Answer<ConfigValues>> => {
@@ -34,32 +34,34 @@ export function ConfigTab({ module, manifest }: TabProps) {
     return answer;
   };
   useEffect(() => {
-    if (permission !== undefined) void read(permission);
-  }, [module.digest, permission]);
+    if (reader !== null) void read(reader);
+  }, [module.digest, reader]);
   if (fields.length === 0)
     return <Empty title="No configuration">The manifest of this module declares no fields.</Empty>;
-  if (permission === undefined) {
-    return (
-      <Empty title="The configuration cannot be shown">
-        {manifest.capabilities.map((one) => explainDenied(module, one)).join('; ')}
-      </Empty>
-    );
-  }
+  if (reader === null)
+    return <Empty title="The configuration cannot be shown">{deniedReading}</Empty>;
   return (
     <>
-      {problem && <ProblemBox problem={problem} onRetry={() => void read(permission)} />}
+      {problem && <ProblemBox problem={problem} onRetry={() => void read(reader)} />}
       {values === null && !problem && <Loading />}
+      {values !== null && deniedWriting && (
+        <p class="fine">Values cannot be written: {deniedWriting}.</p>
+      )}
       <div class="grid">
         {values?.map((value) => (
           <ConfigCard
             key={`${value.service} ${value.key}`}
-            module={module}
-            permission={permission}
+            isWritable={deniedWriting === null}
             value={value}
             field={fields.find(
               ({ service, key }) => service === value.service && key === value.key,
             )}
-            onRead={() => read(permission)}
+            onRead={() => read(reader)}
+            onWrite={(next) => {
+              const { service, key } = value;
+              const payload = { operation: 'config_write', service, key, value: next };
+              return callBridge(module, manifest.config?.write_capability ?? '', payload);
+            }}
           />
         ))}
       </div>
@@ -67,26 +69,40 @@ export function ConfigTab({ module, manifest }: TabProps) {
   );
 }
 
-function ConfigCard({
-  module,
-  permission,
-  value,
-  field,
-  onRead,
-}: {
-  module: ModuleStatus;
-  permission: string;
-  value: ConfigValue;
-  field: ConfigField | undefined;
+/** Which permission reads, and why the actor may not read or write; `null` if it may. */
+function readRights(module: ModuleStatus, { config }: Manifest) {
+  const { read_capability: reading, write_capability: writing } = config ?? {};
+  const explain = (permission: string | undefined, use: string) =>
+    permission === undefined
+      ? `the manifest declares no permission that ${use} it`
+      : explainDenied(module, permission);
+  const deniedWriting = explain(writing, 'writes');
+  const reader = [reading, writing].find(
+    (one) => one !== undefined && explainDenied(module, one) === null,
+  );
+  const deniedReading = explain(reading ?? writing, 'reads');
+  return { reader: reader ?? null, deniedReading, deniedWriting };
+}
+
+interface ConfigCardProps {
+  readonly isWritable: boolean;
+  readonly value: ConfigValue;
+  readonly field: ConfigField | undefined;
   /** Reads all values again. */
-  onRead: () => Promise<Answer<ConfigValues>>;
-}) {
-  const { service, key, value_type: type, redacted, editable, pending_restart: isPending } = value;
+  readonly onRead: () => Promise<Answer<ConfigValues>>;
+  readonly onWrite: (value: unknown) => Promise<Answer<unknown>>;
+}
+
+function ConfigCard({ isWritable, value, field, onRead, onWrite }: ConfigCardProps) {
+  const { service, key, value_type: type, redacted, pending_restart: isPending } = value;
+  const editable = value.editable && isWritable;
   const before = toText(value.desired_value, type);
   const [text, setText] = useState<string | null>(null);
   const [isConfirming, setConfirming] = useState(false);
   const [isOutdated, setOutdated] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
+  /** When this page has written the value. */
+  const [written, setWritten] = useState<string | null>(null);
   const now = text ?? before;
   const isChanged = text !== null && (redacted || text !== before);
   const write = async () => {
@@ -111,22 +127,20 @@ function ConfigCard({
     const hasChanged = found !== undefined && toText(found.desired_value, type) !== before;
     setOutdated(hasChanged);
     if (hasChanged) return;
-    const answer = await callBridge(module, permission, {
-      operation: 'config_write',
-      service,
-      key,
-      value: next,
-    });
+    const answer = await onWrite(next);
     if (answer.ok) await onRead();
     setConfirming(false);
     setProblem(answer.ok ? null : answer.problem);
-    if (answer.ok) setText(null);
+    if (!answer.ok) return;
+    setText(null);
+    setWritten(new Date().toISOString());
   };
   const id = `config-${service}-${key}`;
+  const name = `${service} ${key}`;
   const tools = (
     <span class="row">
       {redacted && <State value="sensitive" />}
-      {!editable && <State value="read only" />}
+      {!value.editable && <State value="read only" />}
       {isPending && <State value="pending restart" />}
     </span>
   );
@@ -147,7 +161,10 @@ function ConfigCard({
           }}
         >
           <div class="field">
-            <label for={id}>{redacted ? 'New value' : 'Value'}</label>
+            <label for={id}>
+              {redacted ? 'New value' : 'Value'}
+              <span class="hidden"> of {name}</span>
+            </label>
             <p class="help" id={`${id}-help`}>
               {describeType(type)}
               {field?.restart_only && ' · takes effect when the module is opened again'}
@@ -174,6 +191,7 @@ function ConfigCard({
           <div class="row">
             <button type="submit" class={isChanged ? 'primary' : ''} disabled={!isChanged}>
               {isConfirming ? 'Write' : 'Review the change'}
+              <span class="hidden">{isConfirming ? ` ${name}` : ` of ${name}`}</span>
             </button>
             {isChanged && (
               <button
@@ -186,11 +204,20 @@ function ConfigCard({
                 }}
               >
                 Discard
+                <span class="hidden"> the change of {name}</span>
               </button>
             )}
           </div>
         </form>
       )}
+      <p class="done" role="status">
+        {written !== null && !isChanged && (
+          <>
+            Written at <time dateTime={written}>{new Date(written).toLocaleTimeString()}</time>:{' '}
+            {redacted ? 'the new value, which is not shown' : <code>{before || 'empty'}</code>}
+          </>
+        )}
+      </p>
       {problem && <ProblemBox problem={problem} />}
     </Card>
   );

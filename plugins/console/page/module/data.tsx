@@ -5,7 +5,7 @@ import { query, setQuery } from '../location.js';
 import type { Entity, Field, Manifest } from '../manifest.js';
 import type { ModuleStatus, Problem } from '../types.js';
 import { Panel } from '../ui/panel.js';
-import { Card, Empty, Loading, ProblemBox } from '../ui/parts.js';
+import { Card, countOf, Empty, Loading, ProblemBox } from '../ui/parts.js';
 import { type Column, Table } from '../ui/table.js';
 import { Contributions } from './contributions.js';
 import type { TabProps } from './tab-props.js';
@@ -57,6 +57,10 @@ function EntityTable({
   );
   const [opened, setOpened] = useState<Row | null>(null);
   const fields = entity.fields ?? listFields(rows ?? []);
+  const [filter, setFilter] = useState('');
+  const fitting = (rows ?? [])
+    .map((row, index) => ({ row, index }))
+    .filter(({ row }) => matches(row, fields, filter));
   const columns: Column<{ row: Row; index: number }>[] = [
     {
       id: 'open',
@@ -96,7 +100,7 @@ function EntityTable({
       )}
       {opened && (
         <RowPanel
-          title={`${entity.label ?? entity.name} ${formatValue(opened[fields[0]?.name ?? ''])}`}
+          title={`${entity.label ?? entity.name} ${nameRow(opened, fields)}`}
           row={opened}
           fields={fields}
           onClose={() => setOpened(null)}
@@ -112,12 +116,28 @@ function EntityTable({
         </RowPanel>
       )}
       {rows && rows.length > 0 && (
-        <Table
-          caption={entity.label ?? entity.name}
-          columns={columns}
-          rows={rows.map((row, index) => ({ row, index }))}
-          keyOf={({ index }) => String(index)}
-        />
+        <>
+          <div class="row">
+            <label class="inline">
+              Filter{' '}
+              <input
+                class="find"
+                type="search"
+                value={filter}
+                onInput={(event) => setFilter(event.currentTarget.value)}
+              />
+            </label>
+            <p class="fine" role="status">
+              {describeCount(rows.length, fitting.length, next !== null)}
+            </p>
+          </div>
+          <Table
+            caption={entity.label ?? entity.name}
+            columns={columns}
+            rows={fitting}
+            keyOf={({ index }) => String(index)}
+          />
+        </>
       )}
       {next !== null && (
         <button type="button" disabled={isBusy} onClick={more}>
@@ -141,12 +161,15 @@ function RowPanel({ title, row, fields, onClose, children }: RowPanelProps) {
   return (
     <Panel title={title} onClose={onClose}>
       <dl class="pairs">
-        {Object.entries(row).map(([name, value]) => (
-          <div key={name}>
-            <dt>{fields.find((field) => field.name === name)?.label ?? name}</dt>
-            <dd>{formatValue(value)}</dd>
-          </div>
-        ))}
+        {Object.entries(row).map(([name, value]) => {
+          const field = fields.find((one) => one.name === name);
+          return (
+            <div key={name}>
+              <dt>{field?.label ?? name}</dt>
+              <dd>{formatValue(value, field)}</dd>
+            </div>
+          );
+        })}
       </dl>
       {children}
     </Panel>
@@ -198,6 +221,24 @@ function useRows(module: ModuleStatus | null, entity: Entity) {
 function listFields(rows: readonly Row[]): Field[] {
   const names = new Set(rows.slice(0, 20).flatMap((row) => Object.keys(row)));
   return [...names].slice(0, 12).map((name) => ({ name, type: 'json' }));
+}
+
+/** Also as the table shows the values: dates of a person, yes and no. */
+function matches(row: Row, fields: readonly Field[], filter: string): boolean {
+  const sought = filter.trim().toLowerCase();
+  if (sought === '') return true;
+  const shown = fields.map((field) => formatValue(row[field.name], field));
+  return [...shown, formatJson(row)].some((text) => text.toLowerCase().includes(sought));
+}
+
+function describeCount(read: number, fitting: number, hasMore: boolean): string {
+  const rows = fitting === read ? countOf(read, 'row') : `${fitting} of ${countOf(read, 'row')}`;
+  return hasMore ? `${rows} read so far, the module has more` : `${rows}, all are read`;
+}
+
+/** By its first field. */
+function nameRow(row: Row, fields: readonly Field[]): string {
+  return formatValue(row[fields[0]?.name ?? ''], fields[0]);
 }
 
 /** Always text. */

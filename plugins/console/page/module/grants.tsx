@@ -1,7 +1,7 @@
 import { session } from '../api.js';
 import type { Manifest } from '../manifest.js';
 import type { ModuleStatus } from '../types.js';
-import { Card, State } from '../ui/parts.js';
+import { Card, countOf, State } from '../ui/parts.js';
 import { Table } from '../ui/table.js';
 import type { TabProps } from './tab-props.js';
 
@@ -16,6 +16,7 @@ export function GrantsTab({ module, manifest }: TabProps) {
   }));
   const missing = rows.filter(({ isDeclared, isGranted }) => isDeclared && !isGranted);
   const isForConsole = isGrantedHere(module);
+  const open = manifest.http_routes.filter(({ access }) => module.public && access === 'public');
   return (
     <>
       <Table
@@ -35,6 +36,7 @@ export function GrantsTab({ module, manifest }: TabProps) {
           },
           {
             id: 'declared',
+            isMinor: true,
             head: 'Declared',
             cell: ({ isDeclared }) => (isDeclared ? 'yes' : 'no: the grant opens nothing'),
           },
@@ -43,14 +45,16 @@ export function GrantsTab({ module, manifest }: TabProps) {
             head: 'Opens',
             isText: true,
             cell: ({ opens }) =>
-              opens.length === 0 ? (
-                <span class="fine">configuration and contributions</span>
-              ) : (
-                opens.join(', ')
-              ),
+              opens.length === 0 ? <span class="fine">contributions</span> : opens.join(', '),
           },
         ]}
       />
+      {open.length > 0 && (
+        <p class="note">
+          Anybody may call without credentials:{' '}
+          {open.map(({ method, path }) => `${method} ${path}`).join(', ')}.
+        </p>
+      )}
       {missing.length === 0 && isForConsole ? (
         <p class="fine">The descriptor grants this console all that the manifest declares.</p>
       ) : (
@@ -73,14 +77,26 @@ function isGrantedHere({ console: granted }: ModuleStatus): boolean {
   return granted !== undefined && (granted.ui.includes(digest) || granted.ui.includes('builtin'));
 }
 
-function listOpened({ admin, http_routes: routes }: Manifest, permission: string): string[] {
+function listOpened(manifest: Manifest, permission: string): string[] {
+  const { admin, config, http_routes: routes } = manifest;
   const entities = (admin?.entities ?? []).filter((one) => one.read_capability === permission);
   const actions = (admin?.actions ?? []).filter((one) => one.capability === permission);
   const count = routes.filter(({ capability }) => capability === permission).length;
   return [
     ...entities.map(({ name }) => `entity ${name}`),
     ...actions.map(({ name }) => `action ${name}`),
-    ...(count === 0 ? [] : [`${count} route${count === 1 ? '' : 's'} (by scope)`]),
+    ...listOpenedConfig(config, permission),
+    ...(count === 0 ? [] : [`${countOf(count, 'route')} (by scope)`]),
+  ];
+}
+
+function listOpenedConfig(config: Manifest['config'], permission: string): string[] {
+  if (!config?.fields?.length) return [];
+  const isWriter = config.write_capability === permission;
+  const isReader = isWriter || config.read_capability === permission;
+  return [
+    ...(isReader ? ['configuration (read)'] : []),
+    ...(isWriter ? ['configuration (write)'] : []),
   ];
 }
 

@@ -1,4 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
+import {
+  ALL_CALL_MEMBERS,
+  type CallMemberName,
+  listCallMembers,
+} from '../../../../core/contract/call-record.js';
 import { get } from '../api.js';
 import { formatJson } from '../exact-json.js';
 import { epoch, listenToCalls } from '../live.js';
@@ -12,20 +17,27 @@ import { type Column, Table } from '../ui/table.js';
 /** Older ones are dropped from the page, not from the host. */
 const MAX_SHOWN = 2000;
 const PAGE_SIZE = 100;
+const STATUS = /^[1-5]\d\d$/;
 
 const COLUMNS: readonly Column<CallRecord>[] = [
   {
     id: 'at',
     head: 'Time',
+    isMinor: true,
     cell: ({ at }) => <time dateTime={at}>{new Date(at).toLocaleTimeString()}</time>,
   },
-  { id: 'module', head: 'Module', cell: ({ module }) => module ?? '–' },
+  {
+    id: 'module',
+    head: 'Module',
+    isMinor: true,
+    cell: ({ module, module_named: named }) => module ?? named ?? '–',
+  },
   {
     id: 'route',
     head: 'Route',
     cell: (one) => (
       <button type="button" class="link" onClick={() => setQuery({ call: one.request_id })}>
-        {one.method} {one.route ?? '–'}
+        {one.method} {one.route ?? one.path_named ?? '–'}
       </button>
     ),
   },
@@ -33,26 +45,28 @@ const COLUMNS: readonly Column<CallRecord>[] = [
   {
     id: 'failure',
     head: 'Failure',
-    cell: ({ failure, failure_detail: detail }) => (
-      <span class="clip wide" title={detail ?? ''}>
-        {failure}
+    cell: ({ failure, failure_detail: why, step, detail }) => (
+      <span class="clip wide" title={why ?? detail ?? ''}>
+        {failure ?? step}
       </span>
     ),
   },
-  { id: 'actor', head: 'Actor', cell: ({ actor }) => nameActor(actor) },
+  { id: 'actor', head: 'Actor', isMinor: true, cell: ({ actor }) => nameActor(actor) },
+  { id: 'client', head: 'Client', isMinor: true, cell: ({ client }) => client ?? '–' },
   {
     id: 'ms',
     head: 'Duration',
     isNumber: true,
+    isMinor: true,
     cell: ({ duration_ms: ms }) => `${ms.toFixed(1)} ms`,
   },
 ];
 
 export function CallsPage() {
-  const module = query.value.get('module') ?? '';
-  const status = query.value.get('status') ?? '';
+  const filters = readFilters();
+  const { module, status } = filters;
   const [isPaused, setPaused] = useState(false);
-  const { calls, problem, next, more } = useCalls(module, status, isPaused);
+  const { calls, problem, next, more } = useCalls(filters, isPaused);
   const opened = calls?.find(({ request_id: id }) => id === query.value.get('call'));
   return (
     <>
@@ -69,6 +83,9 @@ export function CallsPage() {
             onInput={(event) => setQuery({ status: event.currentTarget.value })}
           />
         </label>
+        <TextFilter name="code" label="Code" value={filters.code} />
+        <TextFilter name="actor" label="Actor" value={filters.actor} />
+        <TextFilter name="request_id" label="Request ID" value={filters.request_id} />
         <button type="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
           {isPaused ? 'Resume' : 'Pause'}
         </button>
@@ -98,20 +115,46 @@ export function CallsPage() {
   );
 }
 
+const FILTERS = ['module', 'status', 'code', 'actor', 'request_id'] as const;
+
+type Filters = Readonly<Record<(typeof FILTERS)[number], string>>;
+
+function readFilters(): Filters {
+  return Object.fromEntries(
+    FILTERS.map((name) => [name, query.value.get(name) ?? '']),
+  ) as unknown as Filters;
+}
+
+/** Applied when it is complete: the host rejects a part of an actor or of a code. */
+function TextFilter({ name, label, value }: { name: string; label: string; value: string }) {
+  return (
+    <label class="inline">
+      {label}{' '}
+      <input
+        placeholder="all"
+        value={value}
+        onChange={(event) => setQuery({ [name]: event.currentTarget.value.trim() })}
+      />
+    </label>
+  );
+}
+
 interface CallPage {
   readonly calls: CallRecord[];
   readonly next_cursor: string | null;
 }
 
-function useCalls(module: string, status: string, isPaused: boolean) {
+function useCalls(filters: Filters, isPaused: boolean) {
+  const key = JSON.stringify(filters);
   const [calls, setCalls] = useState<readonly CallRecord[] | null>(null);
   const [next, setNext] = useState<string | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const restarts = epoch.value;
   const read = async (cursor: string | null, signal?: AbortSignal) => {
     const parameters = new URLSearchParams({ limit: String(PAGE_SIZE) });
-    if (module !== '') parameters.set('module', module);
-    if (/^[1-5]\d\d$/.test(status)) parameters.set('status', status);
+    for (const [name, value] of Object.entries(filters)) {
+      if (value !== '' && (name !== 'status' || STATUS.test(value))) parameters.set(name, value);
+    }
     if (cursor !== null) parameters.set('cursor', cursor);
     const answer = await get<CallPage>(`/calls?${parameters}`, signal);
     setProblem(answer.ok ? null : answer.problem);
@@ -124,14 +167,12 @@ function useCalls(module: string, status: string, isPaused: boolean) {
     setCalls(null);
     read(null, abort.signal).catch(() => {});
     return () => abort.abort();
-  }, [module, status, restarts]);
+  }, [key, restarts]);
   useEffect(() => {
     if (isPaused) return;
     return listenToCalls((fresh) => {
-      const fitting = fresh.filter(
-        (one) =>
-          (module === '' || one.module === module) &&
-          (status === '' || String(one.status) === status),
+      const fitting = fresh.filter((one) =>
+        FILTERS.every((name) => filters[name] === '' || String(one[name]) === filters[name]),
       );
       if (fitting.length === 0) return;
       setCalls((before) => {
@@ -140,47 +181,50 @@ function useCalls(module: string, status: string, isPaused: boolean) {
         return [...added, ...(before ?? [])].slice(0, MAX_SHOWN);
       });
     });
-  }, [module, status, isPaused]);
+  }, [key, isPaused]);
   return { calls, problem, next, more: () => void read(next) };
 }
 
 function CallPanel({ one }: { one: CallRecord }) {
   const explain = new URLSearchParams({ request_id: one.request_id });
-  const facts: [string, string | number | null | undefined][] = [
-    ['At', new Date(one.at).toLocaleString()],
-    ['Actor', nameActor(one.actor)],
-    ['Failure', one.failure],
-    ['Reason', one.failure_detail],
-    ['Endpoint', one.endpoint],
-    ['Attempts', one.attempts],
-    ['Duration', `${one.duration_ms.toFixed(2)} ms`],
-    ['Provider', one.provider_ms === null ? null : `${one.provider_ms.toFixed(2)} ms`],
-    ['Request', one.request_id],
-    ['Correlation', one.correlation_id],
-    ['Trace', one.trace_id],
-    ['Through', one.surface],
-  ];
   return (
-    <Panel title={`${one.method} ${one.route ?? ''}`} onClose={() => setQuery({ call: null })}>
+    <Panel
+      title={`${one.method} ${one.route ?? one.path_named ?? ''}`}
+      onClose={() => setQuery({ call: null })}
+    >
       <p>
         <Status value={one.status} />{' '}
         {one.module && <a href={pathTo('modules', one.module)}>{one.module}</a>} ·{' '}
         <a href={`${pathTo('explain')}?${explain}`}>Explain this call</a>
       </p>
       <dl class="pairs">
-        {facts.map(([name, value]) =>
-          value === null || value === undefined ? null : (
+        {FACTS.map((name) => {
+          const value = formatFact(one, name);
+          return value === null ? null : (
             <div key={name}>
-              <dt>{name}</dt>
+              <dt>{ALL_CALL_MEMBERS[name].label}</dt>
               <dd>{value}</dd>
             </div>
-          ),
-        )}
+          );
+        })}
       </dl>
       <Captured title="Request body" value={one.request_body} />
       <Captured title="Response body" value={one.response_body} />
     </Panel>
   );
+}
+
+const IN_TITLE: ReadonlySet<CallMemberName> = new Set(['method', 'module', 'route', 'status']);
+const FACTS = listCallMembers<CallMemberName>(() => true).filter((name) => !IN_TITLE.has(name));
+
+function formatFact(one: CallRecord, name: CallMemberName): string | null {
+  const value = one[name] ?? null;
+  if (value === null) return null;
+  if (name === 'at') return new Date(one.at).toLocaleString();
+  if (ALL_CALL_MEMBERS[name].kind === 'number') return `${Number(value).toFixed(2)} ms`;
+  if (typeof value !== 'object') return String(value);
+  if (value.length === 0) return null;
+  return value.map(({ field, reason }) => (field ? `${field}: ${reason}` : reason)).join('; ');
 }
 
 /** There where the descriptor keeps bodies. */
@@ -197,6 +241,5 @@ function Captured({ title, value }: { title: string; value: unknown }) {
 const keyOf = ({ request_id: id, at }: CallRecord) => `${id} ${at}`;
 
 export function nameActor(actor: CallRecord['actor']): string {
-  if (actor === null) return '–';
-  return typeof actor === 'string' ? actor : `${actor.kind}:${actor.id}`;
+  return actor ?? '–';
 }

@@ -64,26 +64,28 @@ export function ExplainPage() {
 }
 
 interface ExplainFormProps {
-  /** Explained at once. */
   readonly asked: { readonly method: string; readonly target: string } | null;
+  /** Whether it is explained on request, and not at once. */
+  readonly isWaiting?: boolean;
 }
 
-function ExplainForm({ asked }: ExplainFormProps) {
+function ExplainForm({ asked, isWaiting = false }: ExplainFormProps) {
   const [method, setMethod] = useState(asked?.method ?? 'GET');
   const [target, setTarget] = useState(asked?.target ?? '/modules/');
   const [token, setToken] = useState('');
+  const [client, setClient] = useState('');
   const [answer, setAnswer] = useState<Answer<Explanation> | null>(null);
   const [isBusy, setBusy] = useState(false);
   const explain = async () => {
     setBusy(true);
-    const parameters = new URLSearchParams({ method, target });
+    const parameters = new URLSearchParams({ method, target, ...(client && { client }) });
     const headers = token === '' ? {} : { 'modgate-explain-as': token };
     setAnswer(await call<Explanation>('GET', `/explain?${parameters}`, { headers }));
     setToken('');
     setBusy(false);
   };
   useEffect(() => {
-    if (asked !== null) void explain();
+    if (asked !== null && !isWaiting) void explain();
   }, []);
   return (
     <>
@@ -125,6 +127,16 @@ function ExplainForm({ asked }: ExplainFormProps) {
               onInput={(event) => setToken(event.currentTarget.value)}
             />
           </label>
+          <label>
+            From which address
+            <span class="help">
+              only modules with allow in their descriptor decide by it; empty: not known.
+            </span>
+            <input
+              value={client}
+              onInput={(event) => setClient(event.currentTarget.value.trim())}
+            />
+          </label>
           <div class="row">
             <button type="submit" class="primary" disabled={isBusy}>
               Explain
@@ -135,6 +147,21 @@ function ExplainForm({ asked }: ExplainFormProps) {
       {answer && !answer.ok && <ProblemBox problem={answer.problem} />}
       {answer?.ok && <Decision explanation={answer.data} />}
     </>
+  );
+}
+
+function Steps({ checks, label }: { checks: readonly Check[]; label?: string }) {
+  return (
+    <ol class="steps" aria-label={label}>
+      {checks.map(({ check, outcome, status, detail, next_actions: next }) => (
+        <li key={check} class={outcome}>
+          <b>{check}</b> <State value={OUTCOMES[outcome]} />{' '}
+          {status !== null && <Status value={status} />}
+          <p class="fine">{detail}</p>
+          {next.length > 0 && <p class="fine next">{next.join('; ')}</p>}
+        </li>
+      ))}
+    </ol>
   );
 }
 
@@ -174,16 +201,7 @@ function Decision({ explanation }: { explanation: Explanation }) {
         </dl>
       </Card>
       <Card title="Step by step">
-        <ol class="steps">
-          {checks.map(({ check, outcome, status, detail, next_actions: next }) => (
-            <li key={check} class={outcome}>
-              <b>{check}</b> <State value={OUTCOMES[outcome]} />{' '}
-              {status !== null && <Status value={status} />}
-              <p class="fine">{detail}</p>
-              {next.length > 0 && <p class="fine next">{next.join('; ')}</p>}
-            </li>
-          ))}
-        </ol>
+        <Steps checks={checks} />
       </Card>
       {headers.length > 0 && (
         <details>
@@ -223,38 +241,68 @@ function Decision({ explanation }: { explanation: Explanation }) {
   );
 }
 
-/** The calls with a request ID, and the decision for the route of the last one. */
+/** A recorded call with the decision of then and that of now. */
+interface ComparedCall extends CallRecord {
+  readonly decision: { readonly status: number; readonly checks: readonly Check[] };
+  /** `null` where the actor of then, or the path, is not known. */
+  readonly now: Explanation | null;
+}
+
+/** The calls with a request ID: what was decided then, and beside it what would be decided now. */
 function ExplainedCalls({ requestId }: { requestId: string }) {
-  const { data, problem, isLoading, reload } = useResource<{ calls: CallRecord[] }>(
-    `/explain?${new URLSearchParams({ request_id: requestId })}`,
+  const { data, problem, isLoading, reload } = useResource<{ calls: ComparedCall[] }>(
+    `/explain?${new URLSearchParams({ request_id: requestId, now: 'true' })}`,
   );
   const last = data?.calls.find(({ module, route }) => module !== null && route !== null);
-  const calls = (
-    <Card title={`Calls with the request ID ${requestId}`}>
+  const target = targetOf(last?.module ?? '', last?.route ?? '');
+  return (
+    <>
+      <p class="fine">Calls with the request ID {requestId}</p>
       {problem && <ProblemBox problem={problem} onRetry={reload} />}
       {isLoading && <Loading />}
       {data?.calls.length === 0 && <Empty title="No call has this ID" />}
       {data?.calls.map((one) => (
-        <div key={one.at}>
-          <p>
-            <Status value={one.status} /> <code>{`${one.method} ${one.route ?? ''}`}</code>{' '}
-            {nameActor(one.actor)}
-          </p>
-          <p class="fine">
-            {one.failure ?? 'no failure'} {one.failure_detail && <>: {one.failure_detail}</>} ·{' '}
-            {one.attempts} attempts{one.endpoint && <> · {one.endpoint}</>} ·{' '}
-            {one.duration_ms.toFixed(1)} ms
-          </p>
-        </div>
+        <Compared key={one.at} one={one} />
       ))}
-    </Card>
-  );
-  if (!last) return calls;
-  const target = targetOf(last.module ?? '', last.route ?? '');
-  return (
-    <>
-      {calls}
-      <ExplainForm asked={{ method: last.method, target }} />
+      {last && <ExplainForm asked={{ method: last.method, target }} isWaiting />}
     </>
+  );
+}
+
+function Compared({ one }: { one: ComparedCall }) {
+  const { decision, now } = one;
+  const path = one.route ?? one.path_named ?? '';
+  return (
+    <Card title={`${one.method} ${path}`}>
+      <p>
+        <Status value={one.status} /> {nameActor(one.actor)} from {one.client ?? 'unknown'} ·{' '}
+        {one.module ?? one.module_named ?? 'no module'} · {new Date(one.at).toLocaleString()}
+      </p>
+      <p class="fine">
+        {one.detail ?? one.failure ?? 'not rejected'}
+        {one.failure_detail && <>: {one.failure_detail}</>} · {one.attempts} attempts
+        {one.endpoint && <> · {one.endpoint}</>} · {one.duration_ms.toFixed(1)} ms
+      </p>
+      <div class="columns">
+        <section>
+          <h3>Decided then</h3>
+          <Steps checks={decision.checks} label="Decided then" />
+        </section>
+        <section>
+          <h3>Decided now</h3>
+          {now === null ? (
+            <p class="fine">Not known: the record has no actor with scopes, or no path.</p>
+          ) : (
+            <>
+              <p>
+                {now.verdict.status !== null && <Status value={now.verdict.status} />}{' '}
+                {now.verdict.detail}
+              </p>
+              <Steps checks={now.checks} label="Decided now" />
+            </>
+          )}
+        </section>
+      </div>
+    </Card>
   );
 }

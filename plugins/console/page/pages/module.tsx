@@ -1,20 +1,31 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { explainDenied } from '../bridge.js';
+import { formatJson } from '../exact-json.js';
 import { modules } from '../live.js';
-import { pathTo, query } from '../location.js';
+import { pathTo, pathToDecision, query, setQuery, targetOf } from '../location.js';
 import type { Manifest, NamedManifest } from '../manifest.js';
-import { ActionsTab } from '../module/actions.js';
+import { ActionForm } from '../module/action-form.js';
 import { ConfigTab } from '../module/config.js';
 import { Contributions } from '../module/contributions.js';
 import { DataTab } from '../module/data.js';
-import { DescriptorTab, ManifestTab } from '../module/documents.js';
 import { EndpointsTab } from '../module/endpoints.js';
 import { GrantsTab } from '../module/grants.js';
-import { RoutesTab } from '../module/routes.js';
 import type { TabProps } from '../module/tab-props.js';
 import type { ModuleStatus } from '../types.js';
 import { ModulesArrival } from '../ui/modules.js';
-import { Empty, Loading, Moment, PageHead, ProblemBox, State, useResource } from '../ui/parts.js';
+import {
+  Arrival,
+  Card,
+  Empty,
+  Loading,
+  Moment,
+  PageHead,
+  ProblemBox,
+  State,
+  useResource,
+} from '../ui/parts.js';
+import { Table } from '../ui/table.js';
 
 const TABS: Readonly<Record<string, (props: TabProps) => JSX.Element>> = {
   Routes: RoutesTab,
@@ -53,7 +64,7 @@ export function ModulePage({ name }: { name: string }) {
 }
 
 function Summary({ module, manifest }: { module: ModuleStatus; manifest: Manifest | undefined }) {
-  const { file, since, reason, hint, counts } = module;
+  const { file, since, reason, hint, counts, owner, allow, mounts = [] } = module;
   return (
     <>
       <p class="fine">
@@ -62,12 +73,52 @@ function Summary({ module, manifest }: { module: ModuleStatus; manifest: Manifes
         <code>{file}</code> · since <Moment at={since} /> · {counts.calls.toLocaleString('en')}{' '}
         calls, {counts.failed.toLocaleString('en')} failed, {counts.in_flight} in flight
       </p>
+      {owner && <OwnerLine owner={owner} />}
+      {mounts.length > 0 && <MountLine mounts={mounts} />}
+      {allow && <p class="fine">Open to these addresses only: {allow.addresses.join(', ')}</p>}
       {reason && (
         <p class="note">
           {reason} {hint && <b>{hint}</b>}
         </p>
       )}
     </>
+  );
+}
+
+function MountLine({ mounts }: { mounts: NonNullable<ModuleStatus['mounts']> }) {
+  const addresses = mounts.map(({ host = '', path }) => host + path);
+  return <p class="fine">Also at {addresses.join(', ')}</p>;
+}
+
+function OwnerLine({ owner }: { owner: NonNullable<ModuleStatus['owner']> }) {
+  const { name, contact, docs } = owner;
+  if (!name && !contact && !docs) return null;
+  return (
+    <p class="fine">
+      Owner: {name}
+      {contact && (
+        <>
+          {' '}
+          <TextOrLink text={contact} />
+        </>
+      )}
+      {docs && (
+        <>
+          {' '}
+          · <TextOrLink text={docs} />
+        </>
+      )}
+    </p>
+  );
+}
+
+function TextOrLink({ text }: { text: string }) {
+  const protocol = URL.canParse(text) ? new URL(text).protocol : '';
+  if (protocol !== 'https:' && protocol !== 'mailto:') return <>{text}</>;
+  return (
+    <a href={text} target="_blank" rel="noreferrer">
+      {text}
+    </a>
   );
 }
 
@@ -114,5 +165,129 @@ function Tabs({ module, manifest }: TabProps) {
       </nav>
       {Tab && <Tab key={`${module.name} ${chosen}`} module={module} manifest={manifest} />}
     </>
+  );
+}
+
+function ManifestTab({ module, manifest }: TabProps) {
+  return (
+    <Card title="Manifest">
+      <p class="fine">
+        Digest <code>{module.digest}</code>
+      </p>
+      <pre tabIndex={0}>{formatJson(manifest, 2)}</pre>
+    </Card>
+  );
+}
+
+function DescriptorTab({ module }: Pick<TabProps, 'module'>) {
+  const path = `/descriptors?module=${encodeURIComponent(module.name ?? '')}`;
+  const resource = useResource<{ file: string; text: string }>(path);
+  const { data } = resource;
+  return (
+    <Card title={data ? data.file : 'Descriptor'}>
+      <Arrival of={resource} />
+      {data && <pre tabIndex={0}>{data.text}</pre>}
+    </Card>
+  );
+}
+
+function RoutesTab({ module, manifest }: TabProps) {
+  const { http_routes: routes } = manifest;
+  if (routes.length === 0)
+    return <Empty title="No routes">The manifest of this module declares none.</Empty>;
+  const broken = new Map(
+    module.endpoints.flatMap(({ routes: open = [] }) =>
+      open.map(({ route, state }) => [route, state] as const),
+    ),
+  );
+  return (
+    <Table
+      caption="Routes"
+      rows={routes}
+      keyOf={({ method, path }) => `${method} ${path}`}
+      columns={[
+        { id: 'method', head: 'Method', cell: ({ method }) => <code>{method}</code> },
+        { id: 'path', head: 'Path', cell: ({ path }) => <code>{path}</code> },
+        {
+          id: 'capability',
+          head: 'Capability',
+          cell: ({ capability, access }) => {
+            if (access === 'public' && module.public) return <State value="public" tone="warn" />;
+            return capability ? (
+              <code>{capability}</code>
+            ) : (
+              <span class="fine">none: denied to all</span>
+            );
+          },
+        },
+        {
+          id: 'summary',
+          head: 'Summary',
+          isText: true,
+          cell: ({ summary, deprecated, operation: { body, response } = {} }) => (
+            <>
+              {summary} {deprecated && <State value="deprecated" />}
+              {body === 'bytes' && <State value="takes bytes" />}
+              {response === 'bytes' && <State value="gives bytes" />}
+            </>
+          ),
+        },
+        {
+          id: 'breaker',
+          head: 'Breaker',
+          cell: ({ method, path }) => <State value={broken.get(`${method} ${path}`) ?? 'closed'} />,
+        },
+        {
+          id: 'explain',
+          head: 'Decision',
+          cell: ({ method, path }) => (
+            <a href={pathToDecision(method, targetOf(module.name ?? '', path))}>Explain</a>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function ActionsTab({ module, manifest }: TabProps) {
+  const actions = manifest.admin?.actions ?? [];
+  const chosen = query.value.get('action');
+  if (actions.length === 0)
+    return <Empty title="No actions">The manifest of this module declares none.</Empty>;
+  return (
+    <div class="grid">
+      {actions.map((action) => {
+        const denied = explainDenied(module, action.capability);
+        const isOpen = action.name === chosen;
+        return (
+          <Card
+            key={action.name}
+            title={action.label ?? action.name}
+            tools={action.danger_level && <State value={`${action.danger_level} danger`} />}
+          >
+            {action.description && <p class="fine">{action.description}</p>}
+            {denied && <p class="fine">Not available: {denied}.</p>}
+            {isOpen && !denied ? (
+              <ActionForm
+                module={module}
+                action={action}
+                onClose={() => setQuery({ action: null })}
+              />
+            ) : (
+              <div class="row">
+                <button
+                  type="button"
+                  disabled={denied !== null}
+                  onClick={() => setQuery({ action: action.name })}
+                >
+                  Open
+                  <span class="hidden"> {action.label ?? action.name}</span>
+                </button>
+              </div>
+            )}
+          </Card>
+        );
+      })}
+    </div>
   );
 }

@@ -2,7 +2,7 @@ import { ignoredFiles, modules } from '../live.js';
 import { pathTo, query, segments, setQuery } from '../location.js';
 import type { ModuleStatus } from '../types.js';
 import { ModulesArrival } from '../ui/modules.js';
-import { Empty, Moment, PageHead, State } from '../ui/parts.js';
+import { countOf, Empty, Moment, PageHead, State } from '../ui/parts.js';
 import { type Column, Table } from '../ui/table.js';
 import { ModulePage } from './module.js';
 
@@ -22,6 +22,7 @@ const COLUMNS: readonly Column<ModuleStatus>[] = [
   },
   {
     id: 'reason',
+    isMinor: true,
     head: 'Reason',
     cell: ({ reason, hint }) => (
       <span class="clip wide" title={[reason, hint].filter(Boolean).join('\n')}>
@@ -38,6 +39,7 @@ const COLUMNS: readonly Column<ModuleStatus>[] = [
   },
   {
     id: 'failed',
+    isMinor: true,
     head: 'Failures',
     isNumber: true,
     cell: ({ counts }) => counts.failed.toLocaleString('en'),
@@ -45,6 +47,7 @@ const COLUMNS: readonly Column<ModuleStatus>[] = [
   },
   {
     id: 'in_flight',
+    isMinor: true,
     head: 'In flight',
     isNumber: true,
     cell: ({ counts }) => counts.in_flight,
@@ -52,6 +55,7 @@ const COLUMNS: readonly Column<ModuleStatus>[] = [
   },
   {
     id: 'since',
+    isMinor: true,
     head: 'Since',
     cell: ({ since }) => <Moment at={since} />,
     sortBy: ({ since }) => since,
@@ -115,8 +119,8 @@ function ModuleList() {
         <>
           <p class="fine" role="status">
             {rows.length === all?.length
-              ? `${rows.length} modules`
-              : `${rows.length} of ${all?.length} modules`}
+              ? countOf(rows.length, 'module')
+              : `${rows.length} of ${countOf(all?.length ?? 0, 'module')}`}
           </p>
           <Table
             caption="Modules"

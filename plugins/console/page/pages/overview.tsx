@@ -45,8 +45,10 @@ export function Overview() {
 
 function Facts({ all, host }: { all: readonly ModuleStatus[]; host: HostFacts | undefined }) {
   const byState = Map.groupBy(all, ({ state }) => state);
-  const sum = (name: 'calls' | 'failed' | 'in_flight') =>
-    all.reduce((total, { counts }) => total + counts[name], 0);
+  // The figures of the charts: the counts of a module begin again with each of its versions.
+  const sum = (name: 'calls' | 'failed') =>
+    samples.value.reduce((total, sample) => total + sample[name], 0);
+  const inFlight = all.reduce((total, { counts }) => total + counts.in_flight, 0);
   return (
     <dl class="facts">
       <div>
@@ -61,13 +63,13 @@ function Facts({ all, host }: { all: readonly ModuleStatus[]; host: HostFacts | 
         </dd>
       </div>
       <div>
-        <dt>Calls</dt>
-        <dd>{sum('calls').toLocaleString('en')}</dd>
+        <dt>Calls, last 15 minutes</dt>
+        <dd>{samples.value.length === 0 ? '…' : sum('calls').toLocaleString('en')}</dd>
         <dd class="fine">{sum('failed').toLocaleString('en')} failed</dd>
       </div>
       <div>
         <dt>In flight</dt>
-        <dd>{sum('in_flight')}</dd>
+        <dd>{inFlight}</dd>
       </div>
       <div>
         <dt>Host</dt>

@@ -1,7 +1,7 @@
 import type { Sample } from '../types.js';
 import { Empty } from './parts.js';
 
-/** Of the drawing, which is stretched to the width that there is. */
+/** The size of the drawing, which is stretched to the available width. */
 const WIDTH = 600;
 const HEIGHT = 150;
 const SPAN_MS = 15 * 60_000;

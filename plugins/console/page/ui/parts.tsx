@@ -133,6 +133,11 @@ export function Status({ value }: { value: number }) {
   return <span class={`state ${tone}`}>{value}</span>;
 }
 
+/** `1 module`, `2 modules`. */
+export function countOf(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** A moment: relative, with the exact time as a hint. */
 export function Moment({ at }: { at: string }) {
   const time = new Date(at);

@@ -10,6 +10,8 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** Sentences, which wrap. Other cells have one line. */
   readonly isText?: boolean;
+  /** Not shown on a small screen: what a row opens has it too. */
+  readonly isMinor?: boolean;
 }
 
 interface TableProps<Row> {
@@ -38,11 +40,11 @@ export function Table<Row>({ caption, columns, rows, keyOf, sort, onSort }: Tabl
         <caption class="hidden">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ id, head, sortBy, isNumber }) => (
+            {columns.map(({ id, head, sortBy, isNumber, isMinor }) => (
               <th
                 key={id}
                 scope="col"
-                class={isNumber ? 'number' : ''}
+                class={classOf({ isNumber, isMinor })}
                 {...(sort?.by === id && {
                   'aria-sort': sort.isDescending ? 'descending' : 'ascending',
                 })}
@@ -65,8 +67,8 @@ export function Table<Row>({ caption, columns, rows, keyOf, sort, onSort }: Tabl
           {isVirtual && from > 0 && <Spacer rows={from} columns={columns.length} />}
           {shown.map((row) => (
             <tr key={keyOf(row)}>
-              {columns.map(({ id, cell, isNumber, isText }) => (
-                <td key={id} class={isNumber ? 'number' : isText ? 'text' : ''}>
+              {columns.map(({ cell, ...column }) => (
+                <td key={column.id} class={classOf(column)}>
                   {cell(row)}
                 </td>
               ))}
@@ -79,6 +81,12 @@ export function Table<Row>({ caption, columns, rows, keyOf, sort, onSort }: Tabl
       </table>
     </section>
   );
+}
+
+function classOf(column: { isNumber?: unknown; isText?: unknown; isMinor?: unknown }): string {
+  return [column.isNumber ? 'number' : column.isText && 'text', column.isMinor && 'minor']
+    .filter(Boolean)
+    .join(' ');
 }
 
 /** Keeps the height of rows that are not in the page. The style is set by script, which the policy allows. */

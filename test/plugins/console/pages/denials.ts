@@ -29,12 +29,37 @@ export function describeDenials(setup: ConsoleSetup): void {
       const page = await setup.open('/console/calls?status=403');
       await page.getByRole('button', { name: 'GET /contacts' }).first().click();
       await page.getByRole('link', { name: 'Explain this call' }).click();
-      await page.getByText('Step by step').waitFor();
-      await page.getByLabel('As whom').fill('dev-service:job');
+      // For the actor of then, beside what would be decided now.
+      for (const name of ['Decided then', 'Decided now']) {
+        const list = page.getByRole('list', { name });
+        await list.waitFor();
+        expect(await list.innerText(), name).to.match(/capability\s+deny/);
+      }
+      expect(await page.getByRole('list', { name: 'Decided now' }).innerText()).to.include(
+        'service:job',
+      );
+      await page.getByLabel('As whom').fill('dev-service:job:crm.read');
       await page.getByRole('button', { name: 'Explain', exact: true }).click();
-      const ofJob = steps(page).filter({ hasText: 'service:job' });
+      const ofJob = page.getByRole('list').filter({ hasText: /capability\s+allow/ });
       await ofJob.waitFor();
-      expect(await ofJob.innerText()).to.match(/capability\s+deny/);
+      expect(await ofJob.innerText()).to.include('service:job');
+    });
+
+    it('finds a call that reached no module, by its request id', async () => {
+      const response = await fetch(`${setup.host.url}/modules/cmr/http/contacts`, {
+        headers: { authorization: 'Bearer dev-service:job', 'x-request-id': 'lost-1' },
+      });
+      expect(response.status).to.equal(404);
+      const page = await setup.open('/console/calls');
+      await page.getByLabel('Request ID').fill('lost-1');
+      await page.getByLabel('Request ID').press('Enter');
+      const found = page.getByRole('button', { name: 'GET /modules/cmr/http/contacts' });
+      await found.click();
+      await page.getByText('named', { exact: true }).waitFor();
+      await page.getByRole('link', { name: 'Explain this call' }).click();
+      const then = page.getByRole('list', { name: 'Decided then' });
+      await then.waitFor();
+      expect(await then.innerText()).to.match(/module\s+deny[\s\S]*add a descriptor for cmr/);
     });
 
     it('is one click away from a 403 of the bridge', async () => {
@@ -76,8 +101,27 @@ export function describeDenials(setup: ConsoleSetup): void {
     const reader = OPERATOR.replace('console.admin,', '').replace(',crm.write', '');
     const page = await setup.open('/console/modules/crm?tab=Actions', { token: reader });
     await page.getByText('Not available: needs the scope crm.write.').first().waitFor();
-    const buttons = page.getByRole('button', { name: 'Open', exact: true });
-    for (const one of await buttons.all()) expect(await one.isDisabled()).to.equal(true);
+    for (const name of ['Open Refresh the index', 'Open Merge two contacts', 'Open Break']) {
+      const button = page.getByRole('button', { name, exact: true });
+      expect(await button.isDisabled(), name).to.equal(true);
+    }
+  });
+
+  it('shows the configuration to a caller who may only read it, without controls', async () => {
+    const reader = OPERATOR.replace('console.admin,', '');
+    const page = await setup.open('/console/modules/crm?tab=Configuration', { token: reader });
+    await page.getByText('Values cannot be written: needs the scope crm.config.').waitFor();
+    await page.getByText('hello', { exact: true }).waitFor();
+    const controls = page.locator('main').locator('input, select, textarea');
+    expect(await controls.count()).to.equal(0);
+  });
+
+  it('shows no configuration to a caller who holds other capabilities of the module', async () => {
+    const writer = OPERATOR.replace('console.admin,', '').replace(',crm.read', '');
+    const page = await setup.open('/console/modules/crm?tab=Configuration', { token: writer });
+    const empty = page.getByText('needs the scope crm.read', { exact: true });
+    await empty.waitFor();
+    expect(await page.getByText('page_size').count()).to.equal(0);
   });
 
   it('shows the missing scope on every page of modules, for a caller without scopes', async () => {

@@ -1,5 +1,9 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import {
+  FIND_BROKEN_WORDS,
+  FIND_FOCUS_FAULT,
+} from '../../../support/browser/find-layout-faults.js';
 import { findAccessibilityViolations } from '../../../support/browser/find-violations.js';
 import { FIND_WIDE } from '../../../support/console/hostile-texts.js';
 import { type ConsoleSetup, untilLoaded } from '../../../support/console/use-console.js';
@@ -29,6 +33,10 @@ const PAGES: Readonly<Record<string, string>> = {
   '/console/modules/acme/danger': 'Page not found',
 };
 const NARROW = { width: 360, height: 800 };
+/** Of one page; the rows of a table have the same. */
+const MOST_CONTROLS = 60;
+const COUNT_CONTROLS =
+  "document.querySelectorAll('a[href], button:enabled, input, select, textarea, summary, [tabindex]').length";
 const KILOBYTE = 1024;
 const EMPTY = { samples: [] };
 /** Requests one after the other: what reads in a loop reads about as often. */
@@ -68,6 +76,48 @@ export function describeEveryPage(setup: ConsoleSetup): void {
     const signIn = await setup.open('/console', { token: null, viewport: NARROW });
     await signIn.getByRole('heading', { name: 'Sign in' }).waitFor();
     await check(signIn, 'sign-in');
+  });
+
+  for (const width of [NARROW.width, 600]) {
+    it(`breaks no short word over lines at ${width} px`, async () => {
+      const page = await setup.open('/console', { viewport: { ...NARROW, width } });
+      for (const path of Object.keys(PAGES)) {
+        await goTo(page, path);
+        expect(await page.evaluate(FIND_BROKEN_WORDS), path).to.deep.equal([]);
+      }
+    });
+  }
+
+  it('shows status and failure of a call at 360 px', async () => {
+    await fetch(`${setup.host.url}/modules/crm/http/contacts`, {
+      headers: { authorization: 'Bearer dev-service:job' },
+    });
+    const page = await setup.open('/console/calls', { viewport: NARROW });
+    await page.getByRole('cell', { name: '403' }).first().waitFor();
+    for (const name of ['Route', 'Status', 'Failure']) {
+      const box = await page.getByRole('columnheader', { name }).boundingBox();
+      expect((box?.x ?? 1000) + (box?.width ?? 0), name).to.be.at.most(NARROW.width);
+    }
+  });
+
+  it('shows all columns of the grants at 360 px', async () => {
+    const page = await setup.open('/console/modules/crm?tab=Grants', { viewport: NARROW });
+    for (const name of ['Permission', 'Granted', 'Opens']) {
+      const box = await page.getByRole('columnheader', { name, exact: true }).boundingBox();
+      expect((box?.x ?? 1000) + (box?.width ?? 0), name).to.be.at.most(NARROW.width);
+    }
+  });
+
+  it('shows every control that gets the focus, at 360 px', async () => {
+    const page = await setup.open('/console', { viewport: NARROW });
+    for (const path of Object.keys(PAGES)) {
+      await goTo(page, path);
+      const controls = (await page.evaluate(COUNT_CONTROLS)) as number;
+      for (let turn = 0; turn < Math.min(controls, MOST_CONTROLS); turn += 1) {
+        await page.keyboard.press('Tab');
+        expect(await page.evaluate(FIND_FOCUS_FAULT), path).to.equal(null);
+      }
+    }
   });
 
   it('fits 360 px with a route of many parameters and long names', async () => {

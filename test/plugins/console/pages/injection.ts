@@ -18,13 +18,32 @@ const PAGES = ['', '/modules', '/calls', '/audit', '/api', '/plugins', '/explain
 
 /** Members of a manifest that the host checks, or that connect its parts. */
 const MANIFEST_KEPT = new Set([
-  ...['protocol', 'module_id', 'capability', 'capabilities', 'read_capability', 'method', 'path'],
+  ...[
+    'protocol',
+    'module_id',
+    'capability',
+    'capabilities',
+    'read_capability',
+    'write_capability',
+    'method',
+    'path',
+  ],
   ...['kind', 'type', 'danger_level', 'list_path', 'invoke_path', 'service', 'id'],
 ]);
 /** Members of answers that decide what a page shows at all. */
 const ANSWER_KEPT = new Set([
   ...['name', 'module_id', 'state', 'kind', 'type', 'actor', 'scopes', 'ui_digest', 'grants', 'ui'],
-  ...['release', 'capability', 'capabilities', 'read_capability', 'at', 'since', 'openapi', 'in'],
+  ...[
+    'release',
+    'capability',
+    'capabilities',
+    'read_capability',
+    'write_capability',
+    'at',
+    'since',
+    'openapi',
+    'in',
+  ],
   ...['$ref', 'required', 'check', 'outcome', 'digest', 'danger_level', 'value_type', 'created_at'],
   ...['expires_at', 'started_at', 'boot', 'nextCursor', 'next_cursor', 'required_capabilities'],
 ]);

@@ -8,9 +8,36 @@ export function describeModulePages(setup: ConsoleSetup): void {
   const openTab = (tab: string, more = '') => setup.open(`/console/modules/crm?tab=${tab}${more}`);
   const press = (page: Page, name: string) =>
     page.getByRole('button', { name, exact: true }).click();
+  const describeOwned = (name: string, owner: object) =>
+    describeModule(name, setup.provider.url, [], { owner });
   const lastRequest = (path: string) =>
     setup.provider.requests.findLast(({ target }) => target.startsWith(path));
   const bodyOf = (path: string) => JSON.parse(lastRequest(path)?.body.toString() ?? 'null');
+
+  describe('the owner', () => {
+    it('is shown with links for https: and mailto: alone', async () => {
+      const name = 'Team CRM';
+      const contact = 'mailto:crm@team.example';
+      const docs = 'https://team.example/crm';
+      setup.drop('owned.json', describeOwned('owned', { name, contact, docs }));
+      setup.drop('chat.json', describeOwned('chat', { contact: 'javascript:alert(1)' }));
+      const page = await setup.open('/console/modules/owned');
+      await page.getByText('Owner: Team CRM').waitFor();
+      for (const href of [contact, docs]) {
+        expect(await page.getByRole('link', { name: href }).getAttribute('href')).to.equal(href);
+      }
+      const other = await setup.open('/console/modules/chat');
+      await other.getByText('Owner: javascript:alert(1)').waitFor();
+      expect(await other.getByRole('link', { name: 'javascript' }).count()).to.equal(0);
+    });
+  });
+
+  it('shows the mounts of a module', async () => {
+    const mount = [{ path: '/api/shop' }, { host: 'shop.example', path: '/' }];
+    setup.drop('mounted.json', describeModule('mounted', setup.provider.url, [], { mount }));
+    const page = await setup.open('/console/modules/mounted');
+    await page.getByText('Also at /api/shop, shop.example/').waitFor();
+  });
 
   describe('data', () => {
     it('are shown page by page, with exact integers', async () => {
@@ -25,6 +52,27 @@ export function describeModulePages(setup: ConsoleSetup): void {
       }
       await page.getByRole('button', { name: 'Show more' }).waitFor({ state: 'detached' });
       expect(lastRequest('/admin/contacts')?.target).to.contain('cursor=100');
+    });
+
+    it('are filtered among the rows that were read, and say how many these are', async () => {
+      const page = await openTab('Data');
+      await page.getByText('50 rows read so far, the module has more').waitFor();
+      await page.getByLabel('Filter').fill('CONTACT 4');
+      await page.getByText('11 of 50 rows read so far, the module has more').waitFor();
+      expect(await page.getByRole('row').count()).to.equal(1 + 11);
+      for (const read of [100, CONTACTS]) {
+        await press(page, 'Show more');
+        await page.getByText(`of ${read} rows`).waitFor();
+      }
+      await page.getByLabel('Filter').fill('contact 119');
+      await page.getByText(`1 of ${CONTACTS} rows, all are read`).waitFor();
+      await page.getByRole('button', { name: 'Show', exact: true }).click();
+      const panel = page.getByRole('dialog');
+      const since = await panel
+        .getByText('Since')
+        .locator('xpath=following-sibling::dd')
+        .innerText();
+      expect(since).to.not.match(/T.*Z/);
     });
 
     it('offer what other modules contribute to a row', async () => {
@@ -105,17 +153,22 @@ export function describeModulePages(setup: ConsoleSetup): void {
       page.locator('section').filter({ has: page.getByRole('heading', { name: `crm · ${key}` }) });
     const write = async (page: Page, key: string) => {
       const card = cardOf(page, key);
-      await card.getByRole('button', { name: 'Review the change' }).click();
+      await page.getByRole('button', { name: `Review the change of crm ${key}` }).click();
       const difference = await card.locator('dl').innerText();
-      await card.getByRole('button', { name: 'Write' }).click();
+      await page.getByRole('button', { name: `Write crm ${key}`, exact: true }).click();
       await card.locator('dl').waitFor({ state: 'detached' });
       return difference.split(/\s+/);
     };
 
     it('is written after its difference was shown, and leaves a row of the audit', async () => {
       const page = await openTab('Configuration');
-      await cardOf(page, 'page_size').getByLabel('Value').fill('75');
+      await page.getByLabel('Value of crm page_size', { exact: true }).fill('75');
       expect(await write(page, 'page_size')).to.deep.equal(['Now', '50', 'Then', '75']);
+      const done = cardOf(page, 'page_size').getByRole('status');
+      await done.getByText(/^Written at .*: 75$/).waitFor();
+      await cardOf(page, 'page_size').getByLabel('Value').fill('76');
+      await done.getByText('Written').waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Discard the change of crm page_size' }).click();
       await cardOf(page, 'open').getByLabel('Value').selectOption('yes');
       await write(page, 'open');
       await cardOf(page, 'region').getByLabel('Value').selectOption('south');
@@ -154,10 +207,12 @@ export function describeModulePages(setup: ConsoleSetup): void {
     it('never shows a sensitive value', async () => {
       const page = await openTab('Configuration');
       const card = cardOf(page, 'api_key');
+      await page.getByLabel('New value of crm api_key', { exact: true }).waitFor();
       expect(await card.getByLabel('New value').inputValue()).to.equal('');
       await card.getByLabel('New value').fill('a new secret');
       const difference = await write(page, 'api_key');
       expect(difference.join(' ')).to.equal('Now not shown Then the new value');
+      await card.getByText('the new value, which is not shown').waitFor();
       expect(await page.content()).to.not.contain('a new secret');
       expect(await page.content()).to.not.contain('the default of a secret');
       const descriptor = await openTab('Descriptor');
@@ -187,6 +242,12 @@ export function describeModulePages(setup: ConsoleSetup): void {
         .first()
         .waitFor();
       await page.getByRole('row', { name: /crm\.deals.*not granted/ }).waitFor();
+      await page
+        .getByRole('row', { name: /crm\.read.*entity contacts, configuration \(read\)/ })
+        .waitFor();
+      await page
+        .getByRole('row', { name: /crm\.config.*configuration \(read\), configuration \(write\)/ })
+        .waitFor();
       const lines = await page.getByText(/^console:\n/).innerText();
       expect(lines).to.equal(
         'console:\n  ui: [builtin]\n  grants: [crm.read, crm.write, crm.config, crm.deals]',

@@ -1,0 +1,121 @@
+import type { Actor, Log } from '../contract/index.js';
+import { assertValidFile } from '../document/parse-file.js';
+import { openReloadedFile } from '../watch/reloaded-file.js';
+import { RoleScopes } from './role-scopes.js';
+import { parseRolesFile, type Role, RoleTable } from './role-table.js';
+
+/** An actor as its authenticator made it. */
+export interface GivenActor extends Actor {
+  /** The only scopes that its roles may add; absent for any. */
+  readonly allowedScopes?: readonly string[];
+}
+
+/** Between two log lines about unknown names of one authenticator. Milliseconds. */
+const LOG_INTERVAL_MS = 60_000;
+const MAX_NAMES = 10;
+const MAX_LOGGED_LENGTH = 128;
+
+interface RolesSource {
+  readonly current: RoleTable;
+  close(): Promise<void>;
+}
+
+/** Adds the scopes of roles to actors. Every authenticator shares it. */
+export class Roles {
+  readonly #source: RolesSource;
+  readonly #log: Log;
+  /** By the actor that the authenticator made: most make it once for each token. */
+  readonly #resolved = new WeakMap<
+    GivenActor,
+    { readonly table: RoleTable; readonly actor: Actor }
+  >();
+  readonly #loggedAt = new Map<string, number>();
+
+  constructor(source: RolesSource, log: Log) {
+    this.#source = source;
+    this.#log = log;
+  }
+
+  /** Without a roles file. */
+  static none(log: Log): Roles {
+    return new Roles({ current: new RoleTable(), close: async () => {} }, log);
+  }
+
+  /**
+   * Reads the roles file, and follows its changes; the last good version stays in use.
+   * @throws ConfigError when the file is invalid or missing now.
+   */
+  static async open(file: string, log: Log): Promise<Roles> {
+    try {
+      const options = { log, name: 'roles file', parse: parseRolesFile, describe: describeTable };
+      return new Roles(await openReloadedFile(file, options), log);
+    } catch (error) {
+      throw assertValidFile(error);
+    }
+  }
+
+  /** Of the version of the file that is in use. */
+  get table(): RoleTable {
+    return this.#source.current;
+  }
+
+  /** The actor with the scopes of its roles. A role that the file does not have adds nothing. */
+  resolve(given: GivenActor, authenticator: string): Actor {
+    if (given.roles === undefined || given.roles.length === 0) return given;
+    const { table } = this;
+    const known = this.#resolved.get(given);
+    if (known?.table === table) return known.actor;
+    const actor = this.#create(given, new Set(given.roles), authenticator);
+    this.#resolved.set(given, { table, actor });
+    return actor;
+  }
+
+  /** The first 10 roles that have the scope, separated by spaces; `null` for none. */
+  describeHolders(scope: string): string | null {
+    const holders = this.table.listHolders(scope).slice(0, MAX_NAMES);
+    return holders.length === 0 ? null : holders.join(' ');
+  }
+
+  close(): Promise<void> {
+    return this.#source.close();
+  }
+
+  #create(given: GivenActor, names: ReadonlySet<string>, authenticator: string): Actor {
+    const { kind, id, expiresAt, allowedScopes } = given;
+    const roles = [...names].flatMap((name) => this.table.get(name) ?? []);
+    if (roles.length < names.size) this.#reportUnknown(names, authenticator);
+    const allowed = allowedScopes === undefined ? null : new Set(allowedScopes);
+    return {
+      kind,
+      id,
+      scopes: roles.length === 0 ? given.scopes : new RoleScopes(given.scopes, roles, allowed),
+      roles: roles.map(({ name }) => name),
+      ...(expiresAt !== undefined && { expiresAt }),
+    };
+  }
+
+  /** Names may come from tokens, so that clients could fill the log with them. */
+  #reportUnknown(names: ReadonlySet<string>, authenticator: string): void {
+    const now = performance.now();
+    const loggedAt = this.#loggedAt.get(authenticator) ?? Number.NEGATIVE_INFINITY;
+    if (now - loggedAt < LOG_INTERVAL_MS) return;
+    this.#loggedAt.set(authenticator, now);
+    const unknown = [...names]
+      .filter((name) => this.table.get(name) === undefined)
+      .slice(0, MAX_NAMES);
+    const roles = unknown.map((name) => name.slice(0, MAX_LOGGED_LENGTH));
+    this.#log.warn({ authenticator, roles }, 'unknown roles ignored');
+  }
+}
+
+/** `support`, or `support, through reader`: the role that adds a scope to the actor; `null` for none. */
+export function describeRoleOf({ scopes }: Actor, scope: string): string | null {
+  const role: Role | null = scopes instanceof RoleScopes ? scopes.findRole(scope) : null;
+  if (role === null) return null;
+  const owner = role.scopes.get(scope);
+  return owner === role.name ? role.name : `${role.name}, through ${owner}`;
+}
+
+function describeTable({ size }: RoleTable) {
+  return { roles: size };
+}

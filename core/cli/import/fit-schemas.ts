@@ -1,0 +1,88 @@
+import { SchemaRules } from '../../schema/schema-rules.js';
+import { isObject, type JsonObject } from '../json-value.js';
+import type { DraftManifest, SharedDraft } from './draft-manifest.js';
+import { SCHEMA_NAMES } from './draft-manifest.js';
+import { listSharedNames, loosenSchema } from './loosen-schema.js';
+import { stripAnnotations } from './strip-annotations.js';
+import type { UnmappedParts } from './unmapped.js';
+
+const CUT_REASON =
+  'together they exceed the bounds of a schema: any value is accepted where they refer to one another';
+const LOST_REASON = 'it exceeds the bounds of a schema: any value is accepted';
+
+type Step = (schema: JsonObject | boolean, exceeds: (name: string) => boolean) => unknown;
+
+const NEVER = () => false;
+
+/** What is done to the shared schemas that exceed a bound, one after the other. */
+const STEPS: readonly Step[] = [
+  (schema, exceeds) => loosenSchema(schema, { isCut: exceeds, isWider: NEVER }).schema,
+  (schema) => (isObject(schema) ? stripAnnotations(schema) : schema),
+  (schema) => loosenSchema(schema, { isCut: () => true, isWider: NEVER }).schema,
+  () => true,
+];
+
+/**
+ * Opens shared schemas that exceed a bound with what they reach: they keep their own members, and accept any value
+ * where they refer to others that exceed it.
+ * @returns the names of those that accept more than the document says
+ */
+export function fitSchemas(schemas: SharedDraft, unmapped: UnmappedParts): Set<string> {
+  const opened = new Set<string>();
+  for (const [index, step] of STEPS.entries()) {
+    const rules = new SchemaRules(schemas);
+    const exceeding = new Set(Object.keys(schemas).filter((name) => rules.exceeds(name)));
+    if (exceeding.size === 0) break;
+    for (const name of exceeding) {
+      const schema = step(schemas[name] ?? true, (other) => exceeding.has(other));
+      if (schema === schemas[name]) continue;
+      schemas[name] = schema as JsonObject | boolean;
+      if (index !== 1) opened.add(name);
+      unmapped.add(`the schema ${name}`, 'references', schema === true ? LOST_REASON : CUT_REASON);
+    }
+  }
+  return opened;
+}
+
+/** Weakens what refers to schemas that accept more than the document says, so that it does not accept less. */
+export function loosenReferring(manifest: DraftManifest, opened: ReadonlySet<string>): void {
+  if (opened.size === 0) return;
+  const { schemas } = manifest;
+  const wider = findReferring(schemas, opened);
+  const loosening = { isCut: NEVER, isWider: (name: string) => wider.has(name) };
+  for (const name of wider) {
+    schemas[name] = loosenSchema(schemas[name], loosening).schema as JsonObject | boolean;
+  }
+  for (const { operation } of manifest.http_routes) {
+    for (const name of SCHEMA_NAMES) {
+      if (operation?.[name] === undefined) continue;
+      operation[name] = loosenSchema(operation[name], loosening).schema as JsonObject;
+    }
+  }
+}
+
+function findReferring(schemas: SharedDraft, opened: ReadonlySet<string>): Set<string> {
+  const referring = new Map<string, string[]>();
+  for (const [name, schema] of Object.entries(schemas)) {
+    for (const other of listSharedNames(schema)) {
+      referring.set(other, [...(referring.get(other) ?? []), name]);
+    }
+  }
+  const found = new Set(opened);
+  // Grows while it is read.
+  for (const name of found) for (const other of referring.get(name) ?? []) found.add(other);
+  return found;
+}
+
+/** Removes shared schemas that no route reaches. */
+export function dropUnused(manifest: DraftManifest): void {
+  const { schemas } = manifest;
+  const used = new Set(
+    manifest.http_routes.flatMap(({ operation }) =>
+      SCHEMA_NAMES.flatMap((name) => listSharedNames(operation?.[name])),
+    ),
+  );
+  // Grows while it is read.
+  for (const name of used) for (const other of listSharedNames(schemas[name])) used.add(other);
+  for (const name of Object.keys(schemas)) if (!used.has(name)) delete schemas[name];
+}

@@ -1,0 +1,92 @@
+import { readSharedName } from '../../schema/shared-schemas.js';
+import { SUBSCHEMA_KEYWORDS } from '../../schema/subschema-keywords.js';
+import { isObject, type JsonObject } from '../json-value.js';
+
+interface Loosening {
+  /** Whether references to a shared schema are removed: any value is accepted there. */
+  readonly isCut: (name: string) => boolean;
+  /** Whether a shared schema accepts more than the document says. */
+  readonly isWider: (name: string) => boolean;
+}
+
+interface Loosened {
+  readonly schema: unknown;
+  readonly isWider: boolean;
+}
+
+/**
+ * A schema that accepts everything it did before parts of it accepted more. Where a wider part would make the whole
+ * accept less, as in `not` or `oneOf`, the keyword is removed or weakened.
+ */
+export function loosenSchema(schema: unknown, loosening: Loosening): Loosened {
+  if (!isObject(schema)) return { schema, isWider: false };
+  const members = new Map<string, unknown>();
+  const wider = new Set<string>();
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === '$ref') {
+      const name = readSharedName(value);
+      const isCut = name !== null && loosening.isCut(name);
+      if (isCut || (name !== null && loosening.isWider(name))) wider.add(keyword);
+      if (!isCut) members.set(keyword, value);
+      continue;
+    }
+    const loosened = loosenMember(keyword, value, loosening);
+    members.set(keyword, loosened.schema);
+    if (loosened.isWider) wider.add(keyword);
+  }
+  if (wider.size === 0) return { schema, isWider: false };
+  weaken(members, wider);
+  return { schema: Object.fromEntries(members), isWider: true };
+}
+
+function loosenMember(keyword: string, value: unknown, loosening: Loosening): Loosened {
+  const holds = Object.hasOwn(SUBSCHEMA_KEYWORDS, keyword)
+    ? SUBSCHEMA_KEYWORDS[keyword]?.holds
+    : undefined;
+  if (holds === undefined) return { schema: value, isWider: false };
+  if (holds === 'one') return loosenSchema(value, loosening);
+  const isList = Array.isArray(value);
+  const parts = Object.entries(value as object).map(([key, one]) => {
+    return [key, loosenSchema(one, loosening)] as const;
+  });
+  const isWider = parts.some(([, part]) => part.isWider);
+  const entries = parts.map(([key, { schema }]) => [key, schema] as const);
+  const schema = isList ? entries.map(([, one]) => one) : Object.fromEntries(entries);
+  return { schema, isWider };
+}
+
+function weaken(members: Map<string, unknown>, wider: ReadonlySet<string>): void {
+  if (wider.has('not')) members.delete('not');
+  if (['if', 'then', 'else'].some((keyword) => wider.has(keyword))) {
+    for (const keyword of ['if', 'then', 'else']) members.delete(keyword);
+  }
+  if (wider.has('contains')) members.delete('maxContains');
+  // A part that is open has evaluated less than the document says.
+  for (const keyword of ['unevaluatedProperties', 'unevaluatedItems']) members.delete(keyword);
+  if (wider.has('oneOf')) {
+    const branches = members.get('oneOf');
+    members.delete('oneOf');
+    if (!members.has('anyOf')) members.set('anyOf', branches);
+  }
+  const branches = members.get('anyOf');
+  if (Array.isArray(branches) && branches.some(isOpen)) members.delete('anyOf');
+}
+
+function isOpen(schema: unknown): boolean {
+  return schema === true || (isObject(schema) && Object.keys(schema).length === 0);
+}
+
+/** The names of the shared schemas that a schema refers to. */
+export function listSharedNames(schema: unknown): string[] {
+  const names = new Set<string>();
+  const open = [schema];
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (typeof value !== 'object' || value === null) continue;
+    const name = readSharedName((value as JsonObject)['$ref']);
+    if (name !== null) names.add(name);
+    for (const member of Object.values(value)) {
+      if (typeof member === 'object' && member !== null) open.push(member);
+    }
+  }
+  return [...names];
+}

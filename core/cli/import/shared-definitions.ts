@@ -1,0 +1,136 @@
+import { formatSharedReference, readSharedName } from '../../schema/shared-schemas.js';
+import { isObject, type JsonObject } from '../json-value.js';
+import { type Direction, MarkedMembers } from './marked-members.js';
+import { findByPointer, type OpenApiDocument, parsePointer } from './openapi-document.js';
+
+/** Converts what a definition describes; `null` where any value is valid. */
+type ConvertDefinition = (
+  schema: unknown,
+  direction: Direction,
+  place: string,
+) => JsonObject | null;
+
+interface Definition {
+  readonly reference: string;
+  readonly direction: Direction;
+  readonly name: string;
+}
+
+/** Leaves room for a number behind it. */
+const MAX_NAME_LENGTH = 110;
+
+/**
+ * What schemas of a document refer to, as shared schemas of the manifest. Requests and responses have one of their
+ * own where they differ: read-only members are not required of a request.
+ */
+export class SharedDefinitions {
+  readonly #document: OpenApiDocument;
+  readonly #definitions = new Map<string, Definition>();
+  readonly #baseNames = new Map<string, string>();
+  readonly #taken = new Set<string>();
+  readonly #marked: Readonly<Record<Direction, MarkedMembers>>;
+
+  constructor(document: OpenApiDocument) {
+    this.#document = document;
+    this.#marked = {
+      input: new MarkedMembers(document, 'readOnly'),
+      output: new MarkedMembers(document, 'writeOnly'),
+    };
+  }
+
+  /** The members that are not required in a direction. */
+  notRequired(direction: Direction): MarkedMembers {
+    return this.#marked[direction];
+  }
+
+  /** The schema that refers to a definition, or a text that says why there is none. */
+  refer(reference: string, direction: Direction): JsonObject | string {
+    const key = `${direction} ${reference}`;
+    const known = this.#definitions.get(key);
+    if (known !== undefined) return { $ref: formatSharedReference(known.name) };
+    const keys = parsePointer(reference);
+    if (keys === null) return 'a reference to another document';
+    const target = findByPointer(this.#document, reference);
+    if (!isObject(target) && typeof target !== 'boolean') return 'a reference that leads nowhere';
+    const base = this.#baseNames.get(reference) ?? this.#claim(toName(keys.at(-1) ?? ''));
+    this.#baseNames.set(reference, base);
+    const name = direction === 'output' ? base : this.#claim(`${base}.input`);
+    this.#definitions.set(key, { reference, direction, name });
+    return { $ref: formatSharedReference(name) };
+  }
+
+  /**
+   * The shared schemas, for a manifest with these routes, whose references then get their final names. Call it once,
+   * after the routes.
+   */
+  complete(
+    routes: readonly unknown[],
+    convert: ConvertDefinition,
+  ): Record<string, JsonObject | boolean> {
+    const converted = new Map<string, JsonObject | boolean>();
+    // Definitions refer to further ones, which are added while the map is read.
+    for (const { reference, direction, name } of this.#definitions.values()) {
+      const schema = findByPointer(this.#document, reference);
+      const place = `the schema ${this.#baseNames.get(reference)}`;
+      converted.set(name, convert(schema, direction, place) ?? true);
+    }
+    const renamed = this.#findRenamed(converted);
+    renameReferences(routes, renamed);
+    for (const [name, schema] of converted) {
+      renameReferences(schema, renamed);
+      const final = renamed.get(name);
+      if (final === undefined) continue;
+      converted.delete(name);
+      if (!converted.has(final)) converted.set(final, schema);
+    }
+    return Object.fromEntries(converted);
+  }
+
+  /** The input schemas that take the name of the definition: it has no other one, or the same. */
+  #findRenamed(converted: ReadonlyMap<string, JsonObject | boolean>): Map<string, string> {
+    const renamed = new Map<string, string>();
+    for (const { reference, direction, name } of this.#definitions.values()) {
+      const base = this.#baseNames.get(reference);
+      if (direction === 'input' && base !== undefined) renamed.set(name, base);
+    }
+    const texts = new Map([...converted].map(([name, schema]) => [name, JSON.stringify(schema)]));
+    const rename = (text: string) =>
+      text.replaceAll(/"manifest:schemas\/([^"]+)"/g, (whole, name) => {
+        const final = renamed.get(name);
+        return final === undefined ? whole : JSON.stringify(formatSharedReference(final));
+      });
+    for (let hasChanged = true; hasChanged; ) {
+      hasChanged = false;
+      for (const [name, base] of renamed) {
+        const output = texts.get(base);
+        if (output === undefined || rename(texts.get(name) ?? '') === rename(output)) continue;
+        renamed.delete(name);
+        hasChanged = true;
+      }
+    }
+    return renamed;
+  }
+
+  #claim(wanted: string): string {
+    let name = wanted;
+    for (let count = 2; this.#taken.has(name); count += 1) name = `${wanted}_${count}`;
+    this.#taken.add(name);
+    return name;
+  }
+}
+
+/** Changes references to shared schemas in place. */
+function renameReferences(value: unknown, renamed: ReadonlyMap<string, string>): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, member] of Object.entries(value)) {
+    const name = key === '$ref' ? readSharedName(member) : null;
+    const final = name === null ? undefined : renamed.get(name);
+    if (final === undefined) renameReferences(member, renamed);
+    else (value as Record<string, unknown>)[key] = formatSharedReference(final);
+  }
+}
+
+function toName(key: string): string {
+  const name = key.replaceAll(/[^A-Za-z0-9_.-]/g, '_').slice(0, MAX_NAME_LENGTH);
+  return name === '' || name === '__proto__' ? 'schema' : name;
+}

@@ -1,0 +1,369 @@
+// The record of a call: declared here once. What keeps, stores, logs, sends and shows calls follows from
+// these members; `docs/reference/call-record.md` is generated from them.
+
+/** What a member holds. `errors` is a list of `{field, reason}`, as a Problem has it. */
+type CallMemberKind = 'text' | 'integer' | 'number' | 'errors';
+
+/** How the host keeps, shows and sends one member of a call. */
+export interface CallMember {
+  /** What the member holds. */
+  readonly kind: CallMemberKind;
+  /** Whether the value may be `null`. */
+  readonly isNullable: boolean;
+  /** As the command line and the console head it. */
+  readonly label: string;
+  /** What the value says, for the reference page. */
+  readonly text: string;
+  /** Whether the handlers of a request collect it in its facts; otherwise it follows from the request. */
+  readonly isCollected?: true;
+  /** Whether the log line has it. */
+  readonly isLogged?: true;
+  /** The version of the store's schema that added its index: `GET /calls` selects by it. */
+  readonly filterSince?: number;
+  /** The attribute of the request's span, where it is not null. */
+  readonly attribute?: string;
+  /** The version of the store's schema that added its column; absent for the first columns. */
+  readonly since?: number;
+}
+
+/** Every call has them, `null` where there is nothing to say. */
+export const CALL_MEMBERS = {
+  at: {
+    kind: 'text',
+    isNullable: false,
+    label: 'at',
+    text: 'when it ended, ISO 8601 in UTC',
+  },
+  request_id: {
+    kind: 'text',
+    isNullable: false,
+    label: 'request',
+    text: 'the `x-request-id` of the answer',
+    isLogged: true,
+    filterSince: 3,
+    attribute: 'modgate.request_id',
+  },
+  correlation_id: {
+    kind: 'text',
+    isNullable: false,
+    label: 'correlation',
+    text: 'the `x-correlation-id` of the answer',
+    isLogged: true,
+  },
+  trace_id: {
+    kind: 'text',
+    isNullable: true,
+    label: 'trace',
+    text: 'the id of its trace, 32 hex digits',
+    isCollected: true,
+    isLogged: true,
+  },
+  module: {
+    kind: 'text',
+    isNullable: true,
+    label: 'module',
+    text: 'the live module that matched',
+    isCollected: true,
+    isLogged: true,
+    filterSince: 2,
+    attribute: 'modgate.module',
+  },
+  method: {
+    kind: 'text',
+    isNullable: false,
+    label: 'method',
+    text: 'as on the request line',
+    isLogged: true,
+  },
+  route: {
+    kind: 'text',
+    isNullable: true,
+    label: 'route',
+    text: 'the template of the route that matched',
+    isCollected: true,
+    isLogged: true,
+  },
+  status: {
+    kind: 'integer',
+    isNullable: false,
+    label: 'status',
+    text: 'the status of the answer; 499 where the client had closed the connection',
+    isLogged: true,
+    filterSince: 2,
+  },
+  failure: {
+    kind: 'text',
+    isNullable: true,
+    label: 'failure',
+    text: 'how the call of the provider failed: `unavailable`, `timeout`, `overloaded`, `refused`, `protocol`, `status`, `cancelled`',
+    isCollected: true,
+    isLogged: true,
+    attribute: 'modgate.failure',
+  },
+  failure_detail: {
+    kind: 'text',
+    isNullable: true,
+    label: 'detail',
+    text: 'what went wrong with the provider, at most 200 characters: `ECONNREFUSED 127.0.0.1:4100`',
+    isCollected: true,
+    isLogged: true,
+    attribute: 'modgate.failure_detail',
+    since: 3,
+  },
+  actor: {
+    kind: 'text',
+    isNullable: true,
+    label: 'actor',
+    text: 'who called, `service:crm-sync`; `null` without authentication',
+    isLogged: true,
+    filterSince: 5,
+  },
+  client: {
+    kind: 'text',
+    isNullable: true,
+    label: 'client',
+    text: 'the address of the client; behind a trusted proxy, as that proxy names it',
+    isLogged: true,
+    since: 6,
+  },
+  duration_ms: {
+    kind: 'number',
+    isNullable: false,
+    label: 'duration',
+    text: 'from the parsed head to the decision about the answer, in milliseconds',
+    isLogged: true,
+  },
+  provider_ms: {
+    kind: 'number',
+    isNullable: true,
+    label: 'provider',
+    text: 'of all attempts, without the pauses between them, in milliseconds',
+    isCollected: true,
+    isLogged: true,
+  },
+  attempts: {
+    kind: 'integer',
+    isNullable: false,
+    label: 'attempts',
+    text: 'how often the provider was called',
+    isCollected: true,
+    isLogged: true,
+  },
+  endpoint: {
+    kind: 'text',
+    isNullable: true,
+    label: 'endpoint',
+    text: 'the endpoint of the last attempt',
+    isCollected: true,
+  },
+} as const satisfies Record<string, CallMember>;
+
+/** Added where the call came through a surface. */
+export const SURFACE_MEMBER = {
+  surface: {
+    kind: 'text',
+    isNullable: true,
+    label: 'through',
+    text: 'the surface through which it came; absent over HTTP',
+    isCollected: true,
+    isLogged: true,
+    since: 4,
+  },
+} as const satisfies Record<string, CallMember>;
+
+/** Added where a body was streamed: of bytes. */
+export const STREAM_MEMBERS = {
+  bytes_in: {
+    kind: 'integer',
+    isNullable: true,
+    label: 'bytes in',
+    text: 'how many bytes of the body of the request came; `null` where it was not streamed',
+    isCollected: true,
+    since: 6,
+  },
+  request_sha256: {
+    kind: 'text',
+    isNullable: true,
+    label: 'sent',
+    text: 'the SHA-256 of the body of the request, in hex; `null` where it did not come whole',
+    isCollected: true,
+    since: 6,
+  },
+  bytes_out: {
+    kind: 'integer',
+    isNullable: true,
+    label: 'bytes out',
+    text: 'how many bytes of the body of the response were passed on; `null` where it was not streamed',
+    isCollected: true,
+    since: 6,
+  },
+  response_sha256: {
+    kind: 'text',
+    isNullable: true,
+    label: 'received',
+    text: 'the SHA-256 of the body of the response, in hex; `null` where it did not come whole',
+    isCollected: true,
+    since: 6,
+  },
+} as const satisfies Record<string, CallMember>;
+
+/** Added where the host rejected the request. */
+export const REJECTION_MEMBERS = {
+  code: {
+    kind: 'text',
+    isNullable: true,
+    label: 'code',
+    text: 'the `code` of the Problem; `null` for a preflight that was answered without what it asked for',
+    filterSince: 5,
+    attribute: 'modgate.code',
+    since: 5,
+  },
+  detail: {
+    kind: 'text',
+    isNullable: false,
+    label: 'problem',
+    text: 'the `detail` of the Problem',
+    since: 5,
+  },
+  errors: {
+    kind: 'errors',
+    isNullable: false,
+    label: 'errors',
+    text: 'the first 10 `errors` of the Problem; with `detail` at most 1 KiB',
+    since: 5,
+  },
+  step: {
+    kind: 'text',
+    isNullable: true,
+    label: 'step',
+    text: 'the step that decided',
+    filterSince: 5,
+    attribute: 'modgate.step',
+    since: 5,
+  },
+  reason: {
+    kind: 'text',
+    isNullable: true,
+    label: 'reason',
+    text: 'a word where the step does not say enough',
+    attribute: 'modgate.reason',
+    since: 5,
+  },
+  module_named: {
+    kind: 'text',
+    isNullable: true,
+    label: 'named',
+    text: 'the name that the path gave, where no live module matched',
+    since: 5,
+  },
+  path_named: {
+    kind: 'text',
+    isNullable: true,
+    label: 'path',
+    text: 'the raw path without its query, where no route matched: at most 256 characters, escaped; `null` where it holds the credential of the caller',
+    since: 5,
+  },
+  token: {
+    kind: 'text',
+    isNullable: true,
+    label: 'token',
+    text: 'with a 401: the id of the entry of the tokens file, or the `kid`, where one was recognized; never a part of the credential',
+    since: 5,
+  },
+  roles: {
+    kind: 'text',
+    isNullable: true,
+    label: 'roles',
+    text: 'with a 403 for a missing scope: the roles that have it, at most 10, separated by spaces',
+    since: 6,
+  },
+  origin: {
+    kind: 'text',
+    isNullable: true,
+    label: 'origin',
+    text: 'the `origin` of a request that CORS or the check of cookies rejected: at most 256 characters, escaped',
+    since: 5,
+  },
+} as const satisfies Record<string, CallMember>;
+
+type Members = Readonly<Record<string, CallMember>>;
+
+interface KindTypes {
+  readonly text: string;
+  readonly integer: number;
+  readonly number: number;
+  readonly errors: readonly { readonly field: string | null; readonly reason: string }[];
+}
+
+type ValueOf<M extends CallMember> =
+  | KindTypes[M['kind']]
+  | (M['isNullable'] extends true ? null : never);
+
+/** The values of declared members. */
+type ValuesOf<M extends Members> = { readonly [Name in keyof M]: ValueOf<M[Name]> };
+
+/** The members that every call has. */
+export type CallFields = ValuesOf<typeof CALL_MEMBERS>;
+
+/** Why the host rejected a request. */
+export type Rejection = ValuesOf<typeof REJECTION_MEMBERS>;
+
+/** What a call says of bodies that were streamed. */
+export type StreamFields = ValuesOf<typeof STREAM_MEMBERS>;
+
+/** The surface through which a call came. */
+export type SurfaceField = ValuesOf<typeof SURFACE_MEMBER>;
+
+/** A call as `GET /calls` lists it. */
+export interface CallRecord
+  extends CallFields,
+    Partial<StreamFields>,
+    Partial<SurfaceField>,
+    Partial<Rejection> {
+  /**
+   * The body of the request as JSON text, without secrets and cut to `records.capture_bytes`; `null` for
+   * an empty body and for one that is not JSON, absent if the descriptor captures no bodies.
+   */
+  readonly request_body?: string | null;
+  /** The body of the response, as `request_body`. */
+  readonly response_body?: string | null;
+}
+
+type AllMembers = typeof CALL_MEMBERS &
+  typeof STREAM_MEMBERS &
+  typeof SURFACE_MEMBER &
+  typeof REJECTION_MEMBERS;
+
+/** The name of a declared member. */
+export type CallMemberName = keyof AllMembers;
+
+type NamesWith<Flag> = {
+  [Name in CallMemberName]: AllMembers[Name] extends Flag ? Name : never;
+}[CallMemberName];
+
+/** The name of a member that the handlers of a request fill in. */
+export type CollectedName = Exclude<NamesWith<{ readonly isCollected: true }>, keyof Rejection>;
+
+/** The members that the handlers of a request fill in. */
+export type CollectedFields = {
+  -readonly [Name in CollectedName]: (CallFields & StreamFields & SurfaceField)[Name];
+};
+
+/** The members by which `GET /calls` selects. */
+export type CallFilterName = NamesWith<{ readonly filterSince: number }>;
+
+/** Every declared member, in the order in which calls show them. */
+export const ALL_CALL_MEMBERS: Readonly<Record<CallMemberName, CallMember>> = {
+  ...CALL_MEMBERS,
+  ...STREAM_MEMBERS,
+  ...SURFACE_MEMBER,
+  ...REJECTION_MEMBERS,
+};
+
+/** The names of the members that pass, in the order of their declaration. */
+export function listCallMembers<Name extends CallMemberName>(
+  passes: (member: CallMember) => boolean | undefined,
+): readonly Name[] {
+  const names = Object.keys(ALL_CALL_MEMBERS) as CallMemberName[];
+  return names.filter((name) => passes(ALL_CALL_MEMBERS[name])) as Name[];
+}

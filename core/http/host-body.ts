@@ -1,0 +1,82 @@
+import type { IncomingMessage } from 'node:http';
+import { Transform } from 'node:stream';
+import type { koaBody as KoaBody } from 'koa-body';
+import { assertBodyHeaders } from '../operations/forward/body-policy.js';
+import { ClientClosed } from '../operations/request.js';
+import type { HeldMemory } from '../provider/held-memory.js';
+import { createLengthError, withStallTimeout } from './request/body.js';
+import type { HostContext } from './request-context.js';
+
+const MAX_BODY_BYTES = 1_048_576;
+/** What koa-body needs for each part of a body, so that parts of one byte are counted as well. Bytes. */
+const PART_BYTES = 32;
+
+type Middleware = ReturnType<typeof KoaBody>;
+
+let reader: Promise<Middleware> | null = null;
+
+/**
+ * Reads the body of a bridge request with koa-body. Bodies that koa-body would decompress or repair are
+ * rejected before, and its 413 becomes 400.
+ * @throws HostError 400, 408; RejectedCall; ClientClosed.
+ */
+export async function readHostBody(ctx: HostContext, timeoutMs: number): Promise<Buffer> {
+  const { req, res } = ctx;
+  const { held, headers, signal } = ctx.state.request;
+  assertBodyHeaders(headers);
+  if (Number(req.headers['content-length']) > MAX_BODY_BYTES) {
+    throw createLengthError(MAX_BODY_BYTES);
+  }
+  if (req.headers.expect !== undefined) res.writeContinue();
+  reader ??= createReader();
+  const read = await reader;
+  if (signal.aborted) throw new ClientClosed();
+  const counted: typeof ctx = Object.create(ctx, { req: { value: countBody(req, held) } });
+  // koa-body's type expects the context of an application without custom state.
+  const reading = read(counted as unknown as Parameters<Middleware>[0], async () => {});
+  try {
+    await withStallTimeout(req, timeoutMs, reading);
+  } finally {
+    // Of a body that was not read to its end, the connection would hang until its timeout.
+    req.unpipe().resume();
+  }
+  const { body } = ctx.request as { body?: unknown };
+  return typeof body === 'string' ? Buffer.from(body, 'latin1') : Buffer.alloc(0);
+}
+
+/**
+ * The body as koa-body gets it: every part counts, and it has no coding. Only `identity` is left, which
+ * koa-body accepts in lower case only.
+ */
+function countBody(request: IncomingMessage, held: HeldMemory): Transform {
+  const counted = new Transform({
+    transform: (part: Buffer, _encoding, done) => {
+      done(held.hold(part.length + PART_BYTES), part);
+    },
+  });
+  // Not with `pipeline`: it would close the connection, on which a rejection has to be sent.
+  request.once('close', () => {
+    if (!request.complete) counted.destroy(new ClientClosed());
+  });
+  return Object.assign(request.pipe(counted), { headers: {} });
+}
+
+/** Imported with the first request: koa-body loads more code than the rest of the host together. */
+async function createReader(): Promise<Middleware> {
+  const { koaBody } = await import('koa-body');
+  return koaBody({
+    json: false,
+    urlencoded: false,
+    multipart: false,
+    text: true,
+    textTypes: ['*/*'],
+    textLimit: MAX_BODY_BYTES,
+    // One character a byte, so that invalid UTF-8 is still visible to the check of the body.
+    encoding: 'latin1',
+    parsedMethods: ['POST'],
+    onError: (error) => {
+      const { type } = error as { type?: string };
+      throw type === 'entity.too.large' ? createLengthError(MAX_BODY_BYTES, error) : error;
+    },
+  } as Parameters<typeof KoaBody>[0]);
+}

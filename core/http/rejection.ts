@@ -1,0 +1,211 @@
+import type { IncomingMessage } from 'node:http';
+import type { Roles } from '../auth/roles.js';
+import type { Rejection } from '../contract/call-record.js';
+import type { ErrorDetail, HostError } from '../errors.js';
+import type { MountSource } from '../modules/mount-table.js';
+import type { CompletedRequest } from '../observability/completed-request.js';
+import { createRequestFacts, type ParsedTarget, type RequestFacts } from '../operations/request.js';
+import type { RequestIds } from './request/caller-headers.js';
+import { parseCalledTarget } from './request/target.js';
+
+const MAX_ERRORS = 10;
+/** Of the detail and the errors. */
+const MAX_TEXT_BYTES = 1024;
+const MAX_NAMED_LENGTH = 256;
+const REDACTED = '[redacted]';
+
+/** They hold credentials whatever the authenticators read. */
+const SECRET_HEADERS = ['authorization', 'proxy-authorization', 'cookie', 'modgate-explain-as'];
+/** Shorter cookies, such as a language, are part of many paths. */
+const MIN_COOKIE_LENGTH = 8;
+
+const NO_HEAD: RejectedRequest['req'] = { method: '', headers: {}, rawHeaders: [] };
+
+interface RejectedRequest {
+  readonly req: Pick<IncomingMessage, 'method' | 'headers' | 'rawHeaders'>;
+  /** As on the request line. */
+  readonly target: string;
+  readonly parsed: ParsedTarget;
+  readonly facts: Pick<RequestFacts, 'module' | 'route' | 'step' | 'token'>;
+}
+
+/** What the host knows beside the request. */
+export interface RejectionContext {
+  /** Their values are never recorded. */
+  readonly credentialHeaders: readonly string[];
+  readonly roles: Pick<Roles, 'describeHolders'>;
+}
+
+/**
+ * What operators learn about a rejected request. Nothing of it may hold a credential: a client may write its
+ * own into the path, and an error may repeat it.
+ */
+export function describeRejection(
+  problem: HostError,
+  { req, target, parsed, facts }: RejectedRequest,
+  { credentialHeaders, roles }: RejectionContext,
+): Rejection {
+  const secrets = listSecrets(req.rawHeaders, credentialHeaders);
+  const holdsSecret = (text: string) => secrets.some((secret) => holds(text, secret));
+  const { module, route, token } = facts;
+  // Browsers send no credentials with a preflight: what it lacks is its origin in the setting.
+  const isRefusedPage = problem.code === 'unauthorized' && isPreflight(req);
+  const step = isRefusedPage ? 'origin' : facts.step;
+  const path = target.split('?', 1)[0] ?? '';
+  const named = module === null ? findNamedModule(parsed) : null;
+  const origin = step === 'origin' ? (req.headers.origin ?? null) : null;
+  const show = (text: string | null) =>
+    text === null || holdsSecret(text) ? null : escapeText(text);
+  return {
+    code: problem.code,
+    ...cutTexts(
+      holdsSecret(problem.detail) ? REDACTED : problem.detail,
+      problem.errors.filter(({ field, reason }) => !holdsSecret(`${field} ${reason}`)),
+    ),
+    step,
+    reason: isRefusedPage ? 'origin' : problem.reason,
+    module_named: show(named),
+    path_named: route === null && path !== '' ? show(path) : null,
+    token: token && escapeText(token),
+    roles: problem.missingScope && roles.describeHolders(problem.missingScope),
+    origin: show(origin),
+  };
+}
+
+const GAPS = {
+  method: 'the preflight asked for a method that pages of other origins may not use',
+  headers: 'the preflight asked for a header that cors does not allow',
+} as const;
+
+/** A preflight that was answered, though the browser will not send the request of the page. */
+export function describePreflight(
+  gap: keyof typeof GAPS,
+  { req, target, parsed }: Pick<RejectedRequest, 'req' | 'target' | 'parsed'>,
+): Rejection {
+  return {
+    code: null,
+    detail: GAPS[gap],
+    errors: [],
+    step: 'origin',
+    reason: gap,
+    module_named: findNamedModule(parsed),
+    path_named: escapeText(target.split('?', 1)[0] ?? ''),
+    token: null,
+    roles: null,
+    origin: escapeText(req.headers.origin ?? ''),
+  };
+}
+
+function isPreflight({ method, headers }: RejectedRequest['req']): boolean {
+  const isAsking = headers['access-control-request-method'] !== undefined;
+  return method === 'OPTIONS' && headers.origin !== undefined && isAsking;
+}
+
+/** A request that was rejected before it was handled. @param request `null` where its head could not be parsed */
+export function completeRejected(
+  problem: HostError,
+  { requestId, correlationId }: RequestIds,
+  {
+    request,
+    address,
+  }: { readonly request: IncomingMessage | null; readonly address: string | null },
+  context: RejectionContext,
+  mounts: MountSource,
+): CompletedRequest {
+  const facts = { ...createRequestFacts(), step: problem.step };
+  const req = request ?? NO_HEAD;
+  const target = request?.url ?? '';
+  const parsed = parseCalledTarget(target, req.headers.host, mounts);
+  const rejected = { req, target, parsed, facts };
+  return {
+    requestId,
+    correlationId,
+    actor: null,
+    actorKind: null,
+    client: address,
+    scopes: null,
+    rejection: describeRejection(problem, rejected, context),
+    facts,
+    isMalformed: true,
+    method: request?.method ?? '',
+    status: problem.status,
+    bytesOut: 0,
+    durationMs: 0,
+    completedAt: Date.now(),
+  };
+}
+
+function findNamedModule(parsed: ParsedTarget): string | null {
+  return parsed.kind === 'host' ? null : parsed.module;
+}
+
+/** Every credential of the request, as sent and without its scheme. */
+function listSecrets(raw: readonly string[], credentialHeaders: readonly string[]): string[] {
+  const names = new Set([...SECRET_HEADERS, ...credentialHeaders]);
+  const secrets: string[] = [];
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = (raw[index] ?? '').toLowerCase();
+    const value = (raw[index + 1] ?? '').trim();
+    if (value === '' || !names.has(name)) continue;
+    if (name === 'cookie') {
+      const values = value.split(';').map((pair) => pair.slice(pair.indexOf('=') + 1).trim());
+      secrets.push(...values.filter(({ length }) => length >= MIN_COOKIE_LENGTH));
+      continue;
+    }
+    const [scheme = '', token = ''] = value.split(/ +/, 2);
+    secrets.push(value, ...(token === '' ? [] : [token]));
+    if (scheme.toLowerCase() === 'basic') secrets.push(...splitBasic(token));
+  }
+  return secrets;
+}
+
+/** The name and the password. */
+function splitBasic(token: string): string[] {
+  const text = Buffer.from(token, 'base64').toString('latin1');
+  const password = text.slice(text.indexOf(':') + 1);
+  return [text, password].filter((part) => part !== '');
+}
+
+/** In any encoding that a path may have. */
+function holds(text: string, secret: string): boolean {
+  let decoded = text;
+  for (let round = 0; round < 3; round += 1) {
+    if (decoded.includes(secret)) return true;
+    const next = decoded.replace(/%[0-9a-f]{2}/gi, (code) =>
+      String.fromCharCode(Number.parseInt(code.slice(1), 16)),
+    );
+    if (next === decoded) return false;
+    decoded = next;
+  }
+  return false;
+}
+
+/** Visible ASCII: a line of a log or a terminal stays one line. */
+function escapeText(text: string): string {
+  const escaped = text.replace(/[^ -~]/g, (character) =>
+    encodeURIComponent(character.toWellFormed()),
+  );
+  return escaped.slice(0, MAX_NAMED_LENGTH);
+}
+
+function cutTexts(
+  detail: string,
+  errors: readonly ErrorDetail[],
+): Pick<Rejection, 'detail' | 'errors'> {
+  const kept: ErrorDetail[] = [];
+  const text = cutText(detail, MAX_TEXT_BYTES);
+  let left = MAX_TEXT_BYTES - Buffer.byteLength(text);
+  for (const { field, reason } of errors.slice(0, MAX_ERRORS)) {
+    left -= Buffer.byteLength(`${field}${reason}`);
+    if (left < 0) break;
+    kept.push({ field, reason });
+  }
+  return { detail: text, errors: kept };
+}
+
+/** Never inside a character. */
+function cutText(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text.toWellFormed().replaceAll('\0', '\ufffd'));
+  if (bytes.length <= maxBytes) return text;
+  return new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: true });
+}

@@ -1,0 +1,87 @@
+import type { IncomingMessage } from 'node:http';
+import { isIP, isIPv6 } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { HostConfig } from '../../config/settings.js';
+import { isInRanges, normalizeAddress } from '../../lib/address-list.js';
+import { isLoopbackAddress } from '../../lib/loopback.js';
+import type { Client } from '../../operations/request.js';
+
+type ClientSettings = Pick<HostConfig, 'trustedProxies' | 'publicUrl' | 'host'>;
+
+/** `[2001:db8::1]:5`, `[2001:db8::1]` and `192.0.2.1:5`. */
+const WITH_PORT = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+)(?=:))(?::\d{1,5})?$/;
+
+/** Finds who is at the other end of a connection, or of the proxies in front of it that are trusted. */
+export class Clients {
+  readonly #trusted: readonly string[];
+  readonly #publicUrl: URL | null;
+  readonly #isLoopback: boolean;
+
+  constructor({ trustedProxies, publicUrl, host }: ClientSettings) {
+    this.#trusted = trustedProxies ?? [];
+    this.#publicUrl = publicUrl === null ? null : new URL(publicUrl);
+    this.#isLoopback = isLoopbackAddress(host);
+  }
+
+  /** `null` where the connection is closed already. */
+  find({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): Client | null {
+    const peer = findPeer(socket);
+    if (peer === null) return null;
+    const isTrusted = this.#isTrusted(peer);
+    const forwarded = isTrusted ? headers['x-forwarded-for'] : undefined;
+    return {
+      address: forwarded === undefined ? peer : this.#walk(peer, String(forwarded)),
+      scheme: this.#findScheme(socket, isTrusted ? headers['x-forwarded-proto'] : undefined),
+      host: this.#findHost(socket),
+    };
+  }
+
+  #isTrusted(address: string): boolean {
+    return this.#trusted.length > 0 && isInRanges(address, this.#trusted);
+  }
+
+  /** The right-most address that is no trusted proxy: what stands left of it, anybody can have written. */
+  #walk(peer: string, forwarded: string): string {
+    let last = peer;
+    for (const entry of forwarded.split(',').reverse()) {
+      const address = parseEntry(entry.trim());
+      if (address === null) return last;
+      last = address;
+      if (!this.#isTrusted(address)) return last;
+    }
+    return last;
+  }
+
+  #findScheme(socket: object, forwarded: string | readonly string[] | undefined): Client['scheme'] {
+    if (this.#publicUrl !== null) return this.#publicUrl.protocol === 'https:' ? 'https' : 'http';
+    // The last one is of the proxy that is connected.
+    const told = String(forwarded ?? '')
+      .split(',')
+      .at(-1)
+      ?.trim()
+      .toLowerCase();
+    if (told === 'http' || told === 'https') return told;
+    return (socket as Partial<TLSSocket>).encrypted === true ? 'https' : 'http';
+  }
+
+  /** Never of the `host` header, which the client chooses. */
+  #findHost({ localAddress, localPort }: IncomingMessage['socket']): string | null {
+    if (this.#publicUrl !== null) return this.#publicUrl.host;
+    if (!this.#isLoopback || localAddress === undefined) return null;
+    return `${isIPv6(localAddress) ? `[${localAddress}]` : localAddress}:${localPort}`;
+  }
+}
+
+/** The other end of a connection, without the zone of a link-local address. */
+export function findPeer({ remoteAddress }: { readonly remoteAddress?: string | undefined }) {
+  return remoteAddress === undefined
+    ? null
+    : normalizeAddress(remoteAddress.split('%', 1)[0] ?? '');
+}
+
+/** A port is left out. `null` for what is no address, such as a name or `unknown`. */
+function parseEntry(entry: string): string | null {
+  const [, bracketed, plain] = WITH_PORT.exec(entry) ?? [];
+  if (bracketed !== undefined) return isIP(bracketed) === 6 ? normalizeAddress(bracketed) : null;
+  return normalizeAddress(plain ?? entry);
+}

@@ -1,0 +1,13 @@
+import { isIPv6 } from 'node:net';
+import { normalizeAddress, splitGroups } from './address-list.js';
+
+const NETWORK_GROUPS = 4;
+
+/**
+ * Names what one client can have addresses in: an IPv4 address, or the /64 network of an IPv6 address, which
+ * belongs to one subscriber.
+ */
+export function nameNetwork(address: string): string {
+  const plain = normalizeAddress(address.split('%', 1)[0] ?? '') ?? address;
+  return isIPv6(plain) ? splitGroups(plain).slice(0, NETWORK_GROUPS).join(':') : plain;
+}

@@ -1,0 +1,14 @@
+const MASK = '[redacted]';
+/** Text that may be base64, such as that of a Basic credential. */
+const ENCODED = /[A-Za-z0-9+/_-]{4,}={0,2}/g;
+
+/** Replaces the secrets, also inside of base64. */
+export function maskSecrets(text: string, secrets: readonly string[]): string {
+  if (secrets.length === 0) return text;
+  let masked = text;
+  for (const secret of secrets) masked = masked.replaceAll(secret, MASK);
+  return masked.replaceAll(ENCODED, (encoded) => {
+    const decoded = Buffer.from(encoded, 'base64').toString();
+    return secrets.some((secret) => decoded.includes(secret)) ? MASK : encoded;
+  });
+}

@@ -1,0 +1,25 @@
+/** `image/png`, `image/*` or any type, without parameters. */
+export const MEDIA_TYPE_RANGE =
+  /^(?:\*\/\*|[!#$%&'+.^_`|~0-9A-Za-z-]+\/(?:\*|[!#$%&'+.^_`|~0-9A-Za-z-]+))$/;
+
+const MEDIA_TYPE = /^([!#$%&'*+.^_`|~0-9a-z-]+)\/[!#$%&'*+.^_`|~0-9a-z-]+$/;
+const ANY = '*/*';
+
+/**
+ * Whether a list of ranges has a media type. Parameters such as `charset` are not compared.
+ * @param contentType `undefined` for a body without one: only a list of all types has it
+ */
+export function isListedType(
+  contentType: string | undefined,
+  ranges: readonly string[] | null,
+): boolean {
+  if (ranges === null || ranges.includes(ANY)) return true;
+  const [essence = ''] = (contentType ?? '').split(';', 1);
+  const given = essence.trim().toLowerCase();
+  const type = MEDIA_TYPE.exec(given)?.[1];
+  if (type === undefined) return false;
+  return ranges.some((range) => {
+    const listed = range.toLowerCase();
+    return listed === given || listed === `${type}/*`;
+  });
+}

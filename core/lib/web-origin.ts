@@ -1,0 +1,13 @@
+import { isLoopbackHostHeader } from './loopback.js';
+
+/** An origin exactly as browsers send it: scheme, lower-case host and no default port. */
+export function isOrigin(text: string): boolean {
+  // `https://*.app.example` is a URL, and would match nothing.
+  if (!/^https?:\/\/[^*]+$/.test(text)) return false;
+  return URL.canParse(text) && new URL(text).origin === text;
+}
+
+/** An origin with TLS, or on loopback. */
+export function isTrustworthyOrigin(text: string): boolean {
+  return isOrigin(text) && (text.startsWith('https:') || isLoopbackHostHeader(new URL(text).host));
+}

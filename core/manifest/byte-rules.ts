@@ -1,0 +1,35 @@
+import type { RouteOperation } from '../contract/index.js';
+import type { Descriptor } from '../descriptor/descriptor.js';
+
+/** What bytes in one direction may be. */
+export interface ByteRules {
+  /** Media types; `null` for all. */
+  readonly types: readonly string[] | null;
+  /** Of the descriptor or, where it is lower, of the manifest. */
+  readonly maxBytes: number;
+}
+
+/** The rules of the bytes that a route takes and gives; `null` for JSON. */
+export function byteRulesOf(
+  { limits }: Pick<Descriptor, 'limits'>,
+  operation: RouteOperation = {},
+): { readonly bodyBytes: ByteRules | null; readonly responseBytes: ByteRules | null } {
+  const { body, body_types, body_max_bytes, response, response_types, response_max_bytes } =
+    operation;
+  return {
+    bodyBytes:
+      body === 'bytes' ? createRules(body_types, body_max_bytes, limits.bytes.request) : null,
+    responseBytes:
+      response === 'bytes'
+        ? createRules(response_types, response_max_bytes, limits.bytes.response)
+        : null,
+  };
+}
+
+function createRules(
+  types: readonly string[] | undefined,
+  lowered: number | undefined,
+  maxBytes: number,
+): ByteRules {
+  return { types: types ?? null, maxBytes: Math.min(maxBytes, lowered ?? maxBytes) };
+}

@@ -1,0 +1,31 @@
+import type { Manifest } from '../contract/index.js';
+import type { Diagnostic } from '../document/diagnostic.js';
+import { readStructuredText, type TextFormat } from '../document/parse-document.js';
+import { manifestDigest, parseManifest } from './parse-manifest.js';
+
+/** The text of a manifest; plain data, so that a thread can parse it. */
+export interface ManifestText {
+  readonly file: string;
+  readonly text: string;
+  /** `null`: by the name of the file. */
+  readonly format: TextFormat | null;
+  /** Whether diagnostics name places in the text. */
+  readonly hasPlaces: boolean;
+  readonly checksExamples: boolean;
+  readonly unstreamedKind: string | null;
+}
+
+export interface ParsedText {
+  readonly manifest: Manifest;
+  readonly digest: string;
+  readonly warnings: readonly Diagnostic[];
+}
+
+/** @throws InvalidFile with all errors of the text or the manifest. */
+export function parseText(source: ManifestText): ParsedText {
+  const { file, text, format, hasPlaces, checksExamples, unstreamedKind } = source;
+  const { value, locate } = readStructuredText(file, text, format ?? undefined);
+  const place = { file, locate: hasPlaces ? locate : () => null };
+  const { manifest, warnings } = parseManifest(value, place, { checksExamples, unstreamedKind });
+  return { manifest, digest: manifestDigest(manifest), warnings };
+}

@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { type Diagnostic, InvalidFile } from '../document/diagnostic.js';
+import { type ManifestText, type ParsedText, parseText } from './parse-text.js';
+
+/** Parsed at once: it takes a few milliseconds, and the start of a thread takes more. */
+const MAX_SHORT_TEXT = 16_384;
+
+/** How long the thread waits for another manifest before it ends. */
+const IDLE_MS = 2000;
+
+/** The message of the thread. */
+export type ParseResult =
+  | { readonly kind: 'parsed'; readonly parsed: ParsedText }
+  | { readonly kind: 'invalid'; readonly diagnostics: readonly Diagnostic[] };
+
+/** Manifests are parsed one after another: short ones in a turn of the event loop each. */
+let last: Promise<unknown> = Promise.resolve();
+let lastLong: Promise<unknown> = Promise.resolve();
+let thread: Worker | null = null;
+let idle: NodeJS.Timeout | undefined;
+
+/**
+ * Parses a manifest without stalling callers: a long one in a worker thread, since one of 480 kB takes more
+ * than 100 ms.
+ * @throws InvalidFile with all errors of the text or the manifest.
+ */
+export function parseManifestText(text: ManifestText): Promise<ParsedText> {
+  if (text.text.length > MAX_SHORT_TEXT) {
+    const parsed = lastLong.then(() => parseInThread(text));
+    lastLong = parsed.catch(() => {});
+    return parsed;
+  }
+  const parsed = last.then(() => nextTurn()).then(() => parseText(text));
+  last = parsed.catch(() => {});
+  return parsed;
+}
+
+async function parseInThread(text: ManifestText): Promise<ParsedText> {
+  const result = await askThread(text).catch(() => null);
+  // A system that has no room for a thread.
+  if (result === null) return parseText(text);
+  if (result.kind === 'invalid') throw new InvalidFile(result.diagnostics);
+  return result.parsed;
+}
+
+async function askThread(text: ManifestText): Promise<ParseResult> {
+  clearTimeout(idle);
+  thread ??= new Worker(new URL('./parse-worker.js', import.meta.url));
+  const worker = thread;
+  // A process must not end while it waits for the thread.
+  worker.ref();
+  try {
+    worker.postMessage(text);
+    const [result] = await once(worker, 'message');
+    return result;
+  } catch (error) {
+    thread = null;
+    throw error;
+  } finally {
+    worker.unref();
+    idle = setTimeout(endThread, IDLE_MS).unref();
+  }
+}
+
+function endThread(): void {
+  void thread?.terminate();
+  thread = null;
+}

@@ -1,0 +1,133 @@
+import { formatMount, type Mount, mountBase, normalizeHost } from '../descriptor/mounts.js';
+import { firstSegment } from '../lib/routing/request-path.js';
+import { type ModuleRecord, REJECTED_STATES } from './module-record.js';
+
+/** A mount and its module. */
+export interface MountedModule {
+  readonly module: string;
+  readonly mount: Mount;
+}
+
+interface MountTableOptions {
+  /** The host name of the public URL; `null` where none is configured. */
+  readonly publicHost: string | null;
+  /** What belongs to the host and its surfaces. */
+  readonly reserved: ReadonlySet<string>;
+}
+
+/** Paths of the host that answer for every host name: checks of its state, and the pages of its Problems. */
+const ALWAYS_OWN: ReadonlySet<string> = new Set(['/livez', '/readyz']);
+const PROBLEMS = '/problems/';
+const ROOT = '/';
+
+/** Where handlers find the mounts of all modules. */
+export interface MountSource {
+  readonly mounts: MountTable;
+}
+
+/** The mounts of all modules. Immutable. */
+export class MountTable {
+  /** Without mounts, requests need no lookup. */
+  readonly isEmpty: boolean;
+  /** By host name, `null` for any host; the longest path first. */
+  readonly #byHost = new Map<string | null, MountedModule[]>();
+  readonly #options: MountTableOptions;
+
+  constructor(mounted: readonly MountedModule[], options: MountTableOptions) {
+    this.#options = options;
+    this.isEmpty = mounted.length === 0;
+    const longestFirst = mounted.toSorted((a, b) => b.mount.path.length - a.mount.path.length);
+    for (const one of longestFirst) {
+      const host = one.mount.host ?? null;
+      this.#byHost.set(host, [...(this.#byHost.get(host) ?? []), one]);
+    }
+  }
+
+  /**
+   * @param host the `host` header
+   * @param target exactly as on the request line
+   * @returns `null` for what belongs to no mount; `host` for what belongs to the host, or to nothing, under a name
+   * that a module has for itself
+   */
+  find(host: string | undefined, target: string): MountedModule | 'host' | null {
+    const path = readPath(target);
+    const named = host === undefined ? [] : (this.#byHost.get(normalizeHost(host)) ?? []);
+    const found = findLongest(named, path);
+    if (this.#isExclusive(named)) return found === null || isAlwaysOwn(path) ? 'host' : found;
+    const isOwn = found?.mount.path === ROOT && this.#options.reserved.has(firstSegment(path));
+    if (isOwn) return null;
+    return found ?? findLongest(this.#byHost.get(null) ?? [], path);
+  }
+
+  /** Whether a module has a mount under the name of a `host` header. */
+  hasHost(host: string | undefined): boolean {
+    return host !== undefined && this.#byHost.has(normalizeHost(host));
+  }
+
+  /** The mount of a module; `null` if it has no such one. */
+  findMount(module: string, { host, path }: Mount): Mount | null {
+    const named = this.#byHost.get(host === undefined ? null : normalizeHost(host)) ?? [];
+    const found = named.find((one) => one.module === module && one.mount.path === path);
+    return found?.mount ?? null;
+  }
+
+  /** Under the host name of a mount of `/` there are no other paths of the host, unless it is the public one. */
+  #isExclusive(named: readonly MountedModule[]): boolean {
+    const root = named.at(-1)?.mount;
+    return root?.path === ROOT && root.host !== this.#options.publicHost;
+  }
+}
+
+export const NO_MOUNTS = new MountTable([], { publicHost: null, reserved: new Set() });
+
+/** What the table needs of a record. */
+export interface MountingRecord extends Pick<ModuleRecord, 'name' | 'state' | 'mounts'> {
+  readonly live: { readonly name: string } | null;
+}
+
+/**
+ * The table of all records. A file that serves what it says comes before one that was rejected and keeps a mount of
+ * its last good version.
+ */
+export function createMountTable(
+  records: readonly MountingRecord[],
+  options: MountTableOptions,
+): MountTable {
+  const live = new Set(records.flatMap((record) => record.live?.name ?? []));
+  const owned = new Map<string, MountedModule>();
+  const byRank = records.toSorted((a, b) => rank(a) - rank(b));
+  for (const { name, live: serving, mounts } of byRank) {
+    const module = serving?.name ?? name;
+    // Another file has the name, and its mounts are others.
+    if (module === null || (serving === null && live.has(module))) continue;
+    for (const mount of mounts) {
+      const key = formatMount(mount);
+      if (!owned.has(key)) owned.set(key, { module, mount });
+    }
+  }
+  return owned.size === 0 ? NO_MOUNTS : new MountTable([...owned.values()], options);
+}
+
+function rank({ state }: Pick<ModuleRecord, 'state'>): number {
+  return REJECTED_STATES.has(state) ? 1 : 0;
+}
+
+function readPath(target: string): string {
+  const end = target.indexOf('?');
+  return end === -1 ? target : target.slice(0, end);
+}
+
+/** Compared code unit by code unit with the raw path: no encoding of a mount is the mount. */
+function findLongest(mounted: readonly MountedModule[], path: string): MountedModule | null {
+  if (!path.startsWith('/')) return null;
+  return (
+    mounted.find(({ mount }) => {
+      const base = mountBase(mount);
+      return path.startsWith(base) && (path.length === base.length || path[base.length] === '/');
+    }) ?? null
+  );
+}
+
+function isAlwaysOwn(path: string): boolean {
+  return ALWAYS_OWN.has(path) || path.startsWith(PROBLEMS);
+}

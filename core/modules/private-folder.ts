@@ -1,0 +1,96 @@
+import { constants } from 'node:fs';
+import { lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const CREATE_FLAGS =
+  constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+// O_NONBLOCK: opening a pipe would wait for a writer.
+const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const MAX_BYTES = 64 * 1024 * 1024;
+
+interface PrivateFolderOptions {
+  /** Whether to create the parent folders too. */
+  readonly recursive: boolean;
+  readonly folderMode: number;
+  readonly fileMode: number;
+}
+
+/**
+ * A folder of regular files that only the host writes. Symbolic links in place of the folder or a file are
+ * never followed: otherwise a user with write access could make the host change files elsewhere.
+ */
+export class PrivateFolder {
+  readonly #path: string;
+  readonly #options: PrivateFolderOptions;
+
+  constructor(path: string, options: PrivateFolderOptions) {
+    this.#path = path;
+    this.#options = options;
+  }
+
+  /** Another value for a folder that was replaced; `null` when it does not exist. Never rejects. */
+  async identify(): Promise<string | null> {
+    const status = await lstat(this.#path).catch(() => null);
+    return status === null ? null : `${status.dev} ${status.ino} ${status.birthtimeMs}`;
+  }
+
+  /** The names of the regular files; none when the folder does not exist. */
+  async list(): Promise<string[]> {
+    if (!(await this.#exists())) return [];
+    const entries = await readdir(this.#path, { withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+  }
+
+  /** `null` when the file does not exist. */
+  async read(name: string): Promise<string | null> {
+    if (!(await this.#exists())) return null;
+    const file = await open(join(this.#path, name), READ_FLAGS).catch(ignoreMissing);
+    if (file === null) return null;
+    try {
+      const status = await file.stat();
+      if (!status.isFile()) throw new Error(`${name} is not a regular file`);
+      if (status.size > MAX_BYTES) throw new Error(`${name} is larger than 64 MiB`);
+      return await file.readFile('utf8');
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Writes a new file and renames it, so that a crash leaves the old content or the new one. */
+  async write(name: string, text: string): Promise<void> {
+    const { recursive, folderMode, fileMode } = this.#options;
+    if (!(await this.#exists())) await mkdir(this.#path, { recursive, mode: folderMode });
+    const path = join(this.#path, name);
+    const temporary = `${path}.new`;
+    // A crash may have left one; `rm` removes a link, not its target.
+    await rm(temporary, { force: true });
+    const file = await open(temporary, CREATE_FLAGS, fileMode);
+    try {
+      await file.writeFile(text);
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  }
+
+  /** Removes a regular file; anything else stays. */
+  async remove(name: string): Promise<void> {
+    if (!(await this.#exists())) return;
+    const path = join(this.#path, name);
+    const status = await lstat(path).catch(ignoreMissing);
+    if (status?.isFile()) await rm(path, { force: true });
+  }
+
+  /** @throws Error for anything but a folder, a symbolic link to one included. */
+  async #exists(): Promise<boolean> {
+    const status = await lstat(this.#path).catch(ignoreMissing);
+    if (status === null) return false;
+    if (status.isDirectory()) return true;
+    throw new Error(`${this.#path} is not a folder: remove it`);
+  }
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
+}

@@ -1,0 +1,118 @@
+import type { Descriptor } from '../../descriptor/descriptor.js';
+import type { Generation, GenerationSource, LiveModule } from '../../modules/live-module.js';
+import { Authorization } from '../authorization.js';
+import type { CallerRequest, RequestFacts } from '../request.js';
+import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
+import type { BridgeRequest } from './bridge-request.js';
+import { findBridgeModule, type NamedRecords } from './find-bridge-module.js';
+
+/** A request to the console bridge, as its path names it. */
+export interface BridgeInput {
+  /** The configured name or a `module_id`. */
+  readonly module: string;
+  readonly permission: string;
+  /** @throws HostError 400, 408; RejectedCall; ClientClosed. */
+  readonly readBody: () => Promise<Buffer>;
+}
+
+/** What the console bridge knows besides the request. */
+export interface BridgeContext {
+  readonly generations: GenerationSource;
+  readonly records: NamedRecords;
+  readonly operations: ReadonlyMap<string, BridgeOperation>;
+  /** The digests that `builtin` stands for. */
+  readonly shippedUi: ReadonlySet<string>;
+}
+
+const NO_BYTES = Buffer.alloc(0);
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+/** A request on its way through the steps of the console bridge, which fill it in. */
+export class BridgeAttempt {
+  readonly input: BridgeInput;
+  readonly request: CallerRequest;
+  readonly facts: RequestFacts;
+  readonly authorization = Authorization.forBridge();
+  /** The names that the request declares hop-by-hop. */
+  hopByHop = NO_NAMES;
+  body: Buffer = NO_BYTES;
+  /** The JSON bytes of `data`. */
+  data: Buffer = NO_BYTES;
+  readonly #context: BridgeContext;
+  #sent: BridgeRequest | null = null;
+  #target: { readonly generation: Generation; readonly module: LiveModule | null } | null = null;
+
+  constructor(input: BridgeInput, request: CallerRequest, context: BridgeContext) {
+    this.input = input;
+    this.request = request;
+    this.facts = request.facts;
+    this.#context = context;
+  }
+
+  /** The permission in the path; that of the body is the same. */
+  get permission(): string {
+    return this.input.permission;
+  }
+
+  get shippedUi(): ReadonlySet<string> {
+    return this.#context.shippedUi;
+  }
+
+  /** The parsed body. @throws Error before it is read. */
+  get sent(): BridgeRequest {
+    if (this.#sent === null) throw new Error('the body is not read yet');
+    return this.#sent;
+  }
+
+  set sent(sent: BridgeRequest) {
+    this.#sent = sent;
+  }
+
+  /** Looked up when it is first asked for; it stays open until the request is closed. */
+  get module(): LiveModule | null {
+    const module = this.#lookUp();
+    if (module !== null) this.facts.module = module.name;
+    return module;
+  }
+
+  get allow(): Descriptor['allow'] {
+    return this.#lookUp()?.descriptor.allow;
+  }
+
+  /** The facts do not name the module yet: the caller may have no right to know it. */
+  #lookUp(): LiveModule | null {
+    if (this.#target === null) {
+      const { generations, records } = this.#context;
+      const generation = generations.current;
+      const module = findBridgeModule(generation, records, this.input.module);
+      this.#target = { generation, module };
+      module?.client.hold();
+    }
+    return this.#target.module;
+  }
+
+  /** @throws Error if there is none. */
+  get found(): LiveModule {
+    const { module } = this;
+    if (module === null) throw new Error('the request has no module');
+    return module;
+  }
+
+  get operation(): BridgeOperation {
+    const { operation: name } = this.sent.payload;
+    const operation = this.#context.operations.get(name);
+    if (operation === undefined) throw new Error(`no operation handles ${name}`);
+    return operation;
+  }
+
+  /** What the operation gets. */
+  get operationCall(): BridgeCall {
+    const { authorization, found: module, permission, request, hopByHop, body } = this;
+    const generation = this.#target?.generation ?? this.#context.generations.current;
+    return { authorization, module, permission, request, hopByHop, body, generation };
+  }
+
+  close(): void {
+    this.#target?.module?.client.release();
+  }
+}

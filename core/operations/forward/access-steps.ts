@@ -1,0 +1,207 @@
+import type { ActorKind } from '../../contract/index.js';
+import { DEFAULT_CALLERS } from '../../descriptor/descriptor-struct.js';
+import { findNearestName } from '../../document/suggest.js';
+import { createUnavailable, HostError } from '../../errors.js';
+import { nameActor } from '../../lib/actor-name.js';
+import { findSpecialForm, type PathProblem } from '../../lib/routing/request-path.js';
+import { decideScope } from '../explain/decide-scope.js';
+import type { ExplainedModules, ExplainedRouteCall } from '../explain/explained-request.js';
+import { findNearestRoutes, listMethods } from '../explain/find-routes.js';
+import { decide, pass, unknown } from '../explain/step-report.js';
+import { findNearMiss } from '../near-miss.js';
+import { pathOf } from '../request.js';
+import type { ReportedStep, StepReport } from '../step.js';
+import { identifyCaller } from './identify-caller.js';
+import { type Caller, type RouteRequest, toServedMethod } from './route-call.js';
+
+// Each step has its rule, which decides, and beside it the words in which `explain` reports it to operators.
+
+type AccessStep = ReportedStep<RouteRequest, ExplainedRouteCall>;
+
+/** A request, or one that is explained. */
+interface Identified {
+  readonly request: Caller;
+  /** Default false. */
+  readonly isPublic?: boolean;
+}
+
+export const actorStep: ReportedStep<Identified, Identified & Pick<ExplainedRouteCall, 'caller'>> =
+  {
+    name: 'actor',
+    run: (call) => call.request.authenticate(() => call.isPublic === true),
+    explain(explained) {
+      const { caller } = explained;
+      return decide(() => this.run(explained), caller === null ? '' : nameActor(caller));
+    },
+  };
+
+export const callersStep: AccessStep = {
+  name: 'callers',
+  run(call) {
+    // A public route is open to every caller; the capability step admits it.
+    if (call.isPublic) return;
+    call.authorization.admitCaller(call.request.actor, listCallers(call));
+  },
+  explain(explained) {
+    const { caller, module, record } = explained;
+    if (caller === null) return unknown('there is no actor');
+    const subject = module === null ? 'a module that is not live' : `module '${module.name}'`;
+    return decide(
+      () => this.run(explained),
+      `${subject} is open to ${nameActor(caller)}`,
+      () => {
+        const callers = listCallers(explained).join(' and ');
+        return {
+          detail: `${subject} is open to ${callers}, not to a ${caller.kind}`,
+          next_actions: module === null ? [] : [`add ${caller.kind} to callers in ${record?.file}`],
+        };
+      },
+    );
+  },
+};
+
+function listCallers({ module, waiting }: RouteRequest): readonly ActorKind[] {
+  return module?.descriptor.callers ?? waiting?.callers ?? DEFAULT_CALLERS;
+}
+
+export const pathStep: AccessStep = {
+  name: 'path',
+  run({ target }) {
+    if (target.kind === 'unmatched') throw createNotFound(target.problem);
+  },
+  explain(explained) {
+    const { target } = explained;
+    const problem = target.kind === 'unmatched' ? target.problem : null;
+    return decide(
+      () => this.run(explained),
+      'the path can match a route',
+      () => ({ detail: `${problem?.reason} (${problem?.rule})`, next_actions: [] }),
+    );
+  },
+};
+
+export const moduleStep: AccessStep = {
+  name: 'module',
+  run({ module, waiting, target }) {
+    if (module !== null) return;
+    if (waiting !== null) throw createUnavailable('the module waits for its manifest');
+    throw createNotFound(findFormOf(target));
+  },
+  explain(explained) {
+    const { target } = explained;
+    if (target.kind !== 'module') return unknown('the path names no module');
+    return explainModule(() => this.run(explained), target.module, explained);
+  },
+};
+
+export const routeStep: AccessStep = {
+  name: 'route',
+  run(call) {
+    const { module, target, request } = call;
+    const method = toServedMethod(request.method);
+    const match =
+      target.kind === 'module'
+        ? module?.routes.match(method, target.segments, target.encoded)
+        : null;
+    if (!match) throw createNotFound(findFormOf(target), findNearMissOf(call));
+    call.useRoute(match);
+  },
+  explain(explained) {
+    const { module, target } = explained;
+    if (module === null || target.kind !== 'module') return unknown('there is no module');
+    const report = decide(
+      () => this.run(explained),
+      '',
+      () => describeUnrouted(explained),
+    );
+    return report.outcome === 'pass' ? pass(explained.found.match.value.name) : report;
+  },
+};
+
+export const capabilityStep: AccessStep = {
+  name: 'capability',
+  run({ authorization, request, found, module }) {
+    const { value } = found.match;
+    if (value.isPublic) authorization.admitPublic(value);
+    else authorization.admitCapability(request.actor, value.capability);
+    if (module?.descriptor.identity) identifyCaller(module, request.actor, request.requestId);
+  },
+  explain(explained) {
+    const { caller, route } = explained;
+    if (route === null) return unknown('there is no route');
+    const { capability, isPublic } = route.value;
+    const rule = () => this.run(explained);
+    if (isPublic && caller !== null) {
+      return decide(rule, 'the route is public: it needs no capability');
+    }
+    if (caller === null) return unknown(`requires ${capability ?? 'none'}`);
+    if (capability === null) return decide(rule, '');
+    const held = caller.kind === 'system' ? 'a system needs none' : 'the actor has it';
+    return decideScope(rule, capability, `${capability}: ${held}`, { ...explained, caller });
+  },
+};
+
+/** Says why a module is not live, or which name is similar. */
+export function explainModule(
+  rule: () => void,
+  name: string,
+  { record, records }: ExplainedModules,
+): StepReport {
+  return decide(rule, `module '${name}' is ${record?.state}`, () => {
+    if (record !== null) {
+      const { state, file, reason, hint } = record;
+      const why = reason === null ? '' : `: ${reason}`;
+      return {
+        detail: `module '${name}' is ${state} (${file})${why}`,
+        next_actions: hint === null ? [] : [hint],
+      };
+    }
+    const nearest = findNearestName(
+      name,
+      records.flatMap((other) => other.name ?? []),
+    );
+    return {
+      detail: `no descriptor has the module '${name}'`,
+      next_actions: nearest === null ? [] : [`did you mean '${nearest}'?`],
+    };
+  });
+}
+
+const PREFLIGHTS = 'for a preflight, list its origin in cors: it is then 204 before these checks';
+
+function describeUnrouted(explained: ExplainedRouteCall) {
+  const { module, target } = explained;
+  const { method } = explained.request;
+  const others = listMethods(module, target);
+  const form = findFormOf(target);
+  const detail =
+    others.length > 0
+      ? `the path has routes for ${others.join(', ')}, but not for ${method}`
+      : `no route of the module matches the path${form === null ? '' : `: ${form.reason} (${form.rule})`}`;
+  const nearest = findNearestRoutes(module, method, target);
+  const next_actions = [
+    findNearMissOf(explained) ?? [],
+    nearest.length === 0 ? [] : `nearest routes: ${nearest.join(', ')}`,
+    method === 'OPTIONS' ? PREFLIGHTS : [],
+  ].flat();
+  return { detail, next_actions };
+}
+
+function findFormOf(target: RouteRequest['target']): PathProblem | null {
+  return target.kind === 'module' ? findSpecialForm(pathOf(target)) : null;
+}
+
+function findNearMissOf({ module, request, target }: RouteRequest): string | null {
+  if (module === null || target.kind !== 'module') return null;
+  return findNearMiss(module.routes, request.method, target);
+}
+
+/** @param problem of a path that can match no route, or only some; it says nothing about modules */
+function createNotFound(problem: PathProblem | null, nearMiss: string | null = null): HostError {
+  return new HostError('not_found', 'no configured service-provided route matches', {
+    errors: problem === null ? [] : [{ field: 'path', reason: problem.reason }],
+    nextActions: [
+      nearMiss ?? 'check the method and the path against the routes that the module declares',
+    ],
+  });
+}

@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import { isListedType } from '../../lib/media-type.js';
+import type { LiveRoute } from '../../modules/live-module.js';
+import {
+  type CheckedOutcome,
+  holdBody,
+  ProviderStatus,
+  readLength,
+} from '../../provider/outcome.js';
+import type { ParseResponse } from '../../provider/provider-call.js';
+import type { ResponseStream } from '../../provider/response-stream.js';
+import { BODILESS, type Reply } from '../reply.js';
+import { type CallerRequest, pathOf } from '../request.js';
+import { assertSendable, type ExposedHeaders, type ExposeHeaders } from './exposed-headers.js';
+import { createProtocolFailure, createRedirectFailure } from './provider-response.js';
+import type { FoundRoute } from './route-call.js';
+
+const RANGE_NOT_SATISFIABLE = 416;
+const MIN_ERROR_STATUS = 400;
+
+/** Of every response of bytes, beside its type and its length. */
+const KEPT = [
+  'content-encoding',
+  'content-disposition',
+  'etag',
+  'last-modified',
+  'accept-ranges',
+  'content-range',
+] as const;
+/** What pages of other origins may read besides. */
+const READABLE = ['content-type', 'content-length', ...KEPT] as const;
+/** The bytes cannot become a page of the host's origin. */
+const INERT = ['content-security-policy', "sandbox; default-src 'none'"] as const;
+
+/** The parts of a reply of bytes. */
+export type ByteResponse = Pick<
+  Reply,
+  'status' | 'pieces' | 'contentType' | 'contentLength' | 'stream' | 'headers'
+> & { readonly exposed: readonly string[] };
+
+/** What callers get of a response of bytes. */
+export interface ForwardedBytes {
+  readonly mode: 'bytes';
+  readonly bytes: ByteResponse;
+  /** `null` where the descriptor exposes none. */
+  readonly exposed: ExposedHeaders | null;
+}
+
+/**
+ * How the responses of a route of bytes are read: without looking at the body.
+ * @param readOther reads a response that is no bytes: an error, or what raw mode never passes on
+ * @param expose `null` where the descriptor exposes no headers
+ */
+export function createByteReader<Other>(
+  { module, match }: FoundRoute,
+  { method }: Pick<CallerRequest, 'method'>,
+  readOther: ParseResponse<Other>,
+  expose: ExposeHeaders | null,
+): ParseResponse<ForwardedBytes | Other> {
+  const { limits, responses } = module.descriptor;
+  const isRaw = responses.mode === 'raw';
+  return async (outcome, source, operation) => {
+    const { status, headers } = outcome;
+    const isListed = isListedResponse(outcome, match.value, method === 'HEAD');
+    const isPassed = isRaw ? isPassedRaw(status, isListed) : isSuccess(status);
+    if (!isPassed) {
+      if (!isRaw && status >= 300 && status < MIN_ERROR_STATUS)
+        throw createRedirectFailure(outcome);
+      const held = await holdBody(outcome, limits.response_bytes);
+      if (!isRaw && status === RANGE_NOT_SATISFIABLE) {
+        throw new ProviderStatus(held, { isPassedOn: true });
+      }
+      return readOther(held, source, operation);
+    }
+    if (!isListed) {
+      const detail = `content-type ${headers['content-type'] ?? 'missing'}`;
+      throw createProtocolFailure(outcome, 'of a media type that the route does not list', detail);
+    }
+    const bytes = createByteResponse(outcome, match.value, method === 'HEAD');
+    return { mode: 'bytes', bytes, exposed: expose?.(outcome, source.base) ?? null };
+  };
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** An error of another type than the route's is passed on as on any other route. */
+function isPassedRaw(status: number, isListed: boolean): boolean {
+  if (status === 407 || status === 421) return false;
+  return isSuccess(status) || status === 304 || (status >= MIN_ERROR_STATUS && isListed);
+}
+
+function isListedResponse(
+  { status, headers, length, stream }: CheckedOutcome,
+  { responseBytes }: LiveRoute,
+  isHead: boolean,
+): boolean {
+  if (BODILESS.has(status)) return true;
+  const type = headers['content-type'];
+  const isEmpty = isHead || (length === 0 && stream === null);
+  if (isEmpty && type === undefined) return true;
+  return isListedType(type, responseBytes?.types ?? null);
+}
+
+/** @throws ProviderFailure for a length that the route does not allow, and a header that HTTP cannot carry. */
+function createByteResponse(
+  outcome: CheckedOutcome,
+  { responseBytes }: LiveRoute,
+  isHead: boolean,
+): ByteResponse {
+  const { status, headers, pieces, length, stream } = outcome;
+  const announced = readLength(headers);
+  const maxBytes = responseBytes?.maxBytes ?? 0;
+  if (Math.max(announced ?? 0, length) > maxBytes) {
+    throw createProtocolFailure(outcome, `over ${maxBytes} bytes`, `over ${maxBytes} bytes`);
+  }
+  const read = (name: string): string | null => {
+    const { [name]: value } = headers;
+    return value === undefined ? null : assertSendable(outcome, value);
+  };
+  const kept = KEPT.flatMap((name) => {
+    const value = read(name);
+    return value === null ? [] : [name, value];
+  });
+  return {
+    status,
+    pieces,
+    contentType: BODILESS.has(status) ? null : read('content-type'),
+    contentLength: isHead || stream !== null ? announced : length,
+    stream,
+    headers: [...INERT, ...kept],
+    exposed: READABLE,
+  };
+}
+
+/** What the descriptor exposes, without what every response of bytes has. */
+export function listOtherHeaders({ headers }: ExposedHeaders): readonly string[] {
+  const kept: ReadonlySet<string> = new Set(KEPT);
+  return headers.filter((_, index) => !kept.has(headers[index - (index % 2)] ?? ''));
+}
+
+/** The fields of the envelope, which bytes do not have. */
+export function listEnvelopeHeaders({ module, target, match }: FoundRoute): readonly string[] {
+  const { method, declaredPath, capability } = match.value;
+  const fields = {
+    status: 'forwarded',
+    'module-name': module.name,
+    method,
+    'declared-path': encodeURI(declaredPath),
+    'provider-path': pathOf(target),
+    ...(capability !== null && { capability }),
+    'path-params': new URLSearchParams(match.params).toString(),
+  };
+  return Object.entries(fields).flatMap(([name, value]) => [`modgate-${name}`, value]);
+}
+
+/** Counts the bytes that are passed on, and keeps their digest where all are. */
+export function recordStream(
+  stream: ResponseStream,
+  { facts }: Pick<CallerRequest, 'facts'>,
+): void {
+  const hash = createHash('sha256');
+  stream.onChunk = (chunk) => hash.update(chunk);
+  stream.onEnd((failure) => {
+    facts.bytes_out = stream.bytes;
+    if (failure === null) facts.response_sha256 = hash.digest('hex');
+  });
+}
+
+/** The same of bytes that are held. */
+export function recordPieces(
+  { pieces }: Pick<Reply, 'pieces'>,
+  { facts }: Pick<CallerRequest, 'facts'>,
+): void {
+  const hash = createHash('sha256');
+  facts.bytes_out = 0;
+  for (const piece of pieces) {
+    hash.update(piece);
+    facts.bytes_out += piece.length;
+  }
+  facts.response_sha256 = hash.digest('hex');
+}

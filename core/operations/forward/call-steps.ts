@@ -1,0 +1,249 @@
+import { type Method, ProviderFailure } from '../../contract/index.js';
+import { HostError } from '../../errors.js';
+import type { RouteSchemas } from '../../modules/route-schemas.js';
+import type { ExplainedRouteCall } from '../explain/explained-request.js';
+import { fail, unknown } from '../explain/step-report.js';
+import { enforceRateLimit } from '../rate-limit.js';
+import { JSON_TYPE, Reply } from '../reply.js';
+import type { CallerRequest } from '../request.js';
+import type { ReportedStep } from '../step.js';
+import { assertListedBody, assertSignedBody, readCheckedBody } from './body-policy.js';
+import {
+  type ByteResponse,
+  listEnvelopeHeaders,
+  listOtherHeaders,
+  recordPieces,
+  recordStream,
+} from './byte-response.js';
+import { callProvider } from './call-provider.js';
+import { enforceInput } from './enforce-schemas.js';
+import {
+  createEnvelope,
+  createResponseReader,
+  type ForwardedResponse,
+} from './forwarded-response.js';
+import { readHopByHopNames } from './headers-to-provider.js';
+import { translateOverload } from './overload.js';
+import { createFailureError } from './provider-error.js';
+import { describeRoute, type FoundRoute, type RouteCall } from './route-call.js';
+
+const BAD_GATEWAY = 502;
+
+/** Only a call can show what these steps decide. */
+type CallStep = ReportedStep<RouteCall, ExplainedRouteCall>;
+
+/** What only streams would look whole to a client of HTTP/1.0 that was cut off. */
+export const protocolStep: CallStep = {
+  name: 'protocol',
+  run({ found, request }) {
+    if (!request.isHttp10 || found.match.value.responseBytes === null) return;
+    throw new HostError('upgrade_required', 'the route streams its response', {
+      errors: [{ field: 'version', reason: 'expected HTTP/1.1' }],
+      nextActions: ['send the request with HTTP/1.1'],
+      headers: { upgrade: 'HTTP/1.1', connection: 'upgrade, close' },
+    });
+  },
+};
+
+export const rateStep: CallStep = {
+  name: 'rate',
+  run({ found: { module }, request }) {
+    const { rates } = module.client;
+    if (rates !== null) enforceRateLimit(rates, request);
+  },
+};
+
+export const connectionStep: CallStep = {
+  name: 'parser',
+  run(call) {
+    call.hopByHop = readHopByHopNames(call.request);
+  },
+};
+
+const IDEMPOTENCY_KEY = 'idempotency-key';
+const VISIBLE_TEXT = /^[!-~]{1,255}$/;
+
+/** Repeated headers are joined with a space. One that `connection` names does not reach the provider. */
+export const idempotencyKeyStep: CallStep = {
+  name: IDEMPOTENCY_KEY,
+  run({ found: { match }, request, hopByHop }) {
+    if (!match.value.requiresKey) return;
+    const key = request.headers.get(IDEMPOTENCY_KEY);
+    if (key !== undefined && VISIBLE_TEXT.test(key) && !hopByHop.has(IDEMPOTENCY_KEY)) return;
+    const reason =
+      key === undefined ? 'missing' : 'expected one line of 1 to 255 visible characters';
+    throw new HostError('validation_failed', 'the route requires an idempotency-key', {
+      errors: [{ field: IDEMPOTENCY_KEY, reason }],
+      nextActions: ['send an idempotency-key, a new one for each call that is not a repetition'],
+    });
+  },
+  explain({ route }) {
+    if (route?.value.requiresKey !== true) return undefined;
+    return unknown('the route requires an idempotency-key; a call without one is 400');
+  },
+};
+
+export const bodyStep: CallStep = {
+  name: 'body',
+  run(call) {
+    // The body of a GET is ignored.
+    return call.found.match.value.method === 'GET' ? checkContent(call) : readBody(call);
+  },
+  explain({ route }) {
+    const { bodyBytes } = route?.value ?? {};
+    if (!bodyBytes) return unknown('checked when it arrives; an invalid body is 400');
+    const { types, maxBytes } = bodyBytes;
+    const listed = types?.join(', ') ?? 'any media type';
+    return unknown(`streamed: ${listed}, at most ${maxBytes} bytes; another body is 400`);
+  },
+};
+
+async function readBody(call: RouteCall): Promise<void> {
+  const { found, request, facts } = call;
+  const { limits, owner } = found.module.descriptor;
+  const { bodyBytes } = found.match.value;
+  try {
+    if (bodyBytes === null) {
+      call.body = await readCheckedBody(found.match.value, request, limits.request_bytes);
+    } else if (request.bodySha256 === null) {
+      assertListedBody(request.headers, bodyBytes);
+      call.upload = request.openUpload(bodyBytes.maxBytes, limits);
+    } else {
+      // A signature covers the whole body.
+      assertListedBody(request.headers, bodyBytes);
+      const body = await request.readBody(Math.min(limits.request_bytes, bodyBytes.maxBytes));
+      call.body = body.length === 0 ? null : body;
+      facts.bytes_in = body.length;
+      facts.request_sha256 = request.bodySha256;
+    }
+  } catch (error) {
+    throw translateOverload(error, describeRoute(found), owner);
+  }
+  if (call.upload === null) facts.bytesIn = call.body?.length ?? 0;
+  await checkContent(call);
+}
+
+/** What is sent has to fit the credentials, which may cover the body (step actor), and the schemas of the route. */
+function checkContent({ found, request, body }: RouteCall): void | Promise<void> {
+  const { schemas } = found.match.value;
+  if (request.bodySha256 !== null) assertSignedBody(request, body);
+  if (schemas !== null) return checkInput(schemas, found, request, body);
+}
+
+async function checkInput(
+  schemas: RouteSchemas,
+  found: FoundRoute,
+  request: CallerRequest,
+  body: Buffer | null,
+): Promise<void> {
+  try {
+    await enforceInput(schemas, found.target.forwardTarget, body, request);
+  } catch (error) {
+    throw translateOverload(error, describeRoute(found), found.module.descriptor.owner);
+  }
+}
+
+export const providerStep: CallStep = {
+  name: 'provider',
+  async run(call) {
+    const { authorization, found, request, hopByHop, credentialHeaders } = call;
+    const { module, target, match } = found;
+    const { name, declaredPath, timeoutMs, isRepeatable, bodyBytes, responseBytes } = match.value;
+    const describeCall = () => describeRoute(found);
+    if ((bodyBytes ?? responseBytes) !== null && !module.client.streams) {
+      // The adapter may have changed after the manifest was stored.
+      const failure = new ProviderFailure('refused', 'the adapter does not stream');
+      throw createFailureError(failure, describeCall(), module.descriptor.owner);
+    }
+    const response = await callProvider({
+      authorization,
+      module,
+      request,
+      route: name,
+      target,
+      hopByHop,
+      timeoutMs,
+      isRepeatable,
+      operation: {
+        kind: 'http_route',
+        method: chooseMethod(call),
+        declaredPath,
+        target: target.forwardTarget,
+        providerPath: target.providerPath,
+        pathParams: match.params,
+        body: call.body,
+        ...(call.upload !== null && { bodyStream: call.upload }),
+      },
+      upload: call.upload,
+      sendsBytes: bodyBytes !== null,
+      response: responseBytes && { maxBytes: responseBytes.maxBytes, holdBytes: 0 },
+      describeCall,
+      parseResponse: createResponseReader(found, credentialHeaders, request),
+    });
+    call.reply = createReply(call, response);
+  },
+  explain({ endpoints }) {
+    if (endpoints.length === 0 || endpoints.some(({ state }) => state !== 'open')) {
+      return unknown('called for each request; without a valid response it is 502');
+    }
+    return fail(BAD_GATEWAY, {
+      detail: 'the circuit breaker of every endpoint is open',
+      next_actions: ['try again later'],
+    });
+  },
+};
+
+/** A provider that gets HEAD says how long its response would be. */
+function chooseMethod({ request, found: { module, match } }: RouteCall): Method | 'HEAD' {
+  const { method, responseBytes } = match.value;
+  const passesHeads = responseBytes !== null || module.descriptor.responses.mode === 'raw';
+  return request.method === 'HEAD' && passesHeads && module.client.streams ? 'HEAD' : method;
+}
+
+function createReply(call: RouteCall, response: ForwardedResponse): Reply {
+  const { request, authorization, found, facts } = call;
+  const { actor } = request;
+  // What a caller without credentials gets may be given to others.
+  const { cacheControl, publicCacheControl } = response.exposed ?? {};
+  const shared = { cacheControl: actor.kind === 'anonymous' ? publicCacheControl : cacheControl };
+  if (response.mode === 'bytes') {
+    const { bytes, exposed } = response;
+    recordBytes(bytes, call);
+    const isRaw = found.module.descriptor.responses.mode === 'raw';
+    const envelope = isRaw ? [] : listEnvelopeHeaders(found);
+    return Reply.forwarded(authorization, {
+      ...bytes,
+      ...shared,
+      headers: [
+        ...bytes.headers,
+        ...envelope,
+        ...(exposed === null ? [] : listOtherHeaders(exposed)),
+      ],
+      exposed: [...bytes.exposed, ...namesOf(envelope), ...(exposed?.exposed ?? [])],
+    });
+  }
+  if (response.mode === 'raw') {
+    facts.failure_detail = response.raw.omitted ?? null;
+    return Reply.forwarded(authorization, { ...response.raw, ...response.exposed, ...shared });
+  }
+  const pieces = createEnvelope(found.target, found.match, response.data);
+  if (response.exposed === null) return Reply.ok(authorization, pieces);
+  const envelope = { status: 200, pieces, contentType: JSON_TYPE };
+  return Reply.forwarded(authorization, { ...envelope, ...response.exposed, ...shared });
+}
+
+function namesOf(headers: readonly string[]): string[] {
+  return headers.filter((_, index) => index % 2 === 0);
+}
+
+/** What has gone wrong with a streamed body is known only after the head. */
+function recordBytes(bytes: ByteResponse, { request, found }: RouteCall): void {
+  const { stream } = bytes;
+  if (stream === null) {
+    recordPieces(bytes, request);
+    return;
+  }
+  const { owner } = found.module.descriptor;
+  stream.toError = (failure) => createFailureError(failure, describeRoute(found), owner);
+  recordStream(stream, request);
+}

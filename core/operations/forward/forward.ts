@@ -1,0 +1,69 @@
+import { injectable } from '../../injection.js';
+import type { GenerationSource, WaitingSource } from '../../modules/live-module.js';
+import { ModuleRegistry } from '../../modules/module-registry.js';
+import type { ExplainedRouteCall } from '../explain/explained-request.js';
+import { CREDENTIAL_HEADERS } from '../injection-tokens.js';
+import type { Handler, Reply } from '../reply.js';
+import type { CallerRequest } from '../request.js';
+import { type ReportedStep, runSteps } from '../step.js';
+import {
+  actorStep,
+  callersStep,
+  capabilityStep,
+  moduleStep,
+  pathStep,
+  routeStep,
+} from './access-steps.js';
+import {
+  bodyStep,
+  connectionStep,
+  idempotencyKeyStep,
+  protocolStep,
+  providerStep,
+  rateStep,
+} from './call-steps.js';
+import { clientStep } from './client-step.js';
+import { type ForwardTarget, RouteCall } from './route-call.js';
+
+/**
+ * The steps of a request to a route of a module, in order, with the statuses of those that fail. The host forwards
+ * by running them; `explain` runs those that it can report.
+ */
+export const FORWARD_STEPS: readonly ReportedStep<RouteCall, ExplainedRouteCall>[] = [
+  clientStep, // 403
+  actorStep, // 401, 403, 429, 503
+  callersStep, // 403
+  pathStep, // 404
+  moduleStep, // 404, 503
+  routeStep, // 404
+  capabilityStep, // 403
+  protocolStep, // 426
+  rateStep, // 429
+  connectionStep, // 400
+  idempotencyKeyStep, // 400
+  bodyStep, // 400, 401, 408, 502
+  providerStep, // 502
+];
+
+/** The forwarded routes: runs the steps of a request to a route of a module. */
+@injectable(ModuleRegistry, CREDENTIAL_HEADERS)
+export class Forward implements Handler<ForwardTarget> {
+  readonly #generations: GenerationSource & WaitingSource;
+  readonly #credentialHeaders: readonly string[];
+
+  constructor(generations: GenerationSource & WaitingSource, credentialHeaders: readonly string[]) {
+    this.#generations = generations;
+    this.#credentialHeaders = credentialHeaders;
+  }
+
+  async execute(target: ForwardTarget, request: CallerRequest): Promise<Reply> {
+    const call = new RouteCall(target, request, this.#generations, this.#credentialHeaders);
+    try {
+      await runSteps(FORWARD_STEPS, call);
+      if (call.reply === null) throw new Error('the last step makes the reply');
+      return call.reply;
+    } finally {
+      call.close();
+    }
+  }
+}

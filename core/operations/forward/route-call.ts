@@ -1,0 +1,169 @@
+import type { Descriptor } from '../../descriptor/descriptor.js';
+import type { ErrorDetail } from '../../errors.js';
+import type { RouteMatch } from '../../lib/routing/route-table.js';
+import type {
+  GenerationSource,
+  LiveModule,
+  LiveRoute,
+  RoutedModule,
+  WaitingModule,
+  WaitingSource,
+} from '../../modules/live-module.js';
+import type { Upload } from '../../provider/provider-call.js';
+import { Authorization } from '../authorization.js';
+import type { Reply } from '../reply.js';
+import type {
+  CallerRequest,
+  Client,
+  ModuleTarget,
+  ParsedTarget,
+  RequestFacts,
+} from '../request.js';
+
+/** A target of a module's shape. */
+export type ForwardTarget = Exclude<ParsedTarget, { kind: 'host' }>;
+
+/** Who calls, and how: of a request, or of one that is explained. */
+export interface Caller
+  extends Pick<CallerRequest, 'method' | 'actor' | 'authenticate' | 'requestId'> {
+  /** `null` where it is not known. */
+  readonly client: Pick<Client, 'address'> | null;
+}
+
+/** What the steps before the call decide about: a request, or one that is explained. */
+export interface RouteRequest {
+  readonly request: Caller;
+  readonly target: ForwardTarget;
+  readonly authorization: Authorization;
+  /** Whether the route that will match needs no credentials. */
+  readonly isPublic: boolean;
+  /** The addresses that may call the module; absent: all. */
+  readonly allow: Descriptor['allow'];
+  /** `null` if no live module has the name. */
+  readonly module: RoutedModule | null;
+  /** `null` unless the module serves nothing because its manifest has still to come. */
+  readonly waiting: WaitingModule | null;
+  /** @throws Error before a route has matched. */
+  readonly found: { readonly match: RouteMatch<LiveRoute> };
+  useRoute(match: RouteMatch<LiveRoute>): void;
+}
+
+/** Whether a route of the module needs no credentials for this request. */
+export function isPublicRoute(
+  module: RoutedModule | null,
+  method: string,
+  target: ParsedTarget,
+): boolean {
+  if (module === null || target.kind !== 'module' || !module.descriptor.public) return false;
+  const { routes } = module;
+  return (
+    routes.match(toServedMethod(method), target.segments, target.encoded)?.value.isPublic === true
+  );
+}
+
+/** The GET route serves HEAD. */
+export function toServedMethod(method: string): string {
+  return method === 'HEAD' ? 'GET' : method;
+}
+
+/** What a request was matched with. */
+export interface FoundRoute {
+  readonly module: LiveModule;
+  readonly target: ModuleTarget;
+  readonly match: RouteMatch<LiveRoute>;
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+/** A request on its way to a route of a module. The steps fill it in. */
+export class RouteCall implements RouteRequest {
+  readonly request: CallerRequest;
+  readonly target: ForwardTarget;
+  readonly facts: RequestFacts;
+  /** The request headers that credentials may come in; lower-case names. */
+  readonly credentialHeaders: readonly string[];
+  readonly authorization = Authorization.forRoute();
+  /** The names that the request declares hop-by-hop. */
+  hopByHop = NO_NAMES;
+  /** `null` for no body, and for one that is streamed. */
+  body: Buffer | null = null;
+  /** The body that is streamed. */
+  upload: Upload | null = null;
+  /** `null` before the provider has responded. */
+  reply: Reply | null = null;
+  readonly #generations: GenerationSource & WaitingSource;
+  #module: LiveModule | null | undefined;
+  #found: FoundRoute | null = null;
+
+  constructor(
+    target: ForwardTarget,
+    request: CallerRequest,
+    generations: GenerationSource & WaitingSource,
+    credentialHeaders: readonly string[],
+  ) {
+    this.target = target;
+    this.request = request;
+    this.facts = request.facts;
+    this.#generations = generations;
+    this.credentialHeaders = credentialHeaders;
+  }
+
+  /** The facts do not name the module yet: the caller may have no right to know it. */
+  get isPublic(): boolean {
+    return isPublicRoute(this.#lookUp(), this.request.method, this.target);
+  }
+
+  get allow(): Descriptor['allow'] {
+    const module = this.#lookUp();
+    return module === null ? this.waiting?.allow : module.descriptor.allow;
+  }
+
+  get module(): LiveModule | null {
+    const module = this.#lookUp();
+    if (module !== null && this.target.kind === 'module') this.facts.module = module.name;
+    return module;
+  }
+
+  /** Of the generation in which it is first asked for: the request keeps that one. */
+  #lookUp(): LiveModule | null {
+    if (this.#module === undefined) {
+      const { module } = this.target;
+      this.#module = (module && this.#generations.current.get(module)) || null;
+    }
+    return this.#module;
+  }
+
+  get waiting(): WaitingModule | null {
+    const { module } = this.target;
+    return module === null || this.module !== null ? null : this.#generations.findWaiting(module);
+  }
+
+  /** @throws Error before a route has matched. */
+  get found(): FoundRoute {
+    if (this.#found === null) throw new Error('the request has no route yet');
+    return this.#found;
+  }
+
+  /** The module stays open until the request is closed. */
+  useRoute(match: RouteMatch<LiveRoute>): void {
+    const { module, target } = this;
+    if (module === null || target.kind !== 'module') throw new Error('a route has a module');
+    this.#found = { module, target, match };
+    this.facts.route = match.value.declaredPath;
+    module.client.hold();
+  }
+
+  close(): void {
+    this.#found?.module.client.release();
+  }
+}
+
+/** The details of the call in a 502. */
+export function describeRoute({ module, target, match: { value } }: FoundRoute): ErrorDetail[] {
+  return [
+    { field: 'module', reason: module.name },
+    { field: 'method', reason: value.method },
+    { field: 'declared_path', reason: value.declaredPath },
+    { field: 'provider_path', reason: target.providerPath },
+  ];
+}

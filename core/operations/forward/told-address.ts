@@ -1,0 +1,39 @@
+import { type CallerRequest, calledBase, type ModuleTarget } from '../request.js';
+
+/** What a provider with `forward_client` is told of the client, and of the address that was called. */
+export interface ToldAddress {
+  /** `https://gateway.example`; `null` where no setting says it. */
+  readonly origin: string | null;
+  /** The part of the path that the provider does not get: `/modules/shop/http`. */
+  readonly prefix: string;
+}
+
+/** @param target `null` for an operation of the console bridge, which has no path at the provider */
+export function createClientHeaders(
+  { client }: Pick<CallerRequest, 'client'>,
+  target: ModuleTarget | null,
+): Record<string, string> {
+  const host = findHost(client, target);
+  // Empty for a mount at `/`, which takes nothing away.
+  const prefix = target === null ? '' : calledBase(target);
+  return {
+    ...(client && { 'x-forwarded-for': client.address, 'x-forwarded-proto': client.scheme }),
+    ...(host !== null && { 'x-forwarded-host': host }),
+    ...(prefix !== '' && { 'x-forwarded-prefix': prefix }),
+  };
+}
+
+export function findToldAddress(
+  { client }: Pick<CallerRequest, 'client'>,
+  target: ModuleTarget,
+): ToldAddress {
+  const host = findHost(client, target);
+  const text = host === null || client === null ? '' : `${client.scheme}://${host}`;
+  const origin = URL.canParse(text) ? new URL(text).origin : null;
+  return { origin, prefix: calledBase(target) };
+}
+
+/** The host of the mount that was called is of the descriptor, so no caller chooses it. */
+function findHost(client: CallerRequest['client'], target: ModuleTarget | null): string | null {
+  return target?.mount?.host ?? client?.host ?? null;
+}

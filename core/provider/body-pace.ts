@@ -1,0 +1,67 @@
+import type { Descriptor } from '../descriptor/descriptor.js';
+
+/** Who a body waits for. */
+export type Side = 'provider' | 'client';
+
+type PaceLimits = Pick<Descriptor['limits'], 'body_idle_ms' | 'body_min_bytes_s'>;
+
+/** Bounds the pauses of a body that is streamed, and how slowly it may pass. */
+export class BodyPace {
+  readonly #limits: PaceLimits;
+  readonly #onStall: (side: Side, problem: string) => void;
+  readonly #timer: NodeJS.Timeout;
+  /** How long the body has waited for each side, within the window. Milliseconds. */
+  readonly #waitedMs: Record<Side, number> = { provider: 0, client: 0 };
+  #side: Side;
+  #changedAt = performance.now();
+  #windowStart = this.#changedAt;
+  #bytes = 0;
+
+  /** @param onStall called at most once: who is too slow, and why */
+  constructor(side: Side, limits: PaceLimits, onStall: (side: Side, problem: string) => void) {
+    this.#side = side;
+    this.#limits = limits;
+    this.#onStall = onStall;
+    this.#timer = setTimeout(() => this.#stall(this.#side, this.#pause), limits.body_idle_ms);
+  }
+
+  /** From now on the body waits for this side. */
+  wait(side: Side): void {
+    const now = performance.now();
+    this.#waitedMs[this.#side] += now - this.#changedAt;
+    this.#changedAt = now;
+    this.#side = side;
+    this.#timer.refresh();
+  }
+
+  /** Counts bytes that have passed. */
+  pass(bytes: number): void {
+    this.#bytes += bytes;
+    const elapsedMs = performance.now() - this.#windowStart;
+    if (elapsedMs < this.#limits.body_idle_ms) return;
+    const { provider, client } = this.#waitedMs;
+    const isSlow = this.#bytes < (this.#limits.body_min_bytes_s * elapsedMs) / 1000;
+    if (isSlow) this.#stall(provider > client ? 'provider' : 'client', this.#slowness);
+    this.#windowStart += elapsedMs;
+    this.#bytes = 0;
+    this.#waitedMs.provider = 0;
+    this.#waitedMs.client = 0;
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  get #pause(): string {
+    return `no part of it for ${this.#limits.body_idle_ms} ms`;
+  }
+
+  get #slowness(): string {
+    return `less than ${this.#limits.body_min_bytes_s} bytes a second`;
+  }
+
+  #stall(side: Side, problem: string): void {
+    this.end();
+    this.#onStall(side, problem);
+  }
+}

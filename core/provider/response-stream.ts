@@ -1,0 +1,157 @@
+import {
+  type AbortListener,
+  type BodyStream,
+  isProviderFailure,
+  ProviderFailure,
+} from '../contract/index.js';
+import type { Descriptor } from '../descriptor/descriptor.js';
+import { describeFailure } from '../lib/failure-detail.js';
+import { BodyPace, type Side } from './body-pace.js';
+import type { Deadline } from './deadline.js';
+
+interface ResponseStreamOptions {
+  /** What the adapter returned: third-party code. */
+  readonly source: BodyStream;
+  /** Its abort ends the stream. */
+  readonly deadline: Deadline;
+  readonly status: number;
+  /** A longer body is cut there. Bytes. */
+  readonly maxBytes: number;
+  /** What the head announces; `null` for nothing. Bytes. */
+  readonly announced: number | null;
+  readonly limits: Descriptor['limits'];
+}
+
+type EndListener = (failure: ProviderFailure | null) => void;
+
+/** A response's body that arrives while it is read. Every one ends, and is ended once: whole, failed or closed. */
+export class ResponseStream implements AbortListener {
+  /** Bytes that were read. */
+  bytes = 0;
+  /** Called with each part before it is handed on. */
+  onChunk: ((chunk: Uint8Array) => void) | null = null;
+  /** What `read` throws for a failure. */
+  toError: (failure: ProviderFailure) => Error = (failure) => failure;
+  readonly #options: ResponseStreamOptions;
+  readonly #iterator: AsyncIterator<Uint8Array>;
+  readonly #pace: BodyPace;
+  readonly #listeners: EndListener[] = [];
+  #isOpen = true;
+  #failure: ProviderFailure | null = null;
+
+  constructor(options: ResponseStreamOptions) {
+    this.#options = options;
+    this.#iterator = options.source[Symbol.asyncIterator]();
+    this.#pace = new BodyPace('client', options.limits, (side, problem) => {
+      this.#fail(createStall(side, problem));
+    });
+    options.deadline.addEventListener('abort', this);
+  }
+
+  /** The call was aborted, perhaps while the client reads nothing. */
+  handleEvent(): void {
+    this.#fail(this.#translate(this.#options.deadline.reason));
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** @param listener called once, at the end: with why the body is not whole */
+  onEnd(listener: EndListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /**
+   * The next part; `null` at the end of a whole body.
+   * @throws what `toError` makes of a failure.
+   */
+  async read(): Promise<Uint8Array | null> {
+    if (this.#failure !== null) throw this.toError(this.#failure);
+    if (!this.#isOpen) return null;
+    this.#pace.wait('provider');
+    try {
+      const { done, value } = await this.#options.deadline.race(this.#iterator.next());
+      if (done === true) this.#finish();
+      else this.#receive(value);
+      return done === true ? null : value;
+    } catch (error) {
+      this.#fail(this.#translate(error));
+      throw this.toError(this.#failure ?? this.#translate(error));
+    }
+  }
+
+  /** Nobody reads on: the client has gone, or the response is not used. */
+  close(): void {
+    this.#fail(new ProviderFailure('cancelled', 'the response is not read any more'));
+  }
+
+  /** @throws ProviderFailure for a part that must not be handed on. */
+  #receive(chunk: unknown): void {
+    const { maxBytes, announced } = this.#options;
+    if (!(chunk instanceof Uint8Array)) throw this.#createUnusable('is not bytes');
+    const bytes = this.bytes + chunk.length;
+    if (bytes > maxBytes) throw this.#createUnusable(`is over ${maxBytes} bytes`);
+    if (announced !== null && bytes > announced)
+      throw this.#createUnusable('is longer than announced');
+    this.bytes = bytes;
+    this.#pace.pass(chunk.length);
+    this.onChunk?.(chunk);
+    this.#pace.wait('client');
+  }
+
+  /** @throws ProviderFailure for a body that is not whole. */
+  #finish(): void {
+    const { announced, status } = this.#options;
+    if (this.#failure !== null) throw this.#failure;
+    if (announced !== null && this.bytes < announced) {
+      const message = 'the body of the response is shorter than announced';
+      throw new ProviderFailure('protocol', message, { status });
+    }
+    this.#end(null);
+  }
+
+  #fail(failure: ProviderFailure): void {
+    if (!this.#isOpen) return;
+    this.#failure = failure;
+    // Both release what the adapter holds: one that ignores its signal, and one that ignores the end of reading.
+    this.#options.deadline.abort(failure);
+    void Promise.resolve(this.#iterator.return?.()).catch(() => {});
+    this.#end(failure);
+  }
+
+  #end(failure: ProviderFailure | null): void {
+    this.#isOpen = false;
+    this.#pace.end();
+    this.#options.deadline.removeEventListener('abort', this);
+    for (const listener of this.#listeners.splice(0)) listener(failure);
+  }
+
+  /** With the status that had come, which tells breakers that the endpoint answers. */
+  #translate(error: unknown): ProviderFailure {
+    const { status } = this.#options;
+    if (!isProviderFailure(error)) {
+      const detail = describeFailure(error);
+      return new ProviderFailure('protocol', 'the adapter failed', {
+        cause: error,
+        status,
+        detail,
+      });
+    }
+    if (error.status !== null) return error;
+    const { failure, message, phase, detail } = error;
+    return new ProviderFailure(failure, message, { cause: error, status, phase, detail });
+  }
+
+  #createUnusable(problem: string): ProviderFailure {
+    const { status } = this.#options;
+    const message = `the body of the response ${problem}`;
+    return new ProviderFailure('protocol', message, { status, phase: 'answered' });
+  }
+}
+
+function createStall(side: Side, problem: string): ProviderFailure {
+  return side === 'provider'
+    ? new ProviderFailure('timeout', `the body of the response stalled: ${problem}`)
+    : new ProviderFailure('cancelled', `the client reads too slowly: ${problem}`);
+}

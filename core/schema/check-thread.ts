@@ -1,0 +1,135 @@
+import { Worker } from 'node:worker_threads';
+import type { JsonSchema, SchemaObject } from '../contract/index.js';
+import { type SchemaRegistry, TOO_COSTLY } from './compile-schema.js';
+import type { QueryViolation } from './query-schema.js';
+import type { SchemaViolation } from './run.js';
+import type { SharedSchemas } from './shared-schemas.js';
+
+/** A schema, and what it describes. */
+type DescribedSchema =
+  | { readonly of: 'body'; readonly schema: JsonSchema }
+  | { readonly of: 'query'; readonly schema: SchemaObject };
+
+/** With the registry of its manifest. */
+export type CheckedSchema = DescribedSchema & { readonly registry: SchemaRegistry };
+
+/** With the shared schemas that it reaches. */
+export type SentSchema = DescribedSchema & { readonly shared: SharedSchemas };
+
+/** Of a body, or of a query. */
+export type FoundViolations = readonly SchemaViolation[] | readonly QueryViolation[];
+
+export interface CheckRequest {
+  readonly schemaId: number;
+  /** `null` if the thread should know it. */
+  readonly schema: SentSchema | null;
+  /** A body, or a query. */
+  readonly pieces: readonly Uint8Array[];
+  /** Whether to check to the end, otherwise only what is short. */
+  readonly isFull: boolean;
+}
+
+export interface CheckResult {
+  readonly violations:
+    | FoundViolations
+    /** More than a short check. */
+    | 'too costly'
+    | 'unknown schema';
+  readonly cpuMs: number;
+}
+
+/** A value of JavaScript takes several times the size of its JSON. */
+const MAX_HEAP_MB = 2048;
+/** About that of the main thread, so that both can check values of the same depth. */
+const STACK_MB = 1.15;
+/** Without checks for this long, the thread ends. Milliseconds. */
+const IDLE_MS = 30_000;
+/** Copying more at once would hold up the event loop. Bytes. */
+const PIECE_BYTES = 4_194_304;
+
+/** Numbers schemas, so that each is sent once. */
+const ids = new WeakMap<CheckedSchema, number>();
+let lastId = 0;
+
+/** A worker thread that checks values, one after another. It starts with the first one. */
+export class CheckThread {
+  #worker: Worker | null = null;
+  #idleTimer: NodeJS.Timeout | undefined;
+
+  /** Call it again only when the previous check has ended. */
+  async check(checked: CheckedSchema, bytes: Buffer, isFull: boolean): Promise<CheckResult> {
+    clearTimeout(this.#idleTimer);
+    const schemaId = numberOf(checked);
+    try {
+      const known = { schemaId, schema: null, isFull };
+      const result = await this.#send({ ...known, pieces: await copy(bytes) });
+      if (result.violations !== 'unknown schema') return result;
+      return await this.#send({ ...known, schema: toSent(checked), pieces: await copy(bytes) });
+    } finally {
+      this.#idleTimer = setTimeout(() => this.#end(), IDLE_MS).unref();
+    }
+  }
+
+  #send(request: CheckRequest): Promise<CheckResult> {
+    const worker = this.#worker ?? startWorker();
+    this.#worker = worker;
+    // While a check runs, the process must not exit for want of other work.
+    worker.ref();
+    return new Promise((resolve, reject) => {
+      const stop = () => {
+        worker.off('message', onMessage).off('error', onError);
+        worker.unref();
+      };
+      const onMessage = (result: CheckResult) => {
+        stop();
+        resolve(result);
+      };
+      const onError = (error: Error) => {
+        stop();
+        if (this.#worker === worker) this.#worker = null;
+        const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
+        if (isTooLarge) resolve({ violations: [TOO_COSTLY], cpuMs: 0 });
+        else reject(error);
+      };
+      worker.on('message', onMessage).on('error', onError);
+      const buffers = request.pieces.map(({ buffer }) => buffer as ArrayBuffer);
+      worker.postMessage(request, buffers);
+    });
+  }
+
+  #end(): void {
+    void this.#worker?.terminate();
+    this.#worker = null;
+  }
+}
+
+function toSent({ registry, ...described }: CheckedSchema): SentSchema {
+  return { ...described, shared: registry.listReached(described.schema) };
+}
+
+function numberOf(checked: CheckedSchema): number {
+  const known = ids.get(checked);
+  if (known !== undefined) return known;
+  lastId += 1;
+  ids.set(checked, lastId);
+  return lastId;
+}
+
+/** The thread takes the copy; the body itself is forwarded. */
+async function copy(bytes: Buffer): Promise<Uint8Array[]> {
+  const pieces: Uint8Array[] = [];
+  for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+    if (start > 0) await new Promise((resolve) => setImmediate(resolve));
+    pieces.push(Uint8Array.prototype.slice.call(bytes, start, start + PIECE_BYTES));
+  }
+  return pieces;
+}
+
+function startWorker(): Worker {
+  return new Worker(new URL('./check-thread-entry.js', import.meta.url), {
+    name: 'schema checks',
+    env: {},
+    argv: [],
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB, stackSizeMb: STACK_MB },
+  });
+}

@@ -1,0 +1,106 @@
+import type { Cancellation } from '../contract/index.js';
+import { Semaphore } from '../lib/semaphore.js';
+import {
+  type CheckedSchema,
+  type CheckResult,
+  CheckThread,
+  type FoundViolations,
+} from './check-thread.js';
+import { type CheckLimits, CheckTooCostly, INLINE_CHECK } from './run.js';
+import { UsedTime } from './used-time.js';
+
+/** For whom a value is checked. */
+export interface CheckCaller {
+  /** Callers with costly checks take turns by it. */
+  readonly actor: string;
+  /** Ends the wait for a turn. */
+  readonly signal: Cancellation;
+}
+
+/** A larger value takes a while to be parsed. Bytes. */
+const MAX_INLINE_BYTES = 65_536;
+/** Checks that wait for a thread. Each holds a body, which the memory budget counts. */
+const MAX_WAITING = 256;
+/** The longest wait for a thread. Milliseconds. */
+const MAX_WAIT_MS = 10_000;
+/** A check within this time counts as part of its request. Milliseconds. */
+const FREE_MS = 1;
+/** What an actor may use of the event loop in a second, and at once. Milliseconds. */
+const EVENT_LOOP_MS = 100;
+/** The same of the thread for short checks. */
+const SHORT_LANE_MS = 300;
+
+/** Values that are checked in turn, in a thread of their own. */
+class CheckLane {
+  readonly #thread = new CheckThread();
+  readonly #turns = new Semaphore(1, MAX_WAITING);
+
+  /** @throws QueueFull */
+  run(
+    schema: CheckedSchema,
+    bytes: Buffer,
+    isFull: boolean,
+    { actor, signal }: CheckCaller,
+  ): Promise<CheckResult> {
+    const options = { share: actor, signal, timeoutMs: MAX_WAIT_MS };
+    return this.#turns.run(() => this.#thread.check(schema, bytes, isFull), options);
+  }
+}
+
+/**
+ * Checks values by schemas without holding up the event loop. A value that is small and quickly checked is checked
+ * at once; any other one in a thread, and one that takes long there in another thread, so that the costly checks of
+ * one caller do not delay those of others.
+ */
+class SchemaChecks {
+  readonly #short = new CheckLane();
+  readonly #long = new CheckLane();
+  readonly #eventLoop = new UsedTime(EVENT_LOOP_MS);
+  readonly #shortLane = new UsedTime(SHORT_LANE_MS);
+
+  /**
+   * @param check by the same schema, on the event loop
+   * @throws QueueFull, also as a rejection, when too many costly checks wait.
+   */
+  find<Found extends FoundViolations>(
+    schema: CheckedSchema,
+    bytes: Buffer,
+    check: (limits: CheckLimits) => Found,
+    caller: CheckCaller,
+  ): Found | Promise<Found> {
+    if (bytes.length > MAX_INLINE_BYTES || this.#eventLoop.isUsedUp(caller.actor)) {
+      return this.#findInThread<Found>(schema, bytes, caller);
+    }
+    const startedAt = performance.now();
+    try {
+      return check(INLINE_CHECK);
+    } catch (error) {
+      if (!(error instanceof CheckTooCostly)) throw error;
+      return this.#findInThread<Found>(schema, bytes, caller);
+    } finally {
+      const usedMs = performance.now() - startedAt;
+      if (usedMs > FREE_MS) this.#eventLoop.add(caller.actor, usedMs);
+    }
+  }
+
+  async #findInThread<Found extends FoundViolations>(
+    schema: CheckedSchema,
+    bytes: Buffer,
+    caller: CheckCaller,
+  ): Promise<Found> {
+    let violations: CheckResult['violations'] = 'too costly';
+    if (!this.#shortLane.isUsedUp(caller.actor)) {
+      const short = await this.#short.run(schema, bytes, false, caller);
+      this.#shortLane.add(caller.actor, short.cpuMs);
+      violations = short.violations;
+    }
+    if (violations === 'too costly') {
+      violations = (await this.#long.run(schema, bytes, true, caller)).violations;
+    }
+    if (typeof violations === 'string') throw new Error('a thread could not check a value');
+    return violations as Found;
+  }
+}
+
+/** One for the process: it has one event loop. */
+export const schemaChecks = new SchemaChecks();

@@ -1,0 +1,53 @@
+import { Client, type Dispatcher } from 'undici';
+import type { Connector, Opened } from './connector.js';
+
+/** The part of a request that its client needs. */
+export interface ClientRequest {
+  /** Whether it has a response or was aborted. */
+  readonly isOver: boolean;
+  /** Called when a connection is opened for it; `cancel` stops that. */
+  onConnecting(cancel: () => void): void;
+}
+
+export interface AbortAwareOptions extends Dispatcher.DispatchOptions {
+  readonly tracked: ClientRequest;
+}
+
+/**
+ * A client for a pool that opens no connection for an aborted request. undici alone connects first and
+ * checks for an abort afterwards, which loads a provider when it is slowest. With pipelining 1 a client
+ * carries one request at a time.
+ */
+export function createAbortAwareClient(
+  origin: URL,
+  connector: Connector,
+  options: Client.Options,
+): Dispatcher {
+  const client: AbortAwareClient = new AbortAwareClient(origin, {
+    ...options,
+    connect: (_target, callback) => connectFor(client.tracked, connector, callback),
+  });
+  return client;
+}
+
+class AbortAwareClient extends Client {
+  tracked: ClientRequest | null = null;
+
+  override dispatch(
+    options: Dispatcher.DispatchOptions,
+    handler: Dispatcher.DispatchHandler,
+  ): boolean {
+    this.tracked = (options as AbortAwareOptions).tracked;
+    return super.dispatch(options, handler);
+  }
+}
+
+function connectFor(request: ClientRequest | null, connector: Connector, opened: Opened): void {
+  if (request === null || request.isOver) {
+    // Deferred, because undici calls this inside its own loop. The error clears the client's queue.
+    queueMicrotask(() => opened(new Error('the request is over'), null));
+    return;
+  }
+  const socket = connector.open(opened);
+  request.onConnecting(() => socket.destroy());
+}

@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import { authenticateWith } from '../../core/auth/authenticate.js';
+import { createBearerCredentials } from '../../core/auth/caller-credentials.js';
+import { createCheckedAuthenticator } from '../../core/auth/checked-authenticator.js';
+import { Roles } from '../../core/auth/roles.js';
+import type { Authenticator } from '../../core/contract/index.js';
+import type { ErrorOwner } from '../../core/isolation/error-owner.js';
+import { silent } from '../store/backend.js';
+import { HOUR, SILENT_ISSUER, TARGET, useSignedTokens } from '../support/auth/use-signed-tokens.js';
+import { signToken } from '../support/fake-issuer.js';
+import { call, parseJson } from '../support/http/call.js';
+import { waitUntil } from '../support/http/wait-until.js';
+
+const now = () => Math.floor(Date.now() / 1000);
+
+type Kept = Readonly<Record<string, unknown>>;
+
+describe('the reason of an authenticator', () => {
+  const credentials = createBearerCredentials('x');
+  const checked = (result: unknown, owner: ErrorOwner | null = null) => {
+    const authenticator = { name: 'own', authenticate: () => result } as unknown as Authenticator;
+    return createCheckedAuthenticator(authenticator, silent, Roles.none(silent), owner);
+  };
+  const plugin: ErrorOwner = { report: () => {} };
+  const presented = new Set(['authorization']);
+
+  it('is one of the list, without a token where the authenticator is a plugin', () => {
+    const rejected = { rejected: 'revoked', token: 'x' };
+    expect(checked(rejected).authenticate(credentials)).to.deep.equal(rejected);
+    const ofPlugin = checked(rejected, plugin).authenticate(credentials);
+    expect(ofPlugin).to.deep.equal({ rejected: 'revoked', token: null });
+    const wrong = checked({ rejected: 'whim' }, plugin);
+    expect(() => wrong.authenticate(credentials)).to.throw('unknown reason');
+  });
+
+  it('is that of the authenticator that came furthest', async () => {
+    const chain = ['unknown', 'expired', 'signature'].map((rejected) => checked({ rejected }));
+    const late = checked(Promise.resolve({ rejected: 'audience' }));
+    const result = await authenticateWith([late, ...chain, checked(null)], credentials, presented);
+    expect(result).to.deep.equal({ rejected: 'expired', token: null });
+  });
+});
+
+describe('the reason of a 401', () => {
+  const setup = useSignedTokens();
+  let number = 0;
+
+  /** Sends the credentials; returns the log line and the Problem. */
+  const send = async (authorization: readonly string[]) => {
+    number += 1;
+    const id = `reason-${number}`;
+    const headers = authorization.map((value) => ['authorization', value] as [string, string]);
+    const response = await call(setup.host, {
+      target: TARGET,
+      as: null,
+      headers: [...headers, ['x-request-id', id]],
+    });
+    const find = (): Kept | undefined =>
+      setup.host.logs().find((line) => line['request_id'] === id && line['msg'] === 'request');
+    await waitUntil('the line', () => find() !== undefined);
+    return { line: find() ?? {}, problem: parseJson(response) };
+  };
+  const bearer = async (token: string | Promise<string>) => [`Bearer ${await token}`];
+  const sign = (claims: object) => bearer(signToken(setup.key, claims));
+
+  const CAUSES: readonly [string, () => Promise<readonly string[]>, Kept][] = [
+    ['missing credentials', async () => [], { reason: 'missing' }],
+    ['two headers', async () => ['Bearer a', 'Bearer b'], { reason: 'malformed' }],
+    ['an empty token', async () => ['Bearer '], { reason: 'malformed' }],
+    ['a scheme that nobody has', async () => ['Negotiate abc'], { reason: 'malformed' }],
+    ['a random token', () => bearer('random'), { reason: 'unknown' }],
+    [
+      'an expired token',
+      () => sign({ iat: now() - HOUR / 2, exp: now() - HOUR / 4 }),
+      { reason: 'expired', token: 'first' },
+    ],
+    [
+      'a token of the future',
+      () => sign({ nbf: now() + HOUR / 2 }),
+      { reason: 'not_yet_valid', token: 'first' },
+    ],
+    ['another audience', () => sign({ aud: 'other' }), { reason: 'audience', token: 'first' }],
+    ['another issuer', () => sign({ iss: 'https://nobody.example' }), { reason: 'issuer' }],
+    [
+      'a wrong signature',
+      () => bearer(signToken(setup.stranger)),
+      { reason: 'signature', token: 'first' },
+    ],
+    [
+      'an issuer that does not answer',
+      () => sign({ iss: SILENT_ISSUER }),
+      { status: 503, reason: 'unavailable' },
+    ],
+  ];
+
+  for (const [title, create, expected] of CAUSES) {
+    it(`is known for ${title}, and only to operators`, async () => {
+      const { line, problem } = await send(await create());
+      expect(line).to.include({ status: 401, step: 'actor', module_named: 'crm', ...expected });
+      if (expected['token'] === undefined) expect(line).to.not.have.property('token');
+      expect(problem).to.not.have.any.keys('reason', 'token', 'step');
+      const shown = JSON.stringify({ ...problem, errors: [], next_actions: [] });
+      const isTold = line['reason'] === 'missing' || line['status'] === 503;
+      if (!isTold) expect(shown).to.not.include(String(line['reason']));
+    });
+  }
+});

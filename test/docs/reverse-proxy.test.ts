@@ -1,0 +1,162 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { request } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { authority, server as certificate } from '../support/certificates.js';
+import { findFreePort } from '../support/free-port.js';
+import { describeModule } from '../support/http/modules.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import { answerJson, type ScriptedProvider, startProvider } from '../support/provider.js';
+import { type HostProcess, startHostProcess } from '../support/start-host.js';
+
+const PAGE = 'docs/operate/reverse-proxy.md';
+/** The client: another address of loopback than that of the proxy. */
+const CLIENT = '127.0.0.2';
+const TOKEN = 'operator-of-this-test';
+const TOKENS = {
+  tokens: [
+    {
+      ...{ id: 'ops', kind: 'service', scopes: ['crm.read', 'modgate.calls.read'] },
+      sha256: createHash('sha256').update(TOKEN).digest('hex'),
+    },
+  ],
+};
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly body: string;
+}
+
+describe(PAGE, () => {
+  let folder: string;
+  let provider: ScriptedProvider;
+  let host: HostProcess;
+  let port: number;
+  const live = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
+  });
+  const closing: (() => unknown)[] = [];
+
+  before(async function () {
+    if (spawnSync('nginx', ['-v']).error !== undefined) {
+      const message = 'needs nginx: apt-get install nginx-light';
+      if (process.env['CI'] === 'true') throw new Error(message);
+      console.log(`      skipped: ${message}`);
+      this.skip();
+    }
+    folder = mkdtempSync(join(tmpdir(), 'modgate-nginx-'));
+    provider = await startProvider(answerJson({ id: 'a/b' }));
+    await once(live.listen(0, '127.0.0.1'), 'listening');
+    port = await findFreePort();
+    host = await startHostProcess({
+      dev: false,
+      tokens: TOKENS,
+      args: [
+        ...['--public-url', `https://gateway.example.com:${port}`],
+        ...['--trusted-proxies', '127.0.0.1', '--auth-failures', '20'],
+      ],
+      files: {
+        'crm.json': describeModule('acme/crm', provider.url, [
+          { method: 'GET', path: '/items/{id}', capability: 'crm.read' },
+        ]),
+      },
+    });
+    closing.push(
+      startNginx(folder, { host: host.port, live: live.address() as AddressInfo, port }),
+    );
+    await waitUntil('nginx', () =>
+      ask('/livez').then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
+
+  after(async () => {
+    for (const close of closing) await close();
+    live.closeAllConnections();
+    live.close();
+    await host?.stop();
+    await provider?.stop();
+    if (folder) rmSync(folder, { recursive: true });
+  });
+
+  /** @param isOpen whether the response goes on after its first bytes */
+  const ask = async (path: string, headers: object = {}, isOpen = false): Promise<Answer> => {
+    const sent = request({
+      ...{ host: '127.0.0.1', port, path, localAddress: CLIENT, servername: 'localhost' },
+      ...{ ca: authority, agent: false },
+      headers: { host: 'gateway.example.com', ...headers },
+    }).end();
+    const [response] = await once(sent, 'response');
+    let body = '';
+    for await (const chunk of response) {
+      body += String(chunk);
+      if (isOpen) break;
+    }
+    return { status: response.statusCode, body };
+  };
+  const authorized = { authorization: `Bearer ${TOKEN}` };
+
+  it('passes calls on with their raw path', async () => {
+    const { status, body } = await ask('/modules/acme%2Fcrm/http/items/7?q=a%2Fb', authorized);
+    expect(status).to.equal(200);
+    expect(JSON.parse(body)).to.deep.include({ data: { id: 'a/b' } });
+    expect(provider.requests.at(-1)?.target).to.equal('/items/7?q=a%2Fb');
+  });
+
+  it('lets the host find the client, whatever the client claims', async () => {
+    const claimed = { ...authorized, 'x-forwarded-for': '192.0.2.1', 'x-request-id': 'claimed' };
+    expect((await ask('/modules/acme%2Fcrm/http/items/8', claimed)).status).to.equal(200);
+    const { body } = await ask('/calls?limit=1', authorized);
+    expect(JSON.parse(body).calls[0]).to.include({ client: CLIENT });
+  });
+
+  it('hides metrics and shows the console', async () => {
+    expect((await ask('/metrics', authorized)).status).to.equal(404);
+    expect((await ask('/console/')).status).to.equal(200);
+  });
+
+  it('carries event streams past the host', async () => {
+    expect(await ask('/live/events', {}, true)).to.deep.equal({ status: 200, body: 'data: 1\n\n' });
+  });
+});
+
+/** Starts nginx with the block of the page; only addresses and files differ. */
+function startNginx(
+  folder: string,
+  { host, live, port }: { host: number; live: AddressInfo; port: number },
+): () => Promise<unknown> {
+  const [, block = ''] = /```nginx\n([\s\S]*?)```/.exec(readFileSync(PAGE, 'utf8')) ?? [];
+  writeFileSync(join(folder, 'gateway.pem'), certificate.cert);
+  writeFileSync(join(folder, 'gateway.key'), certificate.key);
+  const changes = [
+    ['server 127.0.0.1:3000;', `server 127.0.0.1:${host};`],
+    ['server 127.0.0.1:4200;', `server 127.0.0.1:${live.port};`],
+    ['listen 443 ssl;', `listen 127.0.0.1:${port} ssl;`],
+    ['/etc/nginx/gateway.pem', join(folder, 'gateway.pem')],
+    ['/etc/nginx/gateway.key', join(folder, 'gateway.key')],
+  ] as const;
+  const http = changes.reduce((text, [from, to]) => {
+    expect(text).to.include(from);
+    return text.replace(from, to);
+  }, block);
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path ${folder}/${name};`)
+    .join('\n');
+  const file = join(folder, 'nginx.conf');
+  const head = `daemon off;\npid ${folder}/pid;\nerror_log ${folder}/error.log;\nevents {}\n`;
+  writeFileSync(file, `${head}http {\naccess_log off;\n${paths}\n${http}}\n`);
+  const child = spawn('nginx', ['-e', `${folder}/error.log`, '-c', file], { stdio: 'ignore' });
+  return () => {
+    const exit = once(child, 'exit');
+    child.kill();
+    return exit;
+  };
+}

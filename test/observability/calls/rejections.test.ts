@@ -1,0 +1,160 @@
+import { expect } from 'chai';
+import { RecentCalls } from '../../../core/observability/calls/recent-calls.js';
+import { ANY_CALL } from '../../../core/operations/status/call-record.js';
+import { RawConnection, type RawHeader } from '../../../core/selftest/raw-http.js';
+import { call, JSON_TYPE, parseJson } from '../../support/http/call.js';
+import { describeModule } from '../../support/http/modules.js';
+import { useHost } from '../../support/http/use-host.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { createEnded } from '../../support/observability/completed.js';
+
+const ROUTES = [
+  { method: 'GET', path: '/items/{id}', capability: 'shop.read' },
+  { method: 'POST', path: '/items', capability: 'shop.write' },
+];
+
+interface Rejected {
+  /** Besides the request id. */
+  readonly sent: object;
+  readonly record: Readonly<Record<string, unknown>>;
+}
+
+const NAMED = { module_named: null, path_named: null, token: null, origin: null };
+const REJECTIONS: Readonly<Record<string, Rejected>> = {
+  'a module that does not exist': {
+    sent: { target: '/modules/nope/http/items?q=secret' },
+    record: {
+      ...NAMED,
+      ...{ status: 404, code: 'not_found', step: 'module', actor: 'system:root', module: null },
+      ...{ module_named: 'nope', path_named: '/modules/nope/http/items' },
+    },
+  },
+  'a path that no route matches': {
+    sent: { target: '/modules/shop/http/none%0a' },
+    record: {
+      ...NAMED,
+      ...{ status: 404, step: 'path', module: null, module_named: 'shop' },
+      path_named: '/modules/shop/http/none%0a',
+    },
+  },
+  'a missing scope': {
+    sent: { target: '/modules/shop/http/items/1', as: 'dev-service:crm' },
+    record: {
+      ...NAMED,
+      ...{ status: 403, code: 'forbidden', step: 'capability', module: 'shop' },
+      ...{ route: '/items/{id}', actor: 'service:crm' },
+      errors: [{ field: 'scope', reason: 'shop.read' }],
+    },
+  },
+  'a request without credentials': {
+    sent: { target: '/modules/shop/http/items/1', as: null },
+    record: {
+      ...NAMED,
+      ...{ status: 401, code: 'unauthorized', step: 'actor', actor: null, module: null },
+      ...{ module_named: 'shop', path_named: '/modules/shop/http/items/1' },
+    },
+  },
+  'a body that is not JSON': {
+    sent: {
+      ...{ method: 'POST', target: '/modules/shop/http/items', headers: [JSON_TYPE] },
+      body: Buffer.from('{'),
+    },
+    record: { ...NAMED, status: 400, code: 'validation_failed', step: 'body', module: 'shop' },
+  },
+  'an unknown path of the host': {
+    sent: { target: '/nothing?x=1' },
+    record: { ...NAMED, status: 404, step: 'host', module: null, path_named: '/nothing' },
+  },
+  'a wrong query of the host': {
+    sent: { target: '/calls?limit=0' },
+    record: { ...NAMED, status: 400, step: 'query', actor: 'system:root', path_named: '/calls' },
+  },
+  'the console bridge': {
+    sent: { method: 'POST', target: '/modules/shop/http/console-bridge/shop.read' },
+    record: {
+      ...NAMED,
+      ...{ status: 400, step: 'body', module_named: 'shop' },
+      path_named: '/modules/shop/http/console-bridge/shop.read',
+    },
+  },
+};
+
+describe('the record of a rejected request', () => {
+  const setup = useHost((provider) => ({
+    'shop.json': describeModule('shop', provider.url, ROUTES),
+  }));
+  const list = async (query: string) => {
+    const page = parseJson(await call(setup.host, { target: `/calls?${query}` }));
+    return page['calls'] as unknown as Readonly<Record<string, unknown>>[];
+  };
+  let number = 0;
+  const send = async ({ headers = [], ...sent }: { headers?: readonly RawHeader[] }) => {
+    number += 1;
+    const id = `rejected-${number}`;
+    const response = await call(setup.host, {
+      target: '/',
+      ...sent,
+      headers: [...headers, ['x-request-id', id]],
+    });
+    return { id, problem: parseJson(response) };
+  };
+
+  for (const [title, { sent, record }] of Object.entries(REJECTIONS)) {
+    it(`keeps the reason of ${title}, in the log line too`, async () => {
+      const { id, problem } = await send(sent);
+      const [kept = {}, ...others] = await list(`request_id=${id}`);
+      expect(others).to.deep.equal([]);
+      const { detail, errors, code } = problem;
+      expect(kept).to.deep.include({ detail, errors, code, ...record });
+      const find = () => setup.host.logs().find(({ request_id }) => request_id === id);
+      await waitUntil('the line', () => find() !== undefined);
+      const shown = Object.entries(record).filter(([, value]) => value !== null);
+      expect(find()).to.deep.include({ detail, errors, ...Object.fromEntries(shown) });
+      expect(JSON.stringify([kept, find()])).to.not.include('secret');
+    });
+  }
+
+  it('is found by the id of its Problem where the parser rejected it', async () => {
+    const connection = await RawConnection.open(setup.host.port);
+    connection.write('GARBAGE\r\n\r\n');
+    const { request_id } = parseJson(await connection.readFinal());
+    const [kept] = await list(`request_id=${request_id}`);
+    expect(kept).to.include({ status: 400, step: 'parser', method: '', path_named: null });
+  });
+
+  it('is selected by actor, code and step', async () => {
+    const since = encodeURIComponent(new Date().toISOString());
+    await send({ ...REJECTIONS['a missing scope']?.sent });
+    await send({ ...REJECTIONS['an unknown path of the host']?.sent });
+    const stepsOf = async (query: string) =>
+      (await list(`since=${since}&${query}`)).map(({ step }) => step);
+    expect(await stepsOf('actor=service%3Acrm')).to.deep.equal(['capability']);
+    expect(await stepsOf('code=not_found')).to.deep.equal(['host']);
+    expect(await stepsOf('step=capability&status=403')).to.deep.equal(['capability']);
+    for (const query of ['code=nope', 'step=nope', 'actor=nope', 'request_id=%20']) {
+      const { status } = await call(setup.host, { target: `/calls?${query}` });
+      expect(status, query).to.equal(400);
+    }
+  });
+
+  it('never holds the credential of the caller, however the path encodes it', async () => {
+    const token = 'dev-service:canary-caller:canary.scope';
+    const encoded = [...token].map((character) => `%${character.charCodeAt(0).toString(16)}`);
+    for (const path of [token, encoded.join(''), `x-${token}-y`]) {
+      const { id } = await send({ target: `/modules/shop/http/${path}`, as: token } as object);
+      const [kept] = await list(`request_id=${id}`);
+      expect(kept).to.include({ status: 404, path_named: null });
+      expect(JSON.stringify(kept)).to.not.include('canary.scope');
+    }
+    expect(setup.host.output()).to.not.include('canary.scope');
+  });
+
+  it('does not displace the calls of actors', () => {
+    const calls = new RecentCalls(10, 1000, 5);
+    for (let id = 0; id < 8; id += 1) calls.add(createEnded(id));
+    for (let id = 0; id < 100; id += 1) calls.add({ ...createEnded(id, 401), actor: null });
+    const all = calls.list({ ...ANY_CALL, limit: 1000 })?.calls ?? [];
+    expect(all.filter(({ actor }) => actor !== null)).to.have.length(8);
+    expect(all.filter(({ actor }) => actor === null)).to.have.length(5);
+  });
+});
