@@ -14,6 +14,7 @@ import {
 import { expectProblem } from '../../support/http/expect-problem.js';
 import { buildRequest, sendRequest } from '../../support/http/send-request.js';
 import { useHost } from '../../support/http/use-host.js';
+import { slowness } from '../../support/slowness.js';
 
 interface PayloadVector {
   readonly title: string;
@@ -205,7 +206,7 @@ describe('console bridge: bodies', () => {
       const startedAt = process.cpuUsage();
       const { errors } = await expectRejected(body);
       expect(errors.length).to.be.within(1, MAX_ERRORS);
-      expect(cpuMsSince(startedAt)).to.be.lessThan(2_000);
+      expect(cpuMsSince(startedAt)).to.be.lessThan(2_000 * slowness());
     }
   });
 

@@ -1,6 +1,7 @@
 import type { Page, Route } from 'playwright-core';
 import { useConsole } from '../../support/console/use-console.js';
 import { describeModule } from '../../support/http/modules.js';
+import { waitUntil } from '../../support/http/wait-until.js';
 
 const LIST = '**/console/api/modules';
 /** Longer than the pause after which a page opens its stream again. */
@@ -33,11 +34,15 @@ describe('a page of the console that missed a change', () => {
   it('does not stay with a list that was old when it came', async () => {
     drop('gone');
     const page = await setup.open('/console/modules/gone');
-    await page.getByRole('heading', { level: 1, name: 'gone' }).waitFor();
-    const old = await page.request.get(`${setup.host.url}/console/api/modules`);
-    const response = { json: await old.json() };
-    remove('gone');
     const absence = page.getByText('There is no module of this name');
+    await absence.waitFor({ state: 'detached' });
+    let old = '';
+    await waitUntil('the list with the module', async () => {
+      old = await (await page.request.get(`${setup.host.url}/console/api/modules`)).text();
+      return old.includes('"gone"');
+    });
+    const response = { contentType: 'application/json', body: old };
+    remove('gone');
     await absence.waitFor();
     // Every list is the old one until the page shows it.
     let isOld = true;
@@ -64,13 +69,13 @@ describe('a page of the console that missed a change', () => {
       await page.clock.install();
       await page.addInitScript(BECOME_DEAF);
     };
-    const page = await setup.open('/console/modules/mute', { prepare });
+    const page = await setup.open('/console/modules', { prepare });
     await page.getByText('Live', { exact: true }).waitFor();
-    await page.getByRole('heading', { level: 1, name: 'mute' }).waitFor();
+    await link(page, 'mute').waitFor();
     await page.evaluate('window.isDeaf = true');
     remove('mute');
     await page.clock.fastForward(SILENCE_MS);
-    await page.getByText('There is no module of this name').waitFor();
+    await link(page, 'mute').waitFor({ state: 'detached' });
   });
 
   it('has no stream in the background, and follows again in the foreground', async () => {

@@ -1,0 +1,35 @@
+const ITEMS = 60_000;
+const RUNS = 5;
+/** What one run took on the machine on which the limits of time were chosen. */
+const REFERENCE_MS = 150;
+
+let factor: number | undefined;
+
+/**
+ * Tells how many times longer this machine takes for a fixed computation than the one on which limits of time
+ * were chosen; at least 1. Such a limit is multiplied by it.
+ */
+export function slowness(): number {
+  factor ??= Math.max(1, measure() / REFERENCE_MS);
+  return factor;
+}
+
+/** The median of some runs. Milliseconds. */
+function measure(): number {
+  const took = Array.from({ length: RUNS }, () => {
+    const startedAt = performance.now();
+    compute();
+    return performance.now() - startedAt;
+  });
+  return took.sort((a, b) => a - b)[Math.floor(RUNS / 2)] ?? 0;
+}
+
+function compute(): void {
+  const items = Array.from({ length: ITEMS }, (_, id) => ({
+    id,
+    name: `n${id}`,
+    tags: ['a', 'b'],
+  }));
+  const text = JSON.stringify(items);
+  for (let round = 0; round < 2; round += 1) JSON.parse(text);
+}
