@@ -33,7 +33,10 @@ const ENDPOINT = /^https?:\/\/[^/?#@\\\s]+(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@%]+)*
 export function define(command: Command): void {
   command
     .addArgument(choiceArgument('<what>', 'openapi', ['openapi']))
-    .argument('<source>', 'File or URL of an OpenAPI 3.0 or 3.1 document, JSON or YAML')
+    .argument(
+      '<source>',
+      'File or URL of a document of OpenAPI 3.0 or 3.1, or Swagger 2.0, JSON or YAML',
+    )
     .requiredOption('--module <name>', 'Name of the module, such as crm or acme/crm')
     .requiredOption('--endpoint <url>', 'URL of the service, with the base path of the document')
     .option('--out <dir>', `Target folder (default: ${SETTINGS.modules.default})`)

@@ -5,6 +5,7 @@ import {
 } from '../../schema/json-pointer.js';
 import { CommandError } from '../command-error.js';
 import { asObject, isDeeperThan, isObject, type JsonObject } from '../json-value.js';
+import { convertSwagger } from './convert-swagger.js';
 
 /** Deeper than any description in use. */
 const MAX_DEPTH = 200;
@@ -12,18 +13,25 @@ const MAX_DEPTH = 200;
 /** A chain of references that is longer is a circle. */
 const MAX_REFERENCES = 100;
 
+/** YAML reads `swagger: 2.0` as a number. */
+const SWAGGER: ReadonlySet<unknown> = new Set(['2.0', 2]);
+
 /** An OpenAPI 3.0 or 3.1 document. */
 export interface OpenApiDocument {
   readonly version: '3.0' | '3.1';
   readonly root: JsonObject;
 }
 
-/** @throws CommandError for anything that is not OpenAPI 3.0 or 3.1. */
+/**
+ * A document of Swagger 2.0 is converted to OpenAPI 3.0.
+ * @throws CommandError for anything that is neither Swagger 2.0 nor OpenAPI 3.0 or 3.1.
+ */
 export function parseOpenApi(value: unknown): OpenApiDocument {
   if (!isObject(value)) throw new CommandError('the document is not OpenAPI: expected a mapping');
   if (isDeeperThan(value, MAX_DEPTH)) {
     throw new CommandError(`the document is nested deeper than ${MAX_DEPTH} levels`);
   }
+  if (SWAGGER.has(value['swagger'])) return { version: '3.0', root: convertSwagger(value) };
   return { version: readVersion(value), root: value };
 }
 
@@ -39,7 +47,7 @@ function readVersion(root: JsonObject): OpenApiDocument['version'] {
   }
   const name = openapi === undefined ? 'Swagger' : 'OpenAPI';
   const shown = String(named).slice(0, 20);
-  throw new CommandError(`${name} ${shown} is not supported: use OpenAPI 3.0 or 3.1`);
+  throw new CommandError(`${name} ${shown} is not supported: use Swagger 2.0, OpenAPI 3.0 or 3.1`);
 }
 
 /** What a pointer such as `#/components/schemas/Pet` refers to; `undefined` for nothing. */

@@ -384,7 +384,7 @@ describe('an imported OpenAPI document', () => {
   }
 
   it('is rejected by name in another version', () => {
-    const versions = [{ swagger: '2.0' }, { openapi: '3.2.0' }, { openapi: '4.0.0' }];
+    const versions = [{ swagger: '1.2' }, { openapi: '3.2.0' }, { openapi: '4.0.0' }];
     const messages = versions.map((version) => {
       try {
         parseOpenApi(version);
@@ -394,9 +394,9 @@ describe('an imported OpenAPI document', () => {
       }
     });
     expect(messages).to.deep.equal([
-      'Swagger 2.0 is not supported: use OpenAPI 3.0 or 3.1',
-      'OpenAPI 3.2.0 is not supported: use OpenAPI 3.0 or 3.1',
-      'OpenAPI 4.0.0 is not supported: use OpenAPI 3.0 or 3.1',
+      'Swagger 1.2 is not supported: use Swagger 2.0, OpenAPI 3.0 or 3.1',
+      'OpenAPI 3.2.0 is not supported: use Swagger 2.0, OpenAPI 3.0 or 3.1',
+      'OpenAPI 4.0.0 is not supported: use Swagger 2.0, OpenAPI 3.0 or 3.1',
     ]);
   });
 

@@ -1,0 +1,268 @@
+import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
+
+type Members = Record<string, unknown>;
+
+/** Where each part of a Swagger document stands in OpenAPI 3. */
+const PLACES = {
+  definitions: 'components/schemas',
+  parameters: 'components/parameters',
+  responses: 'components/responses',
+  securityDefinitions: 'components/securitySchemes',
+} as const;
+
+/** Members of the root that stay as they are. */
+const KEPT = ['info', 'tags', 'externalDocs', 'security'] as const;
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
+const JSON_TYPES = ['application/json'];
+const FORM_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data'];
+
+/** Values within a schema that are no schemas. */
+const VALUES: ReadonlySet<string> = new Set(['default', 'enum', 'example', 'x-example']);
+/** Members of a schema whose keys are names that the author has chosen. */
+const NAMED: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'definitions']);
+
+const LIST_STYLES: Readonly<Record<string, Members>> = {
+  multi: { style: 'form', explode: true },
+  ssv: { style: 'spaceDelimited', explode: false },
+  pipes: { style: 'pipeDelimited', explode: false },
+};
+const PLAIN_LIST = { style: 'form', explode: false };
+
+const FLOWS: Readonly<Record<string, string>> = {
+  accessCode: 'authorizationCode',
+  application: 'clientCredentials',
+};
+
+interface MediaTypes {
+  readonly consumes: readonly string[];
+  readonly produces: readonly string[];
+}
+
+/** Converts a Swagger 2.0 document to OpenAPI 3.0. What it has besides the specification is dropped. */
+export function convertSwagger(root: JsonObject): JsonObject {
+  const types: MediaTypes = {
+    consumes: listTexts(root['consumes']),
+    produces: listTexts(root['produces']),
+  };
+  return {
+    openapi: '3.0.3',
+    ...Object.fromEntries(KEPT.filter((name) => name in root).map((name) => [name, root[name]])),
+    servers: listServers(root),
+    paths: mapValues(root['paths'], (item) => convertItem(asObject(item), root, types)),
+    components: {
+      schemas: mapValues(root['definitions'], convertSchema),
+      parameters: mapValues(root['parameters'], (one) => convertParameter(asObject(one))),
+      responses: mapValues(root['responses'], (one) => convertResponse(asObject(one), types)),
+      securitySchemes: mapValues(root['securityDefinitions'], convertSecurity),
+    },
+  };
+}
+
+function listServers({ schemes, host, basePath }: JsonObject): { readonly url: string }[] {
+  const path = asText(basePath) ?? '';
+  const name = asText(host);
+  if (name === undefined) return path === '' ? [] : [{ url: path }];
+  const [scheme = 'https'] = listTexts(schemes).toSorted((a, b) => (a < b ? 1 : -1));
+  return [{ url: `${scheme}://${name}${path}` }];
+}
+
+function convertItem(item: JsonObject, root: JsonObject, types: MediaTypes): JsonObject {
+  const shared = asList(item['parameters']);
+  const converted: Members = {};
+  for (const [name, value] of Object.entries(item)) {
+    if (METHODS.includes(name as (typeof METHODS)[number])) {
+      converted[name] = convertOperation(asObject(value), shared, root, types);
+    } else if (name === '$ref') {
+      converted[name] = value;
+    }
+  }
+  return converted;
+}
+
+/** @param shared the parameters of the path: those of the operation replace them */
+function convertOperation(
+  operation: JsonObject,
+  shared: readonly unknown[],
+  root: JsonObject,
+  inherited: MediaTypes,
+): JsonObject {
+  const { parameters, consumes, produces, responses, schemes: _schemes, ...others } = operation;
+  const types: MediaTypes = {
+    consumes: consumes === undefined ? inherited.consumes : listTexts(consumes),
+    produces: produces === undefined ? inherited.produces : listTexts(produces),
+  };
+  const byName = new Map<string, { readonly given: unknown; readonly found: JsonObject }>();
+  for (const given of [...shared, ...asList(parameters)]) {
+    const found = findParameter(asObject(given), root);
+    byName.set(`${String(found['in'])} ${String(found['name'])}`, { given, found });
+  }
+  const all = [...byName.values()];
+  const body = all.findLast(({ found }) => found['in'] === 'body')?.found;
+  const fields = all.filter(({ found }) => found['in'] === 'formData').map(({ found }) => found);
+  const kept = all.filter(({ found }) => !['body', 'formData'].includes(String(found['in'])));
+  const requestBody = body ? convertBody(body, types) : convertForm(fields, types);
+  return {
+    ...others,
+    parameters: kept.map(({ given, found }) =>
+      isReference(given) ? convertReferences(given) : convertParameter(found),
+    ),
+    ...(requestBody === null ? {} : { requestBody }),
+    responses: mapValues(responses, (one) => convertResponse(asObject(one), types)),
+  };
+}
+
+/** A reference to a parameter of the document leads to it, since its place decides what becomes of it. */
+function findParameter(parameter: JsonObject, root: JsonObject): JsonObject {
+  const [, name] = /^#\/parameters\/([^/]+)$/.exec(asText(parameter['$ref']) ?? '') ?? [];
+  return name === undefined ? parameter : asObject(asObject(root['parameters'])[decodeKey(name)]);
+}
+
+function decodeKey(key: string): string {
+  return key.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+function convertBody(
+  { description, required, schema }: JsonObject,
+  { consumes }: MediaTypes,
+): JsonObject {
+  const types = consumes.length > 0 ? consumes : JSON_TYPES;
+  const content = { schema: convertSchema(schema ?? {}) };
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(required === undefined ? {} : { required }),
+    content: Object.fromEntries(types.map((type) => [type, content])),
+  };
+}
+
+/** `null` without fields. */
+function convertForm(fields: readonly JsonObject[], { consumes }: MediaTypes): JsonObject | null {
+  if (fields.length === 0) return null;
+  const named = consumes.filter((type) => FORM_TYPES.includes(type));
+  const hasFile = fields.some(({ type }) => type === 'file');
+  const types = named.length > 0 ? named : FORM_TYPES.slice(hasFile ? 1 : 0, hasFile ? 2 : 1);
+  const required = fields.filter((one) => one['required'] === true).map((one) => one['name']);
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(fields.map((one) => [one['name'], readSchema(one)])),
+    ...(required.length === 0 ? {} : { required }),
+  };
+  return {
+    ...(required.length === 0 ? {} : { required: true }),
+    content: Object.fromEntries(types.map((type) => [type, { schema }])),
+  };
+}
+
+function convertParameter(parameter: JsonObject): JsonObject {
+  if (isReference(parameter)) return convertReferences(parameter);
+  const {
+    name,
+    in: place,
+    description,
+    required,
+    allowEmptyValue,
+    type,
+    collectionFormat,
+  } = parameter;
+  const given = { name, in: place, description, required, allowEmptyValue };
+  const isList = type === 'array' && (place === 'query' || collectionFormat !== undefined);
+  const style = LIST_STYLES[String(collectionFormat)] ?? PLAIN_LIST;
+  return {
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    ...(isList && place === 'query' ? style : {}),
+    schema: readSchema(parameter),
+  };
+}
+
+/** The rules that stand beside the name of a parameter, a header or an item. */
+function readSchema(parameter: JsonObject): JsonObject {
+  const {
+    name: _name,
+    in: _in,
+    description: _description,
+    required: _required,
+    allowEmptyValue: _allowEmptyValue,
+    collectionFormat: _collectionFormat,
+    ...rules
+  } = parameter;
+  return asObject(convertSchema(rules));
+}
+
+function convertResponse(response: JsonObject, { produces }: MediaTypes): JsonObject {
+  if (isReference(response)) return convertReferences(response);
+  const { description, schema, headers, examples } = response;
+  const shown = asObject(examples);
+  const isFile = asObject(schema)['type'] === 'file';
+  const fallback = isFile ? ['application/octet-stream'] : JSON_TYPES;
+  const listed = schema === undefined ? Object.keys(shown) : produces;
+  const types = listed.length > 0 || schema === undefined ? listed : fallback;
+  const content = types.map((type) => [
+    type,
+    {
+      ...(schema === undefined ? {} : { schema: convertSchema(schema) }),
+      ...(type in shown ? { example: shown[type] } : {}),
+    },
+  ]);
+  return {
+    description: description ?? '',
+    ...(headers === undefined
+      ? {}
+      : { headers: mapValues(headers, (one) => ({ schema: readSchema(asObject(one)) })) }),
+    ...(content.length === 0 ? {} : { content: Object.fromEntries(content) }),
+  };
+}
+
+/** At any depth: what is nested too deep has been rejected before. */
+function convertSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(convertSchema);
+  if (!isObject(schema)) return schema;
+  const converted: Members = {};
+  for (const [name, value] of Object.entries(schema)) {
+    if (VALUES.has(name)) converted[name] = value;
+    else if (name === '$ref') converted[name] = moveReference(value);
+    else if (name === 'discriminator' && typeof value === 'string') {
+      converted[name] = { propertyName: value };
+    } else if (name === 'x-nullable') converted['nullable'] = value;
+    else if (name === 'collectionFormat') continue;
+    else if (NAMED.has(name)) converted[name] = mapValues(value, convertSchema);
+    else converted[name] = convertSchema(value);
+  }
+  return converted['type'] === 'file'
+    ? { ...converted, type: 'string', format: 'binary' }
+    : converted;
+}
+
+function isReference(value: unknown): value is JsonObject {
+  return typeof asObject(value)['$ref'] === 'string';
+}
+
+function convertReferences(value: JsonObject): JsonObject {
+  return { $ref: moveReference(value['$ref']) };
+}
+
+function moveReference(reference: unknown): unknown {
+  const [, place, rest] = /^#\/([^/]+)(\/.+)$/s.exec(asText(reference) ?? '') ?? [];
+  const moved = PLACES[place as keyof typeof PLACES];
+  return moved === undefined ? reference : `#/${moved}${rest}`;
+}
+
+function convertSecurity(value: unknown): JsonObject {
+  const { type, flow, authorizationUrl, tokenUrl, scopes, ...others } = asObject(value);
+  if (type === 'basic') return { ...others, type: 'http', scheme: 'basic' };
+  if (type !== 'oauth2') return { ...others, type };
+  const urls = Object.entries({ authorizationUrl, tokenUrl }).filter(
+    ([, url]) => url !== undefined,
+  );
+  const name = FLOWS[String(flow)] ?? String(flow);
+  const flows = { [name]: { ...Object.fromEntries(urls), scopes: scopes ?? {} } };
+  return { ...others, type, flows };
+}
+
+function mapValues(value: unknown, convert: (one: unknown) => unknown): JsonObject {
+  return Object.fromEntries(
+    Object.entries(asObject(value)).map(([name, one]) => [name, convert(one)]),
+  );
+}
+
+function listTexts(value: unknown): readonly string[] {
+  return asList(value).filter((one) => typeof one === 'string');
+}

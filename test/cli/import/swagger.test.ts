@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
+
+const ID = { name: 'id', in: 'path', required: true, type: 'string' };
+const PET = { $ref: '#/definitions/Pet' };
+const OK = { description: 'ok', schema: PET };
+
+const DOCUMENT = {
+  swagger: '2.0',
+  info: { title: 'Pets', version: '1' },
+  host: 'pets.example',
+  basePath: '/v1',
+  schemes: ['http', 'https'],
+  consumes: ['application/json'],
+  produces: ['application/json'],
+  security: [{ key: [] }],
+  securityDefinitions: {
+    key: { type: 'apiKey', in: 'header', name: 'X-Pets-Key' },
+  },
+  definitions: {
+    Pet: {
+      type: 'object',
+      required: ['id'],
+      properties: {
+        id: { type: 'integer' },
+        name: { type: 'string', 'x-nullable': true },
+        discriminator: { type: 'string' },
+        parent: PET,
+      },
+    },
+  },
+  parameters: {
+    Limit: { name: 'limit', in: 'query', type: 'integer', maximum: 100 },
+    NewPet: { name: 'pet', in: 'body', required: true, schema: PET },
+  },
+  responses: { Pets: { description: 'ok', schema: { type: 'array', items: PET } } },
+  paths: {
+    '/pets': {
+      parameters: [{ $ref: '#/parameters/Limit' }],
+      get: {
+        operationId: 'listPets',
+        parameters: [
+          {
+            name: 'tag',
+            in: 'query',
+            type: 'array',
+            items: { type: 'string' },
+            collectionFormat: 'multi',
+          },
+        ],
+        responses: { 200: { $ref: '#/responses/Pets' } },
+      },
+      post: {
+        operationId: 'addPet',
+        parameters: [{ $ref: '#/parameters/NewPet' }],
+        responses: { 201: OK },
+      },
+    },
+    '/pets/{id}': {
+      parameters: [ID, { name: 'pet', in: 'body', schema: { type: 'string' } }],
+      put: {
+        operationId: 'changePet',
+        parameters: [{ name: 'changed', in: 'body', schema: PET }],
+        responses: { 200: OK },
+      },
+      delete: { operationId: 'removePet', responses: { 204: { description: 'gone' } } },
+    },
+    '/pets/{id}/photo': {
+      parameters: [ID],
+      get: {
+        operationId: 'readPhoto',
+        produces: ['image/png'],
+        responses: { 200: { description: 'ok', schema: { type: 'file' } } },
+      },
+      post: {
+        operationId: 'addPhoto',
+        consumes: ['multipart/form-data'],
+        parameters: [
+          { name: 'file', in: 'formData', type: 'file', required: true },
+          { name: 'note', in: 'formData', type: 'string' },
+        ],
+        responses: { 200: { description: 'ok' } },
+      },
+    },
+    '/shared-names': {
+      get: {
+        operationId: 'readName',
+        responses: { 200: { description: 'ok', examples: { 'application/json': { a: 1 } } } },
+      },
+    },
+  },
+};
+
+type Route = {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Readonly<Record<string, unknown>> & { readonly operation_id: string };
+};
+
+describe('modgate import of Swagger 2.0', () => {
+  let place: Workplace;
+  let routes: ReadonlyMap<string, Route>;
+  let manifest: { readonly http_routes: Route[]; readonly schemas: Record<string, unknown> };
+  let output = '';
+
+  before(async () => {
+    place = createWorkplace();
+    place.write('pets.json', DOCUMENT);
+    const endpoint = 'http://127.0.0.1:4100/v1';
+    const args = ['import', 'openapi', 'pets.json', '--module', 'pets', '--endpoint', endpoint];
+    const { code, stdout, stderr } = await place.run(args);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    output = stdout;
+    manifest = JSON.parse(readFileSync(join(place.folder, 'modules.d/pets/manifest.json'), 'utf8'));
+    routes = new Map(manifest.http_routes.map((one) => [one.operation.operation_id, one]));
+  });
+
+  after(() => place.remove());
+
+  const find = (id: string) => routes.get(id)?.operation;
+
+  it('makes a route of each operation, and passes check', async () => {
+    expect(output).to.include('7 of 7 operations became routes');
+    expect([...routes.values()].map(({ method, path }) => `${method} ${path}`)).to.deep.equal([
+      'GET /pets',
+      'POST /pets',
+      'PUT /pets/{id}',
+      'DELETE /pets/{id}',
+      'GET /pets/{id}/photo',
+      'POST /pets/{id}/photo',
+      'GET /shared-names',
+    ]);
+    const checked = await place.run(['check', '--json']);
+    expect(checked.code, checked.stdout).to.equal(0);
+  });
+
+  it('reads parameters of the document, the path and the operation', () => {
+    expect(find('listPets')?.['query_schema']).to.have.deep.property('properties', {
+      limit: { type: 'integer', maximum: 100 },
+      tag: { type: 'array', items: { type: 'string' } },
+    });
+  });
+
+  it('reads schemas, and those that may be null', () => {
+    expect(manifest.schemas['Pet']).to.deep.equal({
+      type: 'object',
+      required: ['id'],
+      properties: {
+        id: { type: 'integer' },
+        name: { type: ['string', 'null'] },
+        discriminator: { type: 'string' },
+        parent: { $ref: 'manifest:schemas/Pet' },
+      },
+    });
+    expect(find('listPets')?.['output_schema']).to.deep.equal({
+      type: 'array',
+      items: { $ref: 'manifest:schemas/Pet' },
+    });
+  });
+
+  it('reads bodies, of which an operation has one', () => {
+    const pet = { $ref: 'manifest:schemas/Pet' };
+    expect(find('addPet')?.['input_schema']).to.deep.equal(pet);
+    expect(find('changePet')?.['input_schema']).to.deep.equal(pet);
+    // A POST without the member requires one.
+    expect(find('addPet')).not.to.have.property('body');
+    expect(find('changePet')?.['body']).to.equal('optional');
+  });
+
+  it('reads files and forms as bytes of their types', () => {
+    expect(find('readPhoto')).to.deep.include({ response: 'bytes', response_types: ['image/png'] });
+    expect(find('addPhoto')).to.deep.include({
+      body: 'bytes',
+      body_types: ['multipart/form-data'],
+    });
+  });
+
+  it('reads examples of responses without a schema', () => {
+    expect(find('readName')?.['examples']).to.deep.equal([{ name: 'example', output: { a: 1 } }]);
+  });
+
+  it('suggests the credential that the document describes', () => {
+    const descriptor = readFileSync(join(place.folder, 'modules.d/pets.yaml'), 'utf8');
+    expect(descriptor.toLowerCase()).to.include('x-pets-key');
+  });
+});
