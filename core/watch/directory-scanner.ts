@@ -100,7 +100,9 @@ export class DirectoryScanner {
     const paths = [join(this.#directory, file), ...named];
     if (tracked === undefined || isDeepStrictEqual(tracked.paths, paths)) return;
     tracked.paths = paths;
-    tracked.fingerprint = await takeFingerprint(paths);
+    const fingerprint = await takeFingerprint(paths);
+    // `forget` may have come since the file was read.
+    if (tracked.fingerprint !== UNREAD) tracked.fingerprint = fingerprint;
   }
 
   /** Makes every file count as changed at the next scan. */

@@ -53,6 +53,17 @@ describe('directory scanner', () => {
     expect(await changedAt(9 * SETTLE_MS)).to.deep.equal([]);
   });
 
+  it('returns a file again after it was to forget all, also while that file was read', async () => {
+    write('a.yaml', 'one');
+    const named = join(folder, 'named.json');
+    write('named.json', '{}');
+    await scanner.scan(false);
+    scanner.forget();
+    await scanner.follow('a.yaml', [named]);
+    const { changed } = await scanner.scan(false);
+    expect(changed.map(({ file }) => file)).to.include('a.yaml');
+  });
+
   it('measures the settle time from the end of a read', async () => {
     write('a.yaml', 'one');
     let calls = 0;
