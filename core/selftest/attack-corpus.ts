@@ -6,6 +6,7 @@ import {
   type Verdict,
 } from './attack-case.js';
 import { BODY_CASES } from './cases/body.js';
+import { BOUNDS_CASES } from './cases/bounds.js';
 import { BRIDGE_CASES } from './cases/bridge.js';
 import { CONSOLE_CASES } from './cases/console.js';
 import { GUARD_CASES } from './cases/guard.js';
@@ -18,6 +19,7 @@ import { PATH_CASES } from './cases/path.js';
 import { PLANE_CASES } from './cases/plane.js';
 import { PROVIDER_CASES } from './cases/provider.js';
 import { RAW_MODE_CASES } from './cases/raw-mode.js';
+import { SIGN_IN_CASES } from './cases/sign-in.js';
 import { SLOW_CASES } from './cases/slow.js';
 import { SMUGGLING_CASES } from './cases/smuggling.js';
 import { SYMLINK_CASES } from './cases/symlinks.js';
@@ -43,7 +45,9 @@ const ATTACKS: readonly Attack[] = [
   ...PLANE_CASES,
   ...BRIDGE_CASES,
   ...CONSOLE_CASES,
+  ...SIGN_IN_CASES,
   ...NEIGHBOR_CASES,
+  ...BOUNDS_CASES,
   ...TIMING_CASES,
   ...SYMLINK_CASES,
   ...WEB_CASES,

@@ -6,6 +6,8 @@ import { listReceived, requireOwn, type Scene } from './scene.js';
 
 const RESPONSE_DEADLINE_MS = 10_000;
 const CLOSE_DEADLINE_MS = 5_000;
+/** Far more than a limited host admits at once. */
+const UNLIMITED_REQUESTS = 100;
 const PROBLEM_MEMBERS = ['type', 'title', 'status', 'code', 'detail', 'request_id', 'errors'];
 
 interface ExpectedRejection {
@@ -66,6 +68,35 @@ export async function sendOnce(scene: Scene, bytes: Uint8Array): Promise<RawResp
   } finally {
     connection.destroy();
   }
+}
+
+/** Sends a request and expects the status. `token` is by default that of the scene. */
+export async function expectStatus(
+  scene: Scene,
+  target: string,
+  status: number,
+  token: string | null = scene.token,
+): Promise<Verdict> {
+  const response = await sendOnce(scene, craftRequest(scene, { target, token }));
+  if (typeof response === 'string') return `${target}: ${response}`;
+  return response.status === status
+    ? null
+    : `${target} responded with ${response.status} instead of ${status}`;
+}
+
+/** Sends requests, each on a connection, until one is 429. Expects this status for those before it. */
+export async function expectLimited(
+  scene: Scene,
+  craft: (index: number) => Buffer,
+  status: number,
+): Promise<Verdict> {
+  for (let index = 0; index < UNLIMITED_REQUESTS; index += 1) {
+    const response = await sendOnce(scene, craft(index));
+    if (typeof response === 'string') return response;
+    if (response.status === 429) return null;
+    if (response.status !== status) return `responded with ${response.status} instead of ${status}`;
+  }
+  return `none of ${UNLIMITED_REQUESTS} requests was rejected with 429`;
 }
 
 /** Expects that the next client is served. */

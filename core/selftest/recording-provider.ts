@@ -11,7 +11,11 @@ export interface RecordedRequest {
   readonly body: Buffer;
 }
 
-export type Script = (request: IncomingMessage, response: ServerResponse) => void;
+export type Script = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  recorded: RecordedRequest,
+) => void;
 
 /** A provider that records its requests and responds with 200 `{"ok":true}`, or by the script of the path. */
 export interface RecordingProvider {
@@ -31,10 +35,11 @@ export async function startRecordingProvider(
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { method = '', url = '', rawHeaders } = request;
-      requests.push({ method, target: url, rawHeaders, body: Buffer.concat(chunks) });
+      const recorded = { method, target: url, rawHeaders, body: Buffer.concat(chunks) };
+      requests.push(recorded);
       const script = scripts.get(url.split('?', 1)[0] ?? '');
       if (script === undefined) respondOk(response);
-      else script(request, response);
+      else script(request, response, recorded);
     });
   };
   const server = tls === null ? createServer(listener) : createTlsServer(tls, listener);

@@ -96,6 +96,11 @@ export function createResponseScripts(
       response.writeHead(401, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ detail: request.headers.authorization }));
     },
+    sentence: ({ headers: { authorization = '' } }, response) => {
+      const text = `the key ${authorization.replace('Bearer ', '')} has expired`;
+      response.writeHead(422, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ detail: text, errors: [{ field: 'key', message: text }] }));
+    },
   };
   for (const status of [301, 302, 303, 307, 308]) {
     scripts[`redirect-${status}`] = ({ headers }, response) => {

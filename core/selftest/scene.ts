@@ -1,5 +1,6 @@
 import type { RawAddress } from './raw-http.js';
 import type { RecordedRequest, RecordingProvider } from './recording-provider.js';
+import type { SignInIssuer } from './sign-in-issuer.js';
 import type { TokenIssuer } from './signed-tokens.js';
 
 /** The target of the attacks. */
@@ -31,6 +32,10 @@ export interface OwnScene {
   readonly issuer: TokenIssuer;
   /** The issuer of opaque tokens; none of them is active. Its tokens start with `iss_`. */
   readonly introspection: RecordingProvider;
+  /** The issuers at which people sign in to the console. */
+  readonly signIn: SignInIssuer;
+  /** A second host: it rejects wrong credentials of one address, and requests of one actor, beyond a bound. */
+  readonly bounded: RawAddress;
   /** No response may contain one of them. */
   readonly secrets: readonly string[];
   /** The console of the module `desk`, for the bridge. */

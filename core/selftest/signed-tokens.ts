@@ -3,7 +3,7 @@ import { createHmac, createSign, generateKeyPairSync, type KeyObject } from 'nod
 const TOKEN_ISSUER = 'https://selftest.example';
 /** It maps other names to roles. */
 const OTHER_ISSUER = 'https://partner.selftest.example';
-const TOKEN_AUDIENCE = 'modgate-selftest';
+export const TOKEN_AUDIENCE = 'modgate-selftest';
 
 const KEY_ID = 'selftest';
 
@@ -55,8 +55,11 @@ export const ROLES_FILE = {
 /** What the other issuer calls the role `keeper`. */
 export const OTHER_ROLE_NAME = 'partner-keeper';
 
-/** The issuers file. The keys are in `jwks.json` beside it, the secret in `client.secret`. */
-export function describeIssuers(introspectionUrl: string) {
+/**
+ * The issuers file. The keys are in `jwks.json` beside it, the secret in `client.secret`.
+ * @param signInUrls issuers at which people sign in
+ */
+export function describeIssuers(introspectionUrl: string, signInUrls: readonly string[]) {
   const actor = { kind: 'service' };
   return {
     issuers: [
@@ -79,6 +82,13 @@ export function describeIssuers(introspectionUrl: string) {
         jwks: { file: './jwks.json' },
         actor: { ...actor, roles: ['roles'], role_values: { [OTHER_ROLE_NAME]: 'keeper' } },
       },
+      ...signInUrls.map((url) => ({
+        issuer: url,
+        audience: TOKEN_AUDIENCE,
+        algorithms: ['RS256'],
+        jwks: { file: './jwks.json' },
+        actor,
+      })),
     ],
     introspection: [
       {
@@ -100,6 +110,12 @@ export function encodePart(value: object | string): string {
   return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString(
     'base64url',
   );
+}
+
+/** A complete token of the issuer, or of another key with its name. */
+export function signClaims(claims: object, key: KeyObject): string {
+  const text = `${encodePart(VALID_HEADER)}.${encodePart(claims)}`;
+  return `${text}.${signRs256(text, key)}`;
 }
 
 export function signRs256(signed: string, key: KeyObject): string {

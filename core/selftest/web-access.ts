@@ -12,12 +12,15 @@ export const KEY_HEADER = 'x-selftest-key';
 /** A module that only users may call. */
 export const USERS_MODULE = 'users';
 
+/** A surface that answers with the headers that it sees. */
+export const ECHO_SURFACE = 'echo';
+
 export const WEB_CONFIG_FILE = 'modgate.yaml';
 
 const AUTHENTICATOR = 'selftest-cookie';
 
 /** Written with absolute imports: the folder has no packages. */
-const ENTRY = `import { defineAuthenticator } from ${JSON.stringify(import.meta.resolve('../contract/index.js'))};
+const ENTRY = `import { defineAuthenticator, defineSurface } from ${JSON.stringify(import.meta.resolve('../contract/index.js'))};
 import { object } from ${JSON.stringify(import.meta.resolve('superstruct'))};
 const actor = { kind: 'service', id: 'page', scopes: new Set(['shop.use']) };
 const authenticate = ({ headers }) =>
@@ -30,11 +33,28 @@ export default {
       open: () => ({ name: '${AUTHENTICATOR}', reads: ['cookie'], challenges: ['Session'], authenticate }),
     }),
   ],
+  surfaces: [
+    defineSurface({
+      name: '${ECHO_SURFACE}',
+      prefix: '/${ECHO_SURFACE}',
+      config: object({}),
+      open: () => ({ fetch: async ({ headers }) => Response.json(Object.fromEntries(headers)) }),
+    }),
+  ],
 };
 `;
 
-/** Lets pages and API keys call the host: a plugin that reads a cookie, a module for users, and the settings. */
-export function writeWebAccess(directory: string, manifest: object, endpoint: string): void {
+/**
+ * Lets pages, people and API keys call the host: a plugin that reads a cookie and has a surface, a module for
+ * users, and the settings.
+ * @param oidc the issuers at which people sign in to the console
+ */
+export function writeWebAccess(
+  directory: string,
+  manifest: object,
+  endpoint: string,
+  oidc: readonly object[],
+): void {
   const plugin = join(directory, 'plugins', AUTHENTICATOR);
   mkdirSync(plugin, { recursive: true });
   writeFileSync(join(plugin, 'index.mjs'), ENTRY);
@@ -43,6 +63,7 @@ export function writeWebAccess(directory: string, manifest: object, endpoint: st
     JSON.stringify({
       ...{ name: AUTHENTICATOR, version: '1.0.0', contract: 1, entry: './index.mjs' },
       authenticators: [AUTHENTICATOR],
+      surfaces: [ECHO_SURFACE],
     }),
   );
   writeFileSync(
@@ -59,6 +80,7 @@ export function writeWebAccess(directory: string, manifest: object, endpoint: st
     'token-header': KEY_HEADER,
     'public-url': PUBLIC_URL,
     cors: { origins: [ALLOWED_ORIGIN], credentials: true },
+    surfaces: { [ECHO_SURFACE]: { enabled: true }, console: { oidc } },
   };
   // JSON is YAML.
   writeFileSync(join(directory, WEB_CONFIG_FILE), JSON.stringify(settings));

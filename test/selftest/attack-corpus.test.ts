@@ -3,6 +3,7 @@ import { ATTACK_CLASSES } from '../../core/selftest/attack-case.js';
 import { ATTACK_CORPUS } from '../../core/selftest/attack-corpus.js';
 import { type OwnHost, startOwnHost } from '../../core/selftest/own-host.js';
 import { type AttackResult, runAttacks } from '../../core/selftest/run-attacks.js';
+import { aimAt } from '../support/selftest/aim-at.js';
 import { startCarelessConsole } from '../support/selftest/careless-console.js';
 import {
   startLeakingHost,
@@ -69,7 +70,7 @@ describe('attack corpus', function () {
     const secrets = [...(own?.secrets ?? []), ...Object.values(own?.tokens ?? {})];
     expect(secrets).to.have.length.above(7);
     for (const secret of secrets) expect(host.output()).not.to.include(secret);
-    // Two modules are rejected, because their plugins have code outside their folders.
+    // Modules are rejected: for plugins with code outside their folders, and for a password in a URL.
     const errors = host
       .output()
       .split('\n')
@@ -92,9 +93,8 @@ describe('attack corpus', function () {
 
     const attackWeak = async (name: string, weakHost: WeakHost) => {
       weak.push(weakHost);
-      const address = { host: '127.0.0.1', port: weakHost.port };
       const attacks = ATTACKED.filter(({ id }) => weakHostOf(id) === name);
-      for (const result of await runAttacks(attacks, { ...host.scene, address })) {
+      for (const result of await runAttacks(attacks, aimAt(host.scene, weakHost.port))) {
         failures.set(result.attack.id, result);
       }
     };
@@ -119,9 +119,8 @@ describe('attack corpus', function () {
     it('for a host whose response time reveals a token', async () => {
       const leaking = await startLeakingHost(host.scene.token ?? '');
       weak.push(leaking);
-      const address = { host: '127.0.0.1', port: leaking.port };
       const attacks = ATTACK_CORPUS.filter((attack) => attack.class === 'timing');
-      const results = await runAttacks(attacks, { ...host.scene, address });
+      const results = await runAttacks(attacks, aimAt(host.scene, leaking.port));
       expect(
         results.map(({ reason }) => /^took .+ ms instead of .+ ms$/.test(reason ?? '')),
       ).to.deep.equal([true, true]);
@@ -130,9 +129,9 @@ describe('attack corpus', function () {
     it('for a host that rejects slowly', async () => {
       const sluggish = await startSluggishHost(6_000);
       weak.push(sluggish);
-      const address = { host: '127.0.0.1', port: sluggish.port };
       const [one] = ATTACK_CORPUS.filter((attack) => attack.class === 'redos');
-      const [result] = await runAttacks(one === undefined ? [] : [one], { ...host.scene, address });
+      const attacks = one === undefined ? [] : [one];
+      const [result] = await runAttacks(attacks, aimAt(host.scene, sluggish.port));
       expect(result?.verdict).to.equal('failed');
       expect(result?.reason).to.match(/^took \d+ ms$/);
     });

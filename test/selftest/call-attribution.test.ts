@@ -4,6 +4,7 @@ import { ATTACK_CORPUS } from '../../core/selftest/attack-corpus.js';
 import { type OwnHost, startOwnHost } from '../../core/selftest/own-host.js';
 import { type AttackResult, runAttacks } from '../../core/selftest/run-attacks.js';
 import { requireOwn } from '../../core/selftest/scene.js';
+import { aimAt } from '../support/selftest/aim-at.js';
 import { listen } from '../support/selftest/weak-host.js';
 
 /** One for each way in which a case looks at what the servers have received. */
@@ -64,11 +65,8 @@ describe('calls that providers receive during attacks', function () {
       });
     });
     try {
-      const address = { host: '127.0.0.1', port: weak.port };
-      const results = await runAttacks(select(['path-dot-dot', 'web-forged-null']), {
-        ...own.scene,
-        address,
-      });
+      const attacks = select(['path-dot-dot', 'web-forged-null']);
+      const results = await runAttacks(attacks, aimAt(own.scene, weak.port));
       expect(results.map(toText)).to.deep.equal([
         'path-dot-dot failed the provider was called: /late',
         'web-forged-null held',

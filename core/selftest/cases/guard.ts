@@ -1,6 +1,7 @@
 import type { Attack } from '../attack-case.js';
-import { sendOnce } from '../expectations.js';
+import { expectLimited } from '../expectations.js';
 import type { RawHeader } from '../raw-http.js';
+import { readRecordedHeader } from '../recording-provider.js';
 import { type CraftedRequest, craftMark, craftRequest } from '../request-bytes.js';
 import { type OwnToken, requireOwn } from '../scene.js';
 
@@ -95,6 +96,10 @@ const BAD_CREDENTIALS: readonly (readonly [
   ['actor', 'the actor header of the host', () => [['modgate-actor', 'system:root']]],
 ];
 
+/** Each module has the route `/public`; in this one it needs no credentials. */
+export const PUBLIC_MODULE = 'open';
+const PUBLIC_ROUTE = `/modules/${PUBLIC_MODULE}/http/public`;
+
 /** The only address that may call the module `fenced`; no attack comes from it. */
 export const FENCED_ADDRESS = '192.0.2.1';
 
@@ -108,9 +113,6 @@ const CLAIMED_ADDRESSES: readonly (readonly [name: string, headers: readonly Raw
   ['x-client-ip', [['x-client-ip', FENCED_ADDRESS]]],
   ['modgate', [['modgate-client', FENCED_ADDRESS]]],
 ];
-
-/** Far more than the host allows at once. */
-const GUESSES = 100;
 
 export const GUARD_CASES: readonly Attack[] = [
   ...METHODS.map(
@@ -144,6 +146,30 @@ export const GUARD_CASES: readonly Attack[] = [
       rejected: 403,
     }),
   ),
+  rejectPublic('route', 'another route of a module with a public one', {
+    target: `/modules/${PUBLIC_MODULE}/http/items`,
+  }),
+  rejectPublic('module', 'a public route in a module that is not public', {
+    target: '/modules/shop/http/public',
+  }),
+  rejectPublic('bridge', 'the console bridge of a public module', {
+    method: 'POST',
+    target: `/modules/${PUBLIC_MODULE}/http/console-bridge/desk.config`,
+    body: '{}',
+  }),
+  rejectPublic('credential', 'a wrong credential on a public route', {
+    target: PUBLIC_ROUTE,
+    headers: [['authorization', 'Bearer wrong']],
+  }),
+  {
+    id: 'guard-public-actor',
+    title: 'a caller without credentials who claims to be another on a public route',
+    send: { target: PUBLIC_ROUTE, token: null, headers: [['modgate-actor', 'system:root']] },
+    forwarded: (recorded) => {
+      const actor = readRecordedHeader(recorded, 'modgate-actor').join();
+      return actor === 'anonymous:anonymous' ? null : `the provider received the actor ${actor}`;
+    },
+  },
   {
     id: 'guard-credential-query',
     title: 'a token in the query',
@@ -184,15 +210,9 @@ export const GUARD_CASES: readonly Attack[] = [
   {
     id: 'guard-explain-guess',
     title: 'tokens guessed through GET /explain are limited',
-    attack: async (scene) => {
-      for (let guess = 0; guess < GUESSES; guess += 1) {
-        const bytes = craftRequest(scene, explain('explainer', `guess-${guess}`));
-        const response = await sendOnce(scene, bytes);
-        if (typeof response === 'string') return response;
-        if (response.status === 429) return null;
-        if (response.status !== 200) return `responded with ${response.status} instead of 200`;
-      }
-      return `the host explained ${GUESSES} tokens`;
+    attack: (scene) => {
+      const guess = (index: number) => craftRequest(scene, explain('explainer', `guess-${index}`));
+      return expectLimited(scene, guess, 200);
     },
   },
   {
@@ -228,6 +248,10 @@ export const GUARD_CASES: readonly Attack[] = [
 function anonymous(name: string, title: string, request: CraftedRequest): Attack {
   const id = `guard-${name}`;
   return { id, title, needs: 'nothing', send: { ...request, token: null }, rejected: 401 };
+}
+
+function rejectPublic(name: string, title: string, request: CraftedRequest): Attack {
+  return { id: `guard-public-${name}`, title, send: { ...request, token: null }, rejected: 401 };
 }
 
 function explain(as: OwnToken, explained: string): CraftedRequest {

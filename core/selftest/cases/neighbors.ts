@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Attack, Verdict } from '../attack-case.js';
-import { sendOnce } from '../expectations.js';
+import { expectStatus, sendOnce } from '../expectations.js';
 import { RawConnection } from '../raw-http.js';
 import { craftRequest } from '../request-bytes.js';
 import { requireOwn, type Scene } from '../scene.js';
-import { encodePart, signRs256, type TokenIssuer, VALID_HEADER } from '../signed-tokens.js';
+import { signClaims, type TokenIssuer } from '../signed-tokens.js';
 
 const OVERLOADED = 'overloaded';
 const HELD = 'the host holds all responses';
@@ -22,6 +22,16 @@ const UNREAD = 5;
 const UNREAD_ATTEMPTS = 50;
 /** For longer than it takes to send them, the host must have no room for another. */
 const UNREAD_MS = 1500;
+
+/** Each item is checked 500 times: a host that does it on its event loop is held for a second. */
+export const COSTLY_SCHEMA = {
+  items: { allOf: Array.from({ length: 500 }, () => ({ type: 'number' })) },
+};
+const COSTLY_BODY = `[${'1,'.repeat(32_000)}1]`;
+/** At the same time. */
+const COSTLY_CHECKS = 4;
+/** In turn: more than a host could serve before the bodies arrive and between the checks. */
+const COSTLY_NEIGHBORS = 50;
 
 export const NEIGHBOR_CASES: readonly Attack[] = [
   {
@@ -75,6 +85,26 @@ export const NEIGHBOR_CASES: readonly Attack[] = [
       } finally {
         for (const connection of connections) connection.destroy();
       }
+    },
+  },
+  {
+    ...describe('schema', 'bodies that are costly to check by a schema do not delay other callers'),
+    attack: async (scene) => {
+      const costly = craftRequest(scene, { method: 'POST', path: '/costly', body: COSTLY_BODY });
+      const token = signNeighbor(requireOwn(scene).issuer);
+      let isOver = false;
+      const checks = Promise.all(
+        Array.from({ length: COSTLY_CHECKS }, () => sendOnce(scene, costly)),
+      ).then(() => {
+        isOver = true;
+      });
+      for (let count = 0; count < COSTLY_NEIGHBORS; count += 1) {
+        const failure = await expectStatus(scene, scene.base + scene.route, 200, token);
+        if (failure !== null) return failure;
+      }
+      const wasOver = isOver;
+      await checks;
+      return wasOver ? 'another caller waited until the checks had ended' : null;
     },
   },
   sendTokens(
@@ -138,22 +168,7 @@ async function expectRoom(scene: Scene, bytes: Buffer): Promise<Verdict> {
 
 /** A token of another caller with the same scopes. */
 function signNeighbor(issuer: TokenIssuer): string {
-  const claims = { ...issuer.claims(), sub: 'neighbor' };
-  const text = `${encodePart(VALID_HEADER)}.${encodePart(claims)}`;
-  return `${text}.${signRs256(text, issuer.key)}`;
-}
-
-async function expectStatus(
-  scene: Scene,
-  target: string,
-  status: number,
-  token: string | null = scene.token,
-): Promise<Verdict> {
-  const response = await sendOnce(scene, craftRequest(scene, { target, token }));
-  if (typeof response === 'string') return `${target}: ${response}`;
-  return response.status === status
-    ? null
-    : `${target} responded with ${response.status} instead of ${status}`;
+  return signClaims({ ...issuer.claims(), sub: 'neighbor' }, issuer.key);
 }
 
 function describe(name: string, title: string) {

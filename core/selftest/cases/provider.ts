@@ -1,9 +1,17 @@
 import type { Attack, AttackClass, Verdict } from '../attack-case.js';
 import { expectNoSecrets, parseObject, sendOnce } from '../expectations.js';
-import { headerValues } from '../raw-http.js';
+import { headerValues, type RawHeader } from '../raw-http.js';
 import { REJECTED_RESPONSES, STRIPPED_RESPONSES } from '../raw-responses.js';
-import { craftRequest } from '../request-bytes.js';
+import { type CraftedRequest, craftRequest } from '../request-bytes.js';
 import { listReceived, requireOwn, type Scene } from '../scene.js';
+import { ECHO_SURFACE, KEY_HEADER } from '../web-access.js';
+
+/** Its provider repeats the credential of the host, and its errors and bodies are passed on and kept. */
+export const ECHOING_MODULE = 'echoing';
+/** Its descriptor has the URL of an endpoint with a password. */
+export const REFUSED_MODULE = 'refused';
+/** A record is kept after the response. */
+const RECORD_DEADLINE_MS = 10_000;
 
 interface Row {
   readonly class: AttackClass;
@@ -124,6 +132,43 @@ export const PROVIDER_CASES: readonly Attack[] = [
       return typeof response === 'string' ? response : expectNoSecrets(scene, response);
     },
   },
+  {
+    ...describe({
+      class: 'leak',
+      name: 'sentence',
+      title: "the host's credentials in a sentence of the provider, and in its record",
+    }),
+    attack: async (scene) => {
+      const target = `/modules/${ECHOING_MODULE}/http/answers/sentence`;
+      const response = await sendOnce(scene, craftRequest(scene, { target }));
+      if (typeof response === 'string') return response;
+      if (response.status !== 422) return `responded with ${response.status} instead of 422`;
+      return expectNoSecrets(scene, response) ?? (await expectCleanRecord(scene));
+    },
+  },
+  {
+    ...describe({
+      class: 'leak',
+      name: 'descriptor',
+      title: 'the password in a URL of a rejected descriptor',
+    }),
+    attack: (scene) => expectClean(scene, `/descriptors?module=${REFUSED_MODULE}`, 'endpoints'),
+  },
+  ...['authorization', KEY_HEADER].map(
+    (name): Attack => ({
+      ...describe({
+        class: 'leak',
+        name: `surface-${name}`,
+        title: `the credential of a caller in ${name} at a surface of a plugin`,
+      }),
+      attack: (scene) => {
+        const token = `${scene.token}`;
+        const credential = [name, name === KEY_HEADER ? token : `Bearer ${token}`] as const;
+        const headers: RawHeader[] = [credential, ['x-seen', 'by-the-surface']];
+        return expectClean(scene, `/${ECHO_SURFACE}`, 'by-the-surface', { token: null, headers });
+      },
+    }),
+  ),
   ...['/modules', '/manifests', '/calls', '/metrics', '/problems/not_found'].map(
     (path): Attack => ({
       ...describe({
@@ -181,6 +226,31 @@ async function expectStripped(scene: Scene, kind: string): Promise<Verdict> {
   if (other !== undefined) return `the client received ${other[0]}`;
   const data = JSON.stringify(parseObject(response.body)?.['data']);
   return data === '{"ok":true}' ? null : 'the client received another value';
+}
+
+/** Expects a 200 with this text and without secrets. */
+async function expectClean(
+  scene: Scene,
+  target: string,
+  text: string,
+  request: CraftedRequest = {},
+): Promise<Verdict> {
+  const response = await sendOnce(scene, craftRequest(scene, { target, ...request }));
+  if (typeof response === 'string') return response;
+  if (response.status !== 200) return `responded with ${response.status} instead of 200`;
+  const isShown = response.body.includes(text);
+  return isShown ? expectNoSecrets(scene, response) : `the response does not have ${text}`;
+}
+
+/** Expects a record of the attack with the body of the response, and without secrets. */
+async function expectCleanRecord(scene: Scene): Promise<Verdict> {
+  const target = `/calls?request_id=${scene.mark}`;
+  const deadline = performance.now() + RECORD_DEADLINE_MS;
+  for (;;) {
+    const verdict = await expectClean(scene, target, 'has expired');
+    if (verdict === null || performance.now() > deadline) return verdict;
+    if (!verdict.startsWith('the response does not have')) return verdict;
+  }
 }
 
 function callProvider(scene: Scene, kind: string) {

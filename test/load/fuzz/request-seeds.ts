@@ -144,7 +144,7 @@ async function recordAttacks(token: string): Promise<Buffer[]> {
     base: '/modules/shop/http',
     route: '/items',
     token,
-    own: describeOwn(token),
+    own: describeOwn(token, port),
     mark: '',
     lateChecks: [],
   });
@@ -153,7 +153,7 @@ async function recordAttacks(token: string): Promise<Buffer[]> {
 }
 
 /** Its providers are never called, because the server closes every connection. */
-function describeOwn(token: string): OwnScene {
+function describeOwn(token: string, port: number): OwnScene {
   const provider: RecordingProvider = {
     url: 'http://127.0.0.1:9',
     port: 9,
@@ -167,6 +167,11 @@ function describeOwn(token: string): OwnScene {
     introspection: provider,
     issuer: createTokenIssuer(),
     tokens: new Proxy({} as OwnScene['tokens'], { get: () => token }),
+    signIn: {
+      ...{ issuer: provider.url, slowIssuer: provider.url, settings: [] },
+      ...{ countExchanges: () => 0, release: () => {} },
+    },
+    bounded: { host: '127.0.0.1', port },
     secrets: [],
     console: { release: digest, ui: digest },
   };

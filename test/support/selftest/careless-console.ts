@@ -10,7 +10,7 @@ interface CarelessSession {
 /**
  * A host whose console works, and has every weakness that the attacks on it look for: the cookie is chosen by
  * the browser, holds the token, is readable by scripts, counts everywhere, for every origin and after the
- * sign-out, as do its digest, its id and bearer tokens; pages may be framed and have no policy.
+ * sign-out, as do its digest, its id and bearer tokens; pages may be framed and have no policy; any answer of an issuer makes a session.
  */
 export function startCarelessConsole(): Promise<WeakHost> {
   const sessions = new Map<string, CarelessSession>();
@@ -33,6 +33,15 @@ function answer(
     const value = cookies[0] ?? Buffer.from(`session:${token}`).toString('base64url');
     sessions.set(value, { id: `ses_${sessions.size}`, token });
     response.writeHead(204, { 'set-cookie': `modgate=${value}; Path=/` }).end();
+    return;
+  }
+  if (route.startsWith('GET /console/api/oidc/start?')) {
+    const location = 'http://a/?state=a&nonce=a&redirect_uri=http://a/console/api/oidc/callback';
+    response.writeHead(302, { location, 'set-cookie': 'modgate-oidc=a' }).end();
+    return;
+  }
+  if (route.startsWith('GET /console/api/oidc/callback?')) {
+    response.writeHead(302, { location: '/console', 'set-cookie': 'modgate=a' }).end();
     return;
   }
   const found = [...sessions].find(([value, { id }]) =>

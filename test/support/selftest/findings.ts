@@ -9,6 +9,8 @@ interface Finding {
   readonly weakened: string;
 }
 
+const listNames = (start: string) =>
+  ATTACK_CORPUS.map(({ id }) => id).filter((id) => id.startsWith(start));
 const listClass = (name: string) =>
   ATTACK_CORPUS.filter((attack) => attack.class === name).map(({ id }) => id);
 
@@ -144,5 +146,55 @@ export const FINDINGS: readonly Finding[] = [
       ...['cross-module-config-route-write', 'cross-module-config-action-write'],
     ],
     weakened: 'opens configuration to every capability',
+  },
+  {
+    subject: 'addresses that a module does not allow',
+    cases: listNames('guard-address-'),
+    weakened: 'checks no addresses',
+  },
+  {
+    subject: 'what a public route does not open',
+    cases: listNames('guard-public-').filter((id) => id !== 'guard-public-actor'),
+    weakened: 'opens a module where one route is public',
+  },
+  {
+    subject: 'wrong credentials from one address without a bound',
+    cases: ['guard-failures'],
+    weakened: 'counts no wrong credentials',
+  },
+  {
+    subject: 'requests of one actor without a bound',
+    cases: ['neighbors-actor-rate'],
+    weakened: 'counts no requests of an actor',
+  },
+  {
+    subject: 'bodies that were checked by a schema while all others waited',
+    cases: ['neighbors-schema'],
+    weakened: 'checks bodies on its event loop',
+  },
+  {
+    subject: 'an ID token with another signature, and the answer to another sign-in',
+    cases: ['console-oidc-forged', 'console-oidc-state', 'console-oidc-replayed'],
+    weakened: 'takes any answer of an issuer',
+  },
+  {
+    subject: 'one answer of an issuer, which made 2,000 requests with the secret',
+    cases: ['console-oidc-replayed'],
+    weakened: 'exchanges a code again',
+  },
+  {
+    subject: 'sign-ins that wait for a slow issuer, which took the room of others',
+    cases: ['console-oidc-slow'],
+    weakened: 'lets any number wait for an issuer',
+  },
+  {
+    subject: 'credentials of the host, which a provider or a rejected file repeats',
+    cases: ['leak-sentence', 'leak-descriptor'],
+    weakened: 'masks nothing',
+  },
+  {
+    subject: 'credentials of callers, which surfaces of plugins could read',
+    cases: listNames('leak-surface-'),
+    weakened: 'shows surfaces every header',
   },
 ];

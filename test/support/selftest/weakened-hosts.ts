@@ -13,17 +13,22 @@ interface Weakness {
   readonly isGreedy?: boolean;
 }
 
-/** Ports on loopback. */
+/** Ports on loopback, and a secret. */
 interface Surroundings {
   readonly host: number;
   readonly provider: number;
   readonly introspection: number;
+  /** Of the issuer at which people sign in to the console. */
+  readonly issuer: number;
+  /** What the host must not show. */
+  readonly secret: string;
 }
 
 const TRIPPING_FAILURES = 5;
 const REPEATED = /"a":1,"a":2|"b":1,"\\u0062":2/;
 /** Granted permissions of the module `desk` that do not write its configuration. */
 const OTHERS = /desk\.(?:values|sync)|shop\.use/;
+const CALLBACK = /^GET \/console\/api\/oidc\/callback\S*\?code=([^&]+)/;
 const UPGRADE = /^(?:connection: upgrade|upgrade:|http2-settings:).*\r\n/gim;
 
 /** One weakness each. The first one has none: a proxy alone changes no result. */
@@ -61,7 +66,7 @@ const WEAKNESSES: Readonly<Record<string, (ports: Surroundings) => Weakness>> = 
       /^GET \/metrics [^\r]*\r\nhost: evil\.test/.test(text) ? formatOk('') : null,
   }),
   'explains without a limit': () => ({
-    changeResponse: (text) => text.replace(/^HTTP\/1\.1 429 .*/, 'HTTP/1.1 200 OK'),
+    changeResponse: (text) => changeLimited(text, 'guard-explain-guess', '200 OK'),
   }),
   'takes a proxy for a client': () => ({
     respond: async (text) =>
@@ -132,6 +137,51 @@ const WEAKNESSES: Readonly<Record<string, (ports: Surroundings) => Weakness>> = 
           )
         : text,
   }),
+  'checks no addresses': () => ({
+    changeRequest: (text) => text.replace('/modules/fenced/', '/modules/shop/'),
+  }),
+  'opens a module where one route is public': () => ({
+    respond: async (text) => {
+      const isOpened =
+        /^\S+ \/modules\/(?:open|shop)\/http\/(?:public|items|console-bridge\S*) HTTP/;
+      const isKnown = /^authorization: Bearer (?!wrong)|^modgate-actor: /im.test(text);
+      return isOpened.test(text) && !isKnown ? formatOk('{}') : null;
+    },
+  }),
+  'counts no wrong credentials': () => ({
+    changeResponse: (text) => changeLimited(text, 'guard-failures', '401 Unauthorized'),
+  }),
+  'counts no requests of an actor': () => ({
+    changeResponse: (text) => changeLimited(text, 'neighbors-actor-rate', '403 Forbidden'),
+  }),
+  'checks bodies on its event loop': createHolding,
+  'takes any answer of an issuer': () => ({
+    respond: async (text) =>
+      CALLBACK.test(text)
+        ? 'HTTP/1.1 302 Found\r\nset-cookie: modgate=a\r\ncontent-length: 0\r\n\r\n'
+        : null,
+  }),
+  'exchanges a code again': ({ issuer }) => ({
+    respond: async (text) => {
+      const code = CALLBACK.exec(text)?.[1];
+      if (code === undefined) return null;
+      const head = `POST /token HTTP/1.0\r\ncontent-length: ${code.length + 5}\r\n\r\n`;
+      await exchange(issuer, `${head}code=${code}`);
+      return null;
+    },
+  }),
+  'lets any number wait for an issuer': () => ({
+    respond: async (text) =>
+      /^GET \/console\/api\/oidc\/start\?issuer=\S*slow /.test(text)
+        ? formatOk('').replace('200 OK', '503 Unavailable')
+        : null,
+  }),
+  'masks nothing': ({ secret }) => ({
+    changeResponse: (text) => changeBody(text, (body) => body.replaceAll('[redacted]', secret)),
+  }),
+  'shows surfaces every header': () => ({
+    respond: async (text) => (text.startsWith('GET /echo ') ? formatOk(text) : null),
+  }),
   'forwards trace headers unchecked': ({ provider }) => ({
     respond: async (text) =>
       /^tracestate: /im.test(text)
@@ -188,6 +238,35 @@ function createTripping(): Weakness {
       return failures > TRIPPING_FAILURES ? formatOk('').replace('200 OK', '502 No') : null;
     },
   };
+}
+
+/** Serves nobody else until the costly bodies have their responses. */
+function createHolding(): Weakness {
+  let checks = 0;
+  let waiting: (() => void)[] = [];
+  return {
+    respond: async (text) => {
+      if (/^POST \S+\/costly /.test(text)) checks += 1;
+      else if (checks > 0 && text.startsWith('GET ')) {
+        await new Promise<void>((resolve) => waiting.push(resolve));
+      }
+      return null;
+    },
+    changeResponse: (text) => {
+      if (/^HTTP\/1\.1 400 .*\r\nx-request-id: neighbors-schema\./is.test(text)) checks -= 1;
+      if (checks === 0) {
+        for (const resolve of waiting) resolve();
+        waiting = [];
+      }
+      return text;
+    },
+  };
+}
+
+/** Another status in place of 429 for one attack. */
+function changeLimited(text: string, attack: string, status: string): string {
+  const isOfAttack = text.includes(`x-request-id: ${attack}.`);
+  return isOfAttack ? text.replace(/^HTTP\/1\.1 429 .*/, `HTTP/1.1 ${status}`) : text;
 }
 
 function changeBody(text: string, change: (body: string) => string): string {

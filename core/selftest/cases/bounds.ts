@@ -1,0 +1,48 @@
+import type { Attack } from '../attack-case.js';
+import { expectLimited, expectStatus } from '../expectations.js';
+import { craftRequest } from '../request-bytes.js';
+import { requireOwn, type Scene } from '../scene.js';
+
+/** Of the second host: far below what the attacks send. */
+export const BOUNDED_ARGS: readonly string[] = [
+  ...['--auth-failures', '5'],
+  ...['--actor-rate', '1', '--actor-burst', '10'],
+];
+
+/** Attacks on bounds that only the second host of the selftest has. */
+export const BOUNDS_CASES: readonly Attack[] = [
+  {
+    id: 'guard-failures',
+    title: 'wrong credentials from one address beyond --auth-failures are not checked',
+    attack: async (given) => {
+      const scene = toBounded(given);
+      const target = scene.base + scene.route;
+      const guess = (index: number) =>
+        craftRequest(scene, { token: `guess-${scene.mark}-${index}` });
+      return (
+        (await expectStatus(scene, target, 200)) ??
+        (await expectLimited(scene, guess, 401)) ??
+        (await expectStatus(scene, target, 401, null)) ??
+        // It was accepted before.
+        (await expectStatus(scene, target, 200))
+      );
+    },
+  },
+  {
+    id: 'neighbors-actor-rate',
+    title: 'requests of one actor beyond --actor-rate are rejected, those of others served',
+    attack: async (given) => {
+      const scene = toBounded(given);
+      const request = craftRequest(scene, { as: 'stranger' });
+      return (
+        (await expectLimited(scene, () => request, 403)) ??
+        (await expectStatus(scene, scene.base + scene.route, 200))
+      );
+    },
+  },
+];
+
+function toBounded(scene: Scene): Scene {
+  const { bounded } = requireOwn(scene);
+  return { ...scene, address: bounded, authority: `${bounded.host}:${bounded.port}` };
+}

@@ -1,0 +1,214 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { FENCED_ADDRESS, PUBLIC_MODULE } from './cases/guard.js';
+import {
+  MOUNT_HOST,
+  MOUNT_PATH,
+  MOUNTED_MODULE,
+  SHADOWED_PATH,
+  SHADOWING_MODULE,
+} from './cases/mounts.js';
+import { COSTLY_SCHEMA } from './cases/neighbors.js';
+import { ECHOING_MODULE, REFUSED_MODULE } from './cases/provider.js';
+import { authority } from './certificates.js';
+import { LARGE_RESPONSE_BYTES } from './response-scripts.js';
+
+const UI = `sha256:${'1'.repeat(64)}`;
+const RELEASE = `sha256:${'2'.repeat(64)}`;
+/** The console of the module `desk`, for the bridge. */
+export const DESK_CONSOLE = { release: RELEASE, ui: UI };
+/** A key that no certificate of the selftest has. */
+const OTHER_PIN = Buffer.alloc(32, 3).toString('base64');
+/** The variable that holds the credential for the providers. */
+export const CREDENTIAL_VARIABLE = 'SELFTEST_CREDENTIAL';
+
+/** Each of its bindings repeats the context of the console. */
+const CONTRIBUTION = {
+  target: 'selftest',
+  label: 'Sync',
+  action: {
+    kind: 'admin_action',
+    module: 'desk',
+    name: 'sync',
+    input_bindings: Array.from({ length: 100 }, (_, index) => ({
+      input: `text_${index}`,
+      value: { kind: 'slot_context', path: 'text' },
+    })),
+  },
+};
+
+/** The capabilities of an action, of reading and of writing the configuration, and of the routes. */
+const DESK_GRANTS = ['desk.sync', 'desk.values', 'desk.config', 'shop.use'];
+
+/** In each pair the first route is closed to `owner`, and the second must not stand for it. */
+const PATH_ROUTES = [
+  { method: 'GET', path: '/reports/', capability: 'shop.locked' },
+  { method: 'GET', path: '/reports', capability: 'shop.use' },
+  { method: 'GET', path: '/docs/secret.json', capability: 'shop.locked' },
+  { method: 'GET', path: '/docs/{id}.json', capability: 'shop.use' },
+  {
+    method: 'GET',
+    path: '/queues/{vhost}',
+    capability: 'shop.use',
+    operation: { encoded: ['vhost'] },
+  },
+];
+
+/** References between them multiply at each step. */
+const SHARED_SCHEMAS = {
+  Item: {
+    properties: { name: { type: 'string' }, next: { $ref: 'manifest:schemas/Item' } },
+    if: { required: ['deep'] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { $ref: 'manifest:schemas/Step0' },
+  },
+  ...Object.fromEntries(
+    Array.from({ length: 40 }, (_, index) => {
+      const next = { $ref: `manifest:schemas/Step${index + 1}` };
+      return [`Step${index}`, { allOf: [next, next] }];
+    }),
+  ),
+  Step40: { type: 'object' },
+};
+
+const CREDENTIAL = { auth: { bearer: `env:${CREDENTIAL_VARIABLE}` } };
+const TLS = { tls: { ca: './authority.pem' } };
+const CONFIGS: Readonly<Record<string, object>> = {
+  shop: CREDENTIAL,
+  [ECHOING_MODULE]: CREDENTIAL,
+  'tls-good': TLS,
+  'tls-elsewhere': TLS,
+  'tls-expired': TLS,
+  'tls-old': TLS,
+  'tls-pin': { tls: { ...TLS.tls, pin_sha256: OTHER_PIN } },
+};
+
+/** Writes `modules.d` with a descriptor for each endpoint, and one that the host rejects. */
+export function writeModules(
+  directory: string,
+  endpoints: Readonly<Record<string, string>>,
+  password: string,
+): void {
+  writeDescriptors(directory, endpoints);
+  const refused = {
+    kind: 'http',
+    config: { endpoints: [`http://selftest:${password}@127.0.0.1`] },
+  };
+  writeDescriptor(directory, { module: REFUSED_MODULE, provider: refused });
+}
+
+function writeDescriptors(directory: string, endpoints: Readonly<Record<string, string>>): void {
+  const folder = join(directory, 'modules.d');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'authority.pem'), authority);
+  for (const [module, url] of Object.entries(endpoints)) {
+    const descriptor = {
+      module,
+      provider: { kind: 'http', config: { endpoints: [url], ...CONFIGS[module] } },
+      manifest: { inline: describeManifest(module) },
+      // The other modules keep serving whatever their provider sends.
+      ...(module !== 'fragile' && { breaker: { failures: 1000 } }),
+      ...(module === MOUNTED_MODULE && {
+        mount: [{ path: MOUNT_PATH }, { host: MOUNT_HOST, path: '/' }],
+      }),
+      ...(module === SHADOWING_MODULE && { mount: [{ path: SHADOWED_PATH }] }),
+      ...(module === ECHOING_MODULE && {
+        provider_errors: 'passthrough',
+        records: { capture_bytes: 4096 },
+      }),
+      ...(module === PUBLIC_MODULE && { public: true }),
+      ...(module === 'fenced' && { allow: { addresses: [FENCED_ADDRESS] } }),
+      ...(module === 'raw' && { responses: { mode: 'raw' } }),
+      ...(module === 'desk' && {
+        console: { release: RELEASE, ui: [UI], grants: DESK_GRANTS },
+        limits: { response_bytes: LARGE_RESPONSE_BYTES },
+      }),
+    };
+    writeDescriptor(directory, descriptor);
+  }
+}
+
+interface Descriptor {
+  readonly module: string;
+  readonly [member: string]: unknown;
+}
+
+function writeDescriptor(directory: string, descriptor: Descriptor): void {
+  const path = join(directory, 'modules.d', `${descriptor.module}.json`);
+  writeFileSync(path, JSON.stringify(descriptor));
+}
+
+/** Writes two plugins with code outside their folder, and a module for each. The code calls the bystander. */
+export function writePlugins(directory: string, bystander: string): void {
+  writeFileSync(join(directory, 'outside.mjs'), `await fetch('${bystander}/outside');\n`);
+  const entries = { linked: 'index.mjs', dotted: '../../outside.mjs' };
+  for (const [name, entry] of Object.entries(entries)) {
+    const folder = join(directory, 'plugins', name);
+    mkdirSync(folder, { recursive: true });
+    const plugin = { name, version: '1.0.0', contract: 1, kinds: [name], entry };
+    writeFileSync(join(folder, 'plugin.json'), JSON.stringify(plugin));
+    const descriptor = {
+      module: name,
+      provider: { kind: name, config: {} },
+      manifest: { inline: describeManifest(name) },
+    };
+    writeDescriptor(directory, descriptor);
+  }
+  symlinkSync(join(directory, 'outside.mjs'), join(directory, 'plugins', 'linked', 'index.mjs'));
+}
+
+export function describeManifest(module: string) {
+  const route = (method: string, path: string, capability = 'shop.use') => ({
+    method,
+    path,
+    capability,
+  });
+  return {
+    protocol: 'modgate.manifest.v1',
+    module_id: module,
+    capabilities: [...DESK_GRANTS, 'shop.locked', 'desk.other'],
+    http_routes: [
+      route('GET', '/items'),
+      route('POST', '/items'),
+      route('GET', '/items/{id}'),
+      route('DELETE', '/items/{id}'),
+      route('GET', '/files/{path...}'),
+      route('GET', '/answers/{kind}'),
+      route('GET', '/locked', 'shop.locked'),
+      route('POST', '/locked', 'shop.locked'),
+      route('DELETE', '/locked', 'shop.locked'),
+      {
+        ...route('POST', '/described'),
+        operation: { input_schema: { items: { $ref: 'manifest:schemas/Item' } } },
+      },
+      { ...route('GET', '/public', 'shop.locked'), access: 'public' },
+      { ...route('POST', '/costly'), operation: { input_schema: COSTLY_SCHEMA } },
+      ...(module === 'paths' ? PATH_ROUTES : []),
+    ],
+    schemas: SHARED_SCHEMAS,
+    admin: {
+      actions: [{ name: 'sync', label: 'Sync', capability: 'desk.sync', invoke_path: '/items' }],
+    },
+    ...(module === 'desk' && { console_contributions: [CONTRIBUTION] }),
+    config: {
+      read_capability: 'desk.values',
+      write_capability: 'desk.config',
+      fields: [
+        {
+          service: module,
+          key: 'size',
+          type: { kind: 'int', min: 1, max: 9 },
+          default: 1,
+          editable: true,
+        },
+        {
+          service: module,
+          key: 'secret',
+          type: { kind: 'string' },
+          editable: true,
+          sensitive: true,
+        },
+      ],
+    },
+  };
+}
