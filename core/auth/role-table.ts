@@ -1,5 +1,5 @@
 import { array, type Infer, object, optional, record } from 'superstruct';
-import { createInvalidFile, type Violation } from '../document/diagnostic.js';
+import { createInvalidFile, type DocumentSource, type Violation } from '../document/diagnostic.js';
 import { parseByStruct } from '../document/parse-file.js';
 import { matching, shortText } from '../document/structs.js';
 import { suggestName } from '../document/suggest.js';
@@ -108,6 +108,14 @@ function addTo(index: Map<string, Role[]>, key: string, role: Role): void {
  * @throws InvalidFile with the position of each violation.
  */
 export function parseRolesFile(file: string, content: string): RoleTable {
+  return readRolesFile(file, content).table;
+}
+
+/** As {@link parseRolesFile}, with the places of what the file says. */
+export function readRolesFile(
+  file: string,
+  content: string,
+): { readonly table: RoleTable; readonly source: DocumentSource } {
   const { value, source } = parseByStruct(file, content, ROLES_FILE);
   const table = new RoleTable(value.roles);
   // A later check relies on the earlier ones: with a circle, every role of it would reach itself.
@@ -115,7 +123,7 @@ export function parseRolesFile(file: string, content: string): RoleTable {
     const violations = check(table);
     if (violations.length > 0) throw createInvalidFile(violations, source);
   }
-  return table;
+  return { table, source };
 }
 
 function listNamed(role: Role, table: RoleTable): Role[] {

@@ -19,6 +19,7 @@ const SUMMARIES: Readonly<Record<string, string>> = {
   'encrypt-store': 'Encrypt sensitive values that a store holds in clear text',
   digest: 'Print the digest of a manifest',
   grants: 'Compare the grants of consoles with a manifest',
+  roles: 'List roles, their scopes and what each scope opens',
   selftest: 'Run known gateway attacks against a host and report the results',
   token: 'Create, list or revoke tokens of the tokens file',
   sessions: 'List or end sessions of the console of a running host',

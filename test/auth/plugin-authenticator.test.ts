@@ -44,6 +44,12 @@ const ANSWERS = {
   id: () => actor({ id: 'ann smith' }),
   scopes: () => actor({ scopes: ['any.use'] }),
   scope: () => actor({ scopes: new Set(['any,use']) }),
+  roles: () => actor({ roles: 'support' }),
+  role: () => actor({ roles: [7] }),
+  support: () => actor({ scopes: new Set(), roles: ['support', 'unknown'] }),
+  stranger: () => actor({ scopes: new Set(), roles: ['unknown'] }),
+  // The contract has no such member: it must not lift or set a bound.
+  bounded: () => actor({ scopes: new Set(), roles: ['support'], allowedScopes: [] }),
   uncaught: () => { setTimeout(() => { throw new Error('uncaught'); }, 1); return null; },
 };
 const one = (name, open) => defineAuthenticator({
@@ -85,6 +91,8 @@ describe('authenticators of plugins', function () {
       entry: 'export default { authenticators: [{ name: "unbranded", contract: 1 }] };',
     });
     writeFileSync(join(folder, 'tokens.json'), JSON.stringify(TOKENS));
+    const roles = { support: { scopes: ['any.use'] } };
+    writeFileSync(join(folder, 'roles.json'), JSON.stringify({ roles }));
   });
 
   after(() => rmSync(folder, { recursive: true, force: true }));
@@ -102,6 +110,7 @@ describe('authenticators of plugins', function () {
       const config = writeConfig(
         'modgate.yaml',
         'tokens: tokens.json',
+        'roles: roles.json',
         'authenticators:',
         '  - tokens',
         '  - name: acme-ldap',
@@ -133,7 +142,15 @@ describe('authenticators of plugins', function () {
       expectProblem(await ask('unknown'), 401);
     });
 
-    for (const token of ['throw', 'reject', 'undefined', 'kind', 'id', 'scopes', 'scope', 'hang']) {
+    it('adds the scopes of the roles that the plugin returns', async () => {
+      expect((await ask('support')).status).to.equal(200);
+      expect((await ask('bounded')).status).to.equal(200);
+      expectProblem(await ask('stranger'), 403);
+    });
+
+    for (const token of [
+      ...['throw', 'reject', 'undefined', 'kind', 'id', 'scopes', 'scope', 'roles', 'role', 'hang'],
+    ]) {
       it(`responds with 503 when the plugin fails: ${token}`, async () => {
         const response = await ask(token);
         expectProblem(response, 503);

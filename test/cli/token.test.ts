@@ -53,6 +53,21 @@ describe('modgate token', function () {
     });
   }
 
+  it('creates a token with roles, and lists them', async () => {
+    const token = await create('tokens.yaml', 'desk', '--role', 'support', '--role', 'support');
+    const actor = parseTokenFile('tokens.yaml', read('tokens.yaml')).get(sha256(token));
+    expect(actor).to.deep.include({ roles: ['support'], scopes: new Set() });
+    const { stdout } = await place.run(['token', 'list', '--tokens', 'tokens.yaml']);
+    expect(stdout)
+      .to.match(/EXPIRES +ROLES +SCOPES/)
+      .and.to.match(/desk .* support/);
+    const bad = await place.run(['token', 'create', 'a', '--role', 'a b', '--tokens', 't.yaml']);
+    expect(bad.code).to.equal(2);
+    expect(bad.stderr).to.equal(
+      'modgate: --role must be a name of 1 to 128 letters, digits or ._-\n',
+    );
+  });
+
   it('prints the new token on stdout only', async () => {
     const first = await create('tokens.yaml', 'a');
     const { stdout, stderr } = await place.run(
@@ -131,7 +146,7 @@ describe('modgate token', function () {
     });
     const { stdout } = await place.run(['token', 'list', '--tokens', 'tokens.yaml']);
     expect(stdout).to.match(
-      new RegExp(`billing +service +${sha256(token).slice(0, 12)} +never +crm\\.read`),
+      new RegExp(`billing +service +${sha256(token).slice(0, 12)} +never +- +crm\\.read`),
     );
     const old = await place.run(['token', 'list', '--tokens', 'old.json', '--json']);
     expect(JSON.parse(old.stdout).tokens[0]).to.include({ id: 'gone', expired: true });

@@ -27,6 +27,7 @@ import type { CommandContext } from '../command-module.js';
 import { readSettings } from '../setting-options.js';
 import { checkFiles } from './check-files.js';
 import type { CheckReport } from './check-report.js';
+import { checkRoles } from './check-roles.js';
 
 /** Stands for the file of findings about settings. */
 const SETTINGS_SUBJECT = 'settings';
@@ -55,8 +56,9 @@ export async function checkHost(
   warnOfOpenPermissions(config, log);
   await attempt(() => assertSettingsFit(config));
   const plugins = await attempt(() => openPlugins(config, settingFlag('plugins'), log));
-  const credentialHeaders = plugins === null ? [] : await checkAccess(config, findings, plugins);
-  await attempt(() => checkTls(config, log));
+  const access = plugins === null ? null : await checkAccess(config, findings, plugins);
+  const credentialHeaders = access ?? [];
+  const tls = await attempt(() => checkTls(config, log));
   await attempt(() => parseStoreKeys(context.environment[STORE_KEY_VARIABLE]));
   await attempt(() => config.store !== null && parsePostgresUrl(config.store));
   await attempt(() => readIdentityKeys(config.state));
@@ -73,6 +75,10 @@ export async function checkHost(
     });
   });
   const report = modules ?? EMPTY;
+  // Files that cannot be used are reported already.
+  if (access !== null && tls !== null) {
+    findings.add(await checkRoles(config, context.environment, modules?.files ?? null));
+  }
   return { ...report, diagnostics: [...findings.diagnostics, ...report.diagnostics] };
 }
 
@@ -99,6 +105,10 @@ class Findings {
       return null;
     }
   };
+
+  add(diagnostics: readonly Diagnostic[]): void {
+    this.diagnostics.push(...diagnostics);
+  }
 
   warn(message: string): void {
     this.#add('warning', message);
@@ -135,12 +145,12 @@ async function readEverySetting(
   return values as unknown as HostConfig;
 }
 
-/** @returns the headers that hold credentials */
+/** @returns the headers that hold credentials; `null` where the authenticators cannot be opened */
 async function checkAccess(
   config: HostConfig,
   findings: Findings,
   plugins: PluginRegistry,
-): Promise<readonly string[]> {
+): Promise<readonly string[] | null> {
   const { attempt, log } = findings;
   const surfaces = new SurfaceRegistry(plugins);
   const choices = listEnabledSurfaces(config.surfaces, plugins.surfaces());
@@ -150,14 +160,15 @@ async function checkAccess(
   const opened = await attempt(() => {
     return createAuthenticators(config, log, plugins, { isOffline: true });
   });
-  if (opened === null) return [];
+  if (opened === null) return null;
   await opened.close();
   return listCredentialHeaders(opened.chain);
 }
 
-async function checkTls(config: HostConfig, log: Log): Promise<void> {
+async function checkTls(config: HostConfig, log: Log): Promise<true> {
   // Which scopes the roles of certificates give is not checked here.
   await (await openTls(config, Roles.none(log), log)).close();
+  return true;
 }
 
 /** A host starts without them. */

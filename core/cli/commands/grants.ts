@@ -11,7 +11,6 @@ import { listOpened } from '../../manifest/list-opened.js';
 import { listPublicRoutes } from '../../manifest/list-public-routes.js';
 import type { LoadedManifest } from '../../manifest/load-manifest.js';
 import { type DescriptorContext, readLocalManifest } from '../../modules/prepare-descriptor.js';
-import { PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import type { DirectoryFile } from '../../watch/directory.js';
 import { checkDescriptors } from '../check/check-descriptors.js';
 import { describeFile } from '../check/describe-file.js';
@@ -19,27 +18,49 @@ import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { openDescriptors } from '../open-descriptors.js';
 import { toPrintable } from '../output/escape.js';
 import { formatTable } from '../output/table.js';
-import { addJsonOption, addSettings, wantsJson } from '../setting-options.js';
+import { addRoleOptions, readRoleReport } from '../roles/read-roles.js';
+import { findRoleGrants, formatRoleGrants } from '../roles/role-grants.js';
+import { addJsonOption, wantsJson } from '../setting-options.js';
+import { rejectOptions } from '../useless-options.js';
 
 const HELP = `
-Does not call a host or provider. Every permission that is both granted and
-declared also opens contributions, and the metadata of modules in which the
-caller holds a capability. Exits with 0 for any difference, with 2 for an
-invalid file.`;
+With a module it does not call a host or provider. Every permission that is both
+granted and declared also opens contributions, and the metadata of modules in
+which the caller holds a capability. With --role it shows what a role opens in
+all modules, from files or from the host of --url. Exits with 0 for any
+difference, with 2 for an invalid file.`;
 
 export function define(command: Command): void {
   command
-    .argument('<module>', 'Module name, as configured in its descriptor')
+    .argument('[module]', 'Module name, as configured in its descriptor')
+    .option('--role <name>', 'Show what this role opens, instead of a module')
     .addHelpText('after', HELP);
+  addRoleOptions(command);
   addJsonOption(command, 'the report');
-  addSettings(command, ['modules', ...PLUGIN_SETTINGS]);
 }
 
-/** Prints the grants of consoles, the permissions of the manifest and the differences. */
+/** Prints the grants of consoles, the permissions of the manifest and the differences, or those of a role. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  const { role } = command.opts<{ role?: string }>();
+  if (role !== undefined) return showRole(role, command, context);
+  rejectOptions(command, ['url', 'token', 'ca', 'roles'], 'without --role');
+  if (command.args.length === 0) throw new ConfigError("missing required argument 'module'");
   const report = await read(command, context);
   await context.print(
     wantsJson(command) ? `${JSON.stringify(report, null, 2)}\n` : formatGrants(report),
+  );
+  return EXIT.ok;
+}
+
+async function showRole(
+  name: string,
+  command: Command,
+  context: CommandContext,
+): Promise<ExitCode> {
+  if (command.args.length > 0) throw new ConfigError('--role cannot be used with a module');
+  const grants = findRoleGrants(name, await readRoleReport(command, context));
+  await context.print(
+    wantsJson(command) ? `${JSON.stringify(grants, null, 2)}\n` : formatRoleGrants(grants),
   );
   return EXIT.ok;
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { ACTOR_ID, SCOPE } from '../../auth/actor-syntax.js';
+import { roleName } from '../../auth/role-table.js';
 import { ACTOR_KINDS, type ActorKind } from '../../contract/index.js';
 import { ConfigError } from '../../errors.js';
 import { CommandError } from '../command-error.js';
@@ -20,6 +21,7 @@ import { rejectOptions } from '../useless-options.js';
 interface TokenOptions {
   readonly kind: ActorKind;
   readonly scope: readonly string[];
+  readonly role: readonly string[];
   readonly expires: string;
   readonly all?: true;
   readonly headerKey?: true;
@@ -51,8 +53,8 @@ const ACTIONS = { create, list, revoke } satisfies Record<string, Run>;
 /** What each action does not use. */
 const USELESS: Readonly<Record<keyof typeof ACTIONS, readonly string[]>> = {
   create: ['all'],
-  list: ['kind', 'scope', 'expires', 'headerKey', 'all', 'tokenHeader'],
-  revoke: ['kind', 'scope', 'expires', 'headerKey', 'tokenHeader'],
+  list: ['kind', 'scope', 'role', 'expires', 'headerKey', 'all', 'tokenHeader'],
+  revoke: ['kind', 'scope', 'role', 'expires', 'headerKey', 'tokenHeader'],
 };
 
 export function define(command: Command): void {
@@ -62,7 +64,8 @@ export function define(command: Command): void {
     .addOption(
       choiceOption('--kind <kind>', 'create: kind of actor', ACTOR_KINDS).default('service'),
     )
-    .option('--scope <scope>', 'create: scope of the token; repeatable', collect, [])
+    .option('--scope <scope>', 'create: scope of the token; repeatable', collectScope, [])
+    .option('--role <name>', 'create: role of the roles file; repeatable', collectRole, [])
     .option('--expires <when>', 'create: expiry: 90d, 12h, a time, or never', DEFAULT_EXPIRY)
     .option('--header-key', 'create: print the header line to send, such as x-api-key: …')
     .option('--all', 'revoke: all tokens of the ID')
@@ -87,7 +90,12 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   return ACTIONS[name](action, context);
 }
 
-function collect(scope: string, before: readonly string[]): string[] {
+function collectRole(role: string, before: readonly string[]): string[] {
+  if (roleName.is(role)) return [...before, role];
+  throw new ConfigError('--role must be a name of 1 to 128 letters, digits or ._-');
+}
+
+function collectScope(scope: string, before: readonly string[]): string[] {
   if (SCOPE.test(scope)) return [...before, scope];
   throw new ConfigError('--scope must be one word of visible ASCII without a comma');
 }
@@ -105,6 +113,7 @@ async function create(
     id: subject,
     kind: options.kind,
     scopes: [...new Set(options.scope)],
+    ...(options.role.length > 0 && { roles: [...new Set(options.role)] }),
     sha256,
     ...(expiry !== undefined && { expires_at: expiry }),
   };
@@ -174,7 +183,7 @@ function assertNoSubject({ subject }: Action): void {
   if (subject !== undefined) throw new ConfigError('list accepts no ID');
 }
 
-const COLUMNS = ['ID', 'KIND', 'DIGEST', 'EXPIRES', 'SCOPES'].map((title) => ({ title }));
+const COLUMNS = ['ID', 'KIND', 'DIGEST', 'EXPIRES', 'ROLES', 'SCOPES'].map((title) => ({ title }));
 /** Enough digits to identify a token. */
 const SHORT_DIGEST = 12;
 
@@ -185,6 +194,7 @@ function formatTokens(entries: readonly TokenFileEntry[], now: number): string {
     entry.kind,
     entry.sha256.slice(0, SHORT_DIGEST),
     formatExpiry(entry, now),
+    entry.roles?.join(' ') || '-',
     entry.scopes.join(' '),
   ]);
   return formatTable(COLUMNS, rows)

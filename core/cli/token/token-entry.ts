@@ -9,6 +9,7 @@ export interface TokenFileEntry {
   readonly id: string;
   readonly kind: ActorKind;
   readonly scopes: readonly string[];
+  readonly roles?: readonly string[];
   readonly sha256: string;
   readonly expires_at?: string;
 }

@@ -13,6 +13,7 @@ export const HOST_PATHS = [
   '/plugins',
   '/problems/:code',
   '/readyz',
+  '/roles',
 ] as const;
 
 export type HostPath = (typeof HOST_PATHS)[number];

@@ -13,6 +13,7 @@ import { ListCalls } from '../../operations/status/list-calls.js';
 import { ListManifests } from '../../operations/status/list-manifests.js';
 import { ListModules } from '../../operations/status/list-modules.js';
 import { ListPlugins } from '../../operations/status/list-plugins.js';
+import { ListRoles } from '../../operations/status/list-roles.js';
 import { ReadDescriptor } from '../../operations/status/read-descriptor.js';
 import { ReadMetrics } from '../../operations/status/read-metrics.js';
 import { ReadOpenApi } from '../../operations/status/read-openapi.js';
@@ -66,6 +67,7 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
   get('/modules', container.resolve(ListModules), readNothing);
   get('/manifests', container.resolve(ListManifests), readNothing);
   get('/plugins', container.resolve(ListPlugins), readNothing);
+  get('/roles', container.resolve(ListRoles), readNothing);
   get('/explain', container.resolve(Explain), (ctx) => {
     return readExplainInput(ctx, options.mounts);
   });

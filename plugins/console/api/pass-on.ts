@@ -12,6 +12,7 @@ const ROUTES: ReadonlySet<string> = new Set([
   'modules',
   'openapi.json',
   'plugins',
+  'roles',
 ]);
 
 const REQUEST_HEADERS = [

@@ -2,6 +2,7 @@
 
 export type { CallRecord } from '../../../core/contract/call-record.js';
 export type { ModuleStatus } from '../../../core/contract/module-status.js';
+export type { RoleReport } from '../../../core/contract/role-report.js';
 
 /** RFC 9457. */
 export interface Problem {

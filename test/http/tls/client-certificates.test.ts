@@ -39,8 +39,15 @@ describe('client certificates', () => {
   before(async () => {
     const known = { id: 'first', ...READER, common_name: 'caller' };
     host = await startTlsHost(
-      { 'callers.pem': callers, 'clients.json': { clients: [known] } },
-      (path) => ['--tls-client-ca', path('callers.pem'), '--tls-clients', path('clients.json')],
+      {
+        'callers.pem': callers,
+        'clients.json': { clients: [known] },
+        'roles.json': { roles: { support: { scopes: READER.scopes } } },
+      },
+      (path) => [
+        ...['--tls-client-ca', path('callers.pem'), '--tls-clients', path('clients.json')],
+        ...['--roles', path('roles.json')],
+      ],
     );
   });
 
@@ -61,6 +68,14 @@ describe('client certificates', () => {
       { id: 'by-name', ...none, scopes: [], common_name: 'caller' },
       { id: 'by-uri', ...READER, uri: NAMES.uri },
     );
+    await expectStatus(caller, 200);
+  });
+
+  it('have the scopes of the roles that their entry names', async () => {
+    const entry = { id: 'first', kind: 'service', scopes: [], common_name: 'caller' };
+    know({ ...entry, roles: ['unknown'] });
+    await expectStatus(caller, 403);
+    know({ ...entry, roles: ['support'] });
     await expectStatus(caller, 200);
   });
 

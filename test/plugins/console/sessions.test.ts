@@ -1,6 +1,9 @@
 import { expect } from 'chai';
+import { parseRolesFile } from '../../../core/auth/role-table.js';
+import { Roles } from '../../../core/auth/roles.js';
 import { SurfaceError } from '../../../core/contract/index.js';
 import { type EndReason, Sessions } from '../../../plugins/console/sessions/sessions.js';
+import { createRecordedLog } from '../../support/auth/recorded-log.js';
 import {
   CALL,
   createActor,
@@ -144,6 +147,23 @@ describe('sessions of the console', () => {
     const session = await sessions.find(cookie, true, CALL);
     expect([...(session?.actor.scopes ?? [])]).to.deep.equal(['modgate.calls.read']);
     expect(context.asked).to.equal(1);
+  });
+
+  it('have the scopes of a role that changed within 30 s', async () => {
+    const parse = (scope: string) =>
+      parseRolesFile('roles.json', JSON.stringify({ roles: { support: { scopes: [scope] } } }));
+    const source = { current: parse('modgate.modules.read'), close: async () => {} };
+    const roles = new Roles(source, createRecordedLog().log);
+    const given = { ...createActor('ann'), roles: ['support'] };
+    context.actors.get = () => roles.resolve(given, 'tokens');
+    const cookie = await begin();
+    const listScopes = async () => [
+      ...((await sessions.find(cookie, true, CALL))?.actor.scopes ?? []),
+    ];
+    expect(await listScopes()).to.deep.equal(['modgate.modules.read']);
+    source.current = parse('modgate.calls.read');
+    context.now += 30 * SECOND;
+    expect(await listScopes()).to.deep.equal(['modgate.calls.read']);
   });
 
   it('end when the token is withdrawn, or belongs to another actor', async () => {

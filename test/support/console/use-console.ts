@@ -19,6 +19,12 @@ import {
 /** An operator of everything, with the scopes of the modules. */
 export const OPERATOR = `${OPS},crm.read,crm.write,billing.write`;
 
+const SHOP_ROLES = {
+  seller: { description: 'Sells', scopes: ['crm.write'], roles: ['reader'] },
+  reader: { scopes: ['crm.read'] },
+  accountant: { scopes: ['billing.write'] },
+};
+
 /** For what a page shows after a while. */
 const PAGE_DEADLINE_MS = 20_000;
 
@@ -157,6 +163,8 @@ function writeSettings(directory: string, issuer: string): void {
   };
   const issuers = join(directory, 'issuers.json');
   writeFileSync(issuers, JSON.stringify({ issuers: [trusted] }));
-  const settings = { issuers, surfaces: { console: { oidc: [client] } } };
+  const roles = join(directory, 'roles.json');
+  writeFileSync(roles, JSON.stringify({ roles: SHOP_ROLES }));
+  const settings = { issuers, roles, surfaces: { console: { oidc: [client] } } };
   writeFileSync(join(directory, 'modgate.json'), JSON.stringify(settings));
 }

@@ -3,6 +3,7 @@ import type { Manifest } from '../manifest.js';
 import type { ModuleStatus } from '../types.js';
 import { Card, countOf, State } from '../ui/parts.js';
 import { Table } from '../ui/table.js';
+import { RolesOf } from './roles.js';
 import type { TabProps } from './tab-props.js';
 
 /** The permissions of the manifest, which of them are granted, and the lines that grant the rest. */
@@ -68,6 +69,7 @@ export function GrantsTab({ module, manifest }: TabProps) {
           )}
         </Card>
       )}
+      <RolesOf module={module} manifest={manifest} />
     </>
   );
 }

@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import { createWorkplace } from '../support/cli/run-in.js';
+import { type DocumentedBlock, readDocumentedBlocks } from '../support/docs/documented-commands.js';
+import { buildManifest, describeModule } from '../support/http/modules.js';
+
+const PAGE = 'docs/operate/fifty-services.md';
+const ENDPOINT = 'http://127.0.0.1:9';
+const CRM = {
+  ...buildManifest('crm', [
+    { method: 'GET', path: '/contacts', capability: 'crm.contacts.read' },
+    { method: 'POST', path: '/contacts', capability: 'crm.contacts.write' },
+  ]),
+  admin: {
+    entities: [
+      { name: 'contacts', read_capability: 'crm.contacts.read', list_path: '/admin/contacts' },
+    ],
+  },
+};
+
+function findBlock(isWanted: (block: DocumentedBlock) => boolean): string {
+  const body = readDocumentedBlocks(PAGE).find(isWanted)?.body;
+  if (body === undefined) throw new Error(`${PAGE} has no such block`);
+  return body;
+}
+
+describe(PAGE, () => {
+  it('shows what modgate grants --role prints', async () => {
+    const place = createWorkplace();
+    try {
+      const crm = describeModule('crm', ENDPOINT, [], { manifest: { inline: CRM } });
+      place.write('modules.d/crm.json', crm);
+      place.write(
+        'roles.yaml',
+        findBlock(({ body }) => body.startsWith('# roles.yaml')),
+      );
+      const block = findBlock(({ body }) => body.startsWith('$ modgate grants --role'));
+      const [command = '', ...lines] = block.split('\n');
+      const { code, stdout } = await place.run(command.split(' ').slice(2));
+      expect({ code, stdout }).to.deep.equal({ code: 0, stdout: lines.join('\n') });
+    } finally {
+      place.remove();
+    }
+  });
+});
