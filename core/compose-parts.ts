@@ -1,9 +1,5 @@
 import { createAuthenticators } from './auth/authenticators.js';
-import {
-  assertBasicUsable,
-  listChallenges,
-  listCredentialHeaders,
-} from './auth/credential-headers.js';
+import { listChallenges, listCredentialHeaders } from './auth/credential-headers.js';
 import type { HostConfig } from './config/read-config.js';
 import type { Log } from './contract/index.js';
 import type { HostProcess } from './host-process.js';
@@ -61,7 +57,6 @@ export async function openAccess(
 ) {
   const access = await createAuthenticators(config, log, plugins);
   const { chain, issuers, hasDevTokens, roles, close } = access;
-  if (config.tokenBasic) assertBasicUsable(chain);
   const tls = await openTls(config, roles, log);
   const actorRate = ActorRate.create(config.actorRate, config.actorBurst);
   const credentialHeaders = listCredentialHeaders(chain);

@@ -93,7 +93,7 @@ export async function composeHost(
   log: Log,
   own: HostProcess = createSoleProcess(config, log),
 ): Promise<ComposedHost> {
-  assertSettingsFit(config);
+  for (const conflict of findConflicts(config)) throw conflict;
   const opened: Part[] = [];
   const keep = <T extends Part>(part: T): T => {
     opened.unshift(part);
@@ -130,16 +130,13 @@ export async function composeHost(
   }
 }
 
-/**
- * Node would report the first with a stack trace.
- * @throws ConfigError for settings that contradict each other.
- */
-export function assertSettingsFit(config: HostConfig): void {
+/** Settings that contradict each other. Node would report the first with a stack trace. */
+export function* findConflicts(config: HostConfig): Generator<ConfigError> {
   if (config.headTimeoutMs > config.requestTimeoutMs) {
-    throw new ConfigError('--head-timeout-ms must be at most --request-timeout-ms');
+    yield new ConfigError('--head-timeout-ms must be at most --request-timeout-ms');
   }
   if (config.actorBudget !== null && config.actorBudget > config.memoryBudget) {
-    throw new ConfigError('--actor-budget must be at most --memory-budget');
+    yield new ConfigError('--actor-budget must be at most --memory-budget');
   }
 }
 

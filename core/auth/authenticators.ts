@@ -3,8 +3,10 @@ import type { HostConfig } from '../config/settings.js';
 import type { Authenticator, Log } from '../contract/index.js';
 import { assertValidFile } from '../document/parse-file.js';
 import { ConfigError } from '../errors.js';
+import { type Attempt, attemptOrThrow } from '../lib/attempt.js';
 import { isLoopbackAddress, isLoopbackOrigin } from '../lib/loopback.js';
 import { type CheckedAuthenticator, createCheckedAuthenticator } from './checked-authenticator.js';
+import { assertBasicUsable } from './credential-headers.js';
 import { createDevAuthenticator } from './dev-tokens.js';
 import { type AuthenticatorSource, openPluginAuthenticator } from './plugin-authenticator.js';
 import { Roles } from './roles.js';
@@ -33,6 +35,8 @@ interface Link<T = CheckedAuthenticator> {
 interface OpenOptions {
   /** Whether nothing is requested from issuers: no token can be verified then. Default false. */
   readonly isOffline?: boolean;
+  /** Gets each problem, and what has it is left out. Without it the first problem throws. */
+  readonly attempt?: Attempt;
 }
 
 interface BuiltIn {
@@ -96,11 +100,12 @@ export async function createAuthenticators(
   plugins: AuthenticatorSource = NO_PLUGINS,
   options: OpenOptions = {},
 ): Promise<Authenticators> {
-  const choices = chooseAuthenticators(config);
-  assertTokenHeaderUsed(config);
+  const { attempt = attemptOrThrow } = options;
+  const choices = (await attempt(() => chooseAuthenticators(config))) ?? [];
+  await attempt(() => assertTokenHeaderUsed(config));
   const hasDevTokens = choices.some(({ name }) => name === 'dev');
-  if (hasDevTokens) assertCredentialsRequired(config);
-  const roles = config.roles === null ? Roles.none(log) : await Roles.open(config.roles, log);
+  if (hasDevTokens) await attempt(() => assertCredentialsRequired(config));
+  const roles = (await attempt(() => openRoles(config, log))) ?? Roles.none(log);
   const links: Link[] = [];
   const close = async () => {
     for (const link of links.toReversed()) await link.close();
@@ -108,14 +113,21 @@ export async function createAuthenticators(
   };
   try {
     for (const choice of choices) {
-      links.push(await openLink(choice, config, log, roles, plugins, options));
+      const link = await attempt(() => openLink(choice, config, log, roles, plugins, options));
+      if (link !== null) links.push(link);
     }
+    const chain = links.flatMap((link) => link.chain);
+    if (config.tokenBasic) await attempt(() => assertBasicUsable(chain));
   } catch (error) {
     await close();
     throw error;
   }
   const issuers = links.flatMap((link) => link.issuers ?? []);
   return { chain: links.flatMap(({ chain }) => chain), issuers, hasDevTokens, roles, close };
+}
+
+function openRoles({ roles }: HostConfig, log: Log): Roles | Promise<Roles> {
+  return roles === null ? Roles.none(log) : Roles.open(roles, log);
 }
 
 function chooseAuthenticators(config: HostConfig): readonly AuthenticatorChoice[] {

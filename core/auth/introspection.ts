@@ -49,6 +49,24 @@ async function introspect(
   }
 }
 
+/**
+ * Asks the issuer about a token that it cannot know, which also tries the client and its secret.
+ * @returns why it gives no usable response; `null` if it does
+ */
+export async function findIntrospectionProblem(
+  config: IntrospectionConfig,
+  secret: Secret,
+): Promise<string | null> {
+  try {
+    await introspect('modgate-check', config, secret, AbortSignal.timeout(QUEUE_TIMEOUT_MS));
+    return null;
+  } catch (error) {
+    if (error instanceof RejectedToken) return null;
+    if (error instanceof UnverifiableToken) return error.message;
+    throw error;
+  }
+}
+
 /** RFC 6749, section 2.3.1: both parts are form-encoded first. */
 function formatBasic(clientId: string, secret: Secret): string {
   const encode = (text: string) => new URLSearchParams({ '': text }).toString().slice(1);

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Actor, AuthenticationResult, Authenticator, Log } from '../contract/index.js';
+import { type Diagnostic, InvalidFile } from '../document/diagnostic.js';
 import { openReloadedFile } from '../watch/reloaded-file.js';
 import { ActorCache } from './actor-cache.js';
 import type { CallerCredentials } from './caller-credentials.js';
@@ -90,14 +91,24 @@ async function openIssuers(
   rejections: RejectionLog,
 ): Promise<OpenIssuers> {
   const opened: Issuer[] = [];
+  const invalid: Diagnostic[] = [];
   const close = async () => {
     await Promise.all(opened.map(({ keys }) => keys.close()));
   };
-  try {
-    for (const config of file.issuers) opened.push(await openIssuer(config, file.baseDir, context));
-  } catch (error) {
+  for (const config of file.issuers) {
+    try {
+      opened.push(await openIssuer(config, file.baseDir, context));
+    } catch (error) {
+      if (!(error instanceof InvalidFile)) {
+        await close();
+        throw error;
+      }
+      invalid.push(...error.diagnostics);
+    }
+  }
+  if (invalid.length > 0) {
     await close();
-    throw error;
+    throw new InvalidFile(invalid);
   }
   const introspected = file.introspection.flatMap(({ issuer }) => issuer ?? []);
   return {

@@ -2,6 +2,7 @@ import { Argument, type Command, Option } from 'commander';
 import { type ReadConfig, readConfig } from '../config/read-config.js';
 import { SETTINGS, type SettingName, settingFlag, settingVariable } from '../config/settings.js';
 import { ConfigError } from '../errors.js';
+import type { Attempt } from '../lib/attempt.js';
 import type { CommandContext } from './command-module.js';
 
 const SOURCES = `
@@ -16,13 +17,17 @@ export function addSettings(command: Command, names: readonly SettingName[]): vo
     .addHelpText('after', SOURCES);
 }
 
-/** @throws ConfigError for the first invalid setting. */
+/**
+ * @param attempt gets each invalid setting; without it the first one throws
+ * @throws ConfigError
+ */
 export function readSettings<Name extends SettingName>(
   names: readonly Name[],
   command: Command,
   context: CommandContext,
+  attempt?: Attempt,
 ): Promise<ReadConfig<Name>> {
-  return readConfig(names, { flags: command.opts(), environment: context.environment });
+  return readConfig(names, { flags: command.opts(), environment: context.environment }, attempt);
 }
 
 function formatFlag(name: SettingName): string {

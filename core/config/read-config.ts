@@ -6,6 +6,7 @@ import { assertValidFile } from '../document/parse-file.js';
 import { readFileText } from '../document/read-file.js';
 import { suggestName } from '../document/suggest.js';
 import { ConfigError } from '../errors.js';
+import { type Attempt, attemptOrThrow } from '../lib/attempt.js';
 import { parseSetting, type SettingText } from './parse-setting.js';
 import {
   type HostConfig,
@@ -44,30 +45,42 @@ export interface ReadConfig<Name extends SettingName> {
 /**
  * Reads the settings of a command: flag before variable before configuration file before default. An
  * empty variable counts as absent.
- * @throws ConfigError at the first invalid value.
+ * @param attempt gets each invalid value, which its default replaces; without it the first one throws
+ * @throws ConfigError
  */
 export async function readConfig<Name extends SettingName>(
   names: readonly Name[],
   input: ConfigInput,
+  attempt: Attempt = attemptOrThrow,
 ): Promise<ReadConfig<Name>> {
   const file = findFlag('config', input) ?? findVariable('config', input);
-  const inFile = await readFile(file);
+  const inFile = (await attempt(() => readFile(file, attempt))) ?? new Map();
   const values: Record<string, unknown> = {};
   const sources: Record<string, string> = {};
   for (const name of names) {
     const given =
       findFlag(name, input) ?? findVariable(name, input) ?? inFile.get(name) ?? findDefault(name);
-    values[name] = given === null ? null : parseSetting(name, given);
+    values[name] = await attempt(() => readValue(name, given));
+    values[name] ??= readValue(name, findDefault(name));
     sources[name] = given?.source ?? settingFlag(name);
   }
   // `unknown`, because each value has the type of its own setting.
   return { config: Object.freeze(values), sources } as unknown as ReadConfig<Name>;
 }
 
-async function readFile(file: SettingText | null): Promise<Map<SettingName, SettingText>> {
-  if (file === null) return existsSync(DEFAULT_FILE) ? readConfigFile(DEFAULT_FILE) : new Map();
+function readValue(name: SettingName, given: SettingText | null): unknown {
+  return given === null ? null : parseSetting(name, given);
+}
+
+async function readFile(
+  file: SettingText | null,
+  attempt: Attempt,
+): Promise<Map<SettingName, SettingText>> {
+  if (file === null) {
+    return existsSync(DEFAULT_FILE) ? readConfigFile(DEFAULT_FILE, attempt) : new Map();
+  }
   if (file.text === '') throw new ConfigError(`${file.source} must be the path of a file`);
-  return readConfigFile(file.text);
+  return readConfigFile(file.text, attempt);
 }
 
 function findFlag(name: string, input: ConfigInput): SettingText | null {
@@ -89,9 +102,12 @@ function findDefault(name: SettingName): SettingText | null {
 
 /**
  * Reads a YAML file of settings, named as the flags without `--`. Relative paths start at its folder.
- * @throws ConfigError at the first error, also in a value that a flag overrides.
+ * @throws ConfigError also for an error in a value that a flag overrides.
  */
-export async function readConfigFile(file: string): Promise<Map<SettingName, SettingText>> {
+export async function readConfigFile(
+  file: string,
+  attempt: Attempt = attemptOrThrow,
+): Promise<Map<SettingName, SettingText>> {
   const document = await readDocument(file);
   const { value } = document;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -100,11 +116,13 @@ export async function readConfigFile(file: string): Promise<Map<SettingName, Set
   const given = new Map<SettingName, SettingText>();
   for (const [key, entry] of Object.entries(value)) {
     const place = `${file}:${formatPlace(document, key)}`;
-    const name = NAME_BY_KEY.get(key);
-    if (name === undefined) throw new ConfigError(`${place} ${describeUnknown(key)}`);
-    const text = readEntry(name, entry, `${key} in ${place}`, dirname(file));
-    parseSetting(name, text);
-    given.set(name, text);
+    await attempt(() => {
+      const name = NAME_BY_KEY.get(key);
+      if (name === undefined) throw new ConfigError(`${place} ${describeUnknown(key)}`);
+      const text = readEntry(name, entry, `${key} in ${place}`, dirname(file));
+      parseSetting(name, text);
+      given.set(name, text);
+    });
   }
   return given;
 }

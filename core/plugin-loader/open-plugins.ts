@@ -1,8 +1,10 @@
+import type { PluginSource } from '../config/plugin-list.js';
 import { requireFolder } from '../config/require-folder.js';
 import type { HostConfig } from '../config/settings.js';
 import type { Log } from '../contract/index.js';
 import { assertValidFile } from '../document/parse-file.js';
 import { readFileText } from '../document/read-file.js';
+import { type Attempt, attemptOrThrow } from '../lib/attempt.js';
 import { SHIPPED_PLUGINS } from './find-plugins.js';
 import { parsePluginDigests } from './integrity.js';
 import { type PluginRegistry, readPlugins } from './plugin-registry.js';
@@ -14,18 +16,25 @@ type PluginConfig = Pick<HostConfig, (typeof PLUGIN_SETTINGS)[number]>;
 
 /**
  * Reads the shipped plugins, then the configured ones; the first plugin of a kind keeps it.
- * @throws ConfigError for a folder or a file of digests that cannot be read.
+ * @param attempt gets each folder or file of digests that cannot be read; without it the first one throws
+ * @throws ConfigError
  */
 export async function openPlugins(
   { plugins, pluginIntegrity: integrity, pluginDigests }: PluginConfig,
   source: string,
   log?: Log,
+  attempt: Attempt = attemptOrThrow,
 ): Promise<PluginRegistry> {
-  const configured = plugins ?? [];
-  for (const plugin of configured) {
-    if (plugin.kind === 'folder') await requireFolder(plugin.path, source);
+  const configured: PluginSource[] = [];
+  for (const plugin of plugins ?? []) {
+    const usable = await attempt(async () => {
+      if (plugin.kind === 'folder') await requireFolder(plugin.path, source);
+      return plugin;
+    });
+    if (usable !== null) configured.push(usable);
   }
-  const digests = pluginDigests === null ? {} : await readDigests(pluginDigests);
+  const digests =
+    pluginDigests === null ? {} : ((await attempt(() => readDigests(pluginDigests))) ?? {});
   const shipped = { kind: 'folder', path: SHIPPED_PLUGINS } as const;
   const options = { integrity, digests, ...(log && { log }) };
   const registry = await readPlugins([shipped, ...configured], options);

@@ -1,4 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
@@ -84,6 +86,66 @@ describe('modgate serve --check', () => {
     expect(none.errors.join()).to.include('no authenticator is configured');
   });
 
+  it('reports every bad key of the configuration file, and what each file has', async () => {
+    place.write(
+      'modgate.yaml',
+      [
+        ...['port: 70000', 'log-level: loud', 'nope: 3', 'tokens: tokens.json'],
+        ...['issuers: issuers.json', 'roles: roles.json', 'tls-cert: cert.pem'],
+        ...['tls-key: key.pem', 'tls-client-ca: ca.pem', 'tls-clients: clients.json'],
+        ...['plugins: [./absent, ./missing]', 'head-timeout-ms: 20000'],
+        ...['request-timeout-ms: 10000', 'actor-budget: 100000000', 'memory-budget: 70000'],
+        'authenticators: [tokens, issuers, acme-ldap]',
+        'surfaces: { console: { idle: 1 } }',
+      ].join('\n'),
+    );
+    place.write('tokens.json', { tokens: [{ id: 'a' }] });
+    place.write('issuers.json', { issuers: [{ issuer: 'https://issuer.example' }] });
+    place.write('roles.json', { roles: { 'a b': {} } });
+    place.write('clients.json', { clients: [{ id: 'a' }] });
+    place.write('cert.pem', 'no certificate');
+    place.write('key.pem', 'no key');
+    place.write('modules.d/crm.json', { apiVersion: 'modgate/v1' });
+    const { errors } = await check('--max-headers', 'many');
+    for (const expected of [
+      /^port in modgate\.yaml:1:1 must be/,
+      /^log-level in modgate\.yaml:2:1 must be/,
+      /^modgate\.yaml:3:1 unknown key 'nope'/,
+      /^--max-headers must be/,
+      /absent does not exist/,
+      /missing does not exist/,
+      /--head-timeout-ms must be at most/,
+      /--actor-budget must be at most/,
+      /missing key 'sha256' in 'tokens/,
+      /missing key 'audience' in 'issuers/,
+      /roles/,
+      /missing key 'kind' in 'clients/,
+      /^does not exist$/,
+      /authenticator 'acme-ldap' cannot be used/,
+      /surface 'console'.*idle/,
+      /missing key 'module'/,
+    ]) {
+      const found = errors.filter((message) => expected.test(message));
+      expect(found.length, `${expected}: ${errors.join('\n')}`).to.be.greaterThan(0);
+      expect(new Set(found).size).to.equal(found.length);
+    }
+  });
+
+  it('reports every file of issuer keys that cannot be used', async () => {
+    const issuer = (name: string) => ({
+      ...{ issuer: `https://${name}.example`, audience: 'a', algorithms: ['RS256'] },
+      ...{ jwks: { file: `${name}.json` }, actor: { kind: 'service' } },
+    });
+    place.write('issuers.json', { issuers: [issuer('one'), issuer('two')] });
+    const { errors } = await check('--issuers', 'issuers.json');
+    expect(errors).to.have.lengthOf(2);
+  });
+
+  it('rejects --token-basic that no authenticator takes', async () => {
+    const { errors } = await check('--tls-clients', 'clients.json', '--token-basic');
+    expect(errors.join()).to.include('--token-basic requires an authenticator');
+  });
+
   it('reports missing and refused plugins', async () => {
     place.write('plugins/bad/plugin.json', '{');
     const { errors, warnings } = await check(...DEVELOPMENT, '--plugins', 'plugins');
@@ -106,6 +168,43 @@ describe('modgate serve --check', () => {
     const { errors, warnings } = await check(...args, '--connect');
     expect(errors).to.deep.equal([]);
     expect(warnings.join()).to.include('issuer https://issuer.example cannot be reached');
+  });
+
+  it('asks introspection endpoints, with the credentials of the client', async () => {
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(`${request.method} ${request.headers.authorization}`);
+      response.statusCode = request.url === '/closed' ? 401 : 200;
+      response.end(JSON.stringify({ active: false }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const entry = (name: string, url: string) => ({
+      ...{ name, url, client_id: 'gate', client_secret: 'env:INTROSPECTION_SECRET' },
+      actor: { kind: 'service' },
+    });
+    place.write('issuers.json', {
+      introspection: [
+        entry('works', `http://127.0.0.1:${port}/open`),
+        entry('closed', `http://127.0.0.1:${port}/closed`),
+        entry('down', 'http://127.0.0.1:9/'),
+      ],
+    });
+    process.env['INTROSPECTION_SECRET'] = 'canary';
+    try {
+      const offline = await check('--issuers', 'issuers.json');
+      expect({ ...offline, asked }).to.deep.equal({ errors: [], warnings: [], asked: [] });
+      const { errors, warnings } = await check('--issuers', 'issuers.json', '--connect');
+      expect(errors).to.deep.equal([]);
+      expect(warnings).to.have.lengthOf(2);
+      expect(warnings[0]).to.equal("the issuer 'closed' responded with 401");
+      expect(warnings[1]).to.match(/^the issuer 'down' cannot be reached/);
+      const basic = Buffer.from('gate:canary').toString('base64');
+      expect(asked).to.deep.equal([`POST Basic ${basic}`, `POST Basic ${basic}`]);
+    } finally {
+      delete process.env['INTROSPECTION_SECRET'];
+      server.close();
+    }
   });
 
   it('rejects its options without --check', async () => {

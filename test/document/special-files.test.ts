@@ -41,7 +41,7 @@ const REASONS =
 
 /** Everything that a host reads, but the files of modules. */
 const READERS: Readonly<Record<string, Reader>> = {
-  'configuration file': { read: readConfigFile },
+  'configuration file': { read: (path) => readConfigFile(path) },
   'tokens file': { read: (path) => openTokensAuthenticator(path, { log }) },
   'tokens file in modgate token': {
     read: (path) => editTokenFile(path, () => '{"tokens":[]}'),

@@ -1,13 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import { createAuthenticators } from '../../auth/authenticators.js';
 import { listCredentialHeaders } from '../../auth/credential-headers.js';
+import { findIntrospectionProblem } from '../../auth/introspection.js';
 import { IssuerError, requestIssuer } from '../../auth/issuer-request.js';
 import { parseIssuersFile } from '../../auth/issuers-file.js';
 import { Roles } from '../../auth/roles.js';
-import { assertSettingsFit } from '../../compose.js';
+import { findConflicts } from '../../compose.js';
 import { warnOfOpenPermissions } from '../../config/check-permissions.js';
 import { requireFolder } from '../../config/require-folder.js';
-import { type HostConfig, SETTING_NAMES, SETTINGS, settingFlag } from '../../config/settings.js';
+import { type HostConfig, SETTING_NAMES, settingFlag } from '../../config/settings.js';
 import { listEnabledSurfaces } from '../../config/surface-list.js';
 import { findUnknownVariables } from '../../config/unknown-variables.js';
 import type { Log } from '../../contract/index.js';
@@ -54,18 +56,16 @@ export async function checkHost(
     log.warn({ variable: name, hint }, 'unknown variable');
   }
   warnOfOpenPermissions(config, log);
-  await attempt(() => assertSettingsFit(config));
-  const plugins = await attempt(() => openPlugins(config, settingFlag('plugins'), log));
-  const access = plugins === null ? null : await checkAccess(config, findings, plugins);
-  const credentialHeaders = access ?? [];
-  const tls = await attempt(() => checkTls(config, log));
+  for (const conflict of findConflicts(config)) findings.add(conflict);
+  const plugins = await openPlugins(config, settingFlag('plugins'), log, attempt);
+  const credentialHeaders = await checkAccess(config, findings, plugins);
+  await checkTls(config, findings);
   await attempt(() => parseStoreKeys(context.environment[STORE_KEY_VARIABLE]));
   await attempt(() => config.store !== null && parsePostgresUrl(config.store));
   await attempt(() => readIdentityKeys(config.state));
   if (connects) await tryConnections(config, context, findings);
   const modules = await attempt(async () => {
     await requireFolder(config.modules, settingFlag('modules'));
-    if (plugins === null) return EMPTY;
     return checkFiles(config.modules, {
       plugins,
       environment: context.environment,
@@ -75,10 +75,10 @@ export async function checkHost(
     });
   });
   const report = modules ?? EMPTY;
-  // Files that cannot be used are reported already.
-  if (access !== null && tls !== null) {
-    findings.add(await checkRoles(config, context.environment, modules?.files ?? null));
-  }
+  const roles = await attempt(() => {
+    return checkRoles(config, context.environment, modules?.files ?? null);
+  });
+  findings.report(roles ?? []);
   return { ...report, diagnostics: [...findings.diagnostics, ...report.diagnostics] };
 }
 
@@ -98,16 +98,25 @@ class Findings {
     try {
       return await work();
     } catch (error) {
-      const invalid = error instanceof ConfigError ? (error.cause ?? error) : error;
-      if (invalid instanceof InvalidFile) this.diagnostics.push(...invalid.diagnostics);
-      else if (error instanceof ConfigError) this.#add('error', error.message);
-      else throw error;
+      this.add(error);
       return null;
     }
   };
 
-  add(diagnostics: readonly Diagnostic[]): void {
-    this.diagnostics.push(...diagnostics);
+  /** @throws any error that is no finding. */
+  add(error: unknown): void {
+    const invalid = error instanceof ConfigError ? (error.cause ?? error) : error;
+    if (invalid instanceof InvalidFile) this.report(invalid.diagnostics);
+    else if (error instanceof ConfigError) this.#add('error', error.message);
+    else throw error;
+  }
+
+  /** Each once, however many parts of the host read the file or the setting. */
+  report(diagnostics: readonly Diagnostic[]): void {
+    for (const diagnostic of diagnostics) {
+      const isKnown = this.diagnostics.some((one) => isDeepStrictEqual(one, diagnostic));
+      if (!isKnown) this.diagnostics.push(diagnostic);
+    }
   }
 
   warn(message: string): void {
@@ -116,9 +125,7 @@ class Findings {
 
   #add(severity: Diagnostic['severity'], message: string): void {
     const rule = severity === 'error' ? 'invalid-setting' : 'start-warning';
-    const known = this.diagnostics.some((one) => one.message === message);
-    if (known) return;
-    this.diagnostics.push({ ...createFileDiagnostic(SETTINGS_SUBJECT, rule, message), severity });
+    this.report([{ ...createFileDiagnostic(SETTINGS_SUBJECT, rule, message), severity }]);
   }
 }
 
@@ -136,39 +143,29 @@ async function readEverySetting(
   context: CommandContext,
   { attempt }: Findings,
 ): Promise<HostConfig> {
-  const values: Record<string, unknown> = {};
-  for (const name of SETTING_NAMES) {
-    const read = await attempt(() => readSettings([name], command, context));
-    const { kind, default: text } = SETTINGS[name];
-    values[name] = read?.config[name] ?? (text === null ? null : (kind.parse(text, '.') ?? null));
-  }
-  return values as unknown as HostConfig;
+  return (await readSettings(SETTING_NAMES, command, context, attempt)).config;
 }
 
-/** @returns the headers that hold credentials; `null` where the authenticators cannot be opened */
+/** @returns the headers that hold credentials */
 async function checkAccess(
   config: HostConfig,
   findings: Findings,
   plugins: PluginRegistry,
-): Promise<readonly string[] | null> {
+): Promise<readonly string[]> {
   const { attempt, log } = findings;
   const surfaces = new SurfaceRegistry(plugins);
   const choices = listEnabledSurfaces(config.surfaces, plugins.surfaces());
-  const failed = await attempt(() => surfaces.validate(choices));
-  for (const { name, reason } of failed ?? [])
+  for (const { name, reason } of await surfaces.validate(choices, attempt)) {
     findings.warn(`surface '${name}' cannot be opened: ${reason}`);
-  const opened = await attempt(() => {
-    return createAuthenticators(config, log, plugins, { isOffline: true });
-  });
-  if (opened === null) return null;
+  }
+  const opened = await createAuthenticators(config, log, plugins, { isOffline: true, attempt });
   await opened.close();
   return listCredentialHeaders(opened.chain);
 }
 
-async function checkTls(config: HostConfig, log: Log): Promise<true> {
+async function checkTls(config: HostConfig, { attempt, log }: Findings): Promise<void> {
   // Which scopes the roles of certificates give is not checked here.
-  await (await openTls(config, Roles.none(log), log)).close();
-  return true;
+  await (await openTls(config, Roles.none(log), log, attempt)).close();
 }
 
 /** A host starts without them. */
@@ -186,9 +183,14 @@ async function tryConnections(
   const file = await attempt(async () =>
     parseIssuersFile(issuers, await readFileText(issuers), environment),
   );
-  for (const { issuer, jwks } of file?.issuers ?? []) {
+  if (file === null) return;
+  for (const { issuer, jwks } of file.issuers) {
     const problem = jwks.url === undefined ? null : await findIssuerProblem(jwks.url);
     if (problem !== null) findings.warn(`issuer ${issuer} ${problem}`);
+  }
+  for (const config of file.introspection) {
+    const problem = await findIntrospectionProblem(config, file.secret(config.client_secret));
+    if (problem !== null) findings.warn(problem);
   }
 }
 

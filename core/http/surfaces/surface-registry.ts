@@ -1,5 +1,6 @@
 import type { SurfaceChoice } from '../../config/surface-list.js';
 import { ConfigError } from '../../errors.js';
+import type { Attempt } from '../../lib/attempt.js';
 import { compareNames } from '../../lib/compare-texts.js';
 import { firstSegment } from '../../lib/routing/request-path.js';
 import { toError } from '../../lib/to-error.js';
@@ -58,27 +59,30 @@ export class SurfaceRegistry {
 
   /**
    * Loads the surfaces and validates their settings, and opens none.
+   * @param attempt gets the errors of `open`, but for what a surface rejects when it opens
    * @returns those that a host would leave out
-   * @throws ConfigError as `open` does, but for what a surface rejects when it opens.
    */
   async validate(
     choices: readonly SurfaceChoice[],
+    attempt: Attempt,
   ): Promise<readonly { readonly name: string; readonly reason: string }[]> {
     const taken = new Map<string, FoundSurface>();
     const failed: { name: string; reason: string }[] = [];
     for (const choice of choices) {
-      const found = await load(choice.name, this.#source);
-      const problem =
-        found instanceof Error ? found : findPrefixProblem(found, [...taken.values()]);
-      if (found instanceof Error || problem !== null) {
-        failed.push({ name: choice.name, reason: problem?.message ?? '' });
-        continue;
-      }
-      const { factory } = found;
-      const other = taken.get(factory.prefix);
-      assertPrefixFree(found, other && { name: other.factory.name, plugin: other.plugin });
-      taken.set(factory.prefix, found);
-      await readSurfaceConfig(choice, factory);
+      await attempt(async () => {
+        const found = await load(choice.name, this.#source);
+        const problem =
+          found instanceof Error ? found : findPrefixProblem(found, [...taken.values()]);
+        if (found instanceof Error || problem !== null) {
+          failed.push({ name: choice.name, reason: problem?.message ?? '' });
+          return;
+        }
+        const { factory } = found;
+        const other = taken.get(factory.prefix);
+        assertPrefixFree(found, other && { name: other.factory.name, plugin: other.plugin });
+        taken.set(factory.prefix, found);
+        await readSurfaceConfig(choice, factory);
+      });
     }
     return failed;
   }

@@ -3,6 +3,7 @@ import type { HostConfig } from '../../config/settings.js';
 import type { Log } from '../../contract/index.js';
 import { assertValidFile } from '../../document/parse-file.js';
 import { ConfigError } from '../../errors.js';
+import { type Attempt, attemptOrThrow } from '../../lib/attempt.js';
 import {
   openReloadedFile,
   openReloadedFiles,
@@ -24,23 +25,30 @@ interface OpenTls {
 
 type TlsConfig = Pick<HostConfig, 'tlsCert' | 'tlsKey' | 'tlsClientCa' | 'tlsClients'>;
 
-/** @throws ConfigError for settings that require each other, and for unusable files. */
-export async function openTls(config: TlsConfig, roles: Roles, log: Log): Promise<OpenTls> {
+/**
+ * @param attempt gets each problem; without it the first one throws
+ * @throws ConfigError for settings that require each other, and for unusable files.
+ */
+export async function openTls(
+  config: TlsConfig,
+  roles: Roles,
+  log: Log,
+  attempt: Attempt = attemptOrThrow,
+): Promise<OpenTls> {
   const { tlsCert: cert, tlsKey: key, tlsClientCa: clientCa, tlsClients: clients } = config;
-  requireBoth(['--tls-cert', cert], ['--tls-key', key]);
-  requireBoth(['--tls-client-ca', clientCa], ['--tls-clients', clients]);
-  if (cert === null || key === null) {
-    if (clientCa !== null)
-      throw new ConfigError('--tls-client-ca requires --tls-cert and --tls-key');
-    return { pair: null, certificates: null, close: async () => {} };
-  }
-  const known = clients === null ? null : await openClients(clients, log);
-  const pair = await openPair({ cert, key, clientCa }, log);
+  await attempt(() => requireBoth(['--tls-cert', cert], ['--tls-key', key]));
+  await attempt(() => requireBoth(['--tls-client-ca', clientCa], ['--tls-clients', clients]));
+  await attempt(() => requireCertificate(config));
+  const known = clients === null ? null : await attempt(() => openClients(clients, log));
+  const pair =
+    cert === null || key === null
+      ? null
+      : await attempt(() => openPair({ cert, key, clientCa }, log));
   return {
     pair,
     certificates: known === null ? null : new ClientCertificates(() => known.current, roles),
     close: async () => {
-      await pair.close();
+      await pair?.close();
       await known?.close();
     },
   };
@@ -53,6 +61,11 @@ function requireBoth(
   const missing = settings.find(([, value]) => value === null);
   if (given[0] === undefined || missing === undefined) return;
   throw new ConfigError(`${given[0][0]} requires ${missing[0]}`);
+}
+
+function requireCertificate({ tlsCert, tlsKey, tlsClientCa }: TlsConfig): void {
+  if (tlsClientCa === null || tlsCert !== null || tlsKey !== null) return;
+  throw new ConfigError('--tls-client-ca requires --tls-cert and --tls-key');
 }
 
 /** Follows the files together: a new pair is used once both are written and match. */
