@@ -138,7 +138,7 @@ export interface GenerationSource {
 }
 
 /** A module that serves nothing before its first manifest has come. */
-export type WaitingModule = Pick<Descriptor, 'callers' | 'allow'>;
+export type WaitingModule = Pick<Descriptor, 'module' | 'callers' | 'allow'>;
 
 /** Where handlers find modules that no generation has yet. */
 export interface WaitingSource {

@@ -1,5 +1,11 @@
 import type { Descriptor } from '../../descriptor/descriptor.js';
-import type { Generation, GenerationSource, LiveModule } from '../../modules/live-module.js';
+import type {
+  Generation,
+  GenerationSource,
+  LiveModule,
+  WaitingModule,
+  WaitingSource,
+} from '../../modules/live-module.js';
 import { Authorization } from '../authorization.js';
 import type { CallerRequest, RequestFacts } from '../request.js';
 import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
@@ -17,7 +23,7 @@ export interface BridgeInput {
 
 /** What the console bridge knows besides the request. */
 export interface BridgeContext {
-  readonly generations: GenerationSource;
+  readonly generations: GenerationSource & WaitingSource;
   readonly records: NamedRecords;
   readonly operations: ReadonlyMap<string, BridgeOperation>;
   /** The digests that `builtin` stands for. */
@@ -75,8 +81,15 @@ export class BridgeAttempt {
     return module;
   }
 
+  /** `null` unless the module serves nothing because its manifest has still to come. */
+  get waiting(): WaitingModule | null {
+    return this.#lookUp() === null
+      ? this.#context.generations.findWaiting(this.input.module)
+      : null;
+  }
+
   get allow(): Descriptor['allow'] {
-    return this.#lookUp()?.descriptor.allow;
+    return (this.#lookUp()?.descriptor ?? this.waiting)?.allow;
   }
 
   /** The facts do not name the module yet: the caller may have no right to know it. */

@@ -1,5 +1,5 @@
 import { allOf, injectable } from '../../injection.js';
-import type { GenerationSource } from '../../modules/live-module.js';
+import type { GenerationSource, WaitingSource } from '../../modules/live-module.js';
 import { ModuleRegistry } from '../../modules/module-registry.js';
 import { holdReply, translateOverload } from '../forward/overload.js';
 import { type Handler, Reply } from '../reply.js';
@@ -21,7 +21,7 @@ export class ConsoleBridge implements Handler<BridgeInput> {
   readonly #context: BridgeContext;
 
   constructor(
-    registry: GenerationSource & NamedRecords,
+    registry: GenerationSource & WaitingSource & NamedRecords,
     operations: readonly BridgeOperation[],
     shippedUi: ShippedUi,
   ) {

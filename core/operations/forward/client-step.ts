@@ -1,7 +1,7 @@
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import { HostError } from '../../errors.js';
 import { isInRanges } from '../../lib/address-list.js';
-import type { RoutedModule } from '../../modules/live-module.js';
+import type { RoutedModule, WaitingModule } from '../../modules/live-module.js';
 import type { ExplainedModules } from '../explain/explained-request.js';
 import { decide, unknown } from '../explain/step-report.js';
 import type { ReportedStep } from '../step.js';
@@ -11,9 +11,13 @@ import type { Caller } from './route-call.js';
 interface Addressed {
   readonly request: Pick<Caller, 'client'>;
   readonly module: RoutedModule | null;
+  readonly waiting: WaitingModule | null;
   /** Of a module that is live, or waits for its manifest; absent where every address may call. */
   readonly allow: Descriptor['allow'];
 }
+
+/** Whether the module is live or waits for its manifest is not shown to an address that may not call it. */
+const nameOf = ({ module, waiting }: Addressed) => module?.name ?? waiting?.module ?? 'not live';
 
 /**
  * Admits the addresses of `allow`, before credentials are read: it tells whoever guesses the name of such a module
@@ -27,7 +31,7 @@ export const clientStep: ReportedStep<Addressed, Addressed & Pick<ExplainedModul
     // An address that is not known may be any.
     if (request.client !== null && isInRanges(request.client.address, allow.addresses)) return;
     throw new HostError('forbidden', 'the module is not open to this address', {
-      errors: [{ field: 'module', reason: call.module?.name ?? 'not live' }],
+      errors: [{ field: 'module', reason: nameOf(call) }],
       nextActions: ['call it from another network, or ask the operators of the host'],
       reason: 'address',
     });
