@@ -45,8 +45,7 @@ export function describeRejection(
   { req, target, parsed, facts }: RejectedRequest,
   { credentialHeaders, roles }: RejectionContext,
 ): Rejection {
-  const secrets = listSecrets(req.rawHeaders, credentialHeaders);
-  const holdsSecret = (text: string) => secrets.some((secret) => holds(text, secret));
+  const { holdsSecret, show } = createFilter(req, credentialHeaders);
   const { module, route, token } = facts;
   // Browsers send no credentials with a preflight: what it lacks is its origin in the setting.
   const isRefusedPage = problem.code === 'unauthorized' && isPreflight(req);
@@ -54,8 +53,6 @@ export function describeRejection(
   const path = target.split('?', 1)[0] ?? '';
   const named = module === null ? findNamedModule(parsed) : null;
   const origin = step === 'origin' ? (req.headers.origin ?? null) : null;
-  const show = (text: string | null) =>
-    text === null || holdsSecret(text) ? null : escapeText(text);
   return {
     code: problem.code,
     ...cutTexts(
@@ -81,18 +78,20 @@ const GAPS = {
 export function describePreflight(
   gap: keyof typeof GAPS,
   { req, target, parsed }: Pick<RejectedRequest, 'req' | 'target' | 'parsed'>,
+  { credentialHeaders }: Pick<RejectionContext, 'credentialHeaders'>,
 ): Rejection {
+  const { show } = createFilter(req, credentialHeaders);
   return {
     code: null,
     detail: GAPS[gap],
     errors: [],
     step: 'origin',
     reason: gap,
-    module_named: findNamedModule(parsed),
-    path_named: escapeText(target.split('?', 1)[0] ?? ''),
+    module_named: show(findNamedModule(parsed)),
+    path_named: show(target.split('?', 1)[0] ?? ''),
     token: null,
     roles: null,
-    origin: escapeText(req.headers.origin ?? ''),
+    origin: show(req.headers.origin ?? ''),
   };
 }
 
@@ -137,6 +136,18 @@ export function completeRejected(
 
 function findNamedModule(parsed: ParsedTarget): string | null {
   return parsed.kind === 'host' ? null : parsed.module;
+}
+
+/** What may be recorded of a request: nothing that holds one of its credentials. */
+function createFilter(
+  { rawHeaders }: RejectedRequest['req'],
+  credentialHeaders: readonly string[],
+) {
+  const secrets = listSecrets(rawHeaders, credentialHeaders);
+  const holdsSecret = (text: string) => secrets.some((secret) => holds(text, secret));
+  const show = (text: string | null) =>
+    text === null || holdsSecret(text) ? null : escapeText(text);
+  return { holdsSecret, show };
 }
 
 /** Every credential of the request, as sent and without its scheme. */

@@ -194,10 +194,11 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
 
   #describeRejection(reply: DecidedReply | null, interruption: HostError | null): Rejection | null {
     const { rejection, preflightGap } = this.facts;
-    if (preflightGap !== null) return describePreflight(preflightGap, this);
+    const { authentication } = this.#options;
+    if (preflightGap !== null) return describePreflight(preflightGap, this, authentication);
     // A client that has gone was not rejected.
     if (rejection === null || (reply ?? interruption) === null) return null;
-    return describeRejection(rejection, this, this.#options.authentication);
+    return describeRejection(rejection, this, authentication);
   }
 
   /** For a body whose length was not known when the request was completed. */

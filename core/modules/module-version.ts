@@ -13,6 +13,7 @@ import { type LoadedManifest, loadManifest } from '../manifest/load-manifest.js'
 import { checkedProvider } from '../provider/checked-provider.js';
 import { Deadline } from '../provider/deadline.js';
 import type { LoadShedder } from '../provider/load-shedding.js';
+import { maskFailure } from '../provider/mask-failure.js';
 import { type CallTotals, ProviderClient } from '../provider/provider-client.js';
 import type { Store } from '../store/store.js';
 import { type Leadership, SOLE_PROCESS } from './leadership.js';
@@ -124,6 +125,7 @@ function createVersion(
     scope,
     loadShedder,
     identity: descriptor.identity ? identity : null,
+    secrets: prepared.references.secrets,
     owner,
     totals,
   });
@@ -142,7 +144,10 @@ function createVersion(
         locate,
         baseDir,
         unstreamedKind: unstreamedKindOf(prepared.adapter),
-        readFromProvider: (signal) => requestFromProvider(provider, descriptor, signal, owner),
+        readFromProvider: (signal) =>
+          requestFromProvider(provider, descriptor, signal, owner).catch((error: unknown) => {
+            throw maskFailure(error, prepared.references.secrets);
+          }),
         signal: scope.signal,
       });
       for (const warning of manifest.warnings)

@@ -6,6 +6,7 @@ import {
   type Outcome,
   type Provider,
   ProviderFailure,
+  type Secret,
 } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { IDENTITY_HEADER, type IdentitySigner } from '../identity/identity-keys.js';
@@ -15,6 +16,7 @@ import type { Deadline } from './deadline.js';
 import type { Endpoint } from './endpoint.js';
 import type { EndpointPool } from './endpoint-pool.js';
 import { EndpointInvocation } from './invocation.js';
+import { maskFailure } from './mask-failure.js';
 import { type CheckedOutcome, checkOutcome, ProviderStatus } from './outcome.js';
 import type {
   AttemptResult,
@@ -37,6 +39,8 @@ interface DispatcherOptions {
   readonly log: Log;
   /** Signs the actor for the provider; `null`: not signed. */
   readonly identity: IdentitySigner | null;
+  /** What no failure may show. */
+  readonly secrets: readonly Secret[];
 }
 
 const NONE: readonly Endpoint[] = [];
@@ -48,15 +52,18 @@ export class Dispatcher {
   readonly #descriptor: Descriptor;
   readonly #log: Log;
   readonly #identity: IdentitySigner | null;
+  readonly #secrets: readonly Secret[];
   readonly #budget: RetryBudget;
   #retries = 0;
 
-  constructor({ provider, endpoints, descriptor, log, identity }: DispatcherOptions) {
+  constructor(options: DispatcherOptions) {
+    const { provider, endpoints, descriptor, log, identity, secrets } = options;
     this.#provider = provider;
     this.#endpoints = endpoints;
     this.#descriptor = descriptor;
     this.#log = log;
     this.#identity = identity;
+    this.#secrets = secrets;
     this.#budget = new RetryBudget(descriptor.retry.budget);
   }
 
@@ -130,7 +137,7 @@ export class Dispatcher {
       deadline.release();
       stream.onEnd((failure) => {
         if (failure === null) endpoint.end(attempt, verdict, detail);
-        else endpoint.end(attempt, verdictOfFailure(failure), describeFailure(failure));
+        else endpoint.end(attempt, verdictOfFailure(failure), this.#describe(failure));
       });
       return { value, status: outcome.status, stream };
     } catch (error) {
@@ -145,7 +152,7 @@ export class Dispatcher {
         detail = `status ${error.outcome.status}`;
         throw error;
       }
-      const failure = this.#translate(error, call);
+      const failure = maskFailure(this.#translate(error, call), this.#secrets);
       detail = describeFailure(failure);
       if (verdict === VERDICTS.uncounted) verdict = verdictOfFailure(failure);
       throw failure;
@@ -165,7 +172,8 @@ export class Dispatcher {
     let outcome: Outcome;
     try {
       outcome = await deadline.race(this.#provider.invoke(invocation));
-    } catch (error) {
+    } catch (thrown) {
+      const error = maskFailure(thrown, this.#secrets);
       endAttempt(call, performance.now() - startedAt, { error });
       throw error;
     }
@@ -219,6 +227,10 @@ export class Dispatcher {
       this.#endpoints.isAdmitting(route) &&
       this.#budget.withdraw()
     );
+  }
+
+  #describe(failure: ProviderFailure): string {
+    return describeFailure(maskFailure(failure, this.#secrets));
   }
 
   #translate(error: unknown, call: ProviderCall): ProviderFailure {

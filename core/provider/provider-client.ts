@@ -4,6 +4,7 @@ import {
   type Log,
   type Provider,
   ProviderFailure,
+  type Secret,
 } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import type { IdentitySigner } from '../identity/identity-keys.js';
@@ -57,6 +58,8 @@ interface ProviderClientOptions {
   readonly loadShedder: LoadShedder | null;
   /** Signs the actor for the provider; `null`: not signed. */
   readonly identity: IdentitySigner | null;
+  /** What the host sends to the provider, and no failure may show. Default: nothing. */
+  readonly secrets?: readonly Secret[];
   /** Owner of errors in the provider's code. Default: the host. */
   readonly owner?: ErrorOwner | null;
   /** Counts of earlier versions. Default: there are none. */
@@ -104,6 +107,7 @@ export class ProviderClient {
     scope,
     loadShedder,
     identity,
+    secrets = [],
     owner,
     totals = { calls: 0, failed: 0 },
   }: ProviderClientOptions) {
@@ -125,6 +129,7 @@ export class ProviderClient {
       descriptor,
       log,
       identity,
+      secrets,
     });
     if (health !== null) {
       startHealthChecks(

@@ -96,6 +96,10 @@ export function createResponseScripts(
       response.writeHead(401, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ detail: request.headers.authorization }));
     },
+    typed: ({ headers: { authorization = '' } }, response) => {
+      const type = `text/${authorization.replace('Bearer ', '')}`;
+      response.writeHead(200, { 'content-type': type }).end('{}');
+    },
     sentence: ({ headers: { authorization = '' } }, response) => {
       const text = `the key ${authorization.replace('Bearer ', '')} has expired`;
       response.writeHead(422, { 'content-type': 'application/json' });

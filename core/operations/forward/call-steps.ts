@@ -1,6 +1,8 @@
-import { type Method, ProviderFailure } from '../../contract/index.js';
+import { type Method, ProviderFailure, type Secret } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
+import { maskSecrets } from '../../lib/mask-secrets.js';
 import type { RouteSchemas } from '../../modules/route-schemas.js';
+import { maskFailure } from '../../provider/mask-failure.js';
 import type { ExplainedRouteCall } from '../explain/explained-request.js';
 import { fail, unknown } from '../explain/step-report.js';
 import { enforceRateLimit } from '../rate-limit.js';
@@ -223,13 +225,22 @@ function createReply(call: RouteCall, response: ForwardedResponse): Reply {
     });
   }
   if (response.mode === 'raw') {
-    facts.failure_detail = response.raw.omitted ?? null;
+    facts.failure_detail = describeOmitted(response.raw.omitted, found.module.secrets);
     return Reply.forwarded(authorization, { ...response.raw, ...response.exposed, ...shared });
   }
   const pieces = createEnvelope(found.target, found.match, response.data);
   if (response.exposed === null) return Reply.ok(authorization, pieces);
   const envelope = { status: 200, pieces, contentType: JSON_TYPE };
   return Reply.forwarded(authorization, { ...envelope, ...response.exposed, ...shared });
+}
+
+/** A provider can repeat a credential in a header. */
+function describeOmitted(detail: string | undefined, secrets: readonly Secret[]): string | null {
+  if (detail === undefined) return null;
+  return maskSecrets(
+    detail,
+    secrets.map((secret) => secret.reveal()),
+  );
 }
 
 function namesOf(headers: readonly string[]): string[] {
@@ -243,7 +254,8 @@ function recordBytes(bytes: ByteResponse, { request, found }: RouteCall): void {
     recordPieces(bytes, request);
     return;
   }
-  const { owner } = found.module.descriptor;
-  stream.toError = (failure) => createFailureError(failure, describeRoute(found), owner);
+  const { descriptor, secrets } = found.module;
+  stream.toError = (failure) =>
+    createFailureError(maskFailure(failure, secrets), describeRoute(found), descriptor.owner);
   recordStream(stream, request);
 }

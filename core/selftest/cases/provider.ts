@@ -54,6 +54,7 @@ const REJECTED: readonly Row[] = [
   { class: 'leak', name: 'html', title: 'an HTML page' },
   { class: 'leak', name: 'error-page', title: 'an error with a stack trace and a secret' },
   { class: 'leak', name: 'not-json', title: 'invalid JSON' },
+  { class: 'leak', name: 'typed', title: "the host's credentials in a content type" },
 ];
 
 /** Modules of the selftest's host whose providers have invalid certificates. */

@@ -1,0 +1,22 @@
+import { isProviderFailure, ProviderFailure, type Secret } from '../contract/index.js';
+import { maskSecrets } from '../lib/mask-secrets.js';
+
+/**
+ * The failure without the credentials that the host sends to the provider: a provider can repeat them in a header,
+ * and what a failure says is logged, recorded and shown. Any other error is returned as it is.
+ */
+export function maskFailure<E>(error: E, secrets: readonly Secret[]): E | ProviderFailure {
+  if (!isProviderFailure(error) || secrets.length === 0) return error;
+  const { failure, status, phase, message, detail } = error;
+  const values = secrets.map((secret) => secret.reveal());
+  const mask = (text: unknown) => (typeof text === 'string' ? maskSecrets(text, values) : '');
+  const masked = { message: mask(message), detail: mask(detail) };
+  const isClean = masked.message === message && (masked.detail === detail || detail === undefined);
+  if (isClean) return error;
+  // Without the cause, which has the same text.
+  return new ProviderFailure(failure, masked.message, {
+    ...(status !== null && { status }),
+    phase,
+    detail: masked.detail || masked.message,
+  });
+}
