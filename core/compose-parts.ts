@@ -15,13 +15,17 @@ import { StoredCalls } from './observability/calls/stored-calls.js';
 import type { RequestObserver } from './observability/completed-request.js';
 import type { ObservedHost } from './observability/metrics/host-metrics.js';
 import { Metrics } from './observability/metrics/metrics.js';
-import { createEventLoopMetric } from './observability/metrics/process-metrics.js';
+import {
+  createEventLoopMetric,
+  createStreamsMetric,
+} from './observability/metrics/process-metrics.js';
 import type { Tracing } from './observability/tracing/request-span.js';
 import { ActorRate } from './operations/rate-limit.js';
 import type { PluginRegistry } from './plugin-loader/plugin-registry.js';
 import { PluginWatcher } from './plugin-loader/plugin-watcher.js';
 import { EventLoopDelay } from './provider/event-loop-delay.js';
 import { LoadShedder } from './provider/load-shedding.js';
+import { OpenStreams } from './provider/open-streams.js';
 import { parseStoreKeys, STORE_KEY_VARIABLE } from './store/encryption-keys.js';
 import { createStore } from './store/open-store.js';
 import { readVersion } from './version.js';
@@ -133,6 +137,7 @@ export async function openModules(
   { store, identity }: Storage,
 ) {
   const loopDelay = new EventLoopDelay();
+  const openStreams = new OpenStreams();
   const registry = new ModuleRegistry({
     store,
     modulesDir: config.modules,
@@ -148,6 +153,8 @@ export async function openModules(
     reservedPrefixes: new HostPrefixes(plugins),
     publicOrigin: config.publicUrl,
     loadShedder: new LoadShedder(config, loopDelay),
+    openStreams,
+    drainMs: config.drainMs,
     identity,
     log,
   });
@@ -157,6 +164,7 @@ export async function openModules(
   return {
     registry,
     loopDelay,
+    openStreams,
     // Plugins first, so that a module can use a new one.
     reload: () => void watcher.scan(true).then(() => registry.rescan()),
     close: async () => {
@@ -170,7 +178,7 @@ export async function openModules(
 export function createHostObservability(
   { authentication }: Access,
   { archive }: Records,
-  { registry, loopDelay }: Modules,
+  { registry, loopDelay, openStreams }: Modules,
 ): Observability {
   const host = {
     list: () => registry.list(),
@@ -180,7 +188,7 @@ export function createHostObservability(
     rejectedActors: () => authentication.actorRate?.rejected ?? 0,
   };
   const observability = createObservability(host, archive);
-  observability.metrics.add([createEventLoopMetric(loopDelay)]);
+  observability.metrics.add([createEventLoopMetric(loopDelay), createStreamsMetric(openStreams)]);
   return observability;
 }
 

@@ -187,9 +187,11 @@ function createListener(
   config: HostConfig,
   log: Log,
   own: HostProcess,
-  { access, storage, records, modules: { registry }, observability, surfaces }: Parts,
+  { access, storage, records, modules, observability, surfaces }: Parts,
   container: DependencyContainer,
 ) {
+  const { registry, openStreams } = modules;
+  const endStreams = () => openStreams.endAll('shutdown');
   const lifecycle = { isDraining: false, isClosing: false };
   const memory = new MemoryBudget(config);
   observability.metrics.add(createMemoryMetrics(memory));
@@ -245,12 +247,12 @@ function createListener(
       Object.assign(lifecycle, { isDraining: true, isClosing: true });
       await pause(config.drainDelayMs);
       surfaces.endStreams();
-      await server.drain(config.drainMs);
+      await server.drain(config.drainMs, endStreams);
     },
     handOver: async () => {
       lifecycle.isClosing = true;
       surfaces.endStreams();
-      await server.handOver(config.drainMs);
+      await server.handOver(config.drainMs, endStreams);
     },
     close: server.close,
   };

@@ -13,10 +13,10 @@ interface ProblemKind {
   readonly meaning: string;
   readonly whatToDo: string;
   /**
-   * When a route of a module may return it; `passthrough`: with `provider_errors: passthrough`; `bytes`: where its
-   * response is bytes.
+   * When a route of a module may return it; `passthrough`: with `provider_errors: passthrough`; `streamed`: where its
+   * response is bytes or a stream of events; `events`: where it is a stream of events.
    */
-  readonly onRoutes: 'always' | 'passthrough' | 'bytes' | 'never';
+  readonly onRoutes: 'always' | 'passthrough' | 'streamed' | 'events' | 'never';
 }
 
 /** The one declaration of Problems, by code. The two lists below are their only other statuses. */
@@ -57,6 +57,14 @@ export const PROBLEMS = {
     whatToDo: 'Use a method that the allow header lists.',
     onRoutes: 'never',
   },
+  not_acceptable: {
+    status: 406,
+    title: 'Not acceptable',
+    meaning:
+      'The route answers with a stream of events, and the accept header does not name its type.',
+    whatToDo: 'Name the media type that errors lists in accept; a wildcard does not count.',
+    onRoutes: 'events',
+  },
   conflict: {
     status: 409,
     title: 'Conflict',
@@ -69,7 +77,7 @@ export const PROBLEMS = {
     title: 'Upgrade required',
     meaning: 'The route streams its response, which a client of HTTP/1.0 could take for whole.',
     whatToDo: 'Use the protocol that the upgrade header names.',
-    onRoutes: 'bytes',
+    onRoutes: 'streamed',
   },
   rate_limited: {
     status: 429,
@@ -140,6 +148,7 @@ export const STEP_NAMES = [
   'route',
   'capability',
   'protocol',
+  'accept',
   'rate',
   'query',
   'idempotency-key',

@@ -43,7 +43,8 @@ function mergeEntries(
   if (first === undefined || merged === null) throw new Error('no worker has the descriptor');
   const { worker: _, ...base } = entries.find(({ state }) => state === merged.state) ?? first;
   const total = (name: keyof ModuleEntry['counts']) =>
-    sum(entries.map(({ counts }) => counts[name]));
+    sum(entries.map(({ counts }) => counts[name] ?? 0));
+  const streams = total('streams');
   return {
     ...base,
     ...pickState(merged),
@@ -52,6 +53,7 @@ function mergeEntries(
       failed: total('failed'),
       in_flight: total('in_flight'),
       queued: total('queued'),
+      ...(streams > 0 && { streams }),
     },
     endpoints: base.endpoints.map(({ endpoint }) => mergeEndpoint(endpoint, entries)),
     ...(merged.workers !== undefined && { workers: merged.workers }),

@@ -28,7 +28,8 @@ export interface Supports {
   readonly perProcess?: boolean;
   /**
    * `invoke` sends {@link HttpRouteOperation.bodyStream} and HEAD, and returns a response that is longer than
-   * {@link Invocation.holdBytes} as a stream. Default false: the host then rejects routes of bytes.
+   * {@link Invocation.holdBytes} as a stream. Default false: the host then rejects routes of bytes
+   * and of events.
    */
   readonly streams?: boolean;
 }

@@ -171,7 +171,7 @@ export const SURFACE_MEMBER = {
   },
 } as const satisfies Record<string, CallMember>;
 
-/** Added where a body was streamed: of bytes. */
+/** Added where a body was streamed: of bytes, or of events. */
 export const STREAM_MEMBERS = {
   bytes_in: {
     kind: 'integer',
@@ -204,6 +204,14 @@ export const STREAM_MEMBERS = {
     text: 'the SHA-256 of the body of the response, in hex; `null` where it did not come whole',
     isCollected: true,
     since: 6,
+  },
+  stream_end: {
+    kind: 'text',
+    isNullable: true,
+    label: 'ended by',
+    text: 'how a stream of events ended: `complete`, `problem`, `client`, `max_ms`, `reload`, `shutdown`, `unauthorized`; `null` where there was none',
+    isCollected: true,
+    since: 7,
   },
 } as const satisfies Record<string, CallMember>;
 

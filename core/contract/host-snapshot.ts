@@ -48,6 +48,8 @@ export interface ModuleCounts {
   readonly inFlight: number;
   /** Calls that wait for a free place. */
   readonly queued: number;
+  /** Streams of events that are open; absent for none. */
+  readonly streams?: number;
 }
 
 /** One endpoint of a provider. */

@@ -74,6 +74,12 @@ export interface ManifestRoute {
  */
 export type BodyRule = 'required' | 'optional' | 'none' | 'bytes';
 
+/** Every {@link StreamForm}. */
+export const STREAM_FORMS = ['sse', 'ndjson'] as const;
+
+/** The form of a stream of events: Server-Sent Events, or one JSON value in each line. */
+export type StreamForm = (typeof STREAM_FORMS)[number];
+
 /** Properties of the calls of a route. */
 export interface RouteOperation {
   /** Name in the OpenAPI document and in clients. Default made of the method and the path. */
@@ -96,6 +102,16 @@ export interface RouteOperation {
   readonly body_max_bytes?: number;
   /** Can only lower the descriptor's `limits.bytes.response`. Bytes, at least 1; default the descriptor's. */
   readonly response_max_bytes?: number;
+  /**
+   * The provider answers with a stream of events, which callers get while it comes. In raw mode its answer decides:
+   * it may be JSON too. Default none.
+   */
+  readonly stream?: StreamForm;
+  /**
+   * Media types of the provider that count as this stream. Default `text/event-stream` for `sse`,
+   * `application/x-ndjson`, `application/ndjson` and `application/jsonl` for `ndjson`.
+   */
+  readonly stream_types?: readonly string[];
   /**
    * Names of parameters of the path whose values may hold `%2F`, `%3F`, `%23` or `%25`; they are forwarded as they
    * came. Default none.

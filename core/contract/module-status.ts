@@ -86,13 +86,14 @@ export interface ModuleStatus<State extends string = string, Endpoint extends st
   readonly attempts: number;
   /**
    * The numbers of calls: all, those that failed, those in flight, and those that wait in the queue. A reload
-   * keeps the first two.
+   * keeps the first two. `streams` counts the streams of events that are open; absent for none.
    */
   readonly counts: {
     readonly calls: number;
     readonly failed: number;
     readonly in_flight: number;
     readonly queued: number;
+    readonly streams?: number;
   };
   /** The endpoints of the version that is served; empty if none is. */
   readonly endpoints: readonly EndpointStatus<Endpoint>[];

@@ -43,6 +43,8 @@ type Members = Record<string, AnyStruct>;
 const TEN_MINUTES_MS = 600_000;
 const ONE_HOUR_MS = 3_600_000;
 const ONE_DAY_SECONDS = 86_400;
+const ONE_DAY_MS = 86_400_000;
+const ONE_WEEK_MS = 7 * ONE_DAY_MS;
 const ONE_GIBIBYTE = 1_073_741_824;
 const ONE_TEBIBYTE = 1_099_511_627_776;
 /** More calls per second than one process can carry. */
@@ -156,6 +158,23 @@ const byteLimits = section('bytes', 'Bounds for bodies of bytes, which a manifes
   response: bytes(ONE_GIBIBYTE, [1, ONE_TEBIBYTE], 'Longest body of bytes of a response.'),
 });
 
+const streamLimits = section('stream', 'Bounds for streams of events.', {
+  head_ms: optionally(wholeNumber(1, ONE_HOUR_MS), {
+    description:
+      'Wait for the head of the response: some providers send it with their first event. Default: timeout_ms. Milliseconds.',
+  }),
+  idle_ms: milliseconds(60_000, [1, ONE_DAY_MS], 'Longest silence of the provider.'),
+  max_ms: milliseconds(3_600_000, [1, ONE_WEEK_MS], 'How long a stream may be open.'),
+  per_actor: count(10, [1, MANY], 'Open streams of each actor; more is 429.'),
+  total: count(1024, [1, MANY], 'Open streams of the module; more is 502.'),
+  event_bytes: bytes(262_144, [1, ONE_GIBIBYTE], 'Longest event, or line of JSON.'),
+  heartbeat_ms: milliseconds(
+    15_000,
+    [1, ONE_HOUR_MS],
+    'Silence after which the client gets a comment, or an empty line.',
+  ),
+});
+
 const limits = section('limits', 'Bounds for the calls of this module.', {
   timeout_ms: milliseconds(5000, [1, TEN_MINUTES_MS], 'Time for a whole call, retries included.'),
   request_bytes: bytes(1_048_576, [1, ONE_GIBIBYTE], 'Longest body of a request.'),
@@ -168,6 +187,7 @@ const limits = section('limits', 'Bounds for the calls of this module.', {
   queue: count(32, [0, MANY], 'Calls that may wait until another one ends.'),
   queue_ms: milliseconds(250, [0, TEN_MINUTES_MS], 'How long a call may wait in the queue.'),
   bytes: filledIn(byteLimits),
+  stream: filledIn(streamLimits),
   body_idle_ms: milliseconds(
     30_000,
     [1, TEN_MINUTES_MS],

@@ -1,10 +1,12 @@
 import Koa from 'koa';
-import { authenticate } from './authenticate-request.js';
+import { authenticate, reauthenticate } from './authenticate-request.js';
 import { createRequestChain, type RequestChainOptions } from './request-chain.js';
 import type { HostContext, HostState } from './request-context.js';
 import { createHostRoutes, type HostRoutesOptions } from './routes/host-routes.js';
 
-interface AppOptions extends HostRoutesOptions, Omit<RequestChainOptions, 'authenticate'> {}
+interface AppOptions
+  extends HostRoutesOptions,
+    Omit<RequestChainOptions, 'authenticate' | 'reauthenticate'> {}
 
 /**
  * Where the hot path leaves Koa's public way: without its listener for the end of each response (`on-finished`),
@@ -28,6 +30,7 @@ export function createApp(options: AppOptions): Koa<HostState> {
   const chain = createRequestChain({
     ...options,
     authenticate: (request, isPublic) => authenticate(request, options.authentication, isPublic),
+    reauthenticate: (request) => reauthenticate(request, options.authentication),
   });
   for (const middleware of [...chain, ...createHostRoutes(options)]) app.use(middleware);
   return app;

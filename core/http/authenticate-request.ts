@@ -117,6 +117,31 @@ export function authenticate(
   return found instanceof Promise ? found.then(accept) : accept(found);
 }
 
+/**
+ * The actor of an authenticated request as its credentials would be read now; `null` where they would be rejected.
+ * It counts as no request and as no attempt.
+ * @throws HostError 503 where they cannot be verified now.
+ */
+export async function reauthenticate(
+  { headers, req, inProcess, actor, client }: RequestContext,
+  authentication: Authentication,
+): Promise<Actor | null> {
+  if (actor.kind === 'anonymous') return actor;
+  if (inProcess !== null) return Date.now() < (actor.expiresAt ?? Infinity) ? actor : null;
+  const { certificates, chain, credentialHeaders } = authentication;
+  const certified = certificates?.verify(req.socket) ?? 'none';
+  if (certified === 'rejected') return null;
+  const present = findPresent(headers, credentialHeaders);
+  if (present.size === 0) return certified === 'none' ? null : certified;
+  const token = readToken(headers, authentication);
+  const found = await authenticateWith(
+    chain,
+    new RequestCredentials({ req, client }, token),
+    present,
+  );
+  return isRejected(found) ? null : found.actor;
+}
+
 /** Verifies the credentials of a request, unless too many of its address were rejected. */
 function guard(
   { headers, client }: RequestContext,

@@ -23,6 +23,7 @@ const REQUEST_HEADERS = [
   'prefer',
   'range',
   'if-range',
+  'last-event-id',
   'x-request-id',
   'x-correlation-id',
 ];

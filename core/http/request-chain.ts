@@ -20,7 +20,7 @@ import {
   type RequestContextOptions,
 } from './request-context.js';
 import { createErrorReply } from './response/error-reply.js';
-import { ReplyQueue, type ReplyQueueOptions } from './response/reply-queue.js';
+import { ReplyQueue, type ReplyQueueOptions, setSendTimeout } from './response/reply-queue.js';
 import { type StreamedReply, sendStream } from './response/send-stream.js';
 import { createUnknownPath } from './routes/unknown-path.js';
 import { addInterruptible } from './server/interruptible-requests.js';
@@ -111,22 +111,40 @@ function isStreamed(reply: Reply): reply is StreamedReply {
 async function sendStreamed(
   reply: StreamedReply,
   request: RequestContext,
-  { lifecycle, log, observers, authentication }: RequestChainOptions,
+  { lifecycle, log, observers, authentication, sendTimeoutMs }: RequestChainOptions,
 ): Promise<Reply | null> {
   const { res } = request;
   const { stream } = reply;
+  if (stream.isEvents) request.markHead();
   try {
     await sendStream(reply, request, lifecycle.isClosing || request.isLast);
   } catch (error) {
     const problem = createErrorReply(error, request, log, authentication.challenges);
     if (problem !== null && !res.headersSent) return problem;
     finish(request, problem && { status: problem.status, length: stream.bytes }, observers, 0);
-    res.destroy();
+    const last = problem && stream.writeProblem(problem.pieces);
+    if (last === null) res.destroy();
+    else endStream(res, sendTimeoutMs, lifecycle, last);
     return null;
   }
   finish(request, { status: reply.status, length: stream.bytes }, observers, res.writableLength);
-  res.end();
+  if (stream.isCut) res.destroy();
+  else endStream(res, sendTimeoutMs, lifecycle);
   return null;
+}
+
+function endStream(
+  res: HostContext['res'],
+  sendTimeoutMs: number,
+  { isClosing }: RequestChainOptions['lifecycle'],
+  last?: Uint8Array,
+): void {
+  // Its head may be older than the end of the host.
+  if (isClosing) res.once('finish', () => res.req.socket.end());
+  res.end(last);
+  if (res.socket !== null && res.writableLength > 0) {
+    setSendTimeout(res, res.socket, sendTimeoutMs);
+  }
 }
 
 /** The name of what runs is kept for the record of a request that fails. */

@@ -44,6 +44,8 @@ export interface RequestContextOptions {
   readonly clients: Pick<Clients, 'find'>;
   /** Sets the actor of the request. @throws HostError 401, 403, 429, 503. */
   readonly authenticate: (request: RequestContext, isPublic: () => boolean) => void | Promise<void>;
+  /** The actor of its credentials as they are now; `null` where they would be rejected. */
+  readonly reauthenticate: (request: RequestContext) => Promise<Actor | null>;
 }
 
 /** What is known of a response before it is sent. */
@@ -76,6 +78,7 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
   #authenticated: Actor | null = null;
   #actorName: string | null = null;
   #interruption: HostError | null = null;
+  #headMs: number | null = null;
   readonly #options: RequestContextOptions;
   readonly #startedAt = performance.now();
 
@@ -151,6 +154,15 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     return this.req.httpVersion === '1.0';
   }
 
+  /** The head of a stream of events is sent: what follows is no part of how long the call took. */
+  markHead(): void {
+    this.#headMs = performance.now() - this.#startedAt;
+  }
+
+  reauthenticate(): Promise<Actor | null> {
+    return this.#options.reauthenticate(this);
+  }
+
   /** Keeps why the host rejects the request. */
   reject(problem: HostError): void {
     const { facts } = this;
@@ -187,6 +199,7 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
       status: (reply ?? interruption)?.status ?? CLIENT_CLOSED_STATUS,
       bytesOut: reply === null || this.method === 'HEAD' ? 0 : reply.length,
       durationMs: performance.now() - this.#startedAt,
+      headMs: this.#headMs,
       completedAt: Date.now(),
     };
     return this.completed;

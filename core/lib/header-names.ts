@@ -33,6 +33,9 @@ export const OF_BYTES = [
 /** What a client says of the bytes that it wants. */
 export const FOR_BYTES = ['accept', 'range', 'if-range'] as const;
 
+/** What a client says of the events that it wants. */
+export const FOR_EVENTS = ['accept', 'last-event-id'] as const;
+
 export const REQUEST_IDS = ['x-correlation-id', 'x-request-id'] as const;
 
 export const TRACE_CONTEXT = ['traceparent', 'tracestate'] as const;

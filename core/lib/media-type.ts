@@ -23,3 +23,12 @@ export function isListedType(
     return listed === given || listed === `${type}/*`;
   });
 }
+
+/** Whether an `accept` header names exactly this media type, alone or among others. A wildcard does not. */
+export function namesMediaType(accept: string | undefined, mediaType: string): boolean {
+  if (accept === undefined || accept === ANY) return false;
+  return accept.split(',').some((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    return type === mediaType && !parameters.some((part) => /^q=0(?:\.0{0,3})?$/.test(part));
+  });
+}

@@ -106,6 +106,10 @@ export const STEP_GUIDES: Readonly<Record<StepName, StepGuide>> = {
     checks: 'whether the protocol of the client can carry what the route streams',
     change: 'call with HTTP/1.1',
   },
+  accept: {
+    checks: 'whether the client asks for the stream of events that the route answers with',
+    change: (call) => `name its media type in accept${describeErrors(call)}, without a wildcard`,
+  },
   rate: {
     checks: 'rate limits of the host and of the module',
     change: (call) =>

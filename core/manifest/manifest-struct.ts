@@ -13,13 +13,20 @@ import {
   string,
 } from 'superstruct';
 import { type AnyStruct, described, named, optionally } from '../contract/described.js';
-import { type Method, MODULE_HTTP_METHODS, type SchemaObject } from '../contract/index.js';
+import {
+  type Method,
+  MODULE_HTTP_METHODS,
+  type SchemaObject,
+  STREAM_FORMS,
+  type StreamForm,
+} from '../contract/index.js';
 import { capability, moduleName } from '../descriptor/identifiers.js';
 import { matching, nonEmptyText, wholeNumber } from '../document/structs.js';
 import { MEDIA_TYPE_RANGE } from '../lib/media-type.js';
 import { SHARED_NAME } from '../schema/shared-schemas.js';
 import { config } from './config-struct.js';
 import { fieldType, flag, label, nameOfA, plainPath, text } from './parts-struct.js';
+import { STREAM_TYPES } from './stream-rules.js';
 
 /** One hour: a route can only shorten the timeout of its module. */
 const MAX_ROUTE_TIMEOUT_MS = 3_600_000;
@@ -83,6 +90,18 @@ const mediaTypes = described(
   { minItems: 1 },
 );
 
+const noWebSocket = define<StreamForm>(
+  `one of ${STREAM_FORMS.join(', ')}: websocket is not supported yet`,
+  () => false,
+);
+
+const stream = described(
+  dynamic<StreamForm>((value): AnyStruct => {
+    return value === 'websocket' ? noWebSocket : enums(STREAM_FORMS);
+  }),
+  { enum: STREAM_FORMS },
+);
+
 const operation = object({
   operation_id: optionally(nonEmptyText(), { description: 'Name of the operation.' }),
   timeout_ms: optionally(wholeNumber(1, MAX_ROUTE_TIMEOUT_MS), {
@@ -111,6 +130,13 @@ const operation = object({
   }),
   response_max_bytes: optionally(wholeNumber(1), {
     description: 'Longest response of bytes; can only lower limits.bytes.response. Bytes.',
+  }),
+  stream: optionally(stream, {
+    description:
+      'The response is a stream of events: Server-Sent Events, or lines of JSON. Default: none.',
+  }),
+  stream_types: optionally(mediaTypes, {
+    description: `Media types of the provider that count as this stream. Default: ${describeDefaults()}.`,
   }),
   encoded: optionally(array(nonEmptyText()), {
     default: [],
@@ -288,6 +314,10 @@ const admin = object({
   entities: optionally(array(entity), { default: [], description: 'Data that a console lists.' }),
   actions: optionally(array(action), { default: [], description: 'What a console can invoke.' }),
 });
+
+function describeDefaults(): string {
+  return STREAM_FORMS.map((form) => `${STREAM_TYPES[form].join(', ')} (${form})`).join('; ');
+}
 
 function isMapping(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -29,6 +29,7 @@ export function validateRoutes({ http_routes = [] }: Partial<Manifest>): Violati
       return [
         ...validateBodyRule(route, index),
         ...validateBytes(route, index),
+        ...validateStream(route, index),
         ...validateEncoded(route, index),
       ];
     }
@@ -67,19 +68,44 @@ function validateBytes(route: ManifestRoute, index: number): Violation[] {
   });
 }
 
+/** A stream of events is no bytes, and has no schema: that is one of a single body. */
+function validateStream(route: ManifestRoute, index: number): Violation[] {
+  const { operation = {} } = route;
+  const violate = (name: keyof typeof operation, rest: string, hint: string): Violation[] => {
+    if (operation[name] == null) return [];
+    const message = `${describeRoute(route, index)} must not have ${name}: ${rest}`;
+    const path = ['http_routes', index, 'operation', name];
+    return [{ rule: 'stream-and-body', message, hint, path, at: 'key' }];
+  };
+  if (operation.stream === undefined) {
+    return violate('stream_types', 'only a stream has it', 'write stream: sse, or remove it');
+  }
+  const rest = 'a stream of events is neither bytes nor one JSON value';
+  return (['response', 'output_schema'] as const).flatMap((name) =>
+    violate(name, rest, `remove it, or stream: ${operation.stream}`),
+  );
+}
+
 /** Routes that need an adapter that streams. */
 export function findStreamedRoutes(
   { http_routes }: Pick<Manifest, 'http_routes'>,
   kind: string,
 ): Violation[] {
   return http_routes.flatMap((route, index): Violation[] => {
-    const { operation = {} } = route;
-    const name = operation.body === 'bytes' ? 'body' : 'response';
-    if (operation[name] !== 'bytes') return [];
-    const message = `${describeRoute(route, index)} must not have ${name}: bytes, which providers of kind ${kind} cannot carry`;
+    const { body, response, stream } = route.operation ?? {};
+    const streamed = [
+      ['body', body === 'bytes'],
+      ['response', response === 'bytes'],
+      ['stream', stream !== undefined],
+    ] as const;
+    const name = streamed.find(([, isStreamed]) => isStreamed)?.[0];
+    if (name === undefined) return [];
+    const value = `${name}: ${route.operation?.[name]}`;
+    const message = `${describeRoute(route, index)} must not have ${value}, which providers of kind ${kind} cannot carry`;
     const hint = 'use a kind that streams, such as http, unix or process';
     const path = ['http_routes', index, 'operation', name];
-    return [{ rule: 'bytes-unsupported', message, hint, path, at: 'value' }];
+    const rule = name === 'stream' ? 'stream-unsupported' : 'bytes-unsupported';
+    return [{ rule, message, hint, path, at: 'value' }];
   });
 }
 

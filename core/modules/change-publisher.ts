@@ -1,10 +1,13 @@
 import type { Log } from '../contract/index.js';
+import { MAX_TIMER_MS } from '../lib/promises.js';
 import type { ModuleRecord, ModuleState } from './module-record.js';
 import type { ModuleVersion } from './module-version.js';
 import { describeFileStatus, type StatusSink } from './status-files.js';
 
 /** How long calls in flight on a replaced version may take before they are canceled. */
 const RETIRE_MS = 10_000;
+/** What streams of events need to send their last one. */
+const LAST_EVENT_MS = 1000;
 
 /** Changes that are withheld while a name moves from one file to another. */
 interface Withheld {
@@ -103,8 +106,10 @@ const LEVELS: Partial<Record<ModuleState, 'warn' | 'error'>> = {
 };
 
 /** Lets calls in flight finish, then closes the version. */
-async function retire({ client, scope }: ModuleVersion): Promise<void> {
-  await client.drain(RETIRE_MS);
+async function retire({ client, scope, drainMs }: ModuleVersion): Promise<void> {
+  const ending = setTimeout(() => client.endStreams('reload'), drainMs);
+  await client.drain(Math.min(Math.max(RETIRE_MS, drainMs + LAST_EVENT_MS), MAX_TIMER_MS));
+  clearTimeout(ending);
   await scope.close();
 }
 

@@ -4,6 +4,7 @@ import { RouteTable } from '../lib/routing/route-table.js';
 import { parseRouteTemplate } from '../lib/routing/route-template.js';
 import { bodyRuleOf } from '../manifest/body-rule.js';
 import { type ByteRules, byteRulesOf } from '../manifest/byte-rules.js';
+import { type StreamRules, streamRulesOf } from '../manifest/stream-rules.js';
 import type { ProviderClient } from '../provider/provider-client.js';
 import { SchemaRegistry } from '../schema/compile-schema.js';
 import type { ModuleConfig } from './module-config.js';
@@ -21,6 +22,7 @@ export interface LiveRoute {
   readonly capability: string | null;
   /** Whether it needs no credentials. */
   readonly isPublic: boolean;
+  /** Of a stream of events, until its head. */
   readonly timeoutMs: number;
   /** `none` for GET, whose body is ignored. */
   readonly body: BodyRule;
@@ -28,6 +30,8 @@ export interface LiveRoute {
   readonly bodyBytes: ByteRules | null;
   /** Of a response of bytes; `null` for a route of JSON. */
   readonly responseBytes: ByteRules | null;
+  /** `null` for a route whose response is one body. */
+  readonly stream: StreamRules | null;
   /** Whether a call without an `idempotency-key` is rejected. */
   readonly requiresKey: boolean;
   /** Whether a failed call may be repeated. */
@@ -94,6 +98,7 @@ function createLiveRoute(
   declared: ManifestRoute,
   schemas: SchemaRegistry,
 ): LiveRoute {
+  const stream = streamRulesOf(declared.operation);
   const shortened = declared.operation?.timeout_ms ?? Number.POSITIVE_INFINITY;
   return {
     declared,
@@ -102,13 +107,19 @@ function createLiveRoute(
     declaredPath: declared.path,
     capability: declared.capability ?? null,
     isPublic: declared.access === 'public' && descriptor.public,
-    timeoutMs: Math.min(descriptor.limits.timeout_ms, shortened),
+    timeoutMs: Math.min(readTimeout(descriptor, stream), shortened),
     body: bodyRuleOf(declared),
     ...byteRulesOf(descriptor, declared.operation),
+    stream,
     ...readIdempotency(declared),
     schemas: createRouteSchemas(descriptor, declared.operation, schemas),
     envelopeHead: createEnvelopeHead(descriptor.module, declared),
   };
+}
+
+/** Of a call until its end; of a stream of events until its head. */
+function readTimeout({ limits }: Descriptor, stream: StreamRules | null): number {
+  return stream === null ? limits.timeout_ms : (limits.stream.head_ms ?? limits.timeout_ms);
 }
 
 /** With a key, the provider sees that a repeated call is the same. */

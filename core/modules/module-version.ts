@@ -14,6 +14,7 @@ import { checkedProvider } from '../provider/checked-provider.js';
 import { Deadline } from '../provider/deadline.js';
 import type { LoadShedder } from '../provider/load-shedding.js';
 import { maskFailure } from '../provider/mask-failure.js';
+import type { OpenStreams } from '../provider/open-streams.js';
 import { type CallTotals, ProviderClient } from '../provider/provider-client.js';
 import type { Store } from '../store/store.js';
 import { type Leadership, SOLE_PROCESS } from './leadership.js';
@@ -28,6 +29,10 @@ export interface VersionContext {
   readonly store: Store;
   /** The limits of the whole host. */
   readonly loadShedder: LoadShedder;
+  /** The streams of events of the whole process. */
+  readonly openStreams: OpenStreams;
+  /** How long those of a replaced version may go on. Milliseconds. */
+  readonly drainMs: number;
   /** Signs the caller's identity, for descriptors with `identity: true`. */
   readonly identity: IdentitySigner;
   readonly leadership: Leadership;
@@ -47,6 +52,8 @@ export interface ModuleVersion {
   readonly prepared: PreparedDescriptor;
   readonly client: ProviderClient;
   readonly scope: ModuleScope;
+  /** How long its streams of events may go on when it is replaced. Milliseconds. */
+  readonly drainMs: number;
   /** The uncaught errors of the module's code. */
   readonly uncaughtErrors: UncaughtErrors;
   /**
@@ -114,7 +121,7 @@ interface OpenedProvider extends Pick<ModuleVersion, 'scope' | 'uncaughtErrors'>
 function createVersion(
   prepared: PreparedDescriptor,
   { provider, scope, uncaughtErrors, owner, totals }: OpenedProvider,
-  { log, store, loadShedder, identity, leadership }: VersionContext,
+  { log, store, loadShedder, openStreams, drainMs, identity, leadership }: VersionContext,
 ): ModuleVersion {
   const { descriptor, file, locate, baseDir } = prepared;
   const client = new ProviderClient({
@@ -124,6 +131,7 @@ function createVersion(
     log,
     scope,
     loadShedder,
+    openStreams,
     identity: descriptor.identity ? identity : null,
     secrets: prepared.references.secrets,
     owner,
@@ -137,6 +145,7 @@ function createVersion(
     client,
     scope,
     uncaughtErrors,
+    drainMs,
     requestManifest: async () => {
       const manifest = await loadManifest({
         descriptor,

@@ -26,6 +26,8 @@ export interface CompletedRequest {
   /** The length of the body that was sent. */
   readonly bytesOut: number;
   readonly durationMs: number;
+  /** The same until the head of a stream of events was sent; absent or `null` for any other response. */
+  readonly headMs?: number | null;
   /** Milliseconds since 1970. */
   readonly completedAt: number;
 }

@@ -1,6 +1,7 @@
 import type { JsonSchema, RouteExample } from '../contract/index.js';
 import { listParameters, writeTemplate } from '../lib/routing/route-template.js';
 import type { ByteRules } from '../manifest/byte-rules.js';
+import type { StreamRules } from '../manifest/stream-rules.js';
 import type { LiveRoute } from '../modules/live-module.js';
 import { isSchemaObject } from '../schema/subschema-keywords.js';
 import { embedPart, embedSchema, type ModuleSchemas } from './component-schemas.js';
@@ -8,6 +9,8 @@ import type { DescribedModule, DescribedRoute } from './described-module.js';
 import { jsonText, writeExamples } from './json-text.js';
 import type { OperationName } from './operation-names.js';
 import type { PathParameter, PlacedRoute } from './path-items.js';
+
+const JSON_TYPE = 'application/json';
 
 /** What the operations of one module share. */
 interface OperationContext {
@@ -105,7 +108,7 @@ function writeBody(
 }
 
 /** Bytes have no schema (OpenAPI 3.1, 4.8.14.4). */
-function listTypes({ types }: ByteRules): string {
+function listTypes({ types }: Pick<ByteRules, 'types'>): string {
   const members = (types ?? ['*/*']).map((type) => `${jsonText(type)}:{}`);
   return `"content":{${members.join(',')}}`;
 }
@@ -121,7 +124,8 @@ function writeData(
   route: DescribedRoute,
   writeSchema: (schema: DataSchema, part: string) => string,
 ): string {
-  const { responseBytes } = route.value;
+  const { responseBytes, stream } = route.value;
+  if (stream !== null) return writeStream(module, stream);
   if (responseBytes !== null) return writeBytes(module, responseBytes);
   const { output_schema: output, examples } = route.value.declared.operation ?? {};
   const data = writeSchema(output, 'output');
@@ -145,8 +149,22 @@ function writeBytes({ descriptor }: DescribedModule, rules: ByteRules): string {
   return `"200":${response},"2XX":${response},"416":${RANGE},"426":${UPGRADE}`;
 }
 
+/** In raw mode the provider decides: JSON is possible too. */
+function writeStream({ descriptor }: DescribedModule, rules: StreamRules): string {
+  const mark = `"x-modgate-stream":"${rules.form}"`;
+  const write = (types: readonly string[]) =>
+    `{"description":"A stream of events",${listTypes({ types })},${mark}}`;
+  if (descriptor.responses.mode === 'raw') {
+    const response = write([...new Set([...rules.types, JSON_TYPE])]);
+    const others = `"304":{"description":"Not modified"},"default":${ANY_BYTES}`;
+    return `"200":${response},${others},"2XX":${response},"426":${UPGRADE}`;
+  }
+  return `"200":${write([rules.mediaType])},"406":${NOT_ACCEPTABLE},"426":${UPGRADE}`;
+}
+
 const ANY_BYTES = '{"description":"The provider\'s own response","content":{"*/*":{}}}';
 const UPGRADE = writeProblem('UpgradeRequiredProblem');
+const NOT_ACCEPTABLE = writeProblem('NotAcceptableProblem');
 const RANGE = writeProblem('ProviderErrorProblem');
 
 function writeProblem(name: string): string {

@@ -16,7 +16,7 @@ const RANGE_NOT_SATISFIABLE = 416;
 /** The codes of Problems that a client of a route can get. */
 const CODES = selectCodes('always');
 const PASSED_ON_CODES = selectCodes('passthrough');
-const BYTE_CODES = selectCodes('bytes');
+const STREAM_CODES = [...selectCodes('streamed'), ...selectCodes('events')];
 
 /** `ValidationFailedProblem`; no component of a module is called so: theirs have a dot. */
 function nameSchema(code: ProblemCode): string {
@@ -30,7 +30,7 @@ const referTo = (kind: 'schemas' | 'responses', name: string) => ({
 
 /** The schemas of all Problems, and `Problem`, which is any of them. */
 export function createProblemSchemas(): Record<string, unknown> {
-  const codes = [...CODES, ...BYTE_CODES, ...PASSED_ON_CODES];
+  const codes = [...CODES, ...STREAM_CODES, ...PASSED_ON_CODES];
   const schemas = codes.map((code) => [nameSchema(code), createProblemSchema(code)]);
   return {
     Problem: anyOf(codes),

@@ -1,4 +1,3 @@
-import type { ResponseStream } from '../provider/response-stream.js';
 import { Authorization } from './authorization.js';
 import type { CallerRequest } from './request.js';
 
@@ -8,6 +7,29 @@ export const JSON_TYPE = 'application/json';
 export const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 const MIN_ERROR_STATUS = 400;
 const NO_HEADERS: readonly string[] = [];
+
+/** A body that arrives while it is sent. */
+export interface ReplyStream {
+  /** Whether it is a stream of events, which is no call any more once its head was sent. */
+  readonly isEvents: boolean;
+  /** Bytes that were handed on. */
+  readonly bytes: number;
+  /** Bytes that are held back. */
+  readonly heldBytes: number;
+  /** Whether the connection is closed after the last part, so that nobody takes the body for whole. */
+  readonly isCut: boolean;
+  /**
+   * The next part; `null` at the end.
+   * @throws what is wrong with the body.
+   */
+  read(): Promise<Uint8Array | null>;
+  /** @param listener called with a failure where nothing more can be handed on */
+  onEnd(listener: (failure: Error | null) => void): void;
+  /** Nobody reads on: the client has gone, or the response is not used. */
+  close(): void;
+  /** The last part, which says what is wrong; `null` where the connection is closed instead. */
+  writeProblem(problem: readonly Uint8Array[]): Uint8Array | null;
+}
 
 /** The parts of a response that a provider decides about. */
 type ForwardedParts = Pick<
@@ -34,7 +56,7 @@ export class Reply {
   /** What the head says; `null` where the length of a stream is not known. */
   readonly contentLength: number | null;
   /** The body after the pieces, which has still to arrive; `null` for a body that is held. */
-  readonly stream: ResponseStream | null;
+  readonly stream: ReplyStream | null;
 
   private constructor(
     status: number,

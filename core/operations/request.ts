@@ -96,6 +96,12 @@ export interface CallerRequest {
    * @throws HostError 401, 403, 429, 503.
    */
   authenticate(isPublic?: () => boolean): void | Promise<void>;
+  /**
+   * Asks again, without counting it as a request.
+   * @returns the actor of the credentials as they are now; `null` where they would be rejected
+   * @throws HostError 503 where they cannot be verified now.
+   */
+  reauthenticate(): Promise<Actor | null>;
   /** @throws Error before the request is authenticated. */
   readonly actor: Actor;
   /** `null` where it is not known, such as for a request that a surface makes by itself. */

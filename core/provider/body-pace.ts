@@ -3,13 +3,18 @@ import type { Descriptor } from '../descriptor/descriptor.js';
 /** Who a body waits for. */
 export type Side = 'provider' | 'client';
 
-type PaceLimits = Pick<Descriptor['limits'], 'body_idle_ms' | 'body_min_bytes_s'>;
+export interface PaceLimits
+  extends Pick<Descriptor['limits'], 'body_idle_ms' | 'body_min_bytes_s'> {
+  /** Longest pause of the provider. Milliseconds, default `body_idle_ms`. */
+  readonly provider_idle_ms?: number;
+}
 
 /** Bounds the pauses of a body that is streamed, and how slowly it may pass. */
 export class BodyPace {
   readonly #limits: PaceLimits;
   readonly #onStall: (side: Side, problem: string) => void;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout;
+  #idleMs: number;
   /** How long the body has waited for each side, within the window. Milliseconds. */
   readonly #waitedMs: Record<Side, number> = { provider: 0, client: 0 };
   #side: Side;
@@ -22,7 +27,8 @@ export class BodyPace {
     this.#side = side;
     this.#limits = limits;
     this.#onStall = onStall;
-    this.#timer = setTimeout(() => this.#stall(this.#side, this.#pause), limits.body_idle_ms);
+    this.#idleMs = this.#idleMsOf(side);
+    this.#timer = this.#start();
   }
 
   /** From now on the body waits for this side. */
@@ -31,7 +37,14 @@ export class BodyPace {
     this.#waitedMs[this.#side] += now - this.#changedAt;
     this.#changedAt = now;
     this.#side = side;
-    this.#timer.refresh();
+    const idleMs = this.#idleMsOf(side);
+    if (idleMs === this.#idleMs) {
+      this.#timer.refresh();
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.#idleMs = idleMs;
+    this.#timer = this.#start();
   }
 
   /** Counts bytes that have passed. */
@@ -52,8 +65,17 @@ export class BodyPace {
     clearTimeout(this.#timer);
   }
 
+  #idleMsOf(side: Side): number {
+    const { body_idle_ms, provider_idle_ms = body_idle_ms } = this.#limits;
+    return side === 'provider' ? provider_idle_ms : body_idle_ms;
+  }
+
+  #start(): NodeJS.Timeout {
+    return setTimeout(() => this.#stall(this.#side, this.#pause), this.#idleMs);
+  }
+
   get #pause(): string {
-    return `no part of it for ${this.#limits.body_idle_ms} ms`;
+    return `no part of it for ${this.#idleMs} ms`;
   }
 
   get #slowness(): string {

@@ -12,6 +12,7 @@ import type { Descriptor } from '../descriptor/descriptor.js';
 import { IDENTITY_HEADER, type IdentitySigner } from '../identity/identity-keys.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { describeFailure } from '../lib/failure-detail.js';
+import type { PaceLimits } from './body-pace.js';
 import type { Deadline } from './deadline.js';
 import type { Endpoint } from './endpoint.js';
 import type { EndpointPool } from './endpoint-pool.js';
@@ -135,6 +136,11 @@ export class Dispatcher {
       verdict = verdictOfResponse(outcome.status, true);
       if (stream?.isOpen !== true) return { value, status: outcome.status, stream: null };
       deadline.release();
+      if (call.response?.events !== undefined) {
+        // A stream may be open for hours: breakers and load balancing count its head.
+        endpoint.end(attempt, verdict, detail);
+        return { value, status: outcome.status, stream };
+      }
       stream.onEnd((failure) => {
         if (failure === null) endpoint.end(attempt, verdict, detail);
         else endpoint.end(attempt, verdictOfFailure(failure), this.#describe(failure));
@@ -179,10 +185,21 @@ export class Dispatcher {
     }
     endAttempt(call, performance.now() - startedAt, { outcome });
     if (holdBytes === undefined) return checkOutcome(outcome, maxBytes);
-    const { limits } = this.#descriptor;
+    const limits = this.#paceOf(call);
     return checkOutcome(outcome, maxBytes, (source, status, announced) => {
       return new ResponseStream({ source, deadline, status, maxBytes, announced, limits });
     });
+  }
+
+  /** Events may be small and rare. */
+  #paceOf({ response }: ProviderCall): PaceLimits {
+    const { limits } = this.#descriptor;
+    if (response?.events === undefined) return limits;
+    return {
+      body_idle_ms: limits.body_idle_ms,
+      body_min_bytes_s: 0,
+      provider_idle_ms: response.events.idleMs,
+    };
   }
 
   /** The headers are added to the call's own object: a copy would cost 2.4 µs. */

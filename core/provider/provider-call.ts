@@ -67,6 +67,8 @@ export interface StreamedResponse {
   readonly maxBytes: number;
   /** A longer one is streamed. Bytes. */
   readonly holdBytes: number;
+  /** Of a route whose response may be a stream of events, which is no call any more once its head is there. */
+  readonly events?: { readonly idleMs: number };
 }
 
 /**

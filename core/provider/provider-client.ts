@@ -1,10 +1,12 @@
 import {
+  type Actor,
   type Balancing,
   isProviderFailure,
   type Log,
   type Provider,
   ProviderFailure,
   type Secret,
+  type StreamForm,
 } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import type { IdentitySigner } from '../identity/identity-keys.js';
@@ -20,6 +22,7 @@ import { type EndpointBase, parseEndpointBase } from './endpoint-base.js';
 import { EndpointPool } from './endpoint-pool.js';
 import { startHealthChecks } from './health-checks.js';
 import type { LoadShedder } from './load-shedding.js';
+import { type HostEnd, type OpenStream, OpenStreams } from './open-streams.js';
 import { isPassedOn } from './outcome.js';
 import type { ParseResponse, ProviderAnswer, ProviderCall, Upload } from './provider-call.js';
 import { RateLimits } from './rate-limits.js';
@@ -54,6 +57,8 @@ interface ProviderClientOptions {
   readonly log: Log;
   /** Health checks end with it. */
   readonly scope: Pick<ModuleScope, 'signal' | 'defer'>;
+  /** The streams of events of the whole process. Default: of this client alone. */
+  readonly openStreams?: OpenStreams;
   /** Limits of the whole host; `null`: only those of the module apply. */
   readonly loadShedder: LoadShedder | null;
   /** Signs the actor for the provider; `null`: not signed. */
@@ -84,6 +89,7 @@ export class ProviderClient {
   readonly totals: CallTotals;
   /** Whether the provider gets HEAD, and bodies as streams. */
   readonly streams: boolean;
+  readonly #openStreams: OpenStreams;
   readonly #descriptor: Descriptor;
   readonly #loadShedder: LoadShedder | null;
   readonly #owner: ErrorOwner | null;
@@ -102,6 +108,7 @@ export class ProviderClient {
   constructor({
     provider,
     streams = false,
+    openStreams = new OpenStreams(),
     descriptor,
     log,
     scope,
@@ -113,6 +120,7 @@ export class ProviderClient {
   }: ProviderClientOptions) {
     this.totals = totals;
     this.streams = streams;
+    this.#openStreams = openStreams;
     const { strategy, hashHeader, health } = provider.balancing?.() ?? DEFAULT_BALANCING;
     this.hashHeader = hashHeader;
     this.#descriptor = descriptor;
@@ -138,6 +146,27 @@ export class ProviderClient {
         scope,
       );
     }
+  }
+
+  /**
+   * Counts a stream of events against the limits of the module, over all its versions.
+   * @returns ends it
+   * @throws TooManyStreams of the actor; RejectedCall `overloaded` for those of the module.
+   */
+  openStream(form: StreamForm, actor: Actor): OpenStream {
+    const { module, limits } = this.#descriptor;
+    const share = nameShare(actor);
+    return this.#openStreams.open({ form, module, share, client: this }, limits.stream);
+  }
+
+  /** Streams of events that are open, over all versions of the module. */
+  get openStreams(): number {
+    return this.#openStreams.countOf(this.#descriptor.module);
+  }
+
+  /** Ends the streams of this version. */
+  endStreams(reason: HostEnd): void {
+    this.#openStreams.end(reason, this);
   }
 
   /** The counts of this version. */
@@ -204,11 +233,8 @@ export class ProviderClient {
     let stream: ResponseStream | null = null;
     let endUpload = () => {};
     const end = () => {
-      deadline.end();
-      this.#deadlines.delete(deadline);
-      endUpload();
-      this.#loadShedder?.leave();
-      this.#countEnd(isFailed);
+      this.#close(deadline, endUpload);
+      this.#leave(isFailed);
     };
     try {
       if (call.upload !== undefined) endUpload = this.#beginUpload(call, call.upload, deadline);
@@ -216,6 +242,11 @@ export class ProviderClient {
       const answer = await this.#dispatcher.send(call, parse, deadline);
       ({ stream } = answer);
       isFailed = answer.status >= MIN_SERVER_ERROR;
+      if (stream !== null && call.response?.events !== undefined) {
+        this.#leave(isFailed);
+        stream.onEnd(() => this.#close(deadline, endUpload));
+        return answer;
+      }
       stream?.onEnd((failure) => {
         isFailed ||= failure !== null && !isCancelled(failure);
         end();
@@ -244,16 +275,36 @@ export class ProviderClient {
     if (!this.#bulkhead.beginReceiving(share)) {
       throw createOverload('limits.concurrency', 'the caller sends too many bodies at once');
     }
+    let isReceiving = true;
+    const endReceiving = () => {
+      if (isReceiving) this.#bulkhead.endReceiving(share);
+      isReceiving = false;
+    };
     upload.watch({
       onStart: () => deadline.suspend(),
-      onEnd: () => deadline.restart(),
+      onEnd: () => {
+        endReceiving();
+        deadline.restart();
+      },
       onFailure: (cause) =>
         deadline.abort(isProviderFailure(cause) ? cause : createEndedEarly(cause)),
     });
     return () => {
-      this.#bulkhead.endReceiving(share);
+      endReceiving();
       upload.stop();
     };
+  }
+
+  #close(deadline: Deadline, endUpload: () => void): void {
+    deadline.end();
+    this.#deadlines.delete(deadline);
+    endUpload();
+    this.#reportIdle();
+  }
+
+  #leave(isFailed: boolean): void {
+    this.#loadShedder?.leave();
+    this.#countEnd(isFailed);
   }
 
   async #waitForTurn(call: ProviderCall, deadline: Deadline): Promise<true> {

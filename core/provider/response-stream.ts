@@ -4,9 +4,8 @@ import {
   isProviderFailure,
   ProviderFailure,
 } from '../contract/index.js';
-import type { Descriptor } from '../descriptor/descriptor.js';
 import { describeFailure } from '../lib/failure-detail.js';
-import { BodyPace, type Side } from './body-pace.js';
+import { BodyPace, type PaceLimits, type Side } from './body-pace.js';
 import type { Deadline } from './deadline.js';
 
 interface ResponseStreamOptions {
@@ -19,13 +18,17 @@ interface ResponseStreamOptions {
   readonly maxBytes: number;
   /** What the head announces; `null` for nothing. Bytes. */
   readonly announced: number | null;
-  readonly limits: Descriptor['limits'];
+  readonly limits: PaceLimits;
 }
 
 type EndListener = (failure: ProviderFailure | null) => void;
 
 /** A response's body that arrives while it is read. Every one ends, and is ended once: whole, failed or closed. */
 export class ResponseStream implements AbortListener {
+  readonly isEvents = false;
+  readonly heldBytes = 0;
+  /** Its failure is thrown. */
+  readonly isCut = false;
   /** Bytes that were read. */
   bytes = 0;
   /** Called with each part before it is handed on. */
@@ -84,6 +87,11 @@ export class ResponseStream implements AbortListener {
   /** Nobody reads on: the client has gone, or the response is not used. */
   close(): void {
     this.#fail(new ProviderFailure('cancelled', 'the response is not read any more'));
+  }
+
+  /** Bytes have no place for it. */
+  writeProblem(): null {
+    return null;
   }
 
   /** @throws ProviderFailure for a part that must not be handed on. */

@@ -51,8 +51,17 @@ describe(PAGE, () => {
 
   it('lists the bounds of every number in a descriptor', () => {
     const rows = new Map(readRows('Descriptors').map((cells) => [cells[0], cells.at(-1)]));
-    for (const group of ['limits', 'bytes', 'rate', 'retry', 'breaker', 'records', 'probation']) {
-      const section = group === 'bytes' ? 'limits.bytes' : group;
+    for (const group of [
+      'limits',
+      'bytes',
+      'stream',
+      'rate',
+      'retry',
+      'breaker',
+      'records',
+      'probation',
+    ]) {
+      const section = ['bytes', 'stream'].includes(group) ? `limits.${group}` : group;
       for (const [name, { minimum, maximum }] of Object.entries(readBounds(group))) {
         // A section in a section has no bounds of its own.
         if (minimum === undefined) continue;

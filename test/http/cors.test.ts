@@ -27,7 +27,7 @@ const CORS = [
 const EXPOSED = 'x-request-id, x-correlation-id, retry-after, www-authenticate, modgate-origin';
 const HEADERS =
   'authorization, content-type, accept, accept-language, idempotency-key, if-match, if-none-match, ' +
-  'prefer, range, if-range, x-request-id, x-correlation-id, x-api-key, x-tenant';
+  'prefer, range, if-range, last-event-id, x-request-id, x-correlation-id, x-api-key, x-tenant';
 
 /** Looks like a configured origin, but is another. */
 const OTHER_ORIGINS = [

@@ -23,7 +23,12 @@ const moduleEntry = type({
   rejected_config_digest: optional(nullable(string())),
   reason: nullable(string()),
   hint: nullable(string()),
-  counts: type({ calls: number(), failed: number(), in_flight: number() }),
+  counts: type({
+    calls: number(),
+    failed: number(),
+    in_flight: number(),
+    streams: optional(number()),
+  }),
   // Absent for the envelope without headers of the provider.
   responses: optional(
     type({

@@ -79,8 +79,13 @@ function formatRow(module: ModuleEntry, hostNow: number): string[] {
   ];
 }
 
-function formatReason({ file, reason, hint, endpoints }: ModuleEntry, modulesOnly: boolean) {
+function formatReason(
+  { file, reason, hint, endpoints, counts }: ModuleEntry,
+  modulesOnly: boolean,
+) {
   const lines: string[] = [];
+  const { streams = 0 } = counts;
+  if (streams > 0) lines.push(`  open streams: ${streams}`);
   if (reason !== null) lines.push(`  ${toPrintable(file)}: ${toPrintable(reason)}`);
   if (hint !== null) lines.push(`  hint: ${toPrintable(hint)}`);
   if (modulesOnly) return lines;

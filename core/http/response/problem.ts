@@ -1,4 +1,5 @@
 import { type HostError, PROBLEMS } from '../../errors.js';
+import { namesMediaType } from '../../lib/media-type.js';
 import { JSON_TYPE, Reply } from '../../operations/reply.js';
 import type { RequestIds } from '../request/caller-headers.js';
 
@@ -53,15 +54,7 @@ export function createProblemReply(
   }
   headers.push(...more);
   const text = JSON.stringify(createProblem(error, ids));
-  const contentType = asksForProblemType(accept) ? PROBLEM_TYPE : JSON_TYPE;
+  // Only a client that names the type gets it.
+  const contentType = namesMediaType(accept, PROBLEM_TYPE) ? PROBLEM_TYPE : JSON_TYPE;
   return Reply.error(error.status, text, contentType, headers);
-}
-
-/** Only a client that names the type gets it; the default is application/json. */
-function asksForProblemType(accept: string | undefined): boolean {
-  if (accept === undefined || accept === '*/*') return false;
-  return accept.split(',').some((range) => {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    return type === PROBLEM_TYPE && !parameters.some((part) => /^q=0(?:\.0{0,3})?$/.test(part));
-  });
 }

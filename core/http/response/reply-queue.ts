@@ -69,7 +69,7 @@ export class ReplyQueue {
  * Closes the connection if the client reads nothing of the response for `timeoutMs`, since the rest of it is held
  * in memory.
  */
-function setSendTimeout(response: ServerResponse, socket: Socket, timeoutMs: number): void {
+export function setSendTimeout(response: ServerResponse, socket: Socket, timeoutMs: number): void {
   // Node destroys a socket that times out and has no listener for it.
   socket.setTimeout(timeoutMs);
   // Before Node sets the idle timeout, which it does in the same event.

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { Reply } from '../../operations/reply.js';
+import type { Reply, ReplyStream } from '../../operations/reply.js';
 import type { HeldMemory } from '../../provider/held-memory.js';
-import type { ResponseStream } from '../../provider/response-stream.js';
 import type { RequestIds } from '../request/caller-headers.js';
 import { listHeaders } from './reply-queue.js';
 
@@ -11,7 +10,7 @@ interface StreamedRequest extends RequestIds {
 }
 
 /** A reply whose body has still to arrive. */
-export type StreamedReply = Reply & { readonly stream: ResponseStream };
+export type StreamedReply = Reply & { readonly stream: ReplyStream };
 
 /**
  * Sends the head, and the body as fast as the client reads it. The response is not ended: an end is what makes it
@@ -45,7 +44,7 @@ export async function sendStream(
     for (let part = await stream.read(); part !== null; part = await stream.read()) {
       writeHead();
       const isTaken = res.write(part);
-      held.keepOnly(res.writableLength);
+      held.keepOnly(res.writableLength + stream.heldBytes);
       if (!isTaken && !res.destroyed) await untilRead(res);
     }
     writeHead();

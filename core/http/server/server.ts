@@ -25,17 +25,20 @@ interface ConnectionCounts {
   readonly failedHandshakes: number;
 }
 
+/** Sends the last event of each stream. */
+type EndStreams = () => Promise<void>;
+
 interface HostServer {
   readonly counts: ConnectionCounts;
   /** @throws the error of `server.listen`: EADDRINUSE, EACCES, EADDRNOTAVAIL. */
   listen(host: string, port: number): Promise<{ readonly url: string }>;
-  /** Closes idle connections, and resolves when all others have ended. Connections left after `timeoutMs` are destroyed. */
-  drain(timeoutMs: number): Promise<void>;
+  /** Closes idle connections, and resolves when all others have ended. Connections left after `timeoutMs` are destroyed, once streams of events have had their last one. */
+  drain(timeoutMs: number, endStreams: EndStreams): Promise<void>;
   /**
    * As `drain`, but leaves idle connections open until their next response: a client that sends a request at
    * this moment would lose it.
    */
-  handOver(timeoutMs: number): Promise<void>;
+  handOver(timeoutMs: number, endStreams: EndStreams): Promise<void>;
   /** Destroys every connection, also one in its handshake. */
   close(): Promise<void>;
 }
@@ -70,16 +73,24 @@ export function createServer(
   return {
     counts: countConnections(server, open),
     listen: (host, port) => listen(server, scheme, host, port),
-    drain: (timeoutMs) =>
-      closeWithin(timeoutMs, destroyConnections, (onClosed) => {
-        server.close(onClosed);
-        server.closeIdleConnections();
-      }),
-    handOver: (timeoutMs) =>
-      closeWithin(timeoutMs, destroyConnections, (onClosed) => {
-        // `http.Server.close` would close idle connections too.
-        net.Server.prototype.close.call(server, onClosed);
-      }),
+    drain: (timeoutMs, endStreams) =>
+      closeWithin(
+        timeoutMs,
+        () => endStreams().then(destroyConnections),
+        (onClosed) => {
+          server.close(onClosed);
+          server.closeIdleConnections();
+        },
+      ),
+    handOver: (timeoutMs, endStreams) =>
+      closeWithin(
+        timeoutMs,
+        () => endStreams().then(destroyConnections),
+        (onClosed) => {
+          // `http.Server.close` would close idle connections too.
+          net.Server.prototype.close.call(server, onClosed);
+        },
+      ),
     close: async () => {
       destroyConnections();
       server.close();
@@ -180,11 +191,11 @@ function listen(
 
 function closeWithin(
   timeoutMs: number,
-  destroyConnections: () => void,
+  cutOff: () => void,
   close: (onClosed: () => void) => void,
 ): Promise<void> {
   return new Promise((resolve) => {
-    const cut = setTimeout(destroyConnections, timeoutMs);
+    const cut = setTimeout(cutOff, timeoutMs);
     close(() => {
       clearTimeout(cut);
       resolve();

@@ -29,6 +29,7 @@ function describe(entry: ModuleEntry, current: Generation): ModuleSnapshot {
       failed: counts.failed,
       inFlight: counts.in_flight,
       queued: counts.queued,
+      ...(counts.streams !== undefined && { streams: counts.streams }),
     },
     endpoints: endpoints.map(({ endpoint, state: endpointState, routes }) => ({
       endpoint,

@@ -20,6 +20,18 @@ export function createEventLoopMetric(loop: {
   };
 }
 
+export function createStreamsMetric(streams: {
+  counts(): Readonly<Record<string, number>>;
+}): CollectedMetric {
+  return {
+    name: 'modgate_streams_open',
+    help: 'Open streams of events by kind; they are no calls in flight.',
+    type: 'gauge',
+    labelNames: ['kind'],
+    read: () => readCounts('kind', streams.counts()),
+  };
+}
+
 interface ObservedListener {
   readonly connections: {
     readonly open: number;

@@ -34,12 +34,12 @@ export class RouteCounts {
   readonly host = new DurationHistogram(HOST_BOUNDS_SECONDS);
   readonly provider = new DurationHistogram(PROVIDER_BOUNDS_SECONDS);
 
-  count({ method, status, durationMs, facts }: CompletedRequest): void {
+  count({ method, status, durationMs, headMs, facts }: CompletedRequest): void {
     const { provider_ms } = facts;
     const label = NAMED_METHODS.has(method) ? method : 'other';
     increment(getOrCreate(this.byMethod, label, createByStatus), status);
     for (const { direction } of facts.schemaViolations ?? []) this.violations[direction] += 1;
-    this.host.observe(Math.max(0, durationMs - (provider_ms ?? 0)));
+    this.host.observe(Math.max(0, (headMs ?? durationMs) - (provider_ms ?? 0)));
     if (provider_ms !== null) this.provider.observe(provider_ms);
   }
 }

@@ -9,7 +9,7 @@ import { parseEndpointBase } from '../../provider/endpoint-base.js';
 import { BRIDGE_STEPS, HANDLED_BY_BRIDGE } from '../console/bridge-steps.js';
 import { findBridgeModule } from '../console/find-bridge-module.js';
 import { FORWARD_STEPS } from '../forward/forward.js';
-import { createProviderHeaders } from '../forward/headers-to-provider.js';
+import { createProviderHeaders, wantedOf } from '../forward/headers-to-provider.js';
 import { isPublicRoute } from '../forward/route-call.js';
 import { type ParsedTarget, readBridgePermission } from '../request.js';
 import type { ReportedStep } from '../step.js';
@@ -207,8 +207,13 @@ function describeRecord(record: ExplainedRecord): Explanation['module'] {
   };
 }
 
-function describeRoute({ method, declaredPath, capability }: LiveRoute): ExplainedRoute {
-  return { method, declared_path: declaredPath, capability };
+function describeRoute({ method, declaredPath, capability, stream }: LiveRoute): ExplainedRoute {
+  return {
+    method,
+    declared_path: declaredPath,
+    capability,
+    ...(stream && { stream: stream.form }),
+  };
 }
 
 function explainBody(
@@ -250,7 +255,8 @@ function explainHeaders(
     isClientTrace: true,
     hasBody: route.body !== 'none',
     isRaw: descriptor.responses.mode === 'raw',
-    bytes: { isSent: route.bodyBytes !== null, isWanted: route.responseBytes !== null },
+    sendsBytes: route.bodyBytes !== null,
+    wanted: wantedOf(route),
   });
   return [
     ...Object.entries(headers).map(([name, value]) => describeHeader(name, value)),
@@ -265,7 +271,7 @@ function explainHeaders(
 
 /** What is streamed has no deadline to tell. */
 function listAttemptHeaders({ identity }: Descriptor, route: LiveRoute): readonly string[] {
-  const isStreamed = route.bodyBytes !== null || route.responseBytes !== null;
+  const isStreamed = route.bodyBytes !== null || wantedOf(route) !== null;
   const names = PER_ATTEMPT.filter((name) => !isStreamed || name !== 'modgate-deadline-ms');
   return identity ? [...names, IDENTITY_HEADER] : names;
 }

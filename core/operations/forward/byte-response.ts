@@ -35,8 +35,8 @@ const INERT = ['content-security-policy', "sandbox; default-src 'none'"] as cons
 /** The parts of a reply of bytes. */
 export type ByteResponse = Pick<
   Reply,
-  'status' | 'pieces' | 'contentType' | 'contentLength' | 'stream' | 'headers'
-> & { readonly exposed: readonly string[] };
+  'status' | 'pieces' | 'contentType' | 'contentLength' | 'headers'
+> & { readonly stream: ResponseStream | null; readonly exposed: readonly string[] };
 
 /** What callers get of a response of bytes. */
 export interface ForwardedBytes {

@@ -19,7 +19,7 @@ import type {
 } from '../../provider/provider-call.js';
 import { Authorization } from '../authorization.js';
 import type { CallBodies, CallerRequest, ModuleTarget, RequestFacts } from '../request.js';
-import { createProviderHeaders } from './headers-to-provider.js';
+import { createProviderHeaders, type ProviderHeaderInput } from './headers-to-provider.js';
 import { identifyCaller } from './identify-caller.js';
 import { createFailureError, createStatusError } from './provider-error.js';
 import { createClientHeaders } from './told-address.js';
@@ -47,6 +47,8 @@ interface ProviderRequest<T> {
   readonly upload?: Upload | null;
   /** Whether the body is bytes, held or not. Default false. */
   readonly sendsBytes?: boolean;
+  /** Which response the caller asks for; `null`, the default, for JSON. */
+  readonly wanted?: ProviderHeaderInput['wanted'];
   /** How the response is streamed. Default: it is held. */
   readonly response?: StreamedResponse | null;
   /** The details of the call in a 502. */
@@ -116,7 +118,8 @@ class ForwardedCall implements ProviderCall {
         : NO_HEADERS,
       isClientTrace: clientTrace !== null,
       hasBody: operation.kind === 'http_route' && operation.body !== null,
-      bytes: { isSent: given.sendsBytes === true, isWanted: Boolean(given.response) },
+      sendsBytes: given.sendsBytes === true,
+      wanted: given.wanted ?? null,
       isRaw: module.descriptor.responses.mode === 'raw' && operation.kind === 'http_route',
     });
     if (given.headers !== undefined) Object.assign(this.headers, given.headers);

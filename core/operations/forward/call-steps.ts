@@ -3,6 +3,8 @@ import { HostError } from '../../errors.js';
 import { maskSecrets } from '../../lib/mask-secrets.js';
 import type { RouteSchemas } from '../../modules/route-schemas.js';
 import { maskFailure } from '../../provider/mask-failure.js';
+import type { OpenStream } from '../../provider/open-streams.js';
+import type { StreamedResponse } from '../../provider/provider-call.js';
 import type { ExplainedRouteCall } from '../explain/explained-request.js';
 import { fail, unknown } from '../explain/step-report.js';
 import { enforceRateLimit } from '../rate-limit.js';
@@ -19,12 +21,13 @@ import {
 } from './byte-response.js';
 import { callProvider } from './call-provider.js';
 import { enforceInput } from './enforce-schemas.js';
+import { admitStream, createEventReply } from './event-reply.js';
 import {
   createEnvelope,
   createResponseReader,
   type ForwardedResponse,
 } from './forwarded-response.js';
-import { readHopByHopNames } from './headers-to-provider.js';
+import { readHopByHopNames, wantedOf } from './headers-to-provider.js';
 import { translateOverload } from './overload.js';
 import { createFailureError } from './provider-error.js';
 import { describeRoute, type FoundRoute, type RouteCall } from './route-call.js';
@@ -38,7 +41,8 @@ type CallStep = ReportedStep<RouteCall, ExplainedRouteCall>;
 export const protocolStep: CallStep = {
   name: 'protocol',
   run({ found, request }) {
-    if (!request.isHttp10 || found.match.value.responseBytes === null) return;
+    const { responseBytes, stream } = found.match.value;
+    if (!request.isHttp10 || (responseBytes === null && stream === null)) return;
     throw new HostError('upgrade_required', 'the route streams its response', {
       errors: [{ field: 'version', reason: 'expected HTTP/1.1' }],
       nextActions: ['send the request with HTTP/1.1'],
@@ -150,39 +154,49 @@ export const providerStep: CallStep = {
   async run(call) {
     const { authorization, found, request, hopByHop, credentialHeaders } = call;
     const { module, target, match } = found;
-    const { name, declaredPath, timeoutMs, isRepeatable, bodyBytes, responseBytes } = match.value;
+    const { name, declaredPath, timeoutMs, isRepeatable, bodyBytes, responseBytes, stream } =
+      match.value;
     const describeCall = () => describeRoute(found);
-    if ((bodyBytes ?? responseBytes) !== null && !module.client.streams) {
+    if ((bodyBytes ?? responseBytes ?? stream) !== null && !module.client.streams) {
       // The adapter may have changed after the manifest was stored.
       const failure = new ProviderFailure('refused', 'the adapter does not stream');
       throw createFailureError(failure, describeCall(), module.descriptor.owner);
     }
-    const response = await callProvider({
-      authorization,
-      module,
-      request,
-      route: name,
-      target,
-      hopByHop,
-      timeoutMs,
-      isRepeatable,
-      operation: {
-        kind: 'http_route',
-        method: chooseMethod(call),
-        declaredPath,
-        target: target.forwardTarget,
-        providerPath: target.providerPath,
-        pathParams: match.params,
-        body: call.body,
-        ...(call.upload !== null && { bodyStream: call.upload }),
-      },
-      upload: call.upload,
-      sendsBytes: bodyBytes !== null,
-      response: responseBytes && { maxBytes: responseBytes.maxBytes, holdBytes: 0 },
-      describeCall,
-      parseResponse: createResponseReader(found, credentialHeaders, request),
-    });
-    call.reply = createReply(call, response);
+    // In raw mode the response decides whether it is a stream.
+    const isRaw = module.descriptor.responses.mode === 'raw';
+    const admitted = stream === null || isRaw ? null : admitStream(call);
+    try {
+      const response = await callProvider({
+        authorization,
+        module,
+        request,
+        route: name,
+        target,
+        hopByHop,
+        timeoutMs,
+        isRepeatable,
+        operation: {
+          kind: 'http_route',
+          method: chooseMethod(call),
+          declaredPath,
+          target: target.forwardTarget,
+          providerPath: target.providerPath,
+          pathParams: match.params,
+          body: call.body,
+          ...(call.upload !== null && { bodyStream: call.upload }),
+        },
+        upload: call.upload,
+        sendsBytes: bodyBytes !== null,
+        wanted: wantedOf(match.value),
+        response: streamedResponseOf(found),
+        describeCall,
+        parseResponse: createResponseReader(found, credentialHeaders, request),
+      });
+      call.reply = createReply(call, response, admitted);
+    } catch (error) {
+      admitted?.close();
+      throw error;
+    }
   },
   explain({ endpoints }) {
     if (endpoints.length === 0 || endpoints.some(({ state }) => state !== 'open')) {
@@ -195,6 +209,15 @@ export const providerStep: CallStep = {
   },
 };
 
+/** `null` for a response that is held. */
+function streamedResponseOf({ match, module }: FoundRoute): StreamedResponse | null {
+  const { responseBytes, stream } = match.value;
+  if (responseBytes !== null) return { maxBytes: responseBytes.maxBytes, holdBytes: 0 };
+  if (stream === null) return null;
+  const events = { idleMs: module.descriptor.limits.stream.idle_ms };
+  return { maxBytes: Number.MAX_SAFE_INTEGER, holdBytes: 0, events };
+}
+
 /** A provider that gets HEAD says how long its response would be. */
 function chooseMethod({ request, found: { module, match } }: RouteCall): Method | 'HEAD' {
   const { method, responseBytes } = match.value;
@@ -202,12 +225,20 @@ function chooseMethod({ request, found: { module, match } }: RouteCall): Method 
   return request.method === 'HEAD' && passesHeads && module.client.streams ? 'HEAD' : method;
 }
 
-function createReply(call: RouteCall, response: ForwardedResponse): Reply {
+function createReply(
+  call: RouteCall,
+  response: ForwardedResponse,
+  admitted: OpenStream | null,
+): Reply {
   const { request, authorization, found, facts } = call;
   const { actor } = request;
   // What a caller without credentials gets may be given to others.
   const { cacheControl, publicCacheControl } = response.exposed ?? {};
   const shared = { cacheControl: actor.kind === 'anonymous' ? publicCacheControl : cacheControl };
+  if (response.mode === 'events') {
+    const events = createEventReply(call, response, admitted);
+    return Reply.forwarded(authorization, { ...events, ...response.exposed, ...shared });
+  }
   if (response.mode === 'bytes') {
     const { bytes, exposed } = response;
     recordBytes(bytes, call);

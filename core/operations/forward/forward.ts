@@ -6,6 +6,7 @@ import { CREDENTIAL_HEADERS } from '../injection-tokens.js';
 import type { Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import { type ReportedStep, runSteps } from '../step.js';
+import { acceptStep } from './accept-step.js';
 import {
   actorStep,
   callersStep,
@@ -38,6 +39,7 @@ export const FORWARD_STEPS: readonly ReportedStep<RouteCall, ExplainedRouteCall>
   routeStep, // 404
   capabilityStep, // 403
   protocolStep, // 426
+  acceptStep, // 404, 406
   rateStep, // 429
   connectionStep, // 400
   idempotencyKeyStep, // 400

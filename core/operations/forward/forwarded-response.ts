@@ -12,6 +12,7 @@ import { readResponseData } from './provider-response.js';
 import { type RawResponse, readRawResponse } from './raw-response.js';
 import { passRedirect } from './rewrite-references.js';
 import type { FoundRoute } from './route-call.js';
+import { createStreamReader, type ForwardedEvents } from './stream-response.js';
 import { findToldAddress, type ToldAddress } from './told-address.js';
 
 /** What callers get of a response of the provider. */
@@ -24,7 +25,8 @@ export type ForwardedResponse =
       readonly exposed: ExposedHeaders | null;
     }
   | { readonly mode: 'raw'; readonly raw: RawResponse; readonly exposed: ExposedHeaders }
-  | ForwardedBytes;
+  | ForwardedBytes
+  | ForwardedEvents;
 
 type ReadResponse = ParseResponse<ForwardedResponse>;
 type ReadUnchecked = (...given: Parameters<ReadResponse>) => ForwardedResponse;
@@ -50,10 +52,11 @@ export function createResponseReader(
   request: Pick<CallerRequest, 'actor' | 'client' | 'method' | 'signal' | 'facts'>,
 ): ReadResponse {
   const { module, match, target } = found;
-  const { schemas, responseBytes } = match.value;
+  const { schemas, responseBytes, stream } = match.value;
   const told = module.descriptor.forward_client ? findToldAddress(request, target) : null;
   const { read, expose } = findReader(module, credentialHeaders, target, told);
   if (responseBytes !== null) return createByteReader(found, request, read, expose);
+  if (stream !== null) return createStreamReader(found, request, read, expose);
   if (!schemas?.output) return read;
   const isEnveloped = module.descriptor.responses.mode === 'envelope';
   return (outcome, source, operation) => {
@@ -139,10 +142,25 @@ const END = Buffer.from('}');
  * came, so that numbers and escapes stay the same.
  */
 export function createEnvelope(
-  { providerPath }: { readonly providerPath: string },
-  { value: { envelopeHead }, params }: RouteMatch<LiveRoute>,
+  target: Pick<ModuleTarget, 'providerPath'>,
+  match: RouteMatch<LiveRoute>,
   data: readonly Uint8Array[],
 ): readonly Uint8Array[] {
+  return [Buffer.from(`${writeHead(target, match)},"data":`), ...data, END];
+}
+
+/** The envelope without `data`, as JSON. */
+export function createOpening(
+  target: Pick<ModuleTarget, 'providerPath'>,
+  match: RouteMatch<LiveRoute>,
+): string {
+  return `${writeHead(target, match)}}`;
+}
+
+function writeHead(
+  { providerPath }: Pick<ModuleTarget, 'providerPath'>,
+  { value: { envelopeHead }, params }: RouteMatch<LiveRoute>,
+): string {
   const called = `"provider_path":${JSON.stringify(providerPath)},"path_params":${JSON.stringify(params)}`;
-  return [Buffer.from(`${envelopeHead},${called},"data":`), ...data, END];
+  return `${envelopeHead},${called}`;
 }

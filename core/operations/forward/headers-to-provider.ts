@@ -1,7 +1,14 @@
 import { HostError } from '../../errors.js';
 import { nameActor } from '../../lib/actor-name.js';
-import { ALWAYS_FORWARDED, CONDITIONAL, FOR_BYTES, OF_BYTES } from '../../lib/header-names.js';
+import {
+  ALWAYS_FORWARDED,
+  CONDITIONAL,
+  FOR_BYTES,
+  FOR_EVENTS,
+  OF_BYTES,
+} from '../../lib/header-names.js';
 import { isValidTracestate } from '../../lib/trace-context.js';
+import type { LiveRoute } from '../../modules/live-module.js';
 import { JSON_TYPE } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 
@@ -40,7 +47,7 @@ export function readHopByHopNames({ headers }: CallerRequest): ReadonlySet<strin
   return names;
 }
 
-interface ProviderHeaderInput {
+export interface ProviderHeaderInput {
   readonly request: Pick<CallerRequest, 'actor' | 'requestId' | 'correlationId' | 'headers'>;
   readonly hopByHop: ReadonlySet<string>;
   /** From the descriptor, lower case. */
@@ -48,12 +55,22 @@ interface ProviderHeaderInput {
   /** Whether the client sent a valid `traceparent`: otherwise its `tracestate` is void. */
   readonly isClientTrace: boolean;
   readonly hasBody: boolean;
-  /** Which bodies are bytes. */
-  readonly bytes: { readonly isSent: boolean; readonly isWanted: boolean };
+  /** Whether the body is bytes. */
+  readonly sendsBytes: boolean;
+  /** Which response the caller asks for; `null` for JSON. */
+  readonly wanted: 'bytes' | 'events' | null;
   /** What `forward_client` adds; empty without it. */
   readonly clientHeaders: Readonly<Record<string, string>>;
   /** Whether the response is passed on as it is: the provider then gets what the client accepts, and its conditions. */
   readonly isRaw: boolean;
+}
+
+export function wantedOf({
+  responseBytes,
+  stream,
+}: Pick<LiveRoute, 'responseBytes' | 'stream'>): ProviderHeaderInput['wanted'] {
+  if (stream !== null) return 'events';
+  return responseBytes === null ? null : 'bytes';
 }
 
 /** An allow-list: the provider gets these, and what the provider client and the adapter add. */
@@ -78,10 +95,10 @@ export function createProviderHeaders(input: ProviderHeaderInput): Record<string
     headers['accept'] = ANY_BUT_JSON_FIRST;
     if (request.headers.get('accept') !== '*/*') pass('accept');
   }
-  if (input.bytes.isSent) for (const name of OF_BYTES) pass(name);
-  if (input.bytes.isWanted) {
+  if (input.sendsBytes) for (const name of OF_BYTES) pass(name);
+  if (input.wanted !== null) {
     headers['accept'] = ANY;
-    for (const name of FOR_BYTES) pass(name);
+    for (const name of input.wanted === 'bytes' ? FOR_BYTES : FOR_EVENTS) pass(name);
   }
   for (const name of input.forwardHeaders) pass(name);
   if (input.isClientTrace && isValidTracestate(request.headers.get('tracestate') ?? '')) {

@@ -40,7 +40,7 @@ export function assertJsonBody(outcome: CheckedOutcome): void {
 
 /** Why a body is not JSON; `null` for JSON. */
 export function findBodyProblem({ headers, pieces, length }: CheckedOutcome): BodyProblem | null {
-  const foreign = explainForeignBody(headers);
+  const foreign = findForeignHeader(headers);
   if (foreign !== null) return { what: 'neither JSON nor in plain encoding', detail: foreign };
   const invalid = findInvalidJson(pieces, length);
   return invalid && { what: invalid.reason, detail: describeInvalid(invalid) };
@@ -66,11 +66,11 @@ export function readResponseBytes(outcome: CheckedOutcome): Buffer {
 
 /** Whether the headers announce JSON without an encoding: the host never decompresses. */
 export function isJsonResponse(headers: Outcome['headers']): boolean {
-  return explainForeignBody(headers) === null;
+  return findForeignHeader(headers) === null;
 }
 
 /** The header that announces something else; `null` for JSON. */
-function explainForeignBody(headers: Outcome['headers']): string | null {
+export function findForeignHeader(headers: Outcome['headers']): string | null {
   const encoding = headers['content-encoding'];
   const contentType = headers['content-type'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {

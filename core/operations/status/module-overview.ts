@@ -77,6 +77,7 @@ export function toModuleEntry(record: ModuleRecord): ModuleEntry {
       failed: client?.totals.failed ?? 0,
       in_flight: counts?.inFlight ?? 0,
       queued: counts?.queued ?? 0,
+      ...(client !== undefined && client.openStreams > 0 && { streams: client.openStreams }),
     },
     endpoints: record.live?.client.endpoints().map(toEndpointEntry) ?? [],
     ...toResponsesEntry(record.live?.descriptor.responses),

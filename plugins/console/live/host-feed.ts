@@ -11,7 +11,13 @@ import { SAMPLE_MS, type Sample, Sampler } from './sampler.js';
 /** How often counts are read while a page is open. */
 const COUNTS_MS = 2000;
 
-type Counts = readonly [calls: number, failed: number, inFlight: number, queued: number];
+type Counts = readonly [
+  calls: number,
+  failed: number,
+  inFlight: number,
+  queued: number,
+  streams: number,
+];
 
 /** What changed between two snapshots. */
 export interface FeedUpdate {
@@ -131,5 +137,5 @@ function stampOf(module: ModuleSnapshot) {
 }
 
 function countsOf({ counts }: ModuleSnapshot): Counts {
-  return [counts.calls, counts.failed, counts.inFlight, counts.queued];
+  return [counts.calls, counts.failed, counts.inFlight, counts.queued, counts.streams ?? 0];
 }

@@ -154,11 +154,11 @@ function encodeUpdate(update: FeedUpdate): string {
 
 function describeModule(snapshot: ModuleSnapshot) {
   const { manifestDigest, configDigest, counts, manifest: _, ...module } = snapshot;
-  const { calls, failed, inFlight, queued } = counts;
+  const { inFlight, ...others } = counts;
   return {
     ...module,
     digest: manifestDigest,
     config_digest: configDigest,
-    counts: { calls, failed, in_flight: inFlight, queued },
+    counts: { ...others, in_flight: inFlight },
   };
 }

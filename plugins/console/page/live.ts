@@ -41,7 +41,7 @@ let changes = 0;
 const callListeners = new Set<(calls: readonly CallRecord[]) => void>();
 
 type Changes = { changed: (Partial<ModuleStatus> & { file: string })[]; removed: string[] };
-type CountChanges = { modules: Record<string, [number, number, number, number]> };
+type CountChanges = { modules: Record<string, [number, number, number, number, number]> };
 
 /** Follows the host until `disconnect`. */
 export function connect(): void {
@@ -193,8 +193,8 @@ function applyCounts({ modules: counts }: CountChanges): void {
   modules.value = modules.value?.map((one) => {
     const now = one.name === null ? undefined : counts[one.name];
     if (now === undefined) return one;
-    const [calls, failed, in_flight, queued] = now;
-    return { ...one, counts: { calls, failed, in_flight, queued } };
+    const [calls, failed, in_flight, queued, streams] = now;
+    return { ...one, counts: { calls, failed, in_flight, queued, streams } };
   });
 }
 

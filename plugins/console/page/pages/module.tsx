@@ -72,6 +72,7 @@ function Summary({ module, manifest }: { module: ModuleStatus; manifest: Manifes
         {manifest?.version && <>version {manifest.version} · </>}
         <code>{file}</code> · since <Moment at={since} /> · {counts.calls.toLocaleString('en')}{' '}
         calls, {counts.failed.toLocaleString('en')} failed, {counts.in_flight} in flight
+        {Boolean(counts.streams) && <>, {counts.streams} open streams</>}
       </p>
       {owner && <OwnerLine owner={owner} />}
       {mounts.length > 0 && <MountLine mounts={mounts} />}

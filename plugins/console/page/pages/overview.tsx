@@ -48,6 +48,7 @@ function Facts({ all, host }: { all: readonly ModuleStatus[]; host: HostFacts | 
   // The figures of the charts: the counts of a module begin again with each of its versions.
   const sum = (name: 'calls' | 'failed') =>
     samples.value.reduce((total, sample) => total + sample[name], 0);
+  const streams = all.reduce((total, { counts }) => total + (counts.streams ?? 0), 0);
   const inFlight = all.reduce((total, { counts }) => total + counts.in_flight, 0);
   return (
     <dl class="facts">
@@ -70,6 +71,7 @@ function Facts({ all, host }: { all: readonly ModuleStatus[]; host: HostFacts | 
       <div>
         <dt>In flight</dt>
         <dd>{inFlight}</dd>
+        {streams > 0 && <dd class="fine">{streams} open streams</dd>}
       </div>
       <div>
         <dt>Host</dt>

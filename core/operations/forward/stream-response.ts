@@ -1,0 +1,89 @@
+import { isListedType } from '../../lib/media-type.js';
+import { type CheckedOutcome, holdBody } from '../../provider/outcome.js';
+import type { ParseResponse } from '../../provider/provider-call.js';
+import type { ResponseStream } from '../../provider/response-stream.js';
+import { BODILESS } from '../reply.js';
+import type { CallerRequest } from '../request.js';
+import { assertSendable, type ExposedHeaders, type ExposeHeaders } from './exposed-headers.js';
+import {
+  createProtocolFailure,
+  createRedirectFailure,
+  findForeignHeader,
+} from './provider-response.js';
+import type { FoundRoute } from './route-call.js';
+
+const MIN_ERROR_STATUS = 400;
+const NONE: readonly Uint8Array[] = [];
+
+/** What callers get of a response that is a stream of events. */
+export interface ForwardedEvents {
+  readonly mode: 'events';
+  readonly status: number;
+  readonly contentType: string;
+  /** `null` where the response has no more than `pieces`. */
+  readonly source: ResponseStream | null;
+  readonly pieces: readonly Uint8Array[];
+  /** `null` where the descriptor exposes none. */
+  readonly exposed: ExposedHeaders | null;
+}
+
+/**
+ * How the responses of a route with a stream of events are read. In the envelope's mode only such a stream is a
+ * success; in raw mode the provider decides.
+ * @param readOther reads a response that is no stream
+ * @param expose `null` where the descriptor exposes no headers
+ */
+export function createStreamReader<Other>(
+  { module, match }: FoundRoute,
+  { method }: Pick<CallerRequest, 'method'>,
+  readOther: ParseResponse<Other>,
+  expose: ExposeHeaders | null,
+): ParseResponse<ForwardedEvents | Other> {
+  const { limits, responses } = module.descriptor;
+  const { stream: rules } = match.value;
+  const isRaw = responses.mode === 'raw';
+  return async (outcome, endpoint, operation) => {
+    const { status, headers, pieces, stream: source } = outcome;
+    const type = headers['content-type'];
+    const isListed = rules !== null && isListedType(type, rules.types);
+    const isSuccess = status >= 200 && status < 300 && method !== 'HEAD';
+    const isEmpty = !isRaw && BODILESS.has(status);
+    if (rules !== null && isSuccess && (isListed || isEmpty)) {
+      assertPlain(outcome);
+      const contentType = isRaw && type !== undefined ? type : rules.mediaType;
+      return {
+        mode: 'events',
+        status: isRaw ? status : 200,
+        contentType: assertSendable(outcome, contentType),
+        source,
+        pieces,
+        exposed: expose?.(outcome, endpoint.base) ?? null,
+      };
+    }
+    if (!isRaw && status >= 300 && status < MIN_ERROR_STATUS) throw createRedirectFailure(outcome);
+    const foreign = findForeignHeader(headers);
+    if (isSuccess && (!isRaw || (source !== null && foreign !== null))) {
+      const detail = foreign ?? `content-type ${type}`;
+      throw createProtocolFailure(outcome, 'of a media type that the route does not list', detail);
+    }
+    // Nobody could wait for the end of an error that is a stream.
+    const held =
+      isListed && foreign !== null
+        ? dropBody(outcome)
+        : await holdBody(outcome, limits.response_bytes);
+    return readOther(held, endpoint, operation);
+  };
+}
+
+/** @throws ProviderFailure for a stream whose events cannot be read. */
+function assertPlain(outcome: CheckedOutcome): void {
+  const { 'content-encoding': encoding } = outcome.headers;
+  if (encoding === undefined || encoding.toLowerCase() === 'identity') return;
+  const detail = `content-encoding ${encoding}`;
+  throw createProtocolFailure(outcome, 'a stream that is not in plain encoding', detail);
+}
+
+function dropBody(outcome: CheckedOutcome): CheckedOutcome {
+  outcome.stream?.close();
+  return { ...outcome, pieces: NONE, length: 0, isDelimited: true, stream: null };
+}

@@ -1,0 +1,107 @@
+import { STREAM_FORMS, type StreamForm } from '../contract/index.js';
+import type { Descriptor } from '../descriptor/descriptor.js';
+import { createOverload } from './rejected-call.js';
+
+/** Why the host ends a stream of events. */
+export type HostEnd = 'max_ms' | 'reload' | 'shutdown' | 'unauthorized';
+
+type StreamLimits = Pick<Descriptor['limits']['stream'], 'per_actor' | 'total'>;
+
+interface Opened {
+  readonly form: StreamForm;
+  readonly module: string;
+  /** Of its actor. */
+  readonly share: string;
+  /** The version that it is from. */
+  readonly client: object;
+}
+
+/** One stream, from its admission to its end. */
+export interface OpenStream {
+  /** Set by the stream once it flows. */
+  end: (reason: HostEnd) => void;
+  /** It has ended; may be called again. */
+  close(): void;
+}
+
+/** The actor has as many open streams of the module as it may have. */
+export class TooManyStreams extends Error {
+  override readonly name = 'TooManyStreams';
+}
+
+const LAST_EVENT_MS = 1000;
+const NO_END = () => {};
+
+/** The open streams of events of this process. */
+export class OpenStreams {
+  readonly #all = new Map<OpenStream, Opened>();
+  /** By module, then by actor. */
+  readonly #byModule = new Map<string, { total: number; readonly byShare: Map<string, number> }>();
+  #onEmpty: (() => void) | null = null;
+
+  /** @throws TooManyStreams; RejectedCall `overloaded`. */
+  open(opened: Opened, { per_actor, total }: StreamLimits): OpenStream {
+    const { module, share } = opened;
+    const counts = this.#byModule.get(module) ?? { total: 0, byShare: new Map() };
+    const ofShare = counts.byShare.get(share) ?? 0;
+    if (ofShare >= per_actor) throw new TooManyStreams();
+    if (counts.total >= total) {
+      throw createOverload('limits.stream.total', `stream limit ${total}`);
+    }
+    counts.total += 1;
+    counts.byShare.set(share, ofShare + 1);
+    this.#byModule.set(module, counts);
+    const stream: OpenStream = { end: NO_END, close: () => this.#close(stream) };
+    this.#all.set(stream, opened);
+    return stream;
+  }
+
+  countOf(module: string): number {
+    return this.#byModule.get(module)?.total ?? 0;
+  }
+
+  /** By form, zeros included. */
+  counts(): Readonly<Record<StreamForm, number>> {
+    const counts = Object.fromEntries(STREAM_FORMS.map((form) => [form, 0]));
+    for (const { form } of this.#all.values()) counts[form] = (counts[form] ?? 0) + 1;
+    return counts as Record<StreamForm, number>;
+  }
+
+  /** @param client the version whose streams end; default: all of them */
+  end(reason: HostEnd, client: object | null = null): void {
+    for (const [stream, opened] of [...this.#all]) {
+      if (client === null || opened.client === client) stream.end(reason);
+    }
+  }
+
+  /** Ends all, and resolves when each has sent its last event, or after 1 s. */
+  async endAll(reason: HostEnd): Promise<void> {
+    if (this.#all.size === 0) return;
+    const empty = new Promise<void>((resolve) => {
+      this.#onEmpty = resolve;
+    });
+    this.end(reason);
+    const timer = setTimeout(() => this.#onEmpty?.(), LAST_EVENT_MS);
+    await empty;
+    clearTimeout(timer);
+    // The responses end in this turn of the event loop.
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+
+  #close(stream: OpenStream): void {
+    const opened = this.#all.get(stream);
+    if (opened === undefined) return;
+    this.#all.delete(stream);
+    const counts = this.#byModule.get(opened.module);
+    if (counts !== undefined) {
+      counts.total -= 1;
+      const left = (counts.byShare.get(opened.share) ?? 1) - 1;
+      if (left === 0) counts.byShare.delete(opened.share);
+      else counts.byShare.set(opened.share, left);
+      if (counts.total === 0) this.#byModule.delete(opened.module);
+    }
+    if (this.#all.size === 0) this.#onEmpty?.();
+  }
+}

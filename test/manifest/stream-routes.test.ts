@@ -1,0 +1,70 @@
+import { expect } from 'chai';
+import { InvalidFile } from '../../core/document/diagnostic.js';
+import { namesMediaType } from '../../core/lib/media-type.js';
+import { parseManifest } from '../../core/manifest/parse-manifest.js';
+
+function diagnose(operation: object, unstreamedKind: string | null = null) {
+  const route = { method: 'POST', path: '/chat', capability: 'chat.use', operation };
+  const manifest = {
+    protocol: 'modgate.manifest.v1',
+    module_id: 'chat',
+    capabilities: ['chat.use'],
+    http_routes: [route],
+  };
+  try {
+    parseManifest(manifest, { file: 'manifest.yaml', locate: () => null }, { unstreamedKind });
+    return [];
+  } catch (error) {
+    if (!(error instanceof InvalidFile)) throw error;
+    return error.diagnostics;
+  }
+}
+
+const rulesOf = (...given: Parameters<typeof diagnose>) =>
+  diagnose(...given).map(({ rule }) => rule);
+
+describe('routes of events', () => {
+  it('may list media types, and take bytes or JSON with a schema', () => {
+    for (const stream of ['sse', 'ndjson']) {
+      expect(rulesOf({ stream, stream_types: ['application/json'] })).to.deep.equal([]);
+      expect(rulesOf({ stream, body: 'bytes' })).to.deep.equal([]);
+      expect(rulesOf({ stream, input_schema: {} })).to.deep.equal([]);
+    }
+  });
+
+  it('have no schema of a response, and are no bytes', () => {
+    expect(rulesOf({ stream: 'sse', output_schema: {} })).to.deep.equal(['stream-and-body']);
+    expect(rulesOf({ stream: 'sse', response: 'bytes' })).to.deep.equal(['stream-and-body']);
+    expect(rulesOf({ stream_types: ['text/plain'] })).to.deep.equal(['stream-and-body']);
+    const [diagnostic] = diagnose({ stream: 'sse', output_schema: {} });
+    expect(diagnostic?.message).to.include("route 'POST /chat' must not have output_schema");
+    expect(diagnostic?.hint).to.equal('remove it, or stream: sse');
+  });
+
+  it('name what is not supported yet', () => {
+    const [diagnostic] = diagnose({ stream: 'websocket' });
+    expect(diagnostic?.message).to.include('websocket is not supported yet');
+    expect(diagnose({ stream: 'xml' })).to.have.length(1);
+  });
+
+  it('are rejected for a kind that cannot stream', () => {
+    expect(rulesOf({ stream: 'sse' }, 'nats')).to.deep.equal(['stream-unsupported']);
+  });
+});
+
+describe('namesMediaType', () => {
+  for (const [accept, isNamed] of [
+    ['text/event-stream', true],
+    ['application/json, TEXT/event-stream;q=0.1', true],
+    ['text/event-stream;q=0', false],
+    ['text/event-stream; q=0.000', false],
+    ['text/event-streams', false],
+    ['text/*', false],
+    ['*/*', false],
+    [undefined, false],
+  ] as const) {
+    it(`${isNamed ? 'finds' : 'does not find'} it in ${accept}`, () => {
+      expect(namesMediaType(accept, 'text/event-stream')).to.equal(isNamed);
+    });
+  }
+});
