@@ -138,7 +138,7 @@ describe(FOLDER, function () {
   });
 });
 
-const isPreparation = (command: string) => command.startsWith('modgate ');
+const isPreparation = (command: string) => command.startsWith('npx modgate ');
 
 async function rejectionOf(work: Promise<unknown>): Promise<Record<string, unknown>> {
   try {

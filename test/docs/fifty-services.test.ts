@@ -33,9 +33,9 @@ describe(PAGE, () => {
         'roles.yaml',
         findBlock(({ body }) => body.startsWith('# roles.yaml')),
       );
-      const block = findBlock(({ body }) => body.startsWith('$ modgate grants --role'));
+      const block = findBlock(({ body }) => body.startsWith('$ npx modgate grants --role'));
       const [command = '', ...lines] = block.split('\n');
-      const { code, stdout } = await place.run(command.split(' ').slice(2));
+      const { code, stdout } = await place.run(command.split(' ').slice(3));
       expect({ code, stdout }).to.deep.equal({ code: 0, stdout: lines.join('\n') });
     } finally {
       place.remove();

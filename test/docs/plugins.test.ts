@@ -1,18 +1,10 @@
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { rejectStart } from '../support/cli/reject-start.js';
 import { readDocumentedCommands, runDocumented } from '../support/docs/documented-commands.js';
+import { installModgate } from '../support/docs/install-modgate.js';
 import { call } from '../support/http/call.js';
 import {
   adapterSource,
@@ -24,7 +16,6 @@ import {
 import { openHost, type RunningModgate } from '../support/open-host.js';
 
 const PAGE = 'docs/operate/plugins.md';
-const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
 const FILE_BLOCK = /```yaml\n# (\S+)\n([\s\S]*?)```/g;
 
 /** An adapter, and an authenticator that accepts no credentials. */
@@ -42,7 +33,8 @@ import { object } from ${JSON.stringify(SUPERSTRUCT_URL)};`,
 );
 
 describe(PAGE, () => {
-  const { PATH, MODGATE_TOKEN } = process.env;
+  const { MODGATE_TOKEN } = process.env;
+  let restorePath = () => {};
   const cwd = process.cwd();
   const commands = readDocumentedCommands(PAGE);
   const files = [...readFileSync(PAGE, 'utf8').matchAll(FILE_BLOCK)].map(
@@ -65,13 +57,13 @@ describe(PAGE, () => {
     mkdirSync(join(directory, 'modules.d'));
     const descriptor = JSON.stringify(describeKind('echo', 'acme-echo'));
     writeFileSync(join(directory, 'modules.d/echo.json'), descriptor);
-    process.env['PATH'] = `${installModgate(join(directory, 'bin'))}${delimiter}${PATH}`;
+    restorePath = installModgate(join(directory, 'bin'));
     process.chdir(directory);
   });
 
   after(async () => {
     process.chdir(cwd);
-    restoreVariable('PATH', PATH);
+    restorePath();
     restoreVariable('MODGATE_TOKEN', MODGATE_TOKEN);
     const exit = await host?.stop();
     rmSync(directory, { recursive: true, force: true });
@@ -127,15 +119,6 @@ function withoutShipped(text: string): string {
   if (!text.startsWith('NAME')) return text;
   const lines = text.split('\n').filter((line) => /^(?:NAME|acme-| )/.test(line));
   return lines.map((line) => line.replaceAll(/(?<=\S) +/g, ' ')).join('\n');
-}
-
-/** A folder with a `modgate` that is the one under test. */
-function installModgate(folder: string): string {
-  mkdirSync(folder);
-  const file = join(folder, 'modgate');
-  writeFileSync(file, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
-  chmodSync(file, 0o755);
-  return folder;
 }
 
 function restoreVariable(name: string, value: string | undefined): void {

@@ -99,7 +99,8 @@ describe(AUTHENTICATION, () => {
 
   it('has commands that do what it says, one after the other', async () => {
     const [, create = ''] =
-      /```sh\n(modgate token create[^\n]*)\n```/.exec(readFileSync(AUTHENTICATION, 'utf8')) ?? [];
+      /```sh\n(npx modgate token create[^\n]*)\n```/.exec(readFileSync(AUTHENTICATION, 'utf8')) ??
+      [];
     expect(await run(create)).to.equal('');
     expect(readFileSync(join(folder, 'billing.token'), 'utf8')).to.match(/^mgt_\S{43}\n$/);
     const commands = readDocumentedCommands(AUTHENTICATION);

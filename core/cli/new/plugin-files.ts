@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../../errors.js';
 import { readVersion } from '../../version.js';
@@ -14,6 +14,8 @@ const TEMPLATES = {
 } as const;
 
 export type PluginTemplate = keyof typeof TEMPLATES;
+
+const require = createRequire(import.meta.url);
 
 const SUFFIX = '.template';
 
@@ -49,6 +51,7 @@ export async function createPluginFiles(
     surface: name.replace(COMMON_PREFIX, ''),
     authenticator: name.replace(COMMON_PREFIX, ''),
     ...readRanges(),
+    beforeRelease: await readBeforeRelease(),
   };
   const template = fileURLToPath(new URL(`./${TEMPLATES[what]}`, import.meta.url));
   const paths = (await readdir(template, { recursive: true })).filter((path) =>
@@ -75,9 +78,17 @@ function fillIn(text: string, values: Readonly<Record<string, string>>): string 
   });
 }
 
+/** How to install modgate before it is published, as the docs have it; without this section nothing. */
+async function readBeforeRelease(): Promise<string> {
+  const root = dirname(require.resolve('modgate/package.json'));
+  const page = await readFile(join(root, 'docs/operate/install.md'), 'utf8');
+  const [section = ''] = /^## Before the first release\n[\s\S]*?(?=^## )/m.exec(page) ?? [];
+  return section === '' ? '' : `\n${section.trim()}\n`;
+}
+
 /** The versions that modgate itself is built with. */
 function readRanges() {
-  const own = createRequire(import.meta.url)('modgate/package.json') as {
+  const own = require('modgate/package.json') as {
     readonly dependencies: Readonly<Record<string, string>>;
     readonly devDependencies: Readonly<Record<string, string>>;
   };

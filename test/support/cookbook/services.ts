@@ -34,7 +34,7 @@ export class CookbookServices {
       if (name.endsWith('.mjs')) this.#run([name]);
     }
     for (const [index, { body }] of blocks.entries()) {
-      if (!body.startsWith('npx ')) continue;
+      if (!/^npx (?!modgate )/.test(body)) continue;
       const args = toInstalled(this.#replacePorts(body.trim()));
       const before = blocks[index - 1];
       // JSON has no comments, so the command names the file.
@@ -48,9 +48,9 @@ export class CookbookServices {
     this.#write(name, readFileSync(join(this.#directory, name), 'utf8'));
   }
 
-  /** @returns the output of a `modgate` command of a page */
+  /** @returns the output of a command `npx modgate …` of a page */
   runModgate(command: string): string {
-    const args = this.#replacePorts(command).split(' ').slice(1);
+    const args = this.#replacePorts(command).split(' ').slice(2);
     const options = { cwd: this.#directory, encoding: 'utf8' } as const;
     return execFileSync(process.execPath, [MAIN, ...args], options).trim();
   }

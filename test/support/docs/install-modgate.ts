@@ -4,12 +4,17 @@ import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../../core/main.js', import.meta.url));
 
-/** Puts the `modgate` under test first in PATH. @returns undoes it */
+/** Puts the `modgate` under test first in PATH, also for `npx modgate`. @returns undoes it */
 export function installModgate(folder: string): () => void {
   mkdirSync(folder);
-  const file = join(folder, 'modgate');
-  writeFileSync(file, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
-  chmodSync(file, 0o755);
+  const write = (name: string, script: string) => {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(folder, name), 0o755);
+  };
+  const modgate = `exec '${process.execPath}' '${MAIN}'`;
+  write('modgate', `${modgate} "$@"`);
+  const others = `PATH="\${PATH#*:}" exec npx "$@"`;
+  write('npx', `if [ "$1" = modgate ]; then shift; ${modgate} "$@"; fi\n${others}`);
   const { PATH = '' } = process.env;
   process.env['PATH'] = `${folder}${delimiter}${PATH}`;
   return () => {
