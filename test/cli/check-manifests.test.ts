@@ -43,6 +43,19 @@ describe('GET /manifests', () => {
     expect(manifests[1]?.manifest).to.deep.equal(buildManifest('z', []));
   });
 
+  it('lists one module when it is named, and none without a live module of that name', async () => {
+    const list = async (query: string) => {
+      const response = await call(host, { target: `/manifests?${query}`, as: READER });
+      const { manifests } = parseJson(response) as { manifests: { name: string }[] };
+      return manifests.map(({ name }) => name);
+    };
+    expect(await list('module=crm')).to.deep.equal(['crm']);
+    expect(await list('module=off')).to.deep.equal([]);
+    for (const query of ['module=a&module=b', 'module=%20', 'name=crm']) {
+      expectProblem(await call(host, { target: `/manifests?${query}`, as: READER }), 400);
+    }
+  });
+
   it('omits only the defaults of sensitive fields', async () => {
     const response = await call(host, { target: '/manifests', as: READER });
     expect(response.body.toString()).not.to.include(SECRET);

@@ -65,7 +65,7 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
     });
   };
   get('/modules', container.resolve(ListModules), readNothing);
-  get('/manifests', container.resolve(ListManifests), readNothing);
+  get('/manifests', container.resolve(ListManifests), readManifestsQuery);
   get('/plugins', container.resolve(ListPlugins), readNothing);
   get('/roles', container.resolve(ListRoles), readNothing);
   get('/explain', container.resolve(Explain), (ctx) => {
@@ -89,6 +89,11 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
 
 function readNothing(): null {
   return null;
+}
+
+/** `GET /manifests?module=`, without it of all modules. @throws HostError 400. */
+function readManifestsQuery(ctx: HostContext): string | null {
+  return readQuery(ctx, { module: moduleParameter }).module;
 }
 
 /** `GET /descriptors?module=`. @throws HostError 400. */

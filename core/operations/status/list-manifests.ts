@@ -7,21 +7,25 @@ import { authorize } from '../authorization.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 
-/** `GET /manifests`: the manifest of every live module, by name; `digest` covers the complete manifest. */
+/**
+ * `GET /manifests`: the manifest of every live module, or of a named one, by name; `digest` covers the complete
+ * manifest.
+ */
 @injectable(ModuleRegistry)
-export class ListManifests implements Handler<null> {
+export class ListManifests implements Handler<string | null> {
   readonly #generations: GenerationSource;
 
   constructor(generations: GenerationSource) {
     this.#generations = generations;
   }
 
-  async execute(_input: null, request: CallerRequest): Promise<Reply> {
+  async execute(only: string | null, request: CallerRequest): Promise<Reply> {
     const authorization = authorize(request.actor, {
       kind: 'scope',
       scope: 'modgate.modules.read',
     });
-    const modules = [...this.#generations.current.values()].sort(compareNames);
+    const all = [...this.#generations.current.values()];
+    const modules = all.filter(({ name }) => only === null || name === only).sort(compareNames);
     const manifests = modules.map(({ name, manifestDigest, manifest }) => {
       return { name, digest: manifestDigest, manifest: hideSensitiveDefaults(manifest) };
     });

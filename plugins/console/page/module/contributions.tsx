@@ -99,15 +99,13 @@ function Opened({
 }) {
   const [manifest, setManifest] = useState<NamedManifest | null>(null);
   useEffect(() => {
-    void get<{ manifests: NamedManifest[] }>('/manifests').then((answer) => {
-      if (!answer.ok) return;
-      const { manifests } = answer.data;
-      setManifest(
-        manifests.find(
-          ({ name, manifest: { module_id: id } }) =>
-            name === one.moduleName || id === one.moduleName,
-        ) ?? null,
-      );
+    const named = modules.value?.find(
+      ({ name, module_id: id }) => name === one.moduleName || id === one.moduleName,
+    );
+    if (!named?.name) return;
+    const path = `/manifests?module=${encodeURIComponent(named.name)}`;
+    void get<{ manifests: NamedManifest[] }>(path).then((answer) => {
+      if (answer.ok) setManifest(answer.data.manifests[0] ?? null);
     });
   }, [one.key]);
   const module = modules.value?.find(({ name }) => name === manifest?.name);

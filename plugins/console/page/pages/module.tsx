@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { explainDenied } from '../bridge.js';
 import { formatJson } from '../exact-json.js';
 import { modules } from '../live.js';
-import { pathTo, pathToDecision, query, setQuery, targetOf } from '../location.js';
+import { pathTo, query, setQuery } from '../location.js';
 import type { Manifest, NamedManifest } from '../manifest.js';
 import { ActionForm } from '../module/action-form.js';
 import { ConfigTab } from '../module/config.js';
@@ -11,6 +11,7 @@ import { Contributions } from '../module/contributions.js';
 import { DataTab } from '../module/data.js';
 import { EndpointsTab } from '../module/endpoints.js';
 import { GrantsTab } from '../module/grants.js';
+import { RoutesTab } from '../module/routes.js';
 import type { TabProps } from '../module/tab-props.js';
 import type { ModuleStatus } from '../types.js';
 import { ModulesArrival } from '../ui/modules.js';
@@ -25,7 +26,6 @@ import {
   State,
   useResource,
 } from '../ui/parts.js';
-import { Table } from '../ui/table.js';
 
 const TABS: Readonly<Record<string, (props: TabProps) => JSX.Element>> = {
   Routes: RoutesTab,
@@ -41,7 +41,7 @@ const TABS: Readonly<Record<string, (props: TabProps) => JSX.Element>> = {
 export function ModulePage({ name }: { name: string }) {
   const module = modules.value?.find((one) => one.name === name);
   const { data, problem, isLoading, reload } = useResource<{ manifests: NamedManifest[] }>(
-    module ? '/manifests' : null,
+    module ? `/manifests?module=${encodeURIComponent(name)}` : null,
     module?.digest,
   );
   const manifest = data?.manifests.find((one) => one.name === name)?.manifest;
@@ -189,64 +189,6 @@ function DescriptorTab({ module }: Pick<TabProps, 'module'>) {
       <Arrival of={resource} />
       {data && <pre tabIndex={0}>{data.text}</pre>}
     </Card>
-  );
-}
-
-function RoutesTab({ module, manifest }: TabProps) {
-  const { http_routes: routes } = manifest;
-  if (routes.length === 0)
-    return <Empty title="No routes">The manifest of this module declares none.</Empty>;
-  const broken = new Map(
-    module.endpoints.flatMap(({ routes: open = [] }) =>
-      open.map(({ route, state }) => [route, state] as const),
-    ),
-  );
-  return (
-    <Table
-      caption="Routes"
-      rows={routes}
-      keyOf={({ method, path }) => `${method} ${path}`}
-      columns={[
-        { id: 'method', head: 'Method', cell: ({ method }) => <code>{method}</code> },
-        { id: 'path', head: 'Path', cell: ({ path }) => <code>{path}</code> },
-        {
-          id: 'capability',
-          head: 'Capability',
-          cell: ({ capability, access }) => {
-            if (access === 'public' && module.public) return <State value="public" tone="warn" />;
-            return capability ? (
-              <code>{capability}</code>
-            ) : (
-              <span class="fine">none: denied to all</span>
-            );
-          },
-        },
-        {
-          id: 'summary',
-          head: 'Summary',
-          isText: true,
-          cell: ({ summary, deprecated, operation: { body, response } = {} }) => (
-            <>
-              {summary} {deprecated && <State value="deprecated" />}
-              {body === 'bytes' && <State value="takes bytes" />}
-              {response === 'bytes' && <State value="gives bytes" />}
-            </>
-          ),
-        },
-        {
-          id: 'breaker',
-          head: 'Breaker',
-          cell: ({ method, path }) => <State value={broken.get(`${method} ${path}`) ?? 'closed'} />,
-        },
-        {
-          id: 'explain',
-          head: 'Decision',
-          cell: ({ method, path }) => (
-            <a href={pathToDecision(method, targetOf(module.name ?? '', path))}>Explain</a>
-          ),
-        },
-      ]}
-    />
   );
 }
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 export interface Column<Row> {
   readonly id: string;
@@ -25,6 +25,7 @@ interface TableProps<Row> {
 
 /** Beyond so many rows only those in view are in the page. */
 const VIRTUAL_FROM = 200;
+/** Of a row with one line. */
 const ROW_PX = 41;
 const MARGIN_ROWS = 20;
 
@@ -32,7 +33,7 @@ const MARGIN_ROWS = 20;
 export function Table<Row>({ caption, columns, rows, keyOf, sort, onSort }: TableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const isVirtual = rows.length > VIRTUAL_FROM;
-  const [from, to] = useVisibleRows(body, rows.length, isVirtual);
+  const { from, to, rowPx } = useVisibleRows(body, rows.length, isVirtual);
   const shown = isVirtual ? rows.slice(from, to) : rows;
   return (
     <section class="table-box" aria-label={caption} tabIndex={0}>
@@ -64,7 +65,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, sort, onSort }: Tabl
           </tr>
         </thead>
         <tbody ref={body}>
-          {isVirtual && from > 0 && <Spacer rows={from} columns={columns.length} />}
+          {isVirtual && from > 0 && <Spacer px={from * rowPx} columns={columns.length} />}
           {shown.map((row) => (
             <tr key={keyOf(row)}>
               {columns.map(({ cell, ...column }) => (
@@ -75,7 +76,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, sort, onSort }: Tabl
             </tr>
           ))}
           {isVirtual && to < rows.length && (
-            <Spacer rows={rows.length - to} columns={columns.length} />
+            <Spacer px={(rows.length - to) * rowPx} columns={columns.length} />
           )}
         </tbody>
       </table>
@@ -90,26 +91,31 @@ function classOf(column: { isNumber?: unknown; isText?: unknown; isMinor?: unkno
 }
 
 /** Keeps the height of rows that are not in the page. The style is set by script, which the policy allows. */
-function Spacer({ rows, columns }: { rows: number; columns: number }) {
+function Spacer({ px, columns }: { px: number; columns: number }) {
   return (
-    <tr class="spacer" style={{ height: `${rows * ROW_PX}px` }}>
+    <tr class="spacer" style={{ height: `${px}px` }}>
       <td colSpan={columns} />
     </tr>
   );
 }
 
-function useVisibleRows(
-  body: { current: HTMLElement | null },
-  count: number,
-  isOn: boolean,
-): [number, number] {
-  const [range, setRange] = useState<[number, number]>([0, VIRTUAL_FROM]);
+/** `rowPx` is the mean height of the first rows that were shown: texts may have several lines. */
+function useVisibleRows(body: { current: HTMLElement | null }, count: number, isOn: boolean) {
+  const [[from, to], setRange] = useState<[number, number]>([0, VIRTUAL_FROM]);
+  const [rowPx, setRowPx] = useState(ROW_PX);
+  useLayoutEffect(() => {
+    if (!isOn) return;
+    const rows = [...(body.current?.querySelectorAll('tr:not(.spacer)') ?? [])];
+    const heights = rows.map((row) => row.getBoundingClientRect().height);
+    const mean = heights.reduce((sum, height) => sum + height, 0) / heights.length;
+    if (mean > 0) setRowPx(mean);
+  }, [isOn, count]);
   useEffect(() => {
     if (!isOn) return;
     const update = () => {
       const top = body.current?.getBoundingClientRect().top ?? 0;
-      const first = Math.max(0, Math.floor(-top / ROW_PX) - MARGIN_ROWS);
-      const visible = Math.ceil(innerHeight / ROW_PX) + 2 * MARGIN_ROWS;
+      const first = Math.max(0, Math.floor(-top / rowPx) - MARGIN_ROWS);
+      const visible = Math.ceil(innerHeight / rowPx) + 2 * MARGIN_ROWS;
       setRange(([before, end]) =>
         before === first && end === first + visible ? [before, end] : [first, first + visible],
       );
@@ -121,6 +127,6 @@ function useVisibleRows(
       removeEventListener('scroll', update);
       removeEventListener('resize', update);
     };
-  }, [isOn, count]);
-  return [range[0], Math.min(range[1], count)];
+  }, [isOn, count, rowPx]);
+  return { from, to: Math.min(to, count), rowPx };
 }

@@ -51,7 +51,7 @@ export function describeAudit(setup: ConsoleSetup): void {
       const asked: string[] = [];
       page.on('request', (request) => asked.push(new URL(request.url()).pathname));
       await page.getByRole('button', { name: 'Verify chain' }).click();
-      await page.getByText(/[3-9]\d* rows form one chain/).waitFor();
+      await page.getByText(/\d+ rows form one chain/).waitFor();
       expect(new Set(asked)).to.deep.equal(new Set(['/console/api/audit']));
     });
 

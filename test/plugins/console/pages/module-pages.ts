@@ -32,6 +32,28 @@ export function describeModulePages(setup: ConsoleSetup): void {
     });
   });
 
+  it('finds one of 2,000 routes by the words of its path and its summary', async () => {
+    const routes = Array.from({ length: 2000 }, (_, at) => ({
+      method: at % 2 === 0 ? 'GET' : 'POST',
+      path: `/things/${at}/parts`,
+      capability: 'large.use',
+      summary: `Summary of ${at}. ${'One of the longer sentences of a document. '.repeat(at % 9)}`,
+    }));
+    setup.drop('large.json', describeModule('large', setup.provider.url, routes));
+    const page = await setup.open('/console/modules/large');
+    await page.getByText('2,000 routes', { exact: true }).waitFor();
+    await page.keyboard.press('End');
+    await page.getByRole('row', { name: '/things/1999/parts' }).waitFor();
+    expect(await page.getByRole('row').count()).to.be.below(400);
+    await page.getByRole('searchbox').fill('post SUMMARY /things/77/');
+    await page.getByText('1 of 2,000 routes').waitFor();
+    await page.getByRole('row', { name: '/things/77/parts' }).waitFor();
+    await page.getByRole('searchbox').fill('nothing has this');
+    await page.getByText('No route matches').waitFor();
+    setup.drop('large.json', null);
+    await page.getByText('There is no module of this name').waitFor();
+  });
+
   it('shows the mounts of a module', async () => {
     const mount = [{ path: '/api/shop' }, { host: 'shop.example', path: '/' }];
     setup.drop('mounted.json', describeModule('mounted', setup.provider.url, [], { mount }));

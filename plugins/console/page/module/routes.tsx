@@ -1,0 +1,103 @@
+import { pathToDecision, query, setQuery, targetOf } from '../location.js';
+import type { Manifest } from '../manifest.js';
+import { countOf, Empty, State } from '../ui/parts.js';
+import { Table } from '../ui/table.js';
+import type { TabProps } from './tab-props.js';
+
+type Route = Manifest['http_routes'][number];
+
+/** The routes of the manifest, and who may call them. */
+export function RoutesTab({ module, manifest }: TabProps) {
+  const { http_routes: routes } = manifest;
+  if (routes.length === 0)
+    return <Empty title="No routes">The manifest of this module declares none.</Empty>;
+  const find = query.value.get('find') ?? '';
+  const words = find.toLowerCase().split(/\s+/).filter(Boolean);
+  const rows = routes.filter((route) => hasWords(route, words));
+  const broken = new Map(
+    module.endpoints.flatMap(({ routes: open = [] }) =>
+      open.map(({ route, state }) => [route, state] as const),
+    ),
+  );
+  return (
+    <>
+      <div class="row">
+        <label class="inline">
+          <span class="hidden">Find</span>
+          <input
+            type="search"
+            class="find"
+            placeholder="Method, path, capability or summary"
+            value={find}
+            onInput={(event) => setQuery({ find: event.currentTarget.value })}
+          />
+        </label>
+        <p class="fine" role="status">
+          {rows.length === routes.length
+            ? countOf(rows.length, 'route')
+            : `${rows.length.toLocaleString('en')} of ${countOf(routes.length, 'route')}`}
+        </p>
+      </div>
+      {rows.length === 0 && <Empty title="No route matches">Shorten the text.</Empty>}
+      {rows.length > 0 && (
+        <Table
+          caption="Routes"
+          rows={rows}
+          keyOf={({ method, path }) => `${method} ${path}`}
+          columns={[
+            { id: 'method', head: 'Method', cell: ({ method }) => <code>{method}</code> },
+            { id: 'path', head: 'Path', cell: ({ path }) => <code>{path}</code> },
+            {
+              id: 'capability',
+              head: 'Capability',
+              cell: ({ capability, access }) => {
+                if (access === 'public' && module.public)
+                  return <State value="public" tone="warn" />;
+                return capability ? (
+                  <code>{capability}</code>
+                ) : (
+                  <span class="fine">none: denied to all</span>
+                );
+              },
+            },
+            {
+              id: 'summary',
+              head: 'Summary',
+              isText: true,
+              cell: ({ summary, deprecated, operation: { body, response } = {} }) => (
+                <>
+                  {summary} {deprecated && <State value="deprecated" />}
+                  {body === 'bytes' && <State value="takes bytes" />}
+                  {response === 'bytes' && <State value="gives bytes" />}
+                </>
+              ),
+            },
+            {
+              id: 'breaker',
+              head: 'Breaker',
+              cell: ({ method, path }) => (
+                <State value={broken.get(`${method} ${path}`) ?? 'closed'} />
+              ),
+            },
+            {
+              id: 'explain',
+              head: 'Decision',
+              cell: ({ method, path }) => (
+                <a href={pathToDecision(method, targetOf(module.name ?? '', path))}>Explain</a>
+              ),
+            },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+/** `words` in lower case. */
+function hasWords(
+  { method, path, capability = '', summary = '' }: Route,
+  words: readonly string[],
+) {
+  const text = `${method} ${path} ${capability} ${summary}`.toLowerCase();
+  return words.every((word) => text.includes(word));
+}
