@@ -23,11 +23,13 @@ export type FailureCode = (typeof FAILURE_CODES)[number];
 
 /**
  * How far the call had come when it failed. It decides which circuit breaker counts the failure.
+ * - `preparing`: the adapter could not get the credentials of the request, and nothing was sent; counts for
+ *   no breaker and is not retried
  * - `connecting`: there was no connection yet, nothing was sent; counts for the endpoint
  * - `responding`: there was a connection, but no whole response; counts for the route
  * - `answered`: the response came and cannot be used, such as one that is too large; counts for neither
  */
-export type FailurePhase = 'connecting' | 'responding' | 'answered';
+export type FailurePhase = 'preparing' | 'connecting' | 'responding' | 'answered';
 
 /** What a {@link ProviderFailure} holds beside its code and message; `cause` is for the log. */
 export interface FailureOptions extends ErrorOptions {

@@ -1,6 +1,7 @@
 import type { Actor } from './actor.js';
 import type { Cancellation } from './cancellation.js';
 import type { Method } from './method.js';
+import type { Secret } from './secret.js';
 
 /** The parts of a body as they arrive. Reading stops with `return`, as `for await` does. */
 export type BodyStream = AsyncIterable<Uint8Array>;
@@ -171,6 +172,11 @@ export interface Outcome {
    * host then passes on nothing of it. Default true.
    */
   readonly isDelimited?: boolean;
+  /**
+   * Credentials that the request carried beside the secrets of the config, such as a token that the adapter
+   * requested. The host masks them in what it shows of the response. Default: none.
+   */
+  readonly secrets?: readonly Secret[];
 }
 
 /** Whether the body of an outcome is a stream. */

@@ -170,7 +170,7 @@ export interface CallBodies {
   /** How much of each is kept at most. */
   readonly captureBytes: number;
   /** The credentials that the host sends to the provider, which could repeat them. */
-  readonly secrets: readonly Secret[];
+  secrets: readonly Secret[];
   readonly request: Uint8Array | null;
   response: Outcome['body'];
 }

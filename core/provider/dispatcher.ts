@@ -239,6 +239,7 @@ export class Dispatcher {
       attempts <= this.#descriptor.retry.attempts &&
       isProviderFailure(error) &&
       error.failure === 'unavailable' &&
+      error.phase !== 'preparing' &&
       error.status === null &&
       leftMs > 0 &&
       this.#endpoints.isAdmitting(route) &&

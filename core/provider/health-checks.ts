@@ -1,4 +1,10 @@
-import { type HealthChecks, type Log, type Provider, ProviderFailure } from '../contract/index.js';
+import {
+  type HealthChecks,
+  isProviderFailure,
+  type Log,
+  type Provider,
+  ProviderFailure,
+} from '../contract/index.js';
 import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
 import type { ModuleScope } from '../isolation/scope.js';
 import { toError } from '../lib/to-error.js';
@@ -58,7 +64,8 @@ class EndpointCheck {
     const startedAt = performance.now();
     const failure = await this.#check();
     if (this.#isStopped) return;
-    this.#record(failure);
+    // Without credentials nothing was asked, so that nothing is known of the endpoint.
+    if (!isProviderFailure(failure) || failure.phase !== 'preparing') this.#record(failure);
     const interval = this.#options.checks.intervalMs * (1 + JITTER * (2 * Math.random() - 1));
     const rest = interval - (performance.now() - startedAt);
     this.#timer = setTimeout(() => this.start(), Math.max(0, rest)).unref();

@@ -1,5 +1,11 @@
 import { BodyPieces } from '../contract/body-pieces.js';
-import { type BodyStream, isBodyStream, type Outcome, ProviderFailure } from '../contract/index.js';
+import {
+  type BodyStream,
+  isBodyStream,
+  type Outcome,
+  ProviderFailure,
+  type Secret,
+} from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { PASSTHROUGH_STATUSES } from '../errors.js';
 import type { ResponseStream } from './response-stream.js';
@@ -39,6 +45,8 @@ const NONE: readonly Uint8Array[] = [];
 
 /** A response of valid shape. */
 export interface CheckedOutcome extends Pick<Outcome, 'status' | 'headers'> {
+  /** Credentials that the request carried beside those of the config. */
+  readonly secrets: readonly Secret[];
   /** The body, in order. */
   readonly pieces: readonly Uint8Array[];
   /** Bytes in all pieces. */
@@ -70,10 +78,11 @@ export function checkOutcome(
   }
   if (typeof headers !== 'object' || headers === null) throw createMalformed('without headers');
   checkHeaders(headers);
+  const secrets = readSecrets(outcome);
   if (body !== null && typeof body === 'object' && isBodyStream(body)) {
     if (openStream === null) throw createMalformed('with a stream that nobody asked for');
     const stream = openStream(body, status, readLength(headers));
-    const parts = { status, headers, pieces: NONE, length: 0, stream };
+    const parts = { status, headers, pieces: NONE, length: 0, stream, secrets };
     return { ...parts, isDelimited: isDelimited !== false };
   }
   const pieces = copyPieces(body);
@@ -82,7 +91,16 @@ export function checkOutcome(
   if (length > maxBytes) {
     throw createMalformed('with a body over limits.response_bytes');
   }
-  return { status, headers, pieces, length, isDelimited: isDelimited !== false, stream: null };
+  const parts = { status, headers, pieces, length, stream: null, secrets };
+  return { ...parts, isDelimited: isDelimited !== false };
+}
+
+const NO_SECRETS: readonly Secret[] = [];
+
+/** The credentials that the request carried. Adapters are third-party code. */
+export function readSecrets({ secrets }: Outcome): readonly Secret[] {
+  if (!Array.isArray(secrets)) return NO_SECRETS;
+  return secrets.filter((one) => typeof one?.reveal === 'function' && one.reveal() !== '');
 }
 
 /** `null` unless there is one length. */

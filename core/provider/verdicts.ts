@@ -33,6 +33,7 @@ export function verdictOfResponse(status: number, isUsable: boolean): AttemptVer
 
 /** For an attempt without a response. */
 export function verdictOfFailure({ failure, status, phase }: ProviderFailure): AttemptVerdict {
+  if (phase === 'preparing') return VERDICTS.uncounted;
   if (failure === 'unavailable') return VERDICTS.unreachable;
   if (failure !== 'timeout' && failure !== 'protocol') return VERDICTS.uncounted;
   if (phase === 'connecting') return VERDICTS.unreachable;

@@ -1,5 +1,6 @@
 import { array, define, type Infer, object, optional, size, string } from 'superstruct';
 import { secretReference } from '../../core/contract/index.js';
+import { isIssuerUrl } from '../shared/loopback.js';
 
 const MAX_ISSUERS = 16;
 
@@ -24,15 +25,3 @@ export const consoleConfig = object({
 
 export type ConsoleConfig = Infer<typeof consoleConfig>;
 export type OidcIssuerConfig = Infer<typeof oidcIssuer>;
-
-function isIssuerUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname, search, hash, username, password } = new URL(text);
-  if (`${search}${hash}${username}${password}` !== '') return false;
-  return protocol === 'https:' || (protocol === 'http:' && isLoopbackName(hostname));
-}
-
-/** Loopback needs no TLS: nothing leaves the machine. */
-export function isLoopbackName(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
-}

@@ -5,6 +5,7 @@ import { fileReference, secretReference } from '../../core/contract/index.js';
 import { CERTIFICATE_PAIR, oneMember } from '../shared/keywords.js';
 import type { AnyStruct } from './endpoint-config.js';
 import { headerName, isCredentialHeader } from './header-name.js';
+import { oauth2 } from './oauth2-config.js';
 
 /** Enough for a current and a next key of each replica. */
 const MAX_PINS = 128;
@@ -79,8 +80,11 @@ export const auth = named(
         bearer: optionally(secretReference(), { description: 'A bearer token.' }),
         basic: optionally(basic, { description: 'Name and password.' }),
         header: optionally(header, { description: 'A header with a secret.' }),
+        oauth2: optionally(oauth2, {
+          description: 'A token that the host requests by client credentials of OAuth 2.',
+        }),
       }),
-      'exactly one of bearer, basic and header',
+      'exactly one of bearer, basic, header and oauth2',
       (value) => Object.values(value).filter((part) => part !== undefined).length === 1,
     ),
     oneMember("The host's credentials for the provider: exactly one kind."),

@@ -1,38 +1,54 @@
 import { type OpenContext, Secret } from '../../core/contract/index.js';
 import type { AuthConfig } from './config.js';
-
-/** The header that authenticates the host to the provider. */
-export interface Credentials {
-  /** Lower case. */
-  readonly name: string;
-  readonly value: Secret;
-}
+import { type SendRequest, sendPlain } from './send-request.js';
+import { sendWithToken } from './send-with-token.js';
+import { TokenEndpoint } from './token-endpoint.js';
+import { TokenSource } from './token-source.js';
+import { sendUpstream } from './upstream-request.js';
 
 /** A field value without obs-text (RFC 9110, 5.5), which every server reads alike. */
 const HEADER_VALUE = /^[\x20-\x7e]+$/;
 
-/** @throws Error when the secret is not a valid header value; the message names the key, not the value. */
-export function readCredentials(
+/**
+ * Sends requests with the credentials of the config.
+ * @throws Error when a secret cannot be used; the message names the key, not the value.
+ */
+export function createSender(
   config: AuthConfig | undefined,
-  secret: OpenContext['secret'],
-): Credentials | null {
-  if (config === undefined) return null;
-  const { bearer, basic, header } = config;
+  { secret, log }: Pick<OpenContext, 'secret' | 'log'>,
+): SendRequest {
+  if (config === undefined) return sendPlain;
+  const { bearer, basic, header, oauth2 } = config;
   if (bearer !== undefined) {
-    return createCredentials('auth.bearer', 'authorization', `Bearer ${secret(bearer).reveal()}`);
+    return sendWithHeader('auth.bearer', 'authorization', `Bearer ${secret(bearer).reveal()}`);
   }
   if (basic !== undefined) {
     const pair = Buffer.from(`${basic.username}:${secret(basic.password).reveal()}`);
-    return createCredentials('auth.basic', 'authorization', `Basic ${pair.toString('base64')}`);
+    return sendWithHeader('auth.basic', 'authorization', `Basic ${pair.toString('base64')}`);
   }
-  if (header === undefined) return null;
-  const value = secret(header.value).reveal();
-  return createCredentials('auth.header', header.name.toLowerCase(), value);
+  if (header !== undefined) {
+    return sendWithHeader('auth.header', header.name.toLowerCase(), secret(header.value).reveal());
+  }
+  if (oauth2 === undefined) return sendPlain;
+  const endpoint = new TokenEndpoint(oauth2, secret);
+  const tokens = new TokenSource({ request: () => endpoint.request(), log });
+  return sendWithToken(tokens, sendPlain);
 }
 
-function createCredentials(key: string, name: string, value: string): Credentials {
-  if (!HEADER_VALUE.test(value)) {
+function sendWithHeader(key: string, name: string, text: string): SendRequest {
+  if (!HEADER_VALUE.test(text)) {
     throw new Error(`${key} must resolve to one line of printable ASCII`);
   }
-  return { name, value: new Secret(value) };
+  const value = new Secret(text);
+  return (replica, { method, target, headers, body }, limits) =>
+    sendUpstream(
+      replica.pool,
+      {
+        method,
+        path: replica.prefix + target,
+        headers: { ...headers, [name]: value.reveal() },
+        body,
+      },
+      limits,
+    );
 }

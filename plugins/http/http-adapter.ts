@@ -3,7 +3,7 @@ import { defineAdapter, type OpenContext, type Provider } from '../../core/contr
 import { DEFAULT_CHECK_TIMEOUT_MS, readBalancing } from '../shared/balancing.js';
 import { DEFAULT_MANIFEST_PATH, type HttpConfig, httpConfig } from './config.js';
 import type { Address } from './connector.js';
-import { readCredentials } from './credentials.js';
+import { createSender } from './credentials.js';
 import { endpointId, endpointUrl, pathPrefix, type WeightedEndpoint } from './endpoint-config.js';
 import { createHttpProvider } from './provider.js';
 import { Replica, type ReplicaOptions } from './replica.js';
@@ -46,7 +46,7 @@ export function openProvider(
   config: Omit<HttpConfig, 'endpoints' | 'tls'>,
   context: OpenContext,
 ): Provider {
-  const credentials = readCredentials(config.auth, context.secret);
+  const send = createSender(config.auth, context);
   const [first, ...others] = replicaOptions.map((options) => new Replica(options));
   if (first === undefined) throw new Error('endpoints must name at least one URL');
   const replicas: readonly [Replica, ...Replica[]] = [first, ...others];
@@ -55,7 +55,7 @@ export function openProvider(
   return createHttpProvider({
     replicas,
     balancing,
-    credentials,
+    send,
     manifestPath: config.manifest_path ?? DEFAULT_MANIFEST_PATH,
     healthPath: config.health?.path ?? null,
     checkTimeoutMs: balancing.health?.timeoutMs ?? DEFAULT_CHECK_TIMEOUT_MS,

@@ -13,9 +13,9 @@ import {
   MAX_MANIFEST_BYTES,
   parseManifest,
 } from '../shared/own-requests.js';
-import type { Credentials } from './credentials.js';
 import type { Replica } from './replica.js';
-import { sendUpstream, type UpstreamLimits } from './upstream-request.js';
+import type { SendRequest } from './send-request.js';
+import type { UpstreamLimits } from './upstream-request.js';
 
 /** The body of a health check is ignored, but read so that the connection can be reused. */
 const MAX_HEALTH_BYTES = 1_048_576;
@@ -29,7 +29,7 @@ interface HttpProviderOptions {
   /** In the order of the config. */
   readonly replicas: readonly [Replica, ...Replica[]];
   readonly balancing: Balancing;
-  readonly credentials: Credentials | null;
+  readonly send: SendRequest;
   readonly manifestPath: string;
   /** `null`: a check only connects. */
   readonly healthPath: string | null;
@@ -37,16 +37,13 @@ interface HttpProviderOptions {
 }
 
 export function createHttpProvider(options: HttpProviderOptions): Provider {
-  const { replicas, credentials, manifestPath, healthPath } = options;
+  const { replicas, send, manifestPath, healthPath } = options;
   const byId = new Map(replicas.map((replica) => [replica.id, replica]));
   const endpoints = replicas.map(({ id, weight, url }) => ({ id, weight, url }));
-  const authorize = (headers: Headers): Headers =>
-    credentials === null ? headers : { ...headers, [credentials.name]: credentials.value.reveal() };
-
-  const get = (replica: Replica, path: string, maxResponseBytes: number, signal: AbortSignal) =>
-    sendUpstream(
-      replica.pool,
-      { method: 'GET', path: replica.prefix + path, headers: authorize(OWN_HEADERS), body: null },
+  const get = (replica: Replica, target: string, maxResponseBytes: number, signal: AbortSignal) =>
+    send(
+      replica,
+      { method: 'GET', target, headers: OWN_HEADERS, body: null },
       { maxResponseBytes, signal },
     );
 
@@ -57,14 +54,17 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
   };
 
   const administer = async (
-    { pool, prefix }: Replica,
+    replica: Replica,
     operation: AdministrativeOperation,
     given: Headers,
     limits: UpstreamLimits,
   ) => {
     const { method, path, body } = createOperationRequest(operation);
-    const headers = authorize(addContentType(given, body));
-    return sendUpstream(pool, { method, path: prefix + path, headers, body }, limits);
+    return send(
+      replica,
+      { method, target: path, headers: addContentType(given, body), body },
+      limits,
+    );
   };
 
   return {
@@ -97,12 +97,7 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
       if (operation.kind !== 'http_route') return administer(replica, operation, headers, limits);
       const { method, target } = operation;
       const body = operation.bodyStream ?? operation.body;
-      const path = replica.prefix + target;
-      return sendUpstream(
-        replica.pool,
-        { method, path, headers: authorize(headers), body },
-        limits,
-      );
+      return send(replica, { method, target, headers, body }, limits);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { createWorkplace } from '../support/cli/run-in.js';
 import { type DocumentedBlock, readDocumentedBlocks } from '../support/docs/documented-commands.js';
+import { writeDocumentedFiles } from '../support/docs/documented-files.js';
 import { buildManifest, describeModule } from '../support/http/modules.js';
 
 const PAGE = 'docs/operate/fifty-services.md';
@@ -24,6 +25,24 @@ function findBlock(isWanted: (block: DocumentedBlock) => boolean): string {
 }
 
 describe(PAGE, () => {
+  it('has descriptors that modgate check accepts', async () => {
+    const place = createWorkplace();
+    try {
+      expect(writeDocumentedFiles(PAGE, place.folder)).to.deep.equal([
+        'modules.d/crm.yaml',
+        'modules.d/billing.yaml',
+      ]);
+      const args = ['check', '--allow-missing-secrets', '--json'];
+      const { code, stdout } = await place.run(args);
+      expect({ code, findings: JSON.parse(stdout).findings }).to.deep.equal({
+        code: 0,
+        findings: [],
+      });
+    } finally {
+      place.remove();
+    }
+  });
+
   it('shows what modgate grants --role prints', async () => {
     const place = createWorkplace();
     try {

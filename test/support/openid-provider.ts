@@ -24,11 +24,12 @@ export interface OpenIdProvider {
 }
 
 /** A certified OpenID provider, with one client and two kinds of access tokens. */
-export async function startOpenIdProvider(): Promise<OpenIdProvider> {
+/** @param others clients beside the two, with the members of oidc-provider */
+export async function startOpenIdProvider(others: readonly object[] = []): Promise<OpenIdProvider> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const answer = new Provider(issuer, await createConfiguration()).callback();
+  const answer = new Provider(issuer, await createConfiguration(others)).callback();
   let introspections = 0;
   let isFailing = false;
   server.on('request', (request, response) => {
@@ -72,17 +73,23 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
   };
 }
 
-async function createConfiguration(): Promise<object> {
+async function createConfiguration(others: readonly object[]): Promise<object> {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const key = { ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig', kid: 'signing' };
   const client = { grant_types: ['client_credentials'], redirect_uris: [], response_types: [] };
   return {
     jwks: { keys: [key] },
-    clients: [CLIENT, GATEWAY].map(({ id, secret }) => ({
-      ...client,
-      client_id: id,
-      client_secret: secret,
-    })),
+    clients: [
+      ...[CLIENT, GATEWAY].map(({ id, secret }) => ({
+        ...client,
+        client_id: id,
+        client_secret: secret,
+      })),
+      ...others.map((other) => ({ ...client, ...other })),
+    ],
+    // Tests use keys of every kind.
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt'],
+    enabledJWA: { clientAuthSigningAlgValues: ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'] },
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },

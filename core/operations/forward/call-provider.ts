@@ -9,7 +9,7 @@ import {
 } from '../../lib/trace-context.js';
 import type { LiveModule } from '../../modules/live-module.js';
 import type { HeldMemory } from '../../provider/held-memory.js';
-import { ProviderStatus } from '../../provider/outcome.js';
+import { ProviderStatus, readSecrets } from '../../provider/outcome.js';
 import type {
   AttemptResult,
   ParseResponse,
@@ -148,7 +148,10 @@ class ForwardedCall implements ProviderCall {
     const { span, bodies } = this.facts;
     span?.endAttempt(result);
     const body = result.outcome?.body ?? null;
-    if (bodies !== null) bodies.response = isBodyStream(body) ? null : body;
+    if (bodies === null) return;
+    bodies.response = isBodyStream(body) ? null : body;
+    if (result.outcome === undefined) return;
+    bodies.secrets = [...bodies.secrets, ...readSecrets(result.outcome)];
   }
 }
 

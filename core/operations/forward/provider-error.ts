@@ -120,7 +120,7 @@ export function createStatusError(
   }
   const retryAfter = readRetryAfter(outcome);
   const { 'content-range': range } = outcome.headers;
-  const values = secrets.map((secret) => secret.reveal());
+  const values = [...secrets, ...outcome.secrets].map((secret) => secret.reveal());
   const own = readProviderError(outcome, (text) => maskSecrets(text, values));
   const detail = own.detail ?? `the provider responded with ${outcome.status}`;
   return new ProviderError(reason, 'provider_error', detail, {

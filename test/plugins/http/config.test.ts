@@ -11,6 +11,8 @@ function messagesOf(config: unknown, struct: Parameters<typeof validateStruct>[1
   return validateStruct(config, struct).violations.map(({ message }) => message);
 }
 
+const CLIENT = { client_id: 'me', client_secret: 'env:S' };
+
 describe('config of the http kinds', () => {
   const VALID: Readonly<Record<string, object>> = {
     'one endpoint': { endpoints: ['http://127.0.0.1:4100'] },
@@ -29,6 +31,20 @@ describe('config of the http kinds', () => {
       },
     },
     'basic credentials': { ...ONE, auth: { basic: { username: 'a b', password: 'env:P' } } },
+    'OAuth 2 with a secret': {
+      ...ONE,
+      auth: { oauth2: { ...CLIENT, token_url: 'https://a/token', client_auth: 'post' } },
+    },
+    'OAuth 2 on loopback': { ...ONE, auth: { oauth2: { ...CLIENT, issuer: 'http://[::1]:1' } } },
+    'OAuth 2 with a key and everything': {
+      ...ONE,
+      auth: {
+        oauth2: {
+          ...{ issuer: 'https://a/realms/b', client_id: 'me', private_key: 'file:k.pem' },
+          ...{ scopes: ['a', 'b:c'], audience: 'x', resource: 'urn:x' },
+        },
+      },
+    },
     'a header for credentials': { ...ONE, auth: { header: { name: 'X-Key', value: 'file:k' } } },
     'all of TLS': {
       ...ONE,
@@ -113,11 +129,42 @@ describe('config of the http kinds', () => {
       { ...ONE, health: { timeout_ms: 1.5 } },
       "'health.timeout_ms' must be an integer between 10 and 60000",
     ],
-    [{ ...ONE, auth: {} }, "'auth' must be exactly one of bearer, basic and header"],
+    [{ ...ONE, auth: {} }, "'auth' must be exactly one of bearer, basic, header and oauth2"],
     [
       { ...ONE, auth: { bearer: 'env:A', header: { name: 'x', value: 'env:B' } } },
-      "'auth' must be exactly one of bearer, basic and header",
+      "'auth' must be exactly one of bearer, basic, header and oauth2",
     ],
+    ...Object.entries<[object, string]>({
+      both: [
+        { ...CLIENT, token_url: 'https://a', issuer: 'https://a' },
+        "'auth.oauth2' must be a mapping with exactly one of token_url and issuer",
+      ],
+      none: [CLIENT, "'auth.oauth2' must be a mapping with exactly one of token_url and issuer"],
+      keys: [
+        { ...CLIENT, token_url: 'https://a', private_key: 'env:K' },
+        "'auth.oauth2' must be a mapping with exactly one of client_secret and private_key",
+      ],
+      post: [
+        { token_url: 'https://a', client_id: 'me', private_key: 'env:K', client_auth: 'post' },
+        "'auth.oauth2' must be a mapping with client_auth only beside client_secret",
+      ],
+      plain: [
+        { ...CLIENT, token_url: 'http://a/token' },
+        "'auth.oauth2.token_url' must be an https URL without credentials, query and fragment (http only on loopback)",
+      ],
+      user: [
+        { ...CLIENT, issuer: 'https://a:b@c' },
+        "'auth.oauth2.issuer' must be an https URL without credentials, query and fragment (http only on loopback)",
+      ],
+      value: [
+        { token_url: 'https://a', client_id: 'me', client_secret: 's3cret' },
+        "'auth.oauth2.client_secret' must be a secret reference (env:NAME or file:PATH)",
+      ],
+      scope: [
+        { ...CLIENT, token_url: 'https://a', scopes: ['a b'] },
+        "'auth.oauth2.scopes[0]' must be a word of visible ASCII without a quotation mark and a backslash",
+      ],
+    }).map(([, [oauth2, message]]): [object, string] => [{ ...ONE, auth: { oauth2 } }, message]),
     [
       { ...ONE, auth: { bearer: 's3cret' } },
       "'auth.bearer' must be a secret reference (env:NAME or file:PATH)",

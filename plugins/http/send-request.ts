@@ -1,0 +1,30 @@
+import type { Dispatcher } from 'undici';
+import type { BodyStream, Outcome } from '../../core/contract/index.js';
+import type { Replica } from './replica.js';
+import { sendUpstream, type UpstreamLimits } from './upstream-request.js';
+
+/** A request without the prefix of an endpoint. */
+export interface ProviderRequest {
+  readonly method: Dispatcher.HttpMethod;
+  /** Raw path and query. */
+  readonly target: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array | BodyStream | null;
+}
+
+/** Sends a request to an endpoint, with the credentials of the host. Rejects with a ProviderFailure. */
+export type SendRequest = (
+  replica: Replica,
+  request: ProviderRequest,
+  limits: UpstreamLimits,
+) => Promise<Outcome>;
+
+/** Without credentials. */
+export const sendPlain: SendRequest = (replica, { method, target, headers, body }, limits) => {
+  return sendUpstream(
+    replica.pool,
+    { method, path: replica.prefix + target, headers, body },
+    limits,
+  );
+};
