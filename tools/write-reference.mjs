@@ -12,8 +12,8 @@ import {
 } from '../dist/core/config/settings.js';
 import {
   CALL_MEMBERS,
+  ENTRY_MEMBERS,
   REJECTION_MEMBERS,
-  SURFACE_MEMBER,
 } from '../dist/core/contract/call-record.js';
 import { STEP_GUIDES } from '../dist/core/lib/rejection-guide.js';
 import { ADAPTER_CLAUSES } from '../dist/core/testkit/adapter-clauses.js';
@@ -90,7 +90,7 @@ function renderPage(title, introduction, body) {
 
 function renderCallRecord() {
   return [
-    renderMembers('Every call', { ...CALL_MEMBERS, ...SURFACE_MEMBER }),
+    renderMembers('Every call', { ...CALL_MEMBERS, ...ENTRY_MEMBERS }),
     renderMembers('A request that the host rejected', REJECTION_MEMBERS),
     renderSteps(),
   ].join('\n\n');

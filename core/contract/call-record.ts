@@ -158,8 +158,8 @@ export const CALL_MEMBERS = {
   },
 } as const satisfies Record<string, CallMember>;
 
-/** Added where the call came through a surface. */
-export const SURFACE_MEMBER = {
+/** Each is added where it says something: a call through a surface, and one through a mount. */
+export const ENTRY_MEMBERS = {
   surface: {
     kind: 'text',
     isNullable: true,
@@ -168,6 +168,15 @@ export const SURFACE_MEMBER = {
     isCollected: true,
     isLogged: true,
     since: 4,
+  },
+  mount: {
+    kind: 'text',
+    isNullable: true,
+    label: 'mount',
+    text: 'the mount through which it came, its host and path: `api.example/orders`; absent below `/modules`',
+    isCollected: true,
+    isLogged: true,
+    since: 7,
   },
 } as const satisfies Record<string, CallMember>;
 
@@ -319,14 +328,14 @@ export type Rejection = ValuesOf<typeof REJECTION_MEMBERS>;
 /** What a call says of bodies that were streamed. */
 export type StreamFields = ValuesOf<typeof STREAM_MEMBERS>;
 
-/** The surface through which a call came. */
-export type SurfaceField = ValuesOf<typeof SURFACE_MEMBER>;
+/** The surface and the mount through which a call came. */
+export type EntryFields = ValuesOf<typeof ENTRY_MEMBERS>;
 
 /** A call as `GET /calls` lists it. */
 export interface CallRecord
   extends CallFields,
     Partial<StreamFields>,
-    Partial<SurfaceField>,
+    Partial<EntryFields>,
     Partial<Rejection> {
   /**
    * The body of the request as JSON text, without secrets and cut to `records.capture_bytes`; `null` for
@@ -339,7 +348,7 @@ export interface CallRecord
 
 type AllMembers = typeof CALL_MEMBERS &
   typeof STREAM_MEMBERS &
-  typeof SURFACE_MEMBER &
+  typeof ENTRY_MEMBERS &
   typeof REJECTION_MEMBERS;
 
 /** The name of a declared member. */
@@ -354,7 +363,7 @@ export type CollectedName = Exclude<NamesWith<{ readonly isCollected: true }>, k
 
 /** The members that the handlers of a request fill in. */
 export type CollectedFields = {
-  -readonly [Name in CollectedName]: (CallFields & StreamFields & SurfaceField)[Name];
+  -readonly [Name in CollectedName]: (CallFields & StreamFields & EntryFields)[Name];
 };
 
 /** The members by which `GET /calls` selects. */
@@ -364,7 +373,7 @@ export type CallFilterName = NamesWith<{ readonly filterSince: number }>;
 export const ALL_CALL_MEMBERS: Readonly<Record<CallMemberName, CallMember>> = {
   ...CALL_MEMBERS,
   ...STREAM_MEMBERS,
-  ...SURFACE_MEMBER,
+  ...ENTRY_MEMBERS,
   ...REJECTION_MEMBERS,
 };
 

@@ -15,6 +15,7 @@ import {
   type Client,
   ClientClosed,
   createRequestFacts,
+  nameMount,
   type ParsedTarget,
   type RequestFacts,
 } from '../operations/request.js';
@@ -98,6 +99,7 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     this.inProcess = socket instanceof ConnectionEnd ? socket.caller : null;
     this.client = this.inProcess === null ? options.clients.find(req) : this.inProcess.client;
     this.facts.surface = this.inProcess?.surface ?? null;
+    this.facts.mount = nameMount(this.parsed);
   }
 
   /** @throws Error before the request is authenticated. */

@@ -69,5 +69,6 @@ function createLine(ended: CompletedRequest): Record<string, unknown> {
     if (value !== null) line[name] = name === 'token' ? new ShownText(String(value)) : value;
   }
   if (call.surface !== null) line['surface'] = call.surface;
+  if (call.mount !== null) line['mount'] = call.mount;
   return line;
 }

@@ -45,6 +45,13 @@ export function calledBase({ module, mount }: Pick<ModuleTarget, 'module' | 'mou
   return mount === null ? `/modules/${encodeURIComponent(module)}/http` : mountBase(mount);
 }
 
+/** The host and path of the mount that was called; `null` for none. */
+export function nameMount(target: ParsedTarget): string | null {
+  if (target.kind !== 'module' || target.mount === null) return null;
+  const { host = '', path } = target.mount;
+  return `${host}${path}`;
+}
+
 /**
  * A parsed request target. Parsing works on the raw target and rejects instead of repairing, so that the bytes
  * that are matched, authorized and forwarded are the same.

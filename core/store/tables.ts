@@ -1,4 +1,4 @@
-import type { CallFields, Rejection, StreamFields, SurfaceField } from '../contract/call-record.js';
+import type { CallFields, EntryFields, Rejection, StreamFields } from '../contract/call-record.js';
 
 /** The tables of both databases. No booleans: libsql aborts the process for them. */
 export interface Tables {
@@ -52,7 +52,7 @@ interface AuditHeadTable {
 type CallColumns = {
   -readonly [Name in keyof CallFields]: CallFields[Name];
 } & { -readonly [Name in keyof StreamFields]: StreamFields[Name] } & {
-  -readonly [Name in keyof SurfaceField]: SurfaceField[Name];
+  -readonly [Name in keyof EntryFields]: EntryFields[Name];
 } & {
   -readonly [Name in keyof Rejection]: (Name extends 'errors' ? string : Rejection[Name]) | null;
 };

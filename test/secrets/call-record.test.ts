@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import {
   CALL_MEMBERS,
+  ENTRY_MEMBERS,
   REJECTION_MEMBERS,
   STREAM_MEMBERS,
-  SURFACE_MEMBER,
 } from '../../core/contract/call-record.js';
 import type { RawHeader } from '../../core/selftest/raw-http.js';
 import { runModgate } from '../support/cli/run-modgate.js';
@@ -23,7 +23,7 @@ const APP = 'https://app.test';
 const OBJECT = { type: 'object', properties: { id: { type: 'string' } } };
 const STRICT = { ...OBJECT, additionalProperties: false };
 const MEMBERS = [
-  ...Object.keys({ ...CALL_MEMBERS, ...SURFACE_MEMBER, ...STREAM_MEMBERS, ...REJECTION_MEMBERS }),
+  ...Object.keys({ ...CALL_MEMBERS, ...ENTRY_MEMBERS, ...STREAM_MEMBERS, ...REJECTION_MEMBERS }),
   ...['request_body', 'response_body'],
 ];
 
@@ -83,6 +83,7 @@ describe('the record of a call', function () {
       target: at(`/nowhere/${secrets.cookie}`),
       headers: [['cookie', `sid=${secrets.cookie}`]],
     },
+    'path below a mount': { target: `/safe/nowhere/${caller}` },
     'trace of a call': {
       target: at('/nowhere'),
       headers: [['traceparent', `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`]],
@@ -227,6 +228,7 @@ function describeVault(url: string) {
     module: 'vault',
     provider: { kind: 'http', config: { endpoints: [url], auth: { bearer: 'env:VAULT_KEY' } } },
     provider_errors: 'passthrough',
+    mount: [{ path: '/safe' }],
     records: { capture_bytes: 4096 },
     manifest: {
       inline: {

@@ -35,6 +35,7 @@ function createCall(number: number, more: Partial<StoredCall> = {}): StoredCall 
     attempts: 1,
     endpoint: null,
     surface: null,
+    mount: null,
     scopes: null,
     ...NO_STREAM,
     ...NO_REJECTION,

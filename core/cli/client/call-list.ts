@@ -13,9 +13,9 @@ import {
   CALL_MEMBERS,
   type CallMember,
   type CallRecord,
+  ENTRY_MEMBERS,
   REJECTION_MEMBERS,
   STREAM_MEMBERS,
-  SURFACE_MEMBER,
 } from '../../contract/call-record.js';
 
 type MemberStruct = Struct<unknown>;
@@ -41,7 +41,7 @@ function toStructs(
 
 const MEMBERS = {
   ...toStructs(CALL_MEMBERS, (struct) => struct),
-  ...toStructs({ ...STREAM_MEMBERS, ...SURFACE_MEMBER, ...REJECTION_MEMBERS }, optional),
+  ...toStructs({ ...STREAM_MEMBERS, ...ENTRY_MEMBERS, ...REJECTION_MEMBERS }, optional),
 };
 
 /** A call as `GET /calls` lists it, without its bodies. */

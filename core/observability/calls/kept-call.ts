@@ -31,6 +31,7 @@ const EMPTY = {
   ...Object.fromEntries(Object.keys(CALL_MEMBERS).map((name) => [name, null])),
   ...NO_STREAM,
   surface: null,
+  mount: null,
   rejection: null,
   scopes: null,
 } as unknown as KeptCall;

@@ -2,11 +2,11 @@ import {
   type CallFields,
   type CallFilterName,
   type CallRecord,
+  type EntryFields,
   listCallMembers,
   type Rejection,
   STREAM_MEMBERS,
   type StreamFields,
-  type SurfaceField,
 } from '../../contract/call-record.js';
 import { createToken } from '../../injection.js';
 import { compareTexts } from '../../lib/compare-texts.js';
@@ -14,7 +14,7 @@ import { compareTexts } from '../../lib/compare-texts.js';
 export const CALL_RECORDS = createToken<CallRecords>('call-records');
 
 /** A call as it is kept. It never has raw queries or headers, and bodies only if the descriptor enables it. */
-export interface RecordedCall extends CallFields, StreamFields, SurfaceField {
+export interface RecordedCall extends CallFields, StreamFields, EntryFields {
   /** `null` where the host did not reject the request. */
   readonly rejection: Rejection | null;
   /** The scopes of the actor, at most 100, for the decision of now. Never sent. */
@@ -76,9 +76,10 @@ type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 const STREAM_NAMES = Object.keys(STREAM_MEMBERS) as (keyof StreamFields)[];
 
-/** The call on the wire: with its streamed bodies, surface, rejection and bodies only if it has them. */
+/** The call on the wire: with its streamed bodies, surface, mount, rejection and bodies only if it has them. */
 export function toWireCall({
   surface,
+  mount,
   rejection,
   scopes,
   captured,
@@ -91,6 +92,7 @@ export function toWireCall({
   return {
     ...call,
     ...(surface !== null && { surface }),
+    ...(mount !== null && { mount }),
     ...rejection,
     ...(captured !== null && {
       request_body: captured.request,

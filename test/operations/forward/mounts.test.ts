@@ -4,6 +4,7 @@ import { call, parseJson } from '../../support/http/call.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
 import { describeModule } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';
+import { waitUntil } from '../../support/http/wait-until.js';
 
 const ROUTES = [
   { method: 'GET', path: '/', capability: 'shop.read' },
@@ -83,6 +84,32 @@ describe('mounts', () => {
   it('are tried from the longest path', async () => {
     expect(parseJson(await ask('/api/orders/inner/items/7'))).to.include({ module_name: 'inner' });
     expect(await reached('/api/orders/innermost').catch(String)).to.be.a('string');
+  });
+
+  it('are named in the log line and the record of a call', async () => {
+    const send = (id: string, target: string, host = 'x', as = 'dev-system:root') =>
+      call(setup.host, {
+        target,
+        as,
+        headers: [
+          ['host', host],
+          ['x-request-id', id],
+        ],
+      });
+    await send('mount-1', '/v1/items/7', 'API.example:8080');
+    await send('mount-2', '/api/orders/nowhere', '127.0.0.1', 'dev-service:a');
+    await send('mount-3', '/modules/orders/http/items/7', '127.0.0.1');
+    const mounts = ['api.example/v1', '/api/orders', undefined];
+    for (const [index, mount] of mounts.entries()) {
+      const id = `mount-${index + 1}`;
+      const listed = parseJson(await ask(`/calls?request_id=${id}`)) as { calls: object[] };
+      const explained = parseJson(await ask(`/explain?request_id=${id}`)) as { calls: object[] };
+      const find = () => setup.host.logs().find((line) => line['request_id'] === id);
+      await waitUntil('the line', () => find() !== undefined);
+      for (const record of [listed.calls[0], explained.calls[0], find()]) {
+        expect((record as { mount?: string }).mount).to.equal(mount);
+      }
+    }
   });
 
   it('leave the host of a mount of / only checks of the state and Problems', async () => {

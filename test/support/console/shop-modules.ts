@@ -2,6 +2,8 @@ import type { RequestListener } from 'node:http';
 
 /** The records of the entity `contacts`; a page of the console has 50. */
 export const CONTACTS = 120;
+/** The records of the entity of `describeLong`: beyond 200 the page holds only those in view. */
+export const LONG_CONTACTS = 250;
 /** Beyond 2^53, where the numbers of scripts are not exact. */
 export const FIRST_CONTACT = 9_007_199_254_740_993n;
 
@@ -113,6 +115,19 @@ export function describeCrm(endpoint: string, more: object = {}): object {
   return describe('crm', endpoint, CRM_MANIFEST, ['crm.read', 'crm.write', 'crm.config'], more);
 }
 
+/** A module with one entity of `LONG_CONTACTS` records. */
+export function describeLong(endpoint: string): object {
+  const entity = { name: 'long', read_capability: 'long.read', list_path: '/admin/long' };
+  const manifest = {
+    protocol: 'modgate.manifest.v1',
+    module_id: 'acme/long',
+    capabilities: ['long.read'],
+    http_routes: [],
+    admin: { entities: [entity] },
+  };
+  return describe('long', endpoint, manifest, ['long.read']);
+}
+
 export function describeBilling(endpoint: string): object {
   return describe('billing', endpoint, BILLING_MANIFEST, ['billing.write']);
 }
@@ -140,8 +155,10 @@ export const answerShop: RequestListener = (request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://provider');
   const name = pathname.split('/').at(-1) ?? '';
   response.setHeader('content-type', 'application/json');
-  if (pathname === '/admin/contacts') {
-    response.end(listContacts(Number(searchParams.get('limit')), searchParams.get('cursor')));
+  const count = LISTS[pathname];
+  if (count !== undefined) {
+    const limit = Number(searchParams.get('limit'));
+    response.end(listContacts(limit, searchParams.get('cursor'), count));
   } else if (name === 'break') {
     response.statusCode = 409;
     response.end('{"detail":"the index is being built"}');
@@ -150,15 +167,20 @@ export const answerShop: RequestListener = (request, response) => {
   }
 };
 
+const LISTS: Readonly<Record<string, number>> = {
+  '/admin/contacts': CONTACTS,
+  '/admin/long': LONG_CONTACTS,
+};
+
 /** As text: the numbers are exact. */
-function listContacts(limit: number, cursor: string | null): string {
+function listContacts(limit: number, cursor: string | null, count: number): string {
   const from = Number(cursor ?? 0);
-  const to = Math.min(from + limit, CONTACTS);
+  const to = Math.min(from + limit, count);
   const records = Array.from({ length: to - from }, (_, at) => {
     const rest = { name: `Contact ${from + at}`, since: '2026-01-31T12:00:00Z', vip: true };
     const text = JSON.stringify({ ...rest, extra: null });
     return `{"id":${FIRST_CONTACT + BigInt(from + at)},${text.slice(1)}`;
   });
-  const next = to < CONTACTS ? `"${to}"` : 'null';
+  const next = to < count ? `"${to}"` : 'null';
   return `{"records":[${records.join(',')}],"next_cursor":${next}}`;
 }

@@ -1,7 +1,14 @@
 import { expect } from 'chai';
 import type { Page, Route } from 'playwright-core';
-import { CONTACTS, describeCrm, FIRST_CONTACT } from '../../../support/console/shop-modules.js';
-import type { ConsoleSetup } from '../../../support/console/use-console.js';
+import {
+  CONTACTS,
+  describeCrm,
+  describeLong,
+  FIRST_CONTACT,
+  LONG_CONTACTS,
+} from '../../../support/console/shop-modules.js';
+import { type ConsoleSetup, OPERATOR } from '../../../support/console/use-console.js';
+import { call } from '../../../support/http/call.js';
 import { describeModule } from '../../../support/http/modules.js';
 
 export function describeModulePages(setup: ConsoleSetup): void {
@@ -61,7 +68,74 @@ export function describeModulePages(setup: ConsoleSetup): void {
     await page.getByText('Also at /api/shop, shop.example/').waitFor();
   });
 
+  it('says of public routes that they are, also on the tab of grants', async () => {
+    const routes = [
+      { method: 'GET', path: '/news', capability: 'open.read', access: 'public' },
+      { method: 'GET', path: '/inside', capability: 'open.read' },
+    ];
+    const { url } = setup.provider;
+    setup.drop('open.json', describeModule('open', url, routes, { public: true }));
+    setup.drop('shut.json', describeModule('shut', url, routes));
+    const page = await setup.open('/console/modules/open?tab=Routes');
+    const row = (path: string) => page.getByRole('row').filter({ hasText: path });
+    await row('/news').getByText('public', { exact: true }).waitFor();
+    expect(await row('/inside').getByText('public', { exact: true }).count()).to.equal(0);
+    await page.goto(`${setup.host.url}/console/modules/open?tab=Grants`);
+    await page.getByText('Anybody may call without credentials: GET /news.').waitFor();
+    // Without `public: true` in the descriptor the route needs its capability.
+    const shut = await setup.open('/console/modules/shut?tab=Routes');
+    await shut.getByRole('row').filter({ hasText: '/news' }).getByText('open.read').waitFor();
+    expect(await shut.getByText('public', { exact: true }).count()).to.equal(0);
+    await shut.goto(`${setup.host.url}/console/modules/shut?tab=Grants`);
+    await shut.getByText('not granted', { exact: true }).waitFor();
+    expect(await shut.getByText('Anybody may call').count()).to.equal(0);
+  });
+
+  it('shows the mount through which a call came', async () => {
+    const mount = [{ host: 'news.example', path: '/feed' }];
+    const routes = [{ method: 'GET', path: '/latest', capability: 'open.read' }];
+    setup.drop('feed.json', describeModule('feed', setup.provider.url, routes, { mount }));
+    const page = await setup.open('/console/modules/feed');
+    await page.getByText('Also at news.example/feed').waitFor();
+    const { host } = setup;
+    const headers = [
+      ['host', 'news.example'],
+      ['x-request-id', 'feed-1'],
+    ] as const;
+    expect(
+      (await call(host, { target: '/feed/latest', as: 'dev-system:x', headers })).status,
+    ).to.equal(200);
+    await page.goto(`${host.url}/console/calls?request_id=feed-1`);
+    await page.getByRole('button', { name: 'GET /latest' }).click();
+    await page.getByText('news.example/feed', { exact: true }).waitFor();
+  });
+
   describe('data', () => {
+    it('are filtered beyond the rows that the page holds', async () => {
+      setup.drop('long.json', describeLong(setup.provider.url));
+      const token = `${OPERATOR},long.read`;
+      const page = await setup.open('/console/modules/long?tab=Data', { token });
+      for (const read of [50, 100, 150, 200]) {
+        await page.getByText(`${read} rows read so far, the module has more`).waitFor();
+        await press(page, 'Show more');
+      }
+      await page.getByText(`${LONG_CONTACTS} rows, all are read`).waitFor();
+      const last = page.getByRole('cell', { name: `Contact ${LONG_CONTACTS - 1}`, exact: true });
+      await page.evaluate('scrollTo(0, 0)');
+      await last.waitFor({ state: 'detached' });
+      expect(await page.getByRole('row').count()).to.be.below(LONG_CONTACTS);
+      const filter = page.getByLabel('Filter');
+      await filter.fill(`contact ${LONG_CONTACTS - 1}`);
+      await last.waitFor();
+      await page.getByText(`1 of ${LONG_CONTACTS} rows, all are read`).waitFor();
+      await filter.fill('');
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+      await last.waitFor();
+      await page
+        .getByRole('cell', { name: 'Contact 0', exact: true })
+        .waitFor({ state: 'detached' });
+    });
+
     it('are shown page by page, with exact integers', async () => {
       const page = await openTab('Data');
       const rows = page.getByRole('row');
