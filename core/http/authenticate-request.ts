@@ -78,9 +78,10 @@ export function authenticate(
   };
   if (inProcess !== null) return admit(inProcess.actor);
   let token = NO_TOKEN;
+  const hasAuthorization = headers.get('authorization') !== undefined;
   // A cookie that no authenticator knows is no credential on a public route.
   const isBad = ({ rejected }: Rejected) =>
-    rejected !== 'unknown' || !isOnly(present, 'cookie') || !isPublic();
+    rejected !== 'unknown' || !isOnly(present, 'cookie') || hasAuthorization || !isPublic();
   const accept = (found: Authenticated | Rejected): void => {
     if (isRejected(found)) {
       if (!isBad(found)) {
@@ -99,7 +100,7 @@ export function authenticate(
   const certified = certificates?.verify(req.socket) ?? 'none';
   // Even if there is a valid token: a bad credential is never ignored.
   if (certified === 'rejected') throw createCertificateError();
-  const hasHeader = present.size > 0 || headers.get('authorization') !== undefined;
+  const hasHeader = present.size > 0 || hasAuthorization;
   if (certified !== 'none' && !hasHeader) {
     assertTrustedPageOrNone(request, pages, 'certificate'); // 403
     return admit(certified);

@@ -5,6 +5,8 @@ import {
   APP,
   bearer,
   COOKIE,
+  EXPIRED_COOKIE,
+  PUBLIC_TARGET,
   PUBLIC_URL,
   TARGET,
   TOKEN,
@@ -91,6 +93,74 @@ describe('credentials from any header', () => {
         ['origin', APP],
       ]);
       expect(headerValue(response.headers, 'access-control-allow-credentials')).to.equal('true');
+    });
+  });
+
+  describe('in a cookie, on a public route', () => {
+    const ANONYMOUS = 'anonymous:anonymous';
+    const ask = (headers: readonly RawHeader[], method = 'GET') =>
+      send(headers, { method, target: PUBLIC_TARGET });
+    const expectActor = async (actor: string, ...headers: RawHeader[]) => {
+      const response = await ask(headers);
+      expect(response.status, response.body.toString()).to.equal(200);
+      expect(actorOf()).to.equal(actor);
+      setup.provider.reset();
+    };
+
+    it('are the actor where they are valid', async () => {
+      await expectActor('service:cookie', ['cookie', COOKIE]);
+    });
+
+    it('are no credential where no authenticator knows them', async () => {
+      await expectActor(ANONYMOUS, ['cookie', 'acme=wrong']);
+      await expectActor(ANONYMOUS, ['cookie', 'theme=dark; consent=1']);
+    });
+
+    it('are 401 where an authenticator rejects them', async () => {
+      expect((await ask([['cookie', EXPIRED_COOKIE]])).status).to.equal(401);
+      expect(setup.provider.requests).to.have.length(0);
+    });
+
+    it('of the console are no credential, whatever they hold', async () => {
+      for (const cookie of ['__Host-modgate=x', 'modgate=x', `modgate=${COOKIE}`]) {
+        await expectActor(ANONYMOUS, ['cookie', cookie]);
+      }
+      await expectActor('service:cookie', ['cookie', `__Host-modgate=x; ${COOKIE}`]);
+    });
+
+    it('hide no bad credential of another header', async () => {
+      for (const header of [
+        bearer('unknown'),
+        ['authorization', 'Digest x'],
+        ['x-acme-key', 'wrong'],
+      ] as RawHeader[]) {
+        const response = await ask([['cookie', 'theme=dark'], header]);
+        expect(response.status, header.join(' ')).to.equal(401);
+      }
+      await expectActor('service:billing', ['cookie', 'acme=wrong'], bearer(TOKEN));
+    });
+
+    it('hide no authorization that no authenticator reads', async () => {
+      const own = await start(writeConfig('cookies.yaml', 'authenticators: [acme-cookie]'));
+      try {
+        const status = async (...headers: RawHeader[]) =>
+          (await call(own, { target: PUBLIC_TARGET, as: null, headers })).status;
+        expect(await status(['cookie', 'theme=dark'])).to.equal(200);
+        expect(await status(bearer('unknown'))).to.equal(401);
+        expect(await status(['cookie', 'theme=dark'], bearer('unknown'))).to.equal(401);
+      } finally {
+        await own.stop();
+      }
+    });
+
+    it('change something from trusted pages alone', async () => {
+      const post = async (...headers: RawHeader[]) => (await ask(headers, 'POST')).status;
+      expect(await post(['cookie', COOKIE], ['origin', APP])).to.equal(200);
+      expect(await post(['cookie', COOKIE], ['origin', 'https://evil.example'])).to.equal(403);
+      // Without a credential the caller is anonymous, whatever its page.
+      expect(await post(['cookie', 'acme=wrong'], ['origin', 'https://evil.example'])).to.equal(
+        200,
+      );
     });
   });
 

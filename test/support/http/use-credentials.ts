@@ -14,14 +14,20 @@ export const TOKEN = 'the-token-of-billing';
 export const OTHER_TOKEN = 'the-token-of-reports';
 export const KEY = 'the-key-of-acme';
 export const COOKIE = 'acme=session-of-ann';
+export const EXPIRED_COOKIE = 'acme=session-of-yesterday';
 export const PUBLIC_URL = 'https://gateway.example';
 export const APP = 'https://app.example';
 export const TARGET = '/modules/crm/http/items';
+export const PUBLIC_TARGET = '/modules/crm/http/news';
 
 const ROUTES = ['GET', 'POST', 'DELETE'].map((method) => ({
   method,
   path: '/items',
   capability: 'crm.read',
+}));
+const PUBLIC_ROUTES = ['GET', 'POST'].map((method) => ({
+  ...{ method, path: '/news', access: 'public', capability: 'crm.read' },
+  ...(method === 'POST' && { operation: { body: 'optional' } }),
 }));
 
 export const sha256 = (text: string | Buffer) => createHash('sha256').update(text).digest('hex');
@@ -52,6 +58,7 @@ export default {
     }),
     define('acme-cookie', { reads: ['cookie'], challenges: ['Session'] }, ({ headers }) => {
       if (headers.get('cookie')?.join().includes('modgate=')) return actor('own-cookie');
+      if (headers.get('cookie')?.includes('${EXPIRED_COOKIE}')) return { rejected: 'expired' };
       return headers.get('cookie')?.includes('${COOKIE}') ? actor('cookie') : null;
     }),
     define('acme-signed', { reads: ['x-signature'] }, ({ method, target, headers }) => {
@@ -87,7 +94,8 @@ export function useCredentials() {
       dev: false,
       args: ['--config', config],
       files: {
-        'crm.json': describeModule('crm', provider.url, ROUTES, {
+        'crm.json': describeModule('crm', provider.url, [...ROUTES, ...PUBLIC_ROUTES], {
+          public: true,
           records: { capture_bytes: 4096 },
         }),
         'leaky.json': describeModule('leaky', provider.url, ROUTES, {
