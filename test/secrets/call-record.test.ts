@@ -76,6 +76,7 @@ describe('the record of a call', function () {
       ...post(at('/bytes'), { password: secrets.password }),
       headers: [['content-type', 'application/octet-stream']],
     },
+    'stream of events': { target: at('/events'), headers: [['accept', 'text/event-stream']] },
     'refused preflight': preflight(at(`/items/${caller}`), 'https://evil.test'),
     'origin of a preflight': preflight(at('/items'), `https://${caller}.test`),
     'method of a preflight': preflight(at(`/items/${caller}`), APP, 'TRACE'),
@@ -124,6 +125,10 @@ describe('the record of a call', function () {
         const isError = path === '/sentence';
         const type = path === '/typed' ? `text/${key}` : 'application/json';
         if (path === '/head') return void response.socket?.end(`HTTP/1.1 ${key} no\r\n\r\n`);
+        if (path === '/events') {
+          response.writeHead(200, { 'content-type': 'text/event-stream' });
+          return void response.end(`data: ${text}\n\n`);
+        }
         response.writeHead(isError ? 422 : 200, { 'content-type': type });
         response.end(JSON.stringify({ detail: text, errors: [{ field: key, message: text }] }));
       });
@@ -240,6 +245,7 @@ function describeVault(url: string) {
           route('POST', '/items'),
           route('POST', '/strict', { input_schema: STRICT }),
           route('GET', '/paged', { query_schema: STRICT }),
+          route('GET', '/events', { stream: 'sse' }),
           route('POST', '/bytes', { body: 'bytes', response: 'bytes' }),
         ],
       },
