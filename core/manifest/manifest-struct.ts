@@ -152,9 +152,6 @@ const operation = object({
   examples: optionally(array(example), { default: [], description: 'Calls of the route.' }),
 });
 
-/** The members of an operation that this version knows. */
-export const OPERATION_MEMBERS: ReadonlySet<string> = new Set(Object.keys(operation.schema));
-
 const route = named(
   'route',
   described(

@@ -98,10 +98,11 @@ export class ProblemResponses {
   }
 
   /** The responses of the routes of a module other than 200: members as JSON text, in UTF-8. */
-  of({ descriptor }: Pick<DescribedModule, 'descriptor'>): Buffer {
+  of({ descriptor, routes }: Pick<DescribedModule, 'descriptor' | 'routes'>): Buffer {
     const { rate, responses, provider_errors } = descriptor;
     const isLimited =
       this.#limitsActors ||
+      routes.entries.some(({ value }) => value.stream !== null) ||
       [rate.per_second, rate.actor_per_second, rate.client_per_second].some((limit) => limit > 0);
     const isRaw = responses.mode === 'raw';
     const isPassing = provider_errors === 'passthrough';

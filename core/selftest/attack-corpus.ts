@@ -22,6 +22,7 @@ import { RAW_MODE_CASES } from './cases/raw-mode.js';
 import { SIGN_IN_CASES } from './cases/sign-in.js';
 import { SLOW_CASES } from './cases/slow.js';
 import { SMUGGLING_CASES } from './cases/smuggling.js';
+import { STREAM_CASES } from './cases/streams.js';
 import { SYMLINK_CASES } from './cases/symlinks.js';
 import { TIMING_CASES } from './cases/timing.js';
 import { TRACE_CASES } from './cases/trace.js';
@@ -40,6 +41,7 @@ const ATTACKS: readonly Attack[] = [
   ...HEADER_CASES,
   ...TRACE_CASES,
   ...PROVIDER_CASES,
+  ...STREAM_CASES,
   ...RAW_MODE_CASES,
   ...BODY_CASES,
   ...PLANE_CASES,

@@ -22,6 +22,7 @@ import { OWN_TOKENS, type OwnToken, type Scene } from './scene.js';
 import { startSignInIssuer } from './sign-in-issuer.js';
 import { createTokenIssuer, describeIssuers, ROLES_FILE } from './signed-tokens.js';
 import { type SpawnedHost, spawnHost } from './spawn-host.js';
+import { createStreamScripts, SLOW_STREAM_MODULE, STREAM_MODULE } from './stream-scripts.js';
 import { USERS_MODULE, WEB_CONFIG_FILE, writeWebAccess } from './web-access.js';
 
 const SCOPES: Readonly<
@@ -72,7 +73,11 @@ export async function startOwnHost(): Promise<OwnHost> {
   };
   try {
     const bystander = await start();
-    const scripts = [...createResponseScripts(bystander.url, secret), ...createRawModeScripts()];
+    const scripts = [
+      ...createResponseScripts(bystander.url, secret),
+      ...createRawModeScripts(),
+      ...createStreamScripts(),
+    ];
     const provider = await start(new Map(scripts));
     const good = await start(undefined, here);
     const introspection = await start(
@@ -88,6 +93,8 @@ export async function startOwnHost(): Promise<OwnHost> {
       fenced: provider.url,
       [ECHOING_MODULE]: provider.url,
       [PUBLIC_MODULE]: provider.url,
+      [STREAM_MODULE]: provider.url,
+      [SLOW_STREAM_MODULE]: provider.url,
       raw: provider.url + RAW_BASE,
       // The port of the discard protocol, where nothing listens.
       down: 'http://127.0.0.1:9',

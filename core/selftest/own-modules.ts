@@ -12,6 +12,12 @@ import { COSTLY_SCHEMA } from './cases/neighbors.js';
 import { ECHOING_MODULE, REFUSED_MODULE } from './cases/provider.js';
 import { authority } from './certificates.js';
 import { LARGE_RESPONSE_BYTES } from './response-scripts.js';
+import {
+  SLOW_STREAM_MODULE,
+  STREAM_LIMITS,
+  STREAM_MODULE,
+  STREAM_ROUTES,
+} from './stream-scripts.js';
 
 const UI = `sha256:${'1'.repeat(64)}`;
 const RELEASE = `sha256:${'2'.repeat(64)}`;
@@ -118,6 +124,7 @@ function writeDescriptors(directory: string, endpoints: Readonly<Record<string, 
       }),
       ...(module === PUBLIC_MODULE && { public: true }),
       ...(module === 'fenced' && { allow: { addresses: [FENCED_ADDRESS] } }),
+      ...(isStreaming(module) && { limits: STREAM_LIMITS }),
       ...(module === 'raw' && { responses: { mode: 'raw' } }),
       ...(module === 'desk' && {
         console: { release: RELEASE, ui: [UI], grants: DESK_GRANTS },
@@ -126,6 +133,10 @@ function writeDescriptors(directory: string, endpoints: Readonly<Record<string, 
     };
     writeDescriptor(directory, descriptor);
   }
+}
+
+function isStreaming(module: string): boolean {
+  return module === STREAM_MODULE || module === SLOW_STREAM_MODULE;
 }
 
 interface Descriptor {
@@ -184,6 +195,7 @@ export function describeManifest(module: string) {
       { ...route('GET', '/public', 'shop.locked'), access: 'public' },
       { ...route('POST', '/costly'), operation: { input_schema: COSTLY_SCHEMA } },
       ...(module === 'paths' ? PATH_ROUTES : []),
+      ...(isStreaming(module) ? STREAM_ROUTES : []),
     ],
     schemas: SHARED_SCHEMAS,
     admin: {

@@ -1,4 +1,5 @@
-import { OPERATION_MEMBERS } from '../../manifest/manifest-struct.js';
+import type { StreamForm } from '../../contract/index.js';
+import { STREAM_TYPES } from '../../manifest/stream-rules.js';
 import { asObject, isObject, type JsonObject } from '../json-value.js';
 import { convertSchema } from './convert-schema.js';
 import type { DraftOperation } from './draft-manifest.js';
@@ -20,7 +21,7 @@ interface ConvertedBody {
 
 interface ConvertedResponse {
   /** Members of the operation that say that the response is no JSON. */
-  readonly form: Pick<DraftOperation, 'response' | 'response_types' | 'stream'>;
+  readonly form: Pick<DraftOperation, 'response' | 'response_types' | 'stream' | 'stream_types'>;
   readonly schema: JsonObject | null;
   readonly examples: ReadonlyMap<string, unknown>;
 }
@@ -42,12 +43,12 @@ interface MediaTypes {
 
 const JSON_TYPE = /^(?:application\/(?:json|[^\s;]+\+json|\*)|\*\/\*)\s*(?:;|$)/i;
 
-/** Converts the body of a request. Returns the reason as a text where the host rejects every body. */
+/** Converts the body of a request. */
 export function convertRequestBody(
   operation: JsonObject,
   hasBody: boolean,
   context: BodyContext,
-): ConvertedBody | string {
+): ConvertedBody {
   const none: ConvertedBody = { rule: 'none', types: [], schema: null, examples: new Map() };
   if (operation['requestBody'] === undefined) return none;
   const body = follow(context.document, operation['requestBody']);
@@ -58,8 +59,7 @@ export function convertRequestBody(
   }
   if (json.length === 0) {
     if (others.length === 0) return none;
-    if (CARRIES.bytes) return { ...none, rule: 'bytes', types: others };
-    return `its body is ${others.join(' or ')}: the host accepts JSON only`;
+    return { ...none, rule: 'bytes', types: others };
   }
   listOtherTypes('request', others, context);
   return {
@@ -75,13 +75,10 @@ export function convertRequestBody(
 }
 
 /**
- * Converts the responses with a status 2xx. Returns the reason as a text where none of them is JSON. A
+ * Converts the responses with a status 2xx. A
  * document that names other statuses alone does not promise that no 2xx ever comes.
  */
-export function convertResponses(
-  operation: JsonObject,
-  context: BodyContext,
-): ConvertedResponse | string {
+export function convertResponses(operation: JsonObject, context: BodyContext): ConvertedResponse {
   const responses = Object.entries(asObject(operation['responses'])).map(
     ([status, response]) => [status, follow(context.document, response)] as const,
   );
@@ -96,8 +93,12 @@ export function convertResponses(
   listRedirects(responses, context);
   if (json.length === 0 && others.length > 0) {
     const form = convertForm(others);
-    if (form !== null) return { form, schema: null, examples: new Map() };
-    if (!isEmpty) return `it answers ${others.join(' or ')}: the host accepts JSON only`;
+    const { stream } = form;
+    if (stream !== undefined) {
+      const unlike = others.filter((type) => formOf(type) !== stream);
+      listOtherTypes('response', unlike, context);
+    }
+    return { form, schema: null, examples: new Map() };
   }
   listOtherTypes('response', others, context);
   const schemas = json.map(({ schema }) => schema);
@@ -108,29 +109,37 @@ export function convertResponses(
   };
 }
 
-/** Which forms the manifests of this host have. */
-const CARRIES = {
-  bytes: OPERATION_MEMBERS.has('response_types'),
-  streams: OPERATION_MEMBERS.has('stream'),
-};
-
-const STREAM_TYPES: readonly (readonly [type: RegExp, stream: 'sse' | 'ndjson'])[] = [
+const FORMS: readonly (readonly [type: RegExp, form: StreamForm])[] = [
   [/^text\/event-stream\b/i, 'sse'],
-  [/^application\/(?:x-)?(?:ndjson|jsonl)\b/i, 'ndjson'],
+  [/^application\/(?:x-)?(?:ndjson|jsonl|jsonlines)\b/i, 'ndjson'],
 ];
 
-/** `null` where the host cannot carry any of the types. */
-function convertForm(types: readonly string[]): ConvertedResponse['form'] | null {
-  for (const [type, stream] of STREAM_TYPES) {
-    if (CARRIES.streams && types.some((one) => type.test(one))) return { stream };
-  }
-  return CARRIES.bytes ? { response: 'bytes', ...listTypes('response_types', types) } : null;
+/** `null` for a type that is no stream of events. */
+function formOf(type: string): StreamForm | null {
+  return FORMS.find(([pattern]) => pattern.test(type))?.[1] ?? null;
+}
+
+/** Of a response without JSON. */
+function convertForm(types: readonly string[]): ConvertedResponse['form'] {
+  const stream = types.map(formOf).find((form) => form !== null);
+  if (stream !== undefined) return { stream, ...listStreamTypes(stream, types) };
+  return { response: 'bytes', ...listTypes('response_types', types) };
+}
+
+/** Only where the host does not know one of them. */
+function listStreamTypes(stream: StreamForm, types: readonly string[]) {
+  const given = listTypes(
+    'stream_types',
+    types.filter((type) => formOf(type) === stream),
+  );
+  const known: readonly string[] = STREAM_TYPES[stream];
+  return given.stream_types?.every((type) => known.includes(type)) === true ? {} : given;
 }
 
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/;
 
 /** Without parameters; none where the document names a range or what is no media type. */
-export function listTypes<Name extends 'body_types' | 'response_types'>(
+export function listTypes<Name extends 'body_types' | 'response_types' | 'stream_types'>(
   name: Name,
   types: readonly string[],
 ): { [name in Name]?: string[] } {
@@ -187,7 +196,11 @@ function convertAlternatives(
 function listOtherTypes(subject: string, types: readonly string[], context: BodyContext): void {
   const { place, unmapped } = context;
   for (const type of types) {
-    unmapped.add(place, `${subject} as ${type}`, 'a route carries JSON or bytes, not both');
+    const reason =
+      subject === 'response' && formOf(type) !== null
+        ? 'write stream beside the other types, which it can carry in raw mode'
+        : 'a route carries JSON or bytes, not both';
+    unmapped.add(place, `${subject} as ${type}`, reason);
   }
 }
 

@@ -35,9 +35,7 @@ export function convertOperation(source: OperationSource): DraftRoute | null {
   const path = convertPath(source.path);
   if (typeof path === 'string') return leaveOut(source, path);
   const body = convertRequestBody(operation, method !== 'GET', context);
-  if (typeof body === 'string') return leaveOut(source, body);
   const response = convertResponses(operation, context);
-  if (typeof response === 'string') return leaveOut(source, response);
   const { querySchema, requiresKey, encoded } = convertParameters(item, operation, context);
   if (source.path.includes('?')) {
     unmapped.add(place, 'the query in its path', 'a route is chosen by the path: any query passes');

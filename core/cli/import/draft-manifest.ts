@@ -1,3 +1,4 @@
+import type { StreamForm } from '../../contract/index.js';
 import type { JsonObject } from '../json-value.js';
 
 /** A manifest while it is built: what the host's rules reject is removed from it afterwards. */
@@ -37,7 +38,8 @@ export interface DraftOperation {
   body_types?: string[];
   response?: 'bytes';
   response_types?: string[];
-  stream?: 'sse' | 'ndjson';
+  stream?: StreamForm;
+  stream_types?: string[];
   encoded?: string[];
   query_schema?: JsonObject;
   input_schema?: JsonObject;

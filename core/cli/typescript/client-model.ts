@@ -20,6 +20,8 @@ export interface ClientModule {
   /** The type of the errors that most of its functions have. */
   readonly errorName: string;
   readonly functions: readonly ClientFunction[];
+  /** `GET /path` of the routes that answer with a stream of events, which have no function. */
+  readonly leftOut: readonly string[];
 }
 
 /** A function has a type with each of them. */
@@ -74,6 +76,8 @@ const MAX_NESTED = 5;
 
 /** Marks a body of bytes. */
 const BYTES = 'x-modgate-bytes';
+/** Marks a response that is a stream of events. */
+const EVENTS = 'x-modgate-stream';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
@@ -89,6 +93,10 @@ export function readClientModel(document: unknown): ClientModel {
       const name = asText(asList(operation['tags'])[0]) ?? 'default';
       const module = modules.get(name) ?? createDraft(name, members, types);
       modules.set(name, module);
+      if (isStream(root, operation)) {
+        module.leftOut.push(`${method.toUpperCase()} ${path}`);
+        continue;
+      }
       const source = { root, path, item: asObject(item), method, operation };
       module.functions.push(readFunction(source, module));
     }
@@ -102,6 +110,7 @@ export function readClientModel(document: unknown): ClientModel {
 
 interface Draft extends ClientModule {
   readonly functions: ClientFunction[];
+  readonly leftOut: string[];
   readonly names: UniqueNames;
   readonly types: UniqueNames;
 }
@@ -110,7 +119,13 @@ function createDraft(name: string, members: UniqueNames, types: UniqueNames): Dr
   const member = members.add(toIdentifier(name));
   const typeName = types.add(`${toTypeName(member)}Client`);
   const errorName = types.add(`${toTypeName(member)}Error`);
-  return { name, member, typeName, errorName, functions: [], names: new UniqueNames(), types };
+  const names = new UniqueNames();
+  return { name, member, typeName, errorName, functions: [], leftOut: [], names, types };
+}
+
+function isStream(root: JsonObject, operation: JsonObject): boolean {
+  const response = asObject(operation['responses'])['200'];
+  return followReference(root, response)[EVENTS] !== undefined;
 }
 
 interface Source {

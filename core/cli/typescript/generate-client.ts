@@ -71,13 +71,22 @@ function writeModule(module: ClientModule, schemas: JsonObject, names: TypeNames
   const text = [
     ...writeErrors(module),
     ...routes.map(({ route }) => writeTypes(route, names)),
-    formatComment([`Module \`${module.name}\`.`], ''),
+    formatComment([`Module \`${module.name}\`.`, ...describeLeftOut(module)], ''),
     `export interface ${module.typeName} {\n${members.join('')}}\n`,
     `\nfunction ${creatorOf(module)}(send: Send): ${module.typeName} {\n  return {\n`,
     ...routes.map(({ route, paging }) => writeFunction(route, paging)),
     '  };\n}\n',
   ].join('');
   return { text, hasPages: routes.some(({ paging }) => paging !== null) };
+}
+
+function describeLeftOut({ leftOut }: ClientModule): string[] {
+  if (leftOut.length === 0) return [];
+  return [
+    '',
+    'Left out, since they answer with streams of events:',
+    ...leftOut.map((one) => `- ${one}`),
+  ];
 }
 
 function creatorOf({ typeName }: ClientModule): string {

@@ -35,7 +35,11 @@ interface Route {
   readonly access?: 'public';
   readonly summary?: string;
   readonly deprecated?: boolean;
-  readonly operation?: { readonly body?: string; readonly response?: string };
+  readonly operation?: {
+    readonly body?: string;
+    readonly response?: string;
+    readonly stream?: string;
+  };
 }
 
 export interface ConfigField {

@@ -212,6 +212,16 @@ describe('a generated client', () => {
     expect(CLIENT).to.include('/**\n * An item\n * for sale\n */\nexport interface ShopItem {');
   });
 
+  it('leaves out routes with streams of events, and says so', () => {
+    const stream = { 200: { content: { 'text/event-stream': {} }, 'x-modgate-stream': 'sse' } };
+    const operation = { operationId: 'chat.read', tags: ['chat'], responses: stream };
+    const paths = { '/modules/chat/http/events': { get: operation } };
+    const text = generateClient(readClientModel({ info: {}, paths }));
+    expect(text).to.include(' * Left out, since they answer with streams of events:\n');
+    expect(text).to.include(' * - GET /modules/chat/http/events\n');
+    expect(text).not.to.include('ChatReadData');
+  });
+
   it('names functions and arguments so that they differ', () => {
     const declared = CLIENT.slice(CLIENT.indexOf('/** Module'), CLIENT.indexOf('interface Route'));
     const names = [...declared.matchAll(/^ {2}("?\w+"?)\(/gm)].map(([, name]) => name);

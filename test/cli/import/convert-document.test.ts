@@ -203,6 +203,30 @@ describe('an imported OpenAPI document', () => {
     expect(upload.listed).to.deep.equal([]);
   });
 
+  it('streams events where a response has no JSON', () => {
+    const answer = (...types: string[]) =>
+      convertOne({
+        responses: { 200: { content: Object.fromEntries(types.map((type) => [type, {}])) } },
+      });
+    for (const [types, operation] of [
+      [['text/event-stream; charset=utf-8'], { stream: 'sse' }],
+      [['application/x-ndjson', 'application/jsonl'], { stream: 'ndjson' }],
+      [
+        ['application/x-jsonlines', 'application/x-ndjson'],
+        { stream: 'ndjson', stream_types: ['application/x-jsonlines', 'application/x-ndjson'] },
+      ],
+    ] as const) {
+      expect(answer(...types).route?.operation).to.deep.equal(operation);
+      expect(answer(...types).listed).to.deep.equal([]);
+    }
+    const mixed = answer('text/event-stream', 'text/plain');
+    expect(mixed.route?.operation).to.deep.equal({ stream: 'sse' });
+    expect(mixed.listed.join()).to.include('response as text/plain');
+    const chat = answer('application/json', 'text/event-stream');
+    expect(chat.route?.operation).to.equal(undefined);
+    expect(chat.listed.join()).to.include('response as text/event-stream: write stream');
+  });
+
   it('takes parameters of the path that may hold a slash', () => {
     const parameters = [
       { in: 'path', name: 'a.b', 'x-multi-segment': true },

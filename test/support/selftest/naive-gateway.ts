@@ -137,7 +137,9 @@ function send(
         let text = JSON.stringify(response.headers);
         response.on('data', (chunk: Buffer) => {
           text += chunk.toString('latin1');
-          if (text.length > 10_000) resolve(text);
+          if (text.length <= 10_000) return;
+          resolve(text);
+          response.destroy();
         });
         response.on('end', () => resolve(text));
         response.on('error', reject);

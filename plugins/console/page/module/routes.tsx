@@ -64,11 +64,12 @@ export function RoutesTab({ module, manifest }: TabProps) {
               id: 'summary',
               head: 'Summary',
               isText: true,
-              cell: ({ summary, deprecated, operation: { body, response } = {} }) => (
+              cell: ({ summary, deprecated, operation: { body, response, stream } = {} }) => (
                 <>
                   {summary} {deprecated && <State value="deprecated" />}
                   {body === 'bytes' && <State value="takes bytes" />}
                   {response === 'bytes' && <State value="gives bytes" />}
+                  {stream && <State value={`streams ${stream}`} />}
                 </>
               ),
             },

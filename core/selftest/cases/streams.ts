@@ -1,0 +1,122 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Attack, Verdict } from '../attack-case.js';
+import { expectNoSecrets, parseObject, sendOnce } from '../expectations.js';
+import { RawConnection } from '../raw-http.js';
+import { SMUGGLED } from '../raw-mode-scripts.js';
+import { craftRequest } from '../request-bytes.js';
+import type { Scene } from '../scene.js';
+import { HOSTILE_STREAMS, SLOW_STREAM_MODULE, STREAM_MODULE } from '../stream-scripts.js';
+
+const SSE = ['accept', 'text/event-stream'] as const;
+const NDJSON = ['accept', 'application/x-ndjson'] as const;
+/** The host allows three. */
+const STREAMS = 5;
+/** The host allows a client 1 s without reading; the rest is for a busy machine. */
+const CLOSE_DEADLINE_MS = 20_000;
+const POLL_MS = 100;
+
+const targetOf = (path: string, module = STREAM_MODULE) => `/modules/${module}/http${path}`;
+
+/** Hostile streams of events, and clients that keep what they open. */
+export const STREAM_CASES: readonly Attack[] = [
+  ...HOSTILE_STREAMS.map(
+    ({ form, name, title }): Attack => ({
+      id: `stream-${form}-${name}`,
+      title,
+      attack: (scene) => expectProblemEvent(scene, form, name),
+    }),
+  ),
+  {
+    id: 'stream-unasked',
+    title: 'a stream for a client that accepts anything',
+    send: { target: targetOf('/sse/kept'), headers: [['accept', '*/*']] },
+    rejected: 406,
+  },
+  {
+    id: 'stream-headless',
+    title: 'a stream whose head never comes',
+    attack: expectTimeout,
+  },
+  {
+    id: 'stream-many',
+    title: `${STREAMS} streams of one caller`,
+    attack: expectBound,
+  },
+  {
+    id: 'stream-slow-reader',
+    title: 'a client that opens a stream and reads nothing',
+    isSlow: true,
+    attack: expectClosed,
+  },
+];
+
+async function expectProblemEvent(
+  scene: Scene,
+  form: 'sse' | 'ndjson',
+  name: string,
+): Promise<Verdict> {
+  const target = targetOf(`/${form}/${name}`);
+  const headers = [form === 'sse' ? SSE : NDJSON];
+  const response = await sendOnce(scene, craftRequest(scene, { target, headers }));
+  if (typeof response === 'string') return response;
+  const text = response.body.toString('latin1');
+  if (text.includes(SMUGGLED)) return 'the event of the provider reached the client';
+  if (!text.includes('modgate.problem')) return 'the stream did not end with a problem';
+  return expectNoSecrets(scene, response);
+}
+
+async function expectTimeout(scene: Scene): Promise<Verdict> {
+  const target = targetOf('/sse/headless');
+  const response = await sendOnce(scene, craftRequest(scene, { target, headers: [SSE] }));
+  if (typeof response === 'string') return response;
+  return response.status === 502 ? null : `responded with ${response.status} instead of 502`;
+}
+
+async function expectBound(scene: Scene): Promise<Verdict> {
+  const bytes = craftRequest(scene, { target: targetOf('/sse/kept'), headers: [SSE] });
+  const connections: RawConnection[] = [];
+  try {
+    for (let index = 0; index < STREAMS; index += 1) {
+      const connection = await RawConnection.to(scene.address);
+      connections.push(connection);
+      connection.write(bytes);
+      await connection.closedOrSent(CLOSE_DEADLINE_MS);
+      if (connection.unread.startsWith('HTTP/1.1 429 ')) return null;
+    }
+    return `${STREAMS} streams were open at once`;
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    for (const connection of connections) connection.destroy();
+  }
+}
+
+/** The host tells how many streams of the module are open. */
+async function expectClosed(scene: Scene): Promise<Verdict> {
+  const target = targetOf('/sse/flood', SLOW_STREAM_MODULE);
+  const connection = await RawConnection.to(scene.address);
+  try {
+    connection.pause();
+    connection.write(craftRequest(scene, { target, headers: [SSE] }));
+    let wasOpen = false;
+    for (let left = CLOSE_DEADLINE_MS; left > 0; left -= POLL_MS) {
+      const open = await countStreams(scene);
+      if (typeof open === 'string') return open;
+      if (wasOpen && open === 0) return null;
+      wasOpen ||= open > 0;
+      await pause(POLL_MS);
+    }
+    return wasOpen ? 'the stream stayed open' : 'the stream was never open';
+  } finally {
+    connection.destroy();
+  }
+}
+
+async function countStreams(scene: Scene): Promise<number | string> {
+  const response = await sendOnce(scene, craftRequest(scene, { target: '/modules' }));
+  if (typeof response === 'string') return response;
+  const list = parseObject(response.body)?.['modules'];
+  if (!Array.isArray(list)) return 'the host lists no modules';
+  const entries = list as { name: string; counts: { streams?: number } }[];
+  return entries.find(({ name }) => name === SLOW_STREAM_MODULE)?.counts.streams ?? 0;
+}
