@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,71 @@ interface Answer {
   readonly body: string;
 }
 
-describe(PAGE, () => {
+interface Addresses {
+  /** Of the host. */
+  readonly host: number;
+  /** Of a server of event streams. */
+  readonly live: number;
+  /** Of the proxy. */
+  readonly port: number;
+}
+
+interface Proxy {
+  readonly command: string;
+  readonly package: string;
+  /** Whether CI has it, so that it must not be missing there. */
+  readonly isRequired: boolean;
+  /** @param block of the page, of which only addresses and files are changed */
+  start(folder: string, block: string, addresses: Addresses): ChildProcess;
+}
+
+const nginx: Proxy = {
+  command: 'nginx',
+  package: 'nginx-light',
+  isRequired: true,
+  start: (folder, block, { host, live, port }) => {
+    const http = replaceAll(block, [
+      ['server 127.0.0.1:3000;', `server 127.0.0.1:${host};`],
+      ['server 127.0.0.1:4200;', `server 127.0.0.1:${live};`],
+      ['listen 443 ssl;', `listen 127.0.0.1:${port} ssl;`],
+      ['/etc/nginx/gateway.pem', join(folder, 'gateway.pem')],
+      ['/etc/nginx/gateway.key', join(folder, 'gateway.key')],
+    ]);
+    const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+      .map((name) => `${name}_temp_path ${folder}/${name};`)
+      .join('\n');
+    const file = join(folder, 'nginx.conf');
+    const head = `daemon off;\npid ${folder}/pid;\nerror_log ${folder}/error.log;\nevents {}\n`;
+    writeFileSync(file, `${head}http {\naccess_log off;\n${paths}\n${http}}\n`);
+    return spawn('nginx', ['-e', `${folder}/error.log`, '-c', file], { stdio: 'ignore' });
+  },
+};
+
+const caddy: Proxy = {
+  command: 'caddy',
+  package: 'caddy',
+  isRequired: false,
+  start: (folder, block, { host, live, port }) => {
+    // The certificate of the test, where Caddy would request one.
+    const tls = `  tls ${folder}/gateway.pem ${folder}/gateway.key\n  bind 127.0.0.1\n`;
+    const site = replaceAll(block, [
+      ['gateway.example.com {\n', `https://gateway.example.com:${port} {\n${tls}`],
+      ['127.0.0.1:3000', `127.0.0.1:${host}`],
+      ['127.0.0.1:4200', `127.0.0.1:${live}`],
+    ]);
+    const file = join(folder, 'Caddyfile');
+    const options = ['admin off', 'auto_https off'];
+    writeFileSync(file, `{\n${options.join('\n')}\n}\n${site}`);
+    const env = { PATH: process.env['PATH'], HOME: folder, XDG_CONFIG_HOME: folder };
+    const args = ['run', '--adapter', 'caddyfile', '--config', file];
+    return spawn('caddy', args, { stdio: 'ignore', env });
+  },
+};
+
+describe(`${PAGE}, nginx`, () => describeProxy(nginx));
+describe(`${PAGE}, Caddy (skipped where it is not installed)`, () => describeProxy(caddy));
+
+function describeProxy(proxy: Proxy): void {
   let folder: string;
   let provider: ScriptedProvider;
   let host: HostProcess;
@@ -41,16 +105,17 @@ describe(PAGE, () => {
   const live = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
   });
-  const closing: (() => unknown)[] = [];
+  let child: ChildProcess | undefined;
+  let exited: Promise<unknown> | undefined;
 
   before(async function () {
-    if (spawnSync('nginx', ['-v']).error !== undefined) {
-      const message = 'needs nginx: apt-get install nginx-light';
-      if (process.env['CI'] === 'true') throw new Error(message);
+    if (spawnSync(proxy.command, ['-v']).error !== undefined) {
+      const message = `needs ${proxy.command}: apt-get install ${proxy.package}`;
+      if (proxy.isRequired && process.env['CI'] === 'true') throw new Error(message);
       console.log(`      skipped: ${message}`);
       this.skip();
     }
-    folder = mkdtempSync(join(tmpdir(), 'modgate-nginx-'));
+    folder = mkdtempSync(join(tmpdir(), 'modgate-proxy-'));
     provider = await startProvider(answerJson({ id: 'a/b' }));
     await once(live.listen(0, '127.0.0.1'), 'listening');
     port = await findFreePort();
@@ -67,10 +132,12 @@ describe(PAGE, () => {
         ]),
       },
     });
-    closing.push(
-      startNginx(folder, { host: host.port, live: live.address() as AddressInfo, port }),
-    );
-    await waitUntil('nginx', () =>
+    writeFileSync(join(folder, 'gateway.pem'), certificate.cert);
+    writeFileSync(join(folder, 'gateway.key'), certificate.key);
+    const addresses = { host: host.port, live: (live.address() as AddressInfo).port, port };
+    child = proxy.start(folder, readBlock(proxy.command), addresses);
+    exited = once(child, 'exit');
+    await waitUntil(proxy.command, () =>
       ask('/livez').then(
         () => true,
         () => false,
@@ -79,7 +146,8 @@ describe(PAGE, () => {
   });
 
   after(async () => {
-    for (const close of closing) await close();
+    child?.kill();
+    await exited;
     live.closeAllConnections();
     live.close();
     await host?.stop();
@@ -126,37 +194,17 @@ describe(PAGE, () => {
   it('carries event streams past the host', async () => {
     expect(await ask('/live/events', {}, true)).to.deep.equal({ status: 200, body: 'data: 1\n\n' });
   });
-});
+}
 
-/** Starts nginx with the block of the page; only addresses and files differ. */
-function startNginx(
-  folder: string,
-  { host, live, port }: { host: number; live: AddressInfo; port: number },
-): () => Promise<unknown> {
-  const [, block = ''] = /```nginx\n([\s\S]*?)```/.exec(readFileSync(PAGE, 'utf8')) ?? [];
-  writeFileSync(join(folder, 'gateway.pem'), certificate.cert);
-  writeFileSync(join(folder, 'gateway.key'), certificate.key);
-  const changes = [
-    ['server 127.0.0.1:3000;', `server 127.0.0.1:${host};`],
-    ['server 127.0.0.1:4200;', `server 127.0.0.1:${live.port};`],
-    ['listen 443 ssl;', `listen 127.0.0.1:${port} ssl;`],
-    ['/etc/nginx/gateway.pem', join(folder, 'gateway.pem')],
-    ['/etc/nginx/gateway.key', join(folder, 'gateway.key')],
-  ] as const;
-  const http = changes.reduce((text, [from, to]) => {
+function readBlock(language: string): string {
+  const [, block = ''] =
+    new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(readFileSync(PAGE, 'utf8')) ?? [];
+  return block;
+}
+
+function replaceAll(block: string, changes: readonly (readonly [string, string])[]): string {
+  return changes.reduce((text, [from, to]) => {
     expect(text).to.include(from);
     return text.replace(from, to);
   }, block);
-  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    .map((name) => `${name}_temp_path ${folder}/${name};`)
-    .join('\n');
-  const file = join(folder, 'nginx.conf');
-  const head = `daemon off;\npid ${folder}/pid;\nerror_log ${folder}/error.log;\nevents {}\n`;
-  writeFileSync(file, `${head}http {\naccess_log off;\n${paths}\n${http}}\n`);
-  const child = spawn('nginx', ['-e', `${folder}/error.log`, '-c', file], { stdio: 'ignore' });
-  return () => {
-    const exit = once(child, 'exit');
-    child.kill();
-    return exit;
-  };
 }
