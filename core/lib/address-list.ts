@@ -88,6 +88,17 @@ export function isInRanges(address: string, ranges: readonly string[]): boolean 
   return list.has(address);
 }
 
+/** Whether one of the ranges holds all addresses of this one. */
+export function isRangeIn(text: string, ranges: readonly string[]): boolean {
+  const inner = parseRange(text);
+  if ('reason' in inner) return false;
+  return ranges.some((one) => {
+    const outer = parseRange(one);
+    if ('reason' in outer || outer.family !== inner.family) return false;
+    return outer.prefix <= inner.prefix && isInRanges(inner.address, [one]);
+  });
+}
+
 function canonical(address: string): string {
   return new SocketAddress({ address, family: 'ipv6' }).address;
 }

@@ -1,11 +1,13 @@
 import type { BodyRule, Manifest, ManifestRoute, RouteOperation } from '../../contract/index.js';
+import { formatMount } from '../../descriptor/mounts.js';
 import { ANONYMOUS } from '../../lib/actor-name.js';
+import { isRangeIn } from '../../lib/address-list.js';
 import { parseRouteTemplate, templateShape } from '../../lib/routing/route-template.js';
 import { bodyRuleOf, defaultBodyRule } from '../../manifest/body-rule.js';
 import { listOpened } from '../../manifest/list-opened.js';
 import { listPublicRoutes } from '../../manifest/list-public-routes.js';
 import { listSchemaChanges, type SchemaChange } from './compare-schemas.js';
-import type { LocalModule, ResponseFacts } from './local-modules.js';
+import type { AccessFacts, LocalModule, ResponseFacts } from './local-modules.js';
 
 /** A route as clients see it. */
 export interface RouteFacts {
@@ -37,9 +39,23 @@ export interface OpenedPart {
   readonly permission: string;
   /**
    * `entity contacts`, `action sync`, `configuration (read)`; `GET /contacts` for `anonymous` callers; for `mount` the
-   * paths of another module that it takes.
+   * paths of another module that it takes; for `address` a range of clients, or `every address`.
    */
   readonly opens: string;
+}
+
+/** A mount that a module gets or loses. */
+export interface MovedMount {
+  /** `/api/orders`, or `api.example/v1` */
+  readonly mount: string;
+  /** The other module that had it, or gets it; `null` for none. */
+  readonly module: string | null;
+}
+
+/** The modules by their mounts. */
+export interface MountOwners {
+  readonly before: ReadonlyMap<string, string>;
+  readonly after: ReadonlyMap<string, string>;
 }
 
 interface ManifestChanges<Removed> {
@@ -66,6 +82,11 @@ export interface ModuleChange<Removed = RemovedRoute> extends ManifestChanges<Re
   readonly module: string;
   readonly change: ChangeKind;
   readonly detail: string | null;
+  /** Absent where the module keeps its mounts. */
+  readonly mounts?: {
+    readonly added: readonly MovedMount[];
+    readonly removed: readonly MovedMount[];
+  };
   /** Absent if clients get the same of each response. */
   readonly responses?: { readonly before: ResponseFacts; readonly after: ResponseFacts };
 }
@@ -82,12 +103,7 @@ type ComparedManifest = Pick<
   'capabilities' | 'http_routes' | 'schemas' | 'admin' | 'config'
 >;
 
-interface Compared extends ComparedManifest {
-  /** Whether the descriptor opens its public routes. */
-  readonly public: boolean;
-  /** The paths of other modules that its mounts take. */
-  readonly taken: readonly string[];
-}
+interface Compared extends ComparedManifest, AccessFacts {}
 
 /** A module that the host serves. */
 export interface ServedModule {
@@ -95,19 +111,21 @@ export interface ServedModule {
   /** The file of its descriptor; `null` when it is unknown. */
   readonly file: string | null;
   readonly configDigest: string | null;
-  readonly public: boolean;
-  readonly taken: readonly string[];
+  readonly access: AccessFacts;
   readonly manifest: { readonly module_id: string } & ComparedManifest;
   readonly responses: ResponseFacts;
 }
 
-const EMPTY: Compared = { public: false, taken: [], capabilities: [], http_routes: [] };
+const OPEN: AccessFacts = { public: false, addresses: null, mounts: [], taken: [] };
+const EMPTY: Compared = { ...OPEN, capabilities: [], http_routes: [] };
+const EVERY_ADDRESS = 'every address';
 
 /** Compares one module. `null` if it does not change. */
 export function compareModule(
   name: string,
   local: LocalModule | null,
   served: ServedModule | null,
+  owners: MountOwners,
 ): ModuleChange<RouteFacts> | null {
   const create = (
     change: ChangeKind,
@@ -115,7 +133,10 @@ export function compareModule(
     detail: string | null = null,
   ): ModuleChange<RouteFacts> => {
     const before = change === 'unknown' ? after : served === null ? EMPTY : joinServed(served);
-    return { module: name, change, detail, ...compareManifests(before, after) };
+    // A whole module comes or goes with its addresses: they are no change of their own.
+    const kept = change === 'changed' ? after : { ...after, addresses: before.addresses };
+    const changes = compareManifests(before, kept);
+    return { module: name, change, detail, ...changes, ...compareMounts(before, after, owners) };
   };
   if (local === null) return create('removed', EMPTY, 'it has no descriptor');
   if (local.kind === 'disabled') {
@@ -125,9 +146,11 @@ export function compareModule(
     return create(served === null ? 'added' : 'unknown', EMPTY, local.detail);
   }
   if (served === null) return create('added', joinLocal(local, null));
-  const changes = compareManifests(joinServed(served), joinLocal(local, served));
+  const [before, after] = [joinServed(served), joinLocal(local, served)];
+  const mounts = compareMounts(before, after, owners);
+  const changes = { ...compareManifests(before, after), ...mounts };
   const responses = compareResponses(served.responses, local.responses);
-  if (responses !== null || hasChanges(changes)) {
+  if (responses !== null || mounts.mounts !== undefined || hasChanges(changes)) {
     const more = responses === null ? {} : { responses };
     return { module: name, change: 'changed', detail: null, ...changes, ...more };
   }
@@ -140,19 +163,28 @@ export function compareModule(
 }
 
 function joinServed(served: ServedModule): Compared {
-  return { ...served.manifest, public: served.public, taken: served.taken };
+  return { ...served.manifest, ...served.access };
 }
 
 /** A manifest that was checked without its descriptor keeps that of the host. */
 function joinLocal(
-  { manifest, isPublic, taken }: Extract<LocalModule, { kind: 'known' }>,
+  { manifest, access }: Extract<LocalModule, { kind: 'known' }>,
   served: ServedModule | null,
 ): Compared {
-  return {
-    ...manifest,
-    public: isPublic ?? served?.public ?? false,
-    taken: taken ?? served?.taken ?? [],
+  return { ...manifest, ...(access ?? served?.access ?? OPEN) };
+}
+
+function compareMounts(before: Compared, after: Compared, owners: MountOwners) {
+  const list = (from: Compared, to: Compared, others: ReadonlyMap<string, string>) => {
+    const kept = to.mounts.map(formatMount);
+    return from.mounts
+      .map(formatMount)
+      .filter((mount) => !kept.includes(mount))
+      .map((mount): MovedMount => ({ mount, module: others.get(mount) ?? null }));
   };
+  const removed = list(before, after, owners.after);
+  const added = list(after, before, owners.before);
+  return removed.length + added.length === 0 ? {} : { mounts: { added, removed } };
 }
 
 function compareManifests(before: Compared, after: Compared): ManifestChanges<RouteFacts> {
@@ -211,12 +243,24 @@ function listOtherParts(manifest: Compared, known: Compared): OpenedPart[] {
   const others = manifest.capabilities.map((permission) => {
     return { permission, list: (one: Compared) => listOpened(permission, one) };
   });
-  return [anonymous, mount, ...others].flatMap(({ permission, list }) => {
+  const parts = [anonymous, mount, ...others].flatMap(({ permission, list }) => {
     const knownParts = list(known);
     return list(manifest)
       .filter((opens) => !knownParts.includes(opens))
       .map((opens) => ({ permission, opens }));
   });
+  return [...listOtherAddresses(manifest.addresses, known.addresses), ...parts];
+}
+
+/** The ranges that are not inside of known ones. */
+function listOtherAddresses(
+  addresses: readonly string[] | null,
+  known: readonly string[] | null,
+): OpenedPart[] {
+  if (known === null) return [];
+  const others =
+    addresses === null ? [EVERY_ADDRESS] : addresses.filter((one) => !isRangeIn(one, known));
+  return others.map((opens) => ({ permission: 'address', opens }));
 }
 
 function listOpenedToAll(manifest: Compared): string[] {

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { any, array, type Infer, nullable, optional, string, type } from 'superstruct';
+import { formatMount, type Mount } from '../../descriptor/mounts.js';
 import { compareNames } from '../../lib/compare-texts.js';
 import { parseRouteTemplate, TemplateError } from '../../lib/routing/route-template.js';
 import { listMounts } from '../check/check-descriptors.js';
@@ -16,6 +17,8 @@ import {
   type ChangeKind,
   compareModule,
   type ModuleChange,
+  type MountOwners,
+  type MovedMount,
   type OpenedPart,
   type RemovedRoute,
   type RouteFacts,
@@ -86,12 +89,34 @@ export async function findBlastRadius(
   const served = await readServedModules(client);
   const modules: ModuleChange[] = [];
   const unchanged: string[] = [];
-  for (const { name, local, host } of pairModules(report, served)) {
-    const change = compareModule(name, local, host);
+  const pairs = pairModules(report, served);
+  const owners = findMountOwners(pairs, served);
+  for (const { name, local, host } of pairs) {
+    const change = compareModule(name, local, host, owners);
     if (change !== null) modules.push(await addCalls(change, client));
     else if (host !== null) unchanged.push(name);
   }
   return { url: client.url, modules, unchanged };
+}
+
+/** The modules that have the mounts now, and would have them. What is not checked stays as it is. */
+function findMountOwners(
+  pairs: readonly ModulePair[],
+  served: readonly ServedModule[],
+): MountOwners {
+  const checked = new Set(pairs.map(({ name }) => name));
+  const entries = (name: string, mounts: readonly Mount[] = []) =>
+    mounts.map((mount) => [formatMount(mount), name] as const);
+  const isKept = ({ name }: ServedModule) => !checked.has(name);
+  return {
+    before: new Map(served.flatMap(({ name, access }) => entries(name, access.mounts))),
+    after: new Map([
+      ...served.filter(isKept).flatMap(({ name, access }) => entries(name, access.mounts)),
+      ...pairs.flatMap(({ name, local }) =>
+        local?.kind === 'known' ? entries(name, local.access?.mounts) : [],
+      ),
+    ]),
+  };
 }
 
 interface ModulePair {
@@ -102,7 +127,10 @@ interface ModulePair {
 
 function pairModules(report: CheckReport, served: readonly ServedModule[]): ModulePair[] {
   const [checked] = report.files;
-  const local = listLocalModules(report);
+  const others = report.isFolder
+    ? []
+    : listMounts(served.map(({ name, access }) => ({ module: name, mounts: access.mounts })));
+  const local = listLocalModules(report, others);
   if (checked?.kind === 'manifest') return pairManifest(checked.module, local, served);
   const byName = new Map(served.map((module) => [module.name, module]));
   const pairs = [...local].map(([name, module]): ModulePair => {
@@ -229,8 +257,12 @@ async function readServedModules(client: HostClient): Promise<ServedModule[]> {
     name,
     file: byName.get(name)?.file ?? null,
     configDigest: byName.get(name)?.config_digest ?? null,
-    public: byName.get(name)?.public ?? false,
-    taken: listTaken(name, mounts),
+    access: {
+      public: byName.get(name)?.public ?? false,
+      addresses: byName.get(name)?.allow?.addresses ?? null,
+      mounts: byName.get(name)?.mounts ?? [],
+      taken: listTaken(name, mounts),
+    },
     manifest: readManifest(client, manifest),
     responses: byName.get(name)?.responses ?? ENVELOPE,
   }));
@@ -260,7 +292,7 @@ export function formatBlastRadius({ url, modules, unchanged }: BlastRadius): str
 }
 
 function formatModule(changed: ModuleChange): string[] {
-  const { module, change, detail, capabilities, permissions, routes, responses } = changed;
+  const { module, change, detail, capabilities, permissions, mounts, routes, responses } = changed;
   const reason = detail === null ? '' : `: ${detail}`;
   return [
     `  ${MARKS[change]} ${module} ${change}${reason}`,
@@ -272,6 +304,8 @@ function formatModule(changed: ModuleChange): string[] {
     ...routes.added.map((route) => `      + ${formatRoute(route)}`),
     ...capabilities.removed.map((capability) => `      - capability ${capability}`),
     ...capabilities.added.map((capability) => `      + capability ${capability}`),
+    ...(mounts?.removed ?? []).map((one) => `      - ${formatMove(one, 'goes to')}`),
+    ...(mounts?.added ?? []).map((one) => `      + ${formatMove(one, 'comes from')}`),
     ...(permissions?.removed ?? []).map((part) => `      - ${formatOpened(part)}`),
     ...(permissions?.added ?? []).map((part) => `      + ${formatOpened(part)}`),
     ...(responses === undefined ? [] : formatResponses(responses)),
@@ -280,6 +314,10 @@ function formatModule(changed: ModuleChange): string[] {
 
 function formatOpened({ permission, opens }: OpenedPart): string {
   return `permission ${permission} opens ${opens}`;
+}
+
+function formatMove({ mount, module }: MovedMount, how: string): string {
+  return `mount ${mount}${module === null ? '' : `, which ${how} module '${module}'`}`;
 }
 
 /** A header that is no longer there breaks clients as much as another mode. */

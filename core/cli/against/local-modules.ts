@@ -1,5 +1,11 @@
 import type { Manifest } from '../../contract/index.js';
-import { findOuterMount, formatMount, type OuterMount } from '../../descriptor/mounts.js';
+import type { Descriptor } from '../../descriptor/descriptor.js';
+import {
+  findOuterMount,
+  formatMount,
+  type Mount,
+  type OuterMount,
+} from '../../descriptor/mounts.js';
 import { listMounts } from '../check/check-descriptors.js';
 import {
   type CheckedFile,
@@ -18,12 +24,21 @@ export type LocalModule =
       /** Likewise. */
       readonly responses: ResponseFacts | null;
       /** Likewise. */
-      readonly isPublic: boolean | null;
-      /** The paths of other modules that its mounts take; likewise. */
-      readonly taken: readonly string[] | null;
+      readonly access: AccessFacts | null;
     }
   | { readonly kind: 'disabled' }
   | { readonly kind: 'unknown'; readonly detail: string };
+
+/** How a descriptor lets clients reach its module. */
+export interface AccessFacts {
+  /** Whether it opens the public routes. */
+  readonly public: boolean;
+  /** Where clients may call from; `null`: everywhere. */
+  readonly addresses: readonly string[] | null;
+  readonly mounts: readonly Mount[];
+  /** The paths of other modules that its mounts take. */
+  readonly taken: readonly string[];
+}
 
 /** What clients get of the responses of a module. */
 export interface ResponseFacts {
@@ -36,10 +51,20 @@ export interface ResponseFacts {
 const INVALID_FILE = 'its file has errors';
 const MANIFEST_UNKNOWN = 'its manifest is not available offline';
 
-/** By module name. Files without a readable module name are left out. */
-export function listLocalModules({ files }: CheckReport): Map<string, LocalModule> {
+/**
+ * By module name. Files without a readable module name are left out.
+ * @param others the mounts of modules that are not checked
+ */
+export function listLocalModules(
+  { files }: CheckReport,
+  others: readonly OuterMount[],
+): Map<string, LocalModule> {
   const modules = new Map<string, LocalModule>();
-  const mounts = listMounts(files.flatMap(describeMounts));
+  const checked = new Set(files.map(({ module }) => module));
+  const mounts = [
+    ...listMounts(files.flatMap(describeMounts)),
+    ...others.filter(({ module }) => !checked.has(module)),
+  ];
   for (const checked of files) {
     if (checked.module === null) continue;
     const local = describeLocal(checked, mounts);
@@ -77,10 +102,23 @@ function describeLocal(checked: CheckedFile, mounts: readonly OuterMount[]): Loc
   }
   const responses = checked.kind === 'descriptor' ? readResponses(checked) : null;
   const configDigest = checked.kind === 'descriptor' ? readConfigDigest(checked) : null;
-  const isPublic =
-    checked.kind === 'descriptor' ? (checked.prepared?.descriptor.public ?? null) : null;
-  const taken = checked.kind === 'descriptor' ? listTaken(checked.module ?? '', mounts) : null;
-  return { kind: 'known', manifest: manifest.manifest, configDigest, responses, isPublic, taken };
+  const access =
+    checked.kind === 'descriptor' ? readAccess(checked.prepared?.descriptor, mounts) : null;
+  return { kind: 'known', manifest: manifest.manifest, configDigest, responses, access };
+}
+
+function readAccess(
+  descriptor: Descriptor | undefined,
+  mounts: readonly OuterMount[],
+): AccessFacts | null {
+  if (descriptor === undefined) return null;
+  const { module, allow, mount } = descriptor;
+  return {
+    public: descriptor.public,
+    addresses: allow?.addresses ?? null,
+    mounts: mount,
+    taken: listTaken(module, mounts),
+  };
 }
 
 function readResponses({ prepared }: Extract<CheckedFile, { kind: 'descriptor' }>) {

@@ -39,6 +39,8 @@ const moduleEntry = type({
   ),
   // Absent where every route needs credentials.
   public: optional(boolean()),
+  // Absent where clients of every address may call.
+  allow: optional(type({ addresses: array(string()) })),
   mounts: optional(array(type({ host: optional(string()), path: string() }))),
   endpoints: optional(array(endpointEntry)),
 });
