@@ -12,6 +12,9 @@ interface StepGuide {
 
 type Advice = string | ((call: CallRecord) => string);
 
+/** Of a module that still waits for its manifest. */
+const WAITING_STATUS = 503;
+
 export const STEP_GUIDES: Readonly<Record<StepName, StepGuide>> = {
   parser: {
     checks: 'framing, header limits and time limits of a request',
@@ -82,7 +85,9 @@ export const STEP_GUIDES: Readonly<Record<StepName, StepGuide>> = {
   module: {
     checks: 'whether a module of this name serves',
     change: (call) =>
-      `add a descriptor for ${nameModule(call)}, or correct the name: modgate status lists all with their state`,
+      call.status === WAITING_STATUS
+        ? `make the manifest of ${nameModule(call)} reachable: modgate status says why it waits`
+        : `add a descriptor for ${nameModule(call)}, or correct the name: modgate status lists all with their state`,
   },
   route: {
     checks: 'whether a route of the manifest matches method and path',

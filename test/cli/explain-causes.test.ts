@@ -25,6 +25,12 @@ const ROUTES = [
     capability: 'shop.write',
     operation: { input_schema: OBJECT },
   },
+  {
+    method: 'POST',
+    path: '/once',
+    capability: 'shop.write',
+    operation: { idempotency: 'requires_key' },
+  },
   { method: 'GET', path: '/paged', capability: 'shop.read', operation: { query_schema: PAGED } },
 ];
 const ITEM = '/modules/shop/http/items/1';
@@ -100,6 +106,12 @@ const CAUSES: readonly Cause[] = [
     404,
     /declare GET and this path in the manifest of shop.*\/itmes\/1/,
   ],
+  [
+    'a slash too much',
+    { target: '/modules/shop/http/items/1/' },
+    404,
+    /modgate explain GET \/modules\/shop\/http\/items\/1\/ names the nearest routes/,
+  ],
   ['another method', { method: 'PATCH', target: ITEM }, 404, /declare PATCH and this path/],
   ['a dot segment', { target: '/modules/shop/http/a/../b' }, 404, /correct the path: path .*\.\./],
   ['an empty segment', { target: '/modules/shop/http//a' }, 404, /correct the path: path .*empty/],
@@ -108,6 +120,24 @@ const CAUSES: readonly Cause[] = [
     { target: ITEM, as: 'dev-service:crm:shop.write' },
     403,
     /give service:crm the scope shop\.read/,
+  ],
+  [
+    'a missing scope that roles have',
+    { ...post('/modules/shop/http/items', '{}'), as: 'dev-service:crm:shop.read' },
+    403,
+    /give service:crm the scope shop\.write, or one of the roles that have it: writer owner/,
+  ],
+  [
+    'an address that is not allowed',
+    { target: '/modules/inner/http/items/1' },
+    403,
+    /add 127\.0\.0\.1 to allow\.addresses in the descriptor of inner/,
+  ],
+  [
+    'a module without its manifest',
+    { target: '/modules/late/http/items/1' },
+    503,
+    /make the manifest of late reachable: modgate status says why it waits/,
   ],
   [
     'a route without a capability',
@@ -147,6 +177,12 @@ const CAUSES: readonly Cause[] = [
     /correct the body: content-encoding/,
   ],
   ['a schema', post('/modules/shop/http/checked', '{"a":1}'), 400, /correct the body: \/id/],
+  [
+    'a call without its idempotency-key',
+    post('/modules/shop/http/once', '{}'),
+    400,
+    /send an idempotency-key/,
+  ],
   [
     'a query schema',
     { target: '/modules/shop/http/paged?page=x' },
@@ -241,8 +277,10 @@ describe('modgate explain --request-id', () => {
     writeFileSync(join(folder, 'tokens.json'), JSON.stringify({ tokens: [entry] }));
     writeFileSync(
       join(folder, 'modgate.yaml'),
-      `tokens: tokens.json\ncors: { origins: [${APP}] }\n`,
+      `tokens: tokens.json\nroles: roles.json\ncors: { origins: [${APP}] }\n`,
     );
+    const roles = { writer: { scopes: ['shop.write'] }, owner: { roles: ['writer'] } };
+    writeFileSync(join(folder, 'roles.json'), JSON.stringify({ roles }));
     args.push('--config', join(folder, 'modgate.yaml'));
   });
 
@@ -262,6 +300,14 @@ describe('modgate explain --request-id', () => {
           breaker: { failures: 1, open_ms: 60_000 },
         }),
         'tls.json': describeModule('tls', provider.url.replace('http:', 'https:'), ROUTES),
+        'inner.json': describeModule('inner', provider.url, ROUTES, {
+          allow: { addresses: ['192.0.2.0/24'] },
+        }),
+        'late.json': {
+          module: 'late',
+          provider: { kind: 'http', config: { endpoints: [down] } },
+          manifest: { url: `${down}/manifest.json` },
+        },
         'broken.json': { apiVersion: 'modgate/v1', module: 'broken', provider: { kind: 'none' } },
       };
     },
@@ -284,6 +330,13 @@ describe('modgate explain --request-id', () => {
     return stdout;
   };
   const changeIn = (stdout: string) => /^change +(.*)$/m.exec(stdout)?.[1] ?? stdout;
+
+  it('is measured with at least 30 causes, all distinct', () => {
+    const errors = CAUSES.filter(([, , status]) => status >= 400);
+    const titles = [...errors, ...ANSWERS].map(([title]) => title);
+    expect(new Set(titles).size).to.equal(titles.length);
+    expect(titles.length).to.be.at.least(30);
+  });
 
   for (const [index, [title, sent, status, change]] of CAUSES.entries()) {
     it(`names ${title}, and what to change`, async () => {
