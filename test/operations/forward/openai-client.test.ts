@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { expect } from 'chai';
+import { ROOT } from '../../support/http/call.js';
+import { describeModule } from '../../support/http/modules.js';
+import { useScriptedProvider } from '../../support/http/use-scripted-provider.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+
+const route = (path: string, operation: object) => ({
+  method: 'POST',
+  path,
+  capability: 'ai.use',
+  operation,
+});
+const ROUTES = [
+  route('/v1/chat/completions', { stream: 'sse' }),
+  route('/v1/audio/speech', { response: 'bytes' }),
+];
+const WORDS = ['Hello', ' from', ' afar'];
+const MESSAGES = [{ role: 'user' as const, content: 'hi' }];
+
+interface Completion {
+  readonly choices: readonly {
+    readonly message?: { readonly content: string };
+    readonly delta?: { readonly content?: string };
+  }[];
+}
+
+/** The part of the client that is used. */
+interface Client {
+  readonly chat: {
+    readonly completions: {
+      create(body: object & { stream: true }): Promise<AsyncIterable<Completion>>;
+      create(body: object): Promise<Completion>;
+    };
+  };
+  readonly audio: { readonly speech: { create(body: object): Promise<Response> } };
+}
+
+type ClientClass = new (options: {
+  readonly apiKey: string;
+  readonly baseURL: string;
+  readonly maxRetries: number;
+}) => Client;
+
+describe('the client of OpenAI-compatible services', () => {
+  const setup = useScriptedProvider((url) => ({
+    'ai.json': describeModule('ai', url, ROUTES, { responses: { mode: 'raw' } }),
+  }));
+  let client: Client | undefined;
+
+  before(async () => {
+    const name: string = 'openai';
+    const { default: OpenAI } = (await import(name)) as { default: ClientClass };
+    const baseURL = `${setup.host.url}/modules/ai/http/v1`;
+    client = new OpenAI({ apiKey: ROOT, baseURL, maxRetries: 0 });
+    setup.answer((request, response) => void complete(request, response));
+  });
+
+  it('reads a chat at once', async () => {
+    const answer = await client?.chat.completions.create({ model: 'm', messages: MESSAGES });
+    expect(answer?.choices[0]?.message?.content).to.equal(WORDS.join(''));
+  });
+
+  it('reads a chat as a stream', async () => {
+    const body = { model: 'm', messages: MESSAGES, stream: true } as const;
+    const words: (string | undefined)[] = [];
+    for await (const { choices } of (await client?.chat.completions.create(body)) ?? []) {
+      words.push(choices[0]?.delta?.content);
+    }
+    expect(words).to.deep.equal(WORDS);
+    await waitUntil(
+      'the call is recorded',
+      async () => (await setup.lastCall())['stream_end'] === 'complete',
+    );
+  });
+
+  it('gets the error of the service', async () => {
+    const error: unknown = await client?.chat.completions
+      .create({ model: 'none', messages: MESSAGES, stream: true })
+      .catch((thrown: unknown) => thrown);
+    expect(error).to.include({ status: 404, code: 'model_not_found' });
+  });
+
+  it('reads speech', async () => {
+    const body = { model: 'm', voice: 'v', input: 'hi' };
+    const response = await client?.audio.speech.create(body);
+    expect(await response?.text()).to.equal('\u0001sound');
+  });
+});
+
+/** As such services do. */
+async function complete(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  let text = '';
+  request.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  await once(request, 'end');
+  const { model, stream } = JSON.parse(text) as { model: string; stream?: boolean };
+  if (request.url === '/v1/audio/speech') {
+    response.writeHead(200, { 'content-type': 'audio/mpeg' }).end('\u0001sound');
+  } else if (model === 'none') {
+    const error = { message: 'there is no such model', code: 'model_not_found' };
+    response.writeHead(404, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ error }));
+  } else if (stream === true) {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const content of WORDS) {
+      response.write(`data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`);
+    }
+    response.end('data: [DONE]\n\n');
+  } else {
+    const message = { role: 'assistant', content: WORDS.join('') };
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ choices: [{ message }] }));
+  }
+}
