@@ -59,7 +59,7 @@ const { error } = await asc.main(
   { stdout: process.stdout, stderr: process.stderr },
 );
 
-const templates = ['plugin', 'surface', 'authenticator'].map(
+const templates = ['plugin', 'surface', 'authenticator', 'signer'].map(
   (name) => `core/cli/new/${name}-template`,
 );
 for (const folder of ['plugins', ...templates]) {

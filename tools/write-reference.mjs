@@ -18,6 +18,7 @@ import {
 import { STEP_GUIDES } from '../dist/core/lib/rejection-guide.js';
 import { ADAPTER_CLAUSES } from '../dist/core/testkit/adapter-clauses.js';
 import { AUTHENTICATION } from '../dist/core/testkit/clauses/authentication.js';
+import { SIGNING } from '../dist/core/testkit/clauses/signing.js';
 import { SURFACE_CLAUSES } from '../dist/core/testkit/clauses/surfaces.js';
 import { code, escapeText, renderSchema } from './schema-tables.mjs';
 
@@ -60,7 +61,7 @@ const pages = {
     'Conformance clauses',
     `\`modgate test-plugin\` checks a plugin against these clauses. Their ids are stable. [Test
     kit](../extend/testkit.md) explains how to run them.`,
-    `${renderClauses('adapter', ADAPTER_CLAUSES)}\n\n${renderClauses('authenticator', AUTHENTICATION)}\n\n${renderClauses('surface', SURFACE_CLAUSES)}`,
+    `${renderClauses('adapter', ADAPTER_CLAUSES)}\n\n${renderClauses('authenticator', AUTHENTICATION)}\n\n${renderClauses('surface', SURFACE_CLAUSES)}\n\n${renderClauses('signer', SIGNING)}`,
   ),
   'cli.md': renderPage(
     'Command line',

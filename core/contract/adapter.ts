@@ -1,14 +1,10 @@
 import type { Struct } from 'superstruct';
+import { CONTRACT_VERSION } from './contract-version.js';
 import type { Log } from './log.js';
 import type { Provider } from './provider.js';
 import type { Scope } from './scope.js';
 import type { Secret } from './secret.js';
-
-/**
- * The version of this contract: one integer, `contract` of `plugin.json`. A plugin for another version is
- * rejected before its code runs. New features are flags in {@link Supports} and keep the version.
- */
-export const CONTRACT_VERSION = 1;
+import type { Signer } from './signer.js';
 
 const ADAPTER_BRAND = Symbol.for('modgate.adapter');
 
@@ -32,6 +28,11 @@ export interface Supports {
    * and of events.
    */
   readonly streams?: boolean;
+  /**
+   * `auth.signer` of the config names a signer of a plugin, and `auth.config` is the signer's own:
+   * {@link OpenContext.openSigner} opens it. The host validates that config. Default false.
+   */
+  readonly signers?: boolean;
 }
 
 /** The second argument of `open`. Belongs to one opened provider; may be kept as long as its scope. */
@@ -62,6 +63,12 @@ export interface OpenContext {
    * survives a restart. An adapter that needs the folder creates it. Absent on a host without state.
    */
   readonly stateDir?: string;
+  /**
+   * Opens the signer of `auth.signer`; its `sign` throws nothing but a ProviderFailure in phase `preparing`. Used
+   * only with `supports.signers`, and absent for a config without a signer.
+   * @throws Error when the signer cannot be opened.
+   */
+  openSigner?(): Promise<Signer>;
 }
 
 /**

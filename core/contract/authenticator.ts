@@ -1,6 +1,6 @@
 import type { Struct } from 'superstruct';
 import type { Actor } from './actor.js';
-import { CONTRACT_VERSION } from './adapter.js';
+import { CONTRACT_VERSION } from './contract-version.js';
 import type { Log } from './log.js';
 import type { Scope } from './scope.js';
 import type { Secret } from './secret.js';

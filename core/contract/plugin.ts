@@ -1,5 +1,6 @@
 import type { ProviderAdapter } from './adapter.js';
 import type { AuthenticatorFactory } from './authenticator.js';
+import type { SignerFactory } from './signer.js';
 import type { SurfaceFactory } from './surface.js';
 
 /**
@@ -19,4 +20,7 @@ export interface Plugin {
   /** Their names must be exactly those of `surfaces` in `plugin.json`. Default: none. */
   // biome-ignore lint/suspicious/noExplicitAny: likewise
   readonly surfaces?: readonly SurfaceFactory<any>[];
+  /** Their names must be exactly those of `signers` in `plugin.json`. Default: none. */
+  // biome-ignore lint/suspicious/noExplicitAny: likewise
+  readonly signers?: readonly SignerFactory<any>[];
 }

@@ -1,7 +1,7 @@
 import type { Struct } from 'superstruct';
 import type { Actor } from './actor.js';
-import { CONTRACT_VERSION } from './adapter.js';
 import type { Credentials } from './authenticator.js';
+import { CONTRACT_VERSION } from './contract-version.js';
 import type { HostSnapshot } from './host-snapshot.js';
 import type { Log } from './log.js';
 import type { Scope } from './scope.js';

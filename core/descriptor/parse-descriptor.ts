@@ -19,12 +19,16 @@ import {
 import { findWarnings, validateDescriptor } from './descriptor-rules.js';
 import { descriptorStruct, type WireDescriptor } from './descriptor-struct.js';
 import { type Mount, type ReservedPrefixes, validateMounts } from './mounts.js';
+import { type DescriptorSigner, readSigner, SIGNER_CONFIG_PATH, SIGNER_PATH } from './signer.js';
 
 /** Adapters by kind, imported when a descriptor first needs one. */
 export interface DescriptorAdapters {
   kinds(): readonly string[];
   /** @throws an Error whose message may be shown when the adapter cannot be loaded. */
   adapter(kind: string): Promise<DescriptorAdapter>;
+  signers(): readonly string[];
+  /** @throws an Error whose message may be shown when the signer cannot be loaded. */
+  signer(name: string): Promise<DescriptorSigner>;
 }
 
 interface DescriptorInput {
@@ -48,6 +52,7 @@ export interface ParsedDescriptor {
 interface AcceptedParts {
   readonly locate: Locate;
   readonly adapter: DescriptorAdapter | null;
+  readonly signer: DescriptorSigner | null;
   /** As written; parts of it may be invalid. */
   readonly config: unknown;
   readonly manifest: Pick<Descriptor, 'module' | 'manifest' | 'manifest_digest'> | null;
@@ -72,11 +77,13 @@ export async function parseDescriptor(input: DescriptorInput): Promise<ParsedDes
   const shape = validateStruct(value, descriptorStruct);
   const found = await findAdapter(value, input.adapters);
   const config = validateProviderConfig(value, found.adapter);
+  const signing = await findSigner(value, found.adapter, input.adapters);
   const mounts = await findMountViolations(shape.accepted, input.reservedPrefixes);
   const violations = [
     ...shape.violations.map((violation) => hintAtConfig(violation, found.adapter)),
     ...found.violations,
     ...config.violations,
+    ...signing.violations,
     ...validateDescriptor(
       shape.accepted as Partial<WireDescriptor> | null,
       value,
@@ -91,6 +98,7 @@ export async function parseDescriptor(input: DescriptorInput): Promise<ParsedDes
     throw new InvalidDescriptor(diagnostics, {
       locate,
       adapter: found.adapter,
+      signer: signing.signer,
       config: readConfig(value),
       manifest: readAcceptedManifest(accepted, value),
       mounts: readAcceptedMounts(accepted, violations),
@@ -155,6 +163,36 @@ function validateProviderConfig(
 ): ValidationResult {
   if (adapter === null) return { value: null, violations: [], accepted: null };
   return validateStruct(readConfig(value), adapter.config, ['provider', 'config']);
+}
+
+/** The signer that the config names, and what is wrong with its own config. */
+async function findSigner(
+  value: unknown,
+  adapter: DescriptorAdapter | null,
+  adapters: DescriptorAdapters,
+): Promise<{ signer: DescriptorSigner | null; violations: readonly Violation[] }> {
+  const named = adapter === null ? null : readSigner(readConfig(value), adapter);
+  if (named === null) return { signer: null, violations: [] };
+  const known = adapters.signers().toSorted();
+  if (!known.includes(named.name)) {
+    const expected = known.length === 0 ? 'a signer of a plugin' : `one of ${known.join(', ')}`;
+    const nearest = findNearestName(named.name, known);
+    const hint = nearest === null ? 'install its plugin' : `did you mean '${nearest}'?`;
+    const message = `'${SIGNER_PATH.join('.')}' must be ${expected}`;
+    return { signer: null, violations: [createSignerViolation('unknown-signer', message, hint)] };
+  }
+  try {
+    const signer = await adapters.signer(named.name);
+    const { violations } = validateStruct(named.config, signer.config, SIGNER_CONFIG_PATH);
+    return { signer, violations };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : 'the signer cannot be loaded';
+    return { signer: null, violations: [createSignerViolation('plugin-failed', message, null)] };
+  }
+}
+
+function createSignerViolation(rule: string, message: string, hint: string | null): Violation {
+  return { rule, message, hint, path: SIGNER_PATH, at: 'value' };
 }
 
 function readConfig(value: unknown): unknown {

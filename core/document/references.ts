@@ -97,6 +97,16 @@ export async function resolveReferences(input: ReferencesInput): Promise<Referen
   return createReferences(secrets, files, input.baseDir);
 }
 
+/** Those of two configs of one descriptor. */
+export function joinReferences(first: References, second: References): References {
+  return {
+    ...first,
+    secrets: [...first.secrets, ...second.secrets],
+    files: [...new Set([...first.files, ...second.files])].sort(),
+    digestPart: `${first.digestPart} ${second.digestPart}`,
+  };
+}
+
 class UnresolvedReference extends Error {
   override readonly name = 'UnresolvedReference';
   /** Whether it may be resolved on another machine, without a change of the descriptor. */

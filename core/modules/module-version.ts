@@ -20,7 +20,13 @@ import type { Store } from '../store/store.js';
 import { type Leadership, SOLE_PROCESS } from './leadership.js';
 import { createLiveModule, type LiveModule } from './live-module.js';
 import { ModuleConfig } from './module-config.js';
-import { configDigestOf, type PreparedDescriptor, unstreamedKindOf } from './prepare-descriptor.js';
+import { openSigner } from './open-signer.js';
+import {
+  configDigestOf,
+  type PreparedDescriptor,
+  type PreparedSigner,
+  unstreamedKindOf,
+} from './prepare-descriptor.js';
 
 export interface VersionContext {
   readonly log: Log;
@@ -75,10 +81,16 @@ export async function openVersion(
   totals: CallTotals,
 ): Promise<ModuleVersion> {
   const { descriptor, adapter, references } = prepared;
+  const { module } = descriptor;
   const log = withFields(context.log, { module: descriptor.module });
   const uncaughtErrors = new UncaughtErrors(log, 'uncaught error in module code');
   const owner = OWN_KINDS.has(descriptor.provider.kind) ? null : uncaughtErrors;
   const scope = new ModuleScope(log, owner);
+  const createSignerOpener = ({ factory, config, references }: PreparedSigner) => {
+    const { secret, file, path } = references;
+    return () =>
+      openSigner(factory, config, { module, scope, log, secret, file, path }, uncaughtErrors);
+  };
   try {
     const opened = await openInTime(descriptor.provider.kind, owner, () =>
       adapter.open(descriptor.provider.config, {
@@ -89,6 +101,7 @@ export async function openVersion(
         secret: references.secret,
         file: references.file,
         path: references.path,
+        ...(prepared.signer !== null && { openSigner: createSignerOpener(prepared.signer) }),
       }),
     );
     const provider = checkedProvider(opened, descriptor.provider.kind, owner);

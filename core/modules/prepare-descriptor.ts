@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import canonicalize from 'canonicalize';
-import type { ProviderAdapter } from '../contract/index.js';
+import type { ProviderAdapter, SignerFactory } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { MODULE_NAME } from '../descriptor/identifiers.js';
 import type { Mount, ReservedPrefixes } from '../descriptor/mounts.js';
@@ -9,6 +9,7 @@ import {
   type ParsedDescriptor,
   parseDescriptor,
 } from '../descriptor/parse-descriptor.js';
+import { readSigner, SIGNER_CONFIG_PATH } from '../descriptor/signer.js';
 import {
   type Diagnostic,
   InvalidFile,
@@ -17,6 +18,7 @@ import {
 } from '../document/diagnostic.js';
 import { readStructuredText } from '../document/parse-document.js';
 import {
+  joinReferences,
   listReferencedFiles,
   type MissingSecret,
   type References,
@@ -54,6 +56,9 @@ export interface PreparedDescriptor {
   readonly descriptor: Descriptor;
   readonly locate: Locate;
   readonly adapter: ProviderAdapter;
+  /** What the config names, and the references of its own config; `null` without one. */
+  readonly signer: PreparedSigner | null;
+  /** Of the adapter; its lists also have those of the signer. */
   readonly references: References;
   /** `null` when it is requested later, from a URL or the provider. */
   readonly manifest: LoadedManifest | null;
@@ -64,6 +69,13 @@ export interface PreparedDescriptor {
   readonly files: readonly string[];
   /** Changes with the values of the descriptor and the files that it names, not with its layout. */
   readonly inputDigest: string;
+}
+
+/** A signer that is not open yet. */
+export interface PreparedSigner {
+  readonly factory: SignerFactory;
+  readonly config: unknown;
+  readonly references: References;
 }
 
 /** A descriptor that cannot be used; the reason is its `cause`. */
@@ -107,8 +119,10 @@ export async function prepareDescriptor(
     const adapter = await plugins.adapter(parsed.descriptor.provider.kind);
     module = parsed.descriptor.module;
     if (parsed.descriptor.enabled) mounts = parsed.descriptor.mount;
-    files = listNamedFiles(parsed.descriptor, adapter, dirname(entry.path));
-    return await completeDescriptor(entry, parsed, adapter, context, files, manifest);
+    const named = readSigner(parsed.descriptor.provider.config, adapter);
+    const factory = named === null ? null : await plugins.signer(named.name);
+    files = listNamedFiles(parsed.descriptor, adapter, factory, dirname(entry.path));
+    return await completeDescriptor(entry, parsed, { adapter, factory }, context, files, manifest);
   } catch (error) {
     const name = module ?? readModuleName(entry);
     if (!(error instanceof InvalidDescriptor)) {
@@ -125,7 +139,7 @@ async function findFurtherErrors(
   module: string | null,
   context: DescriptorContext,
 ): Promise<UnpreparedDescriptor> {
-  const { locate, adapter, config, manifest, mounts } = accepted;
+  const { locate, adapter, signer, config, manifest, mounts } = accepted;
   const baseDir = dirname(path);
   const place = { file, baseDir, locate };
   const files: string[] = [];
@@ -133,6 +147,11 @@ async function findFurtherErrors(
   if (adapter !== null) {
     files.push(...listReferencedFiles(adapter.config, config, baseDir));
     checks.push(resolveConfig(adapter, config, place, context, []));
+    if (signer !== null) {
+      const own = readSigner(config, adapter)?.config;
+      files.push(...listReferencedFiles(signer.config, own, baseDir));
+      checks.push(resolveConfig(signer, own, place, context, [], SIGNER_CONFIG_PATH));
+    }
   }
   if (manifest !== null) {
     files.push(...listManifestFiles(manifest, baseDir));
@@ -170,7 +189,10 @@ function readModuleName(entry: DirectoryFile): string | null {
 async function completeDescriptor(
   { file, path, text }: { readonly file: string; readonly path: string; readonly text: string },
   { descriptor, locate, warnings }: ParsedDescriptor,
-  adapter: ProviderAdapter,
+  {
+    adapter,
+    factory,
+  }: { readonly adapter: ProviderAdapter; readonly factory: SignerFactory | null },
   context: DescriptorContext,
   files: readonly string[],
   givenManifest: LoadedManifest | null,
@@ -181,12 +203,20 @@ async function completeDescriptor(
   const { checksExamples = false } = context;
   const { config } = descriptor.provider;
   const resolving = resolveConfig(adapter, config, place, context, missingSecrets);
+  const own = readSigner(config, adapter)?.config;
+  const signing =
+    factory === null
+      ? null
+      : resolveConfig(factory, own, place, context, missingSecrets, SIGNER_CONFIG_PATH);
   const unstreamedKind = unstreamedKindOf(adapter);
   const loading =
     givenManifest ?? readLocalManifest({ descriptor, ...place, checksExamples, unstreamedKind });
-  const errors = await collectDiagnostics([resolving, Promise.resolve(loading)]);
+  const checks = [resolving, Promise.resolve(signing), Promise.resolve(loading)];
+  const errors = await collectDiagnostics(checks);
   if (errors.length > 0) throw new InvalidFile(errors);
-  const [references, manifest] = [await resolving, await loading];
+  const [ofAdapter, ofSigner, manifest] = [await resolving, await signing, await loading];
+  const references = ofSigner === null ? ofAdapter : joinReferences(ofAdapter, ofSigner);
+  const isSigned = factory !== null && ofSigner !== null;
   return {
     file,
     text,
@@ -195,6 +225,7 @@ async function completeDescriptor(
     // Rarely used, so the text is parsed again instead of keeping all positions in memory.
     locate: (path, at) => readStructuredText(file, text).locate(path, at),
     adapter,
+    signer: isSigned ? { factory, config: own, references: ofSigner } : null,
     references,
     manifest,
     warnings: [...warnings, ...(manifest?.warnings ?? [])],
@@ -229,13 +260,14 @@ function resolveConfig(
   { file, baseDir, locate }: DescriptorPlace,
   context: DescriptorContext,
   missingSecrets: MissingSecret[],
+  prefix: readonly string[] = ['provider', 'config'],
 ): Promise<References> {
   return resolveReferences({
     struct,
     config,
     baseDir,
     env: context.environment,
-    source: { file, locate, prefix: ['provider', 'config'] },
+    source: { file, locate, prefix },
     ...(context.allowsMissingSecrets === true && {
       onMissingSecret: (missing: MissingSecret) => missingSecrets.push(missing),
     }),
@@ -256,10 +288,14 @@ export async function readLocalManifest(
 function listNamedFiles(
   descriptor: Descriptor,
   adapter: ProviderAdapter,
+  signer: SignerFactory | null,
   baseDir: string,
 ): string[] {
-  const files = listReferencedFiles(adapter.config, descriptor.provider.config, baseDir);
-  return [...files, ...listManifestFiles(descriptor, baseDir)];
+  const { config } = descriptor.provider;
+  const files = listReferencedFiles(adapter.config, config, baseDir);
+  const own = readSigner(config, adapter)?.config;
+  const ofSigner = signer === null ? [] : listReferencedFiles(signer.config, own, baseDir);
+  return [...files, ...ofSigner, ...listManifestFiles(descriptor, baseDir)];
 }
 
 function listManifestFiles({ manifest }: Pick<Descriptor, 'manifest'>, baseDir: string): string[] {

@@ -1,4 +1,4 @@
-import type { ProviderAdapter } from '../contract/index.js';
+import type { ProviderAdapter, SignerFactory } from '../contract/index.js';
 
 /** A source of adapters. Their kinds are known before their code is imported. */
 export interface AdapterSource {
@@ -8,4 +8,11 @@ export interface AdapterSource {
    * @throws Error that names plugin, stage and hint when the adapter cannot be loaded.
    */
   adapter(kind: string): Promise<ProviderAdapter>;
+  /** The names of all signers. */
+  signers(): readonly string[];
+  /**
+   * Imports on first use.
+   * @throws Error that names plugin, stage and hint when the signer cannot be loaded.
+   */
+  signer(name: string): Promise<SignerFactory>;
 }

@@ -77,7 +77,7 @@ function createSurplus(folder: string, origin: PluginOrigin): RejectedPlugin {
   const name = basename(folder);
   const problem = `and those after it are beyond the limit of ${MAX_PLUGINS} plugins in a folder`;
   const error = new PluginError(name, 'find', problem, 'remove plugins that are not used');
-  const names = { kinds: [], authenticators: [], surfaces: [] };
+  const names = { kinds: [], authenticators: [], surfaces: [], signers: [] };
   return { origin, folder, name, version: null, ...names, error };
 }
 
@@ -99,7 +99,7 @@ function createMissingPackage(name: string, directories: readonly string[]): Rej
   const problem = `is not installed under ${searched.join(' or ')}`;
   const error = new PluginError(name, 'find', problem, `npm install ${name}`);
   const folder = join(resolve(directories[0] ?? '.'), 'node_modules', name);
-  const names = { kinds: [], authenticators: [], surfaces: [] };
+  const names = { kinds: [], authenticators: [], surfaces: [], signers: [] };
   return { origin: 'package', folder, name, version: null, ...names, error };
 }
 

@@ -4,8 +4,10 @@ import {
   CONTRACT_VERSION,
   isAdapter,
   isAuthenticatorFactory,
+  isSignerFactory,
   isSurfaceFactory,
   type ProviderAdapter,
+  type SignerFactory,
   type SurfaceFactory,
 } from '../contract/index.js';
 import { withTimeout } from '../lib/promises.js';
@@ -19,7 +21,7 @@ export const IMPORT_TIMEOUT_MS = 5_000;
 /** What the import of a plugin needs; it can be sent to a worker thread. */
 export type ImportedPlugin = Pick<
   PluginManifest,
-  'name' | 'entryPath' | 'kinds' | 'authenticators' | 'surfaces'
+  'name' | 'entryPath' | 'kinds' | 'authenticators' | 'surfaces' | 'signers'
 >;
 
 /** For errors in the code of a plugin. */
@@ -32,6 +34,8 @@ export interface PluginExports {
   readonly authenticators: ReadonlyMap<string, AuthenticatorFactory>;
   /** By name. */
   readonly surfaces: ReadonlyMap<string, SurfaceFactory>;
+  /** By name. */
+  readonly signers: ReadonlyMap<string, SignerFactory>;
 }
 
 /**
@@ -43,7 +47,8 @@ export async function importPlugin(plugin: ImportedPlugin): Promise<PluginExport
   const adapters = validateExports(plugin, exported.adapters, ADAPTERS);
   const authenticators = validateExports(plugin, exported.authenticators, AUTHENTICATORS);
   const surfaces = validateExports(plugin, exported.surfaces, SURFACES);
-  return { adapters, authenticators, surfaces };
+  const signers = validateExports(plugin, exported.signers, SIGNERS);
+  return { adapters, authenticators, surfaces, signers };
 }
 
 export function createImportTimeout(name: string): PluginError {
@@ -73,6 +78,7 @@ interface RawExports {
   readonly adapters: readonly unknown[];
   readonly authenticators: readonly unknown[];
   readonly surfaces: readonly unknown[];
+  readonly signers: readonly unknown[];
 }
 
 function readExports(plugin: ImportedPlugin, exported: Record<string, unknown>): RawExports {
@@ -85,6 +91,7 @@ function readExports(plugin: ImportedPlugin, exported: Record<string, unknown>):
     readonly adapters?: unknown;
     readonly authenticators?: unknown;
     readonly surfaces?: unknown;
+    readonly signers?: unknown;
   };
   return {
     adapters: readList(plugin, members.adapters, plugin.kinds, 'adapters'),
@@ -95,6 +102,7 @@ function readExports(plugin: ImportedPlugin, exported: Record<string, unknown>):
       'authenticators',
     ),
     surfaces: readList(plugin, members.surfaces, plugin.surfaces, 'surfaces'),
+    signers: readList(plugin, members.signers, plugin.signers, 'signers'),
   };
 }
 
@@ -102,6 +110,7 @@ const EXPORT_HINTS = {
   adapters: 'adapters: [defineAdapter({ … })]',
   authenticators: 'authenticators: [defineAuthenticator({ … })]',
   surfaces: 'surfaces: [defineSurface({ … })]',
+  signers: 'signers: [defineSigner({ … })]',
 } as const;
 
 function readList(
@@ -158,7 +167,17 @@ const SURFACES: ExportRules<SurfaceFactory> = {
   declared: ({ surfaces }) => surfaces,
 };
 
-type Exported = ProviderAdapter | AuthenticatorFactory | SurfaceFactory;
+const SIGNERS: ExportRules<SignerFactory> = {
+  article: 'a signer',
+  noun: 'signer',
+  brand: 'defineSigner',
+  isBranded: isSignerFactory,
+  identify: ({ name }) => name,
+  idWord: 'name',
+  declared: ({ signers }) => signers,
+};
+
+type Exported = ProviderAdapter | AuthenticatorFactory | SurfaceFactory | SignerFactory;
 
 function validateExports<T extends Exported>(
   plugin: ImportedPlugin,

@@ -91,7 +91,7 @@ export class PluginEntry {
 
   /** @param clash why it cannot be used together with the others */
   readStatus(clash: PluginError | null): PluginStatus {
-    const { name, version, folder, origin, kinds, authenticators, surfaces } = this.read;
+    const { name, version, folder, origin, kinds, authenticators, surfaces, signers } = this.read;
     const error = (isRejected(this.read) ? this.read.error : null) ?? clash ?? this.#failure;
     const problem = error ?? this.#describeFault() ?? this.#warning;
     return {
@@ -102,6 +102,7 @@ export class PluginEntry {
       kinds,
       authenticators,
       surfaces,
+      signers,
       state: error === null ? this.#readState() : 'refused',
       stage: error?.stage ?? null,
       integrity: this.#integrity,

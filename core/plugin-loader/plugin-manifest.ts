@@ -38,6 +38,7 @@ const pluginFile = object({
   kinds: optional(names('kind')),
   authenticators: optional(names('name')),
   surfaces: optional(names('name')),
+  signers: optional(names('name')),
   entry: matching("a path in the plugin's folder, such as './index.js'", /^\.\/[^\0]+$/),
   digests: optional(fileDigests()),
 });
@@ -62,6 +63,8 @@ export interface PluginManifest {
   readonly authenticators: readonly string[];
   /** The names of its surfaces. */
   readonly surfaces: readonly string[];
+  /** The names of its signers. */
+  readonly signers: readonly string[];
   /** `null` when its `plugin.json` has none. */
   readonly digests: FileDigests | null;
   /** Absolute, symbolic links resolved. */
@@ -78,6 +81,7 @@ export interface RejectedPlugin {
   readonly kinds: readonly string[];
   readonly authenticators: readonly string[];
   readonly surfaces: readonly string[];
+  readonly signers: readonly string[];
   readonly error: PluginError;
 }
 
@@ -101,6 +105,7 @@ export async function readPluginManifest(
       kinds: readNames(value, 'kinds'),
       authenticators: readNames(value, 'authenticators'),
       surfaces: readNames(value, 'surfaces'),
+      signers: readNames(value, 'signers'),
       error,
     };
   }
@@ -164,15 +169,17 @@ async function validatePluginFile(
     kinds = [],
     authenticators = [],
     surfaces = [],
+    signers = [],
     entry,
     digests = null,
   } = validated as Infer<typeof pluginFile>;
-  if (kinds.length + authenticators.length + surfaces.length === 0) {
-    const message = "it must have 'kinds', 'authenticators' or 'surfaces'";
+  if (kinds.length + authenticators.length + surfaces.length + signers.length === 0) {
+    const message = "it must have 'kinds', 'authenticators', 'surfaces' or 'signers'";
     throw createFileError(name, locate([], 'value'), message, null);
   }
   const entryPath = await findEntry(name, folder, entry);
-  return { folder, name, version, kinds, authenticators, surfaces, digests, entryPath };
+  const offered = { kinds, authenticators, surfaces, signers };
+  return { folder, name, version, ...offered, digests, entryPath };
 }
 
 async function findEntry(name: string, folder: string, entry: string): Promise<string> {

@@ -4,6 +4,7 @@ import type {
   AuthenticatorFactory,
   Log,
   ProviderAdapter,
+  SignerFactory,
   SurfaceFactory,
 } from '../contract/index.js';
 import { suggestName } from '../document/suggest.js';
@@ -93,6 +94,7 @@ class Registry implements PluginRegistry {
   #byKind: ReadonlyMap<string, PluginEntry> = new Map();
   #byAuthenticator: ReadonlyMap<string, PluginEntry> = new Map();
   #bySurface: ReadonlyMap<string, PluginEntry> = new Map();
+  #bySigner: ReadonlyMap<string, PluginEntry> = new Map();
   #refreshing: Promise<boolean> | null = null;
 
   constructor(sources: readonly PluginSource[], trust: PluginTrust) {
@@ -138,6 +140,18 @@ class Registry implements PluginRegistry {
       throw this.#createUnknownError('surface', name, entry.read.surfaces);
     }
     return { factory, plugin: entry.read.name, isShipped: entry.read.origin === 'shipped' };
+  }
+
+  signers(): readonly string[] {
+    return [...this.#bySigner.keys()];
+  }
+
+  async signer(name: string): Promise<SignerFactory> {
+    const entry = this.#bySigner.get(name);
+    if (entry === undefined) throw this.#createUnknownError('signer', name, this.signers());
+    const factory = (await this.#load(entry)).signers.get(name);
+    if (factory !== undefined) return factory;
+    throw this.#createUnknownError('signer', name, entry.read.signers);
   }
 
   list(): readonly PluginStatus[] {
@@ -211,6 +225,7 @@ class Registry implements PluginRegistry {
     this.#byKind = indexBy([...usable, ...rejected], ({ read }) => read.kinds);
     this.#byAuthenticator = indexBy([...usable, ...rejected], ({ read }) => read.authenticators);
     this.#bySurface = indexBy([...usable, ...rejected], ({ read }) => read.surfaces);
+    this.#bySigner = indexBy([...usable, ...rejected], ({ read }) => read.signers);
   }
 
   #isRejected(entry: PluginEntry): boolean {
@@ -225,8 +240,8 @@ class Registry implements PluginRegistry {
   /** A plugin whose kinds cannot be read may be the missing one. */
   #createUnknownError(what: string, name: string, known: readonly string[]): Error {
     const suspects = this.list().filter(
-      ({ kinds, authenticators, surfaces }) =>
-        kinds.length + authenticators.length + surfaces.length === 0,
+      ({ kinds, authenticators, surfaces, signers }) =>
+        kinds.length + authenticators.length + surfaces.length + signers.length === 0,
     );
     const suspect = suspects[0];
     const hint = suspect?.reason ?? suggestName(name, known);
@@ -274,6 +289,7 @@ function listClaims({ read }: PluginEntry) {
     ...read.kinds.map(claim('kind')),
     ...read.authenticators.map(claim('authenticator')),
     ...read.surfaces.map(claim('surface')),
+    ...read.signers.map(claim('signer')),
   ];
 }
 

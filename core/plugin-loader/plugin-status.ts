@@ -18,6 +18,7 @@ export interface PluginStatus {
   readonly kinds: readonly string[];
   readonly authenticators: readonly string[];
   readonly surfaces: readonly string[];
+  readonly signers: readonly string[];
   readonly state: PluginState;
   /** The step at which it was rejected. */
   readonly stage: PluginStage | null;

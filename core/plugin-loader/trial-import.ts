@@ -26,9 +26,16 @@ export type TrialResult =
  * @throws PluginError when the import failed.
  */
 export async function tryImport(plugin: ImportedPlugin): Promise<void> {
-  const { name, entryPath, kinds, authenticators, surfaces } = plugin;
+  const { name, entryPath, kinds, authenticators, surfaces, signers } = plugin;
   const worker = new Worker(new URL('./trial-import-worker.js', import.meta.url), {
-    workerData: { name, entryPath, kinds, authenticators, surfaces } satisfies ImportedPlugin,
+    workerData: {
+      name,
+      entryPath,
+      kinds,
+      authenticators,
+      surfaces,
+      signers,
+    } satisfies ImportedPlugin,
     // Output of the import must not mix with the log of the host.
     stdout: true,
     stderr: true,

@@ -49,12 +49,15 @@ export {
 export type { RunningReference, StartReference } from './reference/running-reference.js';
 export { toReferenceRequest } from './reference/to-reference-request.js';
 export type { RunOptions } from './run-clauses.js';
+export { defineSignerSubject, type SignerSubject, type SignerVector } from './signer-subject.js';
 export {
   adapterSuite,
   authenticatorSuite,
   runAdapterClauses,
   runAuthenticatorClauses,
+  runSignerClauses,
   runSurfaceClauses,
+  signerSuite,
   surfaceSuite,
 } from './suites.js';
 export { defineSurfaceSubject, type SurfaceSubject } from './surface-subject.js';

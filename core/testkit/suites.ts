@@ -5,6 +5,7 @@ import { AuthenticatorHarness } from './authenticator-harness.js';
 import type { AuthenticatorSubject } from './authenticator-subject.js';
 import type { Clause, ClauseResult } from './clause.js';
 import { AUTHENTICATION } from './clauses/authentication.js';
+import { SIGNING } from './clauses/signing.js';
 import { SURFACE_CLAUSES } from './clauses/surfaces.js';
 import {
   assertKnownExceptions,
@@ -13,6 +14,8 @@ import {
   type RunOptions,
   runClauses,
 } from './run-clauses.js';
+import { SignerHarness } from './signer-harness.js';
+import type { SignerSubject } from './signer-subject.js';
 import { SurfaceHarness } from './surface-harness.js';
 import type { SurfaceSubject } from './surface-subject.js';
 import { findFramework, registerClauses, type TestFramework } from './test-framework.js';
@@ -82,4 +85,12 @@ export const { register: surfaceSuite, run: runSurfaceClauses } = createSuite({
   timeoutMs: 60_000,
   nameOf: ({ surface }: SurfaceSubject) => `surface '${surface.name}'`,
   start: async (subject) => new SurfaceHarness(subject),
+});
+
+/** The signer contract. */
+export const { register: signerSuite, run: runSignerClauses } = createSuite({
+  clauses: SIGNING,
+  timeoutMs: 60_000,
+  nameOf: ({ signer }: SignerSubject) => `signer '${signer.name}'`,
+  start: (subject) => SignerHarness.start(subject),
 });

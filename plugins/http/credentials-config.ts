@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
-import { array, define, dynamic, object, refine, size } from 'superstruct';
+import { any, array, define, dynamic, object, record, refine, size, string } from 'superstruct';
 import { described, named, optionally, when } from '../../core/contract/described.js';
 import { fileReference, secretReference } from '../../core/contract/index.js';
-import { CERTIFICATE_PAIR, oneMember } from '../shared/keywords.js';
+import { CERTIFICATE_PAIR } from '../shared/keywords.js';
 import type { AnyStruct } from './endpoint-config.js';
 import { headerName, isCredentialHeader } from './header-name.js';
 import { oauth2 } from './oauth2-config.js';
@@ -72,6 +72,16 @@ const basic = object({
   password: described(secretReference(), { description: 'Password of the user.' }),
 });
 
+const SIGNER_NAME = /^[a-z][a-z0-9-]*$/;
+
+const signerName = described(
+  define<string>(
+    'name of a-z, 0-9 and -',
+    (value) => typeof value === 'string' && SIGNER_NAME.test(value),
+  ),
+  { type: 'string', pattern: SIGNER_NAME.source },
+);
+
 export const auth = named(
   'auth',
   described(
@@ -83,11 +93,27 @@ export const auth = named(
         oauth2: optionally(oauth2, {
           description: 'A token that the host requests by client credentials of OAuth 2.',
         }),
+        signer: optionally(signerName, {
+          description: 'A signer of a plugin, which signs requests.',
+        }),
+        config: optionally(record(string(), any()), {
+          type: 'object',
+          description: 'Config of the signer.',
+        }),
       }),
-      'exactly one of bearer, basic, header and oauth2',
-      (value) => Object.values(value).filter((part) => part !== undefined).length === 1,
+      'exactly one of bearer, basic, header, oauth2 and signer, with config only beside signer',
+      ({ config, ...kinds }) => {
+        const given = Object.values(kinds).filter((part) => part !== undefined);
+        return given.length === 1 && (config === undefined || kinds.signer !== undefined);
+      },
     ),
-    oneMember("The host's credentials for the provider: exactly one kind."),
+    {
+      oneOf: ['bearer', 'basic', 'header', 'oauth2', 'signer'].map((kind) => ({
+        required: [kind],
+      })),
+      dependentRequired: { config: ['signer'] },
+      description: "The host's credentials for the provider: exactly one kind.",
+    },
   ),
 );
 

@@ -1,6 +1,7 @@
 import { type OpenContext, Secret } from '../../core/contract/index.js';
 import type { AuthConfig } from './config.js';
 import { type SendRequest, sendPlain } from './send-request.js';
+import { sendSigned } from './send-signed.js';
 import { sendWithToken } from './send-with-token.js';
 import { TokenEndpoint } from './token-endpoint.js';
 import { TokenSource } from './token-source.js';
@@ -13,11 +14,15 @@ const HEADER_VALUE = /^[\x20-\x7e]+$/;
  * Sends requests with the credentials of the config.
  * @throws Error when a secret cannot be used; the message names the key, not the value.
  */
-export function createSender(
+export async function createSender(
   config: AuthConfig | undefined,
-  { secret, log }: Pick<OpenContext, 'secret' | 'log'>,
-): SendRequest {
+  { secret, log, openSigner }: Pick<OpenContext, 'secret' | 'log' | 'openSigner'>,
+): Promise<SendRequest> {
   if (config === undefined) return sendPlain;
+  if (config.signer !== undefined) {
+    if (openSigner === undefined) throw new Error('auth.signer requires a host with signers');
+    return sendSigned(await openSigner(), sendPlain);
+  }
   const { bearer, basic, header, oauth2 } = config;
   if (bearer !== undefined) {
     return sendWithHeader('auth.bearer', 'authorization', `Bearer ${secret(bearer).reveal()}`);

@@ -9,7 +9,13 @@ import { createHttpProvider } from './provider.js';
 import { Replica, type ReplicaOptions } from './replica.js';
 import { createTlsOptions } from './tls-options.js';
 
-export const SUPPORTS = { manifest: true, admin: true, configure: true, streams: true } as const;
+export const SUPPORTS = {
+  manifest: true,
+  admin: true,
+  configure: true,
+  streams: true,
+  signers: true,
+} as const;
 
 /** Kind `http`: one or more replicas over TCP, with or without TLS. */
 export const httpAdapter = defineAdapter({
@@ -41,12 +47,12 @@ export const httpAdapter = defineAdapter({
 });
 
 /** Opens the replicas of either kind. */
-export function openProvider(
+export async function openProvider(
   replicaOptions: readonly ReplicaOptions[],
   config: Omit<HttpConfig, 'endpoints' | 'tls'>,
   context: OpenContext,
-): Provider {
-  const send = createSender(config.auth, context);
+): Promise<Provider> {
+  const send = await createSender(config.auth, context);
   const [first, ...others] = replicaOptions.map((options) => new Replica(options));
   if (first === undefined) throw new Error('endpoints must name at least one URL');
   const replicas: readonly [Replica, ...Replica[]] = [first, ...others];

@@ -31,7 +31,7 @@ const BALANCING: Balancing = {
 export const processAdapter = defineAdapter({
   kind: 'process',
   config: processConfig,
-  supports: { ...SUPPORTS, perProcess: true },
+  supports: { ...SUPPORTS, signers: false, perProcess: true },
   open: async (config: ProcessConfig, context) => {
     const { socketPath, remove } = await createSocketFolder();
     context.scope.defer(remove);
@@ -51,7 +51,7 @@ export const processAdapter = defineAdapter({
     });
     context.scope.defer(() => supervisor.close());
     const { manifest_path, health } = config;
-    const http = openProvider(
+    const http = await openProvider(
       [createReplicaOptions(config.command, socketPath)],
       { ...(manifest_path && { manifest_path }), ...(health && { health }) },
       context,

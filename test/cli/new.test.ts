@@ -205,7 +205,7 @@ describe('modgate new module', () => {
     const USAGE: readonly (readonly [args: readonly string[], line: RegExp])[] = [
       [[], /^missing required argument 'what'$/],
       [['module'], /^missing required argument 'name'$/],
-      [['thing', 'crm'], /^<what> must be one of module, plugin, surface, authenticator$/],
+      [['thing', 'crm'], /^<what> must be one of module, plugin, surface, authenticator, signer$/],
       [['module', 'crm', '--kind', 'grpc'], /^--kind must be one of local, http$/],
       [['module', 'crm', '--dir', ''], /^--dir must not be empty$/],
     ];

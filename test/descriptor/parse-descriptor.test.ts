@@ -193,6 +193,8 @@ describe('parseDescriptor', () => {
     const adapters = {
       kinds: () => ['x'],
       adapter: () => Promise.reject(new Error("plugin 'x' cannot be imported")),
+      signers: () => [],
+      signer: () => Promise.reject(new Error('unused')),
     };
     const found = await diagnosticsOf(() =>
       parse('module: crm\nprovider: { kind: x }', 'crm.yaml', adapters),

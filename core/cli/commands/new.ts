@@ -39,6 +39,7 @@ const TEMPLATES: Readonly<Record<string, Template>> = {
   plugin: createPluginTemplate('plugin'),
   surface: createPluginTemplate('surface'),
   authenticator: createPluginTemplate('authenticator'),
+  signer: createPluginTemplate('signer'),
 };
 
 function createPluginTemplate(what: PluginTemplate): Template {
@@ -54,7 +55,11 @@ function createPluginTemplate(what: PluginTemplate): Template {
 export function define(command: Command): void {
   command
     .addArgument(
-      choiceArgument('<what>', 'module, plugin, surface or authenticator', Object.keys(TEMPLATES)),
+      choiceArgument(
+        '<what>',
+        'module, plugin, surface, authenticator or signer',
+        Object.keys(TEMPLATES),
+      ),
     )
     .argument('<name>', 'Such as acme/crm for a module, @acme/modgate-mqtt for a plugin')
     .addOption(new Option('--dir <dir>', DIR_HELP))

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { array, type Infer, nullable, string, type } from 'superstruct';
+import { array, type Infer, nullable, optional, string, type } from 'superstruct';
 import { ConfigError } from '../../errors.js';
 import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { createHostClient } from '../client/host-client.js';
@@ -28,6 +28,8 @@ const pluginEntry = type({
   kinds: array(string()),
   authenticators: array(string()),
   surfaces: array(string()),
+  // Older hosts do not have it.
+  signers: optional(array(string())),
   state: string(),
   integrity: string(),
   reason: nullable(string()),
@@ -114,7 +116,10 @@ const COLUMNS: readonly TableColumn[] = [
 
 /** One row per plugin, followed by its folder, unless it is shipped, and its problem. */
 function formatPlugins(plugins: readonly PluginListEntry[]): string {
-  const [titles = '', ...rows] = formatTable(COLUMNS, plugins.map(formatRow));
+  // Few plugins have signers.
+  const hasSigners = plugins.some(({ signers = [] }) => signers.length > 0);
+  const columns = hasSigners ? [...COLUMNS, { title: 'SIGNERS' }] : COLUMNS;
+  const [titles = '', ...rows] = formatTable(columns, plugins.map(formatRow));
   const lines = [titles];
   for (const [index, plugin] of plugins.entries()) {
     lines.push(rows[index] ?? '', ...formatDetails(plugin));
@@ -124,6 +129,7 @@ function formatPlugins(plugins: readonly PluginListEntry[]): string {
 
 function formatRow(plugin: PluginListEntry): string[] {
   const { name, version, state, integrity, kinds, authenticators, surfaces } = plugin;
+  const { signers = [] } = plugin;
   const cells = [
     name,
     version ?? '-',
@@ -132,6 +138,7 @@ function formatRow(plugin: PluginListEntry): string[] {
     formatNames(kinds),
     formatNames(authenticators),
     formatNames(surfaces),
+    formatNames(signers),
   ];
   return cells.map(toPrintable);
 }
@@ -151,8 +158,9 @@ function formatDetails({ origin, folder, reason, hint }: PluginListEntry): strin
 type Entry = Infer<typeof pluginEntry>;
 
 /** From a host or from the folders of plugins. */
-interface PluginListEntry extends Omit<Entry, 'kinds' | 'authenticators' | 'surfaces'> {
+interface PluginListEntry extends Omit<Entry, 'kinds' | 'authenticators' | 'surfaces' | 'signers'> {
   readonly kinds: readonly string[];
   readonly authenticators: readonly string[];
   readonly surfaces: readonly string[];
+  readonly signers?: readonly string[] | undefined;
 }

@@ -11,6 +11,7 @@ const TEMPLATES = {
   plugin: 'plugin-template',
   surface: 'surface-template',
   authenticator: 'authenticator-template',
+  signer: 'signer-template',
 } as const;
 
 export type PluginTemplate = keyof typeof TEMPLATES;
@@ -29,8 +30,8 @@ const COMMON_PREFIX = /^modgate-(?=[a-z])/;
 const RENAMED: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
 
 /**
- * Creates the files of a new plugin in a folder of its name: an adapter for a line protocol, a surface or an
- * authenticator, its tests and the package files.
+ * Creates the files of a new plugin in a folder of its name: an adapter for a line protocol, a surface, an
+ * authenticator or a signer, its tests and the package files.
  * @throws ConfigError for an invalid name.
  */
 export async function createPluginFiles(
@@ -50,6 +51,7 @@ export async function createPluginFiles(
     kind: name.replace(COMMON_PREFIX, ''),
     surface: name.replace(COMMON_PREFIX, ''),
     authenticator: name.replace(COMMON_PREFIX, ''),
+    signer: name.replace(COMMON_PREFIX, ''),
     ...readRanges(),
     beforeRelease: await readBeforeRelease(),
   };

@@ -2,10 +2,15 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ConfigError } from '../../errors.js';
-import type { AdapterSubject, AuthenticatorSubject, SurfaceSubject } from '../../testkit/index.js';
+import type {
+  AdapterSubject,
+  AuthenticatorSubject,
+  SignerSubject,
+  SurfaceSubject,
+} from '../../testkit/index.js';
 import { toPrintable } from '../output/escape.js';
 
-export type Subject = AdapterSubject | AuthenticatorSubject | SurfaceSubject;
+export type Subject = AdapterSubject | AuthenticatorSubject | SurfaceSubject | SignerSubject;
 
 /** Beside the entry of a plugin: exports what the suites need to test it. */
 const TESTKIT_FILE = 'testkit.js';
@@ -25,7 +30,7 @@ export async function readSubjects(entryPath: string): Promise<readonly Subject[
   const { subjects } = await importFile(path);
   if (Array.isArray(subjects) && subjects.length > 0 && subjects.every(isSubject)) return subjects;
   throw new ConfigError(
-    `${path} must export subjects: a list of { adapter, start }, { name, start } or { surface }`,
+    `${path} must export subjects: a list of { adapter, start }, { name, start }, { surface } or { signer }`,
   );
 }
 
@@ -40,8 +45,8 @@ async function importFile(path: string): Promise<{ readonly subjects?: unknown }
 
 function isSubject(value: unknown): value is Subject {
   if (typeof value !== 'object' || value === null) return false;
-  const { start, adapter, name, surface } = value as Record<string, unknown>;
-  if (isObject(surface)) return true;
+  const { start, adapter, name, surface, signer } = value as Record<string, unknown>;
+  if (isObject(surface) || isObject(signer)) return true;
   return typeof start === 'function' && (isObject(adapter) || typeof name === 'string');
 }
 

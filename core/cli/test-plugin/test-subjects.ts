@@ -1,11 +1,13 @@
-import type { ProviderAdapter, SurfaceFactory } from '../../contract/index.js';
+import type { ProviderAdapter, SignerFactory, SurfaceFactory } from '../../contract/index.js';
 import {
   type AdapterSubject,
   type AuthenticatorSubject,
   type ClauseResult,
   runAdapterClauses,
   runAuthenticatorClauses,
+  runSignerClauses,
   runSurfaceClauses,
+  type SignerSubject,
   type SurfaceSubject,
 } from '../../testkit/index.js';
 import type { Subject } from './read-subjects.js';
@@ -21,14 +23,15 @@ interface TestOptions {
 interface TestedExports {
   readonly adapters: ReadonlyMap<string, ProviderAdapter>;
   readonly surfaces: ReadonlyMap<string, SurfaceFactory>;
+  readonly signers: ReadonlyMap<string, SignerFactory>;
 }
 
 /**
- * Tests each adapter and surface that the plugin exports, the same object that a host would use, and
+ * Tests each adapter, surface and signer that the plugin exports, the same object that a host would use, and
  * each authenticator with a subject.
  */
 export async function testSubjects(
-  { adapters, surfaces }: TestedExports,
+  { adapters, surfaces, signers }: TestedExports,
   subjects: readonly Subject[],
   options: TestOptions,
 ): Promise<SubjectScore[]> {
@@ -49,6 +52,16 @@ export async function testSubjects(
       ((onResult: OnResult) =>
         runSurfaceClauses({ ...subject, surface }, { ...pickOnly(options), onResult }));
     scores.push(await score(`surface '${name}'`, run, options));
+  }
+  for (const [name, signer] of signers) {
+    const subject = subjects
+      .filter(isSignerSubject)
+      .find((candidate) => candidate.signer.name === name);
+    const run =
+      subject &&
+      ((onResult: OnResult) =>
+        runSignerClauses({ ...subject, signer }, { ...pickOnly(options), onResult }));
+    scores.push(await score(`signer '${name}'`, run, options));
   }
   for (const subject of subjects.filter(isAuthenticatorSubject)) {
     const run = (onResult: OnResult) =>
@@ -125,9 +138,13 @@ function isAdapterSubject(subject: Subject): subject is AdapterSubject {
 }
 
 function isAuthenticatorSubject(subject: Subject): subject is AuthenticatorSubject {
-  return !('adapter' in subject) && !('surface' in subject);
+  return !('adapter' in subject || 'surface' in subject || 'signer' in subject);
 }
 
 function isSurfaceSubject(subject: Subject): subject is SurfaceSubject {
   return 'surface' in subject;
+}
+
+function isSignerSubject(subject: Subject): subject is SignerSubject {
+  return 'signer' in subject;
 }

@@ -129,10 +129,13 @@ describe('config of the http kinds', () => {
       { ...ONE, health: { timeout_ms: 1.5 } },
       "'health.timeout_ms' must be an integer between 10 and 60000",
     ],
-    [{ ...ONE, auth: {} }, "'auth' must be exactly one of bearer, basic, header and oauth2"],
+    [
+      { ...ONE, auth: {} },
+      "'auth' must be exactly one of bearer, basic, header, oauth2 and signer, with config only beside signer",
+    ],
     [
       { ...ONE, auth: { bearer: 'env:A', header: { name: 'x', value: 'env:B' } } },
-      "'auth' must be exactly one of bearer, basic, header and oauth2",
+      "'auth' must be exactly one of bearer, basic, header, oauth2 and signer, with config only beside signer",
     ],
     ...Object.entries<[object, string]>({
       both: [

@@ -23,6 +23,10 @@ export function createAdapters(adapters: readonly DescriptorAdapter[]): Descript
       if (found === undefined) throw new Error('no plugin provides this kind');
       return found;
     },
+    signers: () => [],
+    signer: async () => {
+      throw new Error('no plugin has that signer');
+    },
   };
 }
 

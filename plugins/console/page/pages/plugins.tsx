@@ -8,6 +8,7 @@ interface Plugin {
   readonly kinds: readonly string[];
   readonly authenticators: readonly string[];
   readonly surfaces?: readonly string[];
+  readonly signers?: readonly string[];
   readonly state: string;
   readonly integrity: string | null;
   readonly reason: string | null;
@@ -96,11 +97,12 @@ export function PluginsPage() {
   );
 }
 
-function describeOffers({ kinds, authenticators, surfaces = [] }: Plugin): string {
+function describeOffers({ kinds, authenticators, surfaces = [], signers = [] }: Plugin): string {
   const parts = [
     kinds.length > 0 && `kinds ${kinds.join(', ')}`,
     authenticators.length > 0 && `authenticators ${authenticators.join(', ')}`,
     surfaces.length > 0 && `surfaces ${surfaces.join(', ')}`,
+    signers.length > 0 && `signers ${signers.join(', ')}`,
   ];
   return parts.filter(Boolean).join('; ') || '–';
 }

@@ -1,0 +1,81 @@
+import {
+  isProviderFailure,
+  type Log,
+  ProviderFailure,
+  type RequestToSign,
+  type Signer,
+  type SignerContext,
+  type SignerFactory,
+} from '../contract/index.js';
+import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
+import { nameError } from '../lib/name-error.js';
+import { withTimeout } from '../lib/promises.js';
+import { findSignedHeaderProblem } from '../lib/signed-headers.js';
+import { createLogInterval } from '../log/log-interval.js';
+
+/** A call waits for its signature. Milliseconds. */
+const SIGN_TIMEOUT_MS = 1_000;
+const LOG_INTERVAL_MS = 1_000;
+
+/**
+ * Opens a signer of a plugin. Signers are third-party code: each signature has a deadline, and its headers are
+ * validated.
+ * @param owner receives its uncaught errors
+ * @returns `sign` rejects with a ProviderFailure in phase `preparing`, and with nothing else
+ * @throws Error when it cannot be opened.
+ */
+export async function openSigner(
+  { name, open, config: struct }: SignerFactory,
+  config: unknown,
+  context: SignerContext,
+  owner: ErrorOwner | null,
+): Promise<Signer> {
+  const [invalid, own] = struct.validate(config, { coerce: true });
+  if (invalid !== undefined) throw new Error(`signer '${name}' does not accept its config`);
+  const opened = (await runAs(owner, () => open(own, context))) as Partial<Signer> | null;
+  const sign = opened?.sign;
+  if (typeof sign !== 'function') {
+    throw new Error(`signer '${name}' cannot be used: 'open' must return an object with 'sign'`);
+  }
+  const report = createReport(name, context.log);
+  const createLate = () => createFailure(name, `no signature within ${SIGN_TIMEOUT_MS} ms`);
+  return {
+    sign: async (request: RequestToSign) => {
+      try {
+        const work = runAs(owner, async () => sign.call(opened, request));
+        return readHeaders(name, await withTimeout<unknown>(work, SIGN_TIMEOUT_MS, createLate));
+      } catch (error) {
+        const isChecked = isProviderFailure(error) && error.phase === 'preparing';
+        // The message of a plugin's error may contain what it signs with.
+        const failure = isChecked ? error : createFailure(name, `it threw ${nameError(error)}`);
+        report(failure);
+        throw failure;
+      }
+    },
+  };
+}
+
+function createReport(signer: string, log: Log): (failure: ProviderFailure) => void {
+  const mayLog = createLogInterval(LOG_INTERVAL_MS);
+  return ({ detail }) => {
+    if (mayLog()) log.error({ signer, reason: detail }, 'signer failed');
+  };
+}
+
+/** With lower-case names. */
+function readHeaders(signer: string, signed: unknown): Readonly<Record<string, string>> {
+  if (typeof signed !== 'object' || signed === null || Array.isArray(signed)) {
+    throw createFailure(signer, "'sign' must return an object of headers");
+  }
+  const headers: Record<string, string> = {};
+  for (const [written, value] of Object.entries(signed as Readonly<Record<string, string>>)) {
+    const problem = findSignedHeaderProblem(written, value);
+    if (problem !== null) throw createFailure(signer, problem);
+    headers[written.toLowerCase()] = value;
+  }
+  return headers;
+}
+
+function createFailure(signer: string, problem: string): ProviderFailure {
+  return new ProviderFailure('unavailable', `signer ${signer}: ${problem}`, { phase: 'preparing' });
+}

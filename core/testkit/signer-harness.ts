@@ -1,0 +1,59 @@
+import { AssertionError } from 'node:assert';
+import type { RequestToSign, Signer } from '../contract/index.js';
+import { createFakeOpenContext, type FakeOpenContext } from './fakes/fake-open-context.js';
+import type { SignerSubject } from './signer-subject.js';
+import { countHandles, Wait } from './wait.js';
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+
+/** The fixture of one clause: its own opened signer. */
+export class SignerHarness {
+  readonly subject: SignerSubject;
+  readonly signer: Signer;
+  readonly context: FakeOpenContext;
+  readonly wait: Wait;
+  /** The handles of this process before the signer was opened. */
+  readonly handlesBefore: number;
+
+  private constructor(
+    subject: SignerSubject,
+    signer: Signer,
+    context: FakeOpenContext,
+    wait: Wait,
+    handlesBefore: number,
+  ) {
+    this.subject = subject;
+    this.signer = signer;
+    this.context = context;
+    this.wait = wait;
+    this.handlesBefore = handlesBefore;
+  }
+
+  /** Opens the signer as a host does. */
+  static async start(subject: SignerSubject): Promise<SignerHarness> {
+    const { signer, config = {}, references = {}, timeoutMs = DEFAULT_TIMEOUT_MS } = subject;
+    const handlesBefore = countHandles();
+    const wait = new Wait(timeoutMs);
+    const context = createFakeOpenContext(references);
+    const [error, valid] = signer.config.validate(config, { coerce: true });
+    if (error) throw new AssertionError({ message: 'config of the subject must be valid' });
+    const opened = await wait.settles('open', (async () => signer.open(valid, context))());
+    return new SignerHarness(subject, opened, context, wait, handlesBefore);
+  }
+
+  /** @throws AssertionError for a signer that throws. */
+  async sign(what: string, request: RequestToSign): Promise<Readonly<Record<string, string>>> {
+    try {
+      const work = (async () => this.signer.sign(request))();
+      return await this.wait.settles(`sign of ${what}`, work);
+    } catch (error) {
+      if (error instanceof AssertionError) throw error;
+      const thrown = error instanceof Error ? error.name : `a ${typeof error}`;
+      throw new AssertionError({ message: `sign of ${what} must not throw, it threw ${thrown}` });
+    }
+  }
+
+  close(): Promise<void> {
+    return this.wait.settles('close of the scope', this.context.scope.close());
+  }
+}

@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import {
+  type BodyStream,
+  isBodyStream,
+  type RequestToSign,
+  Secret,
+  type Signer,
+} from '../../core/contract/index.js';
+import type { Replica } from './replica.js';
+import type { ProviderRequest, SendRequest } from './send-request.js';
+
+/** Headers whose values nobody else may repeat. */
+const SENSITIVE = /auth|token|sign|secret|key|cookie/;
+
+/** Sends requests with the headers of a signer, which signs each attempt anew. */
+export function sendSigned(signer: Signer, send: SendRequest): SendRequest {
+  return async (replica, request, limits) => {
+    const signed = await signer.sign(describeRequest(replica, request));
+    const outcome = await send(
+      replica,
+      { ...request, headers: { ...request.headers, ...signed } },
+      limits,
+    );
+    return { ...outcome, secrets: listSecrets(signed) };
+  };
+}
+
+function describeRequest(
+  { url }: Replica,
+  { method, target, headers, body }: ProviderRequest,
+): RequestToSign {
+  const shown = Object.entries(headers).filter(([name]) => name !== 'content-length');
+  return { method, url: url + target, headers: new Map(shown), bodySha256: hashBody(body) };
+}
+
+function hashBody(body: Uint8Array | BodyStream | null): string | null {
+  if (body !== null && isBodyStream(body)) return null;
+  return createHash('sha256')
+    .update(body ?? new Uint8Array())
+    .digest('hex');
+}
+
+function listSecrets(signed: Readonly<Record<string, string>>): Secret[] {
+  return Object.entries(signed).flatMap(([name, value]) =>
+    SENSITIVE.test(name) && value !== '' ? new Secret(value) : [],
+  );
+}
