@@ -277,7 +277,7 @@ export const REJECTION_MEMBERS = {
     kind: 'text',
     isNullable: true,
     label: 'path',
-    text: 'the raw path without its query, where no route matched: at most 256 characters, escaped; `null` where it holds the credential of the caller',
+    text: 'the raw path without its query, where no route matched, and of a surface: at most 256 characters, escaped; `null` where it holds the credential of the caller',
     since: 5,
   },
   token: {

@@ -26,7 +26,7 @@ interface RejectedRequest {
   /** As on the request line. */
   readonly target: string;
   readonly parsed: ParsedTarget;
-  readonly facts: Pick<RequestFacts, 'module' | 'route' | 'step' | 'token'>;
+  readonly facts: Pick<RequestFacts, 'kind' | 'module' | 'route' | 'step' | 'token'>;
 }
 
 /** What the host knows beside the request. */
@@ -46,7 +46,7 @@ export function describeRejection(
   { credentialHeaders, roles }: RejectionContext,
 ): Rejection {
   const { holdsSecret, show } = createFilter(req, credentialHeaders);
-  const { module, route, token } = facts;
+  const { kind, module, route, token } = facts;
   // Browsers send no credentials with a preflight: what it lacks is its origin in the setting.
   const isRefusedPage = problem.code === 'unauthorized' && isPreflight(req);
   const step = isRefusedPage ? 'origin' : facts.step;
@@ -62,7 +62,8 @@ export function describeRejection(
     step,
     reason: isRefusedPage ? 'origin' : problem.reason,
     module_named: show(named),
-    path_named: route === null && path !== '' ? show(path) : null,
+    // The route of a surface is its prefix.
+    path_named: (route === null || kind === 'surface') && path !== '' ? show(path) : null,
     token: token && escapeText(token),
     roles: problem.missingScope && roles.describeHolders(problem.missingScope),
     origin: show(origin),

@@ -65,6 +65,10 @@ const REJECTIONS: Readonly<Record<string, Rejected>> = {
     sent: { target: '/nothing?x=1' },
     record: { ...NAMED, status: 404, step: 'host', module: null, path_named: '/nothing' },
   },
+  'a path that a surface does not have': {
+    sent: { target: '/docs/nothing' },
+    record: { ...NAMED, status: 404, route: '/docs', path_named: '/docs/nothing' },
+  },
   'a wrong query of the host': {
     sent: { target: '/calls?limit=0' },
     record: { ...NAMED, status: 400, step: 'query', actor: 'system:root', path_named: '/calls' },
