@@ -1,11 +1,10 @@
 import { type OpenContext, Secret } from '../../core/contract/index.js';
 import type { AuthConfig } from './config.js';
-import { type SendRequest, sendPlain } from './send-request.js';
+import { type SendRequest, sendPlain, sendWithHeader } from './send-request.js';
 import { sendSigned } from './send-signed.js';
 import { sendWithToken } from './send-with-token.js';
 import { TokenEndpoint } from './token-endpoint.js';
 import { TokenSource } from './token-source.js';
-import { sendUpstream } from './upstream-request.js';
 
 /** A field value without obs-text (RFC 9110, 5.5), which every server reads alike. */
 const HEADER_VALUE = /^[\x20-\x7e]+$/;
@@ -25,35 +24,30 @@ export async function createSender(
   }
   const { bearer, basic, header, oauth2 } = config;
   if (bearer !== undefined) {
-    return sendWithHeader('auth.bearer', 'authorization', `Bearer ${secret(bearer).reveal()}`);
+    return createHeaderSender('auth.bearer', 'authorization', `Bearer ${secret(bearer).reveal()}`);
   }
   if (basic !== undefined) {
     const pair = Buffer.from(`${basic.username}:${secret(basic.password).reveal()}`);
-    return sendWithHeader('auth.basic', 'authorization', `Basic ${pair.toString('base64')}`);
+    return createHeaderSender('auth.basic', 'authorization', `Basic ${pair.toString('base64')}`);
   }
   if (header !== undefined) {
-    return sendWithHeader('auth.header', header.name.toLowerCase(), secret(header.value).reveal());
+    return createHeaderSender(
+      'auth.header',
+      header.name.toLowerCase(),
+      secret(header.value).reveal(),
+    );
   }
   if (oauth2 === undefined) return sendPlain;
   const endpoint = new TokenEndpoint(oauth2, secret);
   const tokens = new TokenSource({ request: () => endpoint.request(), log });
-  return sendWithToken(tokens, sendPlain);
+  return sendWithToken(tokens);
 }
 
-function sendWithHeader(key: string, name: string, text: string): SendRequest {
+function createHeaderSender(key: string, name: string, text: string): SendRequest {
   if (!HEADER_VALUE.test(text)) {
     throw new Error(`${key} must resolve to one line of printable ASCII`);
   }
   const value = new Secret(text);
-  return (replica, { method, target, headers, body }, limits) =>
-    sendUpstream(
-      replica.pool,
-      {
-        method,
-        path: replica.prefix + target,
-        headers: { ...headers, [name]: value.reveal() },
-        body,
-      },
-      limits,
-    );
+  return (replica, request, limits) =>
+    sendWithHeader(replica, request, limits, name, value.reveal());
 }

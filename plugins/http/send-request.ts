@@ -28,3 +28,16 @@ export const sendPlain: SendRequest = (replica, { method, target, headers, body 
     limits,
   );
 };
+
+/** With one header more. */
+export function sendWithHeader(
+  replica: Replica,
+  { method, target, headers, body }: ProviderRequest,
+  limits: UpstreamLimits,
+  name: string,
+  value: string,
+): Promise<Outcome> {
+  const path = replica.prefix + target;
+  const request = { method, path, headers: { ...headers, [name]: value }, body };
+  return sendUpstream(replica.pool, request, limits);
+}

@@ -3,11 +3,13 @@ import {
   type Cancellation,
   isBodyStream,
   isProviderFailure,
+  type Outcome,
   ProviderFailure,
 } from '../../core/contract/index.js';
 import { createAbortFailure } from '../shared/failures.js';
-import type { ProviderRequest, SendRequest } from './send-request.js';
+import { type ProviderRequest, type SendRequest, sendWithHeader } from './send-request.js';
 import type { AccessToken, TokenSource } from './token-source.js';
+import type { UpstreamLimits } from './upstream-request.js';
 
 /**
  * Sends requests with a token. The call whose token the provider rejects is sent once more with a new one,
@@ -15,23 +17,42 @@ import type { AccessToken, TokenSource } from './token-source.js';
  */
 export function sendWithToken(
   tokens: Pick<TokenSource, 'current' | 'renew' | 'drop'>,
-  send: SendRequest,
 ): SendRequest {
-  return async (replica, request, limits) => {
-    const renew = () => rejectOnAbort(tokens.renew(), limits.signal);
-    const token = tokens.current() ?? (await renew());
-    const outcome = await send(replica, addToken(request, token), limits);
-    const isRepeated = outcome.status === 401 && tokens.drop(token) && !isStream(request.body);
-    if (!isRepeated) return { ...outcome, secrets: token.secrets };
-    if (outcome.body instanceof Readable) outcome.body.destroy();
-    const next = await renew();
-    return { ...(await send(replica, addToken(request, next), limits)), secrets: next.secrets };
+  const renew = (limits: UpstreamLimits) => rejectOnAbort(tokens.renew(), limits.signal);
+
+  const sendAgain = async (...[replica, request, limits]: Parameters<SendRequest>) => {
+    const token = await renew(limits);
+    return addSecrets(await sendToken(token, replica, request, limits), token);
+  };
+
+  const sendFirst = (token: AccessToken, ...given: Parameters<SendRequest>) =>
+    sendToken(token, ...given).then((outcome) => {
+      // Most calls end here, so that a token costs them no more than a promise.
+      if (outcome.status !== 401) return addSecrets(outcome, token);
+      const [, { body }] = given;
+      if (!tokens.drop(token) || isStream(body)) return addSecrets(outcome, token);
+      if (outcome.body instanceof Readable) outcome.body.destroy();
+      return sendAgain(...given);
+    });
+
+  return (replica, request, limits) => {
+    const token = tokens.current();
+    if (token !== null) return sendFirst(token, replica, request, limits);
+    return renew(limits).then((issued) => sendFirst(issued, replica, request, limits));
   };
 }
 
-function addToken(request: ProviderRequest, { value }: AccessToken): ProviderRequest {
-  const headers = { ...request.headers, authorization: `Bearer ${value.reveal()}` };
-  return { ...request, headers };
+function sendToken(
+  { value }: AccessToken,
+  ...[replica, request, limits]: Parameters<SendRequest>
+): Promise<Outcome> {
+  const text = `Bearer ${value.reveal()}`;
+  return sendWithHeader(replica, request, limits, 'authorization', text);
+}
+
+/** Changes the outcome, which nothing else has yet: a copy would cost each call. */
+function addSecrets(outcome: Outcome, { secrets }: AccessToken): Outcome {
+  return Object.assign(outcome, { secrets });
 }
 
 function isStream(body: ProviderRequest['body']): boolean {
