@@ -1,5 +1,5 @@
 import type { Authenticator } from '../contract/index.js';
-import { explainReservedHeader, isHeaderName } from '../lib/credential-header.js';
+import { explainReservedHeader, isHeaderName } from '../lib/secrets/credential-header.js';
 
 interface Declaration {
   readonly reads: readonly string[];

@@ -1,4 +1,4 @@
-import { explainReservedHeader, isHeaderName } from '../lib/credential-header.js';
+import { explainReservedHeader, isHeaderName } from '../lib/secrets/credential-header.js';
 import type { SettingKind } from './setting-kind.js';
 
 /** Headers of their own form: credentials with a scheme, and cookies. */

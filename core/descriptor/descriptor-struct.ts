@@ -2,7 +2,6 @@ import {
   array,
   boolean,
   define,
-  dynamic,
   enums,
   type Infer,
   literal,
@@ -17,7 +16,6 @@ import {
   filledIn,
   named,
   optionally,
-  when,
   withDefault,
 } from '../contract/described.js';
 import { ACTOR_KINDS, type ActorKind } from '../contract/index.js';
@@ -33,6 +31,7 @@ import { HEADER_NAME } from '../lib/header-names.js';
 import { isTrustworthyOrigin } from '../lib/web-origin.js';
 import { DEFAULT_EXPOSED, MODULE_REDIRECTS, RESPONSE_MODES } from './expose-headers.js';
 import { BUILTIN_UI, capability, DIGEST, digest, moduleName } from './identifiers.js';
+import { manifestSource } from './manifest-source.js';
 import { mountList } from './mounts.js';
 
 /** The bounds detect a wrong unit (seconds for milliseconds, MiB for bytes); they are not a policy. */
@@ -51,53 +50,6 @@ const ONE_TEBIBYTE = 1_099_511_627_776;
 const ONE_MILLION = 1_000_000;
 /** More sockets than one process can hold. */
 const MANY = 100_000;
-
-const manifestUrl = described(
-  define<string>('an http or https URL without credentials', isManifestUrl),
-  {
-    type: 'string',
-    pattern: '^[hH][tT][tT][pP][sS]?://[^/?#@\\\\\\s]+(?:[/?#][^\\s]*)?$',
-  },
-);
-
-const manifestPath = matching('a path that is not empty and has no NUL character', /^[^\0]+$/);
-
-const notManifestSource = define<string>(
-  "a path, or a mapping with one of 'inline', 'url' and 'from'",
-  () => false,
-);
-
-const manifestMapping = described(
-  refine(
-    object({
-      inline: optionally(unknown(), {
-        $ref: 'manifest.schema.json',
-        description: 'The manifest itself.',
-      }),
-      url: optionally(manifestUrl, { description: 'URL of a manifest in JSON or YAML.' }),
-      from: optionally(enums(['provider']), { description: 'Requested from the provider.' }),
-    }),
-    "exactly one of 'inline', 'url' and 'from'",
-    (value) => Object.keys(value).length === 1,
-  ),
-  { minProperties: 1, maxProperties: 1 },
-);
-
-interface ManifestMapping {
-  readonly inline?: unknown;
-  readonly url?: string;
-  readonly from?: 'provider';
-}
-
-/** A dynamic struct, since a union could not report which key of the mapping is wrong. */
-const manifestSource = described(
-  dynamic<string | ManifestMapping>((value): AnyStruct => {
-    if (typeof value === 'string') return manifestPath;
-    const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isMapping ? manifestMapping : notManifestSource;
-  }),
-  when({ type: 'string' }, manifestPath, manifestMapping),
-);
 
 /** They count for a module that is not there too: a caller does not learn which modules exist. */
 export const DEFAULT_CALLERS: ActorKind[] = ['service', 'system'];
@@ -430,11 +382,4 @@ function bytes(fallback: number, bounds: Bounds, description: string) {
 
 function amount(fallback: number, bounds: Bounds, description: string) {
   return withDefault(numberBetween(...bounds), fallback, { description });
-}
-
-function isManifestUrl(value: unknown): boolean {
-  if (typeof value !== 'string' || !/^https?:\/\//i.test(value)) return false;
-  if (!URL.canParse(value)) return false;
-  const { username, password } = new URL(value);
-  return username === '' && password === '';
 }

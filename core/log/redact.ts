@@ -1,4 +1,4 @@
-import { isSensitiveName } from '../lib/sensitive-names.js';
+import { isSensitiveName } from '../lib/secrets/sensitive-names.js';
 
 type Fields = Record<string, unknown>;
 

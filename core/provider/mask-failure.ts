@@ -1,5 +1,5 @@
 import { isProviderFailure, ProviderFailure, type Secret } from '../contract/index.js';
-import { maskSecrets } from '../lib/mask-secrets.js';
+import { maskSecrets } from '../lib/secrets/mask-secrets.js';
 
 /**
  * The failure without the credentials that the host sends to the provider: a provider can repeat them in a header,

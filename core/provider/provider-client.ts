@@ -22,6 +22,7 @@ import { type EndpointBase, parseEndpointBase } from './endpoint-base.js';
 import { EndpointPool } from './endpoint-pool.js';
 import { startHealthChecks } from './health-checks.js';
 import type { LoadShedder } from './load-shedding.js';
+import { OpenDeadlines } from './open-deadlines.js';
 import { type HostEnd, type OpenStream, OpenStreams } from './open-streams.js';
 import { isPassedOn } from './outcome.js';
 import type { ParseResponse, ProviderAnswer, ProviderCall, Upload } from './provider-call.js';
@@ -370,32 +371,4 @@ function createEndpoints(
     const base = url === undefined ? null : parseEndpointBase(url);
     return new Endpoint({ id, weight, name: id, base, breaker, log });
   });
-}
-
-/**
- * The deadlines of the calls in progress. Not a Set: a Set makes a new table for every so many calls, and
- * all that the old tables refer to outlives dozens of collections (50 % more memory under load).
- */
-class OpenDeadlines {
-  readonly #all: Deadline[] = [];
-
-  get size(): number {
-    return this.#all.length;
-  }
-
-  add(deadline: Deadline): void {
-    deadline.index = this.#all.push(deadline) - 1;
-  }
-
-  /** @param deadline one that was added, and not deleted since */
-  delete(deadline: Deadline): void {
-    const last = this.#all.pop();
-    if (last === undefined || last === deadline) return;
-    this.#all[deadline.index] = last;
-    last.index = deadline.index;
-  }
-
-  cut(): void {
-    for (const deadline of [...this.#all]) deadline.cut();
-  }
 }

@@ -1,4 +1,4 @@
-import { parseStrictJson } from '../lib/json-structure.js';
+import { parseStrictJson } from '../lib/json/json-structure.js';
 import type { CompiledSchema } from './compile-schema.js';
 import { formatPointer } from './json-pointer.js';
 import {

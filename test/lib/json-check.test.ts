@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { findInvalidJson } from '../../core/lib/json-check.js';
+import { findInvalidJson } from '../../core/lib/json/json-check.js';
 
 function isJson(bytes: Buffer): boolean {
   return findInvalidJson([bytes], bytes.length) === null;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { measureJson } from '../../core/lib/json-check.js';
-import { sliceMembers } from '../../core/lib/json-structure.js';
+import { measureJson } from '../../core/lib/json/json-check.js';
+import { sliceMembers } from '../../core/lib/json/json-structure.js';
 
 const measureDepth = (json: Uint8Array) => measureJson(json).depth;
 

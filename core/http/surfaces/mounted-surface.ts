@@ -40,6 +40,7 @@ import { readVersion } from '../../version.js';
 import { HostActors } from './host-actors.js';
 import { type InProcessServer, requestInProcess } from './in-process-request.js';
 import { readSurfaceError } from './read-surface-error.js';
+import { type PlaceLimits, type Pool, SurfacePlaces } from './surface-places.js';
 import { createSurfaceRecords } from './surface-records.js';
 
 /** What the host gives to its surfaces. */
@@ -58,18 +59,11 @@ export interface SurfaceServices {
   readonly limits?: SurfaceLimits;
 }
 
-/** `head`: requests whose actor the surface looks for. */
-type Pool = 'head' | 'anonymous' | 'actor';
-
-interface SurfaceLimits {
+interface SurfaceLimits extends PlaceLimits {
   /** Of `open`. Milliseconds. */
   readonly openMs: number;
   /** Afterwards the host responds instead of a surface that hangs. Milliseconds. */
   readonly responseMs: number;
-  /** Requests without a response at once, of those with an actor and of those without one. */
-  readonly calls: number;
-  /** The same of one network, without an actor. */
-  readonly callsOfNetwork: number;
 }
 
 /** What the host learns of a request to a surface while the surface handles it. */
@@ -121,9 +115,7 @@ export class MountedSurface {
   #surface: Surface | null = null;
   #reason: string | null = 'it is not open yet';
   readonly #limits: SurfaceLimits;
-  readonly #calls: Record<Pool, number> = { head: 0, anonymous: 0, actor: 0 };
-  /** Of the pool `anonymous`. */
-  readonly #callsByNetwork = new Map<string, number>();
+  readonly #places: SurfacePlaces;
 
   constructor(
     { factory, plugin, isShipped }: FoundSurface,
@@ -141,6 +133,7 @@ export class MountedSurface {
     this.#choice = choice;
     this.#services = services;
     this.#limits = services.limits ?? DEFAULT_LIMITS;
+    this.#places = new SurfacePlaces(this.#limits);
     // As for shipped plugins: an owner would cost time per request of the whole host in Node.js 20.
     this.#owner = isShipped ? null : new UncaughtErrors(this.log, 'uncaught error in surface code');
     this.#scope = new ModuleScope(this.log, this.#owner);
@@ -248,7 +241,7 @@ export class MountedSurface {
     const surface = this.#surface;
     if (surface === null) throw createUnavailable('the surface failed to open');
     const { responseMs } = this.#limits;
-    const leave = this.#enter(pool, call.network);
+    const leave = this.#places.take(pool, call.network);
     this.#requests.set(call, known);
     this.#running.set(call.requestId, known);
     let answer: Promise<T> | null = null;
@@ -264,28 +257,6 @@ export class MountedSurface {
       leave();
       this.#running.delete(call.requestId);
     }
-  }
-
-  /**
-   * Takes a place in a pool: clients without an actor take none of those of the others.
-   * @returns gives it back.
-   * @throws HostError 503.
-   */
-  #enter(pool: Pool, network: string): () => void {
-    const { calls, callsOfNetwork } = this.#limits;
-    const isShared = pool === 'anonymous';
-    const ofNetwork = isShared ? (this.#callsByNetwork.get(network) ?? 0) : 0;
-    if (this.#calls[pool] >= calls || ofNetwork >= callsOfNetwork) {
-      throw createUnavailable('the surface has too many requests');
-    }
-    this.#calls[pool] += 1;
-    if (isShared) this.#callsByNetwork.set(network, ofNetwork + 1);
-    return () => {
-      this.#calls[pool] -= 1;
-      const left = (this.#callsByNetwork.get(network) ?? 0) - 1;
-      if (isShared && left > 0) this.#callsByNetwork.set(network, left);
-      else if (isShared) this.#callsByNetwork.delete(network);
-    };
   }
 
   /** @returns removes it again. */

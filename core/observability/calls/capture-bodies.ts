@@ -1,6 +1,6 @@
 import { joinBody, type Outcome } from '../../contract/index.js';
-import { maskSecrets } from '../../lib/mask-secrets.js';
-import { isSensitiveName } from '../../lib/sensitive-names.js';
+import { maskSecrets } from '../../lib/secrets/mask-secrets.js';
+import { isSensitiveName } from '../../lib/secrets/sensitive-names.js';
 import type { CallBodies } from '../../operations/request.js';
 import type { CapturedBodies } from '../../operations/status/call-record.js';
 

@@ -1,7 +1,7 @@
 import type { ActionInputField, AdminAction, FieldType } from '../../contract/index.js';
 import { isPrintableKey, MAX_DIAGNOSTICS } from '../../document/diagnostic.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
-import { findRepeatedMember } from '../../lib/json-structure.js';
+import { findRepeatedMember } from '../../lib/json/json-structure.js';
 import { isDay } from '../../lib/parse-time.js';
 
 // RFC 3339 5.6 and 5.7 with leap seconds. isTimestamp checks that the day exists.

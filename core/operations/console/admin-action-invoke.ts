@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AdminAction } from '../../contract/index.js';
 import { injectable } from '../../injection.js';
-import { sliceMembers } from '../../lib/json-structure.js';
+import { sliceMembers } from '../../lib/json/json-structure.js';
 import type { Store } from '../../store/store.js';
 import { readResponseBytes } from '../forward/provider-response.js';
 import { STORE } from '../injection-tokens.js';

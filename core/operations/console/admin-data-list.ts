@@ -1,6 +1,6 @@
 import { type AdminEntity, ProviderFailure } from '../../contract/index.js';
 import { injectable } from '../../injection.js';
-import { sliceMembers } from '../../lib/json-structure.js';
+import { sliceMembers } from '../../lib/json/json-structure.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import { readResponseBytes } from '../forward/provider-response.js';
 import type { BridgeCall, BridgeOperation } from './bridge-operation.js';

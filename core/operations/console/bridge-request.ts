@@ -3,7 +3,7 @@ import type { AnyStruct } from '../../contract/described.js';
 import { isPrintableKey, MAX_DIAGNOSTICS, type Violation } from '../../document/diagnostic.js';
 import { validateStruct } from '../../document/validate.js';
 import { HostError } from '../../errors.js';
-import { measureJson } from '../../lib/json-check.js';
+import { measureJson } from '../../lib/json/json-check.js';
 import { readMember } from '../../lib/read-member.js';
 import { assertJson } from '../forward/body-policy.js';
 import { type BridgeOperationName, type BridgePayload, PAYLOADS } from './bridge-payload.js';

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { BodyRule, Method } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
-import { isJsonMediaType } from '../../lib/json-bytes.js';
-import { findInvalidJson } from '../../lib/json-check.js';
+import { isJsonMediaType } from '../../lib/json/json-bytes.js';
+import { findInvalidJson } from '../../lib/json/json-check.js';
 import { isListedType } from '../../lib/media-type.js';
 import type { ByteRules } from '../../manifest/byte-rules.js';
 import type { CallerRequest } from '../request.js';

@@ -1,6 +1,6 @@
 import { type Method, ProviderFailure, type Secret } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
-import { maskSecrets } from '../../lib/mask-secrets.js';
+import { maskSecrets } from '../../lib/secrets/mask-secrets.js';
 import type { RouteSchemas } from '../../modules/route-schemas.js';
 import { maskFailure } from '../../provider/mask-failure.js';
 import type { OpenStream } from '../../provider/open-streams.js';

@@ -2,7 +2,7 @@ import type { FailureCode, ProviderFailure } from '../../contract/index.js';
 import { describeOwner, type Owner } from '../../descriptor/owner.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
 import { describeFailure } from '../../lib/failure-detail.js';
-import { maskSecrets } from '../../lib/mask-secrets.js';
+import { maskSecrets } from '../../lib/secrets/mask-secrets.js';
 import type { LiveModule } from '../../modules/live-module.js';
 import { type CheckedOutcome, isPassedOn, type ProviderStatus } from '../../provider/outcome.js';
 import { RejectedCall } from '../../provider/rejected-call.js';

@@ -1,6 +1,6 @@
 import { type Outcome, ProviderFailure } from '../../contract/index.js';
-import { isJsonMediaType } from '../../lib/json-bytes.js';
-import { findInvalidJson, type InvalidJson } from '../../lib/json-check.js';
+import { isJsonMediaType } from '../../lib/json/json-bytes.js';
+import { findInvalidJson, type InvalidJson } from '../../lib/json/json-check.js';
 import { type CheckedOutcome, ProviderStatus } from '../../provider/outcome.js';
 
 const NULL: readonly Uint8Array[] = [Buffer.from('null')];

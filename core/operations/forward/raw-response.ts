@@ -1,4 +1,4 @@
-import { isJsonMediaType } from '../../lib/json-bytes.js';
+import { isJsonMediaType } from '../../lib/json/json-bytes.js';
 import { type CheckedOutcome, ProviderStatus, readLength } from '../../provider/outcome.js';
 import { BODILESS } from '../reply.js';
 import {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { ErrorDetail } from '../../errors.js';
-import { parseJson } from '../../lib/json-bytes.js';
+import { parseJson } from '../../lib/json/json-bytes.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import { isJsonResponse } from './provider-response.js';
 

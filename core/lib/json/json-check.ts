@@ -33,7 +33,7 @@ const PAGE_BYTES = 65_536;
 const KEPT_BYTES = 4 * 1024 * 1024;
 
 const module = new WebAssembly.Module(
-  readFileSync(new URL('./wasm/json-check.wasm', import.meta.url)),
+  readFileSync(new URL('../wasm/json-check.wasm', import.meta.url)),
 );
 const kept = createChecker();
 

@@ -5,7 +5,7 @@ import {
   HOP_BY_HOP,
   normalizeHeaderName,
   SET_BY_HOST,
-} from './header-names.js';
+} from '../header-names.js';
 
 /** Framing, routing and hop-by-hop headers, and those that the host forwards or sets with its own meaning. */
 const RESERVED: ReadonlySet<string> = new Set([
