@@ -66,6 +66,7 @@ for word in "\${COMPREPLY[@]}"; do echo "$word"; done`,
       'plugin',
       'surface',
       'authenticator',
+      'signer',
     ]);
     expect(await complete('new', 'module', 'x', '--kind', 'h')).to.deep.equal(['http']);
     expect(await complete('wait', '')).to.deep.equal([]);

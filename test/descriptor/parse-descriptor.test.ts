@@ -25,6 +25,14 @@ const STREAM_LIMITS = {
   bytes: { request: 1_073_741_824, response: 1_073_741_824 },
   body_idle_ms: 30_000,
   body_min_bytes_s: 1024,
+  stream: {
+    idle_ms: 60_000,
+    max_ms: 3_600_000,
+    per_actor: 10,
+    total: 1024,
+    event_bytes: 262_144,
+    heartbeat_ms: 15_000,
+  },
 };
 
 describe('parseDescriptor', () => {

@@ -115,7 +115,7 @@ describe('the commands of the pages', function () {
     const [section = ''] = /^## Before the first release\n[\s\S]*?(?=^## )/m.exec(page) ?? [];
     expect(section).to.include('npm pack');
     const templates = readdirSync(TEMPLATES).filter((name) => name.endsWith('-template'));
-    expect(templates).to.have.length(3);
+    expect(templates).to.have.length(4);
     for (const template of templates) {
       const what = template.replace('-template', '');
       await run(place.path, `npx modgate new ${what} acme-${what}`);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -55,6 +55,9 @@ for (const page of PAGES) {
 
     before(() => {
       folder = mkdtempSync(join(tmpdir(), 'modgate-docs-'));
+      // What the descriptors of the pages refer to.
+      mkdirSync(join(folder, 'keys'));
+      writeFileSync(join(folder, 'keys/billing.jwk.json'), '{}');
     });
 
     after(() => rmSync(folder, { recursive: true }));
@@ -69,7 +72,7 @@ for (const page of PAGES) {
         expect(block.file).to.match(/^modules\.d\//);
         const file = join(folder, 'module.yaml');
         writeFileSync(file, block.text);
-        const { code, stdout } = await runModgate(['check', file]);
+        const { code, stdout } = await runModgate(['check', file], { CRM_CLIENT_SECRET: 'x' });
         expect(code, stdout).to.equal(0);
       });
     }

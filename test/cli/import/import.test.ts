@@ -181,7 +181,10 @@ describe('modgate import openapi', () => {
 
   it('reports a document that cannot be read in one line', async () => {
     const expectations: readonly [text: string, message: RegExp][] = [
-      ['{"openapi": "2.0"}', /OpenAPI 2\.0 is not supported: use OpenAPI 3\.0 or 3\.1\n$/],
+      [
+        '{"openapi": "2.0"}',
+        /OpenAPI 2\.0 is not supported: use Swagger 2\.0, OpenAPI 3\.0 or 3\.1\n$/,
+      ],
       ['{"openapi": ', /shop\.json is not valid JSON\n$/],
       ['openapi: 3.1.0\na: [b\nc: d\n', /shop\.json is not valid YAML: see line \d+\n$/],
     ];
