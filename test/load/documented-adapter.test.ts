@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { ADAPTER_CLAUSES } from '../../core/testkit/adapter-clauses.js';
 import { AUTHENTICATION } from '../../core/testkit/clauses/authentication.js';
+import { SIGNING } from '../../core/testkit/clauses/signing.js';
 import { SURFACE_CLAUSES } from '../../core/testkit/clauses/surfaces.js';
 import {
   type AuthorFolder,
@@ -127,7 +128,7 @@ describe(PAGES.join(', '), function () {
   it('lists every clause, and no other', () => {
     const rows = readFileSync(CLAUSES, 'utf8').matchAll(/^\| `([a-z-]+\.[a-z-]+)` \| (.+) \|$/gm);
     const listed = [...rows].map(([, id, title]) => `${id}: ${title}`);
-    const clauses = [...ADAPTER_CLAUSES, ...AUTHENTICATION, ...SURFACE_CLAUSES];
+    const clauses = [...ADAPTER_CLAUSES, ...AUTHENTICATION, ...SURFACE_CLAUSES, ...SIGNING];
     expect(listed).to.deep.equal(clauses.map(({ id, title }) => `${id}: ${title}`));
   });
 });
