@@ -57,10 +57,17 @@ const FIRST = listCallMembers<keyof CallFields>(({ isLogged }) => isLogged).filt
   (name) => name in CALL_MEMBERS && !LAST.includes(name),
 );
 
+/** Copied for each line: V8 keeps copies of what `JSON.parse` made as structures, not as hash tables. */
+const EMPTY_LINE: Record<string, unknown> = JSON.parse(
+  JSON.stringify(
+    Object.fromEntries([...FIRST, 'bytes_in', 'bytes_out', ...LAST].map((name) => [name, null])),
+  ),
+);
+
 /** The logged members of the call, and those of its rejection that say something. */
 function createLine(ended: CompletedRequest): Record<string, unknown> {
   const call = keepCall(ended);
-  const line: Record<string, unknown> = {};
+  const line = { ...EMPTY_LINE };
   for (const name of FIRST) line[name] = call[name];
   line['bytes_in'] = ended.facts.bytesIn;
   line['bytes_out'] = ended.bytesOut;
