@@ -1,5 +1,6 @@
 import { CALL_MEMBERS, type CallFields, listCallMembers } from '../contract/call-record.js';
 import type { Log } from '../contract/index.js';
+import { createFixedShape } from '../lib/fixed-shape.js';
 import { TokenBuckets } from '../lib/token-buckets.js';
 import { ShownText } from '../log/redact.js';
 import { keepCall } from '../observability/calls/kept-call.js';
@@ -57,11 +58,8 @@ const FIRST = listCallMembers<keyof CallFields>(({ isLogged }) => isLogged).filt
   (name) => name in CALL_MEMBERS && !LAST.includes(name),
 );
 
-/** Copied for each line: V8 keeps copies of what `JSON.parse` made as structures, not as hash tables. */
-const EMPTY_LINE: Record<string, unknown> = JSON.parse(
-  JSON.stringify(
-    Object.fromEntries([...FIRST, 'bytes_in', 'bytes_out', ...LAST].map((name) => [name, null])),
-  ),
+const EMPTY_LINE: Record<string, unknown> = createFixedShape(
+  Object.fromEntries([...FIRST, 'bytes_in', 'bytes_out', ...LAST].map((name) => [name, null])),
 );
 
 /** The logged members of the call, and those of its rejection that say something. */

@@ -5,6 +5,7 @@ import {
   STREAM_MEMBERS,
   type StreamFields,
 } from '../../contract/call-record.js';
+import { createFixedShape } from '../../lib/fixed-shape.js';
 import type { RecordedCall } from '../../operations/status/call-record.js';
 import { type CompletedRequest, roundMs, roundMsOrNull } from '../completed-request.js';
 
@@ -27,14 +28,14 @@ export const NO_STREAM = Object.fromEntries(
 ) as unknown as StreamFields;
 
 /** Every call is a copy of it, so that all have one shape and the order of the declaration. */
-const EMPTY = {
+const EMPTY = createFixedShape({
   ...Object.fromEntries(Object.keys(CALL_MEMBERS).map((name) => [name, null])),
   ...NO_STREAM,
   surface: null,
   mount: null,
   rejection: null,
   scopes: null,
-} as unknown as KeptCall;
+}) as unknown as KeptCall;
 
 /** Only calls of modules, and whatever the host rejected, are recorded. */
 export function isRecorded({ facts, rejection }: CompletedRequest): boolean {
