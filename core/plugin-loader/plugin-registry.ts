@@ -15,6 +15,7 @@ import {
   listWatchedFolders,
   SHIPPED_PLUGINS,
 } from './find-plugins.js';
+import type { PluginExports } from './import-plugin.js';
 import { PluginEntry, type PluginTrust, readStamp } from './plugin-entry.js';
 import { PluginError } from './plugin-error.js';
 import { isRejected } from './plugin-manifest.js';
@@ -63,6 +64,22 @@ export interface PluginRegistry extends AdapterSource {
 
 export interface PluginOptions extends Partial<PluginTrust> {}
 
+type ExportName = keyof PluginExports;
+
+type Exported<K extends ExportName> =
+  PluginExports[K] extends ReadonlyMap<string, infer Value> ? Value : never;
+
+/** The plugins that declare each name. */
+type PluginIndex = Readonly<Record<ExportName, ReadonlyMap<string, PluginEntry>>>;
+
+/** What messages call an export, and the member of `plugin.json` that lists its names. */
+const EXPORTS = {
+  adapters: { what: 'kind of provider', declared: 'kinds' },
+  authenticators: { what: 'authenticator', declared: 'authenticators' },
+  surfaces: { what: 'surface', declared: 'surfaces' },
+  signers: { what: 'signer', declared: 'signers' },
+} as const satisfies Record<ExportName, { what: string; declared: string }>;
+
 const SILENT_LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
@@ -91,10 +108,7 @@ class Registry implements PluginRegistry {
   readonly #trust: PluginTrust;
   #entries: readonly PluginEntry[] = [];
   #clashes: ReadonlyMap<PluginEntry, PluginError> = new Map();
-  #byKind: ReadonlyMap<string, PluginEntry> = new Map();
-  #byAuthenticator: ReadonlyMap<string, PluginEntry> = new Map();
-  #bySurface: ReadonlyMap<string, PluginEntry> = new Map();
-  #bySigner: ReadonlyMap<string, PluginEntry> = new Map();
+  #byName: PluginIndex = indexEntries([]);
   #refreshing: Promise<boolean> | null = null;
 
   constructor(sources: readonly PluginSource[], trust: PluginTrust) {
@@ -103,55 +117,36 @@ class Registry implements PluginRegistry {
   }
 
   kinds(): readonly string[] {
-    return [...this.#byKind.keys()];
+    return [...this.#byName.adapters.keys()];
   }
 
   authenticators(): readonly string[] {
-    return [...this.#byAuthenticator.keys()];
-  }
-
-  async adapter(kind: string): Promise<ProviderAdapter> {
-    const entry = this.#byKind.get(kind);
-    if (entry === undefined) throw this.#createUnknownError('kind of provider', kind, this.kinds());
-    const adapter = (await this.#load(entry)).adapters.get(kind);
-    if (adapter !== undefined) return adapter;
-    throw this.#createUnknownError('kind of provider', kind, entry.read.kinds);
-  }
-
-  async authenticator(name: string): Promise<AuthenticatorFactory> {
-    const entry = this.#byAuthenticator.get(name);
-    if (entry === undefined) {
-      throw this.#createUnknownError('authenticator', name, this.authenticators());
-    }
-    const factory = (await this.#load(entry)).authenticators.get(name);
-    if (factory !== undefined) return factory;
-    throw this.#createUnknownError('authenticator', name, entry.read.authenticators);
+    return [...this.#byName.authenticators.keys()];
   }
 
   surfaces(): readonly string[] {
-    return [...this.#bySurface.keys()];
-  }
-
-  async surface(name: string): Promise<FoundSurface> {
-    const entry = this.#bySurface.get(name);
-    if (entry === undefined) throw this.#createUnknownError('surface', name, this.surfaces());
-    const factory = (await this.#load(entry)).surfaces.get(name);
-    if (factory === undefined) {
-      throw this.#createUnknownError('surface', name, entry.read.surfaces);
-    }
-    return { factory, plugin: entry.read.name, isShipped: entry.read.origin === 'shipped' };
+    return [...this.#byName.surfaces.keys()];
   }
 
   signers(): readonly string[] {
-    return [...this.#bySigner.keys()];
+    return [...this.#byName.signers.keys()];
+  }
+
+  async adapter(kind: string): Promise<ProviderAdapter> {
+    return (await this.#find('adapters', kind)).found;
+  }
+
+  async authenticator(name: string): Promise<AuthenticatorFactory> {
+    return (await this.#find('authenticators', name)).found;
+  }
+
+  async surface(name: string): Promise<FoundSurface> {
+    const { found: factory, entry } = await this.#find('surfaces', name);
+    return { factory, plugin: entry.read.name, isShipped: entry.read.origin === 'shipped' };
   }
 
   async signer(name: string): Promise<SignerFactory> {
-    const entry = this.#bySigner.get(name);
-    if (entry === undefined) throw this.#createUnknownError('signer', name, this.signers());
-    const factory = (await this.#load(entry)).signers.get(name);
-    if (factory !== undefined) return factory;
-    throw this.#createUnknownError('signer', name, entry.read.signers);
+    return (await this.#find('signers', name)).found;
   }
 
   list(): readonly PluginStatus[] {
@@ -222,14 +217,22 @@ class Registry implements PluginRegistry {
     this.#clashes = findClashes([...imported, ...others]);
     const usable = entries.filter((entry) => !this.#isRejected(entry));
     const rejected = entries.filter((entry) => this.#isRejected(entry));
-    this.#byKind = indexBy([...usable, ...rejected], ({ read }) => read.kinds);
-    this.#byAuthenticator = indexBy([...usable, ...rejected], ({ read }) => read.authenticators);
-    this.#bySurface = indexBy([...usable, ...rejected], ({ read }) => read.surfaces);
-    this.#bySigner = indexBy([...usable, ...rejected], ({ read }) => read.signers);
+    this.#byName = indexEntries([...usable, ...rejected]);
   }
 
   #isRejected(entry: PluginEntry): boolean {
     return isRejected(entry.read) || this.#clashes.has(entry);
+  }
+
+  /** Imports the plugin on first use. */
+  async #find<K extends ExportName>(exported: K, name: string) {
+    const { what, declared } = EXPORTS[exported];
+    const index = this.#byName[exported];
+    const entry = index.get(name);
+    if (entry === undefined) throw this.#createUnknownError(what, name, [...index.keys()]);
+    const found = (await this.#load(entry))[exported].get(name) as Exported<K> | undefined;
+    if (found === undefined) throw this.#createUnknownError(what, name, entry.read[declared]);
+    return { found, entry };
   }
 
   #load(entry: PluginEntry) {
@@ -291,6 +294,17 @@ function listClaims({ read }: PluginEntry) {
     ...read.surfaces.map(claim('surface')),
     ...read.signers.map(claim('signer')),
   ];
+}
+
+function indexEntries(entries: readonly PluginEntry[]): PluginIndex {
+  const index = (exported: ExportName) =>
+    indexBy(entries, ({ read }) => read[EXPORTS[exported].declared]);
+  return {
+    adapters: index('adapters'),
+    authenticators: index('authenticators'),
+    surfaces: index('surfaces'),
+    signers: index('signers'),
+  };
 }
 
 /** A name belongs to the first usable plugin, or else to the first rejected one. */
