@@ -1,4 +1,4 @@
-// Imports the documents that it is told on stdin, one path a line, and answers one JSON line each.
+// Reads paths of documents from stdin, one per line, imports each, and writes one line of JSON for it.
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { convertDocument } from '../dist/core/cli/import/convert-document.js';

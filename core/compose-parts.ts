@@ -19,7 +19,7 @@ import {
   createEventLoopMetric,
   createStreamsMetric,
 } from './observability/metrics/process-metrics.js';
-import type { Tracing } from './observability/tracing/request-span.js';
+import { openTracing } from './observability/tracing/open-tracing.js';
 import { ActorRate } from './operations/rate-limit.js';
 import type { PluginRegistry } from './plugin-loader/plugin-registry.js';
 import { PluginWatcher } from './plugin-loader/plugin-watcher.js';
@@ -216,35 +216,4 @@ export function createObservability(
       completed.facts.span?.end(completed.status, completed.rejection);
     },
   };
-}
-
-/**
- * Exports traces to `OTEL_EXPORTER_OTLP_ENDPOINT`. Without it there are none, and the SDK, which takes
- * 100 ms to load, is not imported.
- */
-export async function openTracing(
-  environment: NodeJS.ProcessEnv,
-  version: string,
-  log: Log,
-): Promise<Tracing | null> {
-  if (!wantsTraces(environment)) return null;
-  const { createOtlpTracing } = await import('./observability/tracing/otlp-tracing.js');
-  return createOtlpTracing(readExporterVariable(environment, 'PROTOCOL'), version, log);
-}
-
-/** Whether the environment names a receiver and does not disable traces. */
-function wantsTraces(environment: NodeJS.ProcessEnv): boolean {
-  const isOff =
-    environment['OTEL_SDK_DISABLED']?.toLowerCase() === 'true' ||
-    environment['OTEL_TRACES_EXPORTER'] === 'none';
-  return !isOff && readExporterVariable(environment, 'ENDPOINT') !== undefined;
-}
-
-/** The variable for traces wins over the general one. An empty variable counts as absent. */
-function readExporterVariable(environment: NodeJS.ProcessEnv, name: string): string | undefined {
-  return (
-    environment[`OTEL_EXPORTER_OTLP_TRACES_${name}`]?.trim() ||
-    environment[`OTEL_EXPORTER_OTLP_${name}`]?.trim() ||
-    undefined
-  );
 }

@@ -62,7 +62,7 @@ export class AuthFailures {
     return admitted instanceof Promise ? admitted.then(run) : run(admitted);
   }
 
-  /** What is remembered shows no credential, not even to whoever can try all of them. */
+  /** Keyed with a random secret, so that a digest in memory does not reveal its credential. */
   #hash(network: string, text: string): string {
     return createHash('sha256').update(this.#key).update(`${network}\0${text}`).digest('base64');
   }

@@ -29,16 +29,3 @@ export function isDeeperThan(value: unknown, limit: number): boolean {
   }
   return false;
 }
-
-/** The value itself and all values within it. */
-export function countValues(value: unknown): number {
-  let count = 0;
-  const open = [value];
-  while (open.length > 0) {
-    const current = open.pop();
-    count += 1;
-    if (typeof current !== 'object' || current === null) continue;
-    for (const member of Object.values(current)) open.push(member);
-  }
-  return count;
-}

@@ -14,7 +14,7 @@ import type { WorkerHandle } from './worker-handle.js';
 
 /** The primary keeps an attempt waiting only while others are verified. Milliseconds. */
 const ADMISSION_TIMEOUT_MS = 10_000;
-/** How often a worker tells the primary that a credential is still accepted. Milliseconds. */
+/** How often a worker reports to the primary that a credential is still accepted. Milliseconds. */
 const RENEWAL_MS = ACCEPTED_MS / 10;
 
 /**

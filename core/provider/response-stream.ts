@@ -135,7 +135,7 @@ export class ResponseStream implements AbortListener {
     for (const listener of this.#listeners.splice(0)) listener(failure);
   }
 
-  /** With the status that had come, which tells breakers that the endpoint answers. */
+  /** With the status that had come, which shows breakers that the endpoint answers. */
   #translate(error: unknown): ProviderFailure {
     const { status } = this.#options;
     if (!isProviderFailure(error)) {

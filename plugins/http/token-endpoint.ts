@@ -65,7 +65,7 @@ export class TokenEndpoint {
       const lifetimeMs = seconds === undefined ? DEFAULT_LIFETIME_MS : Math.max(0, seconds * 1_000);
       return { value: new Secret(token), lifetimeMs };
     } catch (error) {
-      // The server may have changed what discovery told.
+      // The document of the discovery may have changed.
       this.#configuration = null;
       throw toTokenFailure(error);
     }

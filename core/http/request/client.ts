@@ -55,12 +55,12 @@ export class Clients {
   #findScheme(socket: object, forwarded: string | readonly string[] | undefined): Client['scheme'] {
     if (this.#publicUrl !== null) return this.#publicUrl.protocol === 'https:' ? 'https' : 'http';
     // The last one is of the proxy that is connected.
-    const told = String(forwarded ?? '')
+    const scheme = String(forwarded ?? '')
       .split(',')
       .at(-1)
       ?.trim()
       .toLowerCase();
-    if (told === 'http' || told === 'https') return told;
+    if (scheme === 'http' || scheme === 'https') return scheme;
     return (socket as Partial<TLSSocket>).encrypted === true ? 'https' : 'http';
   }
 

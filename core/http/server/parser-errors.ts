@@ -62,7 +62,7 @@ export function answerParserError(
   });
 }
 
-/** Node reports a request that takes too long once, and goes on with it. */
+/** Node reports a request that takes too long only once, and then continues with it. */
 function isStreaming(socket: Duplex): boolean {
   const current = findCurrent(socket);
   return current !== null && findInterruptible(current.req)?.isStreaming === true;

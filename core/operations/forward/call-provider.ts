@@ -19,10 +19,10 @@ import type {
 } from '../../provider/provider-call.js';
 import { Authorization } from '../authorization.js';
 import type { CallBodies, CallerRequest, ModuleTarget, RequestFacts } from '../request.js';
+import { createClientHeaders } from './called-address.js';
 import { createProviderHeaders, type ProviderHeaderInput } from './headers-to-provider.js';
 import { identifyCaller } from './identify-caller.js';
 import { createFailureError, createStatusError } from './provider-error.js';
-import { createClientHeaders } from './told-address.js';
 
 const NO_HEADERS = {};
 

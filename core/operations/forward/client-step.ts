@@ -20,8 +20,8 @@ interface Addressed {
 const nameOf = ({ module, waiting }: Addressed) => module?.name ?? waiting?.module ?? 'not live';
 
 /**
- * Admits the addresses of `allow`, before credentials are read: it tells whoever guesses the name of such a module
- * that it is there.
+ * Admits the addresses of `allow`, before credentials are read. The 403 reveals that the module exists to a client
+ * that guesses its name.
  */
 export const clientStep: ReportedStep<Addressed, Addressed & Pick<ExplainedModules, 'record'>> = {
   name: 'client',

@@ -112,7 +112,7 @@ export class EventStream implements ReplyStream {
     this.#heartbeat =
       opening === null ? null : setInterval(() => this.#beat(), limits.heartbeat_ms);
     this.#longest = setTimeout(() => this.end('max_ms'), limits.max_ms);
-    // While the client reads nothing, nothing else tells that the provider or the client has gone.
+    // While the client reads nothing, only this event shows that the provider or the client has disconnected.
     source?.onEnd((failure) => {
       if (failure !== null && this.#end === null) this.#fail(failure);
     });

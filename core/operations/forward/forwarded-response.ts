@@ -6,6 +6,7 @@ import type { CheckedOutcome } from '../../provider/outcome.js';
 import type { ParseResponse } from '../../provider/provider-call.js';
 import { type CallerRequest, calledBase, type ModuleTarget } from '../request.js';
 import { createByteReader, type ForwardedBytes } from './byte-response.js';
+import { type CalledAddress, findCalledAddress } from './called-address.js';
 import { enforceOutput } from './enforce-schemas.js';
 import { createExposeHeaders, type ExposedHeaders, type ExposeHeaders } from './exposed-headers.js';
 import { readResponseData } from './provider-response.js';
@@ -13,7 +14,6 @@ import { type RawResponse, readRawResponse } from './raw-response.js';
 import { passRedirect } from './rewrite-references.js';
 import type { FoundRoute } from './route-call.js';
 import { createStreamReader, type ForwardedEvents } from './stream-response.js';
-import { findToldAddress, type ToldAddress } from './told-address.js';
 
 /** What callers get of a response of the provider. */
 export type ForwardedResponse =
@@ -53,8 +53,8 @@ export function createResponseReader(
 ): ReadResponse {
   const { module, match, target } = found;
   const { schemas, responseBytes, stream } = match.value;
-  const told = module.descriptor.forward_client ? findToldAddress(request, target) : null;
-  const { read, expose } = findReader(module, credentialHeaders, target, told);
+  const called = module.descriptor.forward_client ? findCalledAddress(request, target) : null;
+  const { read, expose } = findReader(module, credentialHeaders, target, called);
   if (responseBytes !== null) return createByteReader(found, request, read, expose);
   if (stream !== null) return createStreamReader(found, request, read, expose);
   if (!schemas?.output) return read;
@@ -70,12 +70,12 @@ function findReader(
   module: LiveModule,
   credentialHeaders: readonly string[],
   target: ModuleTarget,
-  told: ToldAddress | null,
+  called: CalledAddress | null,
 ): ModuleReader {
   if (isPlainEnvelope(module.descriptor.responses)) return PLAIN;
   // It differs between calls.
-  if (told !== null) {
-    return createModuleReader(module, credentialHeaders, calledBase(target), told);
+  if (called !== null) {
+    return createModuleReader(module, credentialHeaders, calledBase(target), called);
   }
   const byMount = readers.get(module) ?? new Map<Mount | null, ModuleReader>();
   readers.set(module, byMount);
@@ -91,10 +91,10 @@ function createModuleReader(
   { descriptor: { responses }, client }: LiveModule,
   credentialHeaders: readonly string[],
   prefix: string,
-  told: ToldAddress | null,
+  called: CalledAddress | null,
 ): ModuleReader {
   const origins = responses.origins.map((origin) => ({ origin, path: '' }));
-  const references = { bases: [...client.bases, ...origins], prefix, told };
+  const references = { bases: [...client.bases, ...origins], prefix, called };
   const expose = createExposeHeaders({ responses, references, credentialHeaders });
   if (responses.mode === 'raw') {
     const read: ReadUnchecked = (outcome, { base }, operation) => {

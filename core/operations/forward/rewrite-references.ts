@@ -1,7 +1,7 @@
 import { MODULE_REDIRECTS } from '../../descriptor/expose-headers.js';
 import type { EndpointBase } from '../../provider/endpoint-base.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
-import type { ToldAddress } from './told-address.js';
+import type { CalledAddress } from './called-address.js';
 
 /** Statuses whose `location` clients follow. */
 const FOLLOWED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -16,8 +16,8 @@ export interface ReferenceContext {
   readonly bases: readonly EndpointBase[];
   /** The base at the host that was called: `/modules/acme%2Fcrm/http`, that of a mount, or nothing for `/`. */
   readonly prefix: string;
-  /** What the provider was told of its own address; absent or `null` without `forward_client`. */
-  readonly told?: ToldAddress | null;
+  /** The address that the provider received as its own; absent or `null` without `forward_client`. */
+  readonly called?: CalledAddress | null;
 }
 
 /** Visible ASCII without the backslash, which URL parsers read as a slash. */
@@ -38,16 +38,16 @@ export function rewriteReference(reference: string, context: ReferenceContext): 
   if (absolute === null) return reference;
   if (!URL.canParse(absolute)) return null;
   const { origin, pathname, search, hash } = new URL(absolute);
-  const { told = null } = context;
-  const isTold = told !== null && origin === told.origin;
-  if (told !== null && removePrefix(pathname, told.prefix) !== null) {
-    if (isTold) return reference;
+  const { called = null } = context;
+  const isCalledOrigin = called !== null && origin === called.origin;
+  if (called !== null && removePrefix(pathname, called.prefix) !== null) {
+    if (isCalledOrigin) return reference;
     // Without a prefix, a path says nothing of the address that it belongs to.
-    const isPrefixed = told.prefix !== '' && origin === base.origin;
+    const isPrefixed = called.prefix !== '' && origin === base.origin;
     if (isPrefixed) return reference.startsWith('/') ? reference : pathname + search + hash;
   }
   const candidates =
-    isTold || origin === base.origin
+    isCalledOrigin || origin === base.origin
       ? [base]
       : context.bases.filter((other) => other.origin === origin);
   if (candidates.length === 0) return reference;
@@ -137,7 +137,7 @@ export function passRedirect(
   if (location === '' || !SAFE.test(location) || !URL.canParse(location, requested)) return null;
   const { href: absolute, origin: other } = new URL(location, requested);
   const rewritten = rewriteReference(absolute, context);
-  const leadsElsewhere = rewritten === absolute && other !== context.told?.origin;
+  const leadsElsewhere = rewritten === absolute && other !== context.called?.origin;
   const isPassed =
     rewritten !== null && allowed.includes(leadsElsewhere ? other : MODULE_REDIRECTS);
   return isPassed ? { location: rewritten } : null;

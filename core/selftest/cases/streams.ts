@@ -91,7 +91,7 @@ async function expectBound(scene: Scene): Promise<Verdict> {
   }
 }
 
-/** The host tells how many streams of the module are open. */
+/** The host reports how many streams of the module are open. */
 async function expectClosed(scene: Scene): Promise<Verdict> {
   const target = targetOf('/sse/flood', SLOW_STREAM_MODULE);
   const connection = await RawConnection.to(scene.address);

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { openTracing } from '../../../core/compose-parts.js';
+import { openTracing } from '../../../core/observability/tracing/open-tracing.js';
 import { createRequestFacts } from '../../../core/operations/request.js';
 import { headerValue } from '../../../core/selftest/raw-http.js';
 import { silent } from '../../store/backend.js';

@@ -1,6 +1,6 @@
-import { pathToDecision, query, setQuery, targetOf } from '../location.js';
+import { pathToDecision, query, targetOf } from '../location.js';
 import type { Manifest } from '../manifest.js';
-import { countOf, Empty, State } from '../ui/parts.js';
+import { countOf, Empty, FindBox, State } from '../ui/parts.js';
 import { Table } from '../ui/table.js';
 import type { TabProps } from './tab-props.js';
 
@@ -22,16 +22,7 @@ export function RoutesTab({ module, manifest }: TabProps) {
   return (
     <>
       <div class="row">
-        <label class="inline">
-          <span class="hidden">Find</span>
-          <input
-            type="search"
-            class="find"
-            placeholder="Method, path, capability or summary"
-            value={find}
-            onInput={(event) => setQuery({ find: event.currentTarget.value })}
-          />
-        </label>
+        <FindBox placeholder="Method, path, capability or summary" />
         <p class="fine" role="status">
           {rows.length === routes.length
             ? countOf(rows.length, 'route')

@@ -2,7 +2,7 @@ import { ignoredFiles, modules } from '../live.js';
 import { pathTo, query, segments, setQuery } from '../location.js';
 import type { ModuleStatus } from '../types.js';
 import { ModulesArrival } from '../ui/modules.js';
-import { countOf, Empty, Moment, PageHead, State } from '../ui/parts.js';
+import { countOf, Empty, FindBox, Moment, PageHead, State } from '../ui/parts.js';
 import { type Column, Table } from '../ui/table.js';
 import { ModulePage } from './module.js';
 
@@ -81,16 +81,7 @@ function ModuleList() {
   return (
     <>
       <PageHead title="Modules">
-        <label class="inline">
-          <span class="hidden">Find</span>
-          <input
-            type="search"
-            class="find"
-            placeholder="Name, file or reason"
-            value={find}
-            onInput={(event) => setQuery({ find: event.currentTarget.value })}
-          />
-        </label>
+        <FindBox placeholder="Name, file or reason" />
         <label class="inline">
           State{' '}
           <select

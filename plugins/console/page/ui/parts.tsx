@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type Answer, get } from '../api.js';
 import { epoch } from '../live.js';
-import { pathToDecision } from '../location.js';
+import { pathToDecision, query, setQuery } from '../location.js';
 import type { Problem } from '../types.js';
 
 /** The heading of a page. It gets the focus when the page opens, so that a screen reader reads it out. */
@@ -15,6 +15,22 @@ export function PageHead({ title, children }: { title: string; children?: Compon
       <h1 tabIndex={-1}>{title}</h1>
       {children && <div class="page-tools">{children}</div>}
     </header>
+  );
+}
+
+/** The words to find, which stand in the address of the page. */
+export function FindBox({ placeholder }: { placeholder: string }) {
+  return (
+    <label class="inline">
+      <span class="hidden">Find</span>
+      <input
+        type="search"
+        class="find"
+        placeholder={placeholder}
+        value={query.value.get('find') ?? ''}
+        onInput={(event) => setQuery({ find: event.currentTarget.value })}
+      />
+    </label>
   );
 }
 

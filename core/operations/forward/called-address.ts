@@ -1,7 +1,7 @@
 import { type CallerRequest, calledBase, type ModuleTarget } from '../request.js';
 
-/** What a provider with `forward_client` is told of the client, and of the address that was called. */
-export interface ToldAddress {
+/** The address that was called, as a provider with `forward_client` receives it. */
+export interface CalledAddress {
   /** `https://gateway.example`; `null` where no setting says it. */
   readonly origin: string | null;
   /** The part of the path that the provider does not get: `/modules/shop/http`. */
@@ -23,10 +23,10 @@ export function createClientHeaders(
   };
 }
 
-export function findToldAddress(
+export function findCalledAddress(
   { client }: Pick<CallerRequest, 'client'>,
   target: ModuleTarget,
-): ToldAddress {
+): CalledAddress {
   const host = findHost(client, target);
   const text = host === null || client === null ? '' : `${client.scheme}://${host}`;
   const origin = URL.canParse(text) ? new URL(text).origin : null;
