@@ -62,7 +62,7 @@ export async function openAccess(
   const access = await createAuthenticators(config, log, plugins);
   const { chain, issuers, hasDevTokens, roles, close } = access;
   const tls = await openTls(config, roles, log);
-  const actorRate = ActorRate.create(config.actorRate, config.actorBurst);
+  const actorRate = ActorRate.create(config.actorRate, config.actorBurst, own.rates);
   const credentialHeaders = listCredentialHeaders(chain);
   redactNames(credentialHeaders);
   const { tokenHeader, tokenBasic, publicUrl, cors } = config;
@@ -154,6 +154,7 @@ export async function openModules(
     publicOrigin: config.publicUrl,
     loadShedder: new LoadShedder(config, loopDelay),
     openStreams,
+    rates: own.rates,
     drainMs: config.drainMs,
     identity,
     log,

@@ -12,6 +12,7 @@ import type { Metrics } from './observability/metrics/metrics.js';
 import type { CallRecords } from './operations/status/call-record.js';
 import type { ModuleOverview } from './operations/status/module-overview.js';
 import type { MetricsSource } from './operations/status/read-metrics.js';
+import { LocalRates, type RateLimiters } from './provider/rate-limiter.js';
 
 /** What one process reports about itself. */
 export interface ProcessParts {
@@ -37,6 +38,8 @@ export interface HostProcess
   readonly requestLog: Log;
   /** Counts for `--auth-failures`, over all processes. */
   readonly authFailures: AuthFailures;
+  /** Makes rate limits that hold over all processes. */
+  readonly rates: RateLimiters;
   /** Why other processes make the host not ready; `null` if they do not. */
   unreadyReason(): string | null;
   /** Called once, before the process listens. */
@@ -54,6 +57,7 @@ export function createSoleProcess(config: HostConfig, log: Log): HostProcess {
       new AttemptCounts(config.authFailures),
       randomBytes(ATTEMPT_KEY_BYTES),
     ),
+    rates: new LocalRates(),
     unreadyReason: () => null,
     connect: ({ overview, calls, metrics }) => ({
       overview,

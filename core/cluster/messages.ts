@@ -2,6 +2,7 @@ import type { AttemptOutcome } from '../auth/attempt-counts.js';
 import type { OpenSurfaces } from '../compose.js';
 import type { ReadConfig } from '../config/read-config.js';
 import type { HostConfig } from '../config/settings.js';
+import type { BucketLevel, BucketLimits } from '../lib/token-buckets.js';
 import type { LastGood } from '../modules/last-good.js';
 import type { ProbationFigures, RejectedVersion } from '../modules/probation.js';
 import type { FileStatus } from '../modules/status-files.js';
@@ -57,6 +58,26 @@ interface HostMetrics {
 
 export type Subject = keyof WorkerQuery;
 
+/** Asks for tokens of a rate limit. */
+export interface RateRequest {
+  readonly id: number;
+  readonly limitId: string;
+  readonly limits: BucketLimits;
+  readonly key: string;
+  /** How many requests wait for one. */
+  readonly wanted: number;
+}
+
+export interface RateGrant {
+  /** Of the request. */
+  readonly id: number;
+  /** 0: none is left. */
+  readonly granted: number;
+  /** Whether they are more than were wanted. */
+  readonly isAhead: boolean;
+  readonly level: BucketLevel;
+}
+
 interface SharedFigures {
   /** The input digest of a version on probation. */
   readonly digest: string;
@@ -105,6 +126,7 @@ export type WorkerMessage =
       readonly credential: string;
       readonly outcome: AttemptOutcome;
     }
+  | { readonly type: 'rate'; readonly request: RateRequest }
   /** Sent last, after the drain. */
   | { readonly type: 'final-metrics'; readonly metrics: MetricsSnapshot };
 
@@ -119,6 +141,7 @@ export type PrimaryMessage =
   | { readonly type: 'lead'; readonly leads: boolean }
   /** `waitMs`: `null` where the attempt may be made. */
   | { readonly type: 'admission'; readonly id: number; readonly waitMs: number | null }
+  | { readonly type: 'rate'; readonly grant: RateGrant }
   | { readonly type: 'rescan' }
   /** `isReplaced`: other workers continue to serve, so callers must not notice the drain. */
   | { readonly type: 'drain'; readonly isReplaced: boolean }

@@ -9,6 +9,7 @@ import { RestartBackoff } from './restart-backoff.js';
 import { RetiredMetrics } from './retired-metrics.js';
 import { RollingRestart } from './rolling-restart.js';
 import { PrimaryAttempts } from './shared-attempts.js';
+import { PrimaryRates } from './shared-rates.js';
 import type { StatusLedger } from './status-ledger.js';
 import type { WorkerExit, WorkerHandle } from './worker-handle.js';
 import { WorkerPool } from './worker-pool.js';
@@ -63,6 +64,7 @@ export class Supervisor {
   readonly #rollingRestart: RollingRestart;
   readonly #backoff = new RestartBackoff();
   readonly #attempts: PrimaryAttempts;
+  readonly #rates: PrimaryRates;
   readonly #attemptKey = randomBytes(ATTEMPT_KEY_BYTES);
   #onStart: { resolve(started: Started): void; reject(error: Error): void } | null = null;
   #phase: HostPhase = 'starting';
@@ -97,6 +99,7 @@ export class Supervisor {
     // Never rejects.
     attempt: (message, from) => void this.#attempts.begin(from, message),
     'attempt-result': (message, from) => this.#attempts.settle(from, message),
+    rate: ({ request }, from) => from.send({ type: 'rate', grant: this.#rates.draw(request) }),
     'final-metrics': ({ metrics }, from) => {
       from.hasSentFinalMetrics = true;
       this.#retired.note(from.id, metrics);
@@ -110,6 +113,7 @@ export class Supervisor {
     this.#log = log;
     this.#port = settings.config.port;
     this.#attempts = new PrimaryAttempts(new AttemptCounts(settings.config.authFailures));
+    this.#rates = new PrimaryRates(count);
     this.#pool = new WorkerPool({
       log,
       // Each handler receives only messages of its own type.

@@ -103,9 +103,9 @@ export interface HostApi {
   /**
    * Counts a request that the surface answers itself against the rate of its actor (`--actor-rate`).
    * `request` counts by itself.
-   * @throws SurfaceError `rate_limited`; TypeError for an actor that the host did not make.
+   * @throws SurfaceError `rate_limited`, `unavailable`; TypeError for an actor that the host did not make.
    */
-  admit(actor: Actor): void;
+  admit(actor: Actor): Promise<void>;
   /** The modules of the whole host, with their counts, for the surface itself: not decided for an actor. */
   snapshot(): Promise<HostSnapshot>;
   /**

@@ -171,6 +171,9 @@ const rate = section('rate', 'How often the module may be called; more is 429.',
     [0, ONE_MILLION],
     'Calls of an address at once; 0 is as many as per second.',
   ),
+  headers: withDefault(boolean(), false, {
+    description: 'Whether every answer says what is left, in ratelimit and ratelimit-policy.',
+  }),
 });
 
 const retry = section('retry', 'Retries of calls that never reached the provider.', {

@@ -6,7 +6,7 @@ import { createHostRoutes, type HostRoutesOptions } from './routes/host-routes.j
 
 interface AppOptions
   extends HostRoutesOptions,
-    Omit<RequestChainOptions, 'authenticate' | 'reauthenticate'> {}
+    Omit<RequestChainOptions, 'authenticate' | 'reauthenticate' | 'rateOf'> {}
 
 /**
  * Where the hot path leaves Koa's public way: without its listener for the end of each response (`on-finished`),
@@ -30,6 +30,7 @@ export function createApp(options: AppOptions): Koa<HostState> {
   const chain = createRequestChain({
     ...options,
     authenticate: (request, isPublic) => authenticate(request, options.authentication, isPublic),
+    rateOf: (actor) => options.authentication.actorRate?.status(actor) ?? null,
     reauthenticate: (request) => reauthenticate(request, options.authentication),
   });
   for (const middleware of [...chain, ...createHostRoutes(options)]) app.use(middleware);

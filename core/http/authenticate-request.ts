@@ -72,8 +72,9 @@ export function authenticate(
   const { chain, certificates, actorRate, credentialHeaders, pages } = authentication;
   const { headers, req, inProcess } = request;
   const present = findPresent(headers, credentialHeaders);
-  const admit = (actor: Actor): void => {
-    actorRate?.admit(actor);
+  const admit = (actor: Actor): void | Promise<void> => {
+    const admitted = actorRate?.admit(actor, request);
+    if (admitted instanceof Promise) return admitted.then(() => request.authenticateAs(actor));
     request.authenticateAs(actor);
   };
   if (inProcess !== null) return admit(inProcess.actor);
@@ -82,11 +83,10 @@ export function authenticate(
   // A cookie that no authenticator knows is no credential on a public route.
   const isBad = ({ rejected }: Rejected) =>
     rejected !== 'unknown' || !isOnly(present, 'cookie') || hasAuthorization || !isPublic();
-  const accept = (found: Authenticated | Rejected): void => {
+  const accept = (found: Authenticated | Rejected): void | Promise<void> => {
     if (isRejected(found)) {
       if (!isBad(found)) {
-        admit(createAnonymous(request.client?.address ?? ''));
-        return;
+        return admit(createAnonymous(request.client?.address ?? ''));
       }
       request.facts.token = found.token;
       const word = findWord(found, token.scheme, authentication);
@@ -95,7 +95,7 @@ export function authenticate(
     if (found.readsCookies && present.has('cookie')) assertTrustedPage(request, pages, 'cookie'); // 403
     if (token.isPassword) assertTrustedPageOrNone(request, pages, 'password'); // 403
     request.bodySha256 = found.bodySha256;
-    admit(found.actor);
+    return admit(found.actor);
   };
   const certified = certificates?.verify(req.socket) ?? 'none';
   // Even if there is a valid token: a bad credential is never ignored.

@@ -37,6 +37,9 @@ const HOST_HEADERS = [
   'modgate-origin',
 ];
 
+/** Those of replies that say what is left of the rates. */
+const RATE_HEADERS = ['ratelimit', 'ratelimit-policy'];
+
 /** Routes of the host that pages of other origins may call, with what they expose. */
 const HOST_PATHS: ReadonlyMap<string, readonly string[]> = new Map([['/openapi.json', ['etag']]]);
 
@@ -97,7 +100,8 @@ export class Cors {
     const varied = addVary(reply.headers);
     const origin = this.#findOrigin(headers);
     if (origin === null) return Reply.withHeaders(reply, varied);
-    const readable = new Set([...HOST_HEADERS, ...exposed, ...(reply.exposed ?? [])]);
+    const ofRates = reply.headers.includes('ratelimit') ? RATE_HEADERS : [];
+    const readable = new Set([...HOST_HEADERS, ...ofRates, ...exposed, ...(reply.exposed ?? [])]);
     return Reply.withHeaders(reply, [
       ...varied,
       ...['access-control-allow-origin', origin],

@@ -5,7 +5,7 @@ import type { RequestObserver } from '../observability/completed-request.js';
 import type { ConsoleBridge } from '../operations/console/console-bridge.js';
 import type { Forward } from '../operations/forward/forward.js';
 import { holdReply } from '../operations/forward/overload.js';
-import type { Reply } from '../operations/reply.js';
+import { Reply } from '../operations/reply.js';
 import { ClientClosed, type RequestTracing, readBridgePermission } from '../operations/request.js';
 import { type Authentication, withoutBasic } from './authenticate-request.js';
 import type { Cors } from './cors.js';
@@ -87,6 +87,9 @@ function respond(
       const { challenges } = (request.facts.kind === 'surface' ? forSurfaces : options)
         .authentication;
       reply = createErrorReply(error, request, log, challenges);
+    }
+    if (reply !== null && request.rateHeaders.length > 0) {
+      reply = Reply.withHeaders(reply, [...reply.headers, ...request.rateHeaders]);
     }
     if (reply !== null && cors !== null) reply = cors.complete(reply, request.parsed, request);
     if (reply !== null && isStreamed(reply)) {

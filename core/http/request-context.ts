@@ -21,6 +21,7 @@ import {
 } from '../operations/request.js';
 import { HeldMemory } from '../provider/held-memory.js';
 import type { MemoryBudget } from '../provider/memory-budget.js';
+import type { RateStatus } from '../provider/rate-limits.js';
 import { describePreflight, describeRejection, type RejectionContext } from './rejection.js';
 import { createLengthError, hasBody, readBody } from './request/body.js';
 import { CallerHeaders, createIds } from './request/caller-headers.js';
@@ -30,6 +31,7 @@ import { RequestUpload } from './request/upload.js';
 import type { InterruptibleRequest } from './server/interruptible-requests.js';
 import { ConnectionEnd, type InProcessCaller } from './surfaces/in-process-connection.js';
 
+const NO_HEADERS: readonly string[] = [];
 const CLIENT_CLOSED_STATUS = 499;
 /** What Node reads ahead of a body that is streamed. */
 const UPLOAD_BUFFER_BYTES = 65_536;
@@ -45,6 +47,8 @@ export interface RequestContextOptions {
   readonly clients: Pick<Clients, 'find'>;
   /** Sets the actor of the request. @throws HostError 401, 403, 429, 503. */
   readonly authenticate: (request: RequestContext, isPublic: () => boolean) => void | Promise<void>;
+  /** What is left of the rate of the actor on this host; `null` where it has none. */
+  readonly rateOf: (actor: Actor) => RateStatus | null;
   /** The actor of its credentials as they are now; `null` where they would be rejected. */
   readonly reauthenticate: (request: RequestContext) => Promise<Actor | null>;
 }
@@ -73,6 +77,7 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
   /** What the request occupies until its response has left. */
   readonly held: HeldMemory;
   bodySha256: string | null = null;
+  rateHeaders: readonly string[] = NO_HEADERS;
   /** `null` until the reply is decided. */
   completed: CompletedRequest | null = null;
   #upload: RequestUpload | null = null;
@@ -111,6 +116,10 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
   /** `null` until the request is authenticated. */
   get authenticated(): Actor | null {
     return this.#authenticated;
+  }
+
+  get hostRate(): RateStatus | null {
+    return this.#options.rateOf(this.actor);
   }
 
   authenticate(isPublic: () => boolean = () => false): void | Promise<void> {

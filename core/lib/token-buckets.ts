@@ -1,10 +1,18 @@
 import { LRUCache } from 'lru-cache';
 
-interface BucketLimits {
+export interface BucketLimits {
   /** Tokens added per second; above 0. */
   readonly perSecond: number;
   /** Capacity and initial content of a bucket; at least 1. */
   readonly burst: number;
+}
+
+/** What is left in a bucket. */
+export interface BucketLevel {
+  /** Whole tokens. */
+  readonly remaining: number;
+  /** Until there is a token, for an empty bucket, otherwise until it is full. Milliseconds. */
+  readonly resetMs: number;
 }
 
 interface Bucket {
@@ -14,6 +22,12 @@ interface Bucket {
 }
 
 const MS_PER_SECOND = 1000;
+
+/** `null` for a rate of 0, which means no limit; a burst of 0 means the tokens of one second. */
+export function createLimits(perSecond: number, burst: number): BucketLimits | null {
+  if (perSecond === 0) return null;
+  return { perSecond, burst: burst === 0 ? Math.max(1, Math.ceil(perSecond)) : burst };
+}
 
 /**
  * Token buckets by key: a bucket refills at `perSecond` and holds at most `burst`. Beyond `maxKeys` the least
@@ -31,24 +45,35 @@ export class TokenBuckets {
     this.#buckets = new LRUCache({ maxSize: maxKeys, sizeCalculation: () => 1 });
   }
 
-  /** `null` for a rate of 0, which means no limit; a burst of 0 means the tokens of one second. */
-  static create(
-    perSecond: number,
-    burst: number,
-    maxKeys: number,
-    now?: () => number,
-  ): TokenBuckets | null {
-    if (perSecond === 0) return null;
-    const limits = { perSecond, burst: burst === 0 ? Math.max(1, Math.ceil(perSecond)) : burst };
-    return new TokenBuckets(limits, maxKeys, now);
-  }
-
   get size(): number {
     return this.#buckets.size;
   }
 
   /** Takes a token. @returns 0, or the milliseconds until there is one */
   take(key: string): number {
+    return this.draw(key, 1) === 1 ? 0 : this.#waitFor(this.#refill(key).tokens, 1);
+  }
+
+  /** Takes as many tokens as there are, at most `wanted`. @returns how many */
+  draw(key: string, wanted: number): number {
+    const bucket = this.#refill(key);
+    const drawn = Math.min(wanted, Math.floor(bucket.tokens));
+    bucket.tokens -= drawn;
+    return drawn;
+  }
+
+  level(key: string): BucketLevel {
+    const { tokens } = this.#refill(key);
+    const remaining = Math.floor(tokens);
+    const target = remaining === 0 ? 1 : this.#limits.burst;
+    return { remaining, resetMs: this.#waitFor(tokens, target) };
+  }
+
+  #waitFor(tokens: number, target: number): number {
+    return ((target - tokens) / this.#limits.perSecond) * MS_PER_SECOND;
+  }
+
+  #refill(key: string): Bucket {
     const { perSecond, burst } = this.#limits;
     const now = this.#now();
     let bucket = this.#buckets.get(key);
@@ -59,10 +84,6 @@ export class TokenBuckets {
     const refill = ((now - bucket.at) / MS_PER_SECOND) * perSecond;
     bucket.tokens = Math.min(burst, bucket.tokens + refill);
     bucket.at = now;
-    if (bucket.tokens >= 1) {
-      bucket.tokens -= 1;
-      return 0;
-    }
-    return ((1 - bucket.tokens) / perSecond) * MS_PER_SECOND;
+    return bucket;
   }
 }

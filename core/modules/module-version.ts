@@ -16,6 +16,7 @@ import type { LoadShedder } from '../provider/load-shedding.js';
 import { maskFailure } from '../provider/mask-failure.js';
 import type { OpenStreams } from '../provider/open-streams.js';
 import { type CallTotals, ProviderClient } from '../provider/provider-client.js';
+import type { RateLimiters } from '../provider/rate-limiter.js';
 import type { Store } from '../store/store.js';
 import { type Leadership, SOLE_PROCESS } from './leadership.js';
 import { createLiveModule, type LiveModule } from './live-module.js';
@@ -37,6 +38,8 @@ export interface VersionContext {
   readonly loadShedder: LoadShedder;
   /** The streams of events of the whole process. */
   readonly openStreams: OpenStreams;
+  /** Makes rate limits that hold over all processes of the host. */
+  readonly rates: RateLimiters;
   /** How long those of a replaced version may go on. Milliseconds. */
   readonly drainMs: number;
   /** Signs the caller's identity, for descriptors with `identity: true`. */
@@ -134,7 +137,7 @@ interface OpenedProvider extends Pick<ModuleVersion, 'scope' | 'uncaughtErrors'>
 function createVersion(
   prepared: PreparedDescriptor,
   { provider, scope, uncaughtErrors, owner, totals }: OpenedProvider,
-  { log, store, loadShedder, openStreams, drainMs, identity, leadership }: VersionContext,
+  { log, store, loadShedder, openStreams, rates, drainMs, identity, leadership }: VersionContext,
 ): ModuleVersion {
   const { descriptor, file, locate, baseDir } = prepared;
   const client = new ProviderClient({
@@ -145,6 +148,7 @@ function createVersion(
     scope,
     loadShedder,
     openStreams,
+    rates,
     identity: descriptor.identity ? identity : null,
     secrets: prepared.references.secrets,
     owner,

@@ -1,13 +1,11 @@
 import type { Actor } from '../contract/index.js';
 import { HostError } from '../errors.js';
 import { nameShare } from '../lib/actor-name.js';
-import { TokenBuckets } from '../lib/token-buckets.js';
-import {
-  MAX_LIMITED_ACTORS,
-  type RateLimits,
-  type RateRejection,
-} from '../provider/rate-limits.js';
+import { createLimits } from '../lib/token-buckets.js';
+import type { RateLimiter, RateLimiters } from '../provider/rate-limiter.js';
+import type { RateLimits, RateRejection, RateStatus } from '../provider/rate-limits.js';
 import { toRetryAfterSeconds } from '../provider/rejected-call.js';
+import { createRateHeaders } from './rate-headers.js';
 import type { CallerRequest } from './request.js';
 
 const DETAILS: Readonly<Record<RateRejection['limit'], string>> = {
@@ -16,43 +14,77 @@ const DETAILS: Readonly<Record<RateRejection['limit'], string>> = {
   module: 'the rate limit of the module is exceeded',
 };
 
+/** Where the headers of the reply are kept. */
+type Limited = Pick<CallerRequest, 'rateHeaders'>;
+
 /** Limits how often each actor may call this host, over all routes. */
 export class ActorRate {
   rejected = 0;
-  readonly #buckets: TokenBuckets;
+  readonly #limiter: RateLimiter;
 
-  private constructor(buckets: TokenBuckets) {
-    this.#buckets = buckets;
+  private constructor(limiter: RateLimiter) {
+    this.#limiter = limiter;
   }
 
   /** `null` for a rate of 0: no limit. */
-  static create(perSecond: number, burst: number): ActorRate | null {
-    const buckets = TokenBuckets.create(perSecond, burst, MAX_LIMITED_ACTORS);
-    return buckets === null ? null : new ActorRate(buckets);
+  static create(perSecond: number, burst: number, limiters: RateLimiters): ActorRate | null {
+    const limits = createLimits(perSecond, burst);
+    return limits === null ? null : new ActorRate(limiters.create('actor', limits));
   }
 
-  /** @throws HostError 429. */
-  admit(actor: Actor): void {
-    const waitMs = this.#buckets.take(nameShare(actor));
+  /** A promise only if another process has to be asked. @throws HostError 429, 503. */
+  admit(actor: Actor, request?: Limited): void | Promise<void> {
+    const taken = this.#limiter.take(nameShare(actor));
+    if (taken instanceof Promise) {
+      return taken.then((waitMs) => this.#assertAdmitted(waitMs, actor, request));
+    }
+    this.#assertAdmitted(taken, actor, request);
+  }
+
+  /** What is left for the next request of the actor. */
+  status(actor: Actor): RateStatus {
+    const { limits } = this.#limiter;
+    return { name: 'actor', limits, ...this.#limiter.level(nameShare(actor)) };
+  }
+
+  #assertAdmitted(waitMs: number, actor: Actor, request: Limited | undefined): void {
     if (waitMs === 0) return;
     this.rejected += 1;
-    throw createRateError({ limit: 'actor', waitMs });
+    const rejection: RateRejection = { limit: 'actor', waitMs, status: this.status(actor) };
+    throw createRateError(rejection, request);
   }
 }
 
 /**
- * Runs after authorization, so that callers without the right to call do not use up the rate of others.
- * @throws HostError 429.
+ * Runs after authorization, so that callers without the right to call do not use up the rate of others. A promise
+ * only if another process has to be asked.
+ * @throws HostError 429, 503.
  */
 export function enforceRateLimit(
   rates: RateLimits,
-  { actor, client }: Pick<CallerRequest, 'actor' | 'client'>,
-): void {
-  const rejection = rates.check(actor, client?.address ?? null);
-  if (rejection !== null) throw createRateError(rejection);
+  request: Pick<CallerRequest, 'actor' | 'client' | 'rateHeaders' | 'hostRate'>,
+): void | Promise<void> {
+  const { actor } = request;
+  const address = request.client?.address ?? null;
+  const settle = (rejection: RateRejection | null): void => {
+    if (rejection !== null) throw createRateError(rejection, request);
+    if (!rates.areShown) return;
+    const { hostRate } = request;
+    const limits = [...(hostRate === null ? [] : [hostRate]), ...rates.list(actor, address)];
+    if (limits.length > 0) request.rateHeaders = createRateHeaders(limits);
+  };
+  const checked = rates.check(actor, address);
+  return checked instanceof Promise ? checked.then(settle) : settle(checked);
 }
 
-function createRateError({ limit, waitMs }: RateRejection): HostError {
+function createRateError(
+  { limit, waitMs, status }: RateRejection,
+  request: Limited | undefined,
+): HostError {
+  if (request !== undefined) {
+    // The same time as `retry-after`.
+    request.rateHeaders = createRateHeaders([{ ...status, remaining: 0, resetMs: waitMs }]);
+  }
   return createRateLimitError(limit, DETAILS[limit], waitMs);
 }
 

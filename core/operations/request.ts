@@ -19,6 +19,7 @@ import { createFixedShape } from '../lib/fixed-shape.js';
 import type { DecodedPath, PathProblem } from '../lib/routing/request-path.js';
 import type { HeldMemory } from '../provider/held-memory.js';
 import type { AttemptResult, CallFacts, Upload } from '../provider/provider-call.js';
+import type { RateStatus } from '../provider/rate-limits.js';
 
 /** The client has closed the connection: no response can be sent. */
 export class ClientClosed extends Error {
@@ -136,6 +137,10 @@ export interface CallerRequest {
   readonly signal: Cancellation;
   /** What the request occupies until its response has left. */
   readonly held?: HeldMemory;
+  /** Headers of the reply, whatever it will be: what is left of the rates. Empty for none. */
+  rateHeaders: readonly string[];
+  /** What is left of the rate of the actor on this host; `null` where it has none. */
+  readonly hostRate: RateStatus | null;
   /** Facts for the log line, the metrics and the call records. Handlers fill them in. */
   readonly facts: RequestFacts;
 }

@@ -26,6 +26,7 @@ import { OpenDeadlines } from './open-deadlines.js';
 import { type HostEnd, type OpenStream, OpenStreams } from './open-streams.js';
 import { isPassedOn } from './outcome.js';
 import type { ParseResponse, ProviderAnswer, ProviderCall, Upload } from './provider-call.js';
+import { LocalRates, type RateLimiters } from './rate-limiter.js';
 import { RateLimits } from './rate-limits.js';
 import { createOverload } from './rejected-call.js';
 import type { ResponseStream } from './response-stream.js';
@@ -60,6 +61,8 @@ interface ProviderClientOptions {
   readonly scope: Pick<ModuleScope, 'signal' | 'defer'>;
   /** The streams of events of the whole process. Default: of this client alone. */
   readonly openStreams?: OpenStreams;
+  /** Makes the rate limits. Default: of this process alone. */
+  readonly rates?: RateLimiters;
   /** Limits of the whole host; `null`: only those of the module apply. */
   readonly loadShedder: LoadShedder | null;
   /** Signs the actor for the provider; `null`: not signed. */
@@ -110,6 +113,7 @@ export class ProviderClient {
     provider,
     streams = false,
     openStreams = new OpenStreams(),
+    rates = new LocalRates(),
     descriptor,
     log,
     scope,
@@ -129,7 +133,7 @@ export class ProviderClient {
     this.#owner = owner ?? null;
     this.#endpoints = new EndpointPool(createEndpoints(provider, descriptor, log), strategy);
     this.bases = this.#endpoints.all.flatMap(({ base }) => base ?? []);
-    this.rates = RateLimits.create(descriptor.rate);
+    this.rates = RateLimits.create(descriptor.module, descriptor.rate, rates);
     const { concurrency, queue, queue_ms } = descriptor.limits;
     this.#bulkhead = new Bulkhead(concurrency, queue_ms === 0 ? 0 : queue);
     this.#dispatcher = new Dispatcher({

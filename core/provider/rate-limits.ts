@@ -2,70 +2,111 @@ import type { Actor } from '../contract/index.js';
 import type { RateLimit } from '../descriptor/descriptor.js';
 import { nameShare } from '../lib/actor-name.js';
 import { nameNetwork } from '../lib/client-network.js';
-import { TokenBuckets } from '../lib/token-buckets.js';
+import { type BucketLevel, type BucketLimits, createLimits } from '../lib/token-buckets.js';
+import type { RateLimiter, RateLimiters } from './rate-limiter.js';
+
+/** What clients read of a limit. */
+export interface RateStatus extends BucketLevel {
+  /** `actor` is that of the host. */
+  readonly name: 'actor' | 'client' | 'module-actor' | 'module';
+  readonly limits: BucketLimits;
+}
 
 /** The limit that a call exceeded, and how long to wait. */
 export interface RateRejection {
   readonly limit: 'client' | 'actor' | 'module';
   readonly waitMs: number;
+  readonly status: RateStatus;
 }
 
-/** About 1 MB; more concurrent actors than a module is likely to have. */
-export const MAX_LIMITED_ACTORS = 10_000;
+interface Limit {
+  readonly limit: RateRejection['limit'];
+  readonly name: RateStatus['name'];
+  readonly limiter: RateLimiter;
+  /** `null` for a call that the limit does not count. */
+  keyOf(actor: Actor, address: string | null): string | null;
+}
 
-/** The rate limits of a module in this process: over all actors, for each, and for each address. */
+/** The rate limits of a module: for each address, for each actor, and over all of them. */
 export class RateLimits {
   readonly rejected = { client: 0, actor: 0, module: 0 };
-  readonly #clients: TokenBuckets | null;
-  readonly #actors: TokenBuckets | null;
-  readonly #module: TokenBuckets | null;
+  /** Whether clients read on every answer what is left. */
+  readonly areShown: boolean;
+  /** In the order in which they are checked. */
+  readonly #limits: readonly Limit[];
 
-  private constructor(
-    clients: TokenBuckets | null,
-    actors: TokenBuckets | null,
-    module: TokenBuckets | null,
-  ) {
-    this.#clients = clients;
-    this.#actors = actors;
-    this.#module = module;
+  private constructor(limits: readonly Limit[], areShown: boolean) {
+    this.#limits = limits;
+    this.areShown = areShown;
   }
 
   /** `null` where the descriptor limits no rate. */
-  static create({
-    per_second,
-    burst,
-    actor_per_second,
-    actor_burst,
-    client_per_second,
-    client_burst,
-  }: RateLimit): RateLimits | null {
-    const actors = TokenBuckets.create(actor_per_second, actor_burst, MAX_LIMITED_ACTORS);
-    const clients = TokenBuckets.create(client_per_second, client_burst, MAX_LIMITED_ACTORS);
-    const module = TokenBuckets.create(per_second, burst, 1);
-    const isUnlimited = [clients, actors, module].every((buckets) => buckets === null);
-    return isUnlimited ? null : new RateLimits(clients, actors, module);
+  static create(module: string, rate: RateLimit, limiters: RateLimiters): RateLimits | null {
+    const all: readonly (Omit<Limit, 'limiter'> & { of: BucketLimits | null })[] = [
+      {
+        limit: 'client',
+        name: 'client',
+        of: createLimits(rate.client_per_second, rate.client_burst),
+        keyOf: (_actor, address) => address && nameNetwork(address),
+      },
+      {
+        limit: 'actor',
+        name: 'module-actor',
+        of: createLimits(rate.actor_per_second, rate.actor_burst),
+        keyOf: nameShare,
+      },
+      {
+        limit: 'module',
+        name: 'module',
+        of: createLimits(rate.per_second, rate.burst),
+        keyOf: () => '',
+      },
+    ];
+    const limits = all.flatMap(({ of, ...limit }): Limit[] =>
+      of === null ? [] : [{ ...limit, limiter: limiters.create(`${limit.name} ${module}`, of) }],
+    );
+    return limits.length === 0 ? null : new RateLimits(limits, rate.headers);
   }
 
   /**
    * `null` when the call may pass. A call over the rate of its address or actor does not use that of the module.
    * @param address `null` where it is not known
+   * @throws HostError 503 when the process that counts does not answer.
    */
-  check(actor: Actor, address: string | null): RateRejection | null {
-    if (this.#clients !== null && address !== null) {
-      const waitMs = this.#clients.take(nameNetwork(address));
-      if (waitMs > 0) return this.#count({ limit: 'client', waitMs });
+  check(
+    actor: Actor,
+    address: string | null,
+    from: number = 0,
+  ): RateRejection | null | Promise<RateRejection | null> {
+    for (let index = from; index < this.#limits.length; index += 1) {
+      const limit = this.#limits[index] as Limit;
+      const key = limit.keyOf(actor, address);
+      if (key === null) continue;
+      const taken = limit.limiter.take(key);
+      if (taken instanceof Promise) {
+        return taken.then((waitMs) =>
+          waitMs > 0 ? this.#reject(limit, key, waitMs) : this.check(actor, address, index + 1),
+        );
+      }
+      if (taken > 0) return this.#reject(limit, key, taken);
     }
-    if (this.#actors !== null) {
-      const waitMs = this.#actors.take(nameShare(actor));
-      if (waitMs > 0) return this.#count({ limit: 'actor', waitMs });
-    }
-    if (this.#module === null) return null;
-    const waitMs = this.#module.take('');
-    return waitMs > 0 ? this.#count({ limit: 'module', waitMs }) : null;
+    return null;
   }
 
-  #count(rejection: RateRejection): RateRejection {
-    this.rejected[rejection.limit] += 1;
-    return rejection;
+  /** What is left of each limit for the next call. */
+  list(actor: Actor, address: string | null): readonly RateStatus[] {
+    return this.#limits.flatMap((limit) => {
+      const key = limit.keyOf(actor, address);
+      return key === null ? [] : [describe(limit, key)];
+    });
   }
+
+  #reject(limit: Limit, key: string, waitMs: number): RateRejection {
+    this.rejected[limit.limit] += 1;
+    return { limit: limit.limit, waitMs, status: describe(limit, key) };
+  }
+}
+
+function describe({ name, limiter }: Limit, key: string): RateStatus {
+  return { name, limits: limiter.limits, ...limiter.level(key) };
 }

@@ -132,8 +132,12 @@ export class Console implements Surface {
     return this.#serveApi({ request, call, path, searchParams, ...found });
   }
 
-  #serveSessions(actor: Actor, { method }: Request, id: string | undefined): Promise<Response> {
-    this.#context.host.admit(actor);
+  async #serveSessions(
+    actor: Actor,
+    { method }: Request,
+    id: string | undefined,
+  ): Promise<Response> {
+    await this.#context.host.admit(actor);
     return serveSessions(this.#sessions, actor, method, id ?? null);
   }
 
@@ -158,7 +162,7 @@ export class Console implements Surface {
     if (isHostRoute(call.target)) {
       return passOn(this.#context.host, session.actor, request, call);
     }
-    this.#context.host.admit(session.actor);
+    await this.#context.host.admit(session.actor);
     if (path === '/session') {
       if (method === 'DELETE') return signOut(this.#sessions, session, call);
       if (method !== 'GET') throw createMethodError('GET', 'POST', 'DELETE');

@@ -30,7 +30,7 @@ for (const kind of BACKENDS) {
       sessions = new Sessions({
         records: createSurfaceRecords({ surfaceRecords }, 'console'),
         authenticate: async ({ token }) => createUser(token),
-        host: { admit: () => {} },
+        host: { admit: async () => {} },
       });
     });
 

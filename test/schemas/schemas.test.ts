@@ -127,7 +127,7 @@ describe('the schema of descriptors', () => {
         expect(property).to.include({
           minimum,
           maximum,
-          default: (defaults[section as 'rate'] as Readonly<Record<string, number>>)[key],
+          default: (defaults[section as 'breaker'] as Readonly<Record<string, number>>)[key],
         });
       });
     }

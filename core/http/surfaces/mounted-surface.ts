@@ -287,11 +287,12 @@ export class MountedSurface {
         if (outer !== undefined && response.status >= 400) outer.isExplained = true;
         return response;
       },
-      admit: (actor: Actor) => {
+      admit: async (actor: Actor) => {
+        const { original } = this.#actors.find(actor);
         try {
-          actorRate?.admit(this.#actors.find(actor).original);
+          await actorRate?.admit(original);
         } catch (error) {
-          throw toSurfaceError(error, 'rate_limited');
+          throw translateHostError(error);
         }
       },
       snapshot: () => modules.snapshot(),
@@ -341,8 +342,7 @@ export class MountedSurface {
       // Credentials of one body are no proof of anything else.
       return found.bodySha256 === null ? this.addActor(found.actor, client) : null;
     } catch (error) {
-      const isLimited = error instanceof HostError && error.code === 'rate_limited';
-      throw toSurfaceError(error, isLimited ? 'rate_limited' : 'unavailable');
+      throw translateHostError(error);
     }
   }
 
@@ -364,8 +364,9 @@ export class MountedSurface {
 }
 
 /** As a surface gets an error of the host; any other error stays what it is. */
-function toSurfaceError(error: unknown, code: SurfaceErrorCode): unknown {
+function translateHostError(error: unknown): unknown {
   if (!(error instanceof HostError)) return error;
+  const code: SurfaceErrorCode = error.code === 'rate_limited' ? 'rate_limited' : 'unavailable';
   const { detail, errors, nextActions, headers } = error;
   return new SurfaceError(code, detail, { cause: error, errors, nextActions, headers });
 }

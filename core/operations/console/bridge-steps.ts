@@ -157,7 +157,7 @@ const rateStep: BridgeStep = {
   name: 'rate',
   run({ found, request }) {
     const { rates } = found.client;
-    if (rates !== null) enforceRateLimit(rates, request);
+    if (rates !== null) return enforceRateLimit(rates, request);
   },
 };
 

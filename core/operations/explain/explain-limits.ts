@@ -13,7 +13,7 @@ type Document = Awaited<ReturnType<ModuleDocuments['read']>>;
 const SECTIONS = ['limits', 'rate', 'retry', 'breaker'] as const;
 
 /** A section may hold a section. */
-type Value = number | string | Readonly<Record<string, number | string>>;
+type Value = number | string | boolean | Readonly<Record<string, number | string>>;
 
 interface Limit {
   readonly path: readonly string[];
@@ -52,6 +52,7 @@ function listMembers<Section extends 'responses' | (typeof SECTIONS)[number]>(
     const value: Value | undefined = values[name];
     if (value === undefined) return [];
     const path = [section, String(name)];
+    if (typeof value === 'boolean') return value ? [{ path, value: String(value) }] : [];
     if (typeof value !== 'object') return [{ path, value }];
     return Object.entries(value).map(([inner, of]) => ({ path: [...path, inner], value: of }));
   });

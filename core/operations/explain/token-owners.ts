@@ -5,7 +5,7 @@ import type { Actor, Log } from '../../contract/index.js';
 import { injectable } from '../../injection.js';
 import { nameActor } from '../../lib/actor-name.js';
 import { TokenBuckets } from '../../lib/token-buckets.js';
-import { MAX_LIMITED_ACTORS } from '../../provider/rate-limits.js';
+import { MAX_LIMITED_KEYS } from '../../provider/rate-limiter.js';
 import { AUTHENTICATORS, LOG } from '../injection-tokens.js';
 import { createRateLimitError } from '../rate-limit.js';
 import type { CallerRequest } from '../request.js';
@@ -24,7 +24,7 @@ export class TokenOwners {
   readonly counts: Record<LookupResult, number> = { found: 0, unknown: 0, failed: 0, limited: 0 };
   readonly #authenticators: readonly CheckedAuthenticator[];
   readonly #log: Log;
-  readonly #buckets = new TokenBuckets(LOOKUPS, MAX_LIMITED_ACTORS);
+  readonly #buckets = new TokenBuckets(LOOKUPS, MAX_LIMITED_KEYS);
 
   constructor(authenticators: readonly CheckedAuthenticator[], log: Log) {
     this.#authenticators = authenticators;

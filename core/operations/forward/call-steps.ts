@@ -55,7 +55,7 @@ export const rateStep: CallStep = {
   name: 'rate',
   run({ found: { module }, request }) {
     const { rates } = module.client;
-    if (rates !== null) enforceRateLimit(rates, request);
+    if (rates !== null) return enforceRateLimit(rates, request);
   },
 };
 

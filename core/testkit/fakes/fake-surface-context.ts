@@ -73,7 +73,7 @@ export function createFakeSurfaceContext(
         requests.push(request);
         return answer(actor, request);
       },
-      admit: (actor) => assertAdmitted(actor),
+      admit: async (actor) => assertAdmitted(actor),
       snapshot: async () => snapshot,
       onChange: (listener) => {
         const own = () => listener();

@@ -90,12 +90,12 @@ export class Sessions {
   /**
    * Begins a session for a bearer token.
    * @returns the value of its cookie, always a new one; `null` for a token that is not valid.
-   * @throws SurfaceError `unavailable`.
+   * @throws SurfaceError `rate_limited`, `unavailable`.
    */
   async begin(token: string, via: SignInKind, call: SurfaceCall): Promise<string | null> {
     const actor = await this.#context.authenticate({ scheme: 'bearer', token }, call);
     if (actor === null || actor.kind === 'anonymous') return null;
-    this.#context.host.admit(actor);
+    await this.#context.host.admit(actor);
     await this.#endOldest(actor, MAX_PER_ACTOR - 1);
     const cookie = createCookieValue(actor);
     const key = recordKey(cookie) ?? '';

@@ -38,7 +38,7 @@ export function createFakeContext(): FakeContext {
     stored,
     maxRecords: 10_000,
     records: createRecords(stored, () => context),
-    host: { admit: () => {} },
+    host: { admit: async () => {} },
     authenticate: async ({ token }) => {
       context.asked += 1;
       if (!context.isAnswering) throw new SurfaceError('unavailable', 'no answer');

@@ -1,0 +1,55 @@
+import { LRUCache } from 'lru-cache';
+import { type BucketLevel, type BucketLimits, TokenBuckets } from '../lib/token-buckets.js';
+
+/** About 1 MB for each limit; more concurrent actors than a module is likely to have. */
+export const MAX_LIMITED_KEYS = 10_000;
+/** Three limits of each of 10,000 modules. */
+const MAX_LIMITS = { maxSize: 30_000, sizeCalculation: () => 1 };
+
+/** One limit, with a bucket for each key. */
+export interface RateLimiter {
+  readonly limits: BucketLimits;
+  /**
+   * Takes a token. A promise where another process has to be asked.
+   * @returns 0, or the milliseconds until there may be one
+   * @throws HostError 503 when that process does not answer.
+   */
+  take(key: string): number | Promise<number>;
+  /** What is left, as far as this process knows. */
+  level(key: string): BucketLevel;
+}
+
+/** Makes the limits of the host, which hold over all of its processes. */
+export interface RateLimiters {
+  /** @param id the same in every process; limits of one id share their buckets, also over a reload */
+  create(id: string, limits: BucketLimits): RateLimiter;
+}
+
+/** The buckets of all limits. A limit that changes begins with full ones. */
+export class LimitBuckets {
+  readonly #buckets = new LRUCache<string, TokenBuckets>(MAX_LIMITS);
+
+  find(id: string, { perSecond, burst }: BucketLimits): TokenBuckets {
+    const name = `${id} ${perSecond} ${burst}`;
+    let buckets = this.#buckets.get(name);
+    if (buckets === undefined) {
+      buckets = new TokenBuckets({ perSecond, burst }, MAX_LIMITED_KEYS);
+      this.#buckets.set(name, buckets);
+    }
+    return buckets;
+  }
+}
+
+/** The limits of a host with one process. */
+export class LocalRates implements RateLimiters {
+  readonly #buckets = new LimitBuckets();
+
+  create(id: string, limits: BucketLimits): RateLimiter {
+    const buckets = this.#buckets.find(id, limits);
+    return {
+      limits,
+      take: (key) => buckets.take(key),
+      level: (key) => buckets.level(key),
+    };
+  }
+}
