@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Roles } from './auth/roles.js';
 import {
@@ -14,7 +15,7 @@ import { ConfigError, type HostConfig } from './config/read-config.js';
 import { settingFlag } from './config/settings.js';
 import { listEnabledSurfaces } from './config/surface-list.js';
 import type { Log } from './contract/index.js';
-import { createSoleProcess, type HostProcess } from './host-process.js';
+import { createSoleProcess, type HostProcess, type HostView } from './host-process.js';
 import { createApp } from './http/app.js';
 import { Cors } from './http/cors.js';
 import { completeRejected } from './http/rejection.js';
@@ -30,6 +31,7 @@ import { type DependencyContainer, rootContainer } from './injection.js';
 import { isLoopbackAddress, isLoopbackOrigin } from './lib/loopback.js';
 import { ModuleRegistry } from './modules/module-registry.js';
 import { CallHistory } from './observability/calls/call-history.js';
+import { createFleetMetrics } from './observability/metrics/fleet-metrics.js';
 import {
   createListenerMetrics,
   createMemoryMetrics,
@@ -40,6 +42,8 @@ import { ConsoleBridge } from './operations/console/console-bridge.js';
 import { registerBridgeOperations } from './operations/console/register-bridge-operations.js';
 import { SHIPPED_UI } from './operations/console/shipped-ui.js';
 import { TokenOwners } from './operations/explain/token-owners.js';
+import { FLEET, NO_FLEET } from './operations/fleet/fleet.js';
+import { FleetMember } from './operations/fleet/fleet-member.js';
 import { Forward } from './operations/forward/forward.js';
 import {
   AUTHENTICATORS,
@@ -59,6 +63,7 @@ import { METRICS } from './operations/status/read-metrics.js';
 import { SURFACES } from './operations/status/surface-status.js';
 import { openPlugins } from './plugin-loader/open-plugins.js';
 import { MemoryBudget } from './provider/memory-budget.js';
+import { readVersion } from './version.js';
 
 /** Where people find the open surfaces, such as `/console`. */
 export type OpenSurfaces = readonly { readonly name: string; readonly prefix: string }[];
@@ -111,16 +116,25 @@ export async function composeHost(
     const observability = createHostObservability(access, records, modules);
     const surfaces = new SurfaceRegistry(plugins);
     const parts = { plugins, access, storage, records, modules, observability, surfaces };
-    const container = createContainer(config, log, own, parts);
+    const view = connectView(own, parts);
+    const fleet = openFleet(config, log, own, parts, view.overview);
+    if (fleet !== null) keep(fleet);
+    const container = createContainer(config, log, parts, view, fleet);
     const listener = keep(createListener(config, log, own, parts, container));
     keep(surfaces);
     await openSurfaces(config, log, parts, container.resolve(MODULE_OVERVIEW), listener);
-    const { drain, handOver } = listener;
+    const { handOver } = listener;
     const listen: ComposedHost['listen'] = async (port) => {
       const address = await listener.listen(port);
       // Operators see at the start that a database server cannot be used.
       if (config.store !== null) void storage.store.start();
+      fleet?.listens(describeAddress(config, address.url));
       return address;
+    };
+    const drain = async () => {
+      fleet?.drains();
+      await listener.drain();
+      await fleet?.leave();
     };
     const { reload } = modules;
     return { listen, surfaces: surfaces.listOpen(), reload, drain, handOver, close };
@@ -135,18 +149,60 @@ export function* findConflicts(config: HostConfig): Generator<ConfigError> {
   if (config.headTimeoutMs > config.requestTimeoutMs) {
     yield new ConfigError('--head-timeout-ms must be at most --request-timeout-ms');
   }
+  if (config.fleet !== null && config.store === null) {
+    yield new ConfigError(
+      '--fleet requires --store postgres://…, which the hosts of the fleet share',
+    );
+  }
   if (config.actorBudget !== null && config.actorBudget > config.memoryBudget) {
     yield new ConfigError('--actor-budget must be at most --memory-budget');
   }
 }
 
+function connectView(own: HostProcess, { modules, observability }: Parts): HostView {
+  const { metrics, calls } = observability;
+  return own.connect({ overview: createModuleOverview(modules.registry), calls, metrics });
+}
+
+/** `null` for a host that belongs to no fleet. */
+function openFleet(
+  { fleet, state: stateDir }: HostConfig,
+  log: Log,
+  { leadership, unreadyReason }: HostProcess,
+  { storage, modules: { registry }, observability }: Parts,
+  overview: ModuleOverview,
+): FleetMember | null {
+  if (fleet === null) return null;
+  const member = new FleetMember({
+    ...{ fleet, stateDir, overview, leadership, unreadyReason, log },
+    version: readVersion(),
+    hosts: storage.store.fleetHosts,
+    onChange: (listener) => registry.onChange(listener),
+  });
+  observability.metrics.add(createFleetMetrics(member));
+  return member;
+}
+
+/** Other machines cannot use the address of a host that listens on all of them. */
+function describeAddress({ host }: HostConfig, url: string): string {
+  if (host !== '0.0.0.0' && host !== '::') return url;
+  const reachable = new URL(url);
+  reachable.hostname = hostname();
+  return reachable.origin;
+}
+
 /** The container with what the handlers of requests are built out of. */
-function createContainer(config: HostConfig, log: Log, own: HostProcess, parts: Parts) {
+function createContainer(
+  config: HostConfig,
+  log: Log,
+  parts: Parts,
+  view: HostView,
+  fleet: FleetMember | null,
+) {
   const { registry } = parts.modules;
   const { metrics, calls } = parts.observability;
   const { archive } = parts.records;
   const { chain, roles, credentialHeaders } = parts.access.authentication;
-  const view = own.connect({ overview: createModuleOverview(registry), calls, metrics });
   const container = rootContainer.createChildContainer();
   container.register(LOG, { useValue: log });
   container.register(MODULES_FOLDER, { useValue: config.modules });
@@ -157,6 +213,7 @@ function createContainer(config: HostConfig, log: Log, own: HostProcess, parts: 
   container.register(SURFACES, { useValue: parts.surfaces });
   container.register(SHIPPED_UI, { useValue: parts.surfaces });
   container.register(MODULE_OVERVIEW, { useValue: view.overview });
+  container.register(FLEET, { useValue: fleet ?? NO_FLEET });
   container.register(METRICS, { useValue: view.metrics });
   container.register(CALL_RECORDS, {
     useValue: archive === null ? view.calls : new CallHistory(view.calls, archive, calls),
@@ -260,7 +317,7 @@ function createListener(
 
 /** Opens the surfaces that are on; they are called once the host listens. */
 function openSurfaces(
-  { surfaces: configured }: HostConfig,
+  { surfaces: configured, fleet }: HostConfig,
   log: Log,
   { plugins, access, storage, modules: { registry }, surfaces }: Parts,
   overview: ModuleOverview,
@@ -275,7 +332,7 @@ function openSurfaces(
     store: storage.store,
     server: inProcess,
     modules: {
-      snapshot: () => readSnapshot(overview, registry),
+      snapshot: () => readSnapshot(overview, registry, fleet),
       onChange: (listener) => registry.onChange(listener),
     },
   });

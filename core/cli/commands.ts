@@ -13,6 +13,7 @@ const SUMMARIES: Readonly<Record<string, string>> = {
   status: 'Show the state of each descriptor in a running host',
   calls: 'Show the last calls of a running host',
   wait: 'Wait until a running host serves a module or digest',
+  fleet: 'Show the hosts of a fleet, and whether they agree',
   explain: 'Explain how a host handles a request',
   openapi: 'Print the OpenAPI document of a host or of files',
   audit: 'Print or verify the audit log of writes and actions',

@@ -39,6 +39,14 @@ export const storeUrl: SettingKind<string> = {
   parse: (text) => (/^postgres(?:ql)?:\/\//.test(text) ? text : undefined),
 };
 
+/** A name of letters, digits, `.`, `_` and `-`. */
+export const plainName: SettingKind<string> = {
+  placeholder: 'name',
+  expected: 'a name of 1 to 64 letters, digits, ., _ and -',
+  fileType: 'string',
+  parse: (text) => (/^[A-Za-z0-9._-]{1,64}$/.test(text) ? text : undefined),
+};
+
 const HOST_NAME = /^(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 
 export const address: SettingKind<string> = {

@@ -12,6 +12,7 @@ import {
   integer,
   onOff,
   path,
+  plainName,
   rate,
   type SettingKind,
   share,
@@ -72,6 +73,11 @@ const DECLARED = {
     kind: storeUrl,
     default: null,
     help: 'store of config values and the audit; by default a file in the state folder',
+  },
+  fleet: {
+    kind: plainName,
+    default: null,
+    help: 'fleet that this host belongs to, with the hosts of the same store; requires a store of PostgreSQL',
   },
   host: {
     kind: address,

@@ -6,6 +6,8 @@ export interface HostSnapshot {
   readonly at: number;
   /** The number of serving processes. */
   readonly workers: number;
+  /** The fleet that the host belongs to; `null` for none. */
+  readonly fleet: string | null;
   /** One for each descriptor, by name; those without a name first. */
   readonly modules: readonly ModuleSnapshot[];
   /** Files in the modules folder that are ignored, as in `GET /modules`. */

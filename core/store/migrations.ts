@@ -16,6 +16,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 4, up: createSurfaceTables },
   { version: 5, up: addCallScopes },
   { version: 6, up: addSurfaceIndexes },
+  { version: 7, up: createFleetTable },
 ];
 
 /** The members of call records declare which version adds their columns and indexes. */
@@ -203,4 +204,22 @@ async function addSurfaceIndexes(trx: Transaction<Tables>): Promise<void> {
   await create('surface_record_expiry').columns(['surface', 'expires_at']).execute();
   if (!(trx.getExecutor().adapter instanceof PostgresAdapter)) return;
   await create('surface_record_key').expression(sql`surface, key collate "C"`).execute();
+}
+
+async function createFleetTable(trx: Transaction<Tables>): Promise<void> {
+  await trx.schema
+    .createTable('fleet_host')
+    .addColumn('fleet', 'text', (column) => column.notNull())
+    .addColumn('id', 'text', (column) => column.notNull())
+    .addColumn('version', 'text', (column) => column.notNull())
+    .addColumn('address', 'text', (column) => column.notNull())
+    .addColumn('digest', 'text', (column) => column.notNull())
+    .addColumn('state', 'text', (column) => column.notNull())
+    .addColumn('workers', 'integer', (column) => column.notNull())
+    .addColumn('rejected', 'text', (column) => column.notNull())
+    .addColumn('serves', 'text')
+    .addColumn('started_at', 'text', (column) => column.notNull())
+    .addColumn('heartbeat_at', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('fleet_host_primary', ['fleet', 'id'])
+    .execute();
 }

@@ -32,6 +32,7 @@ import {
 } from './config-values.js';
 import type { ChangeListener, Database } from './database.js';
 import type { StoreKeys } from './encryption-keys.js';
+import { createFleetHostStore } from './fleet-hosts.js';
 import { rotateKeys } from './reencrypt.js';
 import type { Store, WriteAudit } from './store.js';
 import { type StoreErrorCode, StoreUnavailable } from './store-unavailable.js';
@@ -77,6 +78,7 @@ const MAX_OPERATIONS = 16_384;
  */
 export class ReconnectingStore implements Store {
   readonly surfaceRecords = createSurfaceRecordStore((work) => this.#use(work));
+  readonly fleetHosts = createFleetHostStore((work) => this.#use(work));
   readonly #options: ReconnectingStoreOptions;
   readonly #listeners = new Set<ChangeListener>();
   #database: OpenedDatabase | null = null;

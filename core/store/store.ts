@@ -3,6 +3,7 @@ import type { AuditDraft, AuditRow } from './audit-row.js';
 import type { CallBounds, CallFilter, StoredCall } from './call-log.js';
 import type { ConfigWrite, GeneratedField, StoredConfig } from './config-values.js';
 import type { ChangeListener } from './database.js';
+import type { FleetHostStore } from './fleet-hosts.js';
 import type { StoreUnavailable } from './store-unavailable.js';
 import type { SurfaceRecordStore } from './surface-records.js';
 
@@ -75,6 +76,9 @@ export interface Store {
 
   /** Every function throws StoreUnavailable while the store is unavailable. */
   readonly surfaceRecords: SurfaceRecordStore;
+
+  /** Every function throws StoreUnavailable while the store is unavailable. */
+  readonly fleetHosts: FleetHostStore;
 
   /**
    * Called after each write, of this host or another, and with `null` when the store was unavailable and any

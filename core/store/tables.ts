@@ -11,6 +11,7 @@ export interface Tables {
   readonly call_record: CallTable;
   readonly surface_record: SurfaceRecordTable;
   readonly surface_lock: SurfaceLockTable;
+  readonly fleet_host: FleetHostTable;
 }
 
 interface SchemaVersionTable {
@@ -73,6 +74,23 @@ export interface SurfaceRecordTable {
   value: string;
   /** ISO 8601, UTC. */
   expires_at: string;
+}
+
+/** A host of a fleet. Times are the store's clock, in ISO 8601. */
+interface FleetHostTable {
+  fleet: string;
+  id: string;
+  version: string;
+  address: string;
+  digest: string;
+  state: 'starting' | 'ready' | 'draining';
+  workers: number;
+  /** A list, as JSON text. */
+  rejected: string;
+  /** A list, as JSON text. */
+  serves: string | null;
+  started_at: string;
+  heartbeat_at: string;
 }
 
 /** One row for each surface; writers lock it. */

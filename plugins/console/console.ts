@@ -183,7 +183,7 @@ export class Console implements Surface {
   async #describeHost(actor: Actor): Promise<Response> {
     const version = this.#version;
     if (!hasScope(actor, MODULES_SCOPE)) return createJson({ version });
-    const { modules, workers } = await this.#context.host.snapshot();
+    const { modules, workers, fleet } = await this.#context.host.snapshot();
     const states: Record<string, number> = {};
     for (const { state } of modules) states[state] = (states[state] ?? 0) + 1;
     return createJson({
@@ -191,6 +191,7 @@ export class Console implements Surface {
       node: process.version,
       started_at: this.#startedAt,
       workers,
+      fleet,
       modules: modules.length,
       states,
     });

@@ -51,6 +51,7 @@ describe('the configuration', () => {
       surfaces: null,
       state: resolve('.modgate'),
       store: null,
+      fleet: null,
       host: '127.0.0.1',
       port: 3000,
       env: 'production',

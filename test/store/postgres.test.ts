@@ -34,6 +34,7 @@ describe('PostgreSQL store', () => {
       'call_record',
       'config_module',
       'config_value',
+      'fleet_host',
       'schema_version',
       'store_secret',
       'surface_lock',

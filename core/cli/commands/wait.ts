@@ -11,7 +11,14 @@ import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { parseDuration } from '../parse-duration.js';
 import { addJsonOption, wantsJson } from '../setting-options.js';
+import { rejectOptions } from '../useless-options.js';
+import { type FleetWaitOutcome, waitForFleet } from '../wait/wait-for-fleet.js';
 import { type WaitOutcome, type WaitSubject, WaitTracker } from '../wait/wait-tracker.js';
+
+interface FleetOptions {
+  readonly allHosts?: boolean;
+  readonly ignoreLost?: boolean;
+}
 
 const POLL_MS = 100;
 const DEFAULT_TIMEOUT = '10s';
@@ -21,12 +28,16 @@ A name matches any live version, which right after a change may still be the
 old one. A digest is exact: of a manifest, of a descriptor with the files that
 it refers to (config_digest of 'modgate check --json'), or the SHA-256 of the
 descriptor's file. Exits with 1 at the timeout, and immediately when the host
-rejects the module or that digest. Retries while the host is unreachable.`;
+rejects the module or that digest. Retries while the host is unreachable.
+With --all-hosts it waits for every host of the fleet, and exits with 1 at
+once when one of them is lost, unless --ignore-lost.`;
 
 export function define(command: Command): void {
   command
     .argument('<module|digest>', 'Module name, or sha256: and 64 hex digits')
     .option('--timeout <duration>', `Time limit: 10s, 500ms, 2m (default: ${DEFAULT_TIMEOUT})`)
+    .option('--all-hosts', 'Wait for every host of the fleet')
+    .option('--ignore-lost', 'Do not wait for hosts that are lost; with --all-hosts')
     .addHelpText('after', HELP);
   addHostOptions(command);
   addJsonOption(command, 'the result');
@@ -41,8 +52,31 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     throw new ConfigError('--timeout must be a duration, such as 10s, 500ms or 2m');
   }
   const client = createHostClient(readHostAddress(command, context));
+  const { allHosts = false, ignoreLost = false } = command.opts<FleetOptions>();
+  if (!allHosts) rejectOptions(command, ['ignoreLost'], 'without --all-hosts');
+  else {
+    const served = subject.kind === 'digest' ? subject.digest : subject.name;
+    const options = { served, timeoutMs, ignoresLost: ignoreLost };
+    return reportFleet(await waitForFleet(client, options), wantsJson(command), context);
+  }
   const end = await waitFor(subject, timeoutMs, client);
   return report(end, subject, timeoutMs, wantsJson(command), context);
+}
+
+async function reportFleet(
+  { isServed, detail, hosts }: FleetWaitOutcome,
+  asJson: boolean,
+  context: CommandContext,
+): Promise<ExitCode> {
+  if (asJson) {
+    const outcome = isServed ? 'live' : 'timeout';
+    await context.print(`${JSON.stringify({ outcome, detail, hosts })}\n`);
+  } else if (isServed) {
+    await context.print(`${toPrintable(detail)}\n`);
+  } else {
+    throw new CommandError(detail);
+  }
+  return isServed ? EXIT.ok : EXIT.failure;
 }
 
 function parseSubject(text: string): WaitSubject {

@@ -5,6 +5,7 @@ export const HOST_PATHS = [
   '/calls',
   '/descriptors',
   '/explain',
+  '/fleet',
   '/livez',
   '/manifests',
   '/metrics',

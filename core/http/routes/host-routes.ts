@@ -15,6 +15,7 @@ import { ListModules } from '../../operations/status/list-modules.js';
 import { ListPlugins } from '../../operations/status/list-plugins.js';
 import { ListRoles } from '../../operations/status/list-roles.js';
 import { ReadDescriptor } from '../../operations/status/read-descriptor.js';
+import { ReadFleet } from '../../operations/status/read-fleet.js';
 import { ReadMetrics } from '../../operations/status/read-metrics.js';
 import { ReadOpenApi } from '../../operations/status/read-openapi.js';
 import { isFromLoopback } from '../request/loopback-rights.js';
@@ -23,7 +24,7 @@ import { isProblemCode, renderProblemPage } from '../response/problem-page.js';
 import { readExplainInput } from './explain-query.js';
 import type { HostPath } from './host-paths.js';
 import { readAuditQuery, readCallQuery, readOpenApiQuery } from './queries.js';
-import { createQueryError, moduleParameter, readQuery } from './query.js';
+import { createQueryError, moduleParameter, readQuery, servedParameter } from './query.js';
 import { createUnknownPath } from './unknown-path.js';
 
 export interface HostRoutesOptions {
@@ -67,6 +68,7 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
   get('/modules', container.resolve(ListModules), readNothing);
   get('/manifests', container.resolve(ListManifests), readManifestsQuery);
   get('/plugins', container.resolve(ListPlugins), readNothing);
+  get('/fleet', container.resolve(ReadFleet), readFleetQuery);
   get('/roles', container.resolve(ListRoles), readNothing);
   get('/explain', container.resolve(Explain), (ctx) => {
     return readExplainInput(ctx, options.mounts);
@@ -94,6 +96,11 @@ function readNothing(): null {
 /** `GET /manifests?module=`, without it of all modules. @throws HostError 400. */
 function readManifestsQuery(ctx: HostContext): string | null {
   return readQuery(ctx, { module: moduleParameter }).module;
+}
+
+/** `GET /fleet?serves=`. @throws HostError 400. */
+function readFleetQuery(ctx: HostContext): string | null {
+  return readQuery(ctx, { serves: servedParameter }).serves;
 }
 
 /** `GET /descriptors?module=`. @throws HostError 400. */

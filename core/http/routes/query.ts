@@ -1,4 +1,4 @@
-import { MODULE_NAME } from '../../descriptor/identifiers.js';
+import { DIGEST, MODULE_NAME } from '../../descriptor/identifiers.js';
 import { HostError } from '../../errors.js';
 import { parseTime } from '../../lib/parse-time.js';
 import type { HostContext } from '../request-context.js';
@@ -26,6 +26,11 @@ const MAX_NAME_LENGTH = 64;
 export const moduleParameter: Parameter<string> = {
   expected: 'the name of a module',
   parse: (text) => (MODULE_NAME.test(text) ? text : null),
+};
+
+export const servedParameter: Parameter<string> = {
+  expected: 'the name of a module or a digest',
+  parse: (text) => (MODULE_NAME.test(text) || DIGEST.test(text) ? text : null),
 };
 
 export const timeParameter: Parameter<number> = {

@@ -7,11 +7,12 @@ import type { ModuleEntry, ModuleOverview } from '../../operations/status/module
 export async function readSnapshot(
   overview: ModuleOverview,
   generations: GenerationSource,
+  fleet: string | null,
 ): Promise<HostSnapshot> {
   const { modules, workers, ignored } = await overview.read();
   const { current } = generations;
   const described = modules.map((entry) => describe(entry, current));
-  return { at: Date.now(), workers, modules: described, ignored };
+  return { at: Date.now(), workers, fleet, modules: described, ignored };
 }
 
 function describe(entry: ModuleEntry, current: Generation): ModuleSnapshot {

@@ -94,7 +94,7 @@ function createNotFound(): Response {
 }
 
 function createEmptySnapshot(): HostSnapshot {
-  return { at: Date.now(), workers: 1, modules: [], ignored: [] };
+  return { at: Date.now(), workers: 1, fleet: null, modules: [], ignored: [] };
 }
 
 function createFakeRecords(): SurfaceRecords {

@@ -8,6 +8,7 @@ const ROUTES: ReadonlySet<string> = new Set([
   'calls',
   'descriptors',
   'explain',
+  'fleet',
   'manifests',
   'modules',
   'openapi.json',

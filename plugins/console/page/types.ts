@@ -1,6 +1,7 @@
 // What the host answers below /console/api: the members that the pages show.
 
 export type { CallRecord } from '../../../core/contract/call-record.js';
+export type { FleetHostStatus, FleetStatus } from '../../../core/contract/fleet-status.js';
 export type { ModuleStatus } from '../../../core/contract/module-status.js';
 export type { RoleReport } from '../../../core/contract/role-report.js';
 

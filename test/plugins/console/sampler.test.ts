@@ -21,6 +21,7 @@ function createModule(name: string, calls: number, failed: number, inFlight = 0)
 const at = (ms: number, ...modules: ModuleSnapshot[]): HostSnapshot => ({
   at: ms,
   workers: 1,
+  fleet: null,
   modules,
   ignored: [],
 });

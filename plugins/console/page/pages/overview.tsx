@@ -2,6 +2,7 @@ import { modules, samples } from '../live.js';
 import { pathTo } from '../location.js';
 import type { ModuleStatus } from '../types.js';
 import { RateCharts } from '../ui/chart.js';
+import { FleetHosts } from '../ui/fleet-hosts.js';
 import { Latency } from '../ui/latency.js';
 import { ModulesArrival } from '../ui/modules.js';
 import { Card, Empty, Moment, PageHead, State, useResource } from '../ui/parts.js';
@@ -13,6 +14,7 @@ interface HostFacts {
   readonly node?: string;
   readonly started_at?: string;
   readonly workers?: number;
+  readonly fleet?: string | null;
 }
 
 export function Overview() {
@@ -22,6 +24,7 @@ export function Overview() {
       <PageHead title="Overview" />
       <ModulesArrival />
       {modules.value && <Facts all={modules.value} host={host} />}
+      {host?.fleet && <FleetHosts />}
       <Card title="Calls, last 15 minutes">
         <RateCharts samples={samples.value} />
       </Card>

@@ -1,0 +1,166 @@
+import type { FleetHostStatus, FleetStatus } from '../../contract/fleet-status.js';
+import type { Log } from '../../contract/index.js';
+import { settleWithin } from '../../lib/promises.js';
+import { createLogInterval } from '../../log/log-interval.js';
+import type { Leadership } from '../../modules/leadership.js';
+import type { FleetHostStore, Heartbeat } from '../../store/fleet-hosts.js';
+import type { ModuleOverview } from '../status/module-overview.js';
+import { describeFleet, type Fleet } from './fleet.js';
+import { readHostId } from './host-id.js';
+import { describeServed } from './served-digest.js';
+
+const HEARTBEAT_MS = 2000;
+/** A change is published soon, but not once for each of a hundred modules. Milliseconds. */
+const CHANGE_DELAY_MS = 100;
+/** Beats between two removals of hosts that are long gone. */
+const PRUNE_EVERY = 30;
+/** A store that does not answer does not delay the end of the host for longer. */
+const LEAVE_TIMEOUT_MS = 1000;
+const WARN_INTERVAL_MS = 60_000;
+
+export interface FleetMemberOptions {
+  readonly fleet: string;
+  readonly version: string;
+  readonly stateDir: string;
+  readonly hosts: FleetHostStore;
+  readonly overview: ModuleOverview;
+  /** One process of the host reports for all. */
+  readonly leadership: Leadership;
+  /** Why other processes make the host not ready; `null` if they do not. */
+  readonly unreadyReason: () => string | null;
+  /** @returns removes the listener */
+  readonly onChange: (listener: () => void) => () => void;
+  readonly log: Log;
+}
+
+/**
+ * This host as a member of its fleet: reports to the store every 2 s, and soon after each change. A store that is
+ * lost costs the host nothing but its place in the list.
+ */
+export class FleetMember implements Fleet {
+  readonly #options: FleetMemberOptions;
+  readonly #mayWarn = createLogInterval(WARN_INTERVAL_MS);
+  #id: string | null = null;
+  /** What the store knows this host to serve; `null` where that is not known. */
+  #reported: string | null = null;
+  #beats = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #beating: Promise<void> | null = null;
+  #isStopped = false;
+  #phase: Heartbeat['state'] = 'starting';
+  #address = '';
+  #last: readonly FleetHostStatus[] = [];
+
+  constructor(options: FleetMemberOptions) {
+    this.#options = options;
+    const stops = [
+      options.onChange(() => this.#beatIn(CHANGE_DELAY_MS)),
+      options.leadership.onChange(() => this.#beatIn(0)),
+    ];
+    this.#stopListening = () => {
+      for (const stop of stops) stop();
+    };
+    this.#beatIn(0);
+  }
+
+  readonly #stopListening: () => void;
+
+  /** Of the last heartbeat, for metrics; empty in processes that do not report. */
+  get last(): FleetStatus | null {
+    const { leadership, fleet } = this.#options;
+    return leadership.leads ? describeFleet(fleet, this.#last) : null;
+  }
+
+  async read(served?: string): Promise<FleetStatus> {
+    const { hosts, fleet } = this.#options;
+    return describeFleet(fleet, await hosts.list(fleet, served));
+  }
+
+  /** @param address the URL that the host listens on */
+  listens(address: string): void {
+    this.#phase = 'ready';
+    this.#address = address;
+    this.#beatIn(0);
+  }
+
+  drains(): void {
+    this.#phase = 'draining';
+    this.#beatIn(0);
+  }
+
+  /** Removes the host from the list: it stops in order, with all of its processes. */
+  async leave(): Promise<void> {
+    this.close();
+    const { hosts, fleet, leadership } = this.#options;
+    const id = this.#id;
+    if (!leadership.leads || id === null) return;
+    const remove = async () => {
+      await this.#beating;
+      await hosts.remove(fleet, id);
+    };
+    await settleWithin(
+      remove().catch((error: unknown) => this.#warn(error)),
+      LEAVE_TIMEOUT_MS,
+    );
+  }
+
+  close(): void {
+    this.#isStopped = true;
+    this.#stopListening();
+    clearTimeout(this.#timer);
+  }
+
+  #beatIn(delayMs: number): void {
+    if (this.#isStopped) return;
+    clearTimeout(this.#timer);
+    // A slow store is not asked again before it answers. Never rejects.
+    this.#timer = setTimeout(() => void this.#beatNext(), delayMs).unref();
+  }
+
+  async #beatNext(): Promise<void> {
+    await this.#beating;
+    await this.#beat();
+    this.#beatIn(HEARTBEAT_MS);
+  }
+
+  #beat(): Promise<void> {
+    this.#beating = this.#send().finally(() => {
+      this.#beating = null;
+    });
+    return this.#beating;
+  }
+
+  async #send(): Promise<void> {
+    const { fleet, version, hosts, overview, leadership, stateDir } = this.#options;
+    if (!leadership.leads) return;
+    try {
+      this.#id ??= await readHostId(stateDir);
+      const { modules, workers } = await overview.read();
+      const { digest, rejected, serves } = describeServed(modules);
+      await hosts.beat({
+        ...{ fleet, version, digest, rejected, workers },
+        id: this.#id,
+        address: this.#address,
+        state: this.#readPhase(),
+        serves: this.#reported === digest ? null : serves,
+      });
+      this.#reported = digest;
+      this.#beats += 1;
+      if (this.#beats % PRUNE_EVERY === 0) await hosts.prune(fleet);
+      this.#last = await hosts.list(fleet);
+    } catch (error) {
+      this.#reported = null;
+      this.#warn(error);
+    }
+  }
+
+  /** A host is ready when all of its workers are. */
+  #readPhase(): Heartbeat['state'] {
+    const isWaiting = this.#phase === 'ready' && this.#options.unreadyReason() !== null;
+    return isWaiting ? 'starting' : this.#phase;
+  }
+
+  #warn(error: unknown): void {
+    if (this.#mayWarn()) this.#options.log.warn({ err: error }, 'fleet heartbeat failed');
+  }
+}

@@ -1,0 +1,19 @@
+import { randomUUID } from 'node:crypto';
+import { PrivateFolder } from '../../modules/private-folder.js';
+
+const FILE = 'host-id';
+const ID = /^host_[0-9a-f-]{36}$/;
+
+/** The name of the host in its fleet, kept in the state folder so that a host that starts again is the same. */
+export async function readHostId(stateDir: string): Promise<string> {
+  const folder = new PrivateFolder(stateDir, {
+    recursive: true,
+    folderMode: 0o700,
+    fileMode: 0o600,
+  });
+  const stored = (await folder.read(FILE))?.trim();
+  if (stored !== undefined && ID.test(stored)) return stored;
+  const id = `host_${randomUUID()}`;
+  await folder.write(FILE, `${id}\n`);
+  return id;
+}
