@@ -1,4 +1,4 @@
-import type { Manifest } from './manifest.js';
+import type { DangerLevel, Manifest } from './manifest.js';
 
 /** The modules of a host at one moment, over all its processes. */
 export interface HostSnapshot {
@@ -38,6 +38,24 @@ export interface ModuleSnapshot {
   readonly configDigest: string | null;
   /** Without the defaults of sensitive fields; `null` if the module serves nothing. */
   readonly manifest: Manifest | null;
+  /** What `mcp` of the descriptor exposes, in the order of the manifest; absent for nothing. */
+  readonly operations?: readonly ExposedOperation[];
+}
+
+/** What a module exposes to agents: a route, an entity or an action. */
+export interface ExposedOperation {
+  /** Unique in the module, as in `mcp.only`: `list_contacts`, `entity:contacts`, `action:merge`. */
+  readonly id: string;
+  /** Which part of the manifest declares it. */
+  readonly kind: 'route' | 'entity' | 'action';
+  /** `GET /contacts/{id}` of a route; the name of an entity or an action. */
+  readonly name: string;
+  /** That of the manifest, or its default. */
+  readonly dangerLevel: DangerLevel;
+  /** Whether each call needs the approval of a person. */
+  readonly needsApproval: boolean;
+  /** Of a route: `envelope` wraps the provider's JSON, `raw` and `bytes` are the provider's own response. */
+  readonly response: 'envelope' | 'raw' | 'bytes';
 }
 
 /** The calls of one module. */

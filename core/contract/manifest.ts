@@ -80,6 +80,12 @@ export const STREAM_FORMS = ['sse', 'ndjson'] as const;
 /** The form of a stream of events: Server-Sent Events, or one JSON value in each line. */
 export type StreamForm = (typeof STREAM_FORMS)[number];
 
+/** Every {@link DangerLevel}. */
+export const DANGER_LEVELS = ['low', 'medium', 'high'] as const;
+
+/** How much harm a call can do. */
+export type DangerLevel = (typeof DANGER_LEVELS)[number];
+
 /** Properties of the calls of a route. */
 export interface RouteOperation {
   /** Name in the OpenAPI document and in clients. Default made of the method and the path. */
@@ -112,6 +118,11 @@ export interface RouteOperation {
    * `application/x-ndjson`, `application/ndjson` and `application/jsonl` for `ndjson`.
    */
   readonly stream_types?: readonly string[];
+  /**
+   * Agents need the approval of a person for calls above `low`, unless the descriptor says otherwise. Default `low` for
+   * GET, `medium` for POST, PUT and PATCH, `high` for DELETE.
+   */
+  readonly danger_level?: DangerLevel;
   /**
    * Names of parameters of the path whose values may hold `%2F`, `%3F`, `%23` or `%25`; they are forwarded as they
    * came. Default none.
@@ -183,7 +194,7 @@ export interface AdminAction {
   /** Target of the kinds that use HTTP: `POST` with the input. */
   readonly invoke_path?: string;
   /** For the console. */
-  readonly danger_level?: 'low' | 'medium' | 'high';
+  readonly danger_level?: DangerLevel;
   /** What the console asks first; the host does not enforce it. */
   readonly confirmation?: { readonly message: string; readonly required_phrase?: string };
   /** The host validates the input by it. Absent: any input, or none. */

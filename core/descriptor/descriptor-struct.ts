@@ -275,6 +275,32 @@ const consoleSection = section('console', 'Who may use the console bridge of thi
   }),
 });
 
+const MAX_OPERATIONS = 1000;
+
+const operationIds = described(
+  refine(
+    array(nonEmptyText()),
+    `a list of 1 to ${MAX_OPERATIONS} distinct names of operations`,
+    (names) =>
+      names.length > 0 && names.length <= MAX_OPERATIONS && new Set(names).size === names.length,
+  ),
+  { minItems: 1, maxItems: MAX_OPERATIONS, uniqueItems: true },
+);
+
+const mcp = section('mcp', 'What agents may call through the surface mcp.', {
+  expose: withDefault(enums(['none', 'read', 'all']), 'none', {
+    description: 'read: GET routes and entities; all: other routes and actions too.',
+  }),
+  only: optionally(operationIds, {
+    description:
+      'Operations to which that is narrowed: ids of routes, entity:NAME and action:NAME. Default: all of them.',
+  }),
+  approve: withDefault(enums(['never', 'danger', 'always']), 'danger', {
+    description:
+      'Which calls wait for the approval of a person: danger are those whose danger_level is medium or high.',
+  }),
+});
+
 const provider = section('provider', 'Where the calls of the module go.', {
   kind: described(nonEmptyText(), {
     description:
@@ -346,6 +372,7 @@ export const descriptorStruct = described(
     probation: optionally(probation, {}),
     schemas: filledIn(schemas),
     console: filledIn(consoleSection),
+    mcp: filledIn(mcp),
   }),
   {
     title: 'modgate descriptor',

@@ -14,6 +14,7 @@ import {
 } from 'superstruct';
 import { type AnyStruct, described, named, optionally } from '../contract/described.js';
 import {
+  DANGER_LEVELS,
   type Method,
   MODULE_HTTP_METHODS,
   type SchemaObject,
@@ -102,6 +103,8 @@ const stream = described(
   { enum: STREAM_FORMS },
 );
 
+const dangerLevel = enums(DANGER_LEVELS);
+
 const operation = object({
   operation_id: optionally(nonEmptyText(), { description: 'Name of the operation.' }),
   timeout_ms: optionally(wholeNumber(1, MAX_ROUTE_TIMEOUT_MS), {
@@ -137,6 +140,10 @@ const operation = object({
   }),
   stream_types: optionally(mediaTypes, {
     description: `Media types of the provider that count as this stream. Default: ${describeDefaults()}.`,
+  }),
+  danger_level: optionally(dangerLevel, {
+    description:
+      'How much harm a call can do. Default: low for GET, medium for POST, PUT and PATCH, high for DELETE.',
   }),
   encoded: optionally(array(nonEmptyText()), {
     default: [],
@@ -284,7 +291,7 @@ const action = named(
       invoke_path: optionally(plainPath, {
         description: 'Target of POST for the kinds that use HTTP.',
       }),
-      danger_level: optionally(enums(['low', 'medium', 'high']), {
+      danger_level: optionally(dangerLevel, {
         description: 'How a console marks the action.',
       }),
       confirmation: optionally(

@@ -55,7 +55,7 @@ export class OperationNames {
 }
 
 /** `get_contacts_by_id` */
-function describeRoute({ method, template }: DescribedRoute): string {
+export function describeRoute({ method, template }: DescribedRoute): string {
   const path = template.segments.map((segment) =>
     writeTemplate(
       { segments: [segment] },
@@ -66,7 +66,8 @@ function describeRoute({ method, template }: DescribedRoute): string {
   return [method.toLowerCase(), ...path].join('_');
 }
 
-class UniqueNames {
+/** Of several equal names the later get `_2`, `_3`. */
+export class UniqueNames {
   readonly #taken = new Set<string>();
   /** The last number of each name that was wanted several times. */
   readonly #numbers = new Map<string, number>();

@@ -76,6 +76,7 @@ describe('parseDescriptor', () => {
         actor_burst: 0,
         client_per_second: 0,
         client_burst: 0,
+        headers: false,
       },
       identity: false,
       callers: ['service', 'system'],
@@ -94,6 +95,7 @@ describe('parseDescriptor', () => {
       records: { capture_bytes: 0 },
       schemas: { input: 'enforce', output: 'off' },
       console: { ui: [], grants: [] },
+      mcp: { expose: 'none', approve: 'danger' },
     });
   });
 
@@ -120,6 +122,7 @@ describe('parseDescriptor', () => {
         actor_burst: 2,
         client_per_second: 3,
         client_burst: 4,
+        headers: false,
       },
       identity: true,
       forward_headers: ['x-tenant', 'x_tenant'],

@@ -11,6 +11,7 @@ export const HOST_PATHS = [
   '/metrics',
   '/modules',
   '/openapi.json',
+  '/operations',
   '/plugins',
   '/problems/:code',
   '/readyz',

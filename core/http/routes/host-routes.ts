@@ -6,6 +6,7 @@ import type { DependencyContainer } from '../../injection.js';
 import type { MountSource } from '../../modules/mount-table.js';
 import { authorize } from '../../operations/authorization.js';
 import { Explain } from '../../operations/explain/explain.js';
+import { ListOperations } from '../../operations/exposed/list-operations.js';
 import { assertSignedBody } from '../../operations/forward/body-policy.js';
 import { type Handler, Reply } from '../../operations/reply.js';
 import { ListAudit } from '../../operations/status/list-audit.js';
@@ -66,7 +67,8 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
     });
   };
   get('/modules', container.resolve(ListModules), readNothing);
-  get('/manifests', container.resolve(ListManifests), readManifestsQuery);
+  get('/manifests', container.resolve(ListManifests), readModuleQuery);
+  get('/operations', container.resolve(ListOperations), readModuleQuery);
   get('/plugins', container.resolve(ListPlugins), readNothing);
   get('/fleet', container.resolve(ReadFleet), readFleetQuery);
   get('/roles', container.resolve(ListRoles), readNothing);
@@ -93,8 +95,8 @@ function readNothing(): null {
   return null;
 }
 
-/** `GET /manifests?module=`, without it of all modules. @throws HostError 400. */
-function readManifestsQuery(ctx: HostContext): string | null {
+/** `?module=`; `null`: all modules. @throws HostError 400. */
+function readModuleQuery(ctx: HostContext): string | null {
   return readQuery(ctx, { module: moduleParameter }).module;
 }
 

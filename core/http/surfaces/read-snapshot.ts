@@ -1,5 +1,6 @@
 import type { HostSnapshot, ModuleSnapshot } from '../../contract/index.js';
-import type { Generation, GenerationSource } from '../../modules/live-module.js';
+import type { Generation, GenerationSource, LiveModule } from '../../modules/live-module.js';
+import { listExposed } from '../../operations/exposed/exposed-operations.js';
 import { hideSensitiveDefaults } from '../../operations/status/list-manifests.js';
 import type { ModuleEntry, ModuleOverview } from '../../operations/status/module-overview.js';
 
@@ -40,5 +41,11 @@ function describe(entry: ModuleEntry, current: Generation): ModuleSnapshot {
     manifestDigest: digest,
     configDigest: entry.config_digest,
     manifest: live === undefined ? null : hideSensitiveDefaults(live.manifest),
+    ...describeExposed(live),
   };
+}
+
+function describeExposed(live: LiveModule | undefined): Pick<ModuleSnapshot, 'operations'> {
+  const exposed = live === undefined ? [] : [...listExposed(live).values()];
+  return exposed.length === 0 ? {} : { operations: exposed.map(({ shown }) => shown) };
 }

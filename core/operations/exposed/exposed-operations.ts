@@ -1,0 +1,125 @@
+import type {
+  AdminAction,
+  AdminEntity,
+  DangerLevel,
+  ExposedOperation,
+  Method,
+} from '../../contract/index.js';
+import type { Descriptor } from '../../descriptor/descriptor.js';
+import type { LiveRoute, RoutedModule } from '../../modules/live-module.js';
+import { describeRoute, UniqueNames } from '../../openapi/operation-names.js';
+
+/** What an operation is declared by. */
+export type Declared =
+  | { readonly kind: 'route'; readonly route: LiveRoute }
+  | { readonly kind: 'entity'; readonly entity: AdminEntity }
+  | { readonly kind: 'action'; readonly action: AdminAction };
+
+/** An operation that the descriptor exposes, with its declaration. */
+export interface FoundOperation {
+  readonly shown: ExposedOperation;
+  readonly declared: Declared;
+}
+
+type ExposingModule = Pick<RoutedModule, 'descriptor' | 'manifest' | 'routes'>;
+
+type Operations = ReadonlyMap<string, FoundOperation>;
+
+const NONE: Operations = new Map();
+const known = new WeakMap<ExposingModule, Operations>();
+
+/** What a module exposes to agents, by id, in the order of its manifest. Made once for each version. */
+export function listExposed(module: ExposingModule): Operations {
+  if (module.descriptor.mcp.expose === 'none') return NONE;
+  const made = known.get(module) ?? createOperations(module);
+  known.set(module, made);
+  return made;
+}
+
+/** The ids of everything that `mcp.only` can name. */
+export function listOperationIds(module: ExposingModule): readonly string[] {
+  return listDeclared(module).map(({ id }) => id);
+}
+
+function createOperations(module: ExposingModule): Operations {
+  const { mcp, responses } = module.descriptor;
+  const only = mcp.only === undefined ? null : new Set(mcp.only);
+  const found = new Map<string, FoundOperation>();
+  for (const { id, declared } of listDeclared(module)) {
+    if (only?.has(id) === false || !isExposed(mcp.expose, declared)) continue;
+    const dangerLevel = dangerOf(declared);
+    const shown = {
+      id,
+      kind: declared.kind,
+      name: nameOf(declared),
+      dangerLevel,
+      needsApproval:
+        mcp.approve === 'always' || (mcp.approve === 'danger' && dangerLevel !== 'low'),
+      response: declared.kind === 'route' ? responseOf(declared.route, responses.mode) : 'raw',
+    } as const;
+    found.set(id, { shown, declared });
+  }
+  return found;
+}
+
+/** Entities and actions keep their names where a route has the same one. */
+function listDeclared({ manifest: { admin }, routes }: ExposingModule) {
+  const names = new UniqueNames();
+  const claim = (name: string, declared: Declared) => ({ id: names.claim(name), declared });
+  const entities = (admin?.entities ?? []).map((entity) =>
+    claim(`entity:${entity.name}`, { kind: 'entity', entity }),
+  );
+  const actions = (admin?.actions ?? []).map((action) =>
+    claim(`action:${action.name}`, { kind: 'action', action }),
+  );
+  const ofRoutes = routes.entries.map((entry) => {
+    const own = entry.value.declared.operation?.operation_id ?? describeRoute(entry);
+    return claim(own, { kind: 'route', route: entry.value });
+  });
+  return [...ofRoutes, ...entities, ...actions];
+}
+
+function isExposed(expose: Descriptor['mcp']['expose'], declared: Declared): boolean {
+  if (declared.kind === 'entity') return true;
+  if (declared.kind === 'action') return expose === 'all';
+  return (expose === 'all' || declared.route.method === 'GET') && isOfText(declared.route);
+}
+
+const TEXT_TYPE = /^(?:text\/|application\/(?:[^/]*\+)?(?:json|xml|yaml)$)/i;
+
+/** Agents read text: no stream of events, and bytes only of listed types that are text. */
+function isOfText({ stream, bodyBytes, responseBytes }: LiveRoute): boolean {
+  return (
+    stream === null &&
+    [bodyBytes, responseBytes].every(
+      (rules) => rules === null || rules.types?.every((type) => TEXT_TYPE.test(type)) === true,
+    )
+  );
+}
+
+const DEFAULT_DANGER: Readonly<Record<Method, DangerLevel>> = {
+  GET: 'low',
+  POST: 'medium',
+  PUT: 'medium',
+  PATCH: 'medium',
+  DELETE: 'high',
+};
+
+function dangerOf(declared: Declared): DangerLevel {
+  if (declared.kind === 'entity') return 'low';
+  if (declared.kind === 'action') return declared.action.danger_level ?? DEFAULT_DANGER.POST;
+  const { method, declared: route } = declared.route;
+  return route.operation?.danger_level ?? DEFAULT_DANGER[method];
+}
+
+function nameOf(declared: Declared): string {
+  if (declared.kind === 'entity') return declared.entity.name;
+  return declared.kind === 'action' ? declared.action.name : declared.route.name;
+}
+
+function responseOf(
+  { responseBytes }: LiveRoute,
+  mode: Descriptor['responses']['mode'],
+): ExposedOperation['response'] {
+  return responseBytes === null ? mode : 'bytes';
+}

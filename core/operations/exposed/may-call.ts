@@ -1,0 +1,27 @@
+import type { Actor } from '../../contract/index.js';
+import { isInRanges } from '../../lib/address-list.js';
+import type { RoutedModule } from '../../modules/live-module.js';
+import { holdsPermission, mayCallRoute } from '../authorization.js';
+import type { CallerRequest } from '../request.js';
+import type { Declared } from './exposed-operations.js';
+
+type AddressedModule = Pick<RoutedModule, 'descriptor'>;
+
+/** Whether the module is open to the address of the client. */
+export function isOpenTo(
+  { descriptor: { allow } }: AddressedModule,
+  client: CallerRequest['client'],
+): boolean {
+  return allow === undefined || (client !== null && isInRanges(client.address, allow.addresses));
+}
+
+/** Whether the steps of a call would find that the actor has the rights that it needs. */
+export function mayCall(actor: Actor, { descriptor }: AddressedModule, declared: Declared) {
+  if (declared.kind === 'route') return mayCallRoute(actor, descriptor.callers, declared.route);
+  return holdsPermission(actor, permissionOf(declared));
+}
+
+/** What a caller of an entity or an action has to hold. */
+export function permissionOf(declared: Exclude<Declared, { kind: 'route' }>): string {
+  return declared.kind === 'entity' ? declared.entity.read_capability : declared.action.capability;
+}

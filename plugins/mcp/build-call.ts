@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import type { HostRequest } from '../../core/contract/index.js';
+import type { CatalogEntry } from './catalog.js';
+import { listParameters } from './describe-tool.js';
+import { assertExactNumbers, type ExactValue, InexactJson } from './exact-json.js';
+import { writePath } from './path-template.js';
+import { InvalidArguments } from './tool-error.js';
+import { bodyRuleOf, type ToolParameter } from './tool-parameters.js';
+
+export type Arguments = ReadonlyMap<string, ExactValue>;
+
+type Call = Pick<HostRequest, 'method' | 'target' | 'body'> & {
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+const JSON_TYPE = 'application/json';
+const NO_ARGUMENTS: Arguments = new Map();
+
+/**
+ * The members of `arguments`, which may be absent.
+ * @throws InvalidArguments.
+ */
+export function readArguments(value: ExactValue | undefined): Arguments {
+  if (value === undefined || value.kind === 'null') return NO_ARGUMENTS;
+  if (value.kind !== 'object') throw new InvalidArguments('the arguments must be an object');
+  try {
+    assertExactNumbers(value);
+  } catch (error) {
+    if (!(error instanceof InexactJson)) throw error;
+    throw new InvalidArguments(`the arguments have ${error.message}`);
+  }
+  return value.members;
+}
+
+/**
+ * The request to the host that a tool stands for. Values reach it as they were written.
+ * @throws InvalidArguments for arguments that are missing, unknown or cannot be sent.
+ */
+export function buildCall(entry: CatalogEntry, given: Arguments): Call {
+  const parameters = listParameters(entry);
+  const known = new Set(parameters.map(({ argument }) => argument));
+  for (const name of given.keys()) {
+    if (!known.has(name)) throw new InvalidArguments(`the tool has no argument ${quote(name)}`);
+  }
+  for (const { argument, isRequired } of parameters) {
+    if (isRequired && !given.has(argument)) {
+      throw new InvalidArguments(`the argument ${quote(argument)} is missing`);
+    }
+  }
+  return entry.target.kind === 'route'
+    ? buildRouteCall(entry, entry.target.route, parameters, given)
+    : buildOperationCall(entry, given);
+}
+
+function buildRouteCall(
+  { module }: CatalogEntry,
+  route: Parameters<typeof bodyRuleOf>[0],
+  parameters: readonly ToolParameter[],
+  given: Arguments,
+): Call {
+  const path = new Map<string, string>();
+  const query: string[] = [];
+  for (const { argument, place, name } of parameters) {
+    const value = given.get(argument);
+    if (value === undefined) continue;
+    if (place === 'path') path.set(name, readPathValue(argument, value));
+    if (place === 'query') query.push(...writeQuery(argument, name, value));
+  }
+  const local = encode(() => writePath(route.path, path));
+  const search = query.length === 0 ? '' : `?${query.join('&')}`;
+  return {
+    method: route.method,
+    target: `/modules/${encodeURIComponent(module)}/http${local}${search}`,
+    ...createBody(route, given.get('body')),
+  };
+}
+
+function createBody(route: Parameters<typeof bodyRuleOf>[0], value: ExactValue | undefined) {
+  const headers: Record<string, string> = {};
+  if (route.operation?.idempotency === 'requires_key') headers['idempotency-key'] = randomUUID();
+  if (value === undefined) return { headers };
+  if (bodyRuleOf(route) !== 'bytes') {
+    return { headers: { ...headers, 'content-type': JSON_TYPE }, body: value.text };
+  }
+  if (value.kind !== 'string') throw new InvalidArguments("the argument 'body' must be a string");
+  const type = route.operation?.body_types?.find((one) => !one.includes('*')) ?? 'text/plain';
+  return { headers: { ...headers, 'content-type': type }, body: value.value };
+}
+
+/** Entities and actions: the host has one operation for them. */
+function buildOperationCall({ module, operation }: CatalogEntry, given: Arguments): Call {
+  const head = JSON.stringify({ module, operation: operation.id }).slice(0, -1);
+  return {
+    method: 'POST',
+    target: '/operations',
+    headers: { 'content-type': JSON_TYPE },
+    body: `${head},"arguments":${writeArguments(given)}}`,
+  };
+}
+
+/** As they were written. */
+export function writeArguments(given: Arguments): string {
+  const members = [...given].map(([name, { text }]) => `${JSON.stringify(name)}:${text}`);
+  return `{${members.join(',')}}`;
+}
+
+function readPathValue(argument: string, value: ExactValue): string {
+  const text = readScalar(argument, value);
+  if (text === '') throw new InvalidArguments(`the argument ${quote(argument)} is empty`);
+  if (text.split('/').some((segment) => segment === '' || segment === '.' || segment === '..')) {
+    throw new InvalidArguments(`the argument ${quote(argument)} is not a path`);
+  }
+  return text;
+}
+
+function writeQuery(argument: string, name: string, value: ExactValue): string[] {
+  const values = value.kind === 'array' ? value.items : [value];
+  return values.map((one) =>
+    encode(() => `${encodeURIComponent(name)}=${encodeURIComponent(readScalar(argument, one))}`),
+  );
+}
+
+function readScalar(argument: string, value: ExactValue): string {
+  if (value.kind === 'string') return value.value;
+  if (value.kind === 'number' || value.kind === 'boolean') return value.text;
+  throw new InvalidArguments(`the argument ${quote(argument)} must be a string, number or boolean`);
+}
+
+/** @throws InvalidArguments for half of a surrogate pair, which no URL can have. */
+function encode(write: () => string): string {
+  try {
+    return write();
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error;
+    throw new InvalidArguments('the arguments have text that is not Unicode');
+  }
+}
+
+function quote(name: string): string {
+  return JSON.stringify(name.slice(0, 64));
+}

@@ -1,0 +1,45 @@
+import type { Actor, HostApi, HostRequest, SurfaceCall } from '../../core/contract/index.js';
+
+/** Headers of the caller that do not go to modules: they belong to this protocol and to its bodies. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  ...['accept', 'accept-encoding', 'authorization', 'connection', 'content-encoding'],
+  ...['content-length', 'content-type', 'cookie', 'expect', 'host', 'keep-alive', 'last-event-id'],
+  ...['idempotency-key', 'if-match', 'if-modified-since', 'if-none-match', 'if-range'],
+  ...['if-unmodified-since', 'origin', 'range', 'referer', 'te', 'trailer', 'transfer-encoding'],
+  ...['upgrade', 'x-correlation-id', 'x-request-id'],
+]);
+const OWN_PREFIX = /^(?:mcp-|proxy-|sec-|access-control-)/;
+
+/** One message of a client, with whom it came from. */
+export interface Exchange {
+  readonly actor: Actor;
+  readonly call: SurfaceCall;
+  /** Those that go with calls of modules. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The module of `/mcp/{module}`; `null` for all. */
+  readonly module: string | null;
+  /** The message as it was written. */
+  readonly text: string;
+}
+
+/** The headers of a client that modules may get, by their descriptors. */
+export function listForwardable(headers: Headers): Record<string, string> {
+  const entries = [...headers].filter(([name]) => !OWN_HEADERS.has(name) && !OWN_PREFIX.test(name));
+  return Object.fromEntries(entries);
+}
+
+/** Sends a request to the host as the caller. */
+export function requestHost(
+  host: Pick<HostApi, 'request'>,
+  { actor, call, headers }: Exchange,
+  request: Pick<HostRequest, 'method' | 'target' | 'body' | 'headers'>,
+): Promise<Response> {
+  const { requestId, correlationId, signal } = call;
+  const ids = { 'x-request-id': requestId, 'x-correlation-id': correlationId };
+  return host.request(actor, {
+    ...request,
+    headers: { ...headers, ...request.headers, ...ids },
+    signal,
+    call,
+  });
+}

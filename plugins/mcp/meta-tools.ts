@@ -1,0 +1,125 @@
+import type { CatalogEntry } from './catalog.js';
+import { type DescribedTool, describeTarget, describeTool } from './describe-tool.js';
+import type { ExactValue } from './exact-json.js';
+import type { Exchange } from './exchange.js';
+import { createTextResult, InvalidArguments, type ToolResult } from './tool-error.js';
+import { META_NAMES } from './tool-names.js';
+import type { Tools } from './tools.js';
+import { toVisible } from './visible-text.js';
+
+type MetaName = (typeof META_NAMES)[number];
+
+/** More than these are offered by search. */
+export const MAX_LISTED_TOOLS = 40;
+
+const MAX_FOUND = 20;
+const MAX_SUMMARY = 200;
+const MAX_WORDS = 16;
+const READS = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+const CALLS = { ...READS, readOnlyHint: false, destructiveHint: true, idempotentHint: false };
+const NAME = { type: 'string', description: 'Name of a tool that search_tools found.' };
+
+/** What a host with many tools lists instead. */
+export const META_TOOLS: readonly DescribedTool[] = [
+  {
+    name: 'search_tools',
+    description: `Finds tools by words in their names and descriptions. Returns at most ${MAX_FOUND}.`,
+    inputSchema: {
+      type: 'object',
+      properties: { query: { type: 'string', description: 'Words to look for.' } },
+      required: ['query'],
+      additionalProperties: false,
+    },
+    annotations: READS,
+  },
+  {
+    name: 'describe_tool',
+    description: 'Returns a tool with the JSON Schema of its arguments.',
+    inputSchema: {
+      type: 'object',
+      properties: { name: NAME },
+      required: ['name'],
+      additionalProperties: false,
+    },
+    annotations: READS,
+  },
+  {
+    name: 'call_tool',
+    description: 'Calls a tool.',
+    inputSchema: {
+      type: 'object',
+      properties: { name: NAME, arguments: { type: 'object' } },
+      required: ['name'],
+      additionalProperties: false,
+    },
+    annotations: CALLS,
+  },
+];
+
+export function isMetaName(name: string): name is MetaName {
+  return META_NAMES.some((one) => one === name);
+}
+
+/** @throws InvalidArguments. */
+export async function callMetaTool(
+  name: MetaName,
+  given: ExactValue | undefined,
+  exchange: Exchange,
+  tools: Tools,
+): Promise<ToolResult> {
+  if (name === 'search_tools') {
+    const found = searchTools(await tools.listCallable(exchange), readText(given, 'query'));
+    return createTextResult(JSON.stringify({ tools: found }));
+  }
+  const wanted = readText(given, 'name');
+  if (name === 'describe_tool') {
+    const callable = await tools.listCallable(exchange);
+    const entry = callable.find((one) => one.name === wanted);
+    if (entry === undefined) throw createUnknown(wanted);
+    return createTextResult(JSON.stringify(describeTool(entry)));
+  }
+  const entry = await tools.find(wanted, exchange);
+  if (entry === null) throw createUnknown(wanted);
+  const inner = given?.kind === 'object' ? given.members.get('arguments') : undefined;
+  return tools.call(entry, inner, exchange);
+}
+
+/** Those with most of the words, in their name first. */
+function searchTools(entries: readonly CatalogEntry[], query: string) {
+  const words = query
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean)
+    .slice(0, MAX_WORDS);
+  return entries
+    .map((entry) => ({ entry, score: scoreOf(entry, words) }))
+    .filter(({ score }) => score > 0 || words.length === 0)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, MAX_FOUND)
+    .map(({ entry }) => {
+      return { name: entry.name, description: toVisible(describeTarget(entry), MAX_SUMMARY) };
+    });
+}
+
+function scoreOf(entry: CatalogEntry, words: readonly string[]): number {
+  const name = entry.name.toLowerCase();
+  const text = describeTarget(entry).toLowerCase();
+  let score = 0;
+  for (const word of words) score += name.includes(word) ? 2 : text.includes(word) ? 1 : 0;
+  return score;
+}
+
+function readText(given: ExactValue | undefined, name: string): string {
+  const value = given?.kind === 'object' ? given.members.get(name) : undefined;
+  if (value?.kind === 'string') return value.value;
+  throw new InvalidArguments(`the argument '${name}' must be a string`);
+}
+
+function createUnknown(name: string): InvalidArguments {
+  return new InvalidArguments(`there is no tool ${JSON.stringify(name.slice(0, 64))}`);
+}

@@ -1,0 +1,72 @@
+import type { CatalogEntry } from './catalog.js';
+import { assertExactNumbers, InexactJson, parseExact, sliceMember } from './exact-json.js';
+import {
+  createProblemResult,
+  createTextResult,
+  type ToolProblem,
+  type ToolResult,
+} from './tool-error.js';
+
+const MIN_ERROR_STATUS = 400;
+/** Keeps every character of the provider. */
+const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** What a tool gives of a response of the host: the provider's bytes, or why there are none. */
+export async function readResult(
+  { operation: { kind, response: mode } }: Pick<CatalogEntry, 'operation'>,
+  response: Response,
+  requestId: string,
+): Promise<ToolResult> {
+  const text = UTF8.decode(await response.arrayBuffer());
+  if (response.status >= MIN_ERROR_STATUS) {
+    const isOfHost = response.headers.get('modgate-origin') === 'host';
+    const isProblem = kind !== 'route' || mode === 'envelope' || isOfHost;
+    const problem = isProblem ? readProblem(text, requestId) : null;
+    return problem === null ? createTextResult(text, true) : createProblemResult(problem);
+  }
+  if (mode === 'bytes') return createTextResult(text);
+  const data = mode === 'envelope' ? readData(text) : text;
+  const value = readObject(data);
+  return { content: [{ type: 'text', text: data }], ...(value && { structuredContent: value }) };
+}
+
+/** The bytes of `data` in the envelope. */
+function readData(text: string): string {
+  const data = sliceMember(text, 'data');
+  if (data === null) throw new Error('the envelope has no data');
+  return data;
+}
+
+/** An object that survives a parse; `undefined` for anything else. */
+function readObject(text: string): Record<string, unknown> | undefined {
+  if (!/^\s*\{/.test(text)) return undefined;
+  try {
+    assertExactNumbers(parseExact(text));
+  } catch (error) {
+    if (error instanceof InexactJson) return undefined;
+    throw error;
+  }
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+function readProblem(text: string, requestId: string): ToolProblem | null {
+  const problem = parseObject(text);
+  if (typeof problem?.['code'] !== 'string') return null;
+  const { code, detail, request_id, next_actions, errors } = problem;
+  return {
+    code,
+    detail: String(detail),
+    request_id: typeof request_id === 'string' ? request_id : requestId,
+    next_actions: Array.isArray(next_actions) ? next_actions.map(String) : [],
+    ...(Array.isArray(errors) && errors.length > 0 && { errors }),
+  };
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}

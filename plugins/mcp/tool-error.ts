@@ -1,0 +1,29 @@
+/** What an agent gets instead of a result. */
+export interface ToolProblem {
+  readonly code: string;
+  readonly detail: string;
+  readonly request_id: string;
+  readonly next_actions: readonly string[];
+  readonly [member: string]: unknown;
+}
+
+/** Thrown for arguments that no call can be made of. */
+export class InvalidArguments extends Error {
+  override readonly name = 'InvalidArguments';
+}
+
+/** The result of `tools/call`. */
+export interface ToolResult {
+  readonly content: { readonly type: 'text'; readonly text: string }[];
+  readonly structuredContent?: Record<string, unknown>;
+  readonly isError?: boolean;
+  readonly [member: string]: unknown;
+}
+
+export function createProblemResult(problem: ToolProblem): ToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(problem) }], isError: true };
+}
+
+export function createTextResult(text: string, isError = false): ToolResult {
+  return { content: [{ type: 'text', text }], ...(isError && { isError }) };
+}

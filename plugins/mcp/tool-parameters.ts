@@ -1,0 +1,69 @@
+import type { AdminAction, ManifestRoute, SchemaObject } from '../../core/contract/index.js';
+import { listPathParameters } from './path-template.js';
+
+/** Where an argument of a tool goes. */
+export interface ToolParameter {
+  /** The name of the argument. */
+  readonly argument: string;
+  readonly place: 'path' | 'query' | 'body' | 'cursor' | 'limit';
+  /** The name at its place. */
+  readonly name: string;
+  readonly isRequired: boolean;
+  /** Of a path: whether its value has several segments. */
+  readonly isRest?: boolean;
+}
+
+const BODY = 'body';
+
+/** The parameters of a route. A name that stands in both path and query, or is `body`, gets its place in front. */
+export function listRouteParameters(route: ManifestRoute): ToolParameter[] {
+  const path = listPathParameters(route.path);
+  const query = listQueryNames(route.operation?.query_schema ?? null);
+  const argumentOf = (name: string, place: 'path' | 'query') => {
+    const others: readonly { readonly name: string }[] = place === 'path' ? query : path;
+    return name === BODY || others.some((other) => other.name === name) ? `${place}_${name}` : name;
+  };
+  const body = bodyRuleOf(route);
+  return [
+    ...path.map(({ name, isRest }): ToolParameter => {
+      return { argument: argumentOf(name, 'path'), place: 'path', name, isRequired: true, isRest };
+    }),
+    ...query.map(({ name, isRequired }): ToolParameter => {
+      return { argument: argumentOf(name, 'query'), place: 'query', name, isRequired };
+    }),
+    ...(body === 'none' ? [] : [createBody(body !== 'optional')]),
+  ];
+}
+
+/** An action without a schema takes any input, or none. */
+export function listActionParameters({ input_schema }: AdminAction): ToolParameter[] {
+  return [createBody(input_schema?.fields.some(({ required }) => required === true) ?? false)];
+}
+
+/** Of each entity. */
+export const ENTITY_PARAMETERS: readonly ToolParameter[] = (['limit', 'cursor'] as const).map(
+  (name) => ({ argument: name, place: name, name, isRequired: false }),
+);
+
+function createBody(isRequired: boolean): ToolParameter {
+  return { argument: BODY, place: 'body', name: BODY, isRequired };
+}
+
+/** As the host reads it: a GET ignores its body. */
+export function bodyRuleOf({ method, operation }: ManifestRoute) {
+  if (method === 'GET') return 'none';
+  return operation?.body ?? (method === 'DELETE' ? 'none' : 'required');
+}
+
+function listQueryNames(schema: SchemaObject | null) {
+  const required = new Set(Array.isArray(schema?.['required']) ? schema['required'] : []);
+  const names = new Set([...Object.keys(readProperties(schema)), ...required].map(String));
+  return [...names].map((name) => ({ name, isRequired: required.has(name) }));
+}
+
+export function readProperties(schema: SchemaObject | null): Readonly<Record<string, unknown>> {
+  const properties = schema?.['properties'];
+  return typeof properties === 'object' && properties !== null
+    ? (properties as Record<string, unknown>)
+    : {};
+}

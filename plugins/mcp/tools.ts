@@ -1,0 +1,106 @@
+import type { HostApi, Log } from '../../core/contract/index.js';
+import { buildCall, readArguments } from './build-call.js';
+import { type Catalog, type CatalogEntry, createCatalog } from './catalog.js';
+import type { ExactValue } from './exact-json.js';
+import { type Exchange, requestHost } from './exchange.js';
+import { readResult } from './read-result.js';
+import { createProblemResult, InvalidArguments, type ToolResult } from './tool-error.js';
+
+interface CallableOperations {
+  readonly modules: readonly { readonly name: string; readonly operations: readonly string[] }[];
+}
+
+/** Thrown when the host does not answer a question of this surface. */
+export class HostRejection extends Error {
+  override readonly name = 'HostRejection';
+}
+
+/** The tools of a host: what they are, which a caller may call, and their calls. */
+export class Tools {
+  readonly #host: HostApi;
+  readonly #log: Log;
+  #catalog: Promise<Catalog> | null = null;
+  #version: string | null = null;
+
+  constructor(host: HostApi, log: Log) {
+    this.#host = host;
+    this.#log = log;
+  }
+
+  /** Read when it is first needed after a change. */
+  readCatalog(): Promise<Catalog> {
+    this.#catalog ??= this.#read();
+    return this.#catalog;
+  }
+
+  /**
+   * Forgets what was read: modules have changed.
+   * @returns the version that clients may know; `null` where none was read.
+   */
+  invalidate(): string | null {
+    this.#catalog = null;
+    return this.#version;
+  }
+
+  async #read(): Promise<Catalog> {
+    try {
+      const catalog = createCatalog(await this.#host.snapshot());
+      this.#version = catalog.version;
+      return catalog;
+    } catch (error) {
+      // The next request tries again.
+      this.#catalog = null;
+      this.#log.error({ err: error }, 'tools could not be listed');
+      throw error;
+    }
+  }
+
+  /** Exactly those that the caller may call, as the host decides. */
+  async listCallable(exchange: Exchange): Promise<readonly CatalogEntry[]> {
+    const { module } = exchange;
+    const query = module === null ? '' : `?module=${encodeURIComponent(module)}`;
+    const response = await requestHost(this.#host, exchange, { target: `/operations${query}` });
+    if (!response.ok) throw new HostRejection(await readDetail(response));
+    const { modules } = (await response.json()) as CallableOperations;
+    const catalog = await this.readCatalog();
+    return modules.flatMap(({ name, operations }) =>
+      operations.flatMap((id) => catalog.findOperation(name, id) ?? []),
+    );
+  }
+
+  /** `null` for a tool that does not exist here; the host decides whether the caller may call it. */
+  async find(name: string, { module }: Exchange): Promise<CatalogEntry | null> {
+    const entry = (await this.readCatalog()).find(name);
+    return entry !== null && (module === null || entry.module === module) ? entry : null;
+  }
+
+  async call(
+    entry: CatalogEntry,
+    given: ExactValue | undefined,
+    exchange: Exchange,
+  ): Promise<ToolResult> {
+    const { requestId } = exchange.call;
+    try {
+      const call = buildCall(entry, readArguments(given));
+      const response = await requestHost(this.#host, exchange, call);
+      return await readResult(entry, response, requestId);
+    } catch (error) {
+      if (error instanceof InvalidArguments) return createArgumentProblem(error, requestId);
+      throw error;
+    }
+  }
+}
+
+export function createArgumentProblem(
+  { message: detail }: InvalidArguments,
+  request_id: string,
+): ToolResult {
+  const next_actions = ['correct the arguments and call the tool again'];
+  return createProblemResult({ code: 'validation_failed', detail, request_id, next_actions });
+}
+
+async function readDetail(response: Response): Promise<string> {
+  const problem: unknown = await response.json().catch(() => null);
+  const detail: unknown = Reflect.get(Object(problem), 'detail');
+  return typeof detail === 'string' ? detail : `the host responded with ${response.status}`;
+}

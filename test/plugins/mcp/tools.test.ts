@@ -1,0 +1,234 @@
+import { expect } from 'chai';
+import { headerValue } from '../../../core/selftest/raw-http.js';
+import { call, parseJson } from '../../support/http/call.js';
+import { expectProblem } from '../../support/http/expect-problem.js';
+import { describeModule } from '../../support/http/modules.js';
+import { useHost } from '../../support/http/use-host.js';
+import { callTool, listTools, postMcp, problemOf, REVISIONS } from '../../support/mcp/mcp-call.js';
+
+const READER = 'dev-service:agent:shop.read';
+
+const ITEM = {
+  type: 'object',
+  properties: { id: { type: 'integer' }, parts: { type: 'array', items: { $ref: '#' } } },
+};
+
+const ROUTES = [
+  {
+    method: 'GET',
+    path: '/items/{id}',
+    capability: 'shop.read',
+    summary: 'Reads an item.',
+    operation: {
+      operation_id: 'get_item',
+      query_schema: { type: 'object', properties: { id: { type: 'integer' }, tag: true } },
+      output_schema: ITEM,
+    },
+  },
+  { method: 'GET', path: '/files/{path...}', capability: 'shop.read' },
+  {
+    method: 'POST',
+    path: '/items',
+    capability: 'shop.write',
+    operation: { operation_id: 'add.item', input_schema: { $ref: 'manifest:schemas/Item' } },
+  },
+  { method: 'DELETE', path: '/items/{id}', capability: 'shop.write' },
+  { method: 'GET', path: '/secret' },
+];
+
+function describeShop(url: string, more: object): object {
+  const shop = describeModule('shop', url, ROUTES, more) as { manifest: { inline: object } };
+  Object.assign(shop.manifest.inline, { schemas: { Item: ITEM } });
+  return shop;
+}
+
+describe('tools of the surface mcp', () => {
+  const setup = useHost(
+    ({ url }) => ({
+      'shop.json': describeShop(url, { mcp: { expose: 'all', approve: 'never' } }),
+      'open.json': {
+        ...describeModule('acme/open', url, ROUTES.slice(0, 2)),
+        mcp: { expose: 'read', only: ['get_item'] },
+      },
+      'closed.json': describeModule('closed', url, ROUTES),
+      'raw.json': describeModule('raw', url, ROUTES.slice(0, 1), {
+        mcp: { expose: 'read' },
+        responses: { mode: 'raw' },
+      }),
+    }),
+    { args: ['--surfaces', 'mcp'] },
+  );
+  const names = async (as: string, module: string | null = null) =>
+    (await listTools(setup.host, { as, module })).map(({ name }) => name);
+
+  it('are those that the caller may call', async () => {
+    const read = ['acme_open_get_item', 'raw_get_item', 'shop_get_item', 'shop_get_files_by_path'];
+    expect(await names(READER)).to.deep.equal(read);
+    expect(await names('dev-service:agent')).to.deep.equal([]);
+    expect(await names('dev-user:ann:shop.read')).to.deep.equal([]);
+    const all = [
+      'shop_get_item',
+      'shop_get_files_by_path',
+      'shop_add_item',
+      'shop_delete_items_by_id',
+    ];
+    expect(await names('dev-system:root', 'shop')).to.deep.equal(all);
+    expect(await names(READER, 'acme/open')).to.deep.equal(['acme_open_get_item']);
+    expect(await names(READER, 'closed')).to.deep.equal([]);
+  });
+
+  for (const revision of REVISIONS) {
+    it(`are listed and called in the revision ${revision}`, async () => {
+      const { host, provider } = setup;
+      const [tool] = await listTools(host, { as: READER, module: 'shop', revision });
+      expect(tool?.name).to.equal('shop_get_item');
+      provider.answer({ body: '{"id": 1.0}' });
+      const result = await callTool(host, 'shop_get_item', '{"path_id":"7"}', { revision });
+      expect(result.content).to.deep.equal([{ type: 'text', text: '{"id": 1.0}' }]);
+      expect(result.structuredContent).to.deep.equal({ id: 1 });
+    });
+  }
+
+  it('have the schemas of their arguments and results, and hints', async () => {
+    const [get, , add] = await listTools(setup.host, { module: 'shop' });
+    expect(get?.inputSchema).to.deep.equal({
+      type: 'object',
+      required: ['path_id'],
+      properties: {
+        path_id: { type: 'string', minLength: 1 },
+        query_id: { type: 'integer' },
+        tag: true,
+      },
+      additionalProperties: false,
+    });
+    expect(get?.outputSchema).to.deep.equal(ITEM);
+    expect(get?.annotations).to.include({ readOnlyHint: true, destructiveHint: false });
+    expect(add?.annotations).to.include({ readOnlyHint: false, destructiveHint: true });
+    expect(get?.description).to.match(/^Reads an item\.\n\n\(GET \/items\/\{id\} of module shop/);
+    const shared = { $ref: '#/$defs/shared:Item' };
+    expect(add?.inputSchema).to.deep.include({ required: ['body'], properties: { body: shared } });
+    const parts = { type: 'array', items: shared };
+    expect(add?.inputSchema['$defs']).to.deep.equal({
+      'shared:Item': { type: 'object', properties: { id: { type: 'integer' }, parts } },
+    });
+  });
+
+  it('send values as they were written, each in its place', async () => {
+    const { host, provider } = setup;
+    await callTool(host, 'shop_get_item', '{"path_id":"a/b?c","query_id":1.50,"tag":["x","&y"]}');
+    expect(provider.requests).to.deep.equal([]);
+    await callTool(host, 'shop_get_item', '{"path_id":"a b&c","query_id":15,"tag":"&y=1"}');
+    expect(provider.only().target).to.equal('/items/a%20b%26c?id=15&tag=%26y%3D1');
+    provider.reset();
+    await callTool(host, 'shop_get_files_by_path', '{"path":"a/b c"}');
+    expect(provider.only().target).to.equal('/files/a/b%20c');
+    provider.reset();
+    await callTool(
+      host,
+      'shop_add_item',
+      '{"body": {"id" :1.0e1,\n"n":[0.1, 12345678901234567890e-1]}}',
+    );
+    expect(provider.requests).to.deep.equal([]);
+    await callTool(host, 'shop_add_item', '{"body": {"id" :1.0e1,\n"n":[0.1, 100e-2]} }');
+    expect(provider.only().body.toString()).to.equal('{"id" :1.0e1,\n"n":[0.1, 100e-2]}');
+  });
+
+  for (const [why, text] of [
+    ['a number that changes', '{"body":{"id":9007199254740993}}'],
+    ['a number that is too large', '{"body":{"id":1e400}}'],
+    ['unknown arguments', '{"body":{},"more":1}'],
+    ['missing arguments', '{}'],
+  ] as const) {
+    it(`reject ${why}`, async () => {
+      const problem = problemOf(await callTool(setup.host, 'shop_add_item', text));
+      expect(problem).to.include({ code: 'validation_failed' });
+      expect(setup.provider.requests).to.deep.equal([]);
+    });
+  }
+
+  for (const text of ['"../x"', '"."', '""', '"a/../b"', 'null', '{}', '"\\ud800"']) {
+    it(`reject ${text} as a value of a path`, async () => {
+      for (const name of ['shop_get_item', 'shop_get_files_by_path']) {
+        const argument = name === 'shop_get_item' ? 'path_id' : 'path';
+        const result = await callTool(setup.host, name, `{"${argument}":${text}}`);
+        expect(result.isError, name).to.equal(true);
+      }
+      expect(setup.provider.requests).to.deep.equal([]);
+    });
+  }
+
+  it('reject messages with two members of one name', async () => {
+    const params = '"name":"shop_add_item","arguments":{"body":{"id":1,"id":2}}';
+    const { status, body } = await postMcp(setup.host, { method: 'tools/call', params });
+    expect(status, body.toString()).to.equal(400);
+    expect(setup.provider.requests).to.deep.equal([]);
+  });
+
+  it('give results byte for byte, and structured where they survive a parse', async () => {
+    const { host, provider } = setup;
+    for (const [body, structured] of [
+      ['{"id":9007199254740993}', undefined],
+      ['{"a":1,"a":2}', undefined],
+      ['[1,\n2.0]', undefined],
+      ['{"text":"\\u00e9é😀"}', { text: 'éé😀' }],
+    ] as const) {
+      provider.answer({ body });
+      const result = await callTool(host, 'shop_get_item', '{"path_id":"1"}');
+      expect(result.content).to.deep.equal([{ type: 'text', text: body }]);
+      expect(result.structuredContent).to.deep.equal(structured);
+    }
+  });
+
+  it('give Problems as errors', async () => {
+    const denied = await callTool(setup.host, 'shop_add_item', '{"body":{}}', { as: READER });
+    const problem = problemOf(denied);
+    expect(problem).to.include({ code: 'forbidden', detail: 'a declared capability is required' });
+    expect(problem['request_id']).to.match(/^req_/);
+    expect(problem['next_actions']).to.deep.equal(['ask for the scope shop.write']);
+    setup.provider.answer({ status: 500 });
+    const failed = await callTool(setup.host, 'shop_get_item', '{"path_id":"1"}');
+    expect(problemOf(failed)).to.include({ code: 'external_dependency_failure' });
+  });
+
+  it("give the provider's text of an error in raw mode", async () => {
+    setup.provider.answer({ status: 409, body: '{"why":"taken"}' });
+    const result = await callTool(setup.host, 'raw_get_item', '{"path_id":"1"}');
+    expect(result.isError).to.equal(true);
+    expect(result.content[0]?.text).to.equal('{"why":"taken"}');
+    const invalid = await callTool(setup.host, 'raw_get_item', '{"path_id":"1","query_id":"x"}');
+    expect(problemOf(invalid)).to.include({ code: 'validation_failed' });
+  });
+
+  it('are not those of another module, and not unknown', async () => {
+    for (const name of ['raw_get_item', 'shop_nothing', 'closed_get_item']) {
+      const params = `"name":"${name}","arguments":{"path_id":"1"}`;
+      const given = { method: 'tools/call', params, module: 'shop' };
+      expect((await postMcp(setup.host, given)).body.toString()).to.include('Unknown tool');
+    }
+  });
+
+  it('are calls of the surface in the records', async () => {
+    await callTool(setup.host, 'shop_get_item', '{"path_id":"77"}', { as: READER });
+    const calls = parseJson(await call(setup.host, { target: '/calls?module=shop&limit=1' }));
+    const [record] = calls['calls'] as Record<string, unknown>[];
+    expect(record).to.include({ surface: 'mcp', actor: 'service:agent', method: 'GET' });
+  });
+
+  it('need credentials, and no page of another origin', async () => {
+    expectProblem(await postMcp(setup.host, { method: 'tools/list', as: null }), 401);
+    const headers = [['origin', 'https://evil.example']] as const;
+    expectProblem(await postMcp(setup.host, { method: 'tools/list', headers }), 403);
+    const own = [['origin', setup.host.url]] as const;
+    expect((await postMcp(setup.host, { method: 'tools/list', headers: own })).status).to.equal(
+      200,
+    );
+  });
+
+  it('have no stream of older revisions', async () => {
+    const headers = [['accept', 'text/event-stream']] as const;
+    const response = await call(setup.host, { target: '/mcp', headers });
+    expect(response.status).to.equal(405);
+    expect(headerValue(response.headers, 'content-type')).to.include('json');
+    expectProblem(await call(setup.host, { target: '/mcp/a/b' }), 404);
+  });
+});

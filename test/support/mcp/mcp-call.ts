@@ -1,0 +1,95 @@
+import type { RawHeader } from '../../../core/selftest/raw-http.js';
+import { type Call, call, JSON_TYPE, ROOT } from '../http/call.js';
+
+/** The revisions of the protocol, the newest first. */
+export const MODERN = '2026-07-28';
+export const REVISIONS = [MODERN, '2025-11-25', '2025-06-18'] as const;
+export type Revision = (typeof REVISIONS)[number];
+
+interface McpRequest {
+  readonly method: string;
+  /** The members of `params` as JSON text, without braces. */
+  readonly params?: string;
+  readonly as?: string | null;
+  readonly module?: string | null;
+  readonly revision?: Revision;
+  readonly headers?: readonly RawHeader[];
+}
+
+export interface ToolResult {
+  readonly content: readonly { readonly type: string; readonly text: string }[];
+  readonly structuredContent?: unknown;
+  readonly isError?: boolean;
+}
+
+interface RpcResponse {
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+export interface ListedTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: Record<string, unknown>;
+  readonly outputSchema?: Record<string, unknown>;
+  readonly annotations: Record<string, boolean>;
+}
+
+type Host = { readonly port: number };
+
+/** Sends one message and returns the response of HTTP. */
+export function postMcp(host: Host, given: McpRequest) {
+  const { method, params = '', as = ROOT, module = null, revision = MODERN, headers = [] } = given;
+  const isModern = revision === MODERN;
+  const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"${MODERN}","io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`;
+  const members = [isModern ? meta : '', params].filter(Boolean).join(',');
+  const body = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":{${members}}}`;
+  const name = /"name":"([^"]*)"/.exec(params)?.[1];
+  const own: RawHeader[] = [
+    JSON_TYPE,
+    ['accept', 'application/json, text/event-stream'],
+    ['mcp-protocol-version', revision],
+  ];
+  if (isModern) own.push(['mcp-method', method]);
+  if (isModern && method === 'tools/call' && name !== undefined) own.push(['mcp-name', name]);
+  const target = module === null ? '/mcp' : `/mcp/${encodeURIComponent(module)}`;
+  const request: Call = { method: 'POST', target, as, headers: [...own, ...headers] };
+  return call(host, { ...request, body: Buffer.from(body) });
+}
+
+/** The message of a response, which older revisions send as an event. */
+export function parseRpc(body: Buffer): RpcResponse {
+  const text = body.toString('utf8');
+  const data = /^data: (.*)$/m.exec(text)?.[1];
+  return JSON.parse(data ?? text) as RpcResponse;
+}
+
+/** @throws for an error of the protocol. */
+async function requestMcp(host: Host, given: McpRequest): Promise<unknown> {
+  const response = await postMcp(host, given);
+  const { result, error } = parseRpc(response.body);
+  if (error !== undefined) throw new Error(`${response.status} ${error.code} ${error.message}`);
+  return result;
+}
+
+export async function listTools(host: Host, given: Partial<McpRequest> = {}) {
+  const result = await requestMcp(host, { ...given, method: 'tools/list' });
+  return (result as { tools: readonly ListedTool[] }).tools;
+}
+
+/** @param text of the arguments, sent as it is */
+export async function callTool(
+  host: Host,
+  name: string,
+  text = '{}',
+  given: Partial<McpRequest> = {},
+): Promise<ToolResult> {
+  const params = `"name":${JSON.stringify(name)},"arguments":${text}`;
+  return (await requestMcp(host, { ...given, method: 'tools/call', params })) as ToolResult;
+}
+
+/** The Problem of a tool error. */
+export function problemOf({ content, isError }: ToolResult): Record<string, unknown> {
+  if (isError !== true) throw new Error(`not an error: ${content[0]?.text}`);
+  return JSON.parse(content[0]?.text ?? '') as Record<string, unknown>;
+}
