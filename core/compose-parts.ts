@@ -26,6 +26,7 @@ import { PluginWatcher } from './plugin-loader/plugin-watcher.js';
 import { EventLoopDelay } from './provider/event-loop-delay.js';
 import { LoadShedder } from './provider/load-shedding.js';
 import { OpenStreams } from './provider/open-streams.js';
+import { RedisRates } from './provider/redis-rates.js';
 import { parseStoreKeys, STORE_KEY_VARIABLE } from './store/encryption-keys.js';
 import { createStore } from './store/open-store.js';
 import { readVersion } from './version.js';
@@ -138,6 +139,8 @@ export async function openModules(
 ) {
   const loopDelay = new EventLoopDelay();
   const openStreams = new OpenStreams();
+  const { redis: url, fleet } = config;
+  const shared = url === null ? null : await RedisRates.open({ url, fleet, local: own.rates, log });
   const registry = new ModuleRegistry({
     store,
     modulesDir: config.modules,
@@ -151,10 +154,11 @@ export async function openModules(
     environment: process.env,
     credentialHeaders: authentication.credentialHeaders,
     reservedPrefixes: new HostPrefixes(plugins),
+    canShareRates: config.redis !== null,
     publicOrigin: config.publicUrl,
     loadShedder: new LoadShedder(config, loopDelay),
     openStreams,
-    rates: own.rates,
+    rates: shared ?? own.rates,
     drainMs: config.drainMs,
     identity,
     log,
@@ -171,6 +175,7 @@ export async function openModules(
     close: async () => {
       watcher.close();
       await registry.close();
+      shared?.close();
       loopDelay.close();
     },
   };

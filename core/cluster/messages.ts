@@ -2,7 +2,7 @@ import type { AttemptOutcome } from '../auth/attempt-counts.js';
 import type { OpenSurfaces } from '../compose.js';
 import type { ReadConfig } from '../config/read-config.js';
 import type { HostConfig } from '../config/settings.js';
-import type { BucketLevel, BucketLimits } from '../lib/token-buckets.js';
+import type { BucketLimits } from '../lib/token-buckets.js';
 import type { LastGood } from '../modules/last-good.js';
 import type { ProbationFigures, RejectedVersion } from '../modules/probation.js';
 import type { FileStatus } from '../modules/status-files.js';
@@ -10,6 +10,7 @@ import type { CallPart } from '../observability/calls/call-page.js';
 import type { MetricsSnapshot } from '../observability/metrics/metrics-snapshot.js';
 import type { CallQuery } from '../operations/status/call-record.js';
 import type { ModuleList } from '../operations/status/module-overview.js';
+import type { TokenGrant } from '../provider/drawn-tokens.js';
 
 export type ServeSettings = ReadConfig<keyof HostConfig>;
 
@@ -68,14 +69,9 @@ export interface RateRequest {
   readonly wanted: number;
 }
 
-export interface RateGrant {
+export interface RateGrant extends TokenGrant {
   /** Of the request. */
   readonly id: number;
-  /** 0: none is left. */
-  readonly granted: number;
-  /** Whether they are more than were wanted. */
-  readonly isAhead: boolean;
-  readonly level: BucketLevel;
 }
 
 interface SharedFigures {

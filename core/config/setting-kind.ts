@@ -39,6 +39,14 @@ export const storeUrl: SettingKind<string> = {
   parse: (text) => (/^postgres(?:ql)?:\/\//.test(text) ? text : undefined),
 };
 
+/** Never printed, since it may hold a password. */
+export const redisUrl: SettingKind<string> = {
+  placeholder: 'url',
+  expected: 'a URL such as redis://host:6379',
+  fileType: 'string',
+  parse: (text) => (/^rediss?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+};
+
 /** A name of letters, digits, `.`, `_` and `-`. */
 export const plainName: SettingKind<string> = {
   placeholder: 'name',

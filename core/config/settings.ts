@@ -14,6 +14,7 @@ import {
   path,
   plainName,
   rate,
+  redisUrl,
   type SettingKind,
   share,
   storeUrl,
@@ -78,6 +79,11 @@ const DECLARED = {
     kind: plainName,
     default: null,
     help: 'fleet that this host belongs to, with the hosts of the same store; requires a store of PostgreSQL',
+  },
+  redis: {
+    kind: redisUrl,
+    default: null,
+    help: 'Redis or Valkey, which counts the rates that hosts share (rate.shared)',
   },
   host: {
     kind: address,

@@ -171,6 +171,13 @@ const rate = section('rate', 'How often the module may be called; more is 429.',
     [0, ONE_MILLION],
     'Calls of an address at once; 0 is as many as per second.',
   ),
+  shared: withDefault(boolean(), false, {
+    description: 'Whether the limits hold over all hosts, which count in Redis (--redis).',
+  }),
+  on_loss: withDefault(enums(['share', 'open', 'closed']), 'share', {
+    description:
+      'While Redis does not answer: share gives each process its last known share of the limit, open does not limit, closed answers 503.',
+  }),
   headers: withDefault(boolean(), false, {
     description: 'Whether every answer says what is left, in ratelimit and ratelimit-policy.',
   }),

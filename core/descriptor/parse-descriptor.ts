@@ -40,6 +40,8 @@ interface DescriptorInput {
   readonly credentialHeaders?: readonly string[];
   /** Prefixes that no mount may begin with. Default: none. */
   readonly reservedPrefixes?: ReservedPrefixes;
+  /** Whether the host has what rates over all hosts need. Default: not checked. */
+  readonly canShareRates?: boolean;
 }
 
 export interface ParsedDescriptor {
@@ -91,6 +93,7 @@ export async function parseDescriptor(input: DescriptorInput): Promise<ParsedDes
       input.credentialHeaders,
     ),
     ...mounts,
+    ...(input.canShareRates === false ? findSharedRates(shape.accepted) : []),
   ];
   if (violations.length > 0) {
     const { diagnostics } = createInvalidFile(violations, source);
@@ -107,6 +110,14 @@ export async function parseDescriptor(input: DescriptorInput): Promise<ParsedDes
   const wire = shape.value as WireDescriptor;
   const warnings = findWarnings(wire, value).map((one) => createDiagnostic(one, source, 'warning'));
   return { descriptor: createDescriptor(wire, config.value), warnings, locate };
+}
+
+function findSharedRates(accepted: unknown): Violation[] {
+  const { rate } = (accepted ?? {}) as Partial<WireDescriptor>;
+  if (rate?.shared !== true) return [];
+  const message = 'rate.shared is true, but the host has no Redis';
+  const hint = 'start the host with --redis redis://…, or remove rate.shared';
+  return [{ rule: 'no-redis', message, hint, path: ['rate', 'shared'], at: 'value' }];
 }
 
 /** The prefixes are only loaded for a descriptor with mounts. */

@@ -23,6 +23,12 @@ interface Bucket {
 
 const MS_PER_SECOND = 1000;
 
+export function levelOf(tokens: number, { perSecond, burst }: BucketLimits): BucketLevel {
+  const remaining = Math.floor(tokens);
+  const missing = (remaining === 0 ? 1 : burst) - tokens;
+  return { remaining, resetMs: (missing / perSecond) * MS_PER_SECOND };
+}
+
 /** `null` for a rate of 0, which means no limit; a burst of 0 means the tokens of one second. */
 export function createLimits(perSecond: number, burst: number): BucketLimits | null {
   if (perSecond === 0) return null;
@@ -51,7 +57,7 @@ export class TokenBuckets {
 
   /** Takes a token. @returns 0, or the milliseconds until there is one */
   take(key: string): number {
-    return this.draw(key, 1) === 1 ? 0 : this.#waitFor(this.#refill(key).tokens, 1);
+    return this.draw(key, 1) === 1 ? 0 : this.level(key).resetMs;
   }
 
   /** Takes as many tokens as there are, at most `wanted`. @returns how many */
@@ -63,14 +69,7 @@ export class TokenBuckets {
   }
 
   level(key: string): BucketLevel {
-    const { tokens } = this.#refill(key);
-    const remaining = Math.floor(tokens);
-    const target = remaining === 0 ? 1 : this.#limits.burst;
-    return { remaining, resetMs: this.#waitFor(tokens, target) };
-  }
-
-  #waitFor(tokens: number, target: number): number {
-    return ((target - tokens) / this.#limits.perSecond) * MS_PER_SECOND;
+    return levelOf(this.#refill(key).tokens, this.#limits);
   }
 
   #refill(key: string): Bucket {

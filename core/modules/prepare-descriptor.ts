@@ -40,6 +40,8 @@ export interface DescriptorContext {
   readonly credentialHeaders?: readonly string[];
   /** What no mount may begin with. */
   readonly reservedPrefixes?: ReservedPrefixes;
+  /** Whether the host has what rates over all hosts need. Default: not checked. */
+  readonly canShareRates?: boolean;
   /** Reports unresolved secrets in the result instead of as errors. Default false. */
   readonly allowsMissingSecrets?: boolean;
   /** Whether an example of the manifest that violates its schema is an error. Default false. */

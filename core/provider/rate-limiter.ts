@@ -19,10 +19,16 @@ export interface RateLimiter {
   level(key: string): BucketLevel;
 }
 
+/** What a limit over all hosts becomes while nothing counts for all of them. */
+export type OnLoss = 'share' | 'open' | 'closed';
+
 /** Makes the limits of the host, which hold over all of its processes. */
 export interface RateLimiters {
-  /** @param id the same in every process; limits of one id share their buckets, also over a reload */
-  create(id: string, limits: BucketLimits): RateLimiter;
+  /**
+   * @param id the same in every process; limits of one id share their buckets, also over a reload
+   * @param onLoss for a limit over all hosts; default: over the processes of this host
+   */
+  create(id: string, limits: BucketLimits, onLoss?: OnLoss | null): RateLimiter;
 }
 
 /** The buckets of all limits. A limit that changes begins with full ones. */

@@ -62,8 +62,11 @@ export class RateLimits {
         keyOf: () => '',
       },
     ];
+    const onLoss = rate.shared ? rate.on_loss : null;
     const limits = all.flatMap(({ of, ...limit }): Limit[] =>
-      of === null ? [] : [{ ...limit, limiter: limiters.create(`${limit.name} ${module}`, of) }],
+      of === null
+        ? []
+        : [{ ...limit, limiter: limiters.create(`${limit.name} ${module}`, of, onLoss) }],
     );
     return limits.length === 0 ? null : new RateLimits(limits, rate.headers);
   }

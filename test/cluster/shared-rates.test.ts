@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { RateGrant } from '../../core/cluster/messages.js';
-import { DrawnTokens, PrimaryRates } from '../../core/cluster/shared-rates.js';
+import { PrimaryRates } from '../../core/cluster/shared-rates.js';
+import { DrawnTokens } from '../../core/provider/drawn-tokens.js';
 
 const NEVER = 1e-6;
 
@@ -70,7 +71,7 @@ describe('rates of several workers', () => {
     let isDown = true;
     const worker = new DrawnTokens({ perSecond: 1, burst: 5 }, async () => {
       if (isDown) throw new Error('no answer');
-      return { id: 0, granted: 1, isAhead: false, level: { remaining: 4, resetMs: 0 } };
+      return { granted: 1, isAhead: false, level: { remaining: 4, resetMs: 0 } };
     });
     const failed = await Promise.allSettled([worker.take('a'), worker.take('a')]);
     expect(failed.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);

@@ -71,6 +71,7 @@ export async function checkHost(
       environment: context.environment,
       credentialHeaders,
       reservedPrefixes: new HostPrefixes(plugins),
+      canShareRates: config.redis !== null,
       unopenedAuthenticators: [],
     });
   });

@@ -1,0 +1,100 @@
+import { LRUCache } from 'lru-cache';
+import type { BucketLevel, BucketLimits } from '../lib/token-buckets.js';
+import { MAX_LIMITED_KEYS, type RateLimiter } from './rate-limiter.js';
+
+/** Tokens from the bucket of a key, which is elsewhere. */
+export interface TokenGrant {
+  /** 0: none is left. */
+  readonly granted: number;
+  /** Whether they are more than were wanted. */
+  readonly isAhead: boolean;
+  /** What is left in the bucket. */
+  readonly level: BucketLevel;
+}
+
+/** The tokens of a key that this process has drawn. */
+interface Drawn {
+  tokens: number;
+  /** No token is left before. Milliseconds. */
+  emptyUntil: number;
+  /** In the bucket, when it was asked last. */
+  level: BucketLevel;
+  /** How many tokens lead to the next draw, while some are left. */
+  low: number;
+  asking: Promise<void> | null;
+  /** Requests that wait for the answer. */
+  waiting: number;
+}
+
+/** @param wanted how many requests wait for a token */
+type Draw = (key: string, wanted: number) => Promise<TokenGrant>;
+
+/** A limit whose buckets are elsewhere: this process draws tokens ahead, and asks when they run out. */
+export class DrawnTokens implements RateLimiter {
+  readonly limits: BucketLimits;
+  readonly #draw: Draw;
+  readonly #now: () => number;
+  readonly #drawn = new LRUCache<string, Drawn>({
+    maxSize: MAX_LIMITED_KEYS,
+    sizeCalculation: () => 1,
+  });
+
+  constructor(limits: BucketLimits, draw: Draw, now: () => number = () => performance.now()) {
+    this.limits = limits;
+    this.#draw = draw;
+    this.#now = now;
+  }
+
+  take(key: string): number | Promise<number> {
+    const drawn = this.#find(key);
+    if (drawn.tokens > 0) {
+      drawn.tokens -= 1;
+      if (drawn.tokens < drawn.low && drawn.asking === null && this.#now() >= drawn.emptyUntil) {
+        // The requests that find no token see the error.
+        this.#ask(key, drawn).catch(() => {});
+      }
+      return 0;
+    }
+    const waitMs = drawn.emptyUntil - this.#now();
+    return waitMs > 0 ? waitMs : this.#wait(key, drawn);
+  }
+
+  level(key: string): BucketLevel {
+    const { tokens, level } = this.#find(key);
+    return tokens === 0 ? level : { ...level, remaining: level.remaining + tokens };
+  }
+
+  async #wait(key: string, drawn: Drawn): Promise<number> {
+    drawn.waiting += 1;
+    try {
+      await (drawn.asking ?? this.#ask(key, drawn));
+    } finally {
+      drawn.waiting -= 1;
+    }
+    return this.take(key);
+  }
+
+  #ask(key: string, drawn: Drawn): Promise<void> {
+    drawn.asking = this.#draw(key, Math.max(1, drawn.waiting))
+      .then(({ granted, isAhead, level }) => {
+        drawn.tokens += granted;
+        drawn.level = level;
+        drawn.low = isAhead ? granted / 2 : 0;
+        drawn.emptyUntil = granted > 0 ? 0 : this.#now() + level.resetMs;
+      })
+      .finally(() => {
+        drawn.asking = null;
+      });
+    return drawn.asking;
+  }
+
+  #find(key: string): Drawn {
+    let drawn = this.#drawn.get(key);
+    if (drawn === undefined) {
+      const level = { remaining: this.limits.burst, resetMs: 0 };
+      drawn = { tokens: 0, emptyUntil: 0, level, low: 0, asking: null, waiting: 0 };
+      this.#drawn.set(key, drawn);
+    }
+    return drawn;
+  }
+}

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import type { Log } from '../contract/index.js';
+import { createUnavailable } from '../errors.js';
+import { type BucketLimits, levelOf } from '../lib/token-buckets.js';
+import { createLogInterval } from '../log/log-interval.js';
+import { DrawnTokens, type TokenGrant } from './drawn-tokens.js';
+import type { OnLoss, RateLimiter, RateLimiters } from './rate-limiter.js';
+
+/** A request waits for Redis no longer. Milliseconds. */
+const ASK_TIMEOUT_MS = 50;
+/** After a failure Redis is not asked again before. Milliseconds. */
+const RETRY_MS = 1000;
+const CONNECT_TIMEOUT_MS = 1000;
+const MAX_RECONNECT_MS = 2000;
+const WARN_INTERVAL_MS = 60_000;
+/** What all processes together may hold of a burst without using it. */
+const SHARE_OF_BURST = 0.05;
+/** How often a process says that it takes part. Milliseconds. */
+const PRESENCE_MS = 2000;
+/** A process that has said nothing for as long no longer counts. Milliseconds. */
+const ABSENT_AFTER_MS = 6000;
+
+/** The token bucket, on the clock of Redis. A clock that jumps back adds no tokens. */
+const DRAW = `
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local per_second, burst, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local bucket = redis.call('HMGET', KEYS[1], 'tokens', 'at')
+local tokens, at = tonumber(bucket[1]) or burst, tonumber(bucket[2]) or now
+tokens = math.min(burst, tokens + math.max(0, now - at) / 1000 * per_second)
+local granted = math.min(wanted, math.floor(tokens))
+tokens = tokens - granted
+redis.call('HSET', KEYS[1], 'tokens', tostring(tokens), 'at', now)
+redis.call('PEXPIRE', KEYS[1], math.ceil(burst / per_second * 1000) + 1000)
+return {granted, tostring(tokens)}
+`;
+
+/** Counts the processes that share limits. */
+const PRESENT = `
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return redis.call('ZCARD', KEYS[1])
+`;
+
+interface RedisRatesOptions {
+  /** `redis://…`; it may hold a password. */
+  readonly url: string;
+  /** Hosts of other fleets have limits of their own. */
+  readonly fleet: string | null;
+  /** For limits that are not shared, and for the share of this host while Redis does not answer. */
+  readonly local: RateLimiters;
+  readonly log: Log;
+}
+
+/**
+ * Rate limits over all hosts: token buckets in Redis, from which each process draws a few tokens ahead. While Redis
+ * does not answer within 50 ms, a limit is what its `on_loss` says.
+ */
+export class RedisRates implements RateLimiters {
+  readonly #redis: Redis;
+  readonly #options: RedisRatesOptions;
+  readonly #process = randomUUID();
+  readonly #mayWarn = createLogInterval(WARN_INTERVAL_MS);
+  readonly #timer: NodeJS.Timeout;
+  #lostUntil = 0;
+  /** The processes that shared the limits when Redis answered last. */
+  #processes = 1;
+
+  private constructor(redis: Redis, options: RedisRatesOptions) {
+    this.#redis = redis;
+    this.#options = options;
+    redis.on('error', (error) => this.#lose(error));
+    // Never rejects.
+    this.#timer = setInterval(() => void this.#announce(), PRESENCE_MS).unref();
+  }
+
+  /** Loads the client, which only hosts with --redis need. Redis may be down. */
+  static async open(options: RedisRatesOptions): Promise<RedisRates> {
+    const { Redis: Client } = await import('ioredis');
+    const redis = new Client(options.url, {
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout: ASK_TIMEOUT_MS,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      retryStrategy: (attempt) => Math.min(MAX_RECONNECT_MS, attempt * 100),
+    });
+    const rates = new RedisRates(redis, options);
+    await redis.connect().catch((error: unknown) => rates.#lose(error));
+    await rates.#announce();
+    return rates;
+  }
+
+  create(id: string, limits: BucketLimits, onLoss: OnLoss | null = null): RateLimiter {
+    const { local } = this.#options;
+    if (onLoss === null) return local.create(id, limits);
+    const drawn = new DrawnTokens(limits, (key, wanted) => this.#draw(id, limits, key, wanted));
+    const lose = (key: string) => this.#takeAlone(id, limits, onLoss, key);
+    return {
+      limits,
+      take: (key) => {
+        if (performance.now() < this.#lostUntil) return lose(key);
+        const taken = drawn.take(key);
+        return taken instanceof Promise ? taken.catch(() => lose(key)) : taken;
+      },
+      level: (key) => drawn.level(key),
+    };
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#redis.disconnect();
+  }
+
+  /** @throws HostError 503 for `closed`. */
+  #takeAlone(id: string, limits: BucketLimits, onLoss: OnLoss, key: string) {
+    if (onLoss === 'open') return 0;
+    if (onLoss === 'closed') {
+      throw createUnavailable('the rate cannot be checked now', { step: 'rate' });
+    }
+    const share = {
+      perSecond: limits.perSecond / this.#processes,
+      burst: Math.max(1, Math.floor(limits.burst / this.#processes)),
+    };
+    return this.#options.local.create(`${id} share`, share).take(key);
+  }
+
+  async #draw(id: string, limits: BucketLimits, key: string, wanted: number): Promise<TokenGrant> {
+    const share = Math.floor((limits.burst * SHARE_OF_BURST) / this.#processes);
+    const { perSecond, burst } = limits;
+    const name = `${this.#prefix()}rate:${id} ${perSecond} ${burst}:${key}`;
+    const drawn = await this.#ask(DRAW, name, perSecond, burst, Math.max(wanted, share));
+    const [granted, tokens] = drawn as [number, string];
+    return { granted, isAhead: share > wanted, level: levelOf(Number(tokens), limits) };
+  }
+
+  async #announce(): Promise<void> {
+    try {
+      const count = await this.#ask(
+        PRESENT,
+        `${this.#prefix()}processes`,
+        this.#process,
+        ABSENT_AFTER_MS,
+      );
+      this.#processes = Math.max(1, Number(count));
+    } catch {
+      // Reported by `#lose`.
+    }
+  }
+
+  #prefix(): string {
+    return `modgate:${this.#options.fleet ?? ''}:`;
+  }
+
+  async #ask(script: string, key: string, ...args: readonly (string | number)[]): Promise<unknown> {
+    try {
+      return await this.#redis.eval(script, 1, key, ...args);
+    } catch (error) {
+      this.#lose(error);
+      throw error;
+    }
+  }
+
+  #lose(error: unknown): void {
+    this.#lostUntil = performance.now() + RETRY_MS;
+    if (!this.#mayWarn()) return;
+    // The error itself holds the command, which may be the password.
+    const { message, code } = error as { message?: string; code?: string };
+    const reason = message || code || 'no answer';
+    this.#options.log.warn({ reason }, 'redis unavailable: shared rates are what on_loss says');
+  }
+}
