@@ -61,7 +61,7 @@ export async function openAccess(
   plugins: PluginRegistry,
 ) {
   const access = await createAuthenticators(config, log, plugins);
-  const { chain, issuers, hasDevTokens, roles, close } = access;
+  const { chain, issuers, hasDevTokens, roles, tokens, close } = access;
   const tls = await openTls(config, roles, log);
   const actorRate = ActorRate.create(config.actorRate, config.actorBurst, own.rates);
   const credentialHeaders = listCredentialHeaders(chain);
@@ -83,6 +83,7 @@ export async function openAccess(
     authentication,
     issuers,
     hasDevTokens,
+    tokens,
     tlsPair: tls.pair,
     close: async () => {
       await tls.close();
@@ -134,7 +135,7 @@ export async function openModules(
   log: Log,
   own: HostProcess,
   plugins: PluginRegistry,
-  { authentication }: Access,
+  { authentication, tokens }: Access,
   { store, identity }: Storage,
 ) {
   const loopDelay = new EventLoopDelay();
@@ -161,6 +162,7 @@ export async function openModules(
     rates: shared ?? own.rates,
     drainMs: config.drainMs,
     identity,
+    callerTokens: tokens,
     log,
   });
   await registry.start();

@@ -5,6 +5,7 @@ import { assertValidFile } from '../document/parse-file.js';
 import { ConfigError } from '../errors.js';
 import { type Attempt, attemptOrThrow } from '../lib/attempt.js';
 import { isLoopbackAddress, isLoopbackOrigin } from '../lib/loopback.js';
+import { AcceptedTokens, type ExchangeIssuers } from './accepted-tokens.js';
 import { type CheckedAuthenticator, createCheckedAuthenticator } from './checked-authenticator.js';
 import { assertBasicUsable } from './credential-headers.js';
 import { createDevAuthenticator } from './dev-tokens.js';
@@ -21,6 +22,8 @@ interface Authenticators {
   readonly hasDevTokens: boolean;
   /** Those of the roles file; none without one. */
   readonly roles: Roles;
+  /** Those that entries of the issuers file accept. */
+  readonly tokens: AcceptedTokens;
   /** Stops watching files. */
   close(): Promise<void>;
 }
@@ -29,6 +32,7 @@ interface Authenticators {
 interface Link<T = CheckedAuthenticator> {
   readonly chain: readonly T[];
   readonly issuers?: readonly string[];
+  readonly exchange?: ExchangeIssuers;
   close(): Promise<void>;
 }
 
@@ -106,6 +110,7 @@ export async function createAuthenticators(
   const hasDevTokens = choices.some(({ name }) => name === 'dev');
   if (hasDevTokens) await attempt(() => assertCredentialsRequired(config));
   const roles = (await attempt(() => openRoles(config, log))) ?? Roles.none(log);
+  const tokens = new AcceptedTokens();
   const links: Link[] = [];
   const close = async () => {
     for (const link of links.toReversed()) await link.close();
@@ -113,8 +118,12 @@ export async function createAuthenticators(
   };
   try {
     for (const choice of choices) {
-      const link = await attempt(() => openLink(choice, config, log, roles, plugins, options));
-      if (link !== null) links.push(link);
+      const link = await attempt(() =>
+        openLink(choice, config, log, { roles, tokens }, plugins, options),
+      );
+      if (link === null) continue;
+      links.push(link);
+      tokens.issuers ??= link.exchange ?? null;
     }
     const chain = links.flatMap((link) => link.chain);
     if (config.tokenBasic) await attempt(() => assertBasicUsable(chain));
@@ -123,7 +132,8 @@ export async function createAuthenticators(
     throw error;
   }
   const issuers = links.flatMap((link) => link.issuers ?? []);
-  return { chain: links.flatMap(({ chain }) => chain), issuers, hasDevTokens, roles, close };
+  const chain = links.flatMap((link) => link.chain);
+  return { chain, issuers, hasDevTokens, roles, tokens, close };
 }
 
 function openRoles({ roles }: HostConfig, log: Log): Roles | Promise<Roles> {
@@ -150,7 +160,7 @@ async function openLink(
   choice: AuthenticatorChoice,
   config: HostConfig,
   log: Log,
-  roles: Roles,
+  { roles, tokens }: Pick<Authenticators, 'roles' | 'tokens'>,
   plugins: AuthenticatorSource,
   options: OpenOptions,
 ): Promise<Link> {
@@ -164,7 +174,8 @@ async function openLink(
     throw new ConfigError(`authenticator '${name}' cannot be used: ${builtIn.missing}`);
   }
   const link = await builtIn.open(config, log, options);
-  return { ...link, chain: link.chain.map((one) => createCheckedAuthenticator(one, log, roles)) };
+  const check = (one: Authenticator) => createCheckedAuthenticator(one, log, roles, null, tokens);
+  return { ...link, chain: link.chain.map(check) };
 }
 
 function assertCredentialsRequired(config: HostConfig): void {

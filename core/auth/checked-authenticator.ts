@@ -11,6 +11,7 @@ import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
 import { UncaughtErrors } from '../isolation/uncaught-errors.js';
 import { withTimeout } from '../lib/promises.js';
 import { withFields } from '../log/logger.js';
+import type { AcceptedTokens } from './accepted-tokens.js';
 import { ACTOR_ID, SCOPE } from './actor-syntax.js';
 import type { CallerCredentials } from './caller-credentials.js';
 import { readDeclaration } from './declaration.js';
@@ -62,6 +63,7 @@ export interface CheckedAuthenticator {
  * becomes an error, logged at most once a second.
  * @param roles add their scopes to its actors
  * @param owner receives its uncaught errors; `null` for the host's own
+ * @param tokens keeps those of the issuers file
  * @throws Error for invalid `reads` or `challenges`.
  */
 export function createCheckedAuthenticator(
@@ -69,6 +71,7 @@ export function createCheckedAuthenticator(
   log: Log,
   roles: Roles,
   owner: ErrorOwner | null = null,
+  tokens: AcceptedTokens | null = null,
 ): CheckedAuthenticator {
   const { name } = authenticator;
   const { reads, challenges } = readDeclaration(authenticator);
@@ -79,14 +82,22 @@ export function createCheckedAuthenticator(
   );
   const createLateError = () =>
     new Error(`authenticator '${name}' did not respond within ${RESPONSE_TIMEOUT_MS} ms`);
-  const validate = (result: unknown) =>
-    validateResult(result, { name, readsCookies, roles, isBuiltIn: owner === null });
+  const checked = { name, readsCookies, roles, isBuiltIn: owner === null };
+  const validate = (result: unknown, { token }: CallerCredentials) => {
+    const found = validateResult(result, checked);
+    if (tokens !== null && 'actor' in found) tokens.keep(result as Actor, found.actor, token);
+    return found;
+  };
   let waiting = 0;
 
-  const settle = async (result: Promise<unknown>): Promise<Authenticated | Rejected> => {
+  const settle = async (
+    result: Promise<unknown>,
+    credentials: CallerCredentials,
+  ): Promise<Authenticated | Rejected> => {
     waiting += 1;
     try {
-      return validate(await withTimeout(result, RESPONSE_TIMEOUT_MS, createLateError));
+      const settled = await withTimeout(result, RESPONSE_TIMEOUT_MS, createLateError);
+      return validate(settled, credentials);
     } catch (error) {
       failures.report(error);
       throw error;
@@ -104,7 +115,9 @@ export function createCheckedAuthenticator(
           throw new Error(`authenticator '${name}' keeps ${MAX_WAITING} requests waiting`);
         }
         const result: unknown = runAs(owner, () => authenticator.authenticate(credentials));
-        return isThenable(result) ? settle(Promise.resolve(result)) : validate(result);
+        return isThenable(result)
+          ? settle(Promise.resolve(result), credentials)
+          : validate(result, credentials);
       } catch (error) {
         failures.report(error);
         throw error;

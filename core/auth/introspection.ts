@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Actor, CredentialReason, RejectedCredentials, Secret } from '../contract/index.js';
+import { QueueFull, Semaphore } from '../contract/semaphore.js';
 import { nameNetwork } from '../lib/client-network.js';
-import { QueueFull, Semaphore } from '../lib/semaphore.js';
+import { markAccepted } from './accepted-by.js';
 import { ActorCache } from './actor-cache.js';
 import { MAX_TOKEN_LENGTH } from './actor-syntax.js';
 import type { CallerCredentials } from './caller-credentials.js';
@@ -191,6 +192,8 @@ export class Introspection {
         () => introspect(token, this.#config, this.#secret, signal),
         { signal, share },
       );
+      const { issuer, name } = this.#config;
+      markAccepted(verified.actor, { issuer: issuer ?? name, expiresAt: verified.expiresAt });
       const cacheSeconds = this.#config.cache_seconds ?? ISSUER_DEFAULTS.cache_seconds;
       this.#accepted.set(digest, verified, cacheSeconds * MS_PER_SECOND);
       return verified.actor;

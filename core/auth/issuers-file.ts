@@ -10,6 +10,7 @@ import {
   optional,
   record,
   refine,
+  size,
 } from 'superstruct';
 import type { AnyStruct } from '../contract/described.js';
 import { ACTOR_KINDS, type Secret, secretReference } from '../contract/index.js';
@@ -78,6 +79,11 @@ const actor = object({
 
 export type ActorMapping = Infer<typeof actor>;
 
+const MAX_TOKEN_ENDPOINTS = 16;
+
+/** Where tokens of the issuer may be sent, to be exchanged for others. */
+const tokenEndpoints = size(array(plainUrl), 1, MAX_TOKEN_ENDPOINTS);
+
 const jwks = refine(
   object({
     url: optional(plainUrl),
@@ -98,6 +104,7 @@ const issuer = object({
   jwks,
   clock_skew_seconds: optional(wholeNumber(0, 300)),
   max_age_seconds: optional(wholeNumber(1, 30 * ONE_DAY_SECONDS)),
+  token_endpoints: optional(tokenEndpoints),
   actor,
 });
 
@@ -121,6 +128,7 @@ const introspection = object({
   cache_seconds: optional(wholeNumber(0, 60)),
   /** Tokens of another format are rejected without a request to the issuer. */
   token_format: optional(tokenFormat),
+  token_endpoints: optional(tokenEndpoints),
   actor,
 });
 
@@ -180,6 +188,23 @@ export async function parseIssuersFile(
     source: { ...source, prefix: [] },
   });
   return { issuers, introspection, secret: (name) => references.secret(name), baseDir };
+}
+
+/**
+ * The endpoints that exchange tokens of an issuer; `null`: those that discovery names; `undefined` for an issuer that
+ * the file does not have. An entry for introspection without `issuer` has its name instead.
+ */
+export function findTokenEndpoints(
+  { issuers, introspection }: Pick<IssuersFile, 'issuers' | 'introspection'>,
+  issuer: string,
+): readonly string[] | null | undefined {
+  const entries = [
+    ...issuers.filter((one) => one.issuer === issuer),
+    ...introspection.filter((one) => (one.issuer ?? one.name) === issuer),
+  ];
+  if (entries.length === 0) return undefined;
+  const named = entries.flatMap(({ token_endpoints: endpoints = [] }) => endpoints);
+  return named.length === 0 ? null : named;
 }
 
 /** Over plain HTTP anyone on the path could replace the keys. */

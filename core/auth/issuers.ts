@@ -2,12 +2,19 @@ import { hash } from 'node:crypto';
 import type { Actor, AuthenticationResult, Authenticator, Log } from '../contract/index.js';
 import { type Diagnostic, InvalidFile } from '../document/diagnostic.js';
 import { openReloadedFile } from '../watch/reloaded-file.js';
+import { markAccepted } from './accepted-by.js';
+import type { ExchangeIssuers } from './accepted-tokens.js';
 import { ActorCache } from './actor-cache.js';
 import type { CallerCredentials } from './caller-credentials.js';
 import type { Rejected } from './checked-authenticator.js';
 import { Introspection } from './introspection.js';
 import { openIssuerKeys } from './issuer-keys.js';
-import { type IssuerConfig, type IssuersFile, parseIssuersFile } from './issuers-file.js';
+import {
+  findTokenEndpoints,
+  type IssuerConfig,
+  type IssuersFile,
+  parseIssuersFile,
+} from './issuers-file.js';
 import { createRejectionLog, type RejectionLog } from './rejection-log.js';
 import { type Issuer, RejectedToken, readJwtParts, verifyJwt } from './verify-jwt.js';
 
@@ -15,6 +22,7 @@ interface IssuersAuthenticators {
   readonly chain: readonly Authenticator[];
   /** Those that the file names now. */
   readonly issuers: readonly string[];
+  readonly exchange: ExchangeIssuers;
   close(): Promise<void>;
 }
 
@@ -37,6 +45,7 @@ interface OpenIssuers {
   readonly introspection: readonly Introspection[];
   /** Of signed and of opaque tokens. */
   readonly names: readonly string[];
+  readonly tokenEndpoints: ExchangeIssuers['tokenEndpoints'];
   close(): Promise<void>;
 }
 
@@ -78,6 +87,7 @@ export async function openIssuersAuthenticators(
   return {
     chain: [jwt, introspection],
     issuers: reloaded.current.names,
+    exchange: { tokenEndpoints: (issuer) => reloaded.current.tokenEndpoints(issuer) },
     close: async () => {
       await reloaded.close();
       await reloaded.current.close();
@@ -113,6 +123,7 @@ async function openIssuers(
   const introspected = file.introspection.flatMap(({ issuer }) => issuer ?? []);
   return {
     names: [...file.issuers.map(({ issuer }) => issuer), ...introspected],
+    tokenEndpoints: (issuer) => findTokenEndpoints(file, issuer),
     byName: new Map(opened.map((issuer) => [issuer.config.issuer, issuer])),
     verified: new ActorCache(),
     introspection: file.introspection.map(
@@ -157,6 +168,8 @@ async function verify(
   if (issuer === undefined) return { rejected: 'issuer' };
   try {
     const result = await verifyJwt(token, issuer);
+    const { expiresAt } = result;
+    markAccepted(result.actor, { issuer: issuer.config.issuer, expiresAt });
     verified.set(digest, result, VERIFIED_MS);
     return result.actor;
   } catch (error) {

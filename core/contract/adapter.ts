@@ -1,4 +1,5 @@
 import type { Struct } from 'superstruct';
+import type { CallerTokens } from './caller-tokens.js';
 import { CONTRACT_VERSION } from './contract-version.js';
 import type { Log } from './log.js';
 import type { Provider } from './provider.js';
@@ -33,6 +34,11 @@ export interface Supports {
    * {@link OpenContext.openSigner} opens it. The host validates that config. Default false.
    */
   readonly signers?: boolean;
+  /**
+   * `auth.exchange` of the config asks for tokens on behalf of callers, which the adapter gets from the issuer
+   * `auth.exchange.issuer` for those of {@link OpenContext.callerTokens}. Default false.
+   */
+  readonly exchange?: boolean;
 }
 
 /** The second argument of `open`. Belongs to one opened provider; may be kept as long as its scope. */
@@ -69,6 +75,11 @@ export interface OpenContext {
    * @throws Error when the signer cannot be opened.
    */
   openSigner?(): Promise<Signer>;
+  /**
+   * The tokens of callers that `auth.exchange.issuer` has issued. Used only with `supports.exchange`, and absent for a
+   * config without `auth.exchange`: no other adapter can get the token of a caller.
+   */
+  readonly callerTokens?: CallerTokens;
 }
 
 /**

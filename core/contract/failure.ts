@@ -24,7 +24,7 @@ export type FailureCode = (typeof FAILURE_CODES)[number];
 /**
  * How far the call had come when it failed. It decides which circuit breaker counts the failure.
  * - `preparing`: the adapter could not get the credentials of the request, and nothing was sent; counts for
- *   no breaker and is not retried
+ *   no breaker and is not retried. With the code `refused` there are none for this caller, who gets a 403
  * - `connecting`: there was no connection yet, nothing was sent; counts for the endpoint
  * - `responding`: there was a connection, but no whole response; counts for the route
  * - `answered`: the response came and cannot be used, such as one that is too large; counts for neither

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
+import type { AcceptedTokens } from '../auth/accepted-tokens.js';
 import type { Log, Provider } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
+import { readExchange } from '../descriptor/exchange.js';
 import { formatDiagnostic } from '../document/diagnostic.js';
 import type { IdentitySigner } from '../identity/identity-keys.js';
 import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
@@ -45,6 +47,8 @@ export interface VersionContext {
   /** Signs the caller's identity, for descriptors with `identity: true`. */
   readonly identity: IdentitySigner;
   readonly leadership: Leadership;
+  /** For descriptors with `auth.exchange`. */
+  readonly callerTokens: Pick<AcceptedTokens, 'open'>;
 }
 
 /**
@@ -85,6 +89,7 @@ export async function openVersion(
 ): Promise<ModuleVersion> {
   const { descriptor, adapter, references } = prepared;
   const { module } = descriptor;
+  const exchange = readExchange(descriptor.provider.config, adapter);
   const log = withFields(context.log, { module: descriptor.module });
   const uncaughtErrors = new UncaughtErrors(log, 'uncaught error in module code');
   const owner = OWN_KINDS.has(descriptor.provider.kind) ? null : uncaughtErrors;
@@ -104,6 +109,7 @@ export async function openVersion(
         secret: references.secret,
         file: references.file,
         path: references.path,
+        ...(exchange !== null && { callerTokens: context.callerTokens.open(exchange.issuer) }),
         ...(prepared.signer !== null && { openSigner: createSignerOpener(prepared.signer) }),
       }),
     );

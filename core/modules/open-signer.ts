@@ -45,7 +45,8 @@ export async function openSigner(
         const work = runAs(owner, async () => sign.call(opened, request));
         return readHeaders(name, await withTimeout<unknown>(work, SIGN_TIMEOUT_MS, createLate));
       } catch (error) {
-        const isChecked = isProviderFailure(error) && error.phase === 'preparing';
+        const isChecked =
+          isProviderFailure(error) && error.phase === 'preparing' && error.failure !== 'refused';
         // The message of a plugin's error may contain what it signs with.
         const failure = isChecked ? error : createFailure(name, `it threw ${nameError(error)}`);
         report(failure);

@@ -1,4 +1,4 @@
-import { Semaphore } from '../lib/semaphore.js';
+import { Semaphore } from '../contract/semaphore.js';
 
 /** The part of the places that responses to one actor may occupy while they are sent. */
 const ACTOR_PART = 4;

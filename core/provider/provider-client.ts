@@ -8,12 +8,12 @@ import {
   type Secret,
   type StreamForm,
 } from '../contract/index.js';
+import { QueueFull } from '../contract/semaphore.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import type { IdentitySigner } from '../identity/identity-keys.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
 import type { ModuleScope } from '../isolation/scope.js';
 import { nameShare } from '../lib/actor-name.js';
-import { QueueFull } from '../lib/semaphore.js';
 import { Bulkhead } from './bulkhead.js';
 import { Deadline } from './deadline.js';
 import { Dispatcher } from './dispatcher.js';

@@ -1,5 +1,5 @@
 import type { Cancellation } from '../contract/index.js';
-import { Semaphore } from '../lib/semaphore.js';
+import { Semaphore } from '../contract/semaphore.js';
 import {
   type CheckedSchema,
   type CheckResult,

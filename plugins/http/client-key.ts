@@ -46,15 +46,16 @@ export interface ClientKey {
 
 /**
  * Reads a private key, PEM or JWK.
+ * @param owner the key of the config, for errors
  * @throws Error for a key that cannot be used; the message does not contain a part of it.
  */
-export function readClientKey(text: string): ClientKey {
+export function readClientKey(text: string, owner = 'auth.oauth2'): ClientKey {
   const jwk = readJwk(text);
   const key = createKey(jwk ?? text);
   const algorithm = chooseAlgorithm(key, jwk?.alg);
   if (key === null || algorithm === null) {
     throw new Error(
-      'auth.oauth2.private_key must hold a private key in PEM or as a JWK: RSA of 2048 bits or more, ' +
+      `${owner}.private_key must hold a private key in PEM or as a JWK: RSA of 2048 bits or more, ` +
         'EC (P-256, P-384 or P-521) or Ed25519, with an alg that fits, if any',
     );
   }

@@ -5,7 +5,7 @@ import { fileReference, secretReference } from '../../core/contract/index.js';
 import { CERTIFICATE_PAIR } from '../shared/keywords.js';
 import type { AnyStruct } from './endpoint-config.js';
 import { headerName, isCredentialHeader } from './header-name.js';
-import { oauth2 } from './oauth2-config.js';
+import { exchange, oauth2 } from './oauth2-config.js';
 
 /** Enough for a current and a next key of each replica. */
 const MAX_PINS = 128;
@@ -93,6 +93,9 @@ export const auth = named(
         oauth2: optionally(oauth2, {
           description: 'A token that the host requests by client credentials of OAuth 2.',
         }),
+        exchange: optionally(exchange, {
+          description: 'A token on behalf of the caller, which the host exchanges for its own.',
+        }),
         signer: optionally(signerName, {
           description: 'A signer of a plugin, which signs requests.',
         }),
@@ -101,14 +104,14 @@ export const auth = named(
           description: 'Config of the signer.',
         }),
       }),
-      'exactly one of bearer, basic, header, oauth2 and signer, with config only beside signer',
+      'exactly one of bearer, basic, header, oauth2, exchange and signer, with config only beside signer',
       ({ config, ...kinds }) => {
         const given = Object.values(kinds).filter((part) => part !== undefined);
         return given.length === 1 && (config === undefined || kinds.signer !== undefined);
       },
     ),
     {
-      oneOf: ['bearer', 'basic', 'header', 'oauth2', 'signer'].map((kind) => ({
+      oneOf: ['bearer', 'basic', 'header', 'oauth2', 'exchange', 'signer'].map((kind) => ({
         required: [kind],
       })),
       dependentRequired: { config: ['signer'] },

@@ -1,5 +1,6 @@
 import { type OpenContext, Secret } from '../../core/contract/index.js';
 import type { AuthConfig } from './config.js';
+import { createExchangeSender } from './send-exchanged.js';
 import { type SendRequest, sendPlain, sendWithHeader } from './send-request.js';
 import { sendSigned } from './send-signed.js';
 import { sendWithToken } from './send-with-token.js';
@@ -15,14 +16,16 @@ const HEADER_VALUE = /^[\x20-\x7e]+$/;
  */
 export async function createSender(
   config: AuthConfig | undefined,
-  { secret, log, openSigner }: Pick<OpenContext, 'secret' | 'log' | 'openSigner'>,
+  context: Pick<OpenContext, 'secret' | 'log' | 'openSigner' | 'callerTokens'>,
 ): Promise<SendRequest> {
   if (config === undefined) return sendPlain;
+  const { secret, log, openSigner } = context;
   if (config.signer !== undefined) {
     if (openSigner === undefined) throw new Error('auth.signer requires a host with signers');
     return sendSigned(await openSigner(), sendPlain);
   }
-  const { bearer, basic, header, oauth2 } = config;
+  const { bearer, basic, header, oauth2, exchange } = config;
+  if (exchange !== undefined) return createExchangeSender(exchange, context);
   if (bearer !== undefined) {
     return createHeaderSender('auth.bearer', 'authorization', `Bearer ${secret(bearer).reveal()}`);
   }
@@ -39,7 +42,7 @@ export async function createSender(
   }
   if (oauth2 === undefined) return sendPlain;
   const endpoint = new TokenEndpoint(oauth2, secret);
-  const tokens = new TokenSource({ request: () => endpoint.request(), log });
+  const tokens = new TokenSource({ request: () => endpoint.request(oauth2), log });
   return sendWithToken(tokens);
 }
 

@@ -15,6 +15,7 @@ export const SUPPORTS = {
   configure: true,
   streams: true,
   signers: true,
+  exchange: true,
 } as const;
 
 /** Kind `http`: one or more replicas over TCP, with or without TLS. */

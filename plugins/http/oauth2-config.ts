@@ -44,11 +44,8 @@ const scopes = described(
   { minItems: 1, maxItems: MAX_SCOPES },
 );
 
-const members = object({
-  token_url: optionally(url, { description: 'The token endpoint.' }),
-  issuer: optionally(url, {
-    description: 'The authorization server, whose discovery document names the token endpoint.',
-  }),
+/** Who the host is at an authorization server. */
+const client = {
   client_id: described(text, { description: 'The client that the host is.' }),
   client_secret: optionally(secretReference(), { description: 'Secret of the client.' }),
   client_auth: optionally(enums(['basic', 'post']), {
@@ -58,33 +55,92 @@ const members = object({
   private_key: optionally(secretReference(), {
     description: 'Key that signs assertions of the client (private_key_jwt), PEM or JWK.',
   }),
+};
+
+/** What a token is for. */
+const grant = {
   scopes: optionally(scopes, { description: 'Scopes to request.' }),
   audience: optionally(text, { description: 'Parameter audience of the request.' }),
   resource: optionally(text, { description: 'Parameter resource of the request (RFC 8707).' }),
-});
+};
+
+const ONE_OF_KEYS = { oneOf: [{ required: ['client_secret'] }, { required: ['private_key'] }] };
+const OF_SECRETS = { client_auth: ['client_secret'] };
+
+interface ClientMembers {
+  readonly client_secret?: string | undefined;
+  readonly client_auth?: 'basic' | 'post' | undefined;
+  readonly private_key?: string | undefined;
+}
+
+const ONE_OF_KEYS_TEXT = 'a mapping with exactly one of client_secret and private_key';
+const OF_SECRETS_TEXT = 'a mapping with client_auth only beside client_secret';
+
+function hasOneKey({ client_secret: secret, private_key: key }: ClientMembers): boolean {
+  return (secret === undefined) !== (key === undefined);
+}
+
+function hasSecretForAuth({ client_auth: auth, client_secret: secret }: ClientMembers): boolean {
+  return auth === undefined || secret !== undefined;
+}
 
 /** `auth.oauth2`: tokens by client credentials (RFC 6749, section 4.4). */
 export const oauth2 = described(
   refine(
     refine(
       refine(
-        members,
+        object({
+          token_url: optionally(url, { description: 'The token endpoint.' }),
+          issuer: optionally(url, {
+            description:
+              'The authorization server, whose discovery document names the token endpoint.',
+          }),
+          ...client,
+          ...grant,
+        }),
         'a mapping with exactly one of token_url and issuer',
         (value) => (value.token_url === undefined) !== (value.issuer === undefined),
       ),
-      'a mapping with exactly one of client_secret and private_key',
-      (value) => (value.client_secret === undefined) !== (value.private_key === undefined),
+      ONE_OF_KEYS_TEXT,
+      hasOneKey,
     ),
-    'a mapping with client_auth only beside client_secret',
-    (value) => value.client_auth === undefined || value.client_secret !== undefined,
+    OF_SECRETS_TEXT,
+    hasSecretForAuth,
   ),
   {
-    allOf: [
-      { oneOf: [{ required: ['token_url'] }, { required: ['issuer'] }] },
-      { oneOf: [{ required: ['client_secret'] }, { required: ['private_key'] }] },
-    ],
-    dependentRequired: { client_auth: ['client_secret'] },
+    allOf: [{ oneOf: [{ required: ['token_url'] }, { required: ['issuer'] }] }, ONE_OF_KEYS],
+    dependentRequired: OF_SECRETS,
   },
 );
 
 export type OAuth2Config = Infer<typeof oauth2>;
+
+/** `auth.exchange`: tokens on behalf of callers (RFC 8693). */
+export const exchange = described(
+  refine(
+    refine(
+      object({
+        issuer: described(text, {
+          description: 'Whose tokens of callers are exchanged: an issuer of the issuers file.',
+        }),
+        token_url: optionally(url, {
+          description:
+            "The token endpoint, one of the issuer's token_endpoints in the issuers file. Default: that of its discovery.",
+        }),
+        ...client,
+        ...grant,
+        host: optionally(object({ scopes: grant.scopes, audience: grant.audience }), {
+          description:
+            'Requests of the host itself get a token of the same client by client credentials. Default: they carry none.',
+        }),
+      }),
+      ONE_OF_KEYS_TEXT,
+      hasOneKey,
+    ),
+    OF_SECRETS_TEXT,
+    hasSecretForAuth,
+  ),
+  { ...ONE_OF_KEYS, dependentRequired: OF_SECRETS },
+);
+
+export type ExchangeConfig = Infer<typeof exchange>;

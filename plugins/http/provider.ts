@@ -3,6 +3,7 @@ import {
   type AdminListOperation,
   type Balancing,
   type ConfigureOperation,
+  type Invocation,
   type Provider,
   ProviderFailure,
 } from '../../core/contract/index.js';
@@ -56,15 +57,12 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
   const administer = async (
     replica: Replica,
     operation: AdministrativeOperation,
-    given: Headers,
+    { headers: given, context }: Invocation,
     limits: UpstreamLimits,
   ) => {
     const { method, path, body } = createOperationRequest(operation);
-    return send(
-      replica,
-      { method, target: path, headers: addContentType(given, body), body },
-      limits,
-    );
+    const headers = addContentType(given, body);
+    return send(replica, { method, target: path, headers, body, context }, limits);
   };
 
   return {
@@ -89,15 +87,17 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
 
     // Not `async`, which would only add a promise per call.
     invoke(invocation) {
-      const { endpoint, headers, operation, maxResponseBytes, holdBytes } = invocation;
+      const { endpoint, headers, operation, context, maxResponseBytes, holdBytes } = invocation;
       const replica = endpoint === undefined ? replicas[0] : byId.get(endpoint);
       if (replica === undefined) return Promise.reject(createUnknownEndpoint());
       const signal = invocation.cancellation ?? invocation.signal;
       const limits = { maxResponseBytes, holdBytes, signal, counter: invocation };
-      if (operation.kind !== 'http_route') return administer(replica, operation, headers, limits);
+      if (operation.kind !== 'http_route') {
+        return administer(replica, operation, invocation, limits);
+      }
       const { method, target } = operation;
       const body = operation.bodyStream ?? operation.body;
-      return send(replica, { method, target, headers, body }, limits);
+      return send(replica, { method, target, headers, body, context }, limits);
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { BodyStream, Outcome } from '../../core/contract/index.js';
+import type { BodyStream, CallContext, Outcome } from '../../core/contract/index.js';
 import type { Replica } from './replica.js';
 import { sendUpstream, type UpstreamLimits } from './upstream-request.js';
 
@@ -11,6 +11,8 @@ export interface ProviderRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | BodyStream | null;
+  /** Of the call; absent for a request of the host itself. */
+  readonly context?: CallContext;
 }
 
 /** Sends a request to an endpoint, with the credentials of the host. Rejects with a ProviderFailure. */

@@ -8,17 +8,15 @@ import {
 } from '../../core/contract/index.js';
 import { createAbortFailure } from '../shared/failures.js';
 import { type ProviderRequest, type SendRequest, sendWithHeader } from './send-request.js';
-import type { AccessToken, TokenSource } from './token-source.js';
+import type { AccessToken, Tokens } from './token-source.js';
 import type { UpstreamLimits } from './upstream-request.js';
 
 /**
  * Sends requests with a token. The call whose token the provider rejects is sent once more with a new one,
  * unless its body was a stream.
  */
-export function sendWithToken(
-  tokens: Pick<TokenSource, 'current' | 'renew' | 'drop'>,
-): SendRequest {
-  const renew = (limits: UpstreamLimits) => rejectOnAbort(tokens.renew(), limits.signal);
+export function sendWithToken(tokens: Tokens): SendRequest {
+  const renew = ({ signal }: UpstreamLimits) => rejectOnAbort(tokens.renew(signal), signal);
 
   const sendAgain = async (...[replica, request, limits]: Parameters<SendRequest>) => {
     const token = await renew(limits);

@@ -1,20 +1,14 @@
-import type { ClientAuth, Configuration, CustomFetchOptions } from 'openid-client';
-import {
-  type FailureCode,
-  isProviderFailure,
-  type OpenContext,
-  ProviderFailure,
-  Secret,
-} from '../../core/contract/index.js';
-import { createTransportFailure } from '../shared/failures.js';
-import { createIssuerFetch, ResponseTooLong } from '../shared/issuer-fetch.js';
-import { isProtected } from '../shared/loopback.js';
+import type { ClientAuth, Configuration, TokenEndpointResponse } from 'openid-client';
+import { type OpenContext, Secret } from '../../core/contract/index.js';
 import { type ClientKey, readClientKey } from './client-key.js';
 import type { OAuth2Config } from './oauth2-config.js';
+import {
+  createTokenFailure,
+  createTokenFetch,
+  type TokenFetch,
+  toTokenFailure,
+} from './token-fetch.js';
 
-/** For each request. Seconds. */
-const TIMEOUT_SECONDS = 4;
-const MAX_RESPONSE_BYTES = 64 * 1_024;
 /** How long the discovery document is used. Milliseconds. */
 const DISCOVERY_MS = 10 * 60_000;
 /** Of a token without `expires_in`. Milliseconds. */
@@ -22,8 +16,6 @@ const DEFAULT_LIFETIME_MS = 5 * 60_000;
 
 /** Visible ASCII: every server reads the header alike. */
 const TOKEN = /^[\x21-\x7e]+$/;
-/** RFC 6749, section 5.2; shorter, because operators read it. */
-const ERROR_WORD = /^[\w.:/-]{1,100}$/;
 
 export interface IssuedToken {
   readonly value: Secret;
@@ -31,32 +23,101 @@ export interface IssuedToken {
   readonly lifetimeMs: number;
 }
 
-/** Requests tokens by client credentials. */
+/** What a token is for. */
+interface Grant {
+  readonly scopes?: readonly string[] | undefined;
+  readonly audience?: string | undefined;
+  readonly resource?: string | undefined;
+}
+
+type TokenClient = Pick<
+  OAuth2Config,
+  'token_url' | 'issuer' | 'client_id' | 'client_secret' | 'client_auth' | 'private_key'
+>;
+
+interface EndpointOptions {
+  /** For each request. Seconds. */
+  readonly timeoutSeconds: number;
+  readonly maxResponseBytes: number;
+  /** The key of the config, for errors. */
+  readonly key: string;
+  /**
+   * The endpoints that may get tokens of callers; `null`: only that of the issuer's discovery. Default: the configured
+   * one may get any.
+   */
+  readonly listAllowed?: () => readonly string[] | null;
+}
+
+const OAUTH2_OPTIONS: EndpointOptions = {
+  timeoutSeconds: 4,
+  maxResponseBytes: 64 * 1_024,
+  key: 'auth.oauth2',
+};
+
+/** RFC 8693. */
+const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
+
+/** Requests tokens for one client. */
 export class TokenEndpoint {
-  readonly #config: OAuth2Config;
+  readonly #config: TokenClient;
+  readonly #options: EndpointOptions;
+  readonly #fetch: TokenFetch;
   readonly #secret: Secret | null;
   readonly #key: ClientKey | null;
   #configuration: { readonly value: Configuration; readonly until: number } | null = null;
 
   /** @throws Error for a key that cannot be used. */
-  constructor(config: OAuth2Config, secret: OpenContext['secret']) {
+  constructor(
+    config: TokenClient,
+    secret: OpenContext['secret'],
+    options: EndpointOptions = OAUTH2_OPTIONS,
+  ) {
     const { client_secret: clientSecret, private_key: privateKey } = config;
     this.#config = config;
+    this.#options = options;
     this.#secret = clientSecret === undefined ? null : secret(clientSecret);
-    this.#key = privateKey === undefined ? null : readClientKey(secret(privateKey).reveal());
+    this.#key =
+      privateKey === undefined ? null : readClientKey(secret(privateKey).reveal(), options.key);
+    this.#fetch = createTokenFetch(options, this.#secret);
   }
 
-  /** @throws ProviderFailure, and nothing else; its detail is `token endpoint: …`. */
-  async request(): Promise<IssuedToken> {
+  /**
+   * By client credentials (RFC 6749, section 4.4).
+   * @throws ProviderFailure, and nothing else; its detail is `token endpoint: …`.
+   */
+  request(grant: Grant): Promise<IssuedToken> {
+    return this.#send(async (client, configuration) =>
+      client.clientCredentialsGrant(configuration, writeGrant(grant)),
+    );
+  }
+
+  /**
+   * For the token of a caller (RFC 8693).
+   * @throws ProviderFailure, and nothing else; its detail is `token endpoint: …`.
+   */
+  exchange(token: Secret, grant: Grant): Promise<IssuedToken> {
+    return this.#send(async (client, configuration) =>
+      client.genericGrantRequest(configuration, TOKEN_EXCHANGE, {
+        subject_token: token.reveal(),
+        subject_token_type: ACCESS_TOKEN,
+        requested_token_type: ACCESS_TOKEN,
+        ...writeGrant(grant),
+      }),
+    );
+  }
+
+  async #send(
+    request: (
+      client: typeof import('openid-client'),
+      configuration: Configuration,
+    ) => Promise<TokenEndpointResponse>,
+  ): Promise<IssuedToken> {
     try {
       const client = await import('openid-client');
       const configuration = await this.#configure();
-      const { scopes, audience, resource } = this.#config;
-      const answer = await client.clientCredentialsGrant(configuration, {
-        ...(scopes !== undefined && { scope: scopes.join(' ') }),
-        ...(audience !== undefined && { audience }),
-        ...(resource !== undefined && { resource }),
-      });
+      this.#assertAllowed(configuration.serverMetadata().token_endpoint);
+      const answer = await request(client, configuration);
       const { access_token: token, token_type: type, expires_in: seconds } = answer;
       if (type.toLowerCase() !== 'bearer') throw createTokenFailure('protocol', 'no bearer token');
       if (!TOKEN.test(token)) {
@@ -71,6 +132,20 @@ export class TokenEndpoint {
     }
   }
 
+  /** The issuers file may have changed since the endpoint was discovered. */
+  #assertAllowed(endpoint: string | undefined): void {
+    const { listAllowed } = this.#options;
+    if (listAllowed === undefined) return;
+    const { token_url: configured } = this.#config;
+    const allowed = readAllowed(listAllowed);
+    if (configured !== undefined && !isSameUrl(endpoint, configured)) {
+      throw createTokenFailure('protocol', 'token_url is not that of the discovery');
+    }
+    if (allowed !== null && !allowed.some((one) => isSameUrl(one, endpoint))) {
+      throw createTokenFailure('protocol', 'not one of token_endpoints in the issuers file');
+    }
+  }
+
   async #configure(): Promise<Configuration> {
     const now = performance.now();
     if (this.#configuration === null || now >= this.#configuration.until) {
@@ -82,22 +157,30 @@ export class TokenEndpoint {
 
   async #createConfiguration(): Promise<Configuration> {
     const client = await import('openid-client');
+    const { timeoutSeconds: timeout } = this.#options;
     const { token_url: tokenUrl, issuer, client_id: clientId } = this.#config;
     const authentication = await this.#authenticate();
-    if (issuer !== undefined) {
-      return client.discovery(new URL(issuer), clientId, undefined, authentication, {
-        timeout: TIMEOUT_SECONDS,
-        [client.customFetch]: fetchToken,
+    if (tokenUrl === undefined || (issuer !== undefined && this.#needsDiscovery(tokenUrl))) {
+      return client.discovery(new URL(issuer ?? ''), clientId, undefined, authentication, {
+        timeout,
+        [client.customFetch]: this.#fetch,
         execute: [client.allowInsecureRequests],
       });
     }
-    const server = { issuer: tokenUrl ?? '', token_endpoint: tokenUrl ?? '' };
+    const server = { issuer: tokenUrl, token_endpoint: tokenUrl };
     const configuration = new client.Configuration(server, clientId, undefined, authentication);
-    configuration.timeout = TIMEOUT_SECONDS;
-    configuration[client.customFetch] = fetchToken;
-    // `fetchToken` allows plain HTTP on loopback alone.
+    configuration.timeout = timeout;
+    configuration[client.customFetch] = this.#fetch;
+    // The fetch allows plain HTTP on loopback alone.
     client.allowInsecureRequests(configuration);
     return configuration;
+  }
+
+  /** Whether only the discovery can say that the endpoint is the issuer's. */
+  #needsDiscovery(tokenUrl: string): boolean {
+    const { listAllowed } = this.#options;
+    if (listAllowed === undefined) return false;
+    return readAllowed(listAllowed)?.some((one) => isSameUrl(one, tokenUrl)) !== true;
   }
 
   async #authenticate(): Promise<ClientAuth> {
@@ -118,56 +201,24 @@ export class TokenEndpoint {
   }
 }
 
-const fetchBounded = createIssuerFetch(MAX_RESPONSE_BYTES);
-
-/** @throws ProviderFailure for anything but a 2xx of at most 64 KiB. */
-async function fetchToken(url: string, options: CustomFetchOptions): Promise<Response> {
-  if (!isProtected(new URL(url))) {
-    throw createTokenFailure('protocol', 'the URL from discovery is not https');
-  }
-  let response: Response;
-  try {
-    response = await fetchBounded(url, { ...options, redirect: 'manual' });
-  } catch (error) {
-    throw toNetworkFailure(error);
-  }
-  if (response.ok) return response;
-  throw createTokenFailure('unavailable', await describeStatus(response));
+function writeGrant({ scopes, audience, resource }: Grant): Record<string, string> {
+  return {
+    ...(scopes !== undefined && { scope: scopes.join(' ') }),
+    ...(audience !== undefined && { audience }),
+    ...(resource !== undefined && { resource }),
+  };
 }
 
-/** The `error` of the body, otherwise the status. */
-async function describeStatus(response: Response): Promise<string> {
-  const text = await response.text();
+function readAllowed(list: () => readonly string[] | null): readonly string[] | null {
   try {
-    const { error } = JSON.parse(text) as { readonly error?: unknown };
-    if (typeof error === 'string' && ERROR_WORD.test(error)) return error;
+    return list();
   } catch {
-    // It is no JSON object.
+    throw createTokenFailure('protocol', 'the issuers file does not have its issuer any more');
   }
-  return `status ${response.status}`;
 }
 
-function toNetworkFailure(error: unknown): ProviderFailure {
-  if (error instanceof ResponseTooLong) {
-    return createTokenFailure('protocol', `response is over ${MAX_RESPONSE_BYTES} bytes`);
-  }
-  if (error instanceof DOMException && error.name === 'TimeoutError') {
-    return createTokenFailure('timeout', `no response within ${TIMEOUT_SECONDS} s`);
-  }
-  // fetch has the error of the connection as its cause.
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const { failure, detail } = createTransportFailure(cause, false, 0);
-  return createTokenFailure(failure, detail);
-}
-
-/** Without the error as its cause: those of openid-client may contain the response. */
-function toTokenFailure(error: unknown): ProviderFailure {
-  for (let one = error; one instanceof Error; one = one.cause) {
-    if (isProviderFailure(one)) return one;
-  }
-  return createTokenFailure('protocol', 'not a valid response');
-}
-
-export function createTokenFailure(failure: FailureCode, problem: string): ProviderFailure {
-  return new ProviderFailure(failure, `token endpoint: ${problem}`, { phase: 'preparing' });
+/** As URLs: a default port may be written or not. */
+export function isSameUrl(one: string | undefined, other: string | undefined): boolean {
+  if (one === undefined || other === undefined) return false;
+  return new URL(one).href === new URL(other).href;
 }

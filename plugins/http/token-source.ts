@@ -1,13 +1,36 @@
-import type { Log, ProviderFailure, Secret } from '../../core/contract/index.js';
+import type { Cancellation, Log, ProviderFailure, Secret } from '../../core/contract/index.js';
 import type { IssuedToken } from './token-endpoint.js';
 
 /** A token is renewed so long before it expires, or after half its life if that is later. Milliseconds. */
 const RENEW_AHEAD_MS = 30_000;
 /** Between two tokens that the provider rejected. Milliseconds. */
-const DROP_INTERVAL_MS = 10_000;
+export const DROP_INTERVAL_MS = 10_000;
 /** After a failed request; doubles up to the maximum. Milliseconds. */
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
+
+/** The last failure of a token endpoint since it issued a token. */
+export interface TokenPause {
+  readonly error: ProviderFailure;
+  /** When it may be asked again. */
+  readonly until: number;
+  readonly pauseMs: number;
+}
+
+/** The pause after one more failure. */
+export function extendPause(
+  error: ProviderFailure,
+  last: TokenPause | null,
+  now: number,
+): TokenPause {
+  const pauseMs = Math.min(MAX_PAUSE_MS, 2 * (last?.pauseMs ?? FIRST_PAUSE_MS / 2));
+  return { error, until: now + pauseMs, pauseMs };
+}
+
+/** When a token is renewed. */
+export function renewalOf(expiresAt: number, lifetimeMs: number): number {
+  return expiresAt - Math.min(RENEW_AHEAD_MS, lifetimeMs / 2);
+}
 
 export interface AccessToken {
   readonly value: Secret;
@@ -16,6 +39,23 @@ export interface AccessToken {
   /** From then on it is renewed, and still used. */
   readonly renewAt: number;
   readonly expiresAt: number;
+}
+
+/** Tokens for the calls of one module, or of one of its callers. */
+export interface Tokens {
+  /** The token to send now; `null` where there is none. Begins to renew one that expires soon. */
+  current(): AccessToken | null;
+  /**
+   * A new token. Calls that wait at the same time share one request.
+   * @param signal ends the wait of this call
+   * @throws ProviderFailure of the last request, also while the next has to wait.
+   */
+  renew(signal: Cancellation): Promise<AccessToken>;
+  /**
+   * The provider rejected the token: it is used no more.
+   * @returns false for one that is not in use any more, and within 10 s after the last that was dropped
+   */
+  drop(token: AccessToken): boolean;
 }
 
 interface TokenSourceOptions {
@@ -27,19 +67,14 @@ interface TokenSourceOptions {
 }
 
 /** Keeps one token for all calls, and has at most one request for a new one. */
-export class TokenSource {
+export class TokenSource implements Tokens {
   readonly #request: () => Promise<IssuedToken>;
   readonly #log: Log;
   readonly #now: () => number;
   #token: AccessToken | null = null;
   #pending: Promise<AccessToken> | null = null;
   #droppedAt = Number.NEGATIVE_INFINITY;
-  /** The last failure since a token was issued. */
-  #failure: {
-    readonly error: ProviderFailure;
-    readonly until: number;
-    readonly pauseMs: number;
-  } | null = null;
+  #failure: TokenPause | null = null;
 
   constructor({ request, log, now = () => performance.now() }: TokenSourceOptions) {
     this.#request = request;
@@ -47,7 +82,6 @@ export class TokenSource {
     this.#now = now;
   }
 
-  /** The token to send now; `null` where there is none. Begins to renew one that expires soon. */
   current(): AccessToken | null {
     const token = this.#token;
     if (token === null) return null;
@@ -58,10 +92,6 @@ export class TokenSource {
     return now < token.expiresAt ? token : null;
   }
 
-  /**
-   * A new token. Calls that wait at the same time share one request.
-   * @throws ProviderFailure of the last request, also while the next has to wait.
-   */
   renew(): Promise<AccessToken> {
     if (this.#pending !== null) return this.#pending;
     const failed = this.#failure;
@@ -70,10 +100,6 @@ export class TokenSource {
     return this.#pending;
   }
 
-  /**
-   * The provider rejected the token: it is used no more.
-   * @returns false for one that is not in use any more, and within 10 s after the last that was dropped
-   */
   drop(token: AccessToken): boolean {
     const now = this.#now();
     if (token !== this.#token || now - this.#droppedAt < DROP_INTERVAL_MS) return false;
@@ -87,14 +113,13 @@ export class TokenSource {
     try {
       const { value, lifetimeMs } = await this.#request();
       const expiresAt = startedAt + lifetimeMs;
-      const renewAt = expiresAt - Math.min(RENEW_AHEAD_MS, lifetimeMs / 2);
+      const renewAt = renewalOf(expiresAt, lifetimeMs);
       this.#token = { value, secrets: [value], renewAt, expiresAt };
       this.#failure = null;
       return this.#token;
     } catch (error) {
       const failure = error as ProviderFailure;
-      const pauseMs = Math.min(MAX_PAUSE_MS, 2 * (this.#failure?.pauseMs ?? FIRST_PAUSE_MS / 2));
-      this.#failure = { error: failure, until: this.#now() + pauseMs, pauseMs };
+      this.#failure = extendPause(failure, this.#failure, this.#now());
       this.#log.warn({ failure: failure.failure, reason: failure.detail }, 'token request failed');
       throw error;
     } finally {

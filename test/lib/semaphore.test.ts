@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { QueueFull, Semaphore } from '../../core/lib/semaphore.js';
+import { QueueFull, Semaphore } from '../../core/contract/semaphore.js';
 
 const NEVER = new AbortController().signal;
 

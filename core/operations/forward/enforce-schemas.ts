@@ -1,7 +1,7 @@
 import { ProviderFailure } from '../../contract/index.js';
+import { QueueFull } from '../../contract/semaphore.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
 import { nameActor } from '../../lib/actor-name.js';
-import { QueueFull } from '../../lib/semaphore.js';
 import type { CheckedMode, RouteSchemas } from '../../modules/route-schemas.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import { createOverload, withStatus } from '../../provider/rejected-call.js';

@@ -71,7 +71,30 @@ function adviseOn(failure: ReportedFailure, owner: Owner | undefined): readonly 
   ];
 }
 
-/** The error for a call without a response: a 502, or ClientClosed. */
+/** The adapter has no credentials for the provider that this caller may use, and will not have them soon. */
+function createCredentialsError(
+  error: ProviderFailure,
+  call: readonly ErrorDetail[],
+  owner: Owner | undefined,
+): ProviderError {
+  const contact = describeOwner(owner);
+  return new ProviderError(
+    { failure: 'refused', detail: describeFailure(error) },
+    'forbidden',
+    'the module exchanges the token of its caller, and there is none for this caller',
+    {
+      errors: [...call, { field: 'token', reason: 'cannot be exchanged' }],
+      nextActions: [
+        'call with a bearer token of the issuer whose tokens the module exchanges',
+        ...(contact === null ? [] : [`ask the owner of the module: ${contact}`]),
+      ],
+      reason: 'exchange',
+      cause: error,
+    },
+  );
+}
+
+/** The error for a call without a response: a 502, or ClientClosed; a 403 without credentials for the caller. */
 export function createFailureError(
   error: ProviderFailure,
   call: readonly ErrorDetail[],
@@ -79,6 +102,9 @@ export function createFailureError(
 ): HostError | ClientClosed {
   const { failure, status } = error;
   if (failure === 'cancelled') return new ClientClosed();
+  if (failure === 'refused' && error.phase === 'preparing') {
+    return createCredentialsError(error, call, owner);
+  }
   const errors = addEvidence(call, failure, status);
   const isRejected = error instanceof RejectedCall;
   if (isRejected) errors.push(error.evidence);

@@ -1,4 +1,4 @@
-import type { Cancellation } from '../contract/index.js';
+import type { Cancellation } from './cancellation.js';
 
 /** The queue is full, or there was no turn in time. */
 export class QueueFull extends Error {

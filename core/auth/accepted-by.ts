@@ -1,0 +1,21 @@
+import type { Actor } from '../contract/index.js';
+
+/** The entry of the issuers file that accepted a token. */
+export interface AcceptedBy {
+  /** Its `issuer`, otherwise its `name`. */
+  readonly issuer: string;
+  /** When the token expires. Milliseconds since 1970; `Infinity` where it is not known. */
+  readonly expiresAt: number;
+}
+
+const ACCEPTED_BY = new WeakMap<Actor, AcceptedBy>();
+
+/** Called once for each token that is verified: its actor is kept with it. */
+export function markAccepted(actor: Actor, by: AcceptedBy): void {
+  ACCEPTED_BY.set(actor, by);
+}
+
+/** `undefined` for an actor of anything but the issuers file. */
+export function findAcceptedBy(actor: Actor): AcceptedBy | undefined {
+  return ACCEPTED_BY.get(actor);
+}

@@ -1,0 +1,58 @@
+import { type Actor, type CallerToken, type CallerTokens, Secret } from '../contract/index.js';
+import { findAcceptedBy } from './accepted-by.js';
+
+interface AcceptedToken extends CallerToken {
+  readonly issuer: string;
+}
+
+/** What the issuers file says of token exchange. */
+export interface ExchangeIssuers {
+  /** `null`: those that discovery names; `undefined` for an issuer that the file does not have. */
+  tokenEndpoints(issuer: string): readonly string[] | null | undefined;
+}
+
+/**
+ * The bearer tokens that entries of the issuers file have accepted, by their actors. Nothing else refers to them: a
+ * token is forgotten with its actor. None is kept before a module exchanges tokens.
+ */
+export class AcceptedTokens {
+  /** Of the issuers file; `null` without one. */
+  issuers: ExchangeIssuers | null = null;
+  readonly #tokens = new WeakMap<Actor, AcceptedToken>();
+  #isWanted = false;
+
+  /**
+   * @param given as the authenticator made it
+   * @param actor with the scopes of its roles; one token has one such actor
+   */
+  keep(given: Actor, actor: Actor, token: string): void {
+    if (!this.#isWanted || this.#tokens.has(actor)) return;
+    const by = findAcceptedBy(given);
+    if (by !== undefined) this.#tokens.set(actor, { ...by, value: new Secret(token) });
+  }
+
+  /**
+   * The tokens of one issuer.
+   * @throws Error for an issuer that the issuers file does not have.
+   */
+  open(issuer: string): CallerTokens {
+    const endpoints = () => {
+      const found = this.issuers?.tokenEndpoints(issuer);
+      if (found !== undefined) return found;
+      throw new Error(
+        this.issuers === null
+          ? 'auth.exchange requires an issuers file: name one with --issuers FILE (or MODGATE_ISSUERS)'
+          : 'auth.exchange.issuer is not in the issuers file: name the issuer of one of its entries',
+      );
+    };
+    endpoints();
+    this.#isWanted = true;
+    return {
+      endpoints,
+      find: ({ actor }) => {
+        const token = actor === null ? undefined : this.#tokens.get(actor);
+        return token?.issuer === issuer ? token : null;
+      },
+    };
+  }
+}

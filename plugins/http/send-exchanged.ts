@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import type { CallerTokens, OpenContext } from '../../core/contract/index.js';
+import { isIssuerUrl } from '../shared/loopback.js';
+import { createRejection, ExchangedTokens } from './exchanged-tokens.js';
+import type { ExchangeConfig } from './oauth2-config.js';
+import { type SendRequest, sendPlain } from './send-request.js';
+import { sendWithToken } from './send-with-token.js';
+import { isSameUrl, TokenEndpoint } from './token-endpoint.js';
+import { TokenSource } from './token-source.js';
+
+const TIMEOUT_SECONDS = 5;
+const MAX_RESPONSE_BYTES = 256 * 1_024;
+
+/**
+ * Sends the requests of each caller with a token on behalf of that caller, and those of the host itself with its own
+ * token, or with none.
+ * @throws Error for an endpoint that must not get tokens of callers, and for a key that cannot be used.
+ */
+export function createExchangeSender(
+  config: ExchangeConfig,
+  { secret, log, callerTokens }: Pick<OpenContext, 'secret' | 'log' | 'callerTokens'>,
+): SendRequest {
+  if (callerTokens === undefined) {
+    throw new Error('auth.exchange requires a host with an issuers file');
+  }
+  assertEndpoint(config, callerTokens);
+  const endpoint = new TokenEndpoint(config, secret, {
+    timeoutSeconds: TIMEOUT_SECONDS,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+    key: 'auth.exchange',
+    listAllowed: () => callerTokens.endpoints(),
+  });
+  const exchanged = new ExchangedTokens({
+    settings: digestSettings(config, secret),
+    request: ({ value }) => endpoint.exchange(value, config),
+    log,
+  });
+  const sendOwn = createOwnSender(config, endpoint, log);
+  return (replica, request, limits) => {
+    const { context } = request;
+    if (context === undefined || context.actor === null) return sendOwn(replica, request, limits);
+    const token = callerTokens.find(context);
+    if (token === null) {
+      return Promise.reject(createRejection('the caller has no token of auth.exchange.issuer'));
+    }
+    return sendWithToken(exchanged.of(token, context.actor))(replica, request, limits);
+  };
+}
+
+/** For requests without a caller. */
+function createOwnSender(
+  { host }: ExchangeConfig,
+  endpoint: TokenEndpoint,
+  log: OpenContext['log'],
+): SendRequest {
+  if (host === undefined) return sendPlain;
+  return sendWithToken(new TokenSource({ request: () => endpoint.request(host), log }));
+}
+
+/** Without a listed endpoint the discovery decides, when the first token is requested. */
+function assertEndpoint(
+  { issuer, token_url: tokenUrl }: ExchangeConfig,
+  callerTokens: CallerTokens,
+): void {
+  const endpoints = callerTokens.endpoints();
+  if (tokenUrl !== undefined && endpoints !== null) {
+    if (endpoints.some((one) => isSameUrl(one, tokenUrl))) return;
+    throw new Error(
+      "auth.exchange.token_url must be one of the issuer's token_endpoints in the issuers file",
+    );
+  }
+  if (isIssuerUrl(issuer)) return;
+  throw new Error(
+    'auth.exchange.issuer has no discovery: name token_url, and list it in token_endpoints of the issuers file',
+  );
+}
+
+/** With the secrets: a token that another client got must not be used. */
+function digestSettings(config: ExchangeConfig, secret: OpenContext['secret']): string {
+  const keys = [config.client_secret, config.private_key].map((reference) =>
+    reference === undefined ? null : secret(reference).reveal(),
+  );
+  const { issuer, token_url, client_id, client_auth, scopes, audience, resource } = config;
+  const settings = [issuer, token_url, client_id, client_auth, scopes, audience, resource, keys];
+  return createHash('sha256').update(JSON.stringify(settings)).digest('hex');
+}
