@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import canonicalize from 'canonicalize';
 import type { ProviderAdapter, SignerFactory } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
+import { findExchangeWarnings } from '../descriptor/exchange-warnings.js';
 import { MODULE_NAME } from '../descriptor/identifiers.js';
 import type { Mount, ReservedPrefixes } from '../descriptor/mounts.js';
 import {
@@ -11,6 +12,7 @@ import {
 } from '../descriptor/parse-descriptor.js';
 import { readSigner, SIGNER_CONFIG_PATH } from '../descriptor/signer.js';
 import {
+  createDiagnostic,
   type Diagnostic,
   InvalidFile,
   type Locate,
@@ -218,6 +220,9 @@ async function completeDescriptor(
   if (errors.length > 0) throw new InvalidFile(errors);
   const [ofAdapter, ofSigner, manifest] = [await resolving, await signing, await loading];
   const references = ofSigner === null ? ofAdapter : joinReferences(ofAdapter, ofSigner);
+  const ofExchange = findExchangeWarnings(descriptor, adapter, manifest?.manifest ?? null).map(
+    (one) => createDiagnostic(one, { file, locate }, 'warning'),
+  );
   const isSigned = factory !== null && ofSigner !== null;
   return {
     file,
@@ -230,7 +235,7 @@ async function completeDescriptor(
     signer: isSigned ? { factory, config: own, references: ofSigner } : null,
     references,
     manifest,
-    warnings: [...warnings, ...(manifest?.warnings ?? [])],
+    warnings: [...warnings, ...ofExchange, ...(manifest?.warnings ?? [])],
     missingSecrets,
     files,
     inputDigest: digestParts([descriptor, references.digestPart, manifest?.digest ?? null]),

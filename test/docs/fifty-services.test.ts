@@ -31,6 +31,7 @@ describe(PAGE, () => {
       expect(writeDocumentedFiles(PAGE, place.folder)).to.deep.equal([
         'modules.d/crm.yaml',
         'modules.d/billing.yaml',
+        'modules.d/payroll.yaml',
       ]);
       const args = ['check', '--allow-missing-secrets', '--json'];
       const { code, stdout } = await place.run(args);

@@ -29,6 +29,14 @@ describe('a module that exchanges tokens', () => {
         retry: { attempts: 2 },
       },
     ),
+    'own.json': describeOn(
+      'own',
+      { host: { scopes: ['manifest'] } },
+      {
+        ...CALLERS,
+        manifest: { from: 'provider' },
+      },
+    ),
     'short.json': describeOn('short', {}, { ...CALLERS, limits: { timeout_ms: 300 } }),
   }));
   const seen: string[] = [];
@@ -207,6 +215,13 @@ describe('a module that exchanges tokens', () => {
     });
     expect(found.status, found.body.toString()).to.equal(200);
     expect(lastAuthorization()).to.equal(`Bearer ${exchangedToken('ann', 1)}`);
+  });
+
+  it('requests the manifest with a token of the host, by client credentials', async () => {
+    const token = await newToken('ann');
+    expect((await send(token, 'own')).status).to.equal(200);
+    const own = setup.provider.requests.find(({ target }) => target.endsWith('/manifest.json'));
+    expect(own?.headers.authorization).to.match(/^Bearer exchanged-host-\d+$/);
   });
 
   it('ends a call at its deadline', async () => {

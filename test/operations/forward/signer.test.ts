@@ -225,7 +225,7 @@ describe('a module with a signer', function () {
     ]);
     expect(await check({ bearer: 'env:T', config: {} })).to.deep.equal([
       [
-        "'provider.config.auth' must be exactly one of bearer, basic, header, oauth2 and signer, with config only beside signer",
+        "'provider.config.auth' must be exactly one of bearer, basic, header, oauth2, exchange and signer, with config only beside signer",
         null,
       ],
     ]);

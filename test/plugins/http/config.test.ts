@@ -131,11 +131,11 @@ describe('config of the http kinds', () => {
     ],
     [
       { ...ONE, auth: {} },
-      "'auth' must be exactly one of bearer, basic, header, oauth2 and signer, with config only beside signer",
+      "'auth' must be exactly one of bearer, basic, header, oauth2, exchange and signer, with config only beside signer",
     ],
     [
       { ...ONE, auth: { bearer: 'env:A', header: { name: 'x', value: 'env:B' } } },
-      "'auth' must be exactly one of bearer, basic, header, oauth2 and signer, with config only beside signer",
+      "'auth' must be exactly one of bearer, basic, header, oauth2, exchange and signer, with config only beside signer",
     ],
     ...Object.entries<[object, string]>({
       both: [

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ExchangeServer, startExchangeServer } from '../exchange-server.js';
 import { createSigningKey, ISSUER, type SigningKey, signToken } from '../fake-issuer.js';
-import { describeModule } from '../http/modules.js';
-import { type ScriptedProvider, startProvider } from '../provider.js';
+import { buildManifest, describeModule } from '../http/modules.js';
+import { answerJson, type ScriptedProvider, startProvider } from '../provider.js';
 import { type HostProcess, startHostProcess } from '../start-host.js';
 
 export const SECRET = 'secret-that-nobody-may-read';
@@ -12,6 +12,7 @@ export const ROUTES = [
   { method: 'GET', path: '/items', capability: 'crm.read' },
   { method: 'DELETE', path: '/items', capability: 'crm.read' },
 ];
+const MANIFEST_PATH = '/.well-known/modgate/manifest.json';
 const OPS_SCOPES = 'modgate.calls.read,modgate.modules.read,modgate.explain';
 
 export interface ExchangeHost {
@@ -68,6 +69,10 @@ export function useExchangeHost(
     key = await createSigningKey('first');
     server = await startExchangeServer();
     provider = await startProvider((request, response) => {
+      if (request.url === MANIFEST_PATH) {
+        answerJson(buildManifest('own', ROUTES))(request, response);
+        return;
+      }
       const { authorization = '' } = request.headers;
       const isStale = authorization.includes('stale');
       const status = isStale ? 401 : request.method === 'DELETE' ? 409 : 200;
