@@ -2,6 +2,7 @@ import type { Cancellation } from './cancellation.js';
 
 /** The queue is full, or there was no turn in time. */
 export class QueueFull extends Error {
+  /** Of the class, for logs. */
   override readonly name = 'QueueFull';
 }
 
@@ -32,6 +33,7 @@ export class Semaphore {
   #running = 0;
   #waiting = 0;
 
+  /** More tasks than these are not accepted. */
   constructor(maxRunning: number, maxWaiting: number) {
     this.#maxRunning = maxRunning;
     this.#maxWaiting = maxWaiting;
