@@ -14,7 +14,9 @@ import { createRecordedLog } from '../../support/auth/recorded-log.js';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
-const NEVER = new AbortController().signal;
+
+/** One for each call: it has listeners. */
+const never = () => new AbortController().signal;
 
 let settings = 0;
 
@@ -56,7 +58,7 @@ describe('exchanged tokens', () => {
   const of = (id: string, expiresAt = Date.now() + HOUR, text = id): Tokens =>
     exchanged.of({ value: new Secret(text), expiresAt }, actor(id));
   const textOf = (token: ReturnType<Tokens['current']>) => token?.value.reveal() ?? null;
-  const renew = async (tokens: Tokens) => textOf(await tokens.renew(NEVER));
+  const renew = async (tokens: Tokens) => textOf(await tokens.renew(never()));
   const failureOf = async (work: Promise<unknown>): Promise<ProviderFailure> => {
     const error = await work.then(
       () => null,
@@ -130,9 +132,9 @@ describe('exchanged tokens', () => {
   ] as const) {
     it(`reject one caller for ${status} ${error}`, async () => {
       fail(new TokenRejected(status, error));
-      const failure = await failureOf(of('ann').renew(NEVER));
+      const failure = await failureOf(of('ann').renew(never()));
       expect(failure).to.include({ failure: 'refused', phase: 'preparing' });
-      await failureOf(of('ann').renew(NEVER));
+      await failureOf(of('ann').renew(never()));
       expect(requested).to.deep.equal(['ann']);
       issue(300);
       expect(await renew(of('bob'))).to.equal('for-bob-2');
@@ -151,8 +153,8 @@ describe('exchanged tokens', () => {
   ]) {
     it(`wait for all callers after ${failure.detail}`, async () => {
       fail(failure);
-      expect(await failureOf(of('ann').renew(NEVER))).to.equal(failure);
-      expect(await failureOf(of('bob').renew(NEVER))).to.equal(failure);
+      expect(await failureOf(of('ann').renew(never()))).to.equal(failure);
+      expect(await failureOf(of('bob').renew(never()))).to.equal(failure);
       expect(requested).to.deep.equal(['ann']);
       now += SECOND;
       issue(300);
@@ -162,7 +164,7 @@ describe('exchanged tokens', () => {
 
   it('count failures that ran at the same time once', async () => {
     fail(new TokenRejected(503, null));
-    await Promise.all(['ann', 'bob', 'eve'].map((id) => failureOf(of(id).renew(NEVER))));
+    await Promise.all(['ann', 'bob', 'eve'].map((id) => failureOf(of(id).renew(never()))));
     expect(requested).to.have.length(3);
     now += SECOND;
     issue(300);
@@ -171,9 +173,9 @@ describe('exchanged tokens', () => {
 
   it('are dropped at most once in 10 s for each caller', async () => {
     const [ann, bob] = [of('ann'), of('bob')];
-    const [first, other] = [await ann.renew(NEVER), await bob.renew(NEVER)];
+    const [first, other] = [await ann.renew(never()), await bob.renew(never())];
     expect(ann.drop(first)).to.equal(true);
-    const second = await ann.renew(NEVER);
+    const second = await ann.renew(never());
     expect(ann.drop(first)).to.equal(false);
     expect(ann.drop(second)).to.equal(false);
     expect(bob.drop(other)).to.equal(true);
@@ -189,7 +191,7 @@ describe('exchanged tokens', () => {
       });
     const ask = (id: string, text: string) =>
       of(id, Date.now() + HOUR, text)
-        .renew(NEVER)
+        .renew(never())
         .catch((error: ProviderFailure) => error.failure);
     const greedy = Array.from({ length: 300 }, (_, at) => ask('greedy', `greedy-${at}`));
     const polite = ask('polite', 'polite');
@@ -214,7 +216,7 @@ describe('exchanged tokens', () => {
       new Promise((resolve) => {
         release.push(() => resolve({ value: token.value, lifetimeMs: 300_000 }));
       });
-    const running = Array.from({ length: 16 }, (_, at) => of(`caller-${at}`).renew(NEVER));
+    const running = Array.from({ length: 16 }, (_, at) => of(`caller-${at}`).renew(never()));
     const [first, second] = [new AbortController(), new AbortController()];
     const ann = of('ann');
     const waiting = [first, second].map(({ signal }) => failureOf(ann.renew(signal)));
