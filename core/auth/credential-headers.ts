@@ -22,7 +22,15 @@ export function listCredentialHeaders(chain: readonly Declared[]): readonly stri
 export function listChallenges(chain: readonly Declared[], takesBasic: boolean): readonly string[] {
   const challenges = new Set(chain.flatMap((declared) => declared.challenges));
   const listed = challenges.size === 0 ? DEFAULT_CHALLENGES : [...challenges];
-  return takesBasic ? [...listed, BASIC_CHALLENGE] : listed;
+  return takesBasic ? [BASIC_CHALLENGE, ...listed] : listed;
+}
+
+/**
+ * The values of `www-authenticate`. With passwords they are one line that begins with theirs: clients of container
+ * registries read the first challenge of a line alone, and give up at a `Bearer` without a realm.
+ */
+export function writeChallenges(challenges: readonly string[]): readonly string[] {
+  return challenges[0] === BASIC_CHALLENGE ? [challenges.join(', ')] : challenges;
 }
 
 /** @throws ConfigError where no authenticator takes the tokens, or another one takes `Basic`. */

@@ -77,7 +77,7 @@ describe('the headers and challenges of a chain', () => {
 
   it('include passwords only where an authenticator takes tokens and none takes passwords', () => {
     const tokens = { reads: ['authorization'], challenges: ['Bearer'] };
-    expect(listChallenges([tokens], true)).to.deep.equal(['Bearer', 'Basic realm="modgate"']);
+    expect(listChallenges([tokens], true)).to.deep.equal(['Basic realm="modgate"', 'Bearer']);
     expect(() => assertBasicUsable([tokens])).not.to.throw();
     const staff = { reads: ['authorization'], challenges: ['BASIC realm="staff"'] };
     expect(() => assertBasicUsable([tokens, staff])).to.throw(ConfigError, 'takes too');

@@ -54,7 +54,7 @@ describe('a token as a password', () => {
         const response = await send([header]);
         expect(response.status, header[1]).to.equal(401);
         const challenges = headerValues(response.headers, 'www-authenticate');
-        expect(challenges).to.deep.equal(['Bearer', 'Basic realm="modgate"']);
+        expect(challenges).to.deep.equal(['Basic realm="modgate", Bearer']);
       }
       expect(setup.provider.requests).to.have.length(0);
     });

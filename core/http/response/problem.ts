@@ -1,3 +1,4 @@
+import { writeChallenges } from '../../auth/credential-headers.js';
 import { type HostError, PROBLEMS } from '../../errors.js';
 import { namesMediaType } from '../../lib/media-type.js';
 import { JSON_TYPE, Reply } from '../../operations/reply.js';
@@ -50,7 +51,7 @@ export function createProblemReply(
   const headers = Object.entries(error.headers).flat();
   // A surface that signs people in has a challenge of its own.
   if (error.status === 401 && error.headers[CHALLENGE_HEADER] === undefined) {
-    for (const challenge of challenges) headers.push(CHALLENGE_HEADER, challenge);
+    for (const line of writeChallenges(challenges)) headers.push(CHALLENGE_HEADER, line);
   }
   headers.push(...more);
   const text = JSON.stringify(createProblem(error, ids));
