@@ -6,10 +6,25 @@ interface Checker {
   readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
   /** Offset of the text in memory. */
   readonly TEXT: { readonly value: number };
-  isJson(length: number): number;
-  /** After `isJson` returned 0, the address of the first byte that cannot be there. */
+  check(length: number, isLast: boolean): number;
+  resume(
+    length: number,
+    isLast: boolean,
+    carriedBytes: number,
+    depth: number,
+    bracket: number,
+    isName: boolean,
+  ): number;
+  bracketsAfter(length: number): number;
+  /** After 0, the address of the first byte that cannot be there. */
   readonly invalidAt: { readonly value: number };
-  /** After `isJson` returned 1. */
+  /** After 2, the state that `resume` takes back. */
+  readonly carried: { readonly value: number };
+  readonly depthOfOpen: { readonly value: number };
+  readonly bracketsOfOpen: { readonly value: number };
+  readonly bracketOfOpen: { readonly value: number };
+  readonly isNameOfOpen: { readonly value: number };
+  /** After 1. */
   readonly depthOfLast: { readonly value: number };
   readonly membersOfLast: { readonly value: number };
 }
@@ -37,9 +52,17 @@ const module = new WebAssembly.Module(
 );
 const kept = createChecker();
 
+const IS_JSON = 1;
+const IS_OPEN = 2;
+/** A longer chunk is checked in parts, so that the kept memory is enough. Bytes. */
+const MAX_PART_BYTES = 1_048_576;
+/** Each takes a byte between two chunks. */
+const MAX_OPEN_BRACKETS = 65_536;
+const NONE = Buffer.alloc(0);
+
 /** Why and where bytes are not JSON. */
 export interface InvalidJson {
-  readonly reason: 'not valid UTF-8' | 'not valid JSON';
+  readonly reason: 'not valid UTF-8' | 'not valid JSON' | 'nested too deeply';
   /** The first byte that cannot be there, from 0; the length for a text that ends too early. */
   readonly at: number;
 }
@@ -54,22 +77,118 @@ export function findInvalidJson(pieces: readonly Uint8Array[], length: number): 
   const text = checker.TEXT.value;
   const copy = new Uint8Array(checker.memory.buffer, text, length);
   if (!isUtf8(copy)) return { reason: 'not valid UTF-8', at: findInvalidUtf8(copy) };
-  if (checker.isJson(length) === 1) return null;
+  if (checker.check(length, true) === IS_JSON) return null;
   return { reason: 'not valid JSON', at: checker.invalidAt.value - text };
+}
+
+/** What a checker keeps between two chunks. */
+interface OpenText {
+  /** Stands for what the last chunk has cut. */
+  readonly carried: Uint8Array;
+  readonly brackets: Uint8Array;
+  readonly bracket: number;
+  readonly isName: boolean;
+}
+
+const NOTHING_OPEN: OpenText = { carried: NONE, brackets: NONE, bracket: 0, isName: false };
+
+/**
+ * Checks a text that arrives in chunks, which may be cut anywhere: the text is valid if `add` and `end` return `null`.
+ * Keeps a few bytes between two chunks, and one for each open bracket, of which there may be 65,536.
+ */
+export class JsonCheck {
+  /** Bytes that were checked. */
+  #checked = 0;
+  #open = NOTHING_OPEN;
+  /** The start of a character. */
+  #cut: Uint8Array = NONE;
+
+  /** Why the text cannot become valid; do not go on then. */
+  add(chunk: Uint8Array): InvalidJson | null {
+    for (let at = 0; at < chunk.length; at += MAX_PART_BYTES) {
+      const invalid = this.#check(chunk.subarray(at, at + MAX_PART_BYTES), false);
+      if (invalid !== null) return invalid;
+    }
+    return null;
+  }
+
+  /** Why the text that ends here is not valid. */
+  end(): InvalidJson | null {
+    return this.#check(NONE, true);
+  }
+
+  #check(chunk: Uint8Array, isLast: boolean): InvalidJson | null {
+    const { carried, brackets, bracket, isName } = this.#open;
+    const received = this.#cut.length + chunk.length;
+    const checker = load([this.#cut, chunk], received, brackets.length);
+    const start = checker.TEXT.value;
+    const text = new Uint8Array(checker.memory.buffer, start, received);
+    const length = isLast ? received : received - countOfCutCharacter(text);
+    if (!isUtf8(text.subarray(0, length))) {
+      const at = this.#checked + findInvalidUtf8(text.subarray(0, length));
+      return { reason: 'not valid UTF-8', at };
+    }
+    this.#cut = length === received ? NONE : text.slice(length);
+    const memory = new Uint8Array(checker.memory.buffer);
+    memory.set(carried, start - carried.length);
+    memory.set(brackets, checker.bracketsAfter(length));
+    const depth = brackets.length;
+    const result = checker.resume(length, isLast, carried.length, depth, bracket, isName);
+    if (result === IS_JSON) return null;
+    if (result !== IS_OPEN) {
+      return { reason: 'not valid JSON', at: this.#checked + checker.invalidAt.value - start };
+    }
+    this.#checked += length;
+    if (checker.depthOfOpen.value > MAX_OPEN_BRACKETS) {
+      return { reason: 'nested too deeply', at: this.#checked };
+    }
+    this.#open = keepOpen(checker);
+    return null;
+  }
+}
+
+function keepOpen(checker: Checker): OpenText {
+  const start = checker.TEXT.value;
+  const memory = new Uint8Array(checker.memory.buffer);
+  const from = checker.bracketsOfOpen.value;
+  return {
+    carried: memory.slice(start - checker.carried.value, start),
+    brackets: memory.slice(from, from + checker.depthOfOpen.value),
+    bracket: checker.bracketOfOpen.value,
+    isName: checker.isNameOfOpen.value === 1,
+  };
+}
+
+/** Bytes at the end that begin a character and do not end it. */
+function countOfCutCharacter(bytes: Uint8Array): number {
+  const { length } = bytes;
+  for (let count = 1; count < MAX_CHARACTER_BYTES && count <= length; count += 1) {
+    const byte = bytes[length - count] ?? 0;
+    if (isContinuation(byte)) continue;
+    return count < countOfCharacter(byte) ? count : 0;
+  }
+  return 0;
+}
+
+/** @param first byte of a character */
+function countOfCharacter(first: number): number {
+  if (first < 0xc0) return 1;
+  if (first < 0xe0) return 2;
+  return first < 0xf0 ? 3 : MAX_CHARACTER_BYTES;
 }
 
 /** Measures bytes that are known to be JSON in UTF-8. */
 export function measureJson(json: Uint8Array): JsonMeasures {
   const checker = load([json], json.length);
-  checker.isJson(json.length);
+  checker.check(json.length, true);
   return { depth: checker.depthOfLast.value, members: checker.membersOfLast.value };
 }
 
-/** A checker with the text in its memory. */
-function load(pieces: readonly Uint8Array[], length: number): Checker {
+/** A checker with the text in its memory, and room for brackets that are open before it. */
+function load(pieces: readonly Uint8Array[], length: number, openBrackets = 0): Checker {
   const text = kept.TEXT.value;
   // The text, a stack entry for each of its bytes, and a margin on either side.
-  const needed = 2 * (text + length);
+  const needed = 2 * (text + length) + openBrackets;
   const checker = needed <= KEPT_BYTES ? kept : createChecker();
   const { memory } = checker;
   const missing = needed - memory.buffer.byteLength;

@@ -1,5 +1,6 @@
 // AssemblyScript, compiled to json-check.wasm by tools/build.mjs: TypeScript's syntax, WebAssembly's types.
-// The text is in the module's memory. Addresses are byte offsets; 0 means that the text is not JSON.
+// The text is in the module's memory, whole or one chunk at a time. Addresses are byte offsets; 0 means that the text
+// is not JSON.
 
 const TAB: u8 = 0x09;
 const LINE_FEED: u8 = 0x0a;
@@ -57,8 +58,36 @@ v128.store(LINE_FEEDS, i8x16.splat(LINE_FEED));
 v128.store(CARRIAGE_RETURNS, i8x16.splat(CARRIAGE_RETURN));
 v128.store(TABS, i8x16.splat(TAB));
 
-/** Offset of the text in memory. */
-export const TEXT: usize = 7 * STEP;
+/** Offset of the text in memory. In front of it is room for the start of a token that the last chunk has cut. */
+export const TEXT: usize = 8 * STEP;
+/** Room for what is carried over: at most 7 bytes, `-1.1e+1`. */
+const ROOM: usize = 7 * STEP;
+
+const IS_INVALID: i32 = 0;
+const IS_JSON: i32 = 1;
+/** The chunk is the start of a JSON text. */
+const IS_OPEN: i32 = 2;
+
+// What the end of a chunk has cut.
+const CUT_TOKEN: i32 = 0;
+const CUT_STRING: i32 = 1;
+const CUT_AFTER_STRING: i32 = 2;
+const CUT_AFTER_BRACKET: i32 = 3;
+const CUT_AFTER_VALUE: i32 = 4;
+
+// The state between two chunks: `resume` takes it back. A chunk ends anywhere, so what it has cut is kept as the
+// shortest text that means the same: it is put in front of the next chunk. `"` stands for an open string, `""` for a
+// value that has ended, and a number keeps one digit of many.
+
+/** Bytes in front of `TEXT` that the next chunk continues. */
+export let carried: usize = 0;
+/** How many arrays and objects are open. Their brackets, one byte each, follow the chunk at `bracketsOfOpen`. */
+export let depthOfOpen: usize = 0;
+export let bracketsOfOpen: usize = 0;
+/** The innermost open bracket. */
+export let bracketOfOpen: u8 = 0;
+/** Whether the name of a member comes next. */
+export let isNameOfOpen: bool = false;
 
 /** How deep arrays and objects are nested in the last text that was JSON. */
 export let depthOfLast: usize = 0;
@@ -69,39 +98,88 @@ export let invalidAt: usize = 0;
 
 /**
  * Whether the `length` bytes at `TEXT`, known to be UTF-8, are JSON (RFC 8259), exactly as `JSON.parse`
- * decides. The caller provides memory for twice the length and `2 * STEP` bytes: the text is followed by a
- * zero, which JSON cannot contain, so that no step checks for the end, and by one byte per open bracket.
+ * decides: 1 if they are, 0 if not. The caller provides memory for twice the length and `2 * STEP` bytes: the text is
+ * followed by a zero, which JSON cannot contain, so that no step checks for the end, and by one byte per open bracket.
+ * @param isLast false for a chunk that others follow: 2 if they can make it JSON
  */
-export function isJson(length: usize): bool {
+export function check(length: usize, isLast: bool): i32 {
+  return checkFrom(TEXT, length, isLast, 0, 0, false);
+}
+
+/**
+ * The same for a chunk that follows another one. The caller restores the bytes in front of `TEXT`, copies the
+ * brackets to where `bracketsAfter` says and provides memory for them too.
+ */
+export function resume(
+  length: usize,
+  isLast: bool,
+  carriedBytes: usize,
+  depth: usize,
+  bracket: u8,
+  isName: bool,
+): i32 {
+  return checkFrom(TEXT - carriedBytes, length, isLast, depth, bracket, isName);
+}
+
+/** Where the brackets of a chunk are. */
+export function bracketsAfter(length: usize): usize {
+  return TEXT + length + STEP;
+}
+
+function checkFrom(
+  start: usize,
+  length: usize,
+  isLast: bool,
+  depthAtStart: usize,
+  bracketAtStart: u8,
+  isNameAtStart: bool,
+): i32 {
   const end = TEXT + length;
   v128.store(end, i8x16.splat(0));
   const brackets = end + STEP;
-  let depth: usize = 0;
+  let depth = depthAtStart;
   let deepest: usize = 0;
   let members: usize = 0;
   // The innermost open bracket.
-  let bracket: u8 = 0;
-  let isName = false;
-  let at = skipSpace(TEXT);
+  let bracket = bracketAtStart;
+  let isName = isNameAtStart;
+  let at = skipSpace(start);
+  // What a chunk that ends here has cut.
+  let token: usize = at;
+  let cut = CUT_TOKEN;
   while (true) {
     const first = load<u8>(at);
+    token = at;
     if (first === QUOTE) {
       at = skipString(at + 1);
-      if (at === NOT_JSON) return false;
+      if (at === NOT_JSON) {
+        cut = CUT_STRING;
+        break;
+      }
       if (isName) {
         at = skipSpace(at);
-        if (load<u8>(at) !== COLON) return isInvalidAt(at);
+        if (load<u8>(at) !== COLON) {
+          cut = CUT_AFTER_STRING;
+          invalidAt = at;
+          break;
+        }
         at = skipSpace(at + 1);
         isName = false;
         members += 1;
         continue;
       }
     } else if (isName) {
-      return isInvalidAt(at);
+      invalidAt = at;
+      break;
     } else if (first === OPEN_OBJECT || first === OPEN_ARRAY) {
       at = skipSpace(at + 1);
       if (depth === deepest) deepest += 1;
       if (load<u8>(at) !== first + TO_CLOSING) {
+        if (at === end) {
+          cut = CUT_AFTER_BRACKET;
+          invalidAt = at;
+          break;
+        }
         store<u8>(brackets + depth, bracket);
         depth += 1;
         bracket = first;
@@ -111,33 +189,77 @@ export function isJson(length: usize): bool {
       at += 1;
     } else {
       at = skipNumberOrLiteral(at, first);
-      if (at === NOT_JSON) return false;
+      if (at === NOT_JSON) break;
     }
     // A value has ended; the arrays and objects around it may end here too.
+    let isNext = false;
     while (true) {
       at = skipSpace(at);
       if (depth === 0) {
         depthOfLast = deepest;
         membersOfLast = members;
-        return at === end || isInvalidAt(at);
+        if (at === end && isLast) return IS_JSON;
+        break;
       }
       const next = load<u8>(at);
       if (next === COMMA) {
         at = skipSpace(at + 1);
         isName = bracket === OPEN_OBJECT;
+        isNext = true;
         break;
       }
-      if (next !== bracket + TO_CLOSING) return isInvalidAt(at);
+      if (next !== bracket + TO_CLOSING) break;
       at += 1;
       depth -= 1;
       bracket = load<u8>(brackets + depth);
     }
+    if (isNext) continue;
+    cut = CUT_AFTER_VALUE;
+    invalidAt = at;
+    break;
+  }
+  if (isLast || invalidAt !== end) return IS_INVALID;
+  keep(cut, token, end);
+  depthOfOpen = depth;
+  bracketsOfOpen = brackets;
+  bracketOfOpen = bracket;
+  isNameOfOpen = isName;
+  return IS_OPEN;
+}
+
+/** Puts what the chunk has cut in front of the next one. */
+function keep(cut: i32, token: usize, end: usize): void {
+  carried = 0;
+  if (cut === CUT_STRING) {
+    carry(QUOTE);
+    for (let at = escapeAt; at < end; at += 1) carry(load<u8>(at));
+  } else if (cut === CUT_AFTER_BRACKET) {
+    carry(load<u8>(token));
+  } else if (cut === CUT_AFTER_STRING || (cut === CUT_AFTER_VALUE && !isDigit(load<u8>(end - 1)))) {
+    carry(QUOTE);
+    carry(QUOTE);
+  } else {
+    carryNumberOrLiteral(token, end);
+  }
+  for (let index: usize = 1; index <= carried; index += 1) {
+    store<u8>(TEXT - index, load<u8>(ROOM + carried - index));
   }
 }
 
-function isInvalidAt(at: usize): bool {
-  invalidAt = at;
-  return false;
+function carry(byte: u8): void {
+  store<u8>(ROOM + carried, byte);
+  carried += 1;
+}
+
+/** Of many digits the first: it says whether more may follow. */
+function carryNumberOrLiteral(from: usize, end: usize): void {
+  let isAfterDigit = false;
+  for (let at = from; at < end; at += 1) {
+    const byte = load<u8>(at);
+    if (isAfterDigit && isDigit(byte)) continue;
+    isAfterDigit = isDigit(byte);
+    carry(byte);
+  }
 }
 
 function rejectAt(at: usize): usize {
@@ -165,6 +287,9 @@ function skipSpaces(from: usize): usize {
   }
 }
 
+/** In the last string that is not valid: the escape that is not, or the byte that no string can contain. */
+let escapeAt: usize = 0;
+
 /** Skips a string from after its opening quote to after its closing one, sixteen bytes at a time. */
 function skipString(from: usize): usize {
   let at = from;
@@ -181,9 +306,12 @@ function skipString(from: usize): usize {
       continue;
     }
     at += ctz(others);
-    if (load<u8>(at) !== BACKSLASH) return rejectAt(at);
-    at = skipEscape(at + 1);
-    if (at === NOT_JSON) return NOT_JSON;
+    const after = load<u8>(at) === BACKSLASH ? skipEscape(at + 1) : rejectAt(at);
+    if (after === NOT_JSON) {
+      escapeAt = at;
+      return NOT_JSON;
+    }
+    at = after;
   }
 }
 
