@@ -135,6 +135,14 @@ const limits = section('limits', 'Bounds for the calls of this module.', {
     [1, ONE_GIBIBYTE],
     'Longest body of a response of the provider.',
   ),
+  hold_bytes: optionally(wholeNumber(1, ONE_GIBIBYTE), {
+    description:
+      'A longer response is streamed while it is checked. Default: response_bytes, or 262144 where that is above 4194304. Bytes.',
+  }),
+  hold_request_bytes: optionally(wholeNumber(1, ONE_GIBIBYTE), {
+    description:
+      'A longer body of a request is streamed to the provider while it is checked. Default: request_bytes. Bytes.',
+  }),
   concurrency: count(256, [1, MANY], 'Calls at the same time.'),
   queue: count(32, [0, MANY], 'Calls that may wait until another one ends.'),
   queue_ms: milliseconds(250, [0, TEN_MINUTES_MS], 'How long a call may wait in the queue.'),

@@ -14,7 +14,9 @@ export type ManifestSource =
 
 /** A validated descriptor with its defaults. */
 export interface Descriptor
-  extends ReadonlyDeep<Omit<WireDescriptor, 'apiVersion' | 'provider' | 'manifest' | 'responses'>> {
+  extends ReadonlyDeep<
+    Omit<WireDescriptor, 'apiVersion' | 'provider' | 'manifest' | 'responses' | 'limits'>
+  > {
   readonly provider: {
     readonly kind: string;
     /** With the defaults of the adapter's struct; secrets are still references. */
@@ -22,6 +24,14 @@ export interface Descriptor
   };
   readonly manifest: ManifestSource;
   readonly responses: Responses;
+  readonly limits: Limits;
+}
+
+type WireLimits = ReadonlyDeep<WireDescriptor['limits']>;
+
+interface Limits extends Omit<WireLimits, 'hold_bytes' | 'hold_request_bytes'> {
+  readonly hold_bytes: number;
+  readonly hold_request_bytes: number;
 }
 
 export type RateLimit = Descriptor['rate'];
@@ -45,8 +55,23 @@ export function createDescriptor(wire: WireDescriptor, config: unknown): Descrip
     provider: { kind: wire.provider.kind, config },
     manifest: createManifestSource(wire.manifest),
     responses: { ...wire.responses, expose_headers },
+    limits: createLimits(wire.limits),
     // In raw mode callers get every error of the provider.
     provider_errors: mode === 'raw' ? 'problem' : wire.provider_errors,
+  };
+}
+
+/** Longer responses are streamed by default. Bytes. */
+const HELD_RESPONSE_BYTES = 4_194_304;
+const DEFAULT_HOLD_BYTES = 262_144;
+
+function createLimits(wire: WireDescriptor['limits']): Limits {
+  const { response_bytes, request_bytes } = wire;
+  const isLong = response_bytes > HELD_RESPONSE_BYTES;
+  return {
+    ...wire,
+    hold_bytes: wire.hold_bytes ?? (isLong ? DEFAULT_HOLD_BYTES : response_bytes),
+    hold_request_bytes: wire.hold_request_bytes ?? request_bytes,
   };
 }
 

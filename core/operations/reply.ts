@@ -12,6 +12,8 @@ const NO_HEADERS: readonly string[] = [];
 export interface ReplyStream {
   /** Whether it is a stream of events, which is no call any more once its head was sent. */
   readonly isEvents: boolean;
+  /** Whether the head is sent before the first part is there. */
+  readonly isHeadFirst: boolean;
   /** Bytes that were handed on. */
   readonly bytes: number;
   /** Bytes that are held back. */

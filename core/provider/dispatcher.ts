@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import {
-  type Invocation,
   isProviderFailure,
   type Log,
   type Outcome,
@@ -169,7 +168,7 @@ export class Dispatcher {
 
   /** The time of an attempt ends with the last byte of the response; checking it is the host's time. */
   async #invoke(
-    invocation: Invocation,
+    invocation: EndpointInvocation,
     call: ProviderCall,
     deadline: Deadline,
   ): Promise<CheckedOutcome> {
@@ -187,7 +186,8 @@ export class Dispatcher {
     if (holdBytes === undefined) return checkOutcome(outcome, maxBytes);
     const limits = this.#paceOf(call);
     return checkOutcome(outcome, maxBytes, (source, status, announced) => {
-      return new ResponseStream({ source, deadline, status, maxBytes, announced, limits });
+      const hold = (bytes: number) => invocation.countUpTo(bytes);
+      return new ResponseStream({ source, deadline, status, maxBytes, announced, limits, hold });
     });
   }
 
@@ -211,8 +211,8 @@ export class Dispatcher {
   ): EndpointInvocation {
     const { headers, operation, context } = call;
     headers['modgate-call-id'] = id;
-    // What is streamed has no such end.
-    const isStreamed = call.upload !== undefined || call.response !== undefined;
+    // What is streamed in any case has no such end.
+    const isStreamed = call.upload !== undefined || call.response?.holdBytes === 0;
     if (!isStreamed) headers['modgate-deadline-ms'] = String(deadline.wholeMsLeft);
     headers['traceparent'] = call.nextTraceparent();
     if (this.#identity !== null && call.identity != null) {

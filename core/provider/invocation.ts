@@ -57,6 +57,11 @@ export class EndpointInvocation implements Invocation {
     if (rejection !== null) this.#deadline.abort(rejection);
   }
 
+  /** Counts what is held of a response that is streamed. */
+  countUpTo(bytes: number): void {
+    this.countReceived(bytes - this.#counted);
+  }
+
   /**
    * Counts what the adapter has not counted of a complete response.
    * @throws RejectedCall beyond a memory budget.

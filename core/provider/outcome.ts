@@ -122,6 +122,7 @@ export async function holdBody(outcome: CheckedOutcome, maxBytes: number): Promi
       stream.close();
       throw createMalformed('with a body over limits.response_bytes');
     }
+    stream.hold(pieces.length);
   }
   return { ...outcome, pieces: pieces.list, length: pieces.length, stream: null };
 }

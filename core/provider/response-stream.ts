@@ -19,6 +19,8 @@ interface ResponseStreamOptions {
   /** What the head announces; `null` for nothing. Bytes. */
   readonly announced: number | null;
   readonly limits: PaceLimits;
+  /** Counts bytes that are held: of all parts that were read. */
+  readonly hold: (bytes: number) => void;
 }
 
 type EndListener = (failure: ProviderFailure | null) => void;
@@ -31,8 +33,11 @@ export class ResponseStream implements AbortListener {
   readonly isCut = false;
   /** Bytes that were read. */
   bytes = 0;
-  /** Called with each part before it is handed on. */
+  readonly isHeadFirst = true;
+  /** Called with each part before it is handed on. @throws ProviderFailure for one that must not be. */
   onChunk: ((chunk: Uint8Array) => void) | null = null;
+  /** Called after the last part. @throws ProviderFailure for a body that is not valid. */
+  onLast: (() => void) | null = null;
   /** What `read` throws for a failure. */
   toError: (failure: ProviderFailure) => Error = (failure) => failure;
   readonly #options: ResponseStreamOptions;
@@ -84,6 +89,11 @@ export class ResponseStream implements AbortListener {
     }
   }
 
+  /** Counts what is held of it. Its abort ends the stream where that is too much. */
+  hold(bytes: number): void {
+    this.#options.hold(bytes);
+  }
+
   /** Nobody reads on: the client has gone, or the response is not used. */
   close(): void {
     this.#fail(new ProviderFailure('cancelled', 'the response is not read any more'));
@@ -116,6 +126,7 @@ export class ResponseStream implements AbortListener {
       const message = 'the body of the response is shorter than announced';
       throw new ProviderFailure('protocol', message, { status });
     }
+    this.onLast?.();
     this.#end(null);
   }
 

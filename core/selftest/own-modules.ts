@@ -128,7 +128,8 @@ function writeDescriptors(directory: string, endpoints: Readonly<Record<string, 
       ...(module === 'raw' && { responses: { mode: 'raw' } }),
       ...(module === 'desk' && {
         console: { release: RELEASE, ui: [UI], grants: DESK_GRANTS },
-        limits: { response_bytes: LARGE_RESPONSE_BYTES },
+        // A client that reads slowly occupies all of it.
+        limits: { response_bytes: LARGE_RESPONSE_BYTES, hold_bytes: LARGE_RESPONSE_BYTES },
       }),
     };
     writeDescriptor(directory, descriptor);

@@ -147,8 +147,10 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
       return;
     }
     this.#mayLackBytes = !this.#isDelimited && this.#headers['content-type'] !== undefined;
+    const { holdBytes } = this.#limits;
     this.#announce(controller, Number(length ?? 0));
-    if (this.#limits.holdBytes === 0 && length !== '0') this.#openStream(controller);
+    if (holdBytes === undefined || length === '0') return;
+    if (holdBytes === 0 || Number(length ?? 0) > holdBytes) this.#openStream(controller);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

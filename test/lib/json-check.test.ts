@@ -351,25 +351,36 @@ describe('JsonCheck', () => {
 
   it('says the same of texts that are nearly JSON, and of texts with one changed byte', () => {
     fc.assert(
-      fc.property(fc.oneof(random, fc.json()), cuts, fc.nat(), fc.nat(255), (text, where, at, byte) => {
-        const plain = Buffer.from(text);
-        const changed = Buffer.from(text);
-        if (changed.length > 0) changed[at % changed.length] = byte;
-        for (const bytes of [plain, changed]) {
-          const whole = findInvalidJson([bytes], bytes.length);
-          const inChunks = checkInChunks(bytes, where);
-          if (whole?.reason === 'not valid UTF-8') expect(inChunks).not.to.equal(null);
-          else expect(inChunks, text).to.deep.equal(whole);
-          expect(checkByteByByte(bytes) === null, text).to.equal(whole === null);
-        }
-      }),
+      fc.property(
+        fc.oneof(random, fc.json()),
+        cuts,
+        fc.nat(),
+        fc.nat(255),
+        (text, where, at, byte) => {
+          const plain = Buffer.from(text);
+          const changed = Buffer.from(text);
+          if (changed.length > 0) changed[at % changed.length] = byte;
+          for (const bytes of [plain, changed]) {
+            const whole = findInvalidJson([bytes], bytes.length);
+            const inChunks = checkInChunks(bytes, where);
+            if (whole?.reason === 'not valid UTF-8') expect(inChunks).not.to.equal(null);
+            else expect(inChunks, text).to.deep.equal(whole);
+            expect(checkByteByByte(bytes) === null, text).to.equal(whole === null);
+          }
+        },
+      ),
       { numRuns: 10_000 },
     );
   });
 
   it('says the same of long numbers, strings and white space', () => {
     for (const part of ['1'.repeat(40), '0'.repeat(40), 'x'.repeat(40), ' '.repeat(40)]) {
-      for (const text of [`[${part}]`, `["${part}"]`, `-${part}.${part}e-${part}`, `{"${part}":1}`]) {
+      for (const text of [
+        `[${part}]`,
+        `["${part}"]`,
+        `-${part}.${part}e-${part}`,
+        `{"${part}":1}`,
+      ]) {
         const bytes = Buffer.from(text);
         const whole = findInvalidJson([bytes], bytes.length);
         expect(checkByteByByte(bytes), text).to.deep.equal(whole);

@@ -17,7 +17,12 @@ describe('places of limits.concurrency', () => {
   const setup = useHost(
     ({ url }) => {
       const limit = (concurrency: number) => ({
-        limits: { concurrency, queue: 0, response_bytes: 2 * BODY.length },
+        limits: {
+          concurrency,
+          queue: 0,
+          response_bytes: 2 * BODY.length,
+          hold_bytes: 2 * BODY.length,
+        },
       });
       return {
         'one.json': describeWideModule('one', url, limit(1)),

@@ -24,7 +24,12 @@ describe('memory budget', () => {
   const setup = useHost(
     ({ url }) => ({
       'wide.json': describeWideModule('wide', url, {
-        limits: { request_bytes: 16 * MIB, response_bytes: 16 * MIB, concurrency: 64 },
+        limits: {
+          request_bytes: 16 * MIB,
+          response_bytes: 16 * MIB,
+          hold_bytes: 16 * MIB,
+          concurrency: 64,
+        },
       }),
       'large.json': describeModule('large', url, MANY_ROUTES),
     }),

@@ -28,12 +28,15 @@ export async function sendStream(
   const writeHead = () => {
     if (!res.headersSent) res.writeHead(reply.status, listHeaders(reply, request, isLast));
   };
+  if (res.req.method === 'HEAD') return sendHead(reply, request, isLast);
   // The head goes out with the first part, or soon if that is not there yet.
-  const flush = setImmediate(() => {
-    writeHead();
-    // Unlike `flushHeaders`, in the encoding of headers.
-    res.write('', 'latin1');
-  });
+  const flush = !stream.isHeadFirst
+    ? undefined
+    : setImmediate(() => {
+        writeHead();
+        // Unlike `flushHeaders`, in the encoding of headers.
+        res.write('', 'latin1');
+      });
   // A client that has gone, or a body that failed while the client read nothing, ends the wait for it.
   stream.onEnd((failure) => {
     if (failure !== null && res.headersSent) res.destroy();
@@ -51,6 +54,21 @@ export async function sendStream(
   } finally {
     clearImmediate(flush);
   }
+}
+
+/** Sends the length of the body, which is read to its end and dropped. */
+async function sendHead(
+  reply: StreamedReply,
+  request: StreamedRequest,
+  isLast: boolean,
+): Promise<void> {
+  const { res, held } = request;
+  const { stream } = reply;
+  res.once('close', () => stream.close());
+  held.keepOnly(0);
+  while ((await stream.read()) !== null);
+  const measured = { ...reply, contentLength: stream.bytes };
+  res.writeHead(reply.status, listHeaders(measured, request, isLast));
 }
 
 /** Resolves when the client has read what was sent, or has gone. */

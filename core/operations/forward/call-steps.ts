@@ -5,6 +5,7 @@ import type { RouteSchemas } from '../../modules/route-schemas.js';
 import { maskFailure } from '../../provider/mask-failure.js';
 import type { OpenStream } from '../../provider/open-streams.js';
 import type { StreamedResponse } from '../../provider/provider-call.js';
+import type { ResponseStream } from '../../provider/response-stream.js';
 import type { ExplainedRouteCall } from '../explain/explained-request.js';
 import { fail, unknown } from '../explain/step-report.js';
 import { enforceRateLimit } from '../rate-limit.js';
@@ -26,11 +27,13 @@ import {
   createEnvelope,
   createResponseReader,
   type ForwardedResponse,
+  splitEnvelope,
 } from './forwarded-response.js';
 import { readHopByHopNames, wantedOf } from './headers-to-provider.js';
 import { translateOverload } from './overload.js';
 import { createFailureError } from './provider-error.js';
 import { describeRoute, type FoundRoute, type RouteCall } from './route-call.js';
+import { holdBytesOf, JsonStream } from './streamed-json.js';
 
 const BAD_GATEWAY = 502;
 
@@ -188,7 +191,7 @@ export const providerStep: CallStep = {
         upload: call.upload,
         sendsBytes: bodyBytes !== null,
         wanted: wantedOf(match.value),
-        response: streamedResponseOf(found),
+        response: streamedResponseOf(found, request),
         describeCall,
         parseResponse: createResponseReader(found, credentialHeaders, request),
       });
@@ -210,10 +213,15 @@ export const providerStep: CallStep = {
 };
 
 /** `null` for a response that is held. */
-function streamedResponseOf({ match, module }: FoundRoute): StreamedResponse | null {
+function streamedResponseOf(found: FoundRoute, request: CallerRequest): StreamedResponse | null {
+  const { match, module } = found;
   const { responseBytes, stream } = match.value;
   if (responseBytes !== null) return { maxBytes: responseBytes.maxBytes, holdBytes: 0 };
-  if (stream === null) return null;
+  if (stream === null) {
+    const holdBytes = holdBytesOf(found, request);
+    if (holdBytes === null) return null;
+    return { maxBytes: module.descriptor.limits.response_bytes, holdBytes };
+  }
   const events = { idleMs: module.descriptor.limits.stream.idle_ms };
   return { maxBytes: Number.MAX_SAFE_INTEGER, holdBytes: 0, events };
 }
@@ -255,6 +263,16 @@ function createReply(
       exposed: [...bytes.exposed, ...namesOf(envelope), ...(exposed?.exposed ?? [])],
     });
   }
+  if (response.mode === 'json') {
+    const { status, contentType, source, exposed } = response;
+    source.toError = createToError(call);
+    const isRaw = found.module.descriptor.responses.mode === 'raw';
+    const envelope = isRaw ? null : splitEnvelope(found.target, found.match);
+    const stream = new JsonStream(source, envelope);
+    const whole = { pieces: [], contentType: contentType ?? JSON_TYPE, contentLength: null };
+    const body = { ...whole, status, stream, headers: [] };
+    return Reply.forwarded(authorization, { ...body, ...exposed, ...shared });
+  }
   if (response.mode === 'raw') {
     facts.failure_detail = describeOmitted(response.raw.omitted, found.module.secrets);
     return Reply.forwarded(authorization, { ...response.raw, ...response.exposed, ...shared });
@@ -279,14 +297,18 @@ function namesOf(headers: readonly string[]): string[] {
 }
 
 /** What has gone wrong with a streamed body is known only after the head. */
-function recordBytes(bytes: ByteResponse, { request, found }: RouteCall): void {
+function recordBytes(bytes: ByteResponse, call: RouteCall): void {
   const { stream } = bytes;
   if (stream === null) {
-    recordPieces(bytes, request);
+    recordPieces(bytes, call.request);
     return;
   }
+  stream.toError = createToError(call);
+  recordStream(stream, call.request);
+}
+
+function createToError({ found }: RouteCall): ResponseStream['toError'] {
   const { descriptor, secrets } = found.module;
-  stream.toError = (failure) =>
+  return (failure) =>
     createFailureError(maskFailure(failure, secrets), describeRoute(found), descriptor.owner);
-  recordStream(stream, request);
 }

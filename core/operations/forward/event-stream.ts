@@ -88,6 +88,7 @@ const LAST_EVENT_MS = 1000;
  */
 export class EventStream implements ReplyStream {
   readonly isEvents = true;
+  readonly isHeadFirst = true;
   bytes = 0;
   readonly #options: EventStreamOptions;
   readonly #form: EventForm;

@@ -14,6 +14,7 @@ import { type RawResponse, readRawResponse } from './raw-response.js';
 import { passRedirect } from './rewrite-references.js';
 import type { FoundRoute } from './route-call.js';
 import { createStreamReader, type ForwardedEvents } from './stream-response.js';
+import { createJsonReader, holdBytesOf, type StreamedJson } from './streamed-json.js';
 
 /** What callers get of a response of the provider. */
 export type ForwardedResponse =
@@ -26,7 +27,8 @@ export type ForwardedResponse =
     }
   | { readonly mode: 'raw'; readonly raw: RawResponse; readonly exposed: ExposedHeaders }
   | ForwardedBytes
-  | ForwardedEvents;
+  | ForwardedEvents
+  | StreamedJson;
 
 type ReadResponse = ParseResponse<ForwardedResponse>;
 type ReadUnchecked = (...given: Parameters<ReadResponse>) => ForwardedResponse;
@@ -49,7 +51,7 @@ const readers = new WeakMap<LiveModule, Map<Mount | null, ModuleReader>>();
 export function createResponseReader(
   found: FoundRoute,
   credentialHeaders: readonly string[],
-  request: Pick<CallerRequest, 'actor' | 'client' | 'method' | 'signal' | 'facts'>,
+  request: Pick<CallerRequest, 'actor' | 'client' | 'method' | 'signal' | 'facts' | 'isHttp10'>,
 ): ReadResponse {
   const { module, match, target } = found;
   const { schemas, responseBytes, stream } = match.value;
@@ -57,6 +59,7 @@ export function createResponseReader(
   const { read, expose } = findReader(module, credentialHeaders, target, called);
   if (responseBytes !== null) return createByteReader(found, request, read, expose);
   if (stream !== null) return createStreamReader(found, request, read, expose);
+  if (holdBytesOf(found, request) !== null) return createJsonReader(found, read, expose);
   if (!schemas?.output) return read;
   const isEnveloped = module.descriptor.responses.mode === 'envelope';
   return (outcome, source, operation) => {
@@ -146,7 +149,16 @@ export function createEnvelope(
   match: RouteMatch<LiveRoute>,
   data: readonly Uint8Array[],
 ): readonly Uint8Array[] {
-  return [Buffer.from(`${writeHead(target, match)},"data":`), ...data, END];
+  const { opening, closing } = splitEnvelope(target, match);
+  return [opening, ...data, closing];
+}
+
+/** What is in front of `data`, and behind it. */
+export function splitEnvelope(
+  target: Pick<ModuleTarget, 'providerPath'>,
+  match: RouteMatch<LiveRoute>,
+): { readonly opening: Uint8Array; readonly closing: Uint8Array } {
+  return { opening: Buffer.from(`${writeHead(target, match)},"data":`), closing: END };
 }
 
 /** The envelope without `data`, as JSON. */

@@ -39,11 +39,22 @@ export function assertJsonBody(outcome: CheckedOutcome): void {
 }
 
 /** Why a body is not JSON; `null` for JSON. */
-export function findBodyProblem({ headers, pieces, length }: CheckedOutcome): BodyProblem | null {
+export function findBodyProblem(outcome: CheckedOutcome): BodyProblem | null {
+  const foreign = findHeaderProblem(outcome);
+  if (foreign !== null) return foreign;
+  const invalid = findInvalidJson(outcome.pieces, outcome.length);
+  return invalid && describeProblem(invalid);
+}
+
+/** Why a body is not JSON by its headers. */
+export function findHeaderProblem({ headers }: CheckedOutcome): BodyProblem | null {
   const foreign = findForeignHeader(headers);
-  if (foreign !== null) return { what: 'neither JSON nor in plain encoding', detail: foreign };
-  const invalid = findInvalidJson(pieces, length);
-  return invalid && { what: invalid.reason, detail: describeInvalid(invalid) };
+  if (foreign === null) return null;
+  return { what: 'neither JSON nor in plain encoding', detail: foreign };
+}
+
+export function describeProblem(invalid: InvalidJson): BodyProblem {
+  return { what: invalid.reason, detail: describeInvalid(invalid) };
 }
 
 /** @param detail for operators */
@@ -81,5 +92,6 @@ export function findForeignHeader(headers: Outcome['headers']): string | null {
 }
 
 function describeInvalid({ reason, at }: InvalidJson): string {
+  if (reason === 'nested too deeply') return `${reason} at byte ${at}`;
   return `invalid ${reason === 'not valid JSON' ? 'JSON' : 'UTF-8'} at byte ${at}`;
 }

@@ -5,6 +5,7 @@ import {
   createProtocolFailure,
   createRedirectFailure,
   findBodyProblem,
+  isJsonResponse,
 } from './provider-response.js';
 
 const NOT_MODIFIED = 304;
@@ -56,6 +57,13 @@ export function readRawResponse(outcome: CheckedOutcome, isHead = false): RawRes
     throw createProtocolFailure(outcome, problem.what, problem.detail);
   }
   return { status, pieces: NONE, contentType: null, omitted: problem.detail };
+}
+
+/** Whether the body of a response is passed on whatever it says, as long as it is JSON. */
+export function isPassedJson({ status, headers, isDelimited }: CheckedOutcome): boolean {
+  if (status < 200 || NOT_PASSED.has(status) || !isDelimited) return false;
+  if (status >= 300 && status < MIN_ERROR_STATUS) return false;
+  return isJsonResponse(headers) && findTypeProblem(headers['content-type']) === null;
 }
 
 function findTypeProblem(contentType: string | undefined) {

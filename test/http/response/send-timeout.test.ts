@@ -21,7 +21,7 @@ describe('send timeout', () => {
   const setup = useHost(
     (provider) => ({
       'wide.json': describeWideModule('wide', provider.url, {
-        limits: { response_bytes: 2 * LARGE, timeout_ms: 30_000 },
+        limits: { response_bytes: 2 * LARGE, hold_bytes: 2 * LARGE, timeout_ms: 30_000 },
       }),
     }),
     { args: ['--send-timeout-ms', String(TIMEOUT_MS)] },

@@ -95,7 +95,13 @@ function createFakeDescriptor(options: FakeModuleOptions): Descriptor {
     {
       module: 'fake',
       provider: { kind: 'fake' },
-      limits: { request_bytes: 1024, response_bytes: 1024, ...limits },
+      limits: {
+        request_bytes: 1024,
+        response_bytes: 1024,
+        hold_bytes: 1024,
+        hold_request_bytes: 1024,
+        ...limits,
+      },
       retry: { attempts: 2, budget: 1, ...retry },
       breaker: { failures: 1000, ...breaker },
       provider_errors,

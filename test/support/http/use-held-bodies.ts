@@ -1,0 +1,57 @@
+import { describeModule } from './modules.js';
+import { type ScriptedHost, useScriptedProvider } from './use-scripted-provider.js';
+
+/** What the modules hold of a body. Bytes. */
+export const HELD = 1000;
+/** What they accept of one. Bytes. */
+export const LONGEST = 400_000;
+
+const anything = { type: 'object' };
+const ROUTES = [
+  { method: 'GET', path: '/items/{id}', capability: 'items.read' },
+  {
+    method: 'GET',
+    path: '/described/{id}',
+    capability: 'items.read',
+    operation: { output_schema: anything },
+  },
+  { method: 'POST', path: '/items/{id}', capability: 'items.write' },
+  {
+    method: 'PUT',
+    path: '/items/{id}',
+    capability: 'items.write',
+    operation: { idempotency: 'idempotent' },
+  },
+  {
+    method: 'POST',
+    path: '/described/{id}',
+    capability: 'items.write',
+    operation: { input_schema: anything },
+  },
+];
+
+/** A host whose modules stream bodies that are longer than they hold, in both modes; `quick` with
+ * short limits, `brief` with a short timeout, `large` with the defaults for long responses. */
+export function useHeldBodies(): ScriptedHost {
+  const limits = {
+    response_bytes: LONGEST,
+    hold_bytes: HELD,
+    request_bytes: LONGEST,
+    hold_request_bytes: HELD,
+  };
+  return useScriptedProvider((url) => {
+    const describe = (name: string, more: object) =>
+      describeModule(name, url, ROUTES, { limits, breaker: { failures: 1000 }, ...more });
+    return {
+      'items.json': describe('items', { retry: { attempts: 2 } }),
+      'raw.json': describe('raw', { responses: { mode: 'raw' } }),
+      'checked.json': describe('checked', { schemas: { input: 'enforce', output: 'enforce' } }),
+      'quick.json': describe('quick', {
+        limits: { ...limits, body_idle_ms: 300, timeout_ms: 300 },
+      }),
+      'brief.json': describe('brief', { limits: { ...limits, timeout_ms: 500 } }),
+      'large.json': describe('large', { limits: { response_bytes: 1_073_741_824 } }),
+      'few.json': describe('few', { limits: { ...limits, concurrency: 4 } }),
+    };
+  });
+}
