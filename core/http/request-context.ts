@@ -11,6 +11,7 @@ import type { MountSource } from '../modules/mount-table.js';
 import type { CompletedRequest } from '../observability/completed-request.js';
 import type { Reply } from '../operations/reply.js';
 import {
+  type BodyCheck,
   type CallerRequest,
   type Client,
   ClientClosed,
@@ -23,7 +24,7 @@ import { HeldMemory } from '../provider/held-memory.js';
 import type { MemoryBudget } from '../provider/memory-budget.js';
 import type { RateStatus } from '../provider/rate-limits.js';
 import { describePreflight, describeRejection, type RejectionContext } from './rejection.js';
-import { createLengthError, hasBody, readBody } from './request/body.js';
+import { createLengthError, hasBody, readBody, readStart } from './request/body.js';
 import { CallerHeaders, createIds } from './request/caller-headers.js';
 import type { Clients } from './request/client.js';
 import { parseCalledTarget } from './request/target.js';
@@ -142,12 +143,39 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
   }
 
   openUpload(maxBytes: number, limits: Descriptor['limits']): RequestUpload | null {
-    const { req, res, facts } = this;
+    const { req, facts } = this;
     if (!hasBody(req) || req.headers['content-length'] === '0') return null;
     if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw createLengthError(maxBytes);
+    return this.#stream({ maxBytes, limits, facts });
+  }
+
+  async readOrStream(
+    limits: Descriptor['limits'],
+    createCheck: () => BodyCheck,
+  ): Promise<Buffer | RequestUpload> {
+    const { req, res, facts, held, signal } = this;
+    const { hold_request_bytes: holdBytes, request_bytes: limit } = limits;
+    const announced = Number(req.headers['content-length'] ?? 0);
+    if (announced > limit) throw createLengthError(limit);
+    const upload = { maxBytes: limit, limits, facts };
+    if (announced > holdBytes) return this.#stream({ ...upload, check: createCheck() });
+    const timeoutMs = this.#options.bodyTimeoutMs;
+    const start = { held, limit, holdBytes, timeoutMs, signal };
+    const { pieces, isWhole } = await readStart(req, res, start);
+    if (isWhole) return pieces.join();
+    const check = createCheck();
+    for (const piece of pieces.list) {
+      const problem = check.add(piece);
+      if (problem !== null) throw problem;
+    }
+    return this.#stream({ ...upload, check, start: pieces.list });
+  }
+
+  /** @throws RejectedCall when its buffer exceeds a memory budget. */
+  #stream(options: ConstructorParameters<typeof RequestUpload>[2]): RequestUpload {
     const rejection = this.held.hold(UPLOAD_BUFFER_BYTES);
     if (rejection !== null) throw rejection;
-    this.#upload = new RequestUpload(req, res, { maxBytes, limits, facts });
+    this.#upload = new RequestUpload(this.req, this.res, options);
     return this.#upload;
   }
 

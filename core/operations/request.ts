@@ -131,6 +131,14 @@ export interface CallerRequest {
    * @throws RejectedCall when its buffer exceeds a memory budget.
    */
   openUpload(maxBytes: number, limits: Descriptor['limits']): Upload | null;
+  /**
+   * The body whole, or as a stream where it is longer than `limits.hold_request_bytes`. Call it once, instead of
+   * `readBody`.
+   * @param check of a body that is streamed
+   * @throws HostError 400 for a body of more than `limits.request_bytes`, and what `check` finds.
+   * @throws RejectedCall when it exceeds a memory budget.
+   */
+  readOrStream(limits: Descriptor['limits'], check: () => BodyCheck): Promise<Buffer | Upload>;
   /** Whether the client speaks HTTP/1.0, so that it cannot see that a body is cut. */
   readonly isHttp10: boolean;
   /** Aborted when the client closes the connection. */
@@ -143,6 +151,14 @@ export interface CallerRequest {
   readonly hostRate: RateStatus | null;
   /** Facts for the log line, the metrics and the call records. Handlers fill them in. */
   readonly facts: RequestFacts;
+}
+
+/** Checks a body while it arrives. */
+export interface BodyCheck {
+  /** @returns why the body cannot become valid */
+  add(part: Uint8Array): HostError | null;
+  /** @returns why the body that ends here is not valid */
+  end(): HostError | null;
 }
 
 /** Facts about one request for the log line, the metrics and the call records. */

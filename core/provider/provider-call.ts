@@ -51,8 +51,16 @@ export interface Upload extends BodyStream {
   readonly failure: Error | null;
   /** Call it before the body is read. */
   watch(watcher: UploadWatcher): void;
-  /** Nobody reads on. */
-  stop(): void;
+  /**
+   * Waits for its end, reading what the provider does not.
+   * @throws why it could not be read whole.
+   */
+  prove(): Promise<void>;
+  /**
+   * Nobody reads on.
+   * @param reason becomes its failure
+   */
+  stop(reason?: Error): void;
 }
 
 export interface UploadWatcher {

@@ -14,6 +14,7 @@ import type { IdentitySigner } from '../identity/identity-keys.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
 import type { ModuleScope } from '../isolation/scope.js';
 import { nameShare } from '../lib/actor-name.js';
+import { toError } from '../lib/to-error.js';
 import { Bulkhead } from './bulkhead.js';
 import { Deadline } from './deadline.js';
 import { Dispatcher } from './dispatcher.js';
@@ -294,8 +295,11 @@ export class ProviderClient {
       onFailure: (cause) =>
         deadline.abort(isProviderFailure(cause) ? cause : createEndedEarly(cause)),
     });
+    const stop = { handleEvent: () => upload.stop(toError(deadline.reason)) };
+    deadline.addEventListener('abort', stop);
     return () => {
       endReceiving();
+      deadline.removeEventListener('abort', stop);
       upload.stop();
     };
   }

@@ -42,7 +42,8 @@ export class ResponseStream implements AbortListener {
   toError: (failure: ProviderFailure) => Error = (failure) => failure;
   readonly #options: ResponseStreamOptions;
   readonly #iterator: AsyncIterator<Uint8Array>;
-  readonly #pace: BodyPace;
+  /** Begins with the first read: a request that still flows has bounds of its own. */
+  #pace: BodyPace | null = null;
   readonly #listeners: EndListener[] = [];
   #isOpen = true;
   #failure: ProviderFailure | null = null;
@@ -50,9 +51,6 @@ export class ResponseStream implements AbortListener {
   constructor(options: ResponseStreamOptions) {
     this.#options = options;
     this.#iterator = options.source[Symbol.asyncIterator]();
-    this.#pace = new BodyPace('client', options.limits, (side, problem) => {
-      this.#fail(createStall(side, problem));
-    });
     options.deadline.addEventListener('abort', this);
   }
 
@@ -77,6 +75,9 @@ export class ResponseStream implements AbortListener {
   async read(): Promise<Uint8Array | null> {
     if (this.#failure !== null) throw this.toError(this.#failure);
     if (!this.#isOpen) return null;
+    this.#pace ??= new BodyPace('provider', this.#options.limits, (side, problem) => {
+      this.#fail(createStall(side, problem));
+    });
     this.#pace.wait('provider');
     try {
       const { done, value } = await this.#options.deadline.race(this.#iterator.next());
@@ -113,9 +114,9 @@ export class ResponseStream implements AbortListener {
     if (announced !== null && bytes > announced)
       throw this.#createUnusable('is longer than announced');
     this.bytes = bytes;
-    this.#pace.pass(chunk.length);
+    this.#pace?.pass(chunk.length);
     this.onChunk?.(chunk);
-    this.#pace.wait('client');
+    this.#pace?.wait('client');
   }
 
   /** @throws ProviderFailure for a body that is not whole. */
@@ -141,7 +142,7 @@ export class ResponseStream implements AbortListener {
 
   #end(failure: ProviderFailure | null): void {
     this.#isOpen = false;
-    this.#pace.end();
+    this.#pace?.end();
     this.#options.deadline.removeEventListener('abort', this);
     for (const listener of this.#listeners.splice(0)) listener(failure);
   }

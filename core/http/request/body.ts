@@ -34,15 +34,36 @@ const EMPTY = Buffer.alloc(0);
 export async function readBody(
   request: IncomingMessage,
   response: ServerResponse,
-  { held, limit, timeoutMs, tooLargeStatus, signal }: BodyLimits,
+  limits: BodyLimits,
 ): Promise<Buffer> {
+  const { pieces } = await readStart(request, response, limits);
+  return pieces.length === 0 ? EMPTY : pieces.join();
+}
+
+/** What was read of a body. */
+interface ReadBody {
+  readonly pieces: BodyPieces;
+  /** Whether there is no more of it; otherwise the request is paused. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Reads a body until more than `holdBytes` have arrived.
+ * @throws as `readBody`.
+ */
+export async function readStart(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limits: BodyLimits & { readonly holdBytes?: number },
+): Promise<ReadBody> {
+  const { limit, timeoutMs, tooLargeStatus, signal } = limits;
   const announced = Number(request.headers['content-length'] ?? Number.NaN);
   const createError = () => createLengthError(limit, undefined, tooLargeStatus);
   if (announced > limit) throw createError();
-  if (announced === 0 || !hasBody(request)) return EMPTY;
+  if (announced === 0 || !hasBody(request)) return { pieces: new BodyPieces(), isWhole: true };
   if (signal.aborted) throw new ClientClosed();
   if (request.headers.expect !== undefined) response.writeContinue();
-  return withStallTimeout(request, timeoutMs, collect(request, limit, held, signal, createError));
+  return withStallTimeout(request, timeoutMs, collect(request, limits, createError));
 }
 
 /** A request without either header has no body (RFC 9112 6.3). */
@@ -52,11 +73,9 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 
 function collect(
   request: IncomingMessage,
-  limit: number,
-  held: HeldMemory,
-  signal: Cancellation,
+  { limit, held, signal, holdBytes = limit }: BodyLimits & { readonly holdBytes?: number },
   createError: () => HostError,
-): Promise<Buffer> {
+): Promise<ReadBody> {
   return new Promise((resolve, reject) => {
     let pieces = new BodyPieces();
     const stop = () => {
@@ -66,7 +85,13 @@ function collect(
     const onData = (chunk: Buffer) => {
       pieces.add(chunk);
       const rejection = pieces.length > limit ? createError() : held.hold(chunk.length);
-      if (rejection === null) return;
+      if (rejection === null) {
+        if (pieces.length <= holdBytes) return;
+        stop();
+        request.pause();
+        resolve({ pieces, isWhole: false });
+        return;
+      }
       stop();
       // The error lives as long as the request, and its stack refers to this function.
       pieces = new BodyPieces();
@@ -74,7 +99,7 @@ function collect(
     };
     const onEnd = () => {
       stop();
-      resolve(pieces.join());
+      resolve({ pieces, isWhole: true });
     };
     const onClose = () => {
       stop();

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ProviderFailure } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
-import { ClientClosed, type RequestFacts } from '../../operations/request.js';
+import { type BodyCheck, ClientClosed, type RequestFacts } from '../../operations/request.js';
 import { BodyPace } from '../../provider/body-pace.js';
 import type { Upload, UploadWatcher } from '../../provider/provider-call.js';
 import { createLengthError } from './body.js';
@@ -11,8 +11,12 @@ interface UploadOptions {
   /** A longer body is rejected. Bytes. */
   readonly maxBytes: number;
   readonly limits: ConstructorParameters<typeof BodyPace>[1];
-  /** Learn the number of bytes, and the digest of a whole body. */
+  /** Learn the number of bytes, and the digest of a whole body of bytes. */
   readonly facts: Pick<RequestFacts, 'bytesIn' | 'bytes_in' | 'request_sha256'>;
+  /** Of a body of JSON, which is no body of bytes; it has accepted `start`. */
+  readonly check?: BodyCheck;
+  /** What was read before. A client that waits for `100 Continue` has got it then. Default: nothing. */
+  readonly start?: readonly Buffer[];
 }
 
 /** The body of a request, read as fast as it is passed on. One part is held at a time. */
@@ -22,17 +26,23 @@ export class RequestUpload implements Upload {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #options: UploadOptions;
-  readonly #hash = createHash('sha256');
+  readonly #hash: Hash | null;
   #watcher: UploadWatcher | null = null;
   #pace: BodyPace | null = null;
-  #parts: Buffer[] = [];
+  #parts: Buffer[];
   #isOver = false;
-  #wake: (() => void) | null = null;
+  #isWhole = false;
+  /** Whether parts are only checked: nobody takes them. */
+  #isDropped = false;
+  #waiting: (() => void)[] = [];
 
   constructor(request: IncomingMessage, response: ServerResponse, options: UploadOptions) {
     this.#request = request;
     this.#response = response;
     this.#options = options;
+    this.#hash = options.check === undefined ? createHash('sha256') : null;
+    this.#parts = [...(options.start ?? [])];
+    for (const part of this.#parts) options.facts.bytesIn += part.length;
   }
 
   watch(watcher: UploadWatcher): void {
@@ -42,29 +52,52 @@ export class RequestUpload implements Upload {
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
     if (this.isStarted) throw new Error('a body is read once');
     this.#start();
-    while (true) {
-      const part = this.#parts.shift();
-      if (part !== undefined) {
-        this.#pace?.wait('provider');
-        yield part;
-        this.#pace?.wait('client');
-        continue;
+    try {
+      while (true) {
+        const part = this.#parts.shift();
+        if (part !== undefined) {
+          this.#pace?.wait('provider');
+          yield part;
+          this.#pace?.wait('client');
+          continue;
+        }
+        if (this.#isWhole) return;
+        if (this.#isOver || this.#isDropped) throw this.failure ?? createStopped();
+        this.#request.resume();
+        await this.#change();
       }
-      if (this.failure !== null) throw this.failure;
-      if (this.#isOver) return;
-      this.#request.resume();
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+    } finally {
+      this.#drop();
     }
   }
 
-  stop(): void {
+  async prove(): Promise<void> {
+    if (!this.isStarted) {
+      this.#start();
+      this.#drop();
+    }
+    while (!this.#isOver) await this.#change();
+    if (!this.#isWhole) throw this.failure ?? createStopped();
+  }
+
+  stop(reason: Error | null = null): void {
     if (this.#isOver) return;
-    this.failure ??= new Error('the body is not read any more');
+    this.failure = reason;
     this.#end();
     // What is left is discarded, up to a limit.
     this.#request.resume();
+  }
+
+  /** The provider takes no more. What is left of JSON is checked, of bytes not read. */
+  #drop(): void {
+    if (this.#isOver) return;
+    this.#isDropped = true;
+    this.#parts = [];
+    if (this.#options.check === undefined) this.#pace?.end();
+    else {
+      this.#pace?.wait('client');
+      this.#request.resume();
+    }
   }
 
   /** A client that waits for `100 Continue` gets it here: everything that its head decides has passed. */
@@ -75,29 +108,43 @@ export class RequestUpload implements Upload {
       this.#fail(side === 'client' ? createSlownessError(problem) : createStallFailure(problem));
     });
     const request = this.#request;
-    if (request.headers.expect !== undefined) this.#response.writeContinue();
+    const isContinued = this.#options.start !== undefined;
+    if (request.headers.expect !== undefined && !isContinued) this.#response.writeContinue();
     request.on('data', this.#onData).on('end', this.#onEnd);
     request.on('close', this.#onClose).on('error', this.#onClose);
-    if (request.destroyed) this.#onClose();
+    // The start of the body may have been all of it.
+    if (request.readableEnded) this.#onEnd();
+    else if (request.destroyed) this.#onClose();
   }
 
   readonly #onData = (part: Buffer): void => {
-    const { facts, maxBytes } = this.#options;
+    const { facts, maxBytes, check } = this.#options;
     facts.bytesIn += part.length;
-    facts.bytes_in = facts.bytesIn;
-    if (facts.bytesIn > maxBytes) {
-      this.#fail(createLengthError(maxBytes));
+    if (this.#hash !== null) facts.bytes_in = facts.bytesIn;
+    const problem = facts.bytesIn > maxBytes ? createLengthError(maxBytes) : check?.add(part);
+    if (problem != null) {
+      this.#fail(problem);
       return;
     }
-    this.#hash.update(part);
+    this.#pace?.pass(part.length);
+    if (this.#isDropped) {
+      this.#pace?.wait('client');
+      return;
+    }
+    this.#hash?.update(part);
     this.#parts.push(part);
     this.#request.pause();
-    this.#pace?.pass(part.length);
     this.#notify();
   };
 
   readonly #onEnd = (): void => {
-    this.#options.facts.request_sha256 = this.#hash.digest('hex');
+    const problem = this.#options.check?.end() ?? null;
+    if (problem !== null) {
+      this.#fail(problem);
+      return;
+    }
+    if (this.#hash !== null) this.#options.facts.request_sha256 = this.#hash.digest('hex');
+    this.#isWhole = true;
     this.#end();
     this.#watcher?.onEnd();
   };
@@ -121,10 +168,19 @@ export class RequestUpload implements Upload {
     this.#notify();
   }
 
-  #notify(): void {
-    this.#wake?.();
-    this.#wake = null;
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+    });
   }
+
+  #notify(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}
+
+function createStopped(): Error {
+  return new Error('the body is not read any more');
 }
 
 function createSlownessError(problem: string): HostError {

@@ -1,22 +1,27 @@
 import { hash } from 'node:crypto';
 import type { BodyRule, Method } from '../../contract/index.js';
+import type { Descriptor } from '../../descriptor/descriptor.js';
 import { HostError } from '../../errors.js';
 import { isJsonMediaType } from '../../lib/json/json-bytes.js';
-import { findInvalidJson } from '../../lib/json/json-check.js';
+import { findInvalidJson, type InvalidJson, JsonCheck } from '../../lib/json/json-check.js';
 import { isListedType } from '../../lib/media-type.js';
 import type { ByteRules } from '../../manifest/byte-rules.js';
-import type { CallerRequest } from '../request.js';
+import type { Upload } from '../../provider/provider-call.js';
+import type { BodyCheck, CallerRequest } from '../request.js';
+import type { FoundRoute } from './route-call.js';
 
 /**
  * Reads the body, checks it, and returns its bytes unchanged; `null` for a call without one. The body is parsed
  * to check it, never to rewrite it.
+ * @param isStreamed whether a long body is checked while it is sent
  * @throws HostError 400 that names the invalid part.
  */
 export async function readCheckedBody(
   { method, body: rule }: { readonly method: Method; readonly body: BodyRule },
   request: CallerRequest,
-  maxBytes: number,
-): Promise<Buffer | null> {
+  limits: Descriptor['limits'],
+  isStreamed: boolean,
+): Promise<Buffer | Upload | null> {
   if (rule === 'none') {
     return assertNoBody(
       request,
@@ -28,9 +33,30 @@ export async function readCheckedBody(
     return assertNoBody(request, 'content-type', 'missing');
   }
   assertBodyHeaders(request.headers);
-  const body = await request.readBody(maxBytes);
-  assertJson(body);
+  const body = isStreamed
+    ? await request.readOrStream(limits, createJsonCheck)
+    : await request.readBody(limits.request_bytes);
+  if (Buffer.isBuffer(body)) assertJson(body);
   return body;
+}
+
+function createJsonCheck(): BodyCheck {
+  const check = new JsonCheck();
+  const toError = (invalid: InvalidJson | null) =>
+    invalid && createBodyError('body', invalid.reason);
+  return { add: (part) => toError(check.add(part)), end: () => toError(check.end()) };
+}
+
+/**
+ * Whether a long body of JSON is streamed. Schemas and credentials that cover it need the whole body.
+ */
+export function isStreamedJson(
+  { module, match }: FoundRoute,
+  { bodySha256 }: Pick<CallerRequest, 'bodySha256'>,
+): boolean {
+  const { hold_request_bytes, request_bytes } = module.descriptor.limits;
+  if (hold_request_bytes >= request_bytes || bodySha256 !== null) return false;
+  return module.client.streams && !match.value.schemas?.input;
 }
 
 /**

@@ -1,4 +1,9 @@
-import { isBodyStream, isProviderFailure, type ProviderOperation } from '../../contract/index.js';
+import {
+  type HttpRouteOperation,
+  isBodyStream,
+  isProviderFailure,
+  type ProviderOperation,
+} from '../../contract/index.js';
 import type { ErrorDetail } from '../../errors.js';
 import type { IdentifiedCaller } from '../../identity/identity-claims.js';
 import {
@@ -117,7 +122,7 @@ class ForwardedCall implements ProviderCall {
         ? createClientHeaders(request, given.target)
         : NO_HEADERS,
       isClientTrace: clientTrace !== null,
-      hasBody: operation.kind === 'http_route' && operation.body !== null,
+      hasBody: operation.kind === 'http_route' && hasBody(operation),
       sendsBytes: given.sendsBytes === true,
       wanted: given.wanted ?? null,
       isRaw: module.descriptor.responses.mode === 'raw' && operation.kind === 'http_route',
@@ -126,7 +131,8 @@ class ForwardedCall implements ProviderCall {
     if (given.response) this.response = given.response;
     if (given.upload) {
       this.upload = given.upload;
-      const length = request.headers.get('content-length');
+      // JSON is chunked, so that its end can be held back until it has proved good.
+      const length = given.sendsBytes ? request.headers.get('content-length') : undefined;
       if (length !== undefined) this.headers['content-length'] = length;
     }
     this.timeoutMs = given.timeoutMs;
@@ -153,6 +159,10 @@ class ForwardedCall implements ProviderCall {
     if (result.outcome === undefined) return;
     bodies.secrets = [...bodies.secrets, ...readSecrets(result.outcome)];
   }
+}
+
+function hasBody({ body, bodyStream }: HttpRouteOperation): boolean {
+  return body !== null || bodyStream !== undefined;
 }
 
 /** Bodies are kept only if the descriptor enables it. */

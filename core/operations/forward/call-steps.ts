@@ -1,10 +1,15 @@
-import { type Method, ProviderFailure, type Secret } from '../../contract/index.js';
+import {
+  isProviderFailure,
+  type Method,
+  ProviderFailure,
+  type Secret,
+} from '../../contract/index.js';
 import { HostError } from '../../errors.js';
 import { maskSecrets } from '../../lib/secrets/mask-secrets.js';
 import type { RouteSchemas } from '../../modules/route-schemas.js';
 import { maskFailure } from '../../provider/mask-failure.js';
 import type { OpenStream } from '../../provider/open-streams.js';
-import type { StreamedResponse } from '../../provider/provider-call.js';
+import type { ParseResponse, StreamedResponse, Upload } from '../../provider/provider-call.js';
 import type { ResponseStream } from '../../provider/response-stream.js';
 import type { ExplainedRouteCall } from '../explain/explained-request.js';
 import { fail, unknown } from '../explain/step-report.js';
@@ -12,7 +17,12 @@ import { enforceRateLimit } from '../rate-limit.js';
 import { JSON_TYPE, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import type { ReportedStep } from '../step.js';
-import { assertListedBody, assertSignedBody, readCheckedBody } from './body-policy.js';
+import {
+  assertListedBody,
+  assertSignedBody,
+  isStreamedJson,
+  readCheckedBody,
+} from './body-policy.js';
 import {
   type ByteResponse,
   listEnvelopeHeaders,
@@ -36,6 +46,7 @@ import { describeRoute, type FoundRoute, type RouteCall } from './route-call.js'
 import { holdBytesOf, JsonStream } from './streamed-json.js';
 
 const BAD_GATEWAY = 502;
+const MIN_ERROR_STATUS = 400;
 
 /** Only a call can show what these steps decide. */
 type CallStep = ReportedStep<RouteCall, ExplainedRouteCall>;
@@ -113,7 +124,10 @@ async function readBody(call: RouteCall): Promise<void> {
   const { bodyBytes } = found.match.value;
   try {
     if (bodyBytes === null) {
-      call.body = await readCheckedBody(found.match.value, request, limits.request_bytes);
+      const isStreamed = isStreamedJson(found, request);
+      const body = await readCheckedBody(found.match.value, request, limits, isStreamed);
+      if (body === null || Buffer.isBuffer(body)) call.body = body;
+      else call.upload = body;
     } else if (request.bodySha256 === null) {
       assertListedBody(request.headers, bodyBytes);
       call.upload = request.openUpload(bodyBytes.maxBytes, limits);
@@ -193,7 +207,7 @@ export const providerStep: CallStep = {
         wanted: wantedOf(match.value),
         response: streamedResponseOf(found, request),
         describeCall,
-        parseResponse: createResponseReader(found, credentialHeaders, request),
+        parseResponse: proveFirst(call, createResponseReader(found, credentialHeaders, request)),
       });
       call.reply = createReply(call, response, admitted);
     } catch (error) {
@@ -211,6 +225,27 @@ export const providerStep: CallStep = {
     });
   },
 };
+
+/**
+ * A provider can respond before the last byte of a request. An error is passed on at once; a success only once the
+ * body of JSON has proved good.
+ */
+function proveFirst<T>({ upload, found }: RouteCall, read: ParseResponse<T>): ParseResponse<T> {
+  if (upload === null || found.match.value.bodyBytes !== null) return read;
+  return async (outcome, endpoint, operation) => {
+    if (outcome.status < MIN_ERROR_STATUS) await proveBody(upload);
+    return read(outcome, endpoint, operation);
+  };
+}
+
+async function proveBody(upload: Upload): Promise<void> {
+  try {
+    await upload.prove();
+  } catch (cause) {
+    if (isProviderFailure(cause)) throw cause;
+    throw new ProviderFailure('cancelled', 'the body of the request is not valid', { cause });
+  }
+}
 
 /** `null` for a response that is held. */
 function streamedResponseOf(found: FoundRoute, request: CallerRequest): StreamedResponse | null {
