@@ -129,7 +129,8 @@ export interface Invocation {
    */
   readonly maxResponseBytes: number;
   /**
-   * A response whose body is longer is returned as a stream, as soon as more has arrived; with 0 once its head has.
+   * A response whose body is longer is returned as a stream, as soon as more has arrived or its head announces it;
+   * with 0 once its head has.
    * Bytes; absent: `maxResponseBytes`, so that nothing is streamed. Used only with `supports.streams`.
    */
   readonly holdBytes?: number;
