@@ -97,6 +97,11 @@ export class Authorization {
     return new Authorization(PERMISSION | GRANT | RELEASE | UI);
   }
 
+  /** For an entity or an action that is exposed to agents: complete when permission and exposure are admitted. */
+  static forOperation(): Authorization {
+    return new Authorization(PERMISSION | GRANT);
+  }
+
   /** @throws Error for one that lacks a check, and for an object that was not made here, such as one that was cast. */
   static assert(authorization: Authorization): void {
     if (!(#missing in authorization) || authorization.#missing !== NOTHING) {
@@ -163,6 +168,20 @@ export class Authorization {
   /** @throws HostError 403. */
   admitGrant({ descriptor }: GrantingModule, permission: string): void {
     if (!descriptor.console.grants.includes(permission)) throw createGrantError();
+    this.#missing &= ~GRANT;
+  }
+
+  /**
+   * What the descriptor exposes to agents needs no grant besides.
+   * @param exposed the ids of what the module exposes
+   * @throws HostError 403.
+   */
+  admitExposure(exposed: { has(id: string): boolean }, id: string): void {
+    if (!exposed.has(id)) {
+      throw new HostError('forbidden', 'the operation is not exposed to agents', {
+        errors: [{ field: 'operation', reason: 'not exposed' }],
+      });
+    }
     this.#missing &= ~GRANT;
   }
 

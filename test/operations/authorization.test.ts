@@ -46,7 +46,8 @@ describe('authorization', () => {
   const routes = listHostRoutes();
 
   it('covers every route of the host', () => {
-    expect(routes.map(({ path }) => path)).to.have.members([...HOST_PATHS]);
+    const paths = new Set(routes.map(({ path }) => path));
+    expect([...paths]).to.have.members([...HOST_PATHS]);
   });
 
   for (const { path, methods } of routes) {

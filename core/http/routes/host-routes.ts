@@ -6,7 +6,12 @@ import type { DependencyContainer } from '../../injection.js';
 import type { MountSource } from '../../modules/mount-table.js';
 import { authorize } from '../../operations/authorization.js';
 import { Explain } from '../../operations/explain/explain.js';
+import { InvokeOperation } from '../../operations/exposed/invoke-operation.js';
 import { ListOperations } from '../../operations/exposed/list-operations.js';
+import {
+  type OperationRequest,
+  parseOperationRequest,
+} from '../../operations/exposed/operation-request.js';
 import { assertSignedBody } from '../../operations/forward/body-policy.js';
 import { type Handler, Reply } from '../../operations/reply.js';
 import { ListAudit } from '../../operations/status/list-audit.js';
@@ -19,6 +24,7 @@ import { ReadDescriptor } from '../../operations/status/read-descriptor.js';
 import { ReadFleet } from '../../operations/status/read-fleet.js';
 import { ReadMetrics } from '../../operations/status/read-metrics.js';
 import { ReadOpenApi } from '../../operations/status/read-openapi.js';
+import { readHostBody } from '../host-body.js';
 import { isFromLoopback } from '../request/loopback-rights.js';
 import type { HostContext, HostState, RequestContext } from '../request-context.js';
 import { isProblemCode, renderProblemPage } from '../response/problem-page.js';
@@ -36,6 +42,8 @@ export interface HostRoutesOptions {
   readonly identityKeys: () => unknown;
   /** Whether `GET /metrics` needs no credentials: on a host that listens on loopback only. */
   readonly hasPublicMetrics: boolean;
+  /** Longest pause of a body. Milliseconds. */
+  readonly bodyTimeoutMs: number;
   /** `null` when ready, otherwise the reason. */
   readonly unreadyReason: () => string | null;
 }
@@ -47,6 +55,7 @@ const PAGE_HEADERS = ['content-security-policy', "default-src 'none'"];
 /** Accepts listed paths only, which no surface can have. */
 interface HostRouter {
   get(path: HostPath, handle: (ctx: RouterContext<HostState>) => void | Promise<void>): unknown;
+  post(path: HostPath, handle: (ctx: RouterContext<HostState>) => Promise<void>): unknown;
   routes(): unknown;
 }
 
@@ -75,6 +84,24 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
   get('/explain', container.resolve(Explain), (ctx) => {
     return readExplainInput(ctx, options.mounts);
   });
+  const post = <Input>(
+    path: HostPath,
+    handler: Handler<Input>,
+    readInput: (body: Buffer, ctx: RouterContext<HostState>) => Input,
+  ) => {
+    router.post(path, async (ctx) => {
+      const { request } = ctx.state;
+      request.facts.step = 'actor';
+      await request.authenticate();
+      request.facts.step = 'body';
+      const body = await readHostBody(ctx, options.bodyTimeoutMs);
+      request.facts.bytesIn = body.length;
+      assertSignedBody(request, body);
+      request.facts.step = 'host';
+      ctx.state.reply = await handler.execute(readInput(body, ctx), request);
+    });
+  };
+  post('/operations', container.resolve(InvokeOperation), parseSurfaceCall);
   get('/calls', container.resolve(ListCalls), readCallQuery);
   get('/openapi.json', container.resolve(ReadOpenApi), readOpenApiQuery);
   get('/audit', container.resolve(ListAudit), readAuditQuery);
@@ -89,6 +116,16 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
     state.reply = await readMetrics.execute(actor);
   });
   return [router.routes() as Middleware<HostState>, rejectUnrouted];
+}
+
+/** Agents call operations through a surface, which asks for approval where it is needed. */
+function parseSurfaceCall(body: Buffer, { state }: RouterContext<HostState>): OperationRequest {
+  if (state.request.inProcess === null) {
+    throw new HostError('forbidden', 'only surfaces of the host call operations', {
+      nextActions: ['call the tool of a surface such as mcp'],
+    });
+  }
+  return parseOperationRequest(body);
 }
 
 function readNothing(): null {

@@ -31,12 +31,18 @@ export function completeInput({ input_schema }: AdminAction, input: unknown): un
 
 /**
  * Validates an input against the action's schema, which accepts any input if it is absent.
+ * @param place its name in the request, such as `payload.input`
  * @param json the bytes of the input. The provider gets them, and may read the first of two equal names
  * @throws HostError 400 that names each field that is missing, undeclared or of the wrong type, or a member
  * that is repeated, at any depth.
  */
-export function validateInput({ input_schema }: AdminAction, input: unknown, json: Buffer): void {
-  const errors = input_schema === undefined ? [] : findErrors(input_schema.fields, input);
+export function validateInput(
+  { input_schema }: AdminAction,
+  input: unknown,
+  json: Buffer,
+  place: string,
+): void {
+  const errors = input_schema === undefined ? [] : findErrors(input_schema.fields, input, place);
   if (errors.length > 0) {
     const detail = 'the input does not fit the schema of the action';
     throw new HostError('validation_failed', detail, { errors });
@@ -45,13 +51,17 @@ export function validateInput({ input_schema }: AdminAction, input: unknown, jso
   if (repeated === null) return;
   const name = repeated.map((key) => (isPrintableKey(String(key)) ? key : '?')).join('.');
   throw new HostError('validation_failed', 'the input has two members of one name', {
-    errors: [createInputError(name, 'repeated')],
+    errors: [createInputError(place, name, 'repeated')],
   });
 }
 
-function findErrors(fields: readonly ActionInputField[], input: unknown): ErrorDetail[] {
+function findErrors(
+  fields: readonly ActionInputField[],
+  input: unknown,
+  place: string,
+): ErrorDetail[] {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    return [{ field: 'payload.input', reason: 'expected an object' }];
+    return [{ field: place, reason: 'expected an object' }];
   }
   const declared = new Set(fields.map(({ name }) => name));
   const undeclared = Object.keys(input).filter((name) => !declared.has(name));
@@ -59,20 +69,21 @@ function findErrors(fields: readonly ActionInputField[], input: unknown): ErrorD
     ...undeclared
       .slice(0, MAX_DIAGNOSTICS)
       .map((name) =>
-        createInputError(isPrintableKey(name) ? name : '?', 'not declared by the action'),
+        createInputError(place, isPrintableKey(name) ? name : '?', 'not declared by the action'),
       ),
-    ...fields.flatMap((field) => validateField(field, input)),
+    ...fields.flatMap((field) => validateField(field, input, place)),
   ];
 }
 
-function validateField(field: ActionInputField, input: object): ErrorDetail[] {
+function validateField(field: ActionInputField, input: object, place: string): ErrorDetail[] {
   const { name, type, required = false, nullable = false } = field;
-  if (!Object.hasOwn(input, name)) return required ? [createInputError(name, 'missing')] : [];
+  if (!Object.hasOwn(input, name))
+    return required ? [createInputError(place, name, 'missing')] : [];
   const value: unknown = Reflect.get(input, name);
   if (value === null && nullable) return [];
-  return TYPES[type](value) ? [] : [createInputError(name, `expected ${type}`)];
+  return TYPES[type](value) ? [] : [createInputError(place, name, `expected ${type}`)];
 }
 
-function createInputError(name: string, reason: string): ErrorDetail {
-  return { field: `payload.input.${name}`, reason };
+function createInputError(place: string, name: string, reason: string): ErrorDetail {
+  return { field: `${place}.${name}`, reason };
 }

@@ -8,7 +8,12 @@ import { STORE } from '../injection-tokens.js';
 import { rethrowStoreError } from '../store-error.js';
 import { completeInput, validateInput } from './action-input.js';
 import { createAuditDraft } from './audit-draft.js';
-import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
+import {
+  type AdminCall,
+  type BridgeCall,
+  type BridgeOperation,
+  toJsonBytes,
+} from './bridge-operation.js';
 import type { BridgePayloads } from './bridge-payload.js';
 import { callModule } from './call-module.js';
 
@@ -34,45 +39,64 @@ export class AdminActionInvoke implements BridgeOperation<Payload> {
   async execute(payload: Payload, call: BridgeCall): Promise<Buffer> {
     const action = findAction(payload, call);
     if (action === null) throw new Error('a declared action was not found');
-    await this.#store.assertWritable().catch(rethrowStoreError);
-    const input = completeInput(action, payload.input);
-    const outcome = await this.#invoke(action, input, call).then(
-      (result) => ({ result, error: null }),
-      (error: unknown) => ({ result: null, error }),
-    );
-    await this.#audit(action, input, call, outcome.result === null ? 'failed' : 'ok');
-    if (outcome.result === null) throw outcome.error;
-    return outcome.result;
-  }
-
-  async #invoke(action: AdminAction, input: unknown, call: BridgeCall): Promise<Buffer> {
-    const inputJson = sliceInput(call.body) ?? toJsonBytes(input);
-    validateInput(action, input, inputJson);
-    const operation = {
-      kind: 'admin_action',
-      action: action.name,
-      path: action.invoke_path ?? null,
-      input,
-      inputJson,
-    } as const;
-    const key = readIdempotencyKey(call) ?? randomUUID();
-    return callModule(call, operation, readResponseBytes, { 'idempotency-key': key });
-  }
-
-  async #audit(
-    action: AdminAction,
-    input: unknown,
-    call: BridgeCall,
-    outcome: 'ok' | 'failed',
-  ): Promise<void> {
-    const value = { json: input, sensitive: false };
-    const draft = createAuditDraft(call, 'admin_action_invoke', action.name);
-    await this.#store.appendAudit({ ...draft, outcome, value }).catch(rethrowStoreError);
+    const given = { input: payload.input, json: sliceInput(call.body), place: 'payload.input' };
+    return invokeAction(this.#store, action, given, call);
   }
 }
 
+/** The input of an action, as it was sent. */
+interface GivenInput {
+  /** Parsed; `undefined` for none. */
+  readonly input: unknown;
+  readonly json: Buffer | null;
+  /** Its name in the request. */
+  readonly place: string;
+}
+
+/**
+ * Invokes an action, and writes its audit row.
+ * @throws HostError 400, 502, 503.
+ */
+export async function invokeAction(
+  store: Pick<Store, 'assertWritable' | 'appendAudit'>,
+  action: AdminAction,
+  given: GivenInput,
+  call: AdminCall,
+): Promise<Buffer> {
+  await store.assertWritable().catch(rethrowStoreError);
+  const input = completeInput(action, given.input);
+  const outcome = await sendInput(action, { ...given, input }, call).then(
+    (result) => ({ result, error: null }),
+    (error: unknown) => ({ result: null, error }),
+  );
+  const draft = createAuditDraft(call, 'admin_action_invoke', action.name);
+  const value = { json: input, sensitive: false };
+  const result = outcome.result === null ? 'failed' : 'ok';
+  await store.appendAudit({ ...draft, outcome: result, value }).catch(rethrowStoreError);
+  if (outcome.result === null) throw outcome.error;
+  return outcome.result;
+}
+
+async function sendInput(
+  action: AdminAction,
+  { input, json, place }: GivenInput,
+  call: AdminCall,
+): Promise<Buffer> {
+  const inputJson = json ?? toJsonBytes(input);
+  validateInput(action, input, inputJson, place);
+  const operation = {
+    kind: 'admin_action',
+    action: action.name,
+    path: action.invoke_path ?? null,
+    input,
+    inputJson,
+  } as const;
+  const key = readIdempotencyKey(call) ?? randomUUID();
+  return callModule(call, operation, readResponseBytes, { 'idempotency-key': key });
+}
+
 /** The client's own; `null` for one that is empty or hop-by-hop. */
-function readIdempotencyKey({ request, hopByHop }: BridgeCall): string | null {
+function readIdempotencyKey({ request, hopByHop }: AdminCall): string | null {
   if (hopByHop.has('idempotency-key')) return null;
   return request.headers.get('idempotency-key') || null;
 }

@@ -3,7 +3,7 @@ import { injectable } from '../../injection.js';
 import { sliceMembers } from '../../lib/json/json-structure.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import { readResponseBytes } from '../forward/provider-response.js';
-import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
+import type { AdminCall, BridgeCall, BridgeOperation } from './bridge-operation.js';
 import type { BridgePayloads } from './bridge-payload.js';
 import { callModule } from './call-module.js';
 
@@ -22,32 +22,56 @@ export class AdminDataList implements BridgeOperation<Payload> {
   }
 
   async execute(payload: Payload, call: BridgeCall): Promise<Buffer> {
-    const limit = payload.limit ?? LIMIT.default;
-    const operation = {
-      kind: 'admin_list',
-      entity: payload.entity,
-      path: findEntity(payload, call)?.list_path ?? null,
-      limit: Math.min(LIMIT.max, Math.max(LIMIT.min, limit)),
-      cursor: payload.cursor ?? null,
-    } as const;
-    return callModule(call, operation, readPage);
+    const entity = findEntity(payload, call);
+    if (entity === null) throw new Error('a declared entity was not found');
+    return readEntity(entity, payload, call, (outcome) => formatPage(readPage(outcome)));
   }
+}
+
+interface PageQuery {
+  readonly limit?: number | undefined;
+  readonly cursor?: string | null | undefined;
+}
+
+/** Asks the provider for a page. */
+export function readEntity<T>(
+  { name, list_path }: AdminEntity,
+  { limit = LIMIT.default, cursor = null }: PageQuery,
+  call: AdminCall,
+  parseResponse: (outcome: CheckedOutcome) => T,
+): Promise<T> {
+  const operation = {
+    kind: 'admin_list',
+    entity: name,
+    path: list_path ?? null,
+    limit: Math.min(LIMIT.max, Math.max(LIMIT.min, limit)),
+    cursor,
+  } as const;
+  return callModule(call, operation, parseResponse);
 }
 
 function findEntity({ entity }: Payload, { module }: BridgeCall): AdminEntity | null {
   return module.manifest.admin?.entities?.find(({ name }) => name === entity) ?? null;
 }
 
-/** @throws ProviderFailure `protocol` for a response other than `{records, next_cursor}`. */
-function readPage(outcome: CheckedOutcome): Buffer {
+/**
+ * The bytes of a page.
+ * @throws ProviderFailure `protocol` for a response other than `{records, next_cursor}`.
+ */
+export function readPage(outcome: CheckedOutcome): Buffer {
   const body = readResponseBytes(outcome);
   const page: unknown = JSON.parse(body.toString('utf8'));
   if (!isPage(page)) {
     const message = 'the response to an admin list is not {records, next_cursor}';
     throw new ProviderFailure('protocol', message, { status: outcome.status });
   }
-  const records = sliceMembers(body).get('records') ?? Buffer.from('[]');
-  const cursor = JSON.stringify(page.next_cursor ?? null);
+  return body;
+}
+
+function formatPage(body: Buffer): Buffer {
+  const members = sliceMembers(body);
+  const records = members.get('records') ?? Buffer.from('[]');
+  const cursor = JSON.stringify(JSON.parse(members.get('next_cursor')?.toString() ?? 'null'));
   return Buffer.concat([Buffer.from('{"data":'), records, Buffer.from(`,"nextCursor":${cursor}}`)]);
 }
 

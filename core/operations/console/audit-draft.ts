@@ -1,9 +1,9 @@
 import type { WriteAudit } from '../../store/store.js';
-import type { BridgeCall } from './bridge-operation.js';
+import type { AdminCall } from './bridge-operation.js';
 
 /** An audit row without its outcome and value. */
 export function createAuditDraft(
-  { module, permission, request }: BridgeCall,
+  { module, permission, request }: Omit<AdminCall, 'authorization' | 'hopByHop'>,
   operation: string,
   target: string,
 ): WriteAudit {

@@ -23,6 +23,12 @@ export interface BridgeCall {
   readonly generation: Generation;
 }
 
+/** The part of it that a call of an entity or an action needs, however it was granted. */
+export type AdminCall = Pick<
+  BridgeCall,
+  'authorization' | 'module' | 'permission' | 'request' | 'hopByHop'
+>;
+
 /** One operation of the console bridge. The container builds it once, at start. */
 export interface BridgeOperation<Payload = BridgePayload> {
   readonly name: BridgeOperationName;

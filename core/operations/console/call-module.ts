@@ -1,14 +1,14 @@
 import type { AdminActionOperation, AdminListOperation } from '../../contract/index.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import { callProvider } from '../forward/call-provider.js';
-import type { BridgeCall } from './bridge-operation.js';
+import type { AdminCall } from './bridge-operation.js';
 
 /**
  * Calls the module's provider for an admin operation. `provider_errors: passthrough` applies as for routes, so
  * that a console can show why the provider rejected an input.
  */
 export function callModule<T>(
-  { authorization, module, request, hopByHop }: BridgeCall,
+  { authorization, module, request, hopByHop }: AdminCall,
   operation: AdminListOperation | AdminActionOperation,
   parseResponse: (outcome: CheckedOutcome) => T,
   headers: Readonly<Record<string, string>> = {},
