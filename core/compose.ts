@@ -38,6 +38,7 @@ import {
   createTokenLookupMetric,
 } from './observability/metrics/process-metrics.js';
 import { DocumentCache } from './openapi/document-cache.js';
+import { MAY_APPROVE_OWN } from './operations/approvals/decide-approval.js';
 import { ConsoleBridge } from './operations/console/console-bridge.js';
 import { registerBridgeOperations } from './operations/console/register-bridge-operations.js';
 import { SHIPPED_UI } from './operations/console/shipped-ui.js';
@@ -209,6 +210,7 @@ function createContainer(
   container.register(AUTHENTICATORS, { useValue: chain });
   container.register(CREDENTIAL_HEADERS, { useValue: credentialHeaders });
   container.register(STORE, { useValue: parts.storage.store });
+  container.register(MAY_APPROVE_OWN, { useValue: config.approvals?.self === true });
   container.register(PLUGINS, { useValue: parts.plugins });
   container.register(SURFACES, { useValue: parts.surfaces });
   container.register(SHIPPED_UI, { useValue: parts.surfaces });

@@ -23,6 +23,7 @@ const SUMMARIES: Readonly<Record<string, string>> = {
   roles: 'List roles, their scopes and what each scope opens',
   selftest: 'Run known gateway attacks against a host and report the results',
   token: 'Create, list or revoke tokens of the tokens file',
+  approvals: 'List, show, approve or reject calls that wait for a person',
   sessions: 'List or end sessions of the console of a running host',
   plugins: 'List plugins and their states, or print digests of their files',
   new: 'Create the files of a new module, plugin or surface',

@@ -1,6 +1,7 @@
 import { MAX_TIMER_MS } from '../lib/promises.js';
 import { LOG_LEVELS } from '../log/logger.js';
 import { addressRanges } from './address-ranges.js';
+import { approvalRules } from './approval-rules.js';
 import { authenticatorList } from './authenticator-list.js';
 import { cors } from './cors.js';
 import { origin } from './origin.js';
@@ -129,6 +130,11 @@ const DECLARED = {
     kind: authenticatorList,
     default: null,
     help: 'chain of authenticators by name; by default all that are configured',
+  },
+  approvals: {
+    kind: approvalRules,
+    default: null,
+    help: 'who decides about requests for approval; self: users may decide about their own',
   },
   surfaces: {
     kind: surfaceList,

@@ -17,6 +17,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 5, up: addCallScopes },
   { version: 6, up: addSurfaceIndexes },
   { version: 7, up: createFleetTable },
+  { version: 8, up: createApprovalTable },
 ];
 
 /** The members of call records declare which version adds their columns and indexes. */
@@ -222,4 +223,27 @@ async function createFleetTable(trx: Transaction<Tables>): Promise<void> {
     .addColumn('heartbeat_at', 'text', (column) => column.notNull())
     .addPrimaryKeyConstraint('fleet_host_primary', ['fleet', 'id'])
     .execute();
+}
+
+async function createApprovalTable(trx: Transaction<Tables>): Promise<void> {
+  await trx.schema
+    .createTable('approval')
+    .addColumn('id', 'text', (column) => column.primaryKey().notNull())
+    .addColumn('kind', 'text', (column) => column.notNull())
+    .addColumn('status', 'text', (column) => column.notNull())
+    .addColumn('module', 'text', (column) => column.notNull())
+    .addColumn('operation', 'text', (column) => column.notNull())
+    .addColumn('actor_kind', 'text', (column) => column.notNull())
+    .addColumn('actor_id', 'text', (column) => column.notNull())
+    .addColumn('binding', 'text', (column) => column.notNull())
+    .addColumn('content', 'text', (column) => column.notNull())
+    .addColumn('requested_at', 'text', (column) => column.notNull())
+    .addColumn('expires_at', 'text', (column) => column.notNull())
+    .addColumn('decided_at', 'text')
+    .addColumn('decider_kind', 'text')
+    .addColumn('decider_id', 'text')
+    .execute();
+  const create = (name: string) => trx.schema.createIndex(name).on('approval');
+  await create('approval_binding').column('binding').execute();
+  await create('approval_status').columns(['status', 'module']).execute();
 }

@@ -2,6 +2,7 @@ import type { Log } from '../contract/index.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { settleWithin } from '../lib/promises.js';
 import { createLogInterval } from '../log/log-interval.js';
+import { createApprovalStore } from './approvals.js';
 import { type DigestAudited, openDigest } from './audit-digest.js';
 import {
   type AuditFilter,
@@ -79,6 +80,7 @@ const MAX_OPERATIONS = 16_384;
 export class ReconnectingStore implements Store {
   readonly surfaceRecords = createSurfaceRecordStore((work) => this.#use(work));
   readonly fleetHosts = createFleetHostStore((work) => this.#use(work));
+  readonly approvals = createApprovalStore((work) => this.#use(work));
   readonly #options: ReconnectingStoreOptions;
   readonly #listeners = new Set<ChangeListener>();
   #database: OpenedDatabase | null = null;

@@ -1,3 +1,4 @@
+import type { ApprovalStore } from './approvals.js';
 import type { AuditFilter, AuditVerification } from './audit-log.js';
 import type { AuditDraft, AuditRow } from './audit-row.js';
 import type { CallBounds, CallFilter, StoredCall } from './call-log.js';
@@ -7,6 +8,7 @@ import type { FleetHostStore } from './fleet-hosts.js';
 import type { StoreUnavailable } from './store-unavailable.js';
 import type { SurfaceRecordStore } from './surface-records.js';
 
+export type { StoredApproval } from './approvals.js';
 export type { AuditFilter, AuditVerification } from './audit-log.js';
 export type { AuditDraft, AuditedValue, AuditOutcome, AuditRow } from './audit-row.js';
 export type { CallBounds, CallFilter, StoredCall } from './call-log.js';
@@ -79,6 +81,9 @@ export interface Store {
 
   /** Every function throws StoreUnavailable while the store is unavailable. */
   readonly fleetHosts: FleetHostStore;
+
+  /** Every function throws StoreUnavailable while the store is unavailable. */
+  readonly approvals: ApprovalStore;
 
   /**
    * Called after each write, of this host or another, and with `null` when the store was unavailable and any

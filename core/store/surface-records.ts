@@ -137,7 +137,7 @@ async function put(
 }
 
 /** Serializes the writers of one surface, so that none exceeds the limit together with another. */
-async function lockSurface(
+export async function lockSurface(
   trx: Transaction<Tables>,
   surface: string,
   locksRows: boolean,

@@ -11,6 +11,7 @@ export interface Tables {
   readonly call_record: CallTable;
   readonly surface_record: SurfaceRecordTable;
   readonly surface_lock: SurfaceLockTable;
+  readonly approval: ApprovalTable;
   readonly fleet_host: FleetHostTable;
 }
 
@@ -96,6 +97,25 @@ interface FleetHostTable {
 /** One row for each surface; writers lock it. */
 interface SurfaceLockTable {
   surface: string;
+}
+
+/** What waits for the approval of a person, or was decided. Times are ISO 8601, UTC. */
+export interface ApprovalTable {
+  id: string;
+  kind: string;
+  status: string;
+  module: string;
+  operation: string;
+  actor_kind: string;
+  actor_id: string;
+  binding: string;
+  /** JSON text. */
+  content: string;
+  requested_at: string;
+  expires_at: string;
+  decided_at: string | null;
+  decider_kind: string | null;
+  decider_id: string | null;
 }
 
 export interface AuditRowTable {

@@ -88,7 +88,7 @@ function createBody(route: Parameters<typeof bodyRuleOf>[0], value: ExactValue |
 }
 
 /** Entities and actions: the host has one operation for them. */
-function buildOperationCall({ module, operation }: CatalogEntry, given: Arguments): Call {
+export function buildOperationCall({ module, operation }: CatalogEntry, given: Arguments): Call {
   const head = JSON.stringify({ module, operation: operation.id }).slice(0, -1);
   return {
     method: 'POST',

@@ -8,12 +8,19 @@ import {
 } from './tool-error.js';
 
 const MIN_ERROR_STATUS = 400;
+/** Of the host: the call waits for the approval of a person. */
+const ACCEPTED = 202;
 /** Keeps every character of the provider. */
 const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
+/** What is called, as far as its response depends on it. */
+interface AnsweredCall {
+  readonly operation: Pick<CatalogEntry['operation'], 'kind' | 'response'>;
+}
+
 /** What a tool gives of a response of the host: the provider's bytes, or why there are none. */
 export async function readResult(
-  { operation: { kind, response: mode } }: Pick<CatalogEntry, 'operation'>,
+  { operation: { kind, response: mode } }: AnsweredCall,
   response: Response,
   requestId: string,
 ): Promise<ToolResult> {
@@ -24,10 +31,29 @@ export async function readResult(
     const problem = isProblem ? readProblem(text, requestId) : null;
     return problem === null ? createTextResult(text, true) : createProblemResult(problem);
   }
+  if (kind !== 'route' && response.status === ACCEPTED) return createPending(text, requestId);
   if (mode === 'bytes') return createTextResult(text);
   const data = mode === 'envelope' ? readData(text) : text;
   const value = readObject(data);
   return { content: [{ type: 'text', text: data }], ...(value && { structuredContent: value }) };
+}
+
+function createPending(text: string, request_id: string): ToolResult {
+  const { id, expires_at } = JSON.parse(text) as {
+    readonly id: string;
+    readonly expires_at: string;
+  };
+  return createProblemResult({
+    code: 'approval_required',
+    detail: `a person has to approve this call: ${id}`,
+    request_id,
+    approval_id: id,
+    expires_at,
+    next_actions: [
+      `ask a person with the scope modgate.approvals to approve ${id}`,
+      'repeat the same call after it is approved',
+    ],
+  });
 }
 
 /** The bytes of `data` in the envelope. */

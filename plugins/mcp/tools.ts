@@ -1,5 +1,5 @@
 import type { HostApi, Log } from '../../core/contract/index.js';
-import { buildCall, readArguments } from './build-call.js';
+import { type Arguments, buildCall, buildOperationCall, readArguments } from './build-call.js';
 import { type Catalog, type CatalogEntry, createCatalog } from './catalog.js';
 import type { ExactValue } from './exact-json.js';
 import { type Exchange, requestHost } from './exchange.js';
@@ -81,7 +81,10 @@ export class Tools {
   ): Promise<ToolResult> {
     const { requestId } = exchange.call;
     try {
-      const call = buildCall(entry, readArguments(given));
+      const values = readArguments(given);
+      const call = buildCall(entry, values);
+      const waiting = await this.#requireApproval(entry, values, exchange);
+      if (waiting !== null) return waiting;
       const response = await requestHost(this.#host, exchange, call);
       return await readResult(entry, response, requestId);
     } catch (error) {
@@ -89,6 +92,28 @@ export class Tools {
       throw error;
     }
   }
+
+  /**
+   * The host decides whether a route that writes may be called now: what is known here may be older. It asks for
+   * entities and actions by itself.
+   * @returns why the call is not made; `null` if it may be made.
+   */
+  async #requireApproval(
+    entry: CatalogEntry,
+    given: Arguments,
+    exchange: Exchange,
+  ): Promise<ToolResult | null> {
+    if (!writesByRoute(entry)) return null;
+    const request = { ...buildOperationCall(entry, given), target: '/approvals' };
+    const response = await requestHost(this.#host, exchange, request);
+    if (response.status === 200) return null;
+    const answer = { operation: { kind: 'action', response: 'raw' } } as const;
+    return readResult(answer, response, exchange.call.requestId);
+  }
+}
+
+function writesByRoute({ target, operation }: CatalogEntry): boolean {
+  return target.kind === 'route' && (operation.needsApproval || target.route.method !== 'GET');
 }
 
 export function createArgumentProblem(

@@ -37,6 +37,7 @@ const USELESS: readonly Case[] = [
   [['check', '.', '--token', 'x'], '--token cannot be used without --against'],
   [['check', '.', '--modules', '.'], '--modules cannot be used with a file or folder'],
   [['status', ...HOST, '--json', '--modules-only'], '--modules-only cannot be used with --json'],
+  [['approvals', 'approve', 'apr_1', ...HOST, '--json'], '--json cannot be used with approve'],
   [['sessions', 'end', 'a', ...HOST, '--json'], '--json cannot be used with end'],
   [['plugins', '--own'], '--own cannot be used without digest'],
   [['plugins', '--token', 'x'], '--token cannot be used without --url'],

@@ -48,6 +48,7 @@ describe('the configuration', () => {
       pluginIntegrity: 'warn',
       pluginDigests: null,
       authenticators: null,
+      approvals: null,
       surfaces: null,
       state: resolve('.modgate'),
       store: null,

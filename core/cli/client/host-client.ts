@@ -26,6 +26,8 @@ export interface HostClient {
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<HostResponse>;
   /** As `get`, with the method DELETE. */
   remove(path: string): Promise<HostResponse>;
+  /** As `get`, with the method POST and a JSON body. */
+  post(path: string, value: unknown): Promise<HostResponse>;
   /** How far the host's clock was ahead at its last response. Milliseconds. */
   readonly clockSkewMs: number;
 }
@@ -64,11 +66,13 @@ export function createHostClient({ url, token, ca = null }: HostAddress): HostCl
     method: string,
     path: string,
     headers: Readonly<Record<string, string>>,
+    sent?: string,
   ): Promise<HostResponse> => {
     try {
       const { response, body } = await fetchBounded(`${url}${path}`, {
         method,
         headers: { ...defaultHeaders, ...headers },
+        ...(sent !== undefined && { body: sent }),
         // A redirect would send the token to another server.
         redirect: 'error',
         maxBytes: MAX_RESPONSE_BYTES,
@@ -89,6 +93,8 @@ export function createHostClient({ url, token, ca = null }: HostAddress): HostCl
     },
     get: (path, headers = {}) => send('GET', path, headers),
     remove: (path) => send('DELETE', path, {}),
+    post: (path, value) =>
+      send('POST', path, { 'content-type': 'application/json' }, JSON.stringify(value)),
   };
 }
 

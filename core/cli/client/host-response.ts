@@ -19,6 +19,17 @@ const PROBLEM = type({
   status: number(),
 });
 
+/** @throws RejectedRequest for another status than 200, with the detail of its Problem. */
+export async function postResource(
+  client: HostClient,
+  path: string,
+  value: unknown,
+): Promise<void> {
+  const response = await client.post(path, value);
+  if (response.status === 200) return;
+  throw new RejectedRequest(describeRejection(client.url, response), response.status);
+}
+
 /**
  * Resolves with the body of a 200.
  * @throws RejectedRequest for another status, with the detail of its Problem.

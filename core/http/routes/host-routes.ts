@@ -4,6 +4,9 @@ import type { Actor } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
 import type { DependencyContainer } from '../../injection.js';
 import type { MountSource } from '../../modules/mount-table.js';
+import { DecideApproval, parseDecision } from '../../operations/approvals/decide-approval.js';
+import { ListApprovals, ReadApproval } from '../../operations/approvals/read-approvals.js';
+import { RequestApproval } from '../../operations/approvals/request-approval.js';
 import { authorize } from '../../operations/authorization.js';
 import { Explain } from '../../operations/explain/explain.js';
 import { InvokeOperation } from '../../operations/exposed/invoke-operation.js';
@@ -30,7 +33,7 @@ import type { HostContext, HostState, RequestContext } from '../request-context.
 import { isProblemCode, renderProblemPage } from '../response/problem-page.js';
 import { readExplainInput } from './explain-query.js';
 import type { HostPath } from './host-paths.js';
-import { readAuditQuery, readCallQuery, readOpenApiQuery } from './queries.js';
+import { readApprovalsQuery, readAuditQuery, readCallQuery, readOpenApiQuery } from './queries.js';
 import { createQueryError, moduleParameter, readQuery, servedParameter } from './query.js';
 import { createUnknownPath } from './unknown-path.js';
 
@@ -67,7 +70,7 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
   const get = <Input>(
     path: HostPath,
     handler: Handler<Input>,
-    readInput: (ctx: HostContext) => Input,
+    readInput: (ctx: RouterContext<HostState>) => Input,
   ) => {
     router.get(path, async (ctx) => {
       const { request } = ctx.state;
@@ -102,6 +105,12 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
     });
   };
   post('/operations', container.resolve(InvokeOperation), parseSurfaceCall);
+  post('/approvals', container.resolve(RequestApproval), parseSurfaceCall);
+  post('/approvals/:id', container.resolve(DecideApproval), (body, ctx) => {
+    return { id: readApprovalId(ctx), decision: parseDecision(body) };
+  });
+  get('/approvals', container.resolve(ListApprovals), readApprovalsQuery);
+  get('/approvals/:id', container.resolve(ReadApproval), readApprovalId);
   get('/calls', container.resolve(ListCalls), readCallQuery);
   get('/openapi.json', container.resolve(ReadOpenApi), readOpenApiQuery);
   get('/audit', container.resolve(ListAudit), readAuditQuery);
@@ -126,6 +135,13 @@ function parseSurfaceCall(body: Buffer, { state }: RouterContext<HostState>): Op
     });
   }
   return parseOperationRequest(body);
+}
+
+/** Longer than any id. */
+const MAX_ID_LENGTH = 64;
+
+function readApprovalId({ params }: RouterContext<HostState>): string {
+  return (params['id'] ?? '').slice(0, MAX_ID_LENGTH);
 }
 
 function readNothing(): null {

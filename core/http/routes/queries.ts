@@ -54,6 +54,11 @@ export function readCallQuery(ctx: HostContext): CallQuery {
   return { ...query, limit: limit ?? DEFAULT_LIMIT };
 }
 
+/** `GET /approvals?limit=`. @throws HostError 400. */
+export function readApprovalsQuery(ctx: HostContext): number {
+  return readQuery(ctx, { limit: limitParameter }).limit ?? DEFAULT_LIMIT;
+}
+
 const AUDIT = {
   module: moduleParameter,
   since: timeParameter,

@@ -4,6 +4,8 @@ import { sliceMembers } from '../../lib/json/json-structure.js';
 import type { GenerationSource } from '../../modules/live-module.js';
 import { ModuleRegistry } from '../../modules/module-registry.js';
 import type { Store } from '../../store/store.js';
+import { Approvals } from '../approvals/approvals.js';
+import { createPendingReply } from '../approvals/pending-reply.js';
 import { Authorization } from '../authorization.js';
 import { invokeAction } from '../console/admin-action-invoke.js';
 import { readEntity, readPage } from '../console/admin-data-list.js';
@@ -21,16 +23,18 @@ import { createRequestError, type OperationRequest } from './operation-request.j
 
 /**
  * `POST /operations`: calls an entity or an action that is exposed to agents, with the caller's own rights. The
- * response has the provider's bytes.
+ * response has the provider's bytes; it is 202 where a person has to approve the call first.
  */
-@injectable(ModuleRegistry, STORE)
+@injectable(ModuleRegistry, STORE, Approvals)
 export class InvokeOperation implements Handler<OperationRequest> {
   readonly #generations: GenerationSource;
   readonly #store: Store;
+  readonly #approvals: Approvals;
 
-  constructor(generations: GenerationSource, store: Store) {
+  constructor(generations: GenerationSource, store: Store, approvals: Approvals) {
     this.#generations = generations;
     this.#store = store;
+    this.#approvals = approvals;
   }
 
   async execute(input: OperationRequest, request: CallerRequest): Promise<Reply> {
@@ -46,6 +50,8 @@ export class InvokeOperation implements Handler<OperationRequest> {
     const permission = permissionOf(declared);
     authorization.admitPermission(request.actor, permission);
     authorization.admitExposure(listExposed(module), shown.id);
+    const pending = await this.#approvals.require({ module, operation }, input, request);
+    if (pending !== null) return createPendingReply(authorization, pending);
     facts.step = 'rate';
     const { rates } = module.client;
     if (rates !== null) await enforceRateLimit(rates, request);

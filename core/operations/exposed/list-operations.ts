@@ -7,7 +7,7 @@ import { authorize } from '../authorization.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import { listExposed } from './exposed-operations.js';
-import { isOpenTo, mayCall } from './may-call.js';
+import { admitCaller, isOpenTo, mayCall } from './may-call.js';
 
 /** `GET /operations`: what is exposed to agents and the caller may call, by module. */
 @injectable(ModuleRegistry)
@@ -44,7 +44,7 @@ function listCallable(module: LiveModule, { actor, client }: CallerRequest): str
 
 /**
  * An operation that is exposed and that the caller may call.
- * @throws HostError 404 for any other: a caller does not learn what it may not call.
+ * @throws HostError 404 for one that is not exposed; 403 as a call of the caller would be.
  */
 export function findOperation(
   { current }: GenerationSource,
@@ -53,8 +53,10 @@ export function findOperation(
 ) {
   const module = current.get(name);
   const operation = module && listExposed(module).get(id);
-  if (module && operation && isOpenTo(module, client) && mayCall(actor, module, operation.declared))
+  if (module && operation && isOpenTo(module, client)) {
+    admitCaller(actor, module, operation.declared);
     return { module, operation };
+  }
   throw new HostError('not_found', 'no operation of this name is exposed to the caller', {
     errors: [{ field: 'operation', reason: 'not exposed' }],
     nextActions: ['see GET /operations for those that the caller may call'],

@@ -1,7 +1,7 @@
 import type { Actor } from '../../contract/index.js';
 import { isInRanges } from '../../lib/address-list.js';
 import type { RoutedModule } from '../../modules/live-module.js';
-import { holdsPermission, mayCallRoute } from '../authorization.js';
+import { Authorization, holdsPermission, mayCallRoute } from '../authorization.js';
 import type { CallerRequest } from '../request.js';
 import type { Declared } from './exposed-operations.js';
 
@@ -19,6 +19,17 @@ export function isOpenTo(
 export function mayCall(actor: Actor, { descriptor }: AddressedModule, declared: Declared) {
   if (declared.kind === 'route') return mayCallRoute(actor, descriptor.callers, declared.route);
   return holdsPermission(actor, permissionOf(declared));
+}
+
+/** @throws HostError 403 where `mayCall` is false, as the steps of a call do. */
+export function admitCaller(actor: Actor, { descriptor }: AddressedModule, declared: Declared) {
+  if (declared.kind !== 'route') {
+    Authorization.forOperation().admitPermission(actor, permissionOf(declared));
+  } else if (!declared.route.isPublic) {
+    const authorization = Authorization.forRoute();
+    authorization.admitCaller(actor, descriptor.callers);
+    authorization.admitCapability(actor, declared.route.capability);
+  }
 }
 
 /** What a caller of an entity or an action has to hold. */

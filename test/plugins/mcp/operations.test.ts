@@ -98,7 +98,7 @@ describe('entities and actions as tools', () => {
       { field: 'arguments.body.id', reason: 'expected integer' },
     ]);
     const denied = await callTool(host, 'crm_list_deals', '{}', { as: CLERK });
-    expect(problemOf(denied)).to.include({ code: 'not_found' });
+    expect(problemOf(denied)).to.include({ code: 'forbidden' });
     expect(provider.requests).to.deep.equal([]);
   });
 

@@ -1,0 +1,120 @@
+import type { Command } from 'commander';
+import { array, boolean, type Infer, nullable, string, type } from 'superstruct';
+import { ConfigError } from '../../errors.js';
+import { createHostClient } from '../client/host-client.js';
+import { addHostOptions, readHostAddress } from '../client/host-options.js';
+import { parseHostResponse, postResource, requestText } from '../client/host-response.js';
+import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { toPrintable } from '../output/escape.js';
+import { formatTable, type TableColumn } from '../output/table.js';
+import { addJsonOption, wantsJson } from '../setting-options.js';
+import { rejectOptions } from '../useless-options.js';
+
+const PATH = '/approvals';
+const MAX_LISTED = 1000;
+const APPROVAL_ID = /^[A-Za-z0-9_-]{1,64}$/;
+const DECISIONS = { approve: 'approved', reject: 'rejected' } as const;
+const ACTIONS = ['list', 'show', 'approve', 'reject'] as const;
+
+const HELP = `
+Needs the scope modgate.approvals; only a user decides, and not about their own
+requests. Characters that people do not see are printed as escapes.`;
+
+const actor = type({ kind: string(), id: string() });
+
+const approval = type({
+  id: string(),
+  status: string(),
+  module: string(),
+  name: string(),
+  danger_level: string(),
+  actor,
+  requested_at: string(),
+  expires_at: string(),
+});
+
+const approvalList = type({ approvals: array(approval) });
+
+const shownArguments = { arguments: string(), has_invisible: boolean() };
+
+const wholeApproval = type({
+  ...approval.schema,
+  ...shownArguments,
+  headers: array(string()),
+  previous: nullable(type({ ...shownArguments, actor })),
+});
+
+type Approval = Infer<typeof approval>;
+type WholeApproval = Infer<typeof wholeApproval>;
+
+const COLUMNS: readonly TableColumn[] = [
+  { title: 'ID' },
+  { title: 'STATUS' },
+  { title: 'ACTOR' },
+  { title: 'MODULE' },
+  { title: 'OPERATION' },
+  { title: 'DANGER' },
+  { title: 'EXPIRES' },
+];
+
+export function define(command: Command): void {
+  command
+    .argument('[action]', 'list, show, approve or reject. Default: list')
+    .argument('[ids...]', 'With another action than list: the ids')
+    .addHelpText('after', HELP);
+  addHostOptions(command);
+  addJsonOption(command, 'the response of the host');
+}
+
+/** Lists requests for approval of a running host, shows some, or decides about them. */
+export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  const [name = 'list', ...ids] = command.args;
+  const action = ACTIONS.find((one) => one === name);
+  if (action === undefined) throw new ConfigError(`the action must be ${ACTIONS.join(', ')}`);
+  const isDecision = action === 'approve' || action === 'reject';
+  if (isDecision) rejectOptions(command, ['json'], `with ${action}`);
+  if (action === 'list' && ids.length > 0) throw new ConfigError("'list' takes no id");
+  if (action !== 'list' && ids.length === 0) throw new ConfigError(`'${action}' requires an id`);
+  if (!ids.every((id) => APPROVAL_ID.test(id))) {
+    throw new ConfigError('an id is not of a request for approval');
+  }
+  const client = createHostClient(readHostAddress(command, context));
+  for (const id of ids) {
+    if (isDecision) {
+      await postResource(client, `${PATH}/${id}`, { decision: action });
+      await context.print(`${DECISIONS[action]} ${id}\n`);
+    } else {
+      const text = await requestText(client, `${PATH}/${id}`);
+      const shown = formatWhole(parseHostResponse(client, text, wholeApproval));
+      await context.print(wantsJson(command) ? `${text}\n` : shown);
+    }
+  }
+  if (action !== 'list') return EXIT.ok;
+  const text = await requestText(client, `${PATH}?limit=${MAX_LISTED}`);
+  const { approvals } = parseHostResponse(client, text, approvalList);
+  const rows = formatTable(COLUMNS, approvals.map(formatRow));
+  await context.print(wantsJson(command) ? `${text}\n` : `${rows.join('\n')}\n`);
+  return EXIT.ok;
+}
+
+function formatRow({ id, status, module, name, danger_level, ...more }: Approval): string[] {
+  const by = `${more.actor.kind}:${more.actor.id}`;
+  return [id, status, by, module, name, danger_level, more.expires_at].map(toPrintable);
+}
+
+function formatWhole(shown: WholeApproval): string {
+  const { id, status, module, name, headers, previous } = shown;
+  const warning = '  warning: the arguments hold characters that people do not see';
+  const lines = [
+    `${id}  ${status}`,
+    `  ${shown.actor.kind}:${shown.actor.id} asks for ${name} of ${module} (${shown.danger_level})`,
+    `  requested ${shown.requested_at}, expires ${shown.expires_at}`,
+    ...(headers.length === 0 ? [] : [`  with the headers ${headers.join(', ')}`]),
+    ...(shown.has_invisible ? [warning] : []),
+    `  arguments  ${shown.arguments}`,
+    previous === null
+      ? '  no call of this operation was approved before'
+      : `  approved before  ${previous.arguments}`,
+  ];
+  return `${lines.map(toPrintable).join('\n')}\n`;
+}

@@ -1,0 +1,23 @@
+/**
+ * Characters that people do not see, or that change the order of others: controls, format characters, lone
+ * surrogates, and the tags with which text for models is hidden.
+ */
+const INVISIBLE = /[^\P{C}\t\n\r]|[\p{DI}\p{Zl}\p{Zp}]|\u2800/gu;
+const STRING = /"(?:[^"\\]|\\.)*"/g;
+
+/** The same JSON, in which every character that people do not see is an escape. */
+export function escapeInvisible(json: string): string {
+  return json.replace(INVISIBLE, (character) =>
+    [...Array(character.length).keys()]
+      .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+}
+
+/** Whether a JSON text holds such characters, as they are or as escapes. */
+export function hasInvisible(json: string): boolean {
+  for (const [text] of json.matchAll(STRING)) {
+    if (String(JSON.parse(text)).search(INVISIBLE) !== -1) return true;
+  }
+  return false;
+}

@@ -1,0 +1,58 @@
+import type { DangerLevel } from '../../contract/index.js';
+import { escapeInvisible, hasInvisible } from '../../lib/visible-json.js';
+import type { StoredApproval } from '../../store/approvals.js';
+
+/** What the person sees of a call: all of it, as it will be sent. */
+export interface ApprovalContent {
+  /** `GET /contacts/{id}` of a route; the name of an entity or an action. */
+  readonly name: string;
+  readonly operation_kind: string;
+  readonly danger_level: DangerLevel;
+  /** The JSON text of the caller. */
+  readonly arguments: string;
+  /** The names of the caller's headers that the provider gets. */
+  readonly headers: readonly string[];
+  readonly config_digest: string;
+  readonly request_id: string;
+}
+
+/** An approval in lists. */
+export function describeApproval(approval: StoredApproval) {
+  const { id, kind, status, module, operation, actor } = approval;
+  const { name, operation_kind, danger_level } = readContent(approval);
+  return {
+    ...{ id, kind, status, module, operation, name, operation_kind, danger_level, actor },
+    requested_at: approval.requestedAt,
+    expires_at: approval.expiresAt,
+    decided_at: approval.decidedAt,
+    decided_by: approval.decidedBy,
+  };
+}
+
+/** An approval with everything that a decision is about. */
+export function describeWhole(approval: StoredApproval, previous: StoredApproval | null) {
+  const content = readContent(approval);
+  return {
+    ...describeApproval(approval),
+    ...describeArguments(content),
+    headers: content.headers,
+    config_digest: content.config_digest,
+    request_id: content.request_id,
+    previous: previous && {
+      id: previous.id,
+      actor: previous.actor,
+      decided_at: previous.decidedAt,
+      decided_by: previous.decidedBy,
+      ...describeArguments(readContent(previous)),
+    },
+  };
+}
+
+/** The same JSON, in which nothing is invisible. */
+function describeArguments({ arguments: json }: ApprovalContent) {
+  return { arguments: escapeInvisible(json), has_invisible: hasInvisible(json) };
+}
+
+function readContent({ content }: StoredApproval): ApprovalContent {
+  return JSON.parse(content) as ApprovalContent;
+}

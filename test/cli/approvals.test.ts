@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
+import { describeModule } from '../support/http/modules.js';
+import { useHost } from '../support/http/use-host.js';
+import { callTool, problemOf } from '../support/mcp/mcp-call.js';
+
+const ROUTES = [{ method: 'POST', path: '/items', capability: 'shop.write' }];
+const ANN = 'dev-user:ann:modgate.approvals';
+
+describe('modgate approvals', function () {
+  this.timeout(30_000);
+  let place: Workplace;
+  const setup = useHost(
+    ({ url }) => ({
+      'shop.json': describeModule('shop', url, ROUTES, { mcp: { expose: 'all' } }),
+    }),
+    { args: ['--surfaces', 'mcp'] },
+  );
+
+  beforeEach(() => {
+    place = createWorkplace();
+  });
+
+  const run = (...args: string[]) =>
+    place.run(['approvals', ...args, '--url', setup.host.url, '--token', ANN]);
+  const ask = async (text: string) => {
+    const result = await callTool(setup.host, 'shop_post_items', `{"body":${text}}`);
+    return String(problemOf(result)['approval_id']);
+  };
+
+  it('lists, shows, approves and rejects', async () => {
+    const [first, second] = [await ask('"one"'), await ask('"t\u202ewo"')];
+    expect((await run('approve', first)).stdout).to.equal(`approved ${first}\n`);
+    expect((await run('reject', second)).stdout).to.equal(`rejected ${second}\n`);
+    const listed = await run();
+    expect(listed.stdout).to.match(
+      new RegExp(`${first} +approved +system:root +shop +POST /items`),
+    );
+    const shown = await run('show', second);
+    expect(shown.stdout).to.include('system:root asks for POST /items of shop (medium)');
+    expect(shown.stdout).to.include('warning: the arguments hold characters');
+    expect(shown.stdout).to.include('arguments  {"body":"t\\u202ewo"}');
+    expect(shown.stdout).to.include('approved before  {"body":"one"}');
+    const again = await run('approve', second);
+    expect(again.code).to.equal(1);
+    expect(again.stderr).to.include('the request was decided already');
+  });
+
+  it('rejects wrong usage', async () => {
+    for (const args of [['show'], ['list', 'x'], ['drop', 'x'], ['approve', 'a/b']]) {
+      expect((await run(...args)).code, args.join(' ')).to.equal(2);
+    }
+  });
+});

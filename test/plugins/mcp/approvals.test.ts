@@ -1,0 +1,207 @@
+import { expect } from 'chai';
+import { type Call, call, JSON_TYPE, parseJson } from '../../support/http/call.js';
+import { expectProblem } from '../../support/http/expect-problem.js';
+import { describeModule } from '../../support/http/modules.js';
+import { useHost } from '../../support/http/use-host.js';
+import { callTool, problemOf } from '../../support/mcp/mcp-call.js';
+
+const AGENT = 'dev-service:agent:shop.write,shop.merge';
+const OTHER = 'dev-service:other:shop.write,shop.merge';
+const ANN = 'dev-user:ann:modgate.approvals';
+const BODY = '{"body":{"n":1.0}}';
+
+const ROUTES = [
+  { method: 'GET', path: '/items', capability: 'shop.write' },
+  { method: 'POST', path: '/items', capability: 'shop.write' },
+  {
+    method: 'POST',
+    path: '/views',
+    capability: 'shop.write',
+    operation: { danger_level: 'low' },
+  },
+];
+
+const ACTIONS = [{ name: 'merge', capability: 'shop.merge', invoke_path: '/merge' }];
+
+function describeShop(url: string, mcp: object, name = 'shop'): object {
+  const shop = describeModule(name, url, ROUTES, { mcp, forward_headers: ['x-tenant'] });
+  const { manifest } = shop as { manifest: { inline: object } };
+  const capabilities = ['shop.write', 'shop.merge'];
+  Object.assign(manifest.inline, { admin: { actions: ACTIONS }, capabilities });
+  return shop;
+}
+
+describe('approvals', () => {
+  const setup = useHost(
+    ({ url }) => ({
+      'shop.json': describeShop(url, { expose: 'all' }),
+      'always.json': describeShop(url, { expose: 'all', approve: 'always' }, 'always'),
+    }),
+    { args: ['--surfaces', 'mcp'] },
+  );
+
+  const add = (text = BODY, given: Parameters<typeof callTool>[3] = {}) =>
+    callTool(setup.host, 'shop_post_items', text, { as: AGENT, ...given });
+  const ask = async (...given: Parameters<typeof add>) => {
+    const problem = problemOf(await add(...given));
+    expect(problem).to.include({ code: 'approval_required' });
+    return String(problem['approval_id']);
+  };
+  const send = (target: string, as: string | null = ANN, value?: object) => {
+    const request: Call =
+      value === undefined
+        ? { target, as }
+        : {
+            ...{ method: 'POST', target, as, headers: [JSON_TYPE] },
+            body: Buffer.from(JSON.stringify(value)),
+          };
+    return call(setup.host, request);
+  };
+  const decide = (id: string, decision: string, as: string | null = ANN) =>
+    send(`/approvals/${id}`, as, { decision });
+  const show = async (id: string) => parseJson(await send(`/approvals/${id}`));
+  const approve = async (id: string) => expect((await decide(id, 'approve')).status).to.equal(200);
+  const reached = () => {
+    const bodies = setup.provider.requests.map(({ body }) => body.toString());
+    setup.provider.reset();
+    return bodies;
+  };
+
+  it('let a dangerous call wait, and then pass once', async () => {
+    const id = await ask();
+    expect(await ask()).to.equal(id);
+    expect(reached()).to.deep.equal([]);
+    await approve(id);
+    expect((await add()).isError).to.equal(undefined);
+    expect(reached()).to.deep.equal(['{"n":1.0}']);
+    expect(await ask()).not.to.equal(id);
+    expect(reached()).to.deep.equal([]);
+  });
+
+  it('are for exactly the call that was shown', async () => {
+    await approve(await ask());
+    await ask('{"body":{"n":1}}');
+    await ask(BODY, { as: OTHER });
+    await ask(BODY, { headers: [['x-tenant', 'b']] });
+    await ask(BODY, { headers: [['accept-language', 'de']] });
+    expect(reached()).to.deep.equal([]);
+    const same = '{ "body" : {"\\u006e":1.0 } }';
+    expect((await add(same)).isError).to.equal(undefined);
+    expect(reached()).to.have.length(1);
+  });
+
+  it('are asked for anew after a rejection', async () => {
+    const text = '{"body":"rejected"}';
+    const id = await ask(text);
+    expect((await decide(id, 'reject')).status).to.equal(200);
+    const next = await ask(text);
+    expect(next).not.to.equal(id);
+    expect(reached()).to.deep.equal([]);
+  });
+
+  it('are decided once, by another user with the scope', async () => {
+    const id = await ask('{"body":"who"}');
+    expectProblem(await decide(id, 'approve', null), 401);
+    expectProblem(await decide(id, 'approve', 'dev-user:ann'), 403);
+    expectProblem(await decide(id, 'approve', 'dev-service:ann:modgate.approvals'), 403);
+    expectProblem(await decide(id, 'approve', 'dev-system:root'), 403);
+    expectProblem(await decide(id, 'perhaps'), 400);
+    expectProblem(await decide('apr_none', 'approve'), 404);
+    await approve(id);
+    expectProblem(await decide(id, 'reject'), 409, 'conflict');
+    expect(await show(id)).to.include({ status: 'approved' });
+  });
+
+  it('are not decided by who asked', async () => {
+    const as = 'dev-user:ann:shop.merge,modgate.approvals';
+    const text = '{"body":"own"}';
+    const id = problemOf(await callTool(setup.host, 'shop_merge', text, { as }))['approval_id'];
+    expectProblem(await decide(String(id), 'approve'), 403);
+    expect((await decide(String(id), 'approve', 'dev-user:bob:modgate.approvals')).status).to.equal(
+      200,
+    );
+    const result = await callTool(setup.host, 'shop_merge', text, { as });
+    expect(result.isError).to.equal(undefined);
+    expect(reached()).to.deep.equal(['"own"']);
+  });
+
+  it('show everything that is sent, and what was approved before', async () => {
+    const first = await ask('{"body":"before"}');
+    await approve(first);
+    const id = await ask('{"body":"a\\u202eb\u200bc","x":1}'.replace(',"x":1', ''), {
+      headers: [['x-tenant', 'a']],
+    });
+    const shown = await show(id);
+    expect(shown).to.deep.include({
+      kind: 'call',
+      status: 'pending',
+      module: 'shop',
+      operation: 'post_items',
+      name: 'POST /items',
+      danger_level: 'medium',
+      actor: { kind: 'service', id: 'agent' },
+      arguments: '{"body":"a\\u202eb\\u200bc"}',
+      has_invisible: true,
+      headers: ['x-tenant'],
+    });
+    expect(shown['previous']).to.include({ id: first, arguments: '{"body":"before"}' });
+    const { approvals } = parseJson(await send('/approvals?limit=1000'));
+    const listed = (approvals as { id: string }[]).find((one) => one.id === id);
+    expect(listed).not.to.have.any.keys('arguments', 'previous');
+    expectProblem(await send('/approvals', 'dev-user:ann'), 403);
+  });
+
+  it('leave rows in the audit', async () => {
+    const id = await ask('{"body":"audited"}');
+    await approve(id);
+    const { rows } = parseJson(await call(setup.host, { target: '/audit?module=shop&limit=1000' }));
+    const own = (rows as Record<string, unknown>[]).filter(({ target }) => target === id);
+    expect(own.map(({ operation, actor }) => ({ operation, actor }))).to.deep.equal([
+      { operation: 'approval_request', actor: { kind: 'service', id: 'agent' } },
+      { operation: 'approval_approve', actor: { kind: 'user', id: 'ann' } },
+    ]);
+  });
+
+  it('are needed as the descriptor says', async () => {
+    const { host } = setup;
+    const view = await callTool(host, 'shop_post_views', BODY, { as: AGENT });
+    expect(view.isError).to.equal(undefined);
+    const list = await callTool(host, 'shop_get_items', '{}', { as: AGENT });
+    expect(list.isError).to.equal(undefined);
+    const always = await callTool(host, 'always_get_items', '{}', { as: AGENT });
+    expect(problemOf(always)).to.include({ code: 'approval_required' });
+  });
+
+  it('are not asked for by who may not call, nor over HTTP', async () => {
+    const denied = await add(BODY, { as: 'dev-service:agent' });
+    expect(problemOf(denied)).to.include({ code: 'forbidden' });
+    const value = { module: 'shop', operation: 'post_items', arguments: {} };
+    expectProblem(await send('/approvals', AGENT, value), 403);
+  });
+
+  it('are limited in length and number', async () => {
+    const long = problemOf(await add(`{"body":"${'x'.repeat(49_200)}"}`));
+    expect(long).to.include({ code: 'validation_failed' });
+    const as = 'dev-service:many:shop.write';
+    for (let number = 0; number < 20; number += 1) await ask(`{"body":${number}}`, { as });
+    expect(problemOf(await add('{"body":20}', { as }))).to.include({ code: 'rate_limited' });
+    await ask('{"body":0}', { as });
+  });
+});
+
+describe('approvals of own requests', () => {
+  const setup = useHost(({ url }) => ({ 'shop.json': describeShop(url, { expose: 'all' }) }), {
+    args: ['--surfaces', 'mcp', '--approvals', 'self'],
+  });
+
+  it('are allowed where the setting says so', async () => {
+    const as = 'dev-user:ann:shop.merge,modgate.approvals';
+    const { approval_id: id } = problemOf(await callTool(setup.host, 'shop_merge', '{}', { as }));
+    const response = await call(setup.host, {
+      ...{ method: 'POST', target: `/approvals/${id}`, as, headers: [JSON_TYPE] },
+      body: Buffer.from('{"decision":"approve"}'),
+    });
+    expect(response.status).to.equal(200);
+    expect((await callTool(setup.host, 'shop_merge', '{}', { as })).isError).to.equal(undefined);
+  });
+});
