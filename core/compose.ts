@@ -33,12 +33,14 @@ import { ModuleRegistry } from './modules/module-registry.js';
 import { CallHistory } from './observability/calls/call-history.js';
 import { createFleetMetrics } from './observability/metrics/fleet-metrics.js';
 import {
+  createCacheMetric,
   createListenerMetrics,
   createMemoryMetrics,
   createTokenLookupMetric,
 } from './observability/metrics/process-metrics.js';
 import { DocumentCache } from './openapi/document-cache.js';
 import { MAY_APPROVE_OWN } from './operations/approvals/decide-approval.js';
+import { RESPONSE_CACHE, ResponseCache } from './operations/cache/response-cache.js';
 import { ConsoleBridge } from './operations/console/console-bridge.js';
 import { registerBridgeOperations } from './operations/console/register-bridge-operations.js';
 import { SHIPPED_UI } from './operations/console/shipped-ui.js';
@@ -120,7 +122,9 @@ export async function composeHost(
     const view = connectView(own, parts);
     const fleet = openFleet(config, log, own, parts, view.overview);
     if (fleet !== null) keep(fleet);
-    const container = createContainer(config, log, parts, view, fleet);
+    const { cacheBytes } = config;
+    const responses = cacheBytes === 0 ? null : new ResponseCache(cacheBytes, own.purges);
+    const container = createContainer(config, log, parts, view, fleet, responses);
     const listener = keep(createListener(config, log, own, parts, container));
     keep(surfaces);
     await openSurfaces(config, log, parts, container.resolve(MODULE_OVERVIEW), listener);
@@ -199,12 +203,15 @@ function createContainer(
   parts: Parts,
   view: HostView,
   fleet: FleetMember | null,
+  responses: ResponseCache | null,
 ) {
   const { registry } = parts.modules;
   const { metrics, calls } = parts.observability;
   const { archive } = parts.records;
   const { chain, roles, credentialHeaders } = parts.access.authentication;
+  metrics.add([createCacheMetric(responses)]);
   const container = rootContainer.createChildContainer();
+  container.register(RESPONSE_CACHE, { useValue: responses });
   container.register(LOG, { useValue: log });
   container.register(MODULES_FOLDER, { useValue: config.modules });
   container.register(AUTHENTICATORS, { useValue: chain });

@@ -154,6 +154,7 @@ export const STEP_NAMES = [
   'idempotency-key',
   'body',
   'breaker',
+  'cache',
   'provider',
   // Of the console bridge alone.
   'permission',

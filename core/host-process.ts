@@ -9,6 +9,7 @@ import type { ModuleRegistryOptions } from './modules/module-registry.js';
 import { StatusFiles } from './modules/status-files.js';
 import type { RecentCalls } from './observability/calls/recent-calls.js';
 import type { Metrics } from './observability/metrics/metrics.js';
+import { NO_OTHERS, type PurgeChannel } from './operations/cache/purge-channel.js';
 import type { CallRecords } from './operations/status/call-record.js';
 import type { ModuleOverview } from './operations/status/module-overview.js';
 import type { MetricsSource } from './operations/status/read-metrics.js';
@@ -40,6 +41,8 @@ export interface HostProcess
   readonly authFailures: AuthFailures;
   /** Makes rate limits that hold over all processes. */
   readonly rates: RateLimiters;
+  /** Carries purges of kept responses between the processes. */
+  readonly purges: PurgeChannel;
   /** Why other processes make the host not ready; `null` if they do not. */
   unreadyReason(): string | null;
   /** Called once, before the process listens. */
@@ -58,6 +61,7 @@ export function createSoleProcess(config: HostConfig, log: Log): HostProcess {
       randomBytes(ATTEMPT_KEY_BYTES),
     ),
     rates: new LocalRates(),
+    purges: NO_OTHERS,
     unreadyReason: () => null,
     connect: ({ overview, calls, metrics }) => ({
       overview,

@@ -25,6 +25,7 @@ const SUMMARIES: Readonly<Record<string, string>> = {
   token: 'Create, list or revoke tokens of the tokens file',
   approvals: 'List, show, approve or reject calls that wait for a person',
   sessions: 'List or end sessions of the console of a running host',
+  purge: 'Remove kept responses of a module from a running host',
   plugins: 'List plugins and their states, or print digests of their files',
   new: 'Create the files of a new module, plugin or surface',
   client: 'Write a typed TypeScript client of modules',

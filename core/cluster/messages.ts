@@ -8,6 +8,7 @@ import type { ProbationFigures, RejectedVersion } from '../modules/probation.js'
 import type { FileStatus } from '../modules/status-files.js';
 import type { CallPart } from '../observability/calls/call-page.js';
 import type { MetricsSnapshot } from '../observability/metrics/metrics-snapshot.js';
+import type { Purge } from '../operations/cache/entry-index.js';
 import type { CallQuery } from '../operations/status/call-record.js';
 import type { ModuleList } from '../operations/status/module-overview.js';
 import type { TokenGrant } from '../provider/drawn-tokens.js';
@@ -74,6 +75,12 @@ export interface RateGrant extends TokenGrant {
   readonly id: number;
 }
 
+/** What one worker has purged, so that the others do too. */
+interface Purged {
+  readonly type: 'purge';
+  readonly purges: readonly Purge[];
+}
+
 interface SharedFigures {
   /** The input digest of a version on probation. */
   readonly digest: string;
@@ -123,6 +130,7 @@ export type WorkerMessage =
       readonly outcome: AttemptOutcome;
     }
   | { readonly type: 'rate'; readonly request: RateRequest }
+  | Purged
   /** Sent last, after the drain. */
   | { readonly type: 'final-metrics'; readonly metrics: MetricsSnapshot };
 
@@ -149,5 +157,6 @@ export type PrimaryMessage =
     }
   /** Completes the worker's query of the same id. */
   | { readonly type: 'result'; readonly id: number; readonly result: unknown }
+  | Purged
   | ({ readonly type: 'probation'; readonly worker: number } & SharedFigures)
   | { readonly type: 'rejected'; readonly rejected: RejectedVersion };

@@ -99,6 +99,7 @@ export class Supervisor {
     // Never rejects.
     attempt: (message, from) => void this.#attempts.begin(from, message),
     'attempt-result': (message, from) => this.#attempts.settle(from, message),
+    purge: (message, from) => this.#pool.broadcast(message, from),
     rate: ({ request }, from) => from.send({ type: 'rate', grant: this.#rates.draw(request) }),
     'final-metrics': ({ metrics }, from) => {
       from.hasSentFinalMetrics = true;

@@ -13,6 +13,7 @@ import type { WorkerStart } from './messages.js';
 import type { PrimaryChannel } from './primary-channel.js';
 import { WorkerAttempts } from './shared-attempts.js';
 import { WorkerProbation } from './shared-probation.js';
+import { WorkerPurges } from './shared-purges.js';
 import { WorkerRates } from './shared-rates.js';
 
 interface WorkerHost extends HostProcess {
@@ -39,6 +40,7 @@ export function createWorkerHost(
     sharedProbation: new WorkerProbation(channel),
     authFailures: new AuthFailures(new WorkerAttempts(channel), attemptKey),
     rates: new WorkerRates(channel),
+    purges: new WorkerPurges(channel),
     statusSink: relayStatus(channel),
     lastGood: relayLastGood(channel, stored),
     unreadyReason: () => (channel.phase === 'starting' ? 'not all workers have started' : null),

@@ -314,6 +314,11 @@ const DECLARED = {
     default: null,
     help: 'the same for one actor, unless it has a single request; by default a quarter',
   },
+  cacheBytes: {
+    kind: bytes(0),
+    default: '64MiB',
+    help: 'responses that each process keeps for routes with a cache; 0 keeps none',
+  },
   workers: {
     kind: workerCount(MAX_WORKERS),
     default: null,

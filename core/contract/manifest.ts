@@ -118,6 +118,8 @@ export interface RouteOperation {
    * `application/x-ndjson`, `application/ndjson` and `application/jsonl` for `ndjson`.
    */
   readonly stream_types?: readonly string[];
+  /** How long responses of a GET are kept for later calls. Default: not at all. */
+  readonly cache?: RouteCache;
   /**
    * Agents need the approval of a person for calls above `low`, unless the descriptor says otherwise. Default `low` for
    * GET, `medium` for POST, PUT and PATCH, `high` for DELETE.
@@ -136,6 +138,19 @@ export interface RouteOperation {
   readonly query_schema?: SchemaObject | null;
   /** Calls for readers. `modgate check` validates them by the schemas. */
   readonly examples?: readonly RouteExample[];
+}
+
+/** How long the host keeps the responses of a route. */
+export interface RouteCache {
+  /** How long a response is fresh; headers of the provider can shorten it. Milliseconds, at least 1. */
+  readonly ttl_ms: number;
+  /** How long after that it is given while a new one is fetched. Milliseconds; default 0. */
+  readonly stale_ms?: number;
+  /**
+   * Whether the response does not depend on the caller, so that all share what is kept. Void where the provider
+   * gets `modgate-identity`. Default false.
+   */
+  readonly shared?: boolean;
 }
 
 /**

@@ -381,6 +381,9 @@ export const descriptorStruct = described(
       description:
         "passthrough returns a provider's 400, 404, 409, 410, 412, 422 and 429 to the client; problem answers 502. No effect in raw mode.",
     }),
+    cache: withDefault(enums(['on', 'off']), 'on', {
+      description: 'off keeps no responses, whatever the manifest says.',
+    }),
     retry: filledIn(retry),
     breaker: filledIn(breaker),
     records: filledIn(records),

@@ -88,8 +88,8 @@ function respond(
         .authentication;
       reply = createErrorReply(error, request, log, challenges);
     }
-    if (reply !== null && request.rateHeaders.length > 0) {
-      reply = Reply.withHeaders(reply, [...reply.headers, ...request.rateHeaders]);
+    if (reply !== null && request.replyHeaders.length > 0) {
+      reply = Reply.withHeaders(reply, [...reply.headers, ...request.replyHeaders]);
     }
     if (reply !== null && cors !== null) reply = cors.complete(reply, request.parsed, request);
     if (reply !== null && isStreamed(reply)) {

@@ -78,7 +78,7 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
   /** What the request occupies until its response has left. */
   readonly held: HeldMemory;
   bodySha256: string | null = null;
-  rateHeaders: readonly string[] = NO_HEADERS;
+  replyHeaders: readonly string[] = NO_HEADERS;
   /** `null` until the reply is decided. */
   completed: CompletedRequest | null = null;
   #upload: RequestUpload | null = null;

@@ -137,6 +137,10 @@ export const STEP_GUIDES: Readonly<Record<StepName, StepGuide>> = {
     change: (call) =>
       `repair the provider of ${nameModule(call)}: its circuit breaker is open after failures, which modgate calls --module ${call.module ?? 'MODULE'} --status 502 lists`,
   },
+  cache: {
+    checks: 'whether the response is kept from an earlier call',
+    change: 'raise --memory-budget or --actor-budget: callers read kept responses too slowly',
+  },
   provider: {
     checks: 'the call of the provider, and its response',
     change: (call) =>

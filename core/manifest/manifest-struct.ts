@@ -29,6 +29,9 @@ import { config } from './config-struct.js';
 import { fieldType, flag, label, nameOfA, plainPath, text } from './parts-struct.js';
 import { STREAM_TYPES } from './stream-rules.js';
 
+/** One week: the bound detects a wrong unit. */
+const MAX_CACHE_MS = 604_800_000;
+
 /** One hour: a route can only shorten the timeout of its module. */
 const MAX_ROUTE_TIMEOUT_MS = 3_600_000;
 
@@ -104,6 +107,21 @@ const stream = described(
 );
 
 const dangerLevel = enums(DANGER_LEVELS);
+const cache = object({
+  ttl_ms: described(wholeNumber(1, MAX_CACHE_MS), {
+    description:
+      'How long a response is fresh; headers of the provider can shorten it. Milliseconds.',
+  }),
+  stale_ms: optionally(wholeNumber(0, MAX_CACHE_MS), {
+    default: 0,
+    description: 'How long after that it is given while a new one is fetched. Milliseconds.',
+  }),
+  shared: optionally(boolean(), {
+    default: false,
+    description:
+      'Whether the response does not depend on the caller, so that all callers share what is kept.',
+  }),
+});
 
 const operation = object({
   operation_id: optionally(nonEmptyText(), { description: 'Name of the operation.' }),
@@ -144,6 +162,9 @@ const operation = object({
   danger_level: optionally(dangerLevel, {
     description:
       'How much harm a call can do. Default: low for GET, medium for POST, PUT and PATCH, high for DELETE.',
+  }),
+  cache: optionally(cache, {
+    description: 'How long responses of a GET are kept for later calls. Default: not at all.',
   }),
   encoded: optionally(array(nonEmptyText()), {
     default: [],

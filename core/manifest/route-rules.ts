@@ -7,6 +7,7 @@ import {
   type RouteTemplate,
   TemplateError,
 } from '../lib/routing/route-template.js';
+import { streams } from './cache-rules.js';
 
 /** The first segment of the paths that belong to the host. */
 const BRIDGE_SEGMENT = 'console-bridge';
@@ -30,6 +31,7 @@ export function validateRoutes({ http_routes = [] }: Partial<Manifest>): Violati
         ...validateBodyRule(route, index),
         ...validateBytes(route, index),
         ...validateStream(route, index),
+        ...validateCache(route, index),
         ...validateEncoded(route, index),
       ];
     }
@@ -86,6 +88,14 @@ function validateStream(route: ManifestRoute, index: number): Violation[] {
   );
 }
 
+/** Only what a GET answers can be given again. */
+function validateCache(route: ManifestRoute, index: number): Violation[] {
+  if (route.method === 'GET' || route.operation?.cache === undefined) return [];
+  const message = `${describeRoute(route, index)} must not have a cache: only responses to GET are kept`;
+  const path = ['http_routes', index, 'operation', 'cache'];
+  return [{ rule: 'cache-of-write', message, hint: 'remove it', path, at: 'key' }];
+}
+
 /** Routes that need an adapter that streams. */
 export function findStreamedRoutes(
   { http_routes }: Pick<Manifest, 'http_routes'>,
@@ -123,7 +133,21 @@ function validateEncoded(route: ManifestRoute, index: number): Violation[] {
 }
 
 export function findRouteWarnings(manifest: Partial<Manifest>): Violation[] {
-  return [...findForeignParameters(manifest), ...findEncoded(manifest)];
+  return [
+    ...findForeignParameters(manifest),
+    ...findEncoded(manifest),
+    ...findNeedlessCaches(manifest),
+  ];
+}
+
+function findNeedlessCaches({ http_routes = [] }: Partial<Manifest>): Violation[] {
+  return http_routes.flatMap((route, index): Violation[] => {
+    const { operation = {} } = route;
+    if (operation.cache === undefined || !streams(operation)) return [];
+    const message = `${describeRoute(route, index)} has a cache without effect: a stream is never kept`;
+    const path = ['http_routes', index, 'operation', 'cache'];
+    return [{ rule: 'needless-cache', message, hint: 'remove it', path, at: 'key' }];
+  });
 }
 
 /** What the host checks in these values holds only where the provider reads them as the host does. */

@@ -4,6 +4,7 @@ import { RouteTable } from '../lib/routing/route-table.js';
 import { parseRouteTemplate } from '../lib/routing/route-template.js';
 import { bodyRuleOf } from '../manifest/body-rule.js';
 import { type ByteRules, byteRulesOf } from '../manifest/byte-rules.js';
+import { type CacheRules, cacheRulesOf } from '../manifest/cache-rules.js';
 import { type StreamRules, streamRulesOf } from '../manifest/stream-rules.js';
 import type { ProviderClient } from '../provider/provider-client.js';
 import { SchemaRegistry } from '../schema/compile-schema.js';
@@ -32,6 +33,10 @@ export interface LiveRoute {
   readonly responseBytes: ByteRules | null;
   /** `null` for a route whose response is one body. */
   readonly stream: StreamRules | null;
+  /** `null` for a route whose responses are not kept. */
+  readonly cache: CacheRules | null;
+  /** Whether a call may change what the module's routes with a cache have kept. */
+  readonly clearsCache: boolean;
   /** Whether a call without an `idempotency-key` is rejected. */
   readonly requiresKey: boolean;
   /** Whether a failed call may be repeated. */
@@ -85,9 +90,10 @@ export function createLiveModule(parts: DeclaredParts & OpenedParts): LiveModule
 export function createRoutes(descriptor: Descriptor, manifest: Manifest): RouteTable<LiveRoute> {
   const routes = new RouteTable<LiveRoute>();
   const schemas = new SchemaRegistry(manifest.schemas ?? {});
+  const caches = manifest.http_routes.some((route) => cacheRulesOf(descriptor, route) !== null);
   for (const declared of manifest.http_routes) {
     const template = parseRouteTemplate(declared.path, declared.operation?.encoded);
-    const value = createLiveRoute(descriptor, declared, schemas);
+    const value = createLiveRoute(descriptor, declared, schemas, caches);
     routes.add({ method: declared.method, template, value });
   }
   return routes;
@@ -97,6 +103,7 @@ function createLiveRoute(
   descriptor: Descriptor,
   declared: ManifestRoute,
   schemas: SchemaRegistry,
+  caches: boolean,
 ): LiveRoute {
   const stream = streamRulesOf(declared.operation);
   const shortened = declared.operation?.timeout_ms ?? Number.POSITIVE_INFINITY;
@@ -111,6 +118,8 @@ function createLiveRoute(
     body: bodyRuleOf(declared),
     ...byteRulesOf(descriptor, declared.operation),
     stream,
+    cache: cacheRulesOf(descriptor, declared),
+    clearsCache: caches && declared.method !== 'GET',
     ...readIdempotency(declared),
     schemas: createRouteSchemas(descriptor, declared.operation, schemas),
     envelopeHead: createEnvelopeHead(descriptor.module, declared),

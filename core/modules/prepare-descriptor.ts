@@ -27,6 +27,7 @@ import {
   resolveReferences,
 } from '../document/references.js';
 import { digestText } from '../lib/hash.js';
+import { findCacheWarnings } from '../manifest/cache-rules.js';
 import {
   type LoadedManifest,
   loadManifest,
@@ -220,9 +221,11 @@ async function completeDescriptor(
   if (errors.length > 0) throw new InvalidFile(errors);
   const [ofAdapter, ofSigner, manifest] = [await resolving, await signing, await loading];
   const references = ofSigner === null ? ofAdapter : joinReferences(ofAdapter, ofSigner);
-  const ofExchange = findExchangeWarnings(descriptor, adapter, manifest?.manifest ?? null).map(
-    (one) => createDiagnostic(one, { file, locate }, 'warning'),
-  );
+  const declared = manifest?.manifest ?? null;
+  const ofBoth = [
+    ...findExchangeWarnings(descriptor, adapter, declared),
+    ...findCacheWarnings(descriptor, declared),
+  ].map((one) => createDiagnostic(one, { file, locate }, 'warning'));
   const isSigned = factory !== null && ofSigner !== null;
   return {
     file,
@@ -235,7 +238,7 @@ async function completeDescriptor(
     signer: isSigned ? { factory, config: own, references: ofSigner } : null,
     references,
     manifest,
-    warnings: [...warnings, ...ofExchange, ...(manifest?.warnings ?? [])],
+    warnings: [...warnings, ...ofBoth, ...(manifest?.warnings ?? [])],
     missingSecrets,
     files,
     inputDigest: digestParts([descriptor, references.digestPart, manifest?.digest ?? null]),

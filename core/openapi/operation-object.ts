@@ -107,6 +107,18 @@ function writeBody(
   return `{${required}"content":{"application/json":{"schema":${schemas(input, 'input')}${shown}}}}`;
 }
 
+/** Of a route whose responses are kept. */
+const CACHE_HEADERS = `"headers":${jsonText({
+  'cache-status': {
+    description: 'What the cache of the host did (RFC 9211): hit, or fwd with the reason.',
+    schema: { type: 'string' },
+  },
+  age: {
+    description: 'How old a response is that was kept. Seconds.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+})},`;
+
 /** Bytes have no schema (OpenAPI 3.1, 4.8.14.4). */
 function listTypes({ types }: Pick<ByteRules, 'types'>): string {
   const members = (types ?? ['*/*']).map((type) => `${jsonText(type)}:{}`);
@@ -129,14 +141,15 @@ function writeData(
   if (responseBytes !== null) return writeBytes(module, responseBytes);
   const { output_schema: output, examples } = route.value.declared.operation ?? {};
   const data = writeSchema(output, 'output');
+  const headers = route.value.cache === null ? '' : CACHE_HEADERS;
   if (module.descriptor.responses.mode === 'raw') {
     const shown = writeExamples(examples, ({ output: value }) => value);
-    const response = `{"description":"The provider's response",${content(`${data}${shown}`)}}`;
+    const response = `{"description":"The provider's response",${headers}${content(`${data}${shown}`)}}`;
     return `"200":${response},"304":{"description":"Not modified"},"2XX":${response},"default":${ANY}`;
   }
   const shown = writeExamples(examples, (example) => showEnvelope(module, route, example));
   const schema = writeEnvelope(module, route, data);
-  return `"200":{"description":"The provider's data",${content(`${schema}${shown}`)}}`;
+  return `"200":{"description":"The provider's data",${headers}${content(`${schema}${shown}`)}}`;
 }
 
 /** Beside what a module's other routes give: a part of the bytes, and what HTTP/1.0 and a bad range get. */

@@ -15,7 +15,7 @@ const DETAILS: Readonly<Record<RateRejection['limit'], string>> = {
 };
 
 /** Where the headers of the reply are kept. */
-type Limited = Pick<CallerRequest, 'rateHeaders'>;
+type Limited = Pick<CallerRequest, 'replyHeaders'>;
 
 /** Limits how often each actor may call this host, over all routes. */
 export class ActorRate {
@@ -62,7 +62,7 @@ export class ActorRate {
  */
 export function enforceRateLimit(
   rates: RateLimits,
-  request: Pick<CallerRequest, 'actor' | 'client' | 'rateHeaders' | 'hostRate'>,
+  request: Pick<CallerRequest, 'actor' | 'client' | 'replyHeaders' | 'hostRate'>,
 ): void | Promise<void> {
   const { actor } = request;
   const address = request.client?.address ?? null;
@@ -71,7 +71,7 @@ export function enforceRateLimit(
     if (!rates.areShown) return;
     const { hostRate } = request;
     const limits = [...(hostRate === null ? [] : [hostRate]), ...rates.list(actor, address)];
-    if (limits.length > 0) request.rateHeaders = createRateHeaders(limits);
+    if (limits.length > 0) request.replyHeaders = createRateHeaders(limits);
   };
   const checked = rates.check(actor, address);
   return checked instanceof Promise ? checked.then(settle) : settle(checked);
@@ -83,7 +83,7 @@ function createRateError(
 ): HostError {
   if (request !== undefined) {
     // The same time as `retry-after`.
-    request.rateHeaders = createRateHeaders([{ ...status, remaining: 0, resetMs: waitMs }]);
+    request.replyHeaders = createRateHeaders([{ ...status, remaining: 0, resetMs: waitMs }]);
   }
   return createRateLimitError(limit, DETAILS[limit], waitMs);
 }

@@ -20,6 +20,7 @@ import type { DecodedPath, PathProblem } from '../lib/routing/request-path.js';
 import type { HeldMemory } from '../provider/held-memory.js';
 import type { AttemptResult, CallFacts, Upload } from '../provider/provider-call.js';
 import type { RateStatus } from '../provider/rate-limits.js';
+import type { CacheResult } from './cache/cache-status.js';
 
 /** The client has closed the connection: no response can be sent. */
 export class ClientClosed extends Error {
@@ -145,8 +146,8 @@ export interface CallerRequest {
   readonly signal: Cancellation;
   /** What the request occupies until its response has left. */
   readonly held?: HeldMemory;
-  /** Headers of the reply, whatever it will be: what is left of the rates. Empty for none. */
-  rateHeaders: readonly string[];
+  /** Headers of the reply, whatever it will be: what is left of the rates, what the cache did. Empty for none. */
+  replyHeaders: readonly string[];
   /** What is left of the rate of the actor on this host; `null` where it has none. */
   readonly hostRate: RateStatus | null;
   /** Facts for the log line, the metrics and the call records. Handlers fill them in. */
@@ -181,6 +182,8 @@ export interface RequestFacts extends Omit<CollectedFields, 'failure'>, CallFact
   failure: FailureCode | 'status' | null;
   /** `null` where traces are off. */
   span: RequestSpan | null;
+  /** What the cache of the route did; `null` for a route without. */
+  cache: CacheResult | null;
   /** What violated the schemas of the route; `null` for nothing. */
   schemaViolations: SchemaViolations[] | null;
   /** Kept for the call record; `null` unless the descriptor sets `records.capture_bytes`. */
@@ -221,6 +224,7 @@ const NOTHING_KNOWN: RequestFacts = createFixedShape({
   bytesIn: 0,
   failure: null,
   span: null,
+  cache: null,
   schemaViolations: null,
   bodies: null,
 });

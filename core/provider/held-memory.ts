@@ -23,6 +23,13 @@ export class HeldMemory {
     return this.#bytes;
   }
 
+  /** For work that goes on when the request is over: it counts for the same actor until it is closed. */
+  fork(): HeldMemory {
+    const fork = new HeldMemory(this.#budget);
+    if (this.#actor !== null) fork.identify(this.#actor.actor);
+    return fork;
+  }
+
   /** Counts the request for its actor; the first one stays. Call it before the first body. */
   identify(actor: string): void {
     if (!this.#isClosed && this.#actor === null) this.#actor = this.#budget.enter(actor);

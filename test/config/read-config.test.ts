@@ -93,6 +93,7 @@ describe('the configuration', () => {
       shedDelayMs: 250,
       memoryBudget: 134_217_728,
       actorBudget: null,
+      cacheBytes: 67_108_864,
       workers: null,
     };
     expect(config).to.deep.equal(expected);

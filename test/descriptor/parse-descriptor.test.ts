@@ -88,6 +88,7 @@ describe('parseDescriptor', () => {
       forward_client: false,
       responses: { mode: 'envelope', expose_headers: [], origins: [], redirects: [] },
       provider_errors: 'problem',
+      cache: 'on',
       retry: { attempts: 2, budget: 0.2 },
       breaker: {
         failures: 5,

@@ -47,11 +47,14 @@ const STRICT = ROUTES.map((route) => {
   return { ...route, operation: { query_schema: { required: ['q'] } } };
 });
 
+const KEPT = ROUTES.map((route) => ({ ...route, operation: { cache: { ttl_ms: 60_000 } } }));
+
 describe('the dashboard and the alert rules', () => {
   const setup = useHost((provider) => ({
     'shop.json': describeModule('shop', provider.url, ROUTES),
     'down.json': describeModule('down', 'http://127.0.0.1:1', ROUTES),
     'strict.json': describeModule('strict', provider.url, STRICT),
+    'kept.json': describeModule('kept', provider.url, KEPT),
   }));
   let exposed: Exposition;
 
@@ -59,6 +62,7 @@ describe('the dashboard and the alert rules', () => {
     await call(setup.host, { target: '/modules/shop/http/items' });
     await call(setup.host, { target: '/modules/down/http/items' });
     await call(setup.host, { target: '/modules/strict/http/items' });
+    await call(setup.host, { target: '/modules/kept/http/items' });
     await call(setup.host, { target: '/modules/shop/http/items', as: 'dev-user:a' });
     await call(setup.host, { target: '/docs' });
     exposed = await scrape(setup.host);

@@ -20,6 +20,7 @@ const ROUTES = [{ method: 'GET', path: '/items', capability: 'shop.read' }];
 const STRICT = ROUTES.map((route) => {
   return { ...route, operation: { query_schema: { required: ['q'] } } };
 });
+const KEPT = ROUTES.map((route) => ({ ...route, operation: { cache: { ttl_ms: 60_000 } } }));
 const text = readFileSync(PAGE, 'utf8');
 const metrics = readFileSync(METRICS, 'utf8');
 
@@ -61,6 +62,7 @@ describe(`the tables of ${PAGE} and ${METRICS}`, () => {
     (provider) => ({
       'shop.json': describeModule('shop', provider.url, ROUTES),
       'down.json': describeModule('down', 'http://127.0.0.1:1', ROUTES),
+      'kept.json': describeModule('kept', provider.url, KEPT),
       'strict.json': describeModule('strict', provider.url, STRICT),
     }),
     { args: ['--plugins', plugins, '--surfaces', 'desk'] },
@@ -73,6 +75,7 @@ describe(`the tables of ${PAGE} and ${METRICS}`, () => {
     await call(setup.host, { target: '/modules/shop/http/items', as: 'dev-user:ann' });
     await call(setup.host, { target: '/modules/down/http/items' });
     await call(setup.host, { target: '/modules/strict/http/items' });
+    await call(setup.host, { target: '/modules/kept/http/items' });
     await call(setup.host, { target: '/desk' });
   });
 

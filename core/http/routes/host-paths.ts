@@ -4,6 +4,7 @@ export const HOST_PATHS = [
   '/approvals',
   '/approvals/:id',
   '/audit',
+  '/cache',
   '/calls',
   '/descriptors',
   '/explain',

@@ -23,6 +23,7 @@ import { ListManifests } from '../../operations/status/list-manifests.js';
 import { ListModules } from '../../operations/status/list-modules.js';
 import { ListPlugins } from '../../operations/status/list-plugins.js';
 import { ListRoles } from '../../operations/status/list-roles.js';
+import { PurgeCache } from '../../operations/status/purge-cache.js';
 import { ReadDescriptor } from '../../operations/status/read-descriptor.js';
 import { ReadFleet } from '../../operations/status/read-fleet.js';
 import { ReadMetrics } from '../../operations/status/read-metrics.js';
@@ -33,7 +34,13 @@ import type { HostContext, HostState, RequestContext } from '../request-context.
 import { isProblemCode, renderProblemPage } from '../response/problem-page.js';
 import { readExplainInput } from './explain-query.js';
 import type { HostPath } from './host-paths.js';
-import { readApprovalsQuery, readAuditQuery, readCallQuery, readOpenApiQuery } from './queries.js';
+import {
+  readApprovalsQuery,
+  readAuditQuery,
+  readCallQuery,
+  readOpenApiQuery,
+  readPurgeQuery,
+} from './queries.js';
 import { createQueryError, moduleParameter, readQuery, servedParameter } from './query.js';
 import { createUnknownPath } from './unknown-path.js';
 
@@ -55,10 +62,13 @@ const HTML_TYPE = 'text/html; charset=utf-8';
 /** Pages of the host load no resources. */
 const PAGE_HEADERS = ['content-security-policy', "default-src 'none'"];
 
+type HandleRoute = (ctx: RouterContext<HostState>) => void | Promise<void>;
+
 /** Accepts listed paths only, which no surface can have. */
 interface HostRouter {
-  get(path: HostPath, handle: (ctx: RouterContext<HostState>) => void | Promise<void>): unknown;
-  post(path: HostPath, handle: (ctx: RouterContext<HostState>) => Promise<void>): unknown;
+  get(path: HostPath, handle: HandleRoute): unknown;
+  delete(path: HostPath, handle: HandleRoute): unknown;
+  post(path: HostPath, handle: HandleRoute): unknown;
   routes(): unknown;
 }
 
@@ -67,17 +77,21 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
   const { container } = options;
   const router: HostRouter = new Router<HostState>({ strict: true, sensitive: true });
   addPublicRoutes(router, options);
-  const get = <Input>(
-    path: HostPath,
-    handler: Handler<Input>,
-    readInput: (ctx: RouterContext<HostState>) => Input,
-  ) => {
-    router.get(path, async (ctx) => {
-      const { request } = ctx.state;
-      await authenticateHostCall(request);
-      ctx.state.reply = await handler.execute(readInput(ctx), request);
-    });
-  };
+  const add =
+    (method: 'get' | 'delete') =>
+    <Input>(
+      path: HostPath,
+      handler: Handler<Input>,
+      readInput: (ctx: RouterContext<HostState>) => Input,
+    ) => {
+      router[method](path, async (ctx) => {
+        const { request } = ctx.state;
+        await authenticateHostCall(request);
+        ctx.state.reply = await handler.execute(readInput(ctx), request);
+      });
+    };
+  const get = add('get');
+  add('delete')('/cache', container.resolve(PurgeCache), readPurgeQuery);
   get('/modules', container.resolve(ListModules), readNothing);
   get('/manifests', container.resolve(ListManifests), readModuleQuery);
   get('/operations', container.resolve(ListOperations), readModuleQuery);

@@ -1,4 +1,6 @@
 import { PROBLEMS, STEP_NAMES } from '../../errors.js';
+import type { Purge } from '../../operations/cache/entry-index.js';
+import { parsePurgedPath } from '../../operations/cache/purged-path.js';
 import type { CallQuery } from '../../operations/status/call-record.js';
 import type { AuditQuery } from '../../operations/status/list-audit.js';
 import type { OpenApiQuery } from '../../operations/status/read-openapi.js';
@@ -102,4 +104,20 @@ export function readOpenApiQuery(ctx: HostContext): OpenApiQuery {
   }
   const mount = path === null ? null : { path, ...(host !== null && { host }) };
   return { modules: modules && new Set(modules), callable: callable ?? false, mount };
+}
+
+const PURGE = {
+  module: moduleParameter,
+  path: {
+    expected:
+      'a path as it was called, without its query, such as /items/7, or /items/* for all below',
+    parse: parsePurgedPath,
+  },
+} as const;
+
+/** The query of `DELETE /cache`. @throws HostError 400 that names the parameter. */
+export function readPurgeQuery(ctx: HostContext): Purge {
+  const { module, path } = readQuery(ctx, PURGE);
+  if (module === null) throw createQueryError('module', 'missing', 'use module');
+  return { module, path: path?.path ?? null, isPrefix: path?.isPrefix ?? false };
 }

@@ -32,6 +32,16 @@ export function createStreamsMetric(streams: {
   };
 }
 
+/** @param cache `null` on a host that keeps no responses */
+export function createCacheMetric(cache: { readonly bytes: number } | null): CollectedMetric {
+  return {
+    name: 'modgate_cache_bytes',
+    help: 'Responses that are kept for routes with a cache, in bytes.',
+    type: 'gauge',
+    read: () => cache?.bytes ?? 0,
+  };
+}
+
 interface ObservedListener {
   readonly connections: {
     readonly open: number;

@@ -29,16 +29,19 @@ export class SurfaceCounts {
 export class RouteCounts {
   /** Calls that violated a schema, by direction. */
   readonly violations = { input: 0, output: 0 };
+  /** What the cache of the route did. */
+  readonly byCacheResult = new Map<string, number>();
   /** By method, then by status. */
   readonly byMethod = new Map<string, Map<number, number>>();
   readonly host = new DurationHistogram(HOST_BOUNDS_SECONDS);
   readonly provider = new DurationHistogram(PROVIDER_BOUNDS_SECONDS);
 
   count({ method, status, durationMs, headMs, facts }: CompletedRequest): void {
-    const { provider_ms } = facts;
+    const { provider_ms, cache } = facts;
     const label = NAMED_METHODS.has(method) ? method : 'other';
     increment(getOrCreate(this.byMethod, label, createByStatus), status);
     for (const { direction } of facts.schemaViolations ?? []) this.violations[direction] += 1;
+    if (cache !== null) increment(this.byCacheResult, cache);
     this.host.observe(Math.max(0, (headMs ?? durationMs) - (provider_ms ?? 0)));
     if (provider_ms !== null) this.provider.observe(provider_ms);
   }

@@ -21,6 +21,16 @@ export function createRequestMetrics(counts: RequestCounts): CollectedMetric[] {
       read: () => readRoutes(counts, readViolations),
     },
     {
+      name: 'modgate_cache_total',
+      help: 'Forwarded requests to routes with a cache, by what the cache did.',
+      type: 'counter',
+      labelNames: ['module', 'route', 'result'],
+      read: () =>
+        readRoutes(counts, (labels, { byCacheResult }) =>
+          [...byCacheResult].map(([result, value]) => [{ ...labels, result }, value]),
+        ),
+    },
+    {
       name: 'modgate_failures_total',
       help: 'Failed forwarded requests by failure.',
       type: 'counter',

@@ -30,8 +30,9 @@ import { identifyCaller } from './identify-caller.js';
 import { createFailureError, createStatusError } from './provider-error.js';
 
 const NO_HEADERS = {};
+const NONE_WITHHELD: readonly string[] = [];
 
-interface ProviderRequest<T> {
+export interface ProviderRequest<T> {
   /** Proves that the caller may make the call. */
   readonly authorization: Authorization;
   readonly module: LiveModule;
@@ -56,6 +57,10 @@ interface ProviderRequest<T> {
   readonly wanted?: ProviderHeaderInput['wanted'];
   /** How the response is streamed. Default: it is held. */
   readonly response?: StreamedResponse | null;
+  /** For a call that others wait for as well, so that it outlives its request. Default: it ends with the request. */
+  readonly detached?: Pick<ProviderCall, 'signal' | 'held'> & { readonly facts: RequestFacts };
+  /** Conditions of the client that the provider does not get; lower-case names. Default: none. */
+  readonly withheld?: readonly string[];
   /** The details of the call in a 502. */
   readonly describeCall: () => ErrorDetail[];
   readonly parseResponse: ParseResponse<T>;
@@ -103,31 +108,16 @@ class ForwardedCall implements ProviderCall {
   readonly #traceContext: TraceContext;
 
   constructor(given: Omit<ProviderRequest<unknown>, 'describeCall' | 'parseResponse'>) {
-    const { module, operation, request, hopByHop } = given;
-    const { requestId, correlationId, actor, facts } = request;
-    const traceparent = hopByHop.has('traceparent')
-      ? undefined
-      : request.headers.get('traceparent');
-    const clientTrace = parseTraceparent(traceparent);
+    const { module, operation, request } = given;
+    const { requestId, correlationId, actor } = request;
+    const { signal, held, facts } = given.detached ?? request;
+    const clientTrace = readClientTrace(given);
     this.#traceContext = clientTrace ?? createTraceContext();
     this.operation = operation;
     this.route = given.route;
     this.context = { module: module.name, actor, requestId, correlationId };
     this.identity = identifyCaller(module, actor, requestId);
-    this.headers = createProviderHeaders({
-      request,
-      hopByHop,
-      forwardHeaders: module.descriptor.forward_headers,
-      clientHeaders: module.descriptor.forward_client
-        ? createClientHeaders(request, given.target)
-        : NO_HEADERS,
-      isClientTrace: clientTrace !== null,
-      hasBody: operation.kind === 'http_route' && hasBody(operation),
-      sendsBytes: given.sendsBytes === true,
-      wanted: given.wanted ?? null,
-      isRaw: module.descriptor.responses.mode === 'raw' && operation.kind === 'http_route',
-    });
-    if (given.headers !== undefined) Object.assign(this.headers, given.headers);
+    this.headers = createCallHeaders(given, clientTrace);
     if (given.response) this.response = given.response;
     if (given.upload) {
       this.upload = given.upload;
@@ -136,11 +126,10 @@ class ForwardedCall implements ProviderCall {
       if (length !== undefined) this.headers['content-length'] = length;
     }
     this.timeoutMs = given.timeoutMs;
-    this.signal = request.signal;
+    this.signal = signal;
     this.isRepeatable = given.isRepeatable;
-    const { hashHeader } = module.client;
-    this.hashKey = hashHeader === null ? null : (request.headers.get(hashHeader) ?? null);
-    if (request.held !== undefined) this.held = request.held;
+    this.hashKey = readHashKey(module, request);
+    if (held !== undefined) this.held = held;
     this.facts = facts;
     facts.trace_id = facts.span?.traceId ?? this.#traceContext.traceId;
     facts.bodies = given.sendsBytes === true ? null : createBodies(module, operation);
@@ -165,8 +154,47 @@ function hasBody({ body, bodyStream }: HttpRouteOperation): boolean {
   return body !== null || bodyStream !== undefined;
 }
 
+type CallHeaderInput = Omit<ProviderRequest<unknown>, 'describeCall' | 'parseResponse'>;
+
+/** The headers of a call, without those of its attempts. */
+export function createCallHeaders(
+  given: CallHeaderInput,
+  clientTrace: TraceContext | null = null,
+): Record<string, string> {
+  const { module, operation, request, hopByHop } = given;
+  const headers = createProviderHeaders({
+    request,
+    hopByHop,
+    forwardHeaders: module.descriptor.forward_headers,
+    clientHeaders: module.descriptor.forward_client
+      ? createClientHeaders(request, given.target)
+      : NO_HEADERS,
+    isClientTrace: clientTrace !== null,
+    hasBody: operation.kind === 'http_route' && hasBody(operation),
+    sendsBytes: given.sendsBytes === true,
+    wanted: given.wanted ?? null,
+    isRaw: module.descriptor.responses.mode === 'raw' && operation.kind === 'http_route',
+  });
+  if (given.headers !== undefined) Object.assign(headers, given.headers);
+  for (const name of given.withheld ?? NONE_WITHHELD) delete headers[name];
+  return headers;
+}
+
+function readClientTrace({ hopByHop, request }: CallHeaderInput): TraceContext | null {
+  if (hopByHop.has('traceparent')) return null;
+  return parseTraceparent(request.headers.get('traceparent'));
+}
+
+/** What chooses the endpoint; `null` where nothing of the request does. */
+export function readHashKey(
+  { client: { hashHeader } }: LiveModule,
+  { headers }: Pick<CallerRequest, 'headers'>,
+): string | null {
+  return hashHeader === null ? null : (headers.get(hashHeader) ?? null);
+}
+
 /** Bodies are kept only if the descriptor enables it. */
-function createBodies(
+export function createBodies(
   { descriptor, secrets }: LiveModule,
   operation: ProviderOperation,
 ): CallBodies | null {

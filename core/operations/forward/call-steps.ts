@@ -30,7 +30,8 @@ import {
   recordPieces,
   recordStream,
 } from './byte-response.js';
-import { callProvider } from './call-provider.js';
+import { fillCache } from './cached-call.js';
+import { callProvider, type ProviderRequest } from './call-provider.js';
 import { enforceInput } from './enforce-schemas.js';
 import { admitStream, createEventReply } from './event-reply.js';
 import {
@@ -49,7 +50,7 @@ const BAD_GATEWAY = 502;
 const MIN_ERROR_STATUS = 400;
 
 /** Only a call can show what these steps decide. */
-type CallStep = ReportedStep<RouteCall, ExplainedRouteCall>;
+export type CallStep = ReportedStep<RouteCall, ExplainedRouteCall>;
 
 /** What only streams would look whole to a client of HTTP/1.0 that was cut off. */
 export const protocolStep: CallStep = {
@@ -169,46 +170,25 @@ async function checkInput(
 export const providerStep: CallStep = {
   name: 'provider',
   async run(call) {
-    const { authorization, found, request, hopByHop, credentialHeaders } = call;
-    const { module, target, match } = found;
-    const { name, declaredPath, timeoutMs, isRepeatable, bodyBytes, responseBytes, stream } =
-      match.value;
-    const describeCall = () => describeRoute(found);
+    // The cache has it.
+    if (call.reply !== null) return;
+    const { found } = call;
+    const { module, match } = found;
+    const { bodyBytes, responseBytes, stream } = match.value;
     if ((bodyBytes ?? responseBytes ?? stream) !== null && !module.client.streams) {
       // The adapter may have changed after the manifest was stored.
       const failure = new ProviderFailure('refused', 'the adapter does not stream');
-      throw createFailureError(failure, describeCall(), module.descriptor.owner);
+      throw createFailureError(failure, describeRoute(found), module.descriptor.owner);
     }
     // In raw mode the response decides whether it is a stream.
     const isRaw = module.descriptor.responses.mode === 'raw';
     const admitted = stream === null || isRaw ? null : admitStream(call);
     try {
-      const response = await callProvider({
-        authorization,
-        module,
-        request,
-        route: name,
-        target,
-        hopByHop,
-        timeoutMs,
-        isRepeatable,
-        operation: {
-          kind: 'http_route',
-          method: chooseMethod(call),
-          declaredPath,
-          target: target.forwardTarget,
-          providerPath: target.providerPath,
-          pathParams: match.params,
-          body: call.body,
-          ...(call.upload !== null && { bodyStream: call.upload }),
-        },
-        upload: call.upload,
-        sendsBytes: bodyBytes !== null,
-        wanted: wantedOf(match.value),
-        response: streamedResponseOf(found, request),
-        describeCall,
-        parseResponse: proveFirst(call, createResponseReader(found, credentialHeaders, request)),
-      });
+      const given = createRouteRequest(call);
+      const response =
+        call.cacheEntry === null
+          ? await callProvider(given)
+          : await fillCache(call, call.cacheEntry, given);
       call.reply = createReply(call, response, admitted);
     } catch (error) {
       admitted?.close();
@@ -247,6 +227,53 @@ async function proveBody(upload: Upload): Promise<void> {
   }
 }
 
+/** The call of the provider for a request whose body has been checked. */
+export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedResponse> {
+  const { authorization, found, request, hopByHop } = call;
+  const { module, target, match } = found;
+  const { name, declaredPath, timeoutMs, isRepeatable, bodyBytes } = match.value;
+  return {
+    authorization,
+    module,
+    request,
+    route: name,
+    target,
+    hopByHop,
+    timeoutMs: Math.max(1, timeoutMs - call.waitedMs),
+    isRepeatable,
+    operation: {
+      kind: 'http_route',
+      method: chooseMethod(call),
+      declaredPath,
+      target: target.forwardTarget,
+      providerPath: target.providerPath,
+      pathParams: match.params,
+      body: call.body,
+      ...(call.upload !== null && { bodyStream: call.upload }),
+    },
+    upload: call.upload,
+    sendsBytes: bodyBytes !== null,
+    wanted: wantedOf(match.value),
+    response: streamedResponseOf(found, request),
+    describeCall: () => describeRoute(found),
+    parseResponse: createParser(call),
+  };
+}
+
+/** What a write may have changed is not given any more, whatever becomes of its response. */
+function createParser(call: RouteCall): ParseResponse<ForwardedResponse> {
+  const { found, credentialHeaders, request, responses } = call;
+  const parse = proveFirst(call, createResponseReader(found, credentialHeaders, request));
+  if (!found.match.value.clearsCache || responses === null) return parse;
+  const { module, target } = found;
+  return (outcome, source, operation) => {
+    if (outcome.status < MIN_ERROR_STATUS) {
+      responses.purge({ module: module.name, path: target.providerPath, isPrefix: false });
+    }
+    return parse(outcome, source, operation);
+  };
+}
+
 /** `null` for a response that is held. */
 function streamedResponseOf(found: FoundRoute, request: CallerRequest): StreamedResponse | null {
   const { match, module } = found;
@@ -268,7 +295,7 @@ function chooseMethod({ request, found: { module, match } }: RouteCall): Method 
   return request.method === 'HEAD' && passesHeads && module.client.streams ? 'HEAD' : method;
 }
 
-function createReply(
+export function createReply(
   call: RouteCall,
   response: ForwardedResponse,
   admitted: OpenStream | null,

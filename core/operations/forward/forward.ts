@@ -1,6 +1,7 @@
 import { injectable } from '../../injection.js';
 import type { GenerationSource, WaitingSource } from '../../modules/live-module.js';
 import { ModuleRegistry } from '../../modules/module-registry.js';
+import { RESPONSE_CACHE, type ResponseCache } from '../cache/response-cache.js';
 import type { ExplainedRouteCall } from '../explain/explained-request.js';
 import { CREDENTIAL_HEADERS } from '../injection-tokens.js';
 import type { Handler, Reply } from '../reply.js';
@@ -15,6 +16,7 @@ import {
   pathStep,
   routeStep,
 } from './access-steps.js';
+import { cacheStep } from './cache-step.js';
 import {
   bodyStep,
   connectionStep,
@@ -44,22 +46,35 @@ export const FORWARD_STEPS: readonly ReportedStep<RouteCall, ExplainedRouteCall>
   connectionStep, // 400
   idempotencyKeyStep, // 400
   bodyStep, // 400, 401, 408, 502
+  cacheStep, // 502
   providerStep, // 502
 ];
 
 /** The forwarded routes: runs the steps of a request to a route of a module. */
-@injectable(ModuleRegistry, CREDENTIAL_HEADERS)
+@injectable(ModuleRegistry, CREDENTIAL_HEADERS, RESPONSE_CACHE)
 export class Forward implements Handler<ForwardTarget> {
   readonly #generations: GenerationSource & WaitingSource;
   readonly #credentialHeaders: readonly string[];
+  readonly #responses: ResponseCache | null;
 
-  constructor(generations: GenerationSource & WaitingSource, credentialHeaders: readonly string[]) {
+  constructor(
+    generations: GenerationSource & WaitingSource,
+    credentialHeaders: readonly string[],
+    responses: ResponseCache | null,
+  ) {
     this.#generations = generations;
     this.#credentialHeaders = credentialHeaders;
+    this.#responses = responses;
   }
 
   async execute(target: ForwardTarget, request: CallerRequest): Promise<Reply> {
-    const call = new RouteCall(target, request, this.#generations, this.#credentialHeaders);
+    const call = new RouteCall(
+      target,
+      request,
+      this.#generations,
+      this.#credentialHeaders,
+      this.#responses,
+    );
     try {
       await runSteps(FORWARD_STEPS, call);
       if (call.reply === null) throw new Error('the last step makes the reply');

@@ -11,6 +11,8 @@ import type {
 } from '../../modules/live-module.js';
 import type { Upload } from '../../provider/provider-call.js';
 import { Authorization } from '../authorization.js';
+import type { CacheEntry } from '../cache/cache-entry.js';
+import type { ResponseCache } from '../cache/response-cache.js';
 import type { Reply } from '../reply.js';
 import type {
   CallerRequest,
@@ -89,8 +91,14 @@ export class RouteCall implements RouteRequest {
   body: Buffer | null = null;
   /** The body that is streamed. */
   upload: Upload | null = null;
-  /** `null` before the provider has responded. */
+  /** `null` before the provider has responded, or the cache. */
   reply: Reply | null = null;
+  /** What the host keeps of responses; `null` for nothing. */
+  readonly responses: ResponseCache | null;
+  /** Where the response will be kept; `null` for one that is not. */
+  cacheEntry: CacheEntry | null = null;
+  /** How long the request has waited for the call of another one. Milliseconds. */
+  waitedMs = 0;
   readonly #generations: GenerationSource & WaitingSource;
   #module: LiveModule | null | undefined;
   #found: FoundRoute | null = null;
@@ -100,7 +108,9 @@ export class RouteCall implements RouteRequest {
     request: CallerRequest,
     generations: GenerationSource & WaitingSource,
     credentialHeaders: readonly string[],
+    responses: ResponseCache | null,
   ) {
+    this.responses = responses;
     this.target = target;
     this.request = request;
     this.facts = request.facts;

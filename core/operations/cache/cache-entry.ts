@@ -1,0 +1,11 @@
+import type { CacheRules } from '../../manifest/cache-rules.js';
+import type { EntryPlace } from './entry-index.js';
+import type { ResponseCache } from './response-cache.js';
+
+/** Where the response to one request is kept. */
+export interface CacheEntry {
+  readonly cache: ResponseCache;
+  readonly key: string;
+  readonly place: EntryPlace;
+  readonly rules: CacheRules;
+}

@@ -1,0 +1,45 @@
+import type { CacheRules } from '../../manifest/cache-rules.js';
+import type { EndpointBase } from '../../provider/endpoint-base.js';
+import type { CheckedOutcome } from '../../provider/outcome.js';
+import type { EntryPlace } from './entry-index.js';
+import { judgeFreshness } from './freshness.js';
+import type { KeptResponse } from './response-cache.js';
+
+const OK = 200;
+/** Longer responses would displace many others. Bytes. */
+const MAX_KEPT_BYTES = 1_048_576;
+
+/** What is kept of a response; `null` for one that may not be kept. @param now milliseconds since 1970 */
+export function createKeptResponse(
+  outcome: CheckedOutcome,
+  base: EndpointBase | null,
+  { place, rules, now }: { place: EntryPlace; rules: CacheRules; now: number },
+): KeptResponse | null {
+  const { status, headers, pieces, length, isDelimited, stream } = outcome;
+  if (status !== OK || stream !== null || !isDelimited || length > MAX_KEPT_BYTES) return null;
+  const freshness = judgeFreshness(headers, rules);
+  if (freshness === null) return null;
+  const freshUntil = now + freshness.freshMs;
+  const { age: _age, ...kept } = headers;
+  return {
+    place,
+    // They are for errors alone.
+    outcome: { ...outcome, headers: kept, secrets: [], pieces: [copyPieces(pieces, length)] },
+    base,
+    ageAtStart: freshness.age,
+    storedAt: now,
+    freshUntil,
+    staleUntil: freshUntil + freshness.staleMs,
+  };
+}
+
+/** A piece may be a small part of a buffer, which would stay in memory with it. */
+function copyPieces(pieces: readonly Uint8Array[], length: number): Uint8Array {
+  const copy = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  for (const piece of pieces) {
+    copy.set(piece, at);
+    at += piece.length;
+  }
+  return copy;
+}

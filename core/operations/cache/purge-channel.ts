@@ -1,0 +1,12 @@
+import type { Purge } from './entry-index.js';
+
+/** Carries purges between the processes that keep responses of the same modules. */
+export interface PurgeChannel {
+  /** To all others. Returns at once; what is lost on the way only lives until it expires. */
+  announce(purge: Purge): void;
+  /** @param listener called with purges of others */
+  onPurge(listener: (purge: Purge) => void): void;
+}
+
+/** Of a process without others. */
+export const NO_OTHERS: PurgeChannel = { announce: () => {}, onPurge: () => {} };

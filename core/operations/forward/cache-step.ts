@@ -1,0 +1,127 @@
+import { isProviderFailure } from '../../contract/index.js';
+import type { CacheRules } from '../../manifest/cache-rules.js';
+import type { CacheEntry } from '../cache/cache-entry.js';
+import { createCacheKey, type KeyParts } from '../cache/cache-key.js';
+import { type CacheResult, describeForward, describeKept, readAge } from '../cache/cache-status.js';
+import type { Fill, KeptResponse, ResponseCache } from '../cache/response-cache.js';
+import { pass, unknown } from '../explain/step-report.js';
+import {
+  decideConditions,
+  listWithheld,
+  noteCache,
+  renewCache,
+  untilClosed,
+} from './cached-call.js';
+import {
+  createBodies,
+  createCallHeaders,
+  type ProviderRequest,
+  readHashKey,
+} from './call-provider.js';
+import { type CallStep, createReply, createRouteRequest } from './call-steps.js';
+import { createResponseReader, type ForwardedResponse } from './forwarded-response.js';
+import { createFailureError } from './provider-error.js';
+import { describeRoute, type RouteCall } from './route-call.js';
+
+/** Gives what is kept of an earlier response: after every check of the caller, and before the provider. */
+export const cacheStep: CallStep = {
+  name: 'cache',
+  run(call) {
+    const { cache } = call.found.match.value;
+    if (cache !== null) return lookUp(call, cache);
+  },
+  explain({ route }) {
+    const { cache = null } = route?.value ?? {};
+    if (cache === null) return undefined;
+    if (cache.isOff) return pass('the route has a cache, which is off: nothing is kept');
+    const { ttlMs, staleMs, isShared } = cache;
+    const forWhom = isShared ? 'all callers share it' : 'each caller has its own';
+    const stale = staleMs === 0 ? '' : `, and ${staleMs} ms longer while a new one is fetched`;
+    return unknown(`a response is kept for at most ${ttlMs} ms${stale}; ${forWhom}`);
+  },
+};
+
+function lookUp(call: RouteCall, rules: CacheRules): void | Promise<void> {
+  const { responses } = call;
+  const credentials = rules.isByToken ? readCredentials(call) : null;
+  // A caller of a surface has a token that the request does not show.
+  if (responses === null || rules.isOff || (rules.isByToken && credentials === null)) {
+    noteCache(call, 'bypass', describeForward('bypass'));
+    return;
+  }
+  const given = { ...createRouteRequest(call), withheld: listWithheld(call) };
+  const entry = createEntry(call, given, responses, { ...rules, credentials });
+  // What a HEAD fetches has no body.
+  const isHead = given.operation.kind === 'http_route' && given.operation.method === 'HEAD';
+  const now = Date.now();
+  const kept = responses.find(entry.key, now);
+  if (kept !== null) {
+    const isFresh = now < kept.freshUntil;
+    if (!isFresh && !isHead) renewCache(call, entry, given);
+    return giveKept(call, kept, isFresh ? 'hit' : 'stale');
+  }
+  if (isHead) {
+    noteCache(call, 'miss', describeForward('method'));
+    return;
+  }
+  const fill = responses.findFill(entry.key);
+  if (fill !== null) return join(call, fill);
+  call.cacheEntry = entry;
+  noteCache(call, 'miss', describeForward('miss'));
+}
+
+function createEntry(
+  { found, request }: RouteCall,
+  given: ProviderRequest<ForwardedResponse>,
+  cache: ResponseCache,
+  { credentials, ...rules }: CacheRules & Pick<KeyParts, 'credentials'>,
+): CacheEntry {
+  const { module, match, target } = found;
+  const key = createCacheKey({
+    module,
+    route: match.value.name,
+    target: target.forwardTarget,
+    headers: createCallHeaders(given),
+    hashKey: readHashKey(module, request),
+    actor: rules.isShared ? null : request.actor,
+    credentials,
+  });
+  return { cache, key, rules, place: { module: module.name, path: target.providerPath } };
+}
+
+/** `null` for a request without. */
+function readCredentials({ request, credentialHeaders }: RouteCall): string | null {
+  const values = credentialHeaders.map((name) => request.headers.get(name) ?? null);
+  return values.every((value) => value === null) ? null : JSON.stringify(values);
+}
+
+/** Waits for the call of another request. What may not be kept is not given to this one, which makes its own. */
+async function join(call: RouteCall, fill: Fill): Promise<void> {
+  const startedAt = performance.now();
+  const kept = await untilClosed(fill.kept, call.request.signal);
+  if (kept !== null) return giveKept(call, kept, 'collapsed');
+  call.waitedMs = performance.now() - startedAt;
+  noteCache(call, 'miss', describeForward('miss'));
+}
+
+async function giveKept(call: RouteCall, kept: KeptResponse, result: CacheResult): Promise<void> {
+  const { request, found, facts } = call;
+  const { module } = found;
+  const now = Date.now();
+  noteCache(call, result, describeKept(result, kept, now), readAge(kept, now));
+  const { operation } = createRouteRequest(call);
+  try {
+    const rejection = request.held?.hold(kept.outcome.length) ?? null;
+    if (rejection !== null) throw rejection;
+    facts.bodies = createBodies(module, operation);
+    if (facts.bodies !== null) facts.bodies.response = [...kept.outcome.pieces];
+    const parse = createResponseReader(found, call.credentialHeaders, request);
+    const outcome = decideConditions(call, kept.outcome);
+    const asGet =
+      operation.kind === 'http_route' ? { ...operation, method: 'GET' as const } : operation;
+    call.reply = createReply(call, await parse(outcome, { base: kept.base }, asGet), null);
+  } catch (error) {
+    if (!isProviderFailure(error)) throw error;
+    throw createFailureError(error, describeRoute(found), module.descriptor.owner);
+  }
+}

@@ -1,0 +1,194 @@
+import type { Cancellation } from '../../contract/index.js';
+import { LazyAbortController } from '../../lib/lazy-abort-controller.js';
+import type { EndpointBase } from '../../provider/endpoint-base.js';
+import type { CheckedOutcome } from '../../provider/outcome.js';
+import type { CacheEntry } from '../cache/cache-entry.js';
+import { type CacheResult, describeStored } from '../cache/cache-status.js';
+import { createKeptResponse } from '../cache/kept-response.js';
+import { DECIDED_CONDITIONS, isNotModified } from '../cache/not-modified.js';
+import type { KeptResponse } from '../cache/response-cache.js';
+import {
+  type CallerRequest,
+  ClientClosed,
+  createRequestFacts,
+  type RequestFacts,
+} from '../request.js';
+import { callProvider, type ProviderRequest } from './call-provider.js';
+import { createResponseReader, type ForwardedResponse } from './forwarded-response.js';
+import type { RouteCall } from './route-call.js';
+
+const OK = 200;
+const NOT_MODIFIED = 304;
+const TOO_MANY_REQUESTS = 429;
+const MIN_REDIRECT = 300;
+const MIN_SERVER_ERROR = 500;
+const NONE: readonly string[] = [];
+
+/** Calls that several requests wait for end by their deadline alone. */
+const NEVER: Cancellation = new LazyAbortController();
+
+interface Fetched {
+  readonly outcome: CheckedOutcome;
+  readonly base: EndpointBase | null;
+  readonly response: ForwardedResponse;
+  /** `null` for a response that may not be kept. */
+  readonly kept: KeptResponse | null;
+}
+
+/** Says what the cache does, in the reply, the metrics and the record. @param age seconds, of a kept response */
+export function noteCache(
+  { request, facts }: RouteCall,
+  result: CacheResult,
+  status: string,
+  age: number | null = null,
+): void {
+  facts.cache = result;
+  const { replyHeaders } = request;
+  const own = replyHeaders.indexOf('cache-status');
+  request.replyHeaders = [
+    ...(own === -1 ? replyHeaders : replyHeaders.slice(0, own)),
+    'cache-status',
+    status,
+    ...(age === null ? NONE : ['age', String(age)]),
+  ];
+}
+
+/**
+ * Makes the one call for a key and keeps the response. The call goes on when its request ends, since others wait
+ * for it.
+ * @throws as `callProvider`.
+ */
+export async function fillCache(
+  call: RouteCall,
+  entry: CacheEntry,
+  given: ProviderRequest<ForwardedResponse>,
+): Promise<ForwardedResponse> {
+  const { request, facts, found } = call;
+  const fillFacts = { ...createRequestFacts(), span: facts.span };
+  const filling = startFill(call, entry, given, fillFacts);
+  let fetched: Fetched;
+  try {
+    fetched = await untilClosed(filling, request.signal);
+  } catch (error) {
+    discard(filling);
+    throw error;
+  } finally {
+    copyFacts(fillFacts, facts);
+  }
+  const { outcome, base, response, kept } = fetched;
+  if (kept !== null) noteCache(call, 'miss', describeStored(kept));
+  const decided = decideConditions(call, outcome);
+  if (decided === outcome) return response;
+  const parse = createResponseReader(found, call.credentialHeaders, request);
+  return parse(decided, { base }, given.operation);
+}
+
+/** Fetches a new response while a stale one is given. */
+export function renewCache(
+  call: RouteCall,
+  entry: CacheEntry,
+  given: ProviderRequest<ForwardedResponse>,
+): void {
+  if (entry.cache.findFill(entry.key) !== null) return;
+  // Its failure is no failure of this request; breakers and counts of the module have it.
+  discard(startFill(call, entry, given, createRequestFacts()));
+}
+
+/** Nobody reads a response that is too long to be kept. */
+function discard(filling: Promise<Fetched>): void {
+  filling.then(({ outcome: { stream } }) => stream?.close()).catch(() => {});
+}
+
+async function startFill(
+  call: RouteCall,
+  { cache, key, place, rules }: CacheEntry,
+  given: ProviderRequest<ForwardedResponse>,
+  facts: RequestFacts,
+): Promise<Fetched> {
+  const { actor, client, isHttp10, held: ofRequest } = call.request;
+  const held = ofRequest?.fork();
+  const detached = { signal: NEVER, facts, ...(held !== undefined && { held }) };
+  const reader = { actor, client, isHttp10, method: 'GET', signal: NEVER, facts };
+  const parse = createResponseReader(call.found, call.credentialHeaders, reader);
+  let status: number | null = null;
+  let stream: CheckedOutcome['stream'] = null;
+  const fill = cache.begin(key, place);
+  try {
+    const fetched = await callProvider({
+      ...given,
+      detached,
+      withheld: listWithheld(call),
+      parseResponse: async (outcome, source, operation) => {
+        ({ status } = outcome);
+        return { outcome, base: source.base, response: await parse(outcome, source, operation) };
+      },
+    });
+    const kept = createKeptResponse(fetched.outcome, fetched.base, {
+      place,
+      rules,
+      now: Date.now(),
+    });
+    ({ stream } = fetched.outcome);
+    const isKept = cache.end(fill, kept, isDecided(fetched.outcome.status));
+    return { ...fetched, kept: isKept ? kept : null };
+  } catch (error) {
+    cache.end(fill, null, status !== null && status >= MIN_REDIRECT && isDecided(status));
+    throw error;
+  } finally {
+    if (stream?.isOpen === true) stream.onEnd(() => held?.close());
+    else held?.close();
+  }
+}
+
+/** Whether the provider has answered, so that what it said before is void. */
+function isDecided(status: number): boolean {
+  return status < MIN_SERVER_ERROR && status !== TOO_MANY_REQUESTS;
+}
+
+/** The conditions of a client are decided here, since what the provider says of them fits no other request. */
+export function listWithheld({ found }: RouteCall): readonly string[] {
+  return found.module.descriptor.responses.mode === 'raw' ? DECIDED_CONDITIONS : NONE;
+}
+
+/** A 304 for a client that has the response already. */
+export function decideConditions(call: RouteCall, outcome: CheckedOutcome): CheckedOutcome {
+  const { request, hopByHop } = call;
+  const isWhole = outcome.status === OK && outcome.stream === null;
+  if (!isWhole || listWithheld(call).length === 0) return outcome;
+  const conditions = {
+    get: (name: string) => (hopByHop.has(name) ? undefined : request.headers.get(name)),
+  };
+  if (!isNotModified(conditions, outcome.headers)) return outcome;
+  return { ...outcome, status: NOT_MODIFIED, pieces: [], length: 0 };
+}
+
+/** @throws ClientClosed when the client has gone. */
+export async function untilClosed<T>(
+  work: Promise<T>,
+  signal: CallerRequest['signal'],
+): Promise<T> {
+  if (signal.aborted) {
+    work.catch(() => {});
+    throw new ClientClosed();
+  }
+  let listener = { handleEvent: () => {} };
+  const closed = new Promise<never>((_, reject) => {
+    listener = { handleEvent: () => reject(new ClientClosed()) };
+  });
+  signal.addEventListener('abort', listener);
+  try {
+    return await Promise.race([work, closed]);
+  } finally {
+    signal.removeEventListener('abort', listener);
+  }
+}
+
+/** What the call says of itself belongs to the request that made it. */
+function copyFacts(from: RequestFacts, to: RequestFacts): void {
+  to.attempts = from.attempts;
+  to.endpoint = from.endpoint;
+  to.provider_ms = from.provider_ms;
+  to.trace_id = from.trace_id;
+  to.bodies = from.bodies;
+  to.schemaViolations = from.schemaViolations ?? to.schemaViolations;
+}
