@@ -113,11 +113,7 @@ function findConstant({ properties = {} }, path) {
 }
 
 function listAlternatives(schema, context) {
-  const { if: when, then = {}, else: otherwise, anyOf = [], oneOf = [] } = schema;
-  const branches = [...anyOf, ...oneOf];
-  // `if: { type: 'array' }` is how a schema without `anyOf` offers two types.
-  if (when?.type !== undefined) branches.push({ ...when, ...then }, otherwise ?? {});
-  return branches.map((branch) => dereference(branch, context));
+  return rawAlternatives(schema).map((branch) => dereference(branch, context));
 }
 
 function describeType(given, context) {
@@ -132,16 +128,22 @@ function describeType(given, context) {
   const alternatives = listAlternatives(schema, context);
   if (alternatives.length > 0) {
     const branches = rawAlternatives(schema);
-    return branches.map((branch) => describeType(branch, context)).join(' or ');
+    return [...new Set(branches.map((branch) => describeType(branch, context)))].join(' or ');
   }
   if ('const' in schema) return code(schema.const);
   if (schema.enum !== undefined) return schema.enum.map((value) => code(value)).join(', ');
   return describePlainType(schema, context);
 }
 
-function rawAlternatives({ if: when, then = {}, else: otherwise = {}, anyOf = [], oneOf = [] }) {
-  const pair = when?.type === undefined ? [] : [{ ...when, ...then }, otherwise];
-  return [...anyOf, ...oneOf, ...pair];
+function rawAlternatives(schema) {
+  const { anyOf = [], oneOf = [] } = schema;
+  return [...anyOf, ...oneOf, ...listConditional(schema)];
+}
+
+/** `if` is how a schema without `anyOf` offers two types, or two forms of a mapping. */
+function listConditional({ if: when, then = {}, else: otherwise }) {
+  if (when?.type !== undefined) return [{ ...when, ...then }, otherwise ?? {}];
+  return when?.required !== undefined && otherwise !== undefined ? [then, otherwise] : [];
 }
 
 function describePlainType(schema, context) {

@@ -65,6 +65,13 @@ export interface OpenContext {
    */
   path(reference: string): string;
   /**
+   * The content of a `documentReference()` in the config. Until the scope closes, `onChange` is called with each
+   * later content that the struct accepts; any other is logged, and the last good one stays. Call it at most once
+   * for each reference.
+   * @throws Error for a text that is not such a reference of this config.
+   */
+  follow<T>(reference: string, onChange: (content: T) => void): Promise<T>;
+  /**
    * The absolute path of a folder for this module alone, under the host's state folder. Its content
    * survives a restart. An adapter that needs the folder creates it. Absent on a host without state.
    */

@@ -97,6 +97,13 @@ export interface ModuleStatus<State extends string = string, Endpoint extends st
   };
   /** The endpoints of the version that is served; empty if none is. */
   readonly endpoints: readonly EndpointStatus<Endpoint>[];
+  /**
+   * When the oldest answer arrived that the endpoints come from, ISO 8601 in UTC; `null` while a name has had none.
+   * Absent where no endpoint moves.
+   */
+  readonly resolved_at?: string | null;
+  /** Why the last look-up of endpoints failed; `null` when it succeeded. Absent where no endpoint moves. */
+  readonly resolve_error?: string | null;
   /** Absent for the envelope without headers of the provider. */
   readonly responses?: { readonly mode: string; readonly expose_headers: readonly string[] };
 }

@@ -15,6 +15,26 @@ export interface Endpoint {
    * Default: none; then only references that begin with one `/` are mapped.
    */
   readonly url?: string;
+  /**
+   * Gets calls only while no endpoint with a lower number is up with its circuit breaker closed; a whole number,
+   * at least 0. Default 0.
+   */
+  readonly priority?: number;
+}
+
+/** The endpoints of a provider that finds them while it is open, such as by DNS. */
+export interface FoundEndpoints {
+  /** All that there are now, at most 256; empty while none is known. */
+  readonly endpoints: readonly Endpoint[];
+  /** When the oldest answer that these endpoints come from arrived; `null` while a name has had none. */
+  readonly resolvedAt: Date | null;
+  /**
+   * Why the last look-up failed, for operators: `DNS ENOTFOUND crm.internal`. Shown in `GET /modules`, and as the
+   * reason of calls that find no endpoint. `null` when it succeeded.
+   */
+  readonly resolveError: string | null;
+  /** The number of look-ups that failed since the provider was opened. */
+  readonly resolveFailures: number;
 }
 
 /** How the host distributes calls over {@link Provider.endpoints} and checks them. */
@@ -70,11 +90,19 @@ export interface Provider {
    */
   invoke(invocation: Invocation): Promise<Outcome>;
   /**
-   * The replicas, the same at each call. The host selects one and passes it as `invocation.endpoint`, also
-   * if there is only one. Absent or empty: there is nothing to select.
+   * The replicas, the same at each call unless there is {@link Provider.followEndpoints}. The host selects one
+   * and passes it as `invocation.endpoint`, also if there is only one. Absent or empty: there is nothing to
+   * select.
    *
    */
   endpoints?(): readonly Endpoint[];
+  /**
+   * For endpoints that change while the provider is open. The host calls it once, after the provider was opened,
+   * and uses the result instead of {@link Provider.endpoints}. The provider calls `onChange` with each change, in
+   * the same turn in which `invoke` begins to accept the new endpoints. An endpoint with the same id keeps its
+   * circuit breaker, health and counts. Calls at one that is gone must finish.
+   */
+  followEndpoints?(onChange: (found: FoundEndpoints) => void): FoundEndpoints;
   /** Called once, after the provider was opened. Default: `round_robin` without checks. */
   balancing?(): Balancing;
 }

@@ -8,6 +8,9 @@ export const SECRET_REFERENCE_TYPE = 'secret reference (env:NAME or file:PATH)';
 /** The name of {@link fileReference}, by which the host finds files in a config. */
 export const FILE_REFERENCE_TYPE = 'path of a file';
 
+/** The name of {@link documentReference}, by which the host finds documents in a config. */
+export const DOCUMENT_REFERENCE_TYPE = 'path of a JSON or YAML document';
+
 /** The host sets it to find the references of a config; shared by all copies of the contract. */
 const LISTENER = Symbol.for('modgate.reference-listener');
 
@@ -39,12 +42,31 @@ export function fileReference(): Struct<string, null> {
   );
 }
 
-function defineReference(type: string, isValid: (value: unknown) => boolean): Struct<string, null> {
+/**
+ * Struct of a JSON or YAML file that the config names: a path relative to the descriptor. The host validates its
+ * content with `struct` before `open` and in `check`; `context.follow(reference, onChange)` returns it. A change
+ * of the file does not reload the module.
+ * @param struct of the content; its messages are not shown, as those of a config are not.
+ */
+export function documentReference(struct: Struct<unknown, unknown>): Struct<string, null> {
+  return defineReference(
+    DOCUMENT_REFERENCE_TYPE,
+    (value) =>
+      typeof value === 'string' && value !== '' && !/[\0\r\n]/.test(value) && !/^\w+:/.test(value),
+    struct,
+  );
+}
+
+type Listener = (type: string, text: unknown, path: unknown, struct?: unknown) => void;
+
+function defineReference(
+  type: string,
+  isValid: (value: unknown) => boolean,
+  struct?: Struct<unknown, unknown>,
+): Struct<string, null> {
   return define<string>(type, (value, { path }) => {
     if (!isValid(value)) return false;
-    (globalThis as { [LISTENER]?: (type: string, text: unknown, path: unknown) => void })[
-      LISTENER
-    ]?.(type, value, path);
+    (globalThis as { [LISTENER]?: Listener })[LISTENER]?.(type, value, path, struct);
     return true;
   });
 }

@@ -1,17 +1,25 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { AnyStruct } from '../contract/described.js';
-import { FILE_REFERENCE_TYPE, SECRET_REFERENCE_TYPE, Secret } from '../contract/index.js';
+import {
+  DOCUMENT_REFERENCE_TYPE,
+  FILE_REFERENCE_TYPE,
+  SECRET_REFERENCE_TYPE,
+  Secret,
+} from '../contract/index.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 import {
   createDiagnostic,
+  createFileDiagnostic,
   createInvalidFile,
   type Diagnostic,
   type DocumentSource,
   describePath,
+  InvalidFile,
   type Path,
   type Violation,
 } from './diagnostic.js';
+import { readStructuredText } from './parse-document.js';
 import { FileError, readSmallFile } from './read-file.js';
 import { validateStruct } from './validate.js';
 
@@ -39,12 +47,21 @@ export interface References {
   secret(reference: string): Secret;
   file(reference: string): Buffer;
   path(reference: string): string;
+  /** @throws Error for an unknown reference. */
+  document(reference: string): ReferencedDocument;
   /** Every secret. */
   readonly secrets: readonly Secret[];
   /** Every file that was read, as absolute paths. */
   readonly files: readonly string[];
   /** Changes with the content of a file; variables are left out, since they cannot change. */
   readonly digestPart: string;
+}
+
+/** A document that a config names, and that is followed while the config is in use. */
+export interface ReferencedDocument {
+  /** Absolute. */
+  readonly path: string;
+  readonly struct: AnyStruct;
 }
 
 interface Resolved {
@@ -59,9 +76,23 @@ const FILE = 'file:';
 const HOST_VARIABLES = 'MODGATE_';
 const PLACEHOLDER = 'missing';
 
-/** The absolute paths of all files that a config refers to, readable or not. */
+/** The absolute paths of all files that a config refers to, documents included, readable or not. */
 export function listReferencedFiles(struct: AnyStruct, config: unknown, baseDir: string): string[] {
+  return listPaths(findReferences(config, struct), baseDir);
+}
+
+/** The absolute paths of the documents: their changes do not reload what uses the config. */
+export function listFollowedFiles(struct: AnyStruct, config: unknown, baseDir: string): string[] {
   const found = findReferences(config, struct);
+  const documents = found.filter(({ kind }) => kind === 'document');
+  const others = listPaths(
+    found.filter(({ kind }) => kind !== 'document'),
+    baseDir,
+  );
+  return listPaths(documents, baseDir).filter((path) => !others.includes(path));
+}
+
+function listPaths(found: readonly FoundReference[], baseDir: string): string[] {
   const named = found.filter(({ text }) => !text.startsWith(ENV));
   return [...new Set(named.map(({ text }) => resolve(baseDir, readPath(text))))].sort();
 }
@@ -72,9 +103,17 @@ export async function resolveReferences(input: ReferencesInput): Promise<Referen
   const violations: Violation[] = [];
   const secrets = new Map<string, Secret>();
   const files = new Map<string, Resolved>();
+  const documents = new Map<string, ReferencedDocument>();
+  const ofDocuments: Diagnostic[] = [];
   for (const reference of found) {
     try {
       const resolved = await readReference(reference, input);
+      const { struct } = reference;
+      if (struct !== null && resolved.path !== null) {
+        ofDocuments.push(...findMistakes(resolved.path, resolved.bytes, struct));
+        documents.set(reference.text, { path: resolved.path, struct });
+        continue;
+      }
       files.set(reference.text, resolved);
       if (reference.kind === 'secret') {
         secrets.set(reference.text, createSecret(reference.text, resolved.bytes));
@@ -94,7 +133,31 @@ export async function resolveReferences(input: ReferencesInput): Promise<Referen
     }
   }
   if (violations.length > 0) throw createInvalidFile(violations, input.source);
-  return createReferences(secrets, files, input.baseDir);
+  if (ofDocuments.length > 0) throw new InvalidFile(ofDocuments);
+  return createReferences(secrets, files, documents, input.baseDir);
+}
+
+function findMistakes(file: string, bytes: Buffer, struct: AnyStruct): readonly Diagnostic[] {
+  try {
+    readDocument(file, bytes, struct);
+    return [];
+  } catch (error) {
+    if (error instanceof InvalidFile) return error.diagnostics;
+    throw error;
+  }
+}
+
+/** The content of a document. @throws InvalidFile for one that the struct rejects. */
+export function readDocument(file: string, bytes: Buffer, struct: AnyStruct): unknown {
+  const text = decodeUtf8(bytes);
+  if (text === null) {
+    const { code, message } = new FileError('invalid-utf8');
+    throw new InvalidFile([createFileDiagnostic(file, code, message)]);
+  }
+  const { value, locate } = readStructuredText(file, text);
+  const checked = validateStruct(value, struct);
+  if (checked.violations.length > 0) throw createInvalidFile(checked.violations, { file, locate });
+  return checked.value;
 }
 
 /** Those of two configs of one descriptor. */
@@ -172,6 +235,7 @@ function createReferenceViolation(
 function createReferences(
   secrets: ReadonlyMap<string, Secret>,
   files: ReadonlyMap<string, Resolved>,
+  documents: ReadonlyMap<string, ReferencedDocument>,
   baseDir: string,
 ): References {
   const paths = [...files.values()].flatMap(({ path }) => path ?? []);
@@ -185,6 +249,7 @@ function createReferences(
       if (path === null) throw new Error('a reference to a variable has no path');
       return path;
     },
+    document: (reference) => take(documents, reference),
     secrets: [...secrets.values()],
     files: [...new Set(paths)].sort(),
     digestPart: digestFiles(files),
@@ -206,33 +271,37 @@ function digestFiles(files: ReadonlyMap<string, Resolved>): string {
   return hash.digest('hex');
 }
 
-type ReferenceKind = 'secret' | 'file';
+type ReferenceKind = 'secret' | 'file' | 'document';
 
 interface FoundReference {
   readonly kind: ReferenceKind;
   /** As written: `env:NAME`, `file:PATH`, or a path. */
   readonly text: string;
   readonly path: Path;
+  /** Of a document; otherwise `null`. */
+  readonly struct: AnyStruct | null;
 }
 
 const KINDS = new Map<string, ReferenceKind>([
   [SECRET_REFERENCE_TYPE, 'secret'],
   [FILE_REFERENCE_TYPE, 'file'],
+  [DOCUMENT_REFERENCE_TYPE, 'document'],
 ]);
 
 /** The structs of references call it with each text that they accept, in every copy of the contract. */
 const LISTENER = Symbol.for('modgate.reference-listener');
 const listeners = globalThis as {
-  [LISTENER]?: (type: string, text: string, path: Path) => void;
+  [LISTENER]?: (type: string, text: string, path: Path, struct?: AnyStruct) => void;
 };
 
 /** Every reference of a config; of an invalid one, those that the struct accepts. */
 function findReferences(config: unknown, struct: AnyStruct): FoundReference[] {
   const found = new Map<string, FoundReference>();
-  listeners[LISTENER] = (type, text, path) => {
+  listeners[LISTENER] = (type, text, path, struct) => {
     const kind = KINDS.get(type);
     // A union may try several branches at one place.
-    if (kind !== undefined) found.set(JSON.stringify(path), { kind, text, path: [...path] });
+    if (kind !== undefined)
+      found.set(JSON.stringify(path), { kind, text, path: [...path], struct: struct ?? null });
   };
   try {
     validateStruct(config, struct);

@@ -66,7 +66,7 @@ export class ModuleSlot {
   #firstAttempt: Promise<void> = Promise.resolve();
   #stopProbation: (() => void) | null = null;
   /** They survive a reload, as does the time since when the module is in its state. */
-  #totals = { module: '', calls: 0, failed: 0 };
+  #totals = { module: '', calls: 0, failed: 0, resolveFailures: 0 };
   #faults = 0;
   #lastFaultAt = Number.NEGATIVE_INFINITY;
 
@@ -240,7 +240,8 @@ export class ModuleSlot {
 
   #openVersion(prepared: PreparedDescriptor): Promise<ModuleVersion> {
     const { module } = prepared.descriptor;
-    if (this.#totals.module !== module) this.#totals = { module, calls: 0, failed: 0 };
+    if (this.#totals.module !== module)
+      this.#totals = { module, calls: 0, failed: 0, resolveFailures: 0 };
     return openVersion(prepared, this.#context, this.#totals);
   }
 

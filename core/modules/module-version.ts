@@ -20,6 +20,7 @@ import type { OpenStreams } from '../provider/open-streams.js';
 import { type CallTotals, ProviderClient } from '../provider/provider-client.js';
 import type { RateLimiters } from '../provider/rate-limiter.js';
 import type { Store } from '../store/store.js';
+import { createFollower } from './follow-document.js';
 import { type Leadership, SOLE_PROCESS } from './leadership.js';
 import { createLiveModule, type LiveModule } from './live-module.js';
 import { ModuleConfig } from './module-config.js';
@@ -110,6 +111,7 @@ export async function openVersion(
         file: references.file,
         path: references.path,
         ...(exchange !== null && { callerTokens: context.callerTokens.open(exchange.issuer) }),
+        follow: createFollower({ references, log, scope, owner }),
         ...(prepared.signer !== null && { openSigner: createSignerOpener(prepared.signer) }),
       }),
     );

@@ -21,6 +21,7 @@ import {
 import { readStructuredText } from '../document/parse-document.js';
 import {
   joinReferences,
+  listFollowedFiles,
   listReferencedFiles,
   type MissingSecret,
   type References,
@@ -70,7 +71,7 @@ export interface PreparedDescriptor {
   readonly warnings: readonly Diagnostic[];
   /** Only if the context allows them. */
   readonly missingSecrets: readonly MissingSecret[];
-  /** Every file that the descriptor names, absolute. */
+  /** Every file that the descriptor names and whose change reloads the module, absolute. */
   readonly files: readonly string[];
   /** Changes with the values of the descriptor and the files that it names, not with its layout. */
   readonly inputDigest: string;
@@ -240,7 +241,7 @@ async function completeDescriptor(
     manifest,
     warnings: [...warnings, ...ofBoth, ...(manifest?.warnings ?? [])],
     missingSecrets,
-    files,
+    files: listReloadingFiles(files, descriptor, adapter, baseDir),
     inputDigest: digestParts([descriptor, references.digestPart, manifest?.digest ?? null]),
   };
 }
@@ -306,6 +307,17 @@ function listNamedFiles(
   const own = readSigner(config, adapter)?.config;
   const ofSigner = signer === null ? [] : listReferencedFiles(signer.config, own, baseDir);
   return [...files, ...ofSigner, ...listManifestFiles(descriptor, baseDir)];
+}
+
+/** The provider itself follows its documents. */
+function listReloadingFiles(
+  files: readonly string[],
+  { provider }: Descriptor,
+  adapter: ProviderAdapter,
+  baseDir: string,
+): readonly string[] {
+  const followed = listFollowedFiles(adapter.config, provider.config, baseDir);
+  return followed.length === 0 ? files : files.filter((file) => !followed.includes(file));
 }
 
 function listManifestFiles({ manifest }: Pick<Descriptor, 'manifest'>, baseDir: string): string[] {

@@ -1,16 +1,18 @@
 import {
   array,
+  date,
   define,
   enums,
   nullable,
   number,
   optional,
   refine,
+  size,
   string,
   type,
 } from 'superstruct';
 import type { AnyStruct } from '../contract/described.js';
-import type { Balancing, Endpoint, Provider } from '../contract/index.js';
+import type { Balancing, Endpoint, FoundEndpoints, Provider } from '../contract/index.js';
 import { matching, wholeNumber } from '../document/structs.js';
 import { validateStruct } from '../document/validate.js';
 import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
@@ -18,7 +20,10 @@ import { MAX_TIMER_MS } from '../lib/promises.js';
 import { isBaseUrl } from './endpoint-base.js';
 
 const METHODS = ['manifest', 'check', 'invoke'] as const;
-const OPTIONAL_METHODS = ['endpoints', 'balancing'] as const;
+const OPTIONAL_METHODS = ['endpoints', 'balancing', 'followEndpoints'] as const;
+
+/** Of endpoints that are found while the provider is open. */
+const MAX_FOUND = 256;
 
 // `type`, not `object`: an endpoint may have further members.
 const ENDPOINTS = array(
@@ -26,8 +31,19 @@ const ENDPOINTS = array(
     id: matching('an id of 1 to 1024 printable characters', /^[^\p{Cc}]{1,1024}$/u),
     weight: refine(number(), 'a number, at least 1', (weight) => weight >= 1),
     url: optional(define<string>('an http or https URL that can be a base', isBaseUrl)),
+    priority: optional(wholeNumber(0)),
   }),
 );
+const FOUND = type({
+  endpoints: refine(
+    size(ENDPOINTS, 0, MAX_FOUND),
+    'a list of endpoints with different ids',
+    (endpoints) => new Set(endpoints.map(({ id }) => id)).size === endpoints.length,
+  ),
+  resolvedAt: nullable(date()),
+  resolveError: nullable(string()),
+  resolveFailures: wholeNumber(0),
+});
 const BALANCING = type({
   strategy: enums(['round_robin', 'least_in_flight', 'consistent_hash']),
   hashHeader: nullable(string()),
@@ -55,6 +71,27 @@ export function checkedProvider(opened: unknown, kind: string, owner: ErrorOwner
       runAs(owner, () => Promise.resolve(provider.check(signal, endpoint))),
     invoke: (invocation) => runAs(owner, () => Promise.resolve(provider.invoke(invocation))),
     ...runAs(owner, () => readConstants(provider, kind)),
+    ...checkFollowing(provider, kind, owner),
+  };
+}
+
+/** An invalid list is an error of the adapter, thrown to it, and the endpoints before it stay. */
+function checkFollowing(
+  provider: Provider,
+  kind: string,
+  owner: ErrorOwner | null,
+): Pick<Provider, 'followEndpoints'> {
+  if (provider.followEndpoints === undefined) return {};
+  const check = (found: FoundEndpoints): FoundEndpoints => {
+    validateConstant(found, FOUND, kind, 'followEndpoints');
+    return { ...found, endpoints: found.endpoints.map(copyEndpoint) };
+  };
+  return {
+    followEndpoints: (onChange) =>
+      runAs(owner, () => {
+        const first = provider.followEndpoints?.((found) => onChange(check(found)));
+        return check(first as FoundEndpoints);
+      }),
   };
 }
 
@@ -74,8 +111,13 @@ function readConstants(
   };
 }
 
-function copyEndpoint({ id, weight, url }: Endpoint): Endpoint {
-  return { id, weight, ...(url !== undefined && { url }) };
+function copyEndpoint({ id, weight, url, priority }: Endpoint): Endpoint {
+  return {
+    id,
+    weight,
+    ...(url !== undefined && { url }),
+    ...(priority !== undefined && { priority }),
+  };
 }
 
 function validateProvider(opened: unknown, kind: string): Provider {

@@ -1,14 +1,18 @@
-import type { Balancing } from '../contract/index.js';
+import { type Balancing, ProviderFailure } from '../contract/index.js';
 import { hashText, mixHashes } from '../lib/hash.js';
 import { type Endpoint, PREFERENCE, type Preference } from './endpoint.js';
-import { createOpenBreaker, type RejectedCall } from './rejected-call.js';
+import { createOpenBreaker } from './rejected-call.js';
 
 /** The endpoints of one module, and the choice among them. */
 export class EndpointPool {
-  readonly all: readonly Endpoint[];
   readonly #strategy: Strategy;
+  #all: readonly Endpoint[] = [];
   /** Most modules have one endpoint. */
-  readonly #only: Endpoint | null;
+  #only: Endpoint | null = null;
+  /** Most modules have no endpoint that waits for another one to fail. */
+  #hasPriorities = false;
+  /** Why there is no endpoint, for operators. */
+  #absence: string | null = null;
 
   /** @throws Error for an unknown strategy, which an adapter in JavaScript may return. */
   constructor(all: readonly Endpoint[], strategy: Balancing['strategy']) {
@@ -17,24 +21,36 @@ export class EndpointPool {
         `the adapter's strategy must be one of ${Object.keys(STRATEGIES).join(', ')}`,
       );
     }
-    this.all = all;
     this.#strategy = STRATEGIES[strategy];
+    this.replace(all);
+  }
+
+  get all(): readonly Endpoint[] {
+    return this.#all;
+  }
+
+  /** @param absence why the list is empty, for operators */
+  replace(all: readonly Endpoint[], absence: string | null = null): void {
+    this.#all = all;
     this.#only = all.length === 1 ? (all[0] ?? null) : null;
+    this.#hasPriorities = all.some(({ priority }) => priority > 0);
+    this.#absence = absence;
   }
 
   /** Whether any endpoint admits a call of the route. */
   isAdmitting(route: string | null): boolean {
-    return this.all.some((endpoint) => endpoint.isAdmitting(route));
+    return this.#all.some((endpoint) => endpoint.isAdmitting(route));
   }
 
   /** Milliseconds until an endpoint admits a probe. */
   waitMs(route: string | null): number {
-    return Math.min(...this.all.map((endpoint) => endpoint.waitMs(route)));
+    return Math.min(...this.#all.map((endpoint) => endpoint.waitMs(route)));
   }
 
-  /** The rejection of a call while every breaker is open. */
-  createRejection(route: string | null): RejectedCall {
-    const failures = this.all.map((endpoint) => endpoint.failure(route));
+  /** The failure of a call while every breaker is open, or while no endpoint is known. */
+  createRejection(route: string | null): ProviderFailure {
+    if (this.#all.length === 0) return createAbsence(this.#absence);
+    const failures = this.#all.map((endpoint) => endpoint.failure(route));
     return createOpenBreaker(this.waitMs(route), failures.find(Boolean) ?? null);
   }
 
@@ -45,18 +61,35 @@ export class EndpointPool {
   choose(route: string | null, key: string | null, tried: readonly Endpoint[]): Endpoint | null {
     if (this.#only !== null) return this.#only.isAdmitting(route) ? this.#only : null;
     const best = this.#rank(route, tried);
-    return best === PREFERENCE.out ? null : this.#strategy(this.all, best, key);
+    return best === PREFERENCE.out ? null : this.#strategy(this.#all, best, key);
   }
 
   /** Sets the preference of each endpoint. @returns the best. */
   #rank(route: string | null, tried: readonly Endpoint[]): Preference {
     let best: Preference = PREFERENCE.out;
-    for (const endpoint of this.all) {
-      endpoint.preference = preferenceOf(endpoint, route, tried);
+    const last = this.#hasPriorities ? this.#lastPriority(route) : Number.POSITIVE_INFINITY;
+    for (const endpoint of this.#all) {
+      endpoint.preference =
+        endpoint.priority > last ? PREFERENCE.out : preferenceOf(endpoint, route, tried);
       if (endpoint.preference > best) best = endpoint.preference;
     }
     return best;
   }
+
+  /** Endpoints up to this one may serve; among them are those whose breaker needs a probe. */
+  #lastPriority(route: string | null): number {
+    let last = Number.POSITIVE_INFINITY;
+    for (const endpoint of this.#all) {
+      if (endpoint.priority < last && endpoint.isServing(route)) last = endpoint.priority;
+    }
+    return last;
+  }
+}
+
+/** Nothing was sent, and no endpoint is to blame. */
+function createAbsence(reason: string | null): ProviderFailure {
+  const detail = reason ?? 'no endpoint is known';
+  return new ProviderFailure('unavailable', 'no endpoint is known', { phase: 'preparing', detail });
 }
 
 function preferenceOf(

@@ -31,6 +31,8 @@ interface EndpointOptions {
   /** Shown to operators. */
   readonly id: string;
   readonly weight: number;
+  /** Default 0, the first to be chosen. */
+  readonly priority?: number;
   /** `null` for a provider that names no endpoints. */
   readonly name: string | null;
   /** Default: none, as for a provider whose endpoints name no URL. */
@@ -62,7 +64,9 @@ interface Attempt {
 /** One replica of one module: its breakers, health and counts. Never shared between modules. */
 export class Endpoint {
   readonly id: string;
-  readonly weight: number;
+  /** Both may change while the endpoint stays. */
+  weight: number;
+  priority: number;
   readonly name: string | null;
   readonly base: EndpointBase | null;
   readonly idHash: number;
@@ -81,10 +85,11 @@ export class Endpoint {
   #calls = 0;
   #failures = 0;
 
-  constructor({ id, weight, name, base, breaker, log }: EndpointOptions) {
+  constructor({ id, weight, priority, name, base, breaker, log }: EndpointOptions) {
     this.id = id;
     this.idHash = hashText(id);
     this.weight = weight;
+    this.priority = priority ?? 0;
     this.name = name;
     this.base = base ?? null;
     this.#settings = breaker;
@@ -111,6 +116,13 @@ export class Endpoint {
     if (!this.#breaker.isAdmitting) return false;
     const breaker = route === null ? undefined : this.#routeBreakers.get(route);
     return breaker === undefined || breaker.isAdmitting;
+  }
+
+  /** Whether it is up, with its breaker and that of the route closed. */
+  isServing(route: string | null): boolean {
+    if (!this.isUp || this.#breaker.state !== 'closed') return false;
+    const breaker = route === null ? undefined : this.#routeBreakers.get(route);
+    return breaker === undefined || breaker.state === 'closed';
   }
 
   /** Milliseconds until the breakers admit a probe. */

@@ -21,16 +21,38 @@ interface HealthCheckOptions {
   readonly owner: ErrorOwner | null;
 }
 
-/** Checks each endpoint until the scope closes. */
-export function startHealthChecks(
-  endpoints: readonly Endpoint[],
-  options: HealthCheckOptions,
-  scope: Pick<ModuleScope, 'signal' | 'defer'>,
-): void {
-  for (const endpoint of endpoints) {
-    const check = new EndpointCheck(endpoint, options);
-    scope.defer(() => check.stop());
-    check.start();
+/** Checks each endpoint until the scope closes, or until the endpoint is gone. */
+export class EndpointChecks {
+  readonly #options: HealthCheckOptions;
+  readonly #running = new Map<Endpoint, EndpointCheck>();
+  #isClosed = false;
+
+  constructor(options: HealthCheckOptions, scope: Pick<ModuleScope, 'defer'>) {
+    this.#options = options;
+    scope.defer(() => {
+      this.#isClosed = true;
+      this.#stopExcept(new Set());
+    });
+  }
+
+  /** Starts the checks of new endpoints and ends those of the ones that are gone. */
+  follow(endpoints: readonly Endpoint[]): void {
+    if (this.#isClosed) return;
+    this.#stopExcept(new Set(endpoints));
+    for (const endpoint of endpoints) {
+      if (this.#running.has(endpoint)) continue;
+      const check = new EndpointCheck(endpoint, this.#options);
+      this.#running.set(endpoint, check);
+      check.start();
+    }
+  }
+
+  #stopExcept(kept: ReadonlySet<Endpoint>): void {
+    for (const [endpoint, check] of this.#running) {
+      if (kept.has(endpoint)) continue;
+      check.stop();
+      this.#running.delete(endpoint);
+    }
   }
 }
 

@@ -18,11 +18,11 @@ import { toError } from '../lib/to-error.js';
 import { Bulkhead } from './bulkhead.js';
 import { Deadline } from './deadline.js';
 import { Dispatcher } from './dispatcher.js';
-import { Endpoint, type EndpointStatus } from './endpoint.js';
-import { type EndpointBase, parseEndpointBase } from './endpoint-base.js';
-import { EndpointPool } from './endpoint-pool.js';
-import { startHealthChecks } from './health-checks.js';
+import type { EndpointStatus } from './endpoint.js';
+import type { EndpointBase } from './endpoint-base.js';
+import type { EndpointPool } from './endpoint-pool.js';
 import type { LoadShedder } from './load-shedding.js';
+import { ModuleEndpoints, type Resolution } from './module-endpoints.js';
 import { OpenDeadlines } from './open-deadlines.js';
 import { type HostEnd, type OpenStream, OpenStreams } from './open-streams.js';
 import { isPassedOn } from './outcome.js';
@@ -50,6 +50,8 @@ interface CallCounts {
 export interface CallTotals {
   calls: number;
   failed: number;
+  /** Look-ups of names of its endpoints that failed; absent without names. */
+  resolveFailures?: number;
 }
 
 interface ProviderClientOptions {
@@ -85,8 +87,6 @@ const DEFAULT_BALANCING: Balancing = { strategy: 'round_robin', hashHeader: null
 export class ProviderClient {
   /** The request header that is the key of `consistent_hash`, in lower case; `null` for other strategies. */
   readonly hashHeader: string | null;
-  /** The bases of the endpoints that name a URL. */
-  readonly bases: readonly EndpointBase[];
   /** Called after each call is counted. */
   onCallEnd: (() => void) | null = null;
   /** `null`: no limit. */
@@ -98,6 +98,7 @@ export class ProviderClient {
   readonly #descriptor: Descriptor;
   readonly #loadShedder: LoadShedder | null;
   readonly #owner: ErrorOwner | null;
+  readonly #found: ModuleEndpoints;
   readonly #endpoints: EndpointPool;
   /** Limits the concurrent calls, so that a hanging module cannot fill the host. */
   readonly #bulkhead: Bulkhead;
@@ -127,13 +128,23 @@ export class ProviderClient {
     this.totals = totals;
     this.streams = streams;
     this.#openStreams = openStreams;
-    const { strategy, hashHeader, health } = provider.balancing?.() ?? DEFAULT_BALANCING;
-    this.hashHeader = hashHeader;
+    const balancing = provider.balancing?.() ?? DEFAULT_BALANCING;
+    this.hashHeader = balancing.hashHeader;
     this.#descriptor = descriptor;
     this.#loadShedder = loadShedder;
     this.#owner = owner ?? null;
-    this.#endpoints = new EndpointPool(createEndpoints(provider, descriptor, log), strategy);
-    this.bases = this.#endpoints.all.flatMap(({ base }) => base ?? []);
+    this.#found = new ModuleEndpoints({
+      provider,
+      balancing,
+      descriptor,
+      log,
+      scope,
+      owner: this.#owner,
+      onResolveFailures: (count) => {
+        totals.resolveFailures = (totals.resolveFailures ?? 0) + count;
+      },
+    });
+    this.#endpoints = this.#found.pool;
     this.rates = RateLimits.create(descriptor.module, descriptor.rate, rates);
     const { concurrency, queue, queue_ms } = descriptor.limits;
     this.#bulkhead = new Bulkhead(concurrency, queue_ms === 0 ? 0 : queue);
@@ -145,13 +156,16 @@ export class ProviderClient {
       identity,
       secrets,
     });
-    if (health !== null) {
-      startHealthChecks(
-        this.#endpoints.all,
-        { provider, checks: health, log, owner: this.#owner },
-        scope,
-      );
-    }
+  }
+
+  /** The bases of the endpoints that name a URL, each once. */
+  get bases(): readonly EndpointBase[] {
+    return this.#found.bases;
+  }
+
+  /** How the endpoints were found; `null` for a provider that names them. */
+  get resolution(): Resolution | null {
+    return this.#found.resolution;
   }
 
   /**
@@ -366,17 +380,4 @@ function shareOf({ actor }: ProviderCall['context']): string {
 /** A disconnected client is not a failure of the module. */
 function isCancelled(error: unknown): boolean {
   return isProviderFailure(error) && error.failure === 'cancelled';
-}
-
-function createEndpoints(
-  provider: Provider,
-  { provider: { kind }, breaker }: Descriptor,
-  log: Log,
-): Endpoint[] {
-  const named = provider.endpoints?.() ?? [];
-  if (named.length === 0) return [new Endpoint({ id: kind, weight: 1, name: null, breaker, log })];
-  return named.map(({ id, weight, url }) => {
-    const base = url === undefined ? null : parseEndpointBase(url);
-    return new Endpoint({ id, weight, name: id, base, breaker, log });
-  });
 }

@@ -1,9 +1,17 @@
-import { array, define, enums, type Infer, object, refine, size } from 'superstruct';
+import { array, define, dynamic, enums, type Infer, object, refine, size } from 'superstruct';
 import { described, named, optionally, when } from '../../core/contract/described.js';
+import { documentReference } from '../../core/contract/index.js';
 import { health, requestPath } from '../shared/health-config.js';
 import { auth, tls } from './credentials-config.js';
-import { endpoint, endpointId, isHttps } from './endpoint-config.js';
+import {
+  type AnyStruct,
+  type EndpointEntry,
+  endpoint,
+  endpointId,
+  isHttps,
+} from './endpoint-config.js';
 import { headerName } from './header-name.js';
+import { resolver } from './names/resolver-config.js';
 
 /** The default of `manifest_path`. */
 export const DEFAULT_MANIFEST_PATH = '/.well-known/modgate/manifest.json';
@@ -24,13 +32,43 @@ const shared = {
   manifest_path: manifestPath,
 };
 
-const endpoints = described(
+const LIST = 'a list of endpoints that differ';
+
+const list = described(
   refine(
     size(array(named('endpoint', endpoint)), 1, MAX_ENDPOINTS),
-    'a list of endpoints that differ',
+    LIST,
     (values) => new Set(values.map(endpointId)).size === values.length,
   ),
   { minItems: 1, maxItems: MAX_ENDPOINTS, description: 'Replicas of the provider.' },
+);
+const httpsList = refine(list, 'a list of https endpoints, because of tls', (values) =>
+  values.every(isHttps),
+);
+
+const fileOf = (content: AnyStruct) =>
+  object({
+    file: described(documentReference(content), {
+      type: 'string',
+      minLength: 1,
+      description: 'A list of endpoints in JSON or YAML, followed while the host runs.',
+    }),
+  });
+const listFile = fileOf(list);
+const httpsListFile = fileOf(httpsList);
+
+/** A list, or the file of one, which has to suit the rest of the config. */
+const endpoints = described(
+  dynamic<EndpointEntry[] | { file: string }>((value, { branch }): AnyStruct => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return list;
+    const config: unknown = branch.at(-2);
+    const hasTls = typeof config === 'object' && config !== null && 'tls' in config;
+    return hasTls ? httpsListFile : listFile;
+  }),
+  {
+    ...when({ type: 'object' }, listFile, list),
+    description: 'Replicas of the provider, or the file that lists them.',
+  },
 );
 
 const HASH_HEADER = when(
@@ -38,8 +76,13 @@ const HASH_HEADER = when(
   { required: ['hash_header'] },
   { properties: { hash_header: false } },
 );
+const HTTPS_NAME = { required: ['scheme'], properties: { scheme: { const: 'https' } } };
 const HTTPS = { pattern: '^[hH][tT][tT][pP][sS]:' };
-const HTTPS_ENDPOINT = when({ type: 'string' }, HTTPS, { properties: { url: HTTPS } });
+const HTTPS_ENDPOINT = when(
+  { type: 'string' },
+  HTTPS,
+  when({ required: ['url'] }, { properties: { url: HTTPS } }, HTTPS_NAME),
+);
 const TLS_ENDPOINTS = when(
   { required: ['tls'] },
   { properties: { endpoints: { items: HTTPS_ENDPOINT } } },
@@ -51,6 +94,7 @@ export const httpConfig = described(
     refine(
       object({
         endpoints,
+        resolver: optionally(resolver, {}),
         strategy: optionally(enums(STRATEGIES), {
           default: STRATEGIES[0],
           description: 'How the host selects an endpoint.',
@@ -65,7 +109,8 @@ export const httpConfig = described(
       (value) => (value.strategy === 'consistent_hash') === (value.hash_header !== undefined),
     ),
     'a mapping with tls only if all endpoints are https',
-    (value) => value.tls === undefined || value.endpoints.every(isHttps),
+    (value) =>
+      value.tls === undefined || !Array.isArray(value.endpoints) || value.endpoints.every(isHttps),
   ),
   { allOf: [HASH_HEADER, TLS_ENDPOINTS] },
 );

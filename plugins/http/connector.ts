@@ -40,6 +40,8 @@ export interface Connector {
   open(opened: Opened): Socket;
   /** Connects (including the TLS handshake) and closes. @throws ProviderFailure */
   probe(signal: AbortSignal): Promise<void>;
+  /** Whether no connection is open or being opened. */
+  readonly isUnused: boolean;
   /** Closes every connection, including those that are still connecting. */
   close(): void;
 }
@@ -76,6 +78,9 @@ export function createConnector(address: Address): Connector {
   };
 
   return {
+    get isUnused() {
+      return sockets.size === 0;
+    },
     open,
     probe: (signal) =>
       new Promise((resolve, reject) => {

@@ -1,5 +1,11 @@
 import { define, dynamic, object, type Struct } from 'superstruct';
 import { described, named, when } from '../../core/contract/described.js';
+import {
+  calledName,
+  dnsEndpoint,
+  type NamedEndpoint,
+  srvEndpoint,
+} from './names/named-endpoint-config.js';
 
 // superstruct's own signature uses `any` for the schema of a struct.
 // biome-ignore lint/suspicious/noExplicitAny: the two structs differ in type and schema
@@ -52,24 +58,46 @@ const weighted = object({
   ),
 });
 
-/** A URL, or a URL with a weight. Dynamic, because a union cannot report which key is wrong. */
+/** An entry of `endpoints`. */
+export type EndpointEntry = string | WeightedEndpoint | NamedEndpoint;
+
+/**
+ * A URL, a URL with a weight, or a name of DNS. Dynamic, because a union cannot report which key is wrong.
+ */
 export const endpoint = described(
-  dynamic<string | WeightedEndpoint>(
-    (value): AnyStruct => (typeof value === 'object' && value !== null ? weighted : url),
+  dynamic<EndpointEntry>((value): AnyStruct => {
+    if (typeof value !== 'object' || value === null) return url;
+    if ('dns' in value) return dnsEndpoint;
+    return 'srv' in value ? srvEndpoint : weighted;
+  }),
+  when(
+    { type: 'object' },
+    when({ required: ['dns'] }, dnsEndpoint, when({ required: ['srv'] }, srvEndpoint, weighted)),
+    url,
   ),
-  when({ type: 'object' }, weighted, url),
 );
+
+/** Whether its addresses are found while the host runs. */
+export function isNamed(entry: EndpointEntry): entry is NamedEndpoint {
+  return typeof entry === 'object' && !('url' in entry);
+}
 
 export function endpointUrl(entry: string | WeightedEndpoint): string {
   return typeof entry === 'string' ? entry : entry.url;
 }
 
-export function isHttps(entry: string | WeightedEndpoint): boolean {
+export function isHttps(entry: EndpointEntry): boolean {
+  if (isNamed(entry)) return entry.scheme === 'https';
   return new URL(endpointUrl(entry)).protocol === 'https:';
 }
 
-/** Origin and path prefix without the trailing slash, as shown in status and metrics. */
-export function endpointId(entry: string | WeightedEndpoint): string {
+/** Different for entries that differ; for URLs as shown in status and metrics. */
+export function endpointId(entry: EndpointEntry): string {
+  if (isNamed(entry)) {
+    const { scheme = 'http', path = '' } = entry;
+    const port = 'dns' in entry ? entry.port : entry.srv.toLowerCase();
+    return `${scheme} ${calledName(entry)} ${port} ${path.replace(/\/$/, '')}`;
+  }
   const parsed = new URL(endpointUrl(entry));
   return `${parsed.origin}${pathPrefix(parsed)}`;
 }

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { defineAdapter, type OpenContext, type Provider } from '../../core/contract/index.js';
 import { DEFAULT_CHECK_TIMEOUT_MS, readBalancing } from '../shared/balancing.js';
@@ -5,8 +6,12 @@ import { DEFAULT_MANIFEST_PATH, type HttpConfig, httpConfig } from './config.js'
 import type { Address } from './connector.js';
 import { createSender } from './credentials.js';
 import { endpointId, endpointUrl, pathPrefix, type WeightedEndpoint } from './endpoint-config.js';
-import { createHttpProvider } from './provider.js';
-import { Replica, type ReplicaOptions } from './replica.js';
+import { listFixed, openMovingEndpoints } from './moving-endpoints.js';
+import type { NamedPlace } from './names/endpoint-watch.js';
+import { calledName } from './names/named-endpoint-config.js';
+import { createHttpProvider, type HttpProviderOptions } from './provider.js';
+import type { ReplicaOptions } from './replica.js';
+import { ReplicaSet } from './replica-set.js';
 import { createTlsOptions } from './tls-options.js';
 
 export const SUPPORTS = {
@@ -23,48 +28,94 @@ export const httpAdapter = defineAdapter({
   kind: 'http',
   config: httpConfig,
   supports: SUPPORTS,
-  open: (config: HttpConfig, context) => {
-    let tls: ConnectionOptions | undefined;
-    const toAddress = (url: URL): Address => {
-      const host = url.hostname.replace(/^\[|\]$/g, '');
-      if (url.protocol === 'http:') return { kind: 'tcp', host, port: Number(url.port || 80) };
-      // Created once: with the system's root certificates it takes milliseconds.
-      tls ??= createTlsOptions(config.tls ?? {}, context.file);
-      return { kind: 'tls', host, port: Number(url.port || 443), options: tls };
-    };
-    const toOptions = (entry: string | WeightedEndpoint): ReplicaOptions => {
-      const url = new URL(endpointUrl(entry));
-      const weight = typeof entry === 'string' ? 1 : entry.weight;
-      return {
-        id: endpointId(entry),
-        weight,
-        origin: url.origin,
-        prefix: pathPrefix(url),
-        address: toAddress(url),
-      };
-    };
-    return openProvider(config.endpoints.map(toOptions), config, context);
+  open: async (config: HttpConfig, context) => {
+    const toReplica = createToReplica(config, context);
+    const urls = listFixed(config);
+    if (urls !== null) return openProvider(urls.map(toReplica), config, context);
+    return createProvider(await openMovingEndpoints(config, toReplica, context), config, context);
   },
 });
 
 /** Opens the replicas of either kind. */
 export async function openProvider(
   replicaOptions: readonly ReplicaOptions[],
-  config: Omit<HttpConfig, 'endpoints' | 'tls'>,
+  config: CommonConfig,
+  context: OpenContext,
+): Promise<Provider> {
+  const replicas = new ReplicaSet(replicaOptions);
+  context.scope.defer(() => replicas.close());
+  return createProvider({ replicas }, config, context);
+}
+
+type CommonConfig = Omit<HttpConfig, 'endpoints' | 'tls'>;
+
+async function createProvider(
+  { replicas, follow }: Pick<HttpProviderOptions, 'replicas' | 'follow'>,
+  config: CommonConfig,
   context: OpenContext,
 ): Promise<Provider> {
   const send = await createSender(config.auth, context);
-  const [first, ...others] = replicaOptions.map((options) => new Replica(options));
-  if (first === undefined) throw new Error('endpoints must name at least one URL');
-  const replicas: readonly [Replica, ...Replica[]] = [first, ...others];
-  for (const replica of replicas) context.scope.defer(() => replica.close());
   const balancing = readBalancing(config);
   return createHttpProvider({
     replicas,
+    ...(follow && { follow }),
     balancing,
     send,
     manifestPath: config.manifest_path ?? DEFAULT_MANIFEST_PATH,
     healthPath: config.health?.path ?? null,
     checkTimeoutMs: balancing.health?.timeoutMs ?? DEFAULT_CHECK_TIMEOUT_MS,
   });
+}
+
+/** Certificates are read at once, so that a file that cannot be used is found at load. */
+function createToReplica(config: HttpConfig, context: OpenContext) {
+  let tls: ConnectionOptions | undefined;
+  // Created once: with the system's root certificates it takes milliseconds.
+  const readTls = () => {
+    tls ??= createTlsOptions(config.tls ?? {}, context.file);
+    return tls;
+  };
+  if (config.tls !== undefined) readTls();
+  return (entry: string | WeightedEndpoint | NamedPlace): ReplicaOptions => {
+    if (typeof entry === 'object' && 'entry' in entry) return toNamedReplica(entry, readTls);
+    const url = new URL(endpointUrl(entry));
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const address: Address =
+      url.protocol === 'http:'
+        ? { kind: 'tcp', host, port: Number(url.port || 80) }
+        : { kind: 'tls', host, port: Number(url.port || 443), options: readTls() };
+    return {
+      id: endpointId(entry),
+      weight: typeof entry === 'string' ? 1 : entry.weight,
+      origin: url.origin,
+      prefix: pathPrefix(url),
+      address,
+    };
+  };
+}
+
+/**
+ * Called at its address by the name of the descriptor: a certificate for the target of a record, which whoever
+ * answers chooses, proves nothing.
+ */
+function toNamedReplica(
+  { entry, address: host, port, weight, priority }: NamedPlace,
+  readTls: () => ConnectionOptions,
+): ReplicaOptions {
+  const { scheme = 'http', path = '' } = entry;
+  const name = calledName(entry);
+  const prefix = path.replace(/\/$/, '');
+  const place = isIPv6(host) ? `[${host}]` : host;
+  const address: Address =
+    scheme === 'http'
+      ? { kind: 'tcp', host, port }
+      : { kind: 'tls', host, port, options: { servername: name, ...readTls() } };
+  return {
+    id: `${scheme}://${place}:${port}${prefix} (${'dns' in entry ? entry.dns : entry.srv})`,
+    weight,
+    priority,
+    origin: new URL(`${scheme}://${name}:${port}`).origin,
+    prefix,
+    address,
+  };
 }

@@ -15,6 +15,7 @@ import {
   parseManifest,
 } from '../shared/own-requests.js';
 import type { Replica } from './replica.js';
+import type { ReplicaSet } from './replica-set.js';
 import type { SendRequest } from './send-request.js';
 import type { UpstreamLimits } from './upstream-request.js';
 
@@ -26,9 +27,10 @@ const OWN_HEADERS = { accept: 'application/json', 'accept-encoding': 'identity' 
 
 type Headers = Readonly<Record<string, string>>;
 
-interface HttpProviderOptions {
-  /** In the order of the config. */
-  readonly replicas: readonly [Replica, ...Replica[]];
+export interface HttpProviderOptions {
+  readonly replicas: ReplicaSet;
+  /** Only for endpoints that move. */
+  readonly follow?: NonNullable<Provider['followEndpoints']>;
   readonly balancing: Balancing;
   readonly send: SendRequest;
   readonly manifestPath: string;
@@ -38,9 +40,7 @@ interface HttpProviderOptions {
 }
 
 export function createHttpProvider(options: HttpProviderOptions): Provider {
-  const { replicas, send, manifestPath, healthPath } = options;
-  const byId = new Map(replicas.map((replica) => [replica.id, replica]));
-  const endpoints = replicas.map(({ id, weight, url }) => ({ id, weight, url }));
+  const { replicas, send, manifestPath, healthPath, follow } = options;
   const get = (replica: Replica, target: string, maxResponseBytes: number, signal: AbortSignal) =>
     send(
       replica,
@@ -66,7 +66,8 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
   };
 
   return {
-    endpoints: () => endpoints,
+    endpoints: () => replicas.endpoints,
+    ...(follow && { followEndpoints: follow }),
     balancing: () => options.balancing,
 
     manifest: (signal) =>
@@ -76,19 +77,20 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
             `GET ${withoutQuery(manifestPath)}`,
             await get(replica, manifestPath, MAX_MANIFEST_BYTES, deadline),
           );
-        return tryInOrder(replicas, deadline, read);
+        return tryInOrder(replicas.list(), deadline, read);
       }),
 
     check: (signal, endpoint) =>
       withDeadline(signal, options.checkTimeoutMs, async (deadline) => {
-        const checked = endpoint === undefined ? replicas : [findReplica(byId, endpoint)];
+        const checked =
+          endpoint === undefined ? replicas.list() : [findReplica(replicas, endpoint)];
         await tryInOrder(checked, deadline, (replica) => checkOne(replica, deadline));
       }),
 
     // Not `async`, which would only add a promise per call.
     invoke(invocation) {
       const { endpoint, headers, operation, context, maxResponseBytes, holdBytes } = invocation;
-      const replica = endpoint === undefined ? replicas[0] : byId.get(endpoint);
+      const replica = endpoint === undefined ? replicas.first : replicas.find(endpoint);
       if (replica === undefined) return Promise.reject(createUnknownEndpoint());
       const signal = invocation.cancellation ?? invocation.signal;
       const limits = { maxResponseBytes, holdBytes, signal, counter: invocation };
@@ -107,8 +109,8 @@ function withoutQuery(path: string): string {
   return path.split('?', 1)[0] ?? path;
 }
 
-function findReplica(byId: ReadonlyMap<string, Replica>, endpoint: string): Replica {
-  const replica = byId.get(endpoint);
+function findReplica(replicas: ReplicaSet, endpoint: string): Replica {
+  const replica = replicas.find(endpoint);
   if (replica !== undefined) return replica;
   throw createUnknownEndpoint();
 }

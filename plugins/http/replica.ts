@@ -27,6 +27,8 @@ export interface ReplicaOptions {
   /** Shown to operators; unique in its provider. */
   readonly id: string;
   readonly weight: number;
+  /** Default 0. */
+  readonly priority?: number;
   /** For the `host` header. */
   readonly origin: string;
   /** Prefix of every target: empty, or a path without a trailing slash. */
@@ -37,7 +39,6 @@ export interface ReplicaOptions {
 /** One endpoint with its own connections, which are never shared between modules. */
 export class Replica {
   readonly id: string;
-  readonly weight: number;
   readonly prefix: string;
   /** Where its targets begin. */
   readonly url: string;
@@ -47,12 +48,8 @@ export class Replica {
   /** Created for the first call: it takes 18 KiB, as much as the rest of a module. */
   #pool: Dispatcher | null = null;
 
-  constructor(
-    { id, weight, origin, prefix, address }: ReplicaOptions,
-    resolve: ResolveName = resolveName,
-  ) {
+  constructor({ id, origin, prefix, address }: ReplicaOptions, resolve: ResolveName = resolveName) {
     this.id = id;
-    this.weight = weight;
     this.prefix = prefix;
     this.url = origin + prefix;
     this.connector = createConnector(address);
@@ -70,6 +67,18 @@ export class Replica {
   async close(): Promise<void> {
     await this.#openPool().destroy();
     this.connector.close();
+  }
+
+  /**
+   * Calls in progress finish. One that waits for its credentials still gets a connection: retire it again then.
+   */
+  retire(): void {
+    this.#replacePool();
+  }
+
+  /** Whether it has no connection. */
+  get isUnused(): boolean {
+    return this.#pool === null && this.connector.isUnused;
   }
 
   #openPool(): Dispatcher {

@@ -32,6 +32,10 @@ describe(PAGE, () => {
         'modules.d/crm.yaml',
         'modules.d/billing.yaml',
         'modules.d/payroll.yaml',
+        'modules.d/orders.yaml',
+        'modules.d/stock.yaml',
+        'modules.d/mail.yaml',
+        'modules.d/mail/endpoints.yaml',
       ]);
       const args = ['check', '--allow-missing-secrets', '--json'];
       const { code, stdout } = await place.run(args);

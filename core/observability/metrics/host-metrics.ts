@@ -50,6 +50,15 @@ export function createHostMetrics(host: ObservedHost): CollectedMetric[] {
       ),
     },
     {
+      name: 'modgate_resolve_failures_total',
+      help: 'Look-ups of names of endpoints that failed; only modules whose endpoints move.',
+      type: 'counter',
+      labelNames: ['module'],
+      read: readClients((module, { resolution, totals }) =>
+        resolution === null ? [] : [[{ module }, totals.resolveFailures ?? 0]],
+      ),
+    },
+    {
       name: 'modgate_in_flight',
       help: 'Calls of a module in flight, until their response has left.',
       type: 'gauge',

@@ -229,13 +229,17 @@ function explainBody(
 function readBasePath(config: unknown): string {
   const endpoints: unknown = readMember(config, 'endpoints');
   const [first] = Array.isArray(endpoints) ? endpoints : [];
+  const path = readMember(first, 'path');
+  if (typeof path === 'string') return path.replace(/\/+$/, '');
   return basePathOf(readMember(first, 'url') ?? first);
 }
 
 /** Endpoints of kinds that call URLs are named by them; empty for any other. */
 function basePathOf(endpoint: unknown): string {
   if (typeof endpoint !== 'string' || !/^https?:/i.test(endpoint)) return '';
-  return URL.canParse(endpoint) ? parseEndpointBase(endpoint).path : '';
+  // The name that an address comes from follows it: `http://10.0.0.7/api (crm.internal)`.
+  const [url = ''] = endpoint.split(' ', 1);
+  return URL.canParse(url) ? parseEndpointBase(url).path : '';
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   type ModuleState,
 } from '../../modules/module-record.js';
 import type { EndpointStatus } from '../../provider/endpoint.js';
+import type { ProviderClient } from '../../provider/provider-client.js';
 
 export interface ModuleRecords {
   /** One for each descriptor, by name. */
@@ -80,8 +81,17 @@ export function toModuleEntry(record: ModuleRecord): ModuleEntry {
       ...(client !== undefined && client.openStreams > 0 && { streams: client.openStreams }),
     },
     endpoints: record.live?.client.endpoints().map(toEndpointEntry) ?? [],
+    ...toResolutionEntry(client),
     ...toResponsesEntry(record.live?.descriptor.responses),
   };
+}
+
+/** Absent where no endpoint moves. */
+function toResolutionEntry(client: ProviderClient | undefined) {
+  const resolution = client?.resolution ?? null;
+  if (resolution === null) return {};
+  const { resolvedAt, resolveError } = resolution;
+  return { resolved_at: resolvedAt?.toISOString() ?? null, resolve_error: resolveError };
 }
 
 type Shown = Partial<Pick<ModuleStatus, (typeof SHOWN_MEMBERS)[number]>>;

@@ -8,6 +8,8 @@ export interface FakeReferences {
   readonly secrets?: Readonly<Record<string, string>>;
   /** The contents of files, by reference. Default none. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
+  /** The contents of documents, by reference. Default none. */
+  readonly documents?: Readonly<Record<string, unknown>>;
   /** The results of `path`, by reference. Default: the reference itself. */
   readonly paths?: Readonly<Record<string, string>>;
 }
@@ -26,14 +28,17 @@ export interface FakeOpenContext extends OpenContext {
   readonly scope: FakeScope;
   /** Read by the test. */
   readonly log: FakeLog;
+  /** Gives a document a new content, as the host does when its file changes. */
+  change(reference: string, content: unknown): void;
 }
 
 /**
- * Creates the context that a host passes to `open`. `secret` and `file` throw an Error for a reference
+ * Creates the context that a host passes to `open`. `secret`, `file` and `follow` throw an Error for a reference
  * that is not in the options.
  */
 export function createFakeOpenContext(options: FakeOpenContextOptions = {}): FakeOpenContext {
-  const { module = 'reference', secrets, files, paths, stateDir } = options;
+  const { module = 'reference', secrets, files, documents, paths, stateDir } = options;
+  const followers = new Map<string, (content: unknown) => void>();
   return {
     module,
     scope: createFakeScope(),
@@ -41,6 +46,11 @@ export function createFakeOpenContext(options: FakeOpenContextOptions = {}): Fak
     secret: (reference) => new Secret(requireValue(secrets, reference, 'secret')),
     file: (reference) => Buffer.from(requireValue(files, reference, 'file')),
     path: (reference) => paths?.[reference] ?? reference,
+    follow: async <T>(reference: string, onChange: (content: T) => void) => {
+      followers.set(reference, onChange as (content: unknown) => void);
+      return requireValue(documents, reference, 'document') as T;
+    },
+    change: (reference, content) => followers.get(reference)?.(content),
     ...(stateDir !== undefined && { stateDir }),
   };
 }

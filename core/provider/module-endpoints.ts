@@ -1,0 +1,105 @@
+import type {
+  Balancing,
+  Endpoint as FoundEndpoint,
+  FoundEndpoints,
+  Log,
+  Provider,
+} from '../contract/index.js';
+import type { Descriptor } from '../descriptor/descriptor.js';
+import type { ErrorOwner } from '../isolation/error-owner.js';
+import type { ModuleScope } from '../isolation/scope.js';
+import { Endpoint } from './endpoint.js';
+import { type EndpointBase, parseEndpointBase } from './endpoint-base.js';
+import { EndpointPool } from './endpoint-pool.js';
+import { EndpointChecks } from './health-checks.js';
+
+interface ModuleEndpointsOptions {
+  readonly provider: Provider;
+  readonly balancing: Balancing;
+  readonly descriptor: Descriptor;
+  readonly log: Log;
+  /** Health checks end with it. */
+  readonly scope: Pick<ModuleScope, 'defer'>;
+  readonly owner: ErrorOwner | null;
+  /** Called with the number of look-ups that failed since the last change. */
+  readonly onResolveFailures: (count: number) => void;
+}
+
+/** How the endpoints of a provider were found; `null` for one that names them. */
+export type Resolution = Omit<FoundEndpoints, 'endpoints'>;
+
+/** The endpoints of one opened provider, which may change while it is open. */
+export class ModuleEndpoints {
+  readonly pool: EndpointPool;
+  readonly #options: ModuleEndpointsOptions;
+  readonly #checks: EndpointChecks | null;
+  #bases: readonly EndpointBase[] = [];
+  #resolution: Resolution | null = null;
+
+  constructor(options: ModuleEndpointsOptions) {
+    const { provider, balancing, log, scope, owner } = options;
+    const { strategy, health } = balancing;
+    this.#options = options;
+    this.pool = new EndpointPool([], strategy);
+    this.#checks =
+      health === null ? null : new EndpointChecks({ provider, checks: health, log, owner }, scope);
+    const found = provider.followEndpoints?.((next) => this.#follow(next)) ?? null;
+    if (found !== null) {
+      this.#follow(found);
+      return;
+    }
+    const named = provider.endpoints?.() ?? [];
+    this.#replace(named.length === 0 ? [createUnnamed(options)] : named.map(this.#keepOrCreate));
+  }
+
+  /** The bases of the endpoints that name a URL, each once. */
+  get bases(): readonly EndpointBase[] {
+    return this.#bases;
+  }
+
+  get resolution(): Resolution | null {
+    return this.#resolution;
+  }
+
+  #follow({ endpoints, ...resolution }: FoundEndpoints): void {
+    const { descriptor, log, onResolveFailures } = this.#options;
+    const before = this.#resolution;
+    this.#resolution = resolution;
+    onResolveFailures(resolution.resolveFailures - (before?.resolveFailures ?? 0));
+    const { resolveError } = resolution;
+    if (resolveError !== (before?.resolveError ?? null)) {
+      const fields = { module: descriptor.module, failure_detail: resolveError };
+      if (resolveError === null) log.info(fields, 'endpoints resolved again');
+      else log.warn(fields, 'endpoints not resolved');
+    }
+    this.#replace(endpoints.map(this.#keepOrCreate), resolveError);
+  }
+
+  #replace(endpoints: readonly Endpoint[], absence: string | null = null): void {
+    this.pool.replace(endpoints, absence);
+    const bases = endpoints.flatMap(({ base }) => base ?? []);
+    this.#bases = [...new Map(bases.map((base) => [base.origin + base.path, base])).values()];
+    this.#checks?.follow(endpoints);
+  }
+
+  /** An endpoint that stays keeps its breakers, its health and its counts. */
+  readonly #keepOrCreate = (found: FoundEndpoint): Endpoint => {
+    const { id, weight, url, priority = 0 } = found;
+    const known = this.pool.all.find((endpoint) => endpoint.id === id);
+    if (known === undefined) {
+      const { descriptor, log } = this.#options;
+      const base = url === undefined ? null : parseEndpointBase(url);
+      const { breaker } = descriptor;
+      return new Endpoint({ id, weight, priority, name: id, base, breaker, log });
+    }
+    known.weight = weight;
+    known.priority = priority;
+    return known;
+  };
+}
+
+/** The one of a provider that names none. */
+function createUnnamed({ descriptor, log }: ModuleEndpointsOptions): Endpoint {
+  const { provider, breaker } = descriptor;
+  return new Endpoint({ id: provider.kind, weight: 1, name: null, breaker, log });
+}

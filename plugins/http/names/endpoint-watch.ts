@@ -1,0 +1,163 @@
+import { Resolver } from 'node:dns/promises';
+import {
+  type EndpointEntry,
+  endpointId,
+  isNamed,
+  type WeightedEndpoint,
+} from '../endpoint-config.js';
+import type { ReplicaOptions } from '../replica.js';
+import { AddressLookup, MAX_ADDRESSES } from './address-lookup.js';
+import { calledName, type NamedEndpoint } from './named-endpoint-config.js';
+import type { ResolverSettings } from './resolver-config.js';
+import { ServiceLookup, type ServicePlace } from './service-lookup.js';
+
+/** A query fails after two tries, the second of which takes longer. */
+const QUERY_TIMEOUT_MS = 1_000;
+const QUERY_TRIES = 2;
+
+/** An address of a name. */
+export interface NamedPlace extends ServicePlace {
+  readonly entry: NamedEndpoint;
+}
+
+interface EndpointWatchOptions {
+  readonly settings: ResolverSettings;
+  readonly toReplica: (entry: string | WeightedEndpoint | NamedPlace) => ReplicaOptions;
+  /** Called after each look-up. */
+  readonly onLookup: () => void;
+}
+
+/** What a look-up has found so far. */
+type Lookup = Pick<AddressLookup, 'arrivedAt' | 'failure' | 'refresh'> & {
+  readonly places: readonly ServicePlace[];
+};
+
+/** The addresses of the names in a list of endpoints, looked up at intervals. */
+export class EndpointWatch {
+  readonly #options: EndpointWatchOptions;
+  readonly #resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
+  #entries: readonly EndpointEntry[];
+  /** By entry; those that stay in a changed list keep what they know. */
+  #lookups: ReadonlyMap<string, Lookup> = new Map();
+  #failures = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(entries: readonly EndpointEntry[], options: EndpointWatchOptions) {
+    this.#options = options;
+    this.#entries = entries;
+    const { servers } = options.settings;
+    if (servers !== null) this.#resolver.setServers(servers);
+    this.#createLookups();
+  }
+
+  /** In the order of the entries, at most 256, each address once. */
+  get replicas(): readonly ReplicaOptions[] {
+    const { toReplica } = this.#options;
+    const found = this.#entries.flatMap((entry) => {
+      if (!isNamed(entry)) return [toReplica(entry)];
+      const places = this.#lookups.get(endpointId(entry))?.places ?? [];
+      return places.map((place) => toReplica({ ...place, entry }));
+    });
+    const byId = new Map<string, ReplicaOptions>();
+    for (const replica of found) if (!byId.has(replica.id)) byId.set(replica.id, replica);
+    return [...byId.values()].slice(0, MAX_ADDRESSES);
+  }
+
+  /** `null` while a name has had no answer. */
+  get resolvedAt(): Date | null {
+    const times = [...this.#lookups.values()].map(({ arrivedAt }) => arrivedAt);
+    return times.reduce((oldest, time) => {
+      if (oldest === null || time === null) return null;
+      return time < oldest ? time : oldest;
+    }, times[0] ?? null);
+  }
+
+  get failure(): string | null {
+    for (const { failure } of this.#lookups.values()) if (failure !== null) return failure;
+    return null;
+  }
+
+  /** Look-ups that failed. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Looks up every name once, then at intervals. Never rejects. */
+  async start(): Promise<void> {
+    clearTimeout(this.#timer);
+    const startedAt = performance.now();
+    const lookups = this.#lookups;
+    await Promise.all([...lookups.values()].map((lookup) => this.#look(lookup)));
+    // A changed list has begun its own round.
+    if (this.#isClosed || lookups !== this.#lookups) return;
+    const { settings, onLookup } = this.#options;
+    onLookup();
+    const restMs = settings.refreshMs - (performance.now() - startedAt);
+    // Never rejects.
+    this.#timer = setTimeout(() => void this.start(), Math.max(0, restMs)).unref();
+  }
+
+  /** Resolves once the new names have been looked up. */
+  async replace(entries: readonly EndpointEntry[]): Promise<void> {
+    this.#entries = entries;
+    this.#createLookups();
+    await this.start();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#resolver.cancel();
+  }
+
+  async #look(lookup: Lookup): Promise<void> {
+    await lookup.refresh();
+    if (lookup.failure !== null && !this.#isClosed) this.#failures += 1;
+  }
+
+  #createLookups(): void {
+    const before = this.#lookups;
+    this.#lookups = new Map(
+      this.#entries.filter(isNamed).map((entry) => {
+        const id = endpointId(entry);
+        return [id, before.get(id) ?? this.#createLookup(entry)];
+      }),
+    );
+  }
+
+  #createLookup(entry: NamedEndpoint): Lookup {
+    const { settings } = this.#options;
+    if ('srv' in entry) return new ServiceLookup(entry.srv, this.#resolver, settings);
+    const lookup = new AddressLookup(calledName(entry), this.#resolver, settings);
+    return new FixedPort(lookup, entry.port);
+  }
+}
+
+/** The addresses of a name, all at one port. */
+class FixedPort implements Lookup {
+  readonly #lookup: AddressLookup;
+  readonly #port: number;
+
+  constructor(lookup: AddressLookup, port: number) {
+    this.#lookup = lookup;
+    this.#port = port;
+  }
+
+  get places(): readonly ServicePlace[] {
+    const port = this.#port;
+    return this.#lookup.addresses.map((address) => ({ address, port, weight: 1, priority: 0 }));
+  }
+
+  get arrivedAt(): Date | null {
+    return this.#lookup.arrivedAt;
+  }
+
+  get failure(): string | null {
+    return this.#lookup.failure;
+  }
+
+  refresh(): Promise<void> {
+    return this.#lookup.refresh();
+  }
+}

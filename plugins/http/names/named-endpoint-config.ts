@@ -1,0 +1,83 @@
+import { define, enums, type Infer, object } from 'superstruct';
+import { described, named, optionally } from '../../../core/contract/described.js';
+import { integerBetween } from '../../shared/health-config.js';
+
+/** The last label begins with a letter, so that no parser takes the name for an address. */
+const NAME = String.raw`(?:[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)*[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?`;
+const DNS_NAME = new RegExp(`^${NAME}$`);
+/** RFC 2782: `_service._proto.name`. */
+const SERVICE_LABELS = String.raw`_[A-Za-z0-9-]{1,62}\._[A-Za-z0-9-]{1,62}\.`;
+const SRV_NAME = new RegExp(`^${SERVICE_LABELS}${NAME}$`);
+/** RFC 1035, 2.3.4. */
+const MAX_NAME_LENGTH = 253;
+
+/** Like the path of an endpoint's URL; it is sent as the prefix of every target. */
+const PATH = /^(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@%]+)+\/?$/;
+const UNSAFE_PATH = /\/(?:\.|%2e){1,2}(?:\/|$)|%(?![0-9A-Fa-f]{2})/i;
+
+const common = {
+  scheme: optionally(enums(['http', 'https']), {
+    default: 'http',
+    description: 'How the addresses are called.',
+  }),
+  path: optionally(
+    named(
+      'endpointPath',
+      described(
+        define<string>(
+          'path that starts with a slash, without query, fragment or dot segment',
+          (value) => typeof value === 'string' && PATH.test(value) && !UNSAFE_PATH.test(value),
+        ),
+        { type: 'string', pattern: PATH.source },
+      ),
+    ),
+    { description: 'Prefix of every target.' },
+  ),
+};
+
+/** Each address of the name is an endpoint. */
+export const dnsEndpoint = named(
+  'dnsEndpoint',
+  object({
+    dns: nameMatching(
+      'dnsName',
+      DNS_NAME,
+      'DNS name, not an address',
+      'Name whose A and AAAA records are endpoints.',
+    ),
+    port: described(integerBetween(1, 65_535), { description: 'Port of every address.' }),
+    ...common,
+  }),
+);
+
+/** Each address of each target of the name is an endpoint. */
+export const srvEndpoint = named(
+  'srvEndpoint',
+  object({
+    srv: nameMatching(
+      'srvName',
+      SRV_NAME,
+      'name of SRV records, such as _http._tcp.crm.internal',
+      'Name whose SRV records name ports, targets, weights and priorities.',
+    ),
+    ...common,
+  }),
+);
+
+export type DnsEndpoint = Infer<typeof dnsEndpoint>;
+export type SrvEndpoint = Infer<typeof srvEndpoint>;
+export type NamedEndpoint = DnsEndpoint | SrvEndpoint;
+
+/** The name that endpoints are called by: in `host`, in references, and in certificates. */
+export function calledName(entry: NamedEndpoint): string {
+  return ('dns' in entry ? entry.dns : entry.srv.split('.').slice(2).join('.')).toLowerCase();
+}
+
+function nameMatching(name: string, pattern: RegExp, expected: string, description: string) {
+  const struct = define<string>(
+    expected,
+    (value) => typeof value === 'string' && value.length <= MAX_NAME_LENGTH && pattern.test(value),
+  );
+  const keywords = { type: 'string', maxLength: MAX_NAME_LENGTH, pattern: pattern.source };
+  return described(named(name, described(struct, keywords)), { description });
+}

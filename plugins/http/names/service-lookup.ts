@@ -1,0 +1,92 @@
+import type { SrvRecord } from 'node:dns';
+import type { Resolver } from 'node:dns/promises';
+import { AddressLookup, MAX_ADDRESSES } from './address-lookup.js';
+import { LastAnswer } from './last-answer.js';
+import type { ResolverSettings } from './resolver-config.js';
+
+/** The target is asked for and shown, so nothing but names gets that far. */
+const TARGET = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/;
+/** Queries for targets at one time. */
+const BATCH = 32;
+
+/** An address with what its SRV record says. */
+export interface ServicePlace {
+  readonly address: string;
+  readonly port: number;
+  readonly weight: number;
+  /** From 0: the place of its priority among those of the name. */
+  readonly priority: number;
+}
+
+/** The SRV records of one name, and the addresses of their targets. */
+export class ServiceLookup {
+  readonly #name: string;
+  readonly #resolver: Resolver;
+  readonly #settings: ResolverSettings;
+  readonly #services: LastAnswer<SrvRecord>;
+  /** By name; bounded by the records that are used. */
+  #targets: ReadonlyMap<string, AddressLookup> = new Map();
+
+  constructor(name: string, resolver: Resolver, settings: ResolverSettings) {
+    this.#name = name;
+    this.#resolver = resolver;
+    this.#settings = settings;
+    this.#services = new LastAnswer(settings.staleMs);
+  }
+
+  get places(): readonly ServicePlace[] {
+    const records = this.#services.records;
+    const priorities = [...new Set(records.map(({ priority }) => priority))].sort((a, b) => a - b);
+    return records.flatMap(({ name, port, weight, priority }) =>
+      (this.#targets.get(name)?.addresses ?? []).map((address) => ({
+        address,
+        port,
+        weight: Math.max(1, weight),
+        priority: priorities.indexOf(priority),
+      })),
+    );
+  }
+
+  get arrivedAt(): Date | null {
+    return this.#services.arrivedAt;
+  }
+
+  /** `DNS ESERVFAIL _http._tcp.crm.internal`, or that of a target. */
+  get failure(): string | null {
+    const { failure } = this.#services;
+    if (failure !== null) return `DNS ${failure} ${this.#name}`;
+    for (const target of this.#targets.values()) if (target.failure !== null) return target.failure;
+    return null;
+  }
+
+  /** Never rejects. */
+  async refresh(): Promise<void> {
+    await this.#services.refresh(async () =>
+      selectRecords(await this.#resolver.resolveSrv(this.#name)),
+    );
+    const names = new Set(this.#services.records.map(({ name }) => name));
+    const targets = new Map([...names].map((name) => [name, this.#keepOrCreate(name)]));
+    const lookups = [...targets.values()];
+    for (let from = 0; from < lookups.length; from += BATCH) {
+      await Promise.all(lookups.slice(from, from + BATCH).map((lookup) => lookup.refresh()));
+    }
+    this.#targets = targets;
+  }
+
+  #keepOrCreate(name: string): AddressLookup {
+    return this.#targets.get(name) ?? new AddressLookup(name, this.#resolver, this.#settings);
+  }
+}
+
+/** Without the target `.`, which says that there is no such service. */
+function selectRecords(records: readonly SrvRecord[]): readonly SrvRecord[] {
+  return records
+    .filter(({ name, port }) => TARGET.test(name) && port > 0)
+    .sort((a, b) => a.priority - b.priority || compareText(a.name, b.name) || a.port - b.port)
+    .slice(0, MAX_ADDRESSES);
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

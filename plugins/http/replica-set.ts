@@ -1,0 +1,59 @@
+import type { Endpoint } from '../../core/contract/index.js';
+import { Replica, type ReplicaOptions } from './replica.js';
+
+/** The replicas of one provider. */
+export class ReplicaSet {
+  #byId: ReadonlyMap<string, Replica> = new Map();
+  #endpoints: readonly Endpoint[] = [];
+  /** Those that are gone and still have calls. */
+  readonly #retired = new Set<Replica>();
+
+  constructor(options: readonly ReplicaOptions[]) {
+    this.replace(options);
+  }
+
+  /** In the order of the config. */
+  get endpoints(): readonly Endpoint[] {
+    return this.#endpoints;
+  }
+
+  get first(): Replica | undefined {
+    return this.list()[0];
+  }
+
+  list(): readonly Replica[] {
+    return [...this.#byId.values()];
+  }
+
+  find(id: string): Replica | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Those with the same id keep their connections; the others finish their calls. */
+  replace(options: readonly ReplicaOptions[]): void {
+    const before = this.#byId;
+    this.#byId = new Map(options.map((one) => [one.id, before.get(one.id) ?? new Replica(one)]));
+    this.#endpoints = options.map(({ id, weight, origin, prefix, priority = 0 }) => ({
+      id,
+      weight,
+      url: origin + prefix,
+      ...(priority > 0 && { priority }),
+    }));
+    for (const [id, replica] of before) if (!this.#byId.has(id)) this.#retired.add(replica);
+    this.closeRetired();
+  }
+
+  /** Closes the idle connections of those that are gone. */
+  closeRetired(): void {
+    for (const replica of this.#retired) {
+      replica.retire();
+      if (replica.isUnused) this.#retired.delete(replica);
+    }
+  }
+
+  /** Later calls fail. */
+  async close(): Promise<void> {
+    const all = [...this.#byId.values(), ...this.#retired];
+    await Promise.all(all.map((replica) => replica.close()));
+  }
+}
