@@ -13,6 +13,7 @@ import { GUARD_CASES } from './cases/guard.js';
 import { HEADER_CASES } from './cases/headers.js';
 import { JWT_CASES } from './cases/jwt.js';
 import { MOUNT_CASES } from './cases/mounts.js';
+import { NAME_CASES } from './cases/names.js';
 import { NEIGHBOR_CASES } from './cases/neighbors.js';
 import { ORDER_CASES } from './cases/order.js';
 import { PATH_CASES } from './cases/path.js';
@@ -41,6 +42,7 @@ const ATTACKS: readonly Attack[] = [
   ...HEADER_CASES,
   ...TRACE_CASES,
   ...PROVIDER_CASES,
+  ...NAME_CASES,
   ...STREAM_CASES,
   ...RAW_MODE_CASES,
   ...BODY_CASES,

@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { BOUNDED_ARGS } from './cases/bounds.js';
 import { PUBLIC_MODULE } from './cases/guard.js';
 import { MOUNTED_MODULE, SHADOWING_MODULE } from './cases/mounts.js';
+import { createNamedReply, NAMED_MODULES } from './cases/names.js';
 import { ECHOING_MODULE } from './cases/provider.js';
 import { elsewhere, expired, here } from './certificates.js';
+import { startDnsServer } from './dns-server.js';
 import {
   CREDENTIAL_VARIABLE,
   DESK_CONSOLE,
@@ -59,7 +61,7 @@ export async function startOwnHost(): Promise<OwnHost> {
   const tokens = createTokens();
   const issuer = createTokenIssuer();
   const directory = mkdtempSync(join(tmpdir(), 'modgate-selftest-'));
-  const providers: RecordingProvider[] = [];
+  const providers: Pick<RecordingProvider, 'close'>[] = [];
   const start = async (...options: Parameters<typeof startRecordingProvider>) => {
     const provider = await startRecordingProvider(...options);
     providers.push(provider);
@@ -83,7 +85,17 @@ export async function startOwnHost(): Promise<OwnHost> {
     const introspection = await start(
       new Map([['/introspect', (_, response) => void response.end('{"active":false}')]]),
     );
+    const otherName = await start(undefined, elsewhere);
+    const named = Object.fromEntries(
+      Object.entries(NAMED_MODULES).map(([module, { isTls = false }]) => [
+        module,
+        isTls ? otherName.url : provider.url,
+      ]),
+    );
+    const dns = await startDnsServer(createNamedReply(named));
+    providers.push(dns);
     const endpoints = {
+      ...named,
       shop: provider.url,
       desk: provider.url,
       fragile: provider.url,
@@ -101,7 +113,7 @@ export async function startOwnHost(): Promise<OwnHost> {
       'tls-good': good.url,
       'tls-unknown': good.url,
       'tls-pin': good.url,
-      'tls-elsewhere': (await start(undefined, elsewhere)).url,
+      'tls-elsewhere': otherName.url,
       'tls-expired': (await start(undefined, expired)).url,
       'tls-old': (
         await start(undefined, {
@@ -115,7 +127,7 @@ export async function startOwnHost(): Promise<OwnHost> {
     const signIn = await startSignInIssuer(issuer, start);
     const bounded = join(directory, 'bounded');
     mkdirSync(bounded);
-    writeModules(directory, endpoints, secret);
+    writeModules(directory, endpoints, secret, dns.address);
     writeModules(bounded, { shop: provider.url }, secret);
     writePlugins(directory, bystander.url);
     writeWebAccess(directory, describeManifest(USERS_MODULE), provider.url, signIn.settings);

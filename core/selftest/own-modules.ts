@@ -8,6 +8,7 @@ import {
   SHADOWED_PATH,
   SHADOWING_MODULE,
 } from './cases/mounts.js';
+import { describeNamed } from './cases/names.js';
 import { COSTLY_SCHEMA } from './cases/neighbors.js';
 import { ECHOING_MODULE, REFUSED_MODULE } from './cases/provider.js';
 import { authority } from './certificates.js';
@@ -94,8 +95,9 @@ export function writeModules(
   directory: string,
   endpoints: Readonly<Record<string, string>>,
   password: string,
+  dnsAddress = '',
 ): void {
-  writeDescriptors(directory, endpoints);
+  writeDescriptors(directory, endpoints, dnsAddress);
   const refused = {
     kind: 'http',
     config: { endpoints: [`http://selftest:${password}@127.0.0.1`] },
@@ -103,14 +105,22 @@ export function writeModules(
   writeDescriptor(directory, { module: REFUSED_MODULE, provider: refused });
 }
 
-function writeDescriptors(directory: string, endpoints: Readonly<Record<string, string>>): void {
+function writeDescriptors(
+  directory: string,
+  endpoints: Readonly<Record<string, string>>,
+  dnsAddress: string,
+): void {
   const folder = join(directory, 'modules.d');
   mkdirSync(folder);
   writeFileSync(join(folder, 'authority.pem'), authority);
   for (const [module, url] of Object.entries(endpoints)) {
+    const config = describeNamed(module, url, dnsAddress) ?? {
+      endpoints: [url],
+      ...CONFIGS[module],
+    };
     const descriptor = {
       module,
-      provider: { kind: 'http', config: { endpoints: [url], ...CONFIGS[module] } },
+      provider: { kind: 'http', config },
       manifest: { inline: describeManifest(module) },
       // The other modules keep serving whatever their provider sends.
       ...(module !== 'fragile' && { breaker: { failures: 1000 } }),

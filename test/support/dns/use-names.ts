@@ -107,6 +107,13 @@ export class Names {
     });
   }
 
+  /** @param expected places, sorted */
+  async waitFor(expected: readonly string[]): Promise<void> {
+    await waitUntil(`the endpoints are ${expected.join()}`, async () => {
+      return (await this.addresses()).sort().join() === expected.join();
+    });
+  }
+
   get(path = '/a') {
     return call(this.host, { target: `/modules/crm/http${path}` });
   }
