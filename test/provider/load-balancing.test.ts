@@ -51,6 +51,40 @@ const countOf = (chosen: readonly (string | null)[], id: string) =>
   chosen.filter((one) => one === id).length;
 
 describe('load balancing', () => {
+  describe('with priorities', () => {
+    const create = () => {
+      const set = createSet('round_robin', { a: 1, b: 1, c: 1 });
+      find(set, 'c').priority = 1;
+      set.replace(set.all);
+      return set;
+    };
+
+    it('calls the later ones while none before is up with a closed breaker', () => {
+      const set = create();
+      expect(chooseMany(set, 4).join('')).to.equal('abab');
+      open(find(set, 'a'));
+      expect(chooseMany(set, 2).join('')).to.equal('bb');
+      find(set, 'b').isUp = false;
+      expect(chooseMany(set, 2).join('')).to.equal('cc');
+      find(set, 'b').isUp = true;
+      expect(chooseMany(set, 2).join('')).to.equal('bb');
+    });
+
+    it('tries all while none is up', () => {
+      const set = create();
+      for (const endpoint of set.all) endpoint.isUp = false;
+      expect(chooseMany(set, 3).sort().join('')).to.equal('abc');
+    });
+
+    it('calls the later ones for a route whose breaker is open', () => {
+      const set = create();
+      openRoute(find(set, 'a'), ROUTE);
+      openRoute(find(set, 'b'), ROUTE);
+      expect(choose(set)).to.equal('c');
+      expect(set.choose('GET /b', null, [])?.id).to.be.oneOf(['a', 'b']);
+    });
+  });
+
   describe('by round robin', () => {
     it('takes turns', () => {
       const set = createSet('round_robin', { a: 1, b: 1, c: 1 });

@@ -43,6 +43,7 @@ const moduleEntry = type({
   allow: optional(type({ addresses: array(string()) })),
   mounts: optional(array(type({ host: optional(string()), path: string() }))),
   endpoints: optional(array(endpointEntry)),
+  resolve_error: optional(nullable(string())),
 });
 
 /** The fields of `GET /modules` that the commands use. */

@@ -80,7 +80,7 @@ function formatRow(module: ModuleEntry, hostNow: number): string[] {
 }
 
 function formatReason(
-  { file, reason, hint, endpoints, counts }: ModuleEntry,
+  { file, reason, hint, endpoints, counts, resolve_error = null }: ModuleEntry,
   modulesOnly: boolean,
 ) {
   const lines: string[] = [];
@@ -89,6 +89,7 @@ function formatReason(
   if (reason !== null) lines.push(`  ${toPrintable(file)}: ${toPrintable(reason)}`);
   if (hint !== null) lines.push(`  hint: ${toPrintable(hint)}`);
   if (modulesOnly) return lines;
+  if (resolve_error !== null) lines.push(`  endpoints: ${toPrintable(resolve_error)}`);
   return [...lines, ...(endpoints ?? []).flatMap(formatEndpoint)];
 }
 

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import type { AdapterClause } from '../clause.js';
 
+/** The host accepts no more. */
+const MAX_FOUND = 256;
+
 export const ENDPOINTS: readonly AdapterClause[] = [
   {
     id: 'endpoints.shape',
@@ -17,6 +20,23 @@ export const ENDPOINTS: readonly AdapterClause[] = [
       );
       for (const { weight } of endpoints) assert.ok(weight >= 1, 'a weight must be at least 1');
       assert.deepEqual(provider.endpoints?.(), endpoints);
+    },
+  },
+  {
+    id: 'endpoints.follow',
+    title: 'follows its endpoints from those that it returns, with distinct ids, at most 256',
+    run: async (harness) => {
+      const { provider } = await harness.open();
+      if (provider.followEndpoints === undefined) return;
+      const { endpoints, resolveFailures } = provider.followEndpoints(() => {});
+      assert.ok(endpoints.length <= MAX_FOUND, `there must be at most ${MAX_FOUND} endpoints`);
+      assert.equal(
+        new Set(endpoints.map(({ id }) => id)).size,
+        endpoints.length,
+        'ids must be distinct',
+      );
+      assert.deepEqual(provider.endpoints?.() ?? [], endpoints, 'endpoints must return the same');
+      assert.ok(resolveFailures >= 0, 'resolveFailures must be a count');
     },
   },
   {

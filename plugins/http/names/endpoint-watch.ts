@@ -39,6 +39,7 @@ export class EndpointWatch {
   #entries: readonly EndpointEntry[];
   /** By entry; those that stay in a changed list keep what they know. */
   #lookups: ReadonlyMap<string, Lookup> = new Map();
+  readonly #running = new Map<Lookup, Promise<void>>();
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -111,8 +112,16 @@ export class EndpointWatch {
     this.#resolver.cancel();
   }
 
-  async #look(lookup: Lookup): Promise<void> {
+  /** One at a time: a list that changes begins a round while another one may run. */
+  #look(lookup: Lookup): Promise<void> {
+    const running = this.#running.get(lookup) ?? this.#refresh(lookup);
+    this.#running.set(lookup, running);
+    return running;
+  }
+
+  async #refresh(lookup: Lookup): Promise<void> {
     await lookup.refresh();
+    this.#running.delete(lookup);
     if (lookup.failure !== null && !this.#isClosed) this.#failures += 1;
   }
 

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { headerValue } from '../../../../core/selftest/raw-http.js';
 import { a, srv, useNames } from '../../../support/dns/use-names.js';
 import { parseJson } from '../../../support/http/call.js';
 import { expectProblem } from '../../../support/http/expect-problem.js';
@@ -25,6 +26,15 @@ describe('endpoints by name', () => {
     expect(endpoints[0]?.endpoint).to.equal(`http://127.0.0.2:${port}/api (${NAME})`);
     expect(shown).to.include({ resolve_error: null });
     expect(Date.parse(shown.resolved_at ?? '')).to.be.closeTo(Date.now(), 60_000);
+  });
+
+  it('maps references to the name and port below the module', async () => {
+    const { names } = context;
+    names.serve({ [NAME]: a('127.0.0.2') });
+    const responses = { expose_headers: ['location'] };
+    await names.open(byDns({ path: '/api/' }), { more: { responses } });
+    const { headers } = await names.get();
+    expect(headerValue(headers, 'location')).to.equal('/modules/crm/http/things/1');
   });
 
   it('keeps the state of addresses that stay, and ends the series of those that are gone', async () => {

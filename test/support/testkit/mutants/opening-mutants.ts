@@ -154,6 +154,25 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    clause: 'endpoints.follow',
+    what: 'follows an endpoint twice',
+    reason: /ids must be distinct/,
+    adapter: changeProvider((good) => {
+      const endpoints = good.endpoints?.() ?? [];
+      const resolved = { resolvedAt: null, resolveError: null, resolveFailures: 0 };
+      return { followEndpoints: () => ({ endpoints: [...endpoints, ...endpoints], ...resolved }) };
+    }),
+  },
+  {
+    clause: 'endpoints.follow',
+    what: 'follows other endpoints than it returns',
+    reason: /endpoints must return the same/,
+    adapter: changeProvider(() => {
+      const resolved = { resolvedAt: null, resolveError: null, resolveFailures: 0 };
+      return { followEndpoints: () => ({ endpoints: [], ...resolved }) };
+    }),
+  },
+  {
     clause: 'endpoints.each',
     what: 'calls the first endpoint instead of an unknown one',
     reason: /must fail, but it succeeded/,
