@@ -11,6 +11,7 @@ import { RAW_MODE } from './clauses/raw-mode.js';
 import { READINESS } from './clauses/readiness.js';
 import { REQUEST } from './clauses/request.js';
 import { SIGNAL } from './clauses/signal.js';
+import { STREAMS } from './clauses/streams.js';
 
 /** Every clause about adapters, in the order of the scorecard. */
 export const ADAPTER_CLAUSES: readonly AdapterClause[] = [
@@ -20,6 +21,7 @@ export const ADAPTER_CLAUSES: readonly AdapterClause[] = [
   ...REQUEST,
   ...ANSWER,
   ...RAW_MODE,
+  ...STREAMS,
   ...FAILURES,
   ...SIGNAL,
   ...CALLS,

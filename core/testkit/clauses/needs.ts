@@ -9,6 +9,8 @@ const REASONS = {
     adapter.supports.admin === true ? null : 'the adapter does not support admin',
   configure: ({ adapter }: AdapterHarness) =>
     adapter.supports.configure === true ? null : 'the adapter does not support configure',
+  streams: ({ adapter }: AdapterHarness) =>
+    adapter.supports.streams === true ? null : 'the adapter does not support streams',
   down: ({ reference }: AdapterHarness) =>
     reference.down !== undefined && reference.up !== undefined
       ? null

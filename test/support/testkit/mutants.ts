@@ -5,12 +5,14 @@ import { changeProvider, type Mutant } from './mutants/mutant.js';
 import { OPENING_MUTANTS } from './mutants/opening-mutants.js';
 import { RAW_MODE_MUTANTS } from './mutants/raw-mode-mutants.js';
 import { REQUEST_MUTANTS } from './mutants/request-mutants.js';
+import { STREAM_MUTANTS } from './mutants/stream-mutants.js';
 
 export const MUTANTS: readonly Mutant[] = [
   ...OPENING_MUTANTS,
   ...REQUEST_MUTANTS,
   ...ANSWER_MUTANTS,
   ...RAW_MODE_MUTANTS,
+  ...STREAM_MUTANTS,
   ...FAILURE_MUTANTS,
 ];
 
