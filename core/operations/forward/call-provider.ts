@@ -27,7 +27,7 @@ import type { CallBodies, CallerRequest, ModuleTarget, RequestFacts } from '../r
 import { createClientHeaders } from './called-address.js';
 import { createProviderHeaders, type ProviderHeaderInput } from './headers-to-provider.js';
 import { identifyCaller } from './identify-caller.js';
-import { createFailureError, createStatusError } from './provider-error.js';
+import { type Carried, createFailureError, createStatusError } from './provider-error.js';
 
 const NO_HEADERS = {};
 const NONE_WITHHELD: readonly string[] = [];
@@ -55,6 +55,8 @@ export interface ProviderRequest<T> {
   readonly sendsBytes?: boolean;
   /** Which response the caller asks for; `null`, the default, for JSON. */
   readonly wanted?: ProviderHeaderInput['wanted'];
+  /** What the route carries; `null`, the default, for JSON alone. */
+  readonly carried?: Carried | null;
   /** How the response is streamed. Default: it is held. */
   readonly response?: StreamedResponse | null;
   /** For a call that others wait for as well, so that it outlives its request. Default: it ends with the request. */
@@ -84,7 +86,7 @@ export async function callProvider<T>(given: ProviderRequest<T>): Promise<T> {
       throw createStatusError(error, module, describeCall());
     }
     if (isProviderFailure(error)) {
-      throw createFailureError(error, describeCall(), module.descriptor.owner);
+      throw createFailureError(error, describeCall(), module.descriptor.owner, given.carried);
     }
     throw error;
   }

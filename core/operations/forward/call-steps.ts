@@ -254,6 +254,7 @@ export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedRe
     upload: call.upload,
     sendsBytes: bodyBytes !== null,
     wanted: wantedOf(match.value),
+    carried: match.value,
     response: streamedResponseOf(found, request),
     describeCall: () => describeRoute(found),
     parseResponse: createParser(call),

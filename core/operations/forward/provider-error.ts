@@ -3,7 +3,7 @@ import { describeOwner, type Owner } from '../../descriptor/owner.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
 import { describeFailure } from '../../lib/failure-detail.js';
 import { maskSecrets } from '../../lib/secrets/mask-secrets.js';
-import type { LiveModule } from '../../modules/live-module.js';
+import type { LiveModule, LiveRoute } from '../../modules/live-module.js';
 import { type CheckedOutcome, isPassedOn, type ProviderStatus } from '../../provider/outcome.js';
 import { RejectedCall } from '../../provider/rejected-call.js';
 import { ClientClosed } from '../request.js';
@@ -94,11 +94,15 @@ function createCredentialsError(
   );
 }
 
-/** The error for a call without a response: a 502, or ClientClosed; a 403 without credentials for the caller. */
+/**
+ * The error for a call without a response: a 502, or ClientClosed; a 403 without credentials for the caller.
+ * @param carried what the route carries; `null` for JSON alone
+ */
 export function createFailureError(
   error: ProviderFailure,
   call: readonly ErrorDetail[],
   owner?: Owner,
+  carried: Carried | null = null,
 ): HostError | ClientClosed {
   const { failure, status } = error;
   if (failure === 'cancelled') return new ClientClosed();
@@ -110,7 +114,7 @@ export function createFailureError(
   if (isRejected) errors.push(error.evidence);
   if (error instanceof SchemaMismatch) errors.push(...error.details);
   const reason = { failure, detail: describeFailure(error) };
-  const detail = [DETAILS[failure], ...describeType(reason.detail)].join(': ');
+  const detail = [DETAILS[failure], ...describeType(reason.detail, carried)].join(': ');
   return new ProviderError(reason, 'external_dependency_failure', detail, {
     errors,
     nextActions: adviseOn(failure, owner),
@@ -122,11 +126,21 @@ export function createFailureError(
 
 const FOREIGN_TYPE = /^content-type [\w.+-]{1,64}\/[\w.+-]{1,64}/;
 const CARRIES_JSON = 'this route carries JSON; see operation.response and operation.stream';
+const CARRIES_BYTES = 'this route carries the media types of operation.response_types';
+const CARRIES_EVENTS = 'this route carries the media types of operation.stream_types';
+
+/** What a route carries, in the words for callers. */
+export type Carried = Pick<LiveRoute, 'responseBytes' | 'stream'>;
 
 /** Callers learn it too where the type of the body is what the host cannot carry. */
-function describeType(detail: string): string[] {
+function describeType(detail: string, carried: Carried | null): string[] {
   const [type] = FOREIGN_TYPE.exec(detail) ?? [];
-  return type === undefined ? [] : [type, CARRIES_JSON];
+  return type === undefined ? [] : [type, describeCarried(carried)];
+}
+
+function describeCarried(carried: Carried | null): string {
+  if ((carried?.responseBytes ?? null) !== null) return CARRIES_BYTES;
+  return (carried?.stream ?? null) === null ? CARRIES_JSON : CARRIES_EVENTS;
 }
 
 /** The error for a status other than 2xx: a 502, or with `passthrough` the provider's own. */

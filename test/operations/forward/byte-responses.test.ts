@@ -147,6 +147,9 @@ describe('responses of bytes', () => {
     expect(await setup.lastCall()).to.include({
       failure: 'protocol',
       failure_detail: 'content-type text/html',
+      detail:
+        'the response of the provider of the module cannot be forwarded: content-type text/html: ' +
+        'this route carries the media types of operation.response_types',
     });
   });
 

@@ -109,6 +109,9 @@ describe('streams of events', () => {
     expect(await setup.lastCall()).to.include({
       failure: 'protocol',
       failure_detail: 'content-type application/json',
+      detail:
+        'the response of the provider of the module cannot be forwarded: content-type application/json: ' +
+        'this route carries the media types of operation.stream_types',
     });
   });
 
