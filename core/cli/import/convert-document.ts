@@ -1,4 +1,3 @@
-import { MAX_TEXT_LENGTH } from '../../document/parse-document.js';
 import { asList, asObject, asText, isObject } from '../json-value.js';
 import { CapabilityNames } from './capability-names.js';
 import { convertOperation, SECURITY_REASON } from './convert-operation.js';
@@ -7,14 +6,13 @@ import {
   type DraftManifest,
   type DraftRoute,
   type ImportedManifest,
-  SCHEMA_NAMES,
-  type SharedDraft,
+  listCapabilities,
 } from './draft-manifest.js';
 import { dropRejectedParts } from './drop-rejected-parts.js';
+import { fitManifest } from './fit-manifest.js';
 import { dropUnused } from './fit-schemas.js';
 import { follow, type OpenApiDocument } from './openapi-document.js';
 import { SharedDefinitions } from './shared-definitions.js';
-import { stripAnnotations } from './strip-annotations.js';
 import { type UnmappedPart, UnmappedParts } from './unmapped.js';
 
 interface ConvertedDocument {
@@ -127,10 +125,6 @@ function addCapability(route: DraftRoute, capabilities: CapabilityNames): DraftR
   };
 }
 
-function listCapabilities({ http_routes }: DraftManifest): string[] {
-  return [...new Set(http_routes.flatMap(({ capability }) => capability ?? []))].sort();
-}
-
 /** What a descriptor may need besides the endpoint: what the document says about servers and credentials. */
 export function listServerPaths({ root }: OpenApiDocument): string[] {
   const urls = asList(root['servers']).map((server) => asText(asObject(server)['url']));
@@ -139,61 +133,4 @@ export function listServerPaths({ root }: OpenApiDocument): string[] {
     const path = url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '').replace(/\/+$/, '');
     return path === '' ? [] : [path];
   });
-}
-
-/** Leaves room for the capabilities, which follow from the routes. */
-const MAX_LENGTH = MAX_TEXT_LENGTH - 256 * 1024;
-
-const REASON = 'the manifest would be longer than 4 MiB';
-
-/** What is left out of all routes, one after the other, until the manifest is short enough. */
-const LEFT_OUT: readonly (readonly [part: string, drop: (route: DraftRoute) => void])[] = [
-  ['texts and examples of schemas', stripSchemas],
-  ['descriptions of operations', (route) => delete route.description],
-  ['summaries of operations', (route) => delete route.summary],
-  ['tags of operations', (route) => delete route.tags],
-  ['query parameters', ({ operation }) => delete operation?.query_schema],
-];
-
-/** Makes the manifest of a large document short enough for a file. The longest schemas are left out last. */
-function fitManifest(manifest: DraftManifest, unmapped: UnmappedParts): void {
-  const { schemas, http_routes: routes } = manifest;
-  let length = lengthOf(manifest);
-  if (length <= MAX_LENGTH) return;
-  for (const [name, schema] of Object.entries(schemas)) {
-    if (isObject(schema)) schemas[name] = stripAnnotations(schema);
-  }
-  for (const [part, drop] of LEFT_OUT) {
-    for (const route of routes) drop(route);
-    unmapped.add('the document', part, REASON);
-    length = lengthOf(manifest);
-    if (length <= MAX_LENGTH) return;
-  }
-  for (const [name, saved] of listLongest(schemas)) {
-    if (length <= MAX_LENGTH) return;
-    schemas[name] = true;
-    unmapped.add(`the schema ${name}`, 'the schema', REASON);
-    length -= saved;
-  }
-  for (const { operation } of routes) delete operation?.operation_id;
-  unmapped.add('the document', 'names of operations', REASON);
-}
-
-function stripSchemas({ operation }: DraftRoute): void {
-  if (operation === undefined) return;
-  for (const name of SCHEMA_NAMES) {
-    const schema = operation[name];
-    if (schema !== undefined) operation[name] = stripAnnotations(schema);
-  }
-  delete operation.examples;
-}
-
-function listLongest(schemas: SharedDraft): (readonly [string, number])[] {
-  return Object.entries(schemas)
-    .map(([name, schema]) => [name, lengthOf(schema)] as const)
-    .sort((a, b) => b[1] - a[1]);
-}
-
-function lengthOf(value: unknown): number {
-  return JSON.stringify(value).length;
 }

@@ -57,3 +57,8 @@ export interface DraftExample {
 export function placeOf({ method, path }: DraftRoute): string {
   return `${method} ${path}`;
 }
+
+/** The capabilities of its routes, each once, in their order. */
+export function listCapabilities({ http_routes }: Pick<DraftManifest, 'http_routes'>): string[] {
+  return [...new Set(http_routes.flatMap(({ capability }) => capability ?? []))].sort();
+}

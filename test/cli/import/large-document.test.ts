@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { convertDocument } from '../../../core/cli/import/convert-document.js';
 import { parseOpenApi } from '../../../core/cli/import/openapi-document.js';
+import { isOperation } from '../../../core/cli/import/unmapped.js';
+import { parseText } from '../../../core/manifest/parse-text.js';
 
 describe('a large OpenAPI document', () => {
   it('shares its definitions, and opens those that exceed the bounds together', () => {
@@ -56,5 +58,47 @@ describe('a large OpenAPI document', () => {
     const input = manifest.http_routes[0]?.operation?.input_schema;
     expect(input).to.have.all.keys('anyOf');
     expect(manifest.schemas?.['A']).to.have.nested.property('properties.kind.const', 'A');
+  });
+
+  const SEGMENT = 'a'.repeat(930);
+  const describeLong = (count: number) => {
+    const refer = (index: number) => ({ $ref: `#/components/schemas/S${index % 100}` });
+    const schemas = Array.from({ length: 100 }, (_, index): [string, object] => [
+      `S${index}`,
+      { type: 'object', properties: { [`p${index}`]: { type: 'integer' } } },
+    ]);
+    const paths = Array.from({ length: count }, (_, index): [string, object] => {
+      const content = { 'application/json': { schema: refer(index) } };
+      return [`/things/${SEGMENT}/${index}`, { get: { responses: { 200: { content } } } }];
+    });
+    return parseOpenApi({
+      openapi: '3.1.0',
+      paths: Object.fromEntries(paths),
+      components: { schemas: Object.fromEntries(schemas) },
+    });
+  };
+  const check = (manifest: object) => {
+    const text = JSON.stringify(manifest);
+    const options = { format: 'json', hasPlaces: false, checksExamples: true } as const;
+    return () => parseText({ file: 'manifest.json', text, unstreamedKind: null, ...options });
+  };
+
+  it('loses the schemas of its operations before it loses an operation', () => {
+    const count = 4000;
+    const { manifest, unmapped } = convertDocument(describeLong(count), 'shop');
+    expect(manifest.http_routes).to.have.length(count);
+    expect(manifest).not.to.have.property('schemas');
+    expect(unmapped.map(({ part }) => part)).to.include('schemas of operations');
+    expect(check(manifest)).not.to.throw();
+  });
+
+  it('loses operations where their paths alone are too long, and names each', () => {
+    const count = 4500;
+    const { manifest, unmapped } = convertDocument(describeLong(count), 'shop');
+    const lost = unmapped.filter(isOperation);
+    expect(lost).not.to.have.length(0);
+    expect(lost[0]?.reason).to.equal('the manifest would be longer than 4 MiB');
+    expect(manifest.http_routes.length + lost.length).to.equal(count);
+    expect(check(manifest)).not.to.throw();
   });
 });

@@ -1,0 +1,99 @@
+import { MAX_TEXT_LENGTH } from '../../document/parse-document.js';
+import { isObject } from '../json-value.js';
+import {
+  type DraftManifest,
+  type DraftRoute,
+  listCapabilities,
+  placeOf,
+  SCHEMA_NAMES,
+  type SharedDraft,
+} from './draft-manifest.js';
+import { stripAnnotations } from './strip-annotations.js';
+import type { UnmappedParts } from './unmapped.js';
+
+/** Leaves room for the capabilities, which follow from the routes. */
+const MAX_LENGTH = MAX_TEXT_LENGTH - 256 * 1024;
+/** Once the capabilities are known. */
+const MAX_WHOLE_LENGTH = MAX_TEXT_LENGTH - 16 * 1024;
+
+const REASON = 'the manifest would be longer than 4 MiB';
+
+/** What is left out of all routes, one after the other, until the manifest is short enough. */
+const LEFT_OUT: readonly (readonly [part: string, drop: (route: DraftRoute) => void])[] = [
+  ['texts and examples of schemas', stripSchemas],
+  ['descriptions of operations', (route) => delete route.description],
+  ['summaries of operations', (route) => delete route.summary],
+  ['tags of operations', (route) => delete route.tags],
+  ['query parameters', ({ operation }) => delete operation?.query_schema],
+];
+
+/**
+ * Makes the manifest of a large document short enough for a file: without texts, then without schemas, the longest
+ * first, and without operations where their paths alone are too long.
+ */
+export function fitManifest(manifest: DraftManifest, unmapped: UnmappedParts): void {
+  const { schemas, http_routes: routes } = manifest;
+  let length = lengthOf(manifest);
+  if (length <= MAX_LENGTH) return;
+  for (const [name, schema] of Object.entries(schemas)) {
+    if (isObject(schema)) schemas[name] = stripAnnotations(schema);
+  }
+  for (const [part, drop] of LEFT_OUT) {
+    for (const route of routes) drop(route);
+    unmapped.add('the document', part, REASON);
+    length = lengthOf(manifest);
+    if (length <= MAX_LENGTH) return;
+  }
+  for (const [name, saved] of listLongest(schemas)) {
+    if (length <= MAX_LENGTH) return;
+    schemas[name] = true;
+    unmapped.add(`the schema ${name}`, 'the schema', REASON);
+    length -= saved;
+  }
+  for (const { operation } of routes) delete operation?.operation_id;
+  unmapped.add('the document', 'names of operations', REASON);
+  fitRoutes(manifest, unmapped);
+}
+
+/** Thousands of routes are too long even where no schema says anything any more. */
+function fitRoutes(manifest: DraftManifest, unmapped: UnmappedParts): void {
+  const measure = () => lengthOf({ ...manifest, capabilities: listCapabilities(manifest) });
+  let length = measure();
+  if (length <= MAX_WHOLE_LENGTH) return;
+  for (const route of manifest.http_routes) dropSchemas(route);
+  manifest.schemas = {};
+  unmapped.add('the document', 'schemas of operations', REASON);
+  length = measure();
+  while (length > MAX_WHOLE_LENGTH) {
+    const route = manifest.http_routes.pop();
+    if (route === undefined) return;
+    unmapped.addOperation(placeOf(route), REASON);
+    length -= lengthOf(route);
+  }
+}
+
+function dropSchemas(route: DraftRoute): void {
+  const { operation } = route;
+  if (operation === undefined) return;
+  for (const name of SCHEMA_NAMES) delete operation[name];
+  if (Object.keys(operation).length === 0) delete route.operation;
+}
+
+function stripSchemas({ operation }: DraftRoute): void {
+  if (operation === undefined) return;
+  for (const name of SCHEMA_NAMES) {
+    const schema = operation[name];
+    if (schema !== undefined) operation[name] = stripAnnotations(schema);
+  }
+  delete operation.examples;
+}
+
+function listLongest(schemas: SharedDraft): (readonly [string, number])[] {
+  return Object.entries(schemas)
+    .map(([name, schema]) => [name, lengthOf(schema)] as const)
+    .sort((a, b) => b[1] - a[1]);
+}
+
+function lengthOf(value: unknown): number {
+  return JSON.stringify(value).length;
+}
