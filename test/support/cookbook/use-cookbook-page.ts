@@ -10,12 +10,13 @@ import {
   readDocumentedCommands,
   runDocumented,
 } from '../docs/documented-commands.js';
+import { installModgate } from '../docs/install-modgate.js';
 import { findFreePort } from '../free-port.js';
 import { waitUntil } from '../http/wait-until.js';
 import { type Environment, openHost, type RunningModgate } from '../open-host.js';
 
 interface PageOptions {
-  /** Ports of the servers of the page, which are replaced by free ones. */
+  /** Ports of the servers of the page, which are replaced by free ones; also an origin, by one on such a port. */
   readonly ports: readonly string[];
   /** Programs of the machine that the page needs. Without one, the page is skipped by its name. */
   readonly programs?: readonly string[];
@@ -43,13 +44,19 @@ export function useCookbookPage(page: string, options: PageOptions): void {
   let folder: string | undefined;
   let host: RunningModgate | undefined;
   const replacePorts = (text: string) =>
-    [...ports].reduce((replaced, [from, to]) => replaced.replaceAll(from, String(to)), text);
+    [...ports].reduce((replaced, [from, to]) => {
+      const other = from.startsWith('https:') ? `http://127.0.0.1:${to}` : String(to);
+      return replaced.replaceAll(from, other);
+    }, text);
+  let restorePath = () => {};
 
   before(async function () {
     const missing = programs.filter((name) => !isInstalled(name));
     if (missing.length > 0) return skip(this, page, missing);
     folder = mkdtempSync(join(tmpdir(), 'modgate-cookbook-'));
     for (const port of documented) ports.set(port, await findFreePort());
+    restorePath = installModgate(join(folder, 'bin'));
+    mkdirSync(join(folder, 'modules.d'));
     writeFiles(page, folder, replacePorts);
     options.prepare?.(folder);
     if (options.startServer !== undefined) {
@@ -70,6 +77,7 @@ export function useCookbookPage(page: string, options: PageOptions): void {
   });
 
   after(async () => {
+    restorePath();
     await host?.stop();
     for (const server of servers) await end(server);
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
@@ -115,13 +123,13 @@ function writeFiles(page: string, folder: string, replacePorts: (text: string) =
   symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));
 }
 
-/** The commands without an output, except the host itself. */
+/** The commands without an output, except the host itself and downloads. */
 function listServers(page: string, commands: readonly { readonly command: string }[]): string[] {
   const withOutput = new Set(commands.map(({ command }) => command));
   return readDocumentedBlocks(page)
     .filter(({ kind }) => kind === 'sh')
     .map(({ body }) => body.trim())
-    .filter((command) => !withOutput.has(command) && !command.startsWith('npx modgate '));
+    .filter((command) => !withOutput.has(command) && !/^(?:npx modgate|npm) /.test(command));
 }
 
 function startServer(command: string, cwd: string): ChildProcess {
