@@ -89,6 +89,12 @@ export interface OpenContext {
   readonly callerTokens?: CallerTokens;
 }
 
+/** The second argument of `tryCredentials`: that of `open`, without what belongs to an opened provider. */
+export type CredentialContext = Pick<
+  OpenContext,
+  'module' | 'log' | 'secret' | 'file' | 'path' | 'callerTokens'
+>;
+
 /**
  * Code that reaches providers of one `kind`. It is only a transport: routing, actors, limits, deadlines,
  * retries and problems belong to the host.
@@ -121,6 +127,12 @@ export interface ProviderAdapter<Config = unknown> {
    * must not contain a secret.
    */
   open(config: Config, context: OpenContext): Provider | Promise<Provider>;
+  /**
+   * Requests the credentials that the first call would need, for `modgate serve --check --connect`; opens nothing and
+   * calls no provider. Absent: there is nothing to request.
+   * @returns why there are none, without a secret; `null` if there are, and for a config that needs none
+   */
+  tryCredentials?(config: Config, context: CredentialContext): Promise<string | null>;
 }
 
 /** Marks an object as an adapter and freezes it. Validates nothing. */

@@ -105,4 +105,9 @@ export interface Provider {
   followEndpoints?(onChange: (found: FoundEndpoints) => void): FoundEndpoints;
   /** Called once, after the provider was opened. Default: `round_robin` without checks. */
   balancing?(): Balancing;
+  /**
+   * Why the last request for credentials failed, for operators and without a secret; `null` since one succeeded.
+   * Default: `null`.
+   */
+  credentialProblem?(): string | null;
 }

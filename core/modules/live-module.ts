@@ -67,6 +67,8 @@ interface OpenedParts {
   readonly config: ModuleConfig;
   /** The credentials of the provider's config. */
   readonly secrets: readonly Secret[];
+  /** Whether each caller has its own credentials, so that no response may be given to another caller. */
+  readonly hasExchange: boolean;
 }
 
 /** One serving version of one module. Immutable, except for the counters of its client. */

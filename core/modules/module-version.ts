@@ -213,6 +213,7 @@ function createVersion(
         client,
         config,
         secrets: prepared.references.secrets,
+        hasExchange: readExchange(descriptor.provider.config, prepared.adapter) !== null,
       });
     },
   };

@@ -19,8 +19,15 @@ import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
 import { MAX_TIMER_MS } from '../lib/promises.js';
 import { isBaseUrl } from './endpoint-base.js';
 
+const MAX_PROBLEM_LENGTH = 200;
+
 const METHODS = ['manifest', 'check', 'invoke'] as const;
-const OPTIONAL_METHODS = ['endpoints', 'balancing', 'followEndpoints'] as const;
+const OPTIONAL_METHODS = [
+  'endpoints',
+  'balancing',
+  'followEndpoints',
+  'credentialProblem',
+] as const;
 
 /** Of endpoints that are found while the provider is open. */
 const MAX_FOUND = 256;
@@ -71,6 +78,7 @@ export function checkedProvider(opened: unknown, kind: string, owner: ErrorOwner
       runAs(owner, () => Promise.resolve(provider.check(signal, endpoint))),
     invoke: (invocation) => runAs(owner, () => Promise.resolve(provider.invoke(invocation))),
     ...runAs(owner, () => readConstants(provider, kind)),
+    credentialProblem: () => readProblem(runAs(owner, () => provider.credentialProblem?.())),
     ...checkFollowing(provider, kind, owner),
   };
 }
@@ -93,6 +101,11 @@ function checkFollowing(
         return check(first as FoundEndpoints);
       }),
   };
+}
+
+/** An adapter may return anything. */
+function readProblem(problem: unknown): string | null {
+  return typeof problem === 'string' ? problem.slice(0, MAX_PROBLEM_LENGTH) : null;
 }
 
 /** Read once: breakers identify endpoints by these names. */

@@ -14,6 +14,7 @@ import type { IdentitySigner } from '../identity/identity-keys.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
 import type { ModuleScope } from '../isolation/scope.js';
 import { nameShare } from '../lib/actor-name.js';
+import { maskSecrets } from '../lib/secrets/mask-secrets.js';
 import { toError } from '../lib/to-error.js';
 import { Bulkhead } from './bulkhead.js';
 import { Deadline } from './deadline.js';
@@ -94,6 +95,8 @@ export class ProviderClient {
   readonly totals: CallTotals;
   /** Whether the provider gets HEAD, and bodies as streams. */
   readonly streams: boolean;
+  readonly #provider: Provider;
+  readonly #secrets: readonly Secret[];
   readonly #openStreams: OpenStreams;
   readonly #descriptor: Descriptor;
   readonly #loadShedder: LoadShedder | null;
@@ -127,6 +130,8 @@ export class ProviderClient {
   }: ProviderClientOptions) {
     this.totals = totals;
     this.streams = streams;
+    this.#provider = provider;
+    this.#secrets = secrets;
     this.#openStreams = openStreams;
     const balancing = provider.balancing?.() ?? DEFAULT_BALANCING;
     this.hashHeader = balancing.hashHeader;
@@ -187,6 +192,16 @@ export class ProviderClient {
   /** Ends the streams of this version. */
   endStreams(reason: HostEnd): void {
     this.#openStreams.end(reason, this);
+  }
+
+  /** Why the last request for credentials failed; `null` where it did not. */
+  credentialProblem(): string | null {
+    const problem = this.#provider.credentialProblem?.() ?? null;
+    if (problem === null) return null;
+    return maskSecrets(
+      problem,
+      this.#secrets.map((secret) => secret.reveal()),
+    );
   }
 
   /** The counts of this version. */

@@ -1,7 +1,7 @@
-import { type OpenContext, Secret } from '../../core/contract/index.js';
+import { isProviderFailure, type OpenContext, Secret } from '../../core/contract/index.js';
 import type { AuthConfig } from './config.js';
-import { createExchangeSender } from './send-exchanged.js';
-import { type SendRequest, sendPlain, sendWithHeader } from './send-request.js';
+import { createExchangeSender, tryExchange } from './send-exchanged.js';
+import { type Sender, type SendRequest, sendPlain, sendWithHeader } from './send-request.js';
 import { sendSigned } from './send-signed.js';
 import { sendWithToken } from './send-with-token.js';
 import { TokenEndpoint } from './token-endpoint.js';
@@ -17,12 +17,12 @@ const HEADER_VALUE = /^[\x20-\x7e]+$/;
 export async function createSender(
   config: AuthConfig | undefined,
   context: Pick<OpenContext, 'secret' | 'log' | 'openSigner' | 'callerTokens'>,
-): Promise<SendRequest> {
-  if (config === undefined) return sendPlain;
+): Promise<Sender> {
+  if (config === undefined) return withoutProblem(sendPlain);
   const { secret, log, openSigner } = context;
   if (config.signer !== undefined) {
     if (openSigner === undefined) throw new Error('auth.signer requires a host with signers');
-    return sendSigned(await openSigner(), sendPlain);
+    return withoutProblem(sendSigned(await openSigner(), sendPlain));
   }
   const { bearer, basic, header, oauth2, exchange } = config;
   if (exchange !== undefined) return createExchangeSender(exchange, context);
@@ -40,17 +40,42 @@ export async function createSender(
       secret(header.value).reveal(),
     );
   }
-  if (oauth2 === undefined) return sendPlain;
+  if (oauth2 === undefined) return withoutProblem(sendPlain);
   const endpoint = new TokenEndpoint(oauth2, secret);
   const tokens = new TokenSource({ request: () => endpoint.request(oauth2), log });
-  return sendWithToken(tokens);
+  return { send: sendWithToken(tokens), problem: () => tokens.problem };
 }
 
-function createHeaderSender(key: string, name: string, text: string): SendRequest {
+/**
+ * Requests a token as the first call would.
+ * @returns why there is none; `null` for credentials that need no request
+ * @throws Error when a secret cannot be used.
+ */
+export async function tryCredentials(
+  config: AuthConfig | undefined,
+  context: Pick<OpenContext, 'secret' | 'callerTokens'>,
+): Promise<string | null> {
+  const { oauth2, exchange } = config ?? {};
+  try {
+    if (oauth2 !== undefined) await new TokenEndpoint(oauth2, context.secret).request(oauth2);
+    if (exchange !== undefined) await tryExchange(exchange, context);
+    return null;
+  } catch (error) {
+    if (isProviderFailure(error)) return error.detail;
+    throw error;
+  }
+}
+
+function withoutProblem(send: SendRequest): Sender {
+  return { send, problem: () => null };
+}
+
+function createHeaderSender(key: string, name: string, text: string): Sender {
   if (!HEADER_VALUE.test(text)) {
     throw new Error(`${key} must resolve to one line of printable ASCII`);
   }
   const value = new Secret(text);
-  return (replica, request, limits) =>
-    sendWithHeader(replica, request, limits, name, value.reveal());
+  return withoutProblem((replica, request, limits) =>
+    sendWithHeader(replica, request, limits, name, value.reveal()),
+  );
 }

@@ -77,6 +77,11 @@ export class ExchangedTokens {
     this.#now = now;
   }
 
+  /** Why the endpoint failed; `null` since it issued a token. */
+  get problem(): string | null {
+    return this.#pause?.error.detail ?? null;
+  }
+
   /** The tokens on behalf of one caller. */
   of(token: CallerToken, actor: Actor): Tokens {
     const known = this.#byCaller.get(token);
@@ -204,7 +209,8 @@ function waitFor(pending: Pending, signal: Cancellation): Promise<AccessToken> {
   return pending.issued.finally(() => signal.removeEventListener('abort', listener));
 }
 
-function rejectsToken({ answer: { status, error } }: TokenRejected): boolean {
+/** Whether the answer is about the token of the caller alone. */
+export function rejectsToken({ answer: { status, error } }: TokenRejected): boolean {
   if (status === 429 || status >= MIN_SERVER_ERROR || status < 400) return false;
   return error === null ? REJECTING_STATUSES.has(status) : !CLIENT_ERRORS.has(error);
 }

@@ -4,7 +4,7 @@ import { defineAdapter, type OpenContext, type Provider } from '../../core/contr
 import { DEFAULT_CHECK_TIMEOUT_MS, readBalancing } from '../shared/balancing.js';
 import { DEFAULT_MANIFEST_PATH, type HttpConfig, httpConfig } from './config.js';
 import type { Address } from './connector.js';
-import { createSender } from './credentials.js';
+import { createSender, tryCredentials } from './credentials.js';
 import { endpointId, endpointUrl, pathPrefix, type WeightedEndpoint } from './endpoint-config.js';
 import { listFixed, openMovingEndpoints } from './moving-endpoints.js';
 import type { NamedPlace } from './names/endpoint-watch.js';
@@ -28,6 +28,7 @@ export const httpAdapter = defineAdapter({
   kind: 'http',
   config: httpConfig,
   supports: SUPPORTS,
+  tryCredentials: ({ auth }, context) => tryCredentials(auth, context),
   open: async (config: HttpConfig, context) => {
     const toReplica = createToReplica(config, context);
     const urls = listFixed(config);
@@ -54,13 +55,14 @@ async function createProvider(
   config: CommonConfig,
   context: OpenContext,
 ): Promise<Provider> {
-  const send = await createSender(config.auth, context);
+  const { send, problem } = await createSender(config.auth, context);
   const balancing = readBalancing(config);
   return createHttpProvider({
     replicas,
     ...(follow && { follow }),
     balancing,
     send,
+    credentialProblem: problem,
     manifestPath: config.manifest_path ?? DEFAULT_MANIFEST_PATH,
     healthPath: config.health?.path ?? null,
     checkTimeoutMs: balancing.health?.timeoutMs ?? DEFAULT_CHECK_TIMEOUT_MS,

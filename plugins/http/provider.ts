@@ -33,6 +33,7 @@ export interface HttpProviderOptions {
   readonly follow?: NonNullable<Provider['followEndpoints']>;
   readonly balancing: Balancing;
   readonly send: SendRequest;
+  readonly credentialProblem: () => string | null;
   readonly manifestPath: string;
   /** `null`: a check only connects. */
   readonly healthPath: string | null;
@@ -69,6 +70,7 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
     endpoints: () => replicas.endpoints,
     ...(follow && { followEndpoints: follow }),
     balancing: () => options.balancing,
+    credentialProblem: options.credentialProblem,
 
     manifest: (signal) =>
       withDeadline(signal, MANIFEST_TIMEOUT_MS, async (deadline) => {

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { CallerTokens, OpenContext } from '../../core/contract/index.js';
+import { type CallerTokens, type OpenContext, Secret } from '../../core/contract/index.js';
 import { isIssuerUrl } from '../shared/loopback.js';
-import { createRejection, ExchangedTokens } from './exchanged-tokens.js';
+import { createRejection, ExchangedTokens, rejectsToken } from './exchanged-tokens.js';
 import type { ExchangeConfig } from './oauth2-config.js';
-import { type SendRequest, sendPlain } from './send-request.js';
+import { type Sender, sendPlain } from './send-request.js';
 import { sendWithToken } from './send-with-token.js';
 import { isSameUrl, TokenEndpoint } from './token-endpoint.js';
+import { TokenRejected } from './token-fetch.js';
 import { TokenSource } from './token-source.js';
 
 const TIMEOUT_SECONDS = 5;
@@ -18,43 +19,68 @@ const MAX_RESPONSE_BYTES = 256 * 1_024;
  */
 export function createExchangeSender(
   config: ExchangeConfig,
-  { secret, log, callerTokens }: Pick<OpenContext, 'secret' | 'log' | 'callerTokens'>,
-): SendRequest {
-  if (callerTokens === undefined) {
-    throw new Error('auth.exchange requires a host with an issuers file');
-  }
-  assertEndpoint(config, callerTokens);
-  const endpoint = new TokenEndpoint(config, secret, {
-    timeoutSeconds: TIMEOUT_SECONDS,
-    maxResponseBytes: MAX_RESPONSE_BYTES,
-    key: 'auth.exchange',
-    listAllowed: () => callerTokens.endpoints(),
-  });
+  context: Pick<OpenContext, 'secret' | 'log' | 'callerTokens'>,
+): Sender {
+  const { secret, log } = context;
+  const { endpoint, tokens } = createEndpoint(config, context);
   const exchanged = new ExchangedTokens({
     settings: digestSettings(config, secret),
     request: ({ value }) => endpoint.exchange(value, config),
     log,
   });
-  const sendOwn = createOwnSender(config, endpoint, log);
-  return (replica, request, limits) => {
-    const { context } = request;
-    if (context === undefined || context.actor === null) return sendOwn(replica, request, limits);
-    const token = callerTokens.find(context);
-    if (token === null) {
-      return Promise.reject(createRejection('the caller has no token of auth.exchange.issuer'));
-    }
-    return sendWithToken(exchanged.of(token, context.actor))(replica, request, limits);
+  const { host } = config;
+  const own =
+    host === undefined ? null : new TokenSource({ request: () => endpoint.request(host), log });
+  const sendOwn = own === null ? sendPlain : sendWithToken(own);
+  return {
+    send: (replica, request, limits) => {
+      const { context } = request;
+      if (context === undefined || context.actor === null) {
+        return sendOwn(replica, request, limits);
+      }
+      const token = tokens.find(context);
+      if (token === null) {
+        return Promise.reject(createRejection('the caller has no token of auth.exchange.issuer'));
+      }
+      return sendWithToken(exchanged.of(token, context.actor))(replica, request, limits);
+    },
+    problem: () => exchanged.problem ?? own?.problem ?? null,
   };
 }
 
-/** For requests without a caller. */
-function createOwnSender(
-  { host }: ExchangeConfig,
-  endpoint: TokenEndpoint,
-  log: OpenContext['log'],
-): SendRequest {
-  if (host === undefined) return sendPlain;
-  return sendWithToken(new TokenSource({ request: () => endpoint.request(host), log }));
+/** No issuer knows it. */
+const UNKNOWN_TOKEN = 'modgate-check';
+
+/**
+ * Exchanges a token that the issuer cannot know, which tries the endpoint and the client.
+ * @throws ProviderFailure when the endpoint cannot be used; Error as `createExchangeSender`.
+ */
+export async function tryExchange(
+  config: ExchangeConfig,
+  context: Pick<OpenContext, 'secret' | 'callerTokens'>,
+): Promise<void> {
+  const { endpoint } = createEndpoint(config, context);
+  if (config.host !== undefined) await endpoint.request(config.host);
+  try {
+    await endpoint.exchange(new Secret(UNKNOWN_TOKEN), config);
+  } catch (error) {
+    if (!(error instanceof TokenRejected && rejectsToken(error))) throw error;
+  }
+}
+
+function createEndpoint(
+  config: ExchangeConfig,
+  { secret, callerTokens: tokens }: Pick<OpenContext, 'secret' | 'callerTokens'>,
+) {
+  if (tokens === undefined) throw new Error('auth.exchange requires a host with an issuers file');
+  assertEndpoint(config, tokens);
+  const endpoint = new TokenEndpoint(config, secret, {
+    timeoutSeconds: TIMEOUT_SECONDS,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+    key: 'auth.exchange',
+    listAllowed: () => tokens.endpoints(),
+  });
+  return { endpoint, tokens };
 }
 
 /** Without a listed endpoint the discovery decides, when the first token is requested. */

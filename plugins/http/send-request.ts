@@ -22,6 +22,13 @@ export type SendRequest = (
   limits: UpstreamLimits,
 ) => Promise<Outcome>;
 
+/** Sends the requests of one module. */
+export interface Sender {
+  readonly send: SendRequest;
+  /** Why the last request for a token failed; `null` since one succeeded. */
+  readonly problem: () => string | null;
+}
+
 /** Without credentials. */
 export const sendPlain: SendRequest = (replica, { method, target, headers, body }, limits) => {
   return sendUpstream(

@@ -92,6 +92,11 @@ export class TokenSource implements Tokens {
     return now < token.expiresAt ? token : null;
   }
 
+  /** Why the last request failed; `null` since one succeeded. */
+  get problem(): string | null {
+    return this.#failure?.error.detail ?? null;
+  }
+
   renew(): Promise<AccessToken> {
     if (this.#pending !== null) return this.#pending;
     const failed = this.#failure;

@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { defineAdapter } from '../../core/contract/index.js';
 import { type UnixConfig, unixConfig } from './config.js';
+import { tryCredentials } from './credentials.js';
 import { openProvider, SUPPORTS } from './http-adapter.js';
 
 /** `sun_path` of Linux holds 108 bytes with its terminating zero (unix(7)); macOS has four fewer. */
@@ -11,6 +12,7 @@ export const unixAdapter = defineAdapter({
   kind: 'unix',
   config: unixConfig,
   supports: SUPPORTS,
+  tryCredentials: ({ auth }, context) => tryCredentials(auth, context),
   open: (config: UnixConfig, context) => {
     const path = isAbsolute(config.socket) ? config.socket : context.path(config.socket);
     if (Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES) {

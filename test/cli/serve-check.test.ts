@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
+import { answerError, answerToken, startExchangeServer } from '../support/exchange-server.js';
 import { describeModule } from '../support/http/modules.js';
 
 interface Finding {
@@ -153,6 +154,65 @@ describe('modgate serve --check', () => {
     expect(warnings.join()).to.include('plugin rejected').and.include('bad');
     const missing = await check(...DEVELOPMENT, '--plugins', 'absent');
     expect(missing.errors.join()).to.include('absent');
+  });
+
+  it('warns of credentials that token endpoints do not give, with --connect alone', async () => {
+    const server = await startExchangeServer();
+    const client = { client_id: 'me', client_secret: 'file:../secret' };
+    const oauth2 = (token_url: string) => ({ oauth2: { token_url, ...client } });
+    const exchange = (more: object = {}) => ({
+      exchange: { issuer: server.url, token_url: server.tokenUrl, ...client, ...more },
+    });
+    const write = (module: string, auth: object) =>
+      place.write(
+        `modules.d/${module}.json`,
+        describeModule(module, ENDPOINT, [], {
+          provider: { kind: 'http', config: { endpoints: [ENDPOINT], auth } },
+        }),
+      );
+    try {
+      place.write('secret', 'canary');
+      place.write('issuers.json', {
+        issuers: [
+          {
+            issuer: server.url,
+            audience: 'a',
+            algorithms: ['RS256'],
+            jwks: { url: server.url },
+            token_endpoints: [server.tokenUrl],
+            actor: { kind: 'user' },
+          },
+        ],
+      });
+      write('down', oauth2('http://127.0.0.1:1/token'));
+      write('good', oauth2(server.tokenUrl));
+      write('swap', exchange());
+      write('strange', exchange({ issuer: 'https://strange.example' }));
+      write('elsewhere', exchange({ token_url: 'https://elsewhere.example/token' }));
+      server.answer((response, request) => {
+        const isExchange = request.form.has('subject_token');
+        (isExchange ? answerError(400, 'invalid_request') : answerToken({ access_token: 't' }))(
+          response,
+          request,
+        );
+      });
+      const args = ['--issuers', 'issuers.json'];
+      const offline = await check(...args);
+      const rejected = "'provider.config.auth.exchange' cannot be used:";
+      expect(offline.errors).to.have.members([
+        `${rejected} auth.exchange.issuer is not in the issuers file: name the issuer of one of its entries`,
+        `${rejected} token_url must be one of the issuer's token_endpoints in the issuers file`,
+      ]);
+      expect(server.requests).to.deep.equal([]);
+      const { warnings } = await check(...args, '--connect');
+      expect(warnings.filter((one) => one.startsWith('credentials'))).to.deep.equal([
+        "credentials of module 'down': token endpoint: fetch does not connect to this port: use another",
+      ]);
+      const subjects = server.requests.map(({ form }) => form.get('subject_token'));
+      expect(subjects).to.deep.equal([null, 'modgate-check']);
+    } finally {
+      await server.close();
+    }
   });
 
   it('warns of issuers that do not answer, with --connect alone', async () => {

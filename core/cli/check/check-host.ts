@@ -27,6 +27,7 @@ import { parsePostgresUrl } from '../../store/postgres-url.js';
 import { StoreUnavailable } from '../../store/store-unavailable.js';
 import type { CommandContext } from '../command-module.js';
 import { readSettings } from '../setting-options.js';
+import { checkExchange, tryCredentials } from './check-credentials.js';
 import { checkFiles } from './check-files.js';
 import type { CheckReport } from './check-report.js';
 import { checkRoles } from './check-roles.js';
@@ -35,8 +36,10 @@ import { checkRoles } from './check-roles.js';
 const SETTINGS_SUBJECT = 'settings';
 const EMPTY: CheckReport = { isFolder: true, files: [], diagnostics: [], notes: [], ignored: [] };
 
+type Opened = Awaited<ReturnType<typeof createAuthenticators>>;
+
 interface CheckHostOptions {
-  /** Whether the store and the issuers are tried too. */
+  /** Whether the store, the issuers and the credentials of modules are tried too. */
   readonly connects: boolean;
 }
 
@@ -58,7 +61,7 @@ export async function checkHost(
   warnOfOpenPermissions(config, log);
   for (const conflict of findConflicts(config)) findings.add(conflict);
   const plugins = await openPlugins(config, settingFlag('plugins'), log, attempt);
-  const credentialHeaders = await checkAccess(config, findings, plugins);
+  const { credentialHeaders, tokens } = await checkAccess(config, findings, plugins);
   await checkTls(config, findings);
   await attempt(() => parseStoreKeys(context.environment[STORE_KEY_VARIABLE]));
   await attempt(() => config.store !== null && parsePostgresUrl(config.store));
@@ -75,6 +78,9 @@ export async function checkHost(
       unopenedAuthenticators: [],
     });
   });
+  const credentials = { files: modules?.files ?? [], tokens, log };
+  findings.report(checkExchange(credentials));
+  if (connects) for (const problem of await tryCredentials(credentials)) findings.warn(problem);
   const report = modules ?? EMPTY;
   const roles = await attempt(() => {
     return checkRoles(config, context.environment, modules?.files ?? null);
@@ -147,12 +153,12 @@ async function readEverySetting(
   return (await readSettings(SETTING_NAMES, command, context, attempt)).config;
 }
 
-/** @returns the headers that hold credentials */
+/** @returns the headers that hold credentials, and the tokens that modules may exchange */
 async function checkAccess(
   config: HostConfig,
   findings: Findings,
   plugins: PluginRegistry,
-): Promise<readonly string[]> {
+): Promise<Pick<Opened, 'tokens'> & { readonly credentialHeaders: readonly string[] }> {
   const { attempt, log } = findings;
   const surfaces = new SurfaceRegistry(plugins);
   const choices = listEnabledSurfaces(config.surfaces, plugins.surfaces());
@@ -161,7 +167,7 @@ async function checkAccess(
   }
   const opened = await createAuthenticators(config, log, plugins, { isOffline: true, attempt });
   await opened.close();
-  return listCredentialHeaders(opened.chain);
+  return { credentialHeaders: listCredentialHeaders(opened.chain), tokens: opened.tokens };
 }
 
 async function checkTls(config: HostConfig, { attempt, log }: Findings): Promise<void> {

@@ -34,7 +34,7 @@ interface ServeOptions extends FormatOptions {
 export function define(command: Command): void {
   command
     .option('--check', 'Report what would keep the host from starting, and exit')
-    .option('--connect', 'With --check, also try the store and the issuers');
+    .option('--connect', 'With --check, also try the store, issuers and token endpoints');
   addFormatOptions(command);
   addSettings(command, SETTING_NAMES);
 }

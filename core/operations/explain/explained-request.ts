@@ -2,7 +2,12 @@ import type { Actor } from '../../contract/index.js';
 import type { StructuredText } from '../../document/parse-document.js';
 import { HostError } from '../../errors.js';
 import type { RouteMatch } from '../../lib/routing/route-table.js';
-import type { LiveRoute, RoutedModule, WaitingModule } from '../../modules/live-module.js';
+import type {
+  LiveModule,
+  LiveRoute,
+  RoutedModule,
+  WaitingModule,
+} from '../../modules/live-module.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
 import { Authorization, UNAUTHENTICATED } from '../authorization.js';
 import {
@@ -36,9 +41,14 @@ export interface IdentifiedRequest extends ExplainedRequest {
   readonly hasCredentials: boolean;
 }
 
+/** Only a running host knows them. */
+interface ExplainedCredentials extends Pick<LiveModule, 'hasExchange'> {
+  readonly client: Pick<LiveModule['client'], 'credentialProblem'>;
+}
+
 export interface ExplainedRecord
   extends Pick<ModuleRecord, 'file' | 'name' | 'state' | 'since' | 'reason' | 'hint'> {
-  readonly live: RoutedModule | null;
+  readonly live: (RoutedModule & Partial<ExplainedCredentials>) | null;
   /** `null` for a file that cannot be read. */
   readonly descriptor: WaitingModule | null;
   readonly endpoints: readonly Pick<EndpointEntry, 'endpoint' | 'state' | 'routes'>[];
@@ -162,6 +172,19 @@ export class ExplainedRouteCall extends ExplainedCall implements RouteRequest {
 
   useRoute(match: RouteMatch<LiveRoute>): void {
     this.route = match;
+  }
+
+  /** What is known of the credentials for the provider; `null` for nothing that matters. */
+  get credentials(): string | null {
+    const { live = null } = this.record ?? {};
+    const problem = live?.client?.credentialProblem() ?? null;
+    const words = [
+      ...(live?.hasExchange
+        ? ['exchanges the token of the caller; 403 for a caller without one of the issuer']
+        : []),
+      ...(problem === null ? [] : [`the last request for a token failed: ${problem}`]),
+    ];
+    return words.length === 0 ? null : words.join('; ');
   }
 
   /** The state of each endpoint for the route: the circuit breaker of either can be open. */

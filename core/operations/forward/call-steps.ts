@@ -195,9 +195,10 @@ export const providerStep: CallStep = {
       throw error;
     }
   },
-  explain({ endpoints }) {
+  explain({ endpoints, credentials }) {
     if (endpoints.length === 0 || endpoints.some(({ state }) => state !== 'open')) {
-      return unknown('called for each request; without a valid response it is 502');
+      const called = 'called for each request; without a valid response it is 502';
+      return unknown(credentials === null ? called : `${called}; ${credentials}`);
     }
     return fail(BAD_GATEWAY, {
       detail: 'the circuit breaker of every endpoint is open',

@@ -59,6 +59,13 @@ describe('a module that exchanges tokens', () => {
     const id = headerValue(response.headers, 'x-request-id');
     return JSON.parse(await readText(`/calls?request_id=${id}`)).calls[0];
   };
+  const explainProvider = async (module: string): Promise<string> => {
+    const target = `/explain?method=GET&target=/modules/${module}/http/items`;
+    const { checks } = JSON.parse(await readText(target)) as {
+      checks: { name: string; detail: string }[];
+    };
+    return checks.find(({ name }) => name === 'provider')?.detail ?? '';
+  };
   const lastAuthorization = () => setup.provider.requests.at(-1)?.headers.authorization;
 
   it('sends a token on behalf of the caller, which it requests once', async () => {
@@ -154,6 +161,9 @@ describe('a module that exchanges tokens', () => {
     });
     expect((await send(bob, 'down')).status).to.equal(502);
     expect(setup.server.requests).to.have.length(1);
+    expect(await explainProvider('down')).to.include(
+      'the last request for a token failed: token endpoint: status 503',
+    );
     setup.server.answer(null);
     const isServing = async () => (await send(bob, 'down')).status === 200;
     await waitUntil('the token endpoint is asked again', isServing);
