@@ -52,6 +52,10 @@ export async function startExchangeServer(): Promise<ExchangeServer> {
       answerJson(response, 200, { issuer: url, token_endpoint: `${url}/token` });
       return;
     }
+    if (request.url !== '/token') {
+      response.writeHead(404).end();
+      return;
+    }
     const form = new URLSearchParams(Buffer.concat(pieces).toString());
     const token = form.get('subject_token');
     const subject = token?.includes('.') ? (decodeJwt(token).sub ?? '') : '';

@@ -62,9 +62,9 @@ describe('a module that exchanges tokens', () => {
   const explainProvider = async (module: string): Promise<string> => {
     const target = `/explain?method=GET&target=/modules/${module}/http/items`;
     const { checks } = JSON.parse(await readText(target)) as {
-      checks: { name: string; detail: string }[];
+      checks: { check: string; detail: string }[];
     };
-    return checks.find(({ name }) => name === 'provider')?.detail ?? '';
+    return checks.find(({ check }) => check === 'provider')?.detail ?? '';
   };
   const lastAuthorization = () => setup.provider.requests.at(-1)?.headers.authorization;
 
