@@ -9,6 +9,7 @@ import { BODY_CASES } from './cases/body.js';
 import { BOUNDS_CASES } from './cases/bounds.js';
 import { BRIDGE_CASES } from './cases/bridge.js';
 import { CONSOLE_CASES } from './cases/console.js';
+import { EXCHANGE_CASES } from './cases/exchange.js';
 import { GUARD_CASES } from './cases/guard.js';
 import { HEADER_CASES } from './cases/headers.js';
 import { JWT_CASES } from './cases/jwt.js';
@@ -37,6 +38,7 @@ const ATTACKS: readonly Attack[] = [
   ...MOUNT_CASES,
   ...GUARD_CASES,
   ...JWT_CASES,
+  ...EXCHANGE_CASES,
   ...SMUGGLING_CASES,
   ...ORDER_CASES,
   ...HEADER_CASES,

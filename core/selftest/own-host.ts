@@ -11,6 +11,12 @@ import { ECHOING_MODULE } from './cases/provider.js';
 import { elsewhere, expired, here } from './certificates.js';
 import { startDnsServer } from './dns-server.js';
 import {
+  createExchangeScripts,
+  EXCHANGING_MODULE,
+  REDIRECTED_MODULE,
+  tokenEndpointsOf,
+} from './exchange-server.js';
+import {
   CREDENTIAL_VARIABLE,
   DESK_CONSOLE,
   describeManifest,
@@ -94,8 +100,11 @@ export async function startOwnHost(): Promise<OwnHost> {
     );
     const dns = await startDnsServer(createNamedReply(named));
     providers.push(dns);
+    const exchange = await start(createExchangeScripts(bystander.url));
     const endpoints = {
       ...named,
+      [EXCHANGING_MODULE]: exchange.url,
+      [REDIRECTED_MODULE]: exchange.url,
       shop: provider.url,
       desk: provider.url,
       fragile: provider.url,
@@ -131,10 +140,11 @@ export async function startOwnHost(): Promise<OwnHost> {
     writeModules(bounded, { shop: provider.url }, secret);
     writePlugins(directory, bystander.url);
     writeWebAccess(directory, describeManifest(USERS_MODULE), provider.url, signIn.settings);
-    const issuers = describeIssuers(`${introspection.url}/introspect`, [
-      signIn.issuer,
-      signIn.slowIssuer,
-    ]);
+    const issuers = describeIssuers(
+      `${introspection.url}/introspect`,
+      [signIn.issuer, signIn.slowIssuer],
+      tokenEndpointsOf(exchange),
+    );
     writeFileSync(join(directory, 'tokens.json'), JSON.stringify(describeTokens(tokens)));
     writeFileSync(join(directory, 'issuers.json'), JSON.stringify(issuers));
     writeFileSync(join(directory, 'roles.json'), JSON.stringify(ROLES_FILE));
@@ -165,6 +175,7 @@ export async function startOwnHost(): Promise<OwnHost> {
           tokens,
           issuer,
           introspection,
+          exchange,
           signIn,
           bounded: boundedAddress,
           secrets: [secret, credential],

@@ -12,7 +12,9 @@ import { describeNamed } from './cases/names.js';
 import { COSTLY_SCHEMA } from './cases/neighbors.js';
 import { ECHOING_MODULE, REFUSED_MODULE } from './cases/provider.js';
 import { authority } from './certificates.js';
+import { describeExchange, EXCHANGING_MODULE, REDIRECTED_MODULE } from './exchange-server.js';
 import { LARGE_RESPONSE_BYTES } from './response-scripts.js';
+import { TOKEN_ISSUER } from './signed-tokens.js';
 import {
   SLOW_STREAM_MODULE,
   STREAM_LIMITS,
@@ -116,7 +118,7 @@ function writeDescriptors(
   for (const [module, url] of Object.entries(endpoints)) {
     const config = describeNamed(module, url, dnsAddress) ?? {
       endpoints: [url],
-      ...CONFIGS[module],
+      ...configOf(module, url),
     };
     const descriptor = {
       module,
@@ -128,6 +130,7 @@ function writeDescriptors(
         mount: [{ path: MOUNT_PATH }, { host: MOUNT_HOST, path: '/' }],
       }),
       ...(module === SHADOWING_MODULE && { mount: [{ path: SHADOWED_PATH }] }),
+      ...(module === EXCHANGING_MODULE && { provider_errors: 'passthrough' }),
       ...(module === ECHOING_MODULE && {
         provider_errors: 'passthrough',
         records: { capture_bytes: 4096 },
@@ -144,6 +147,12 @@ function writeDescriptors(
     };
     writeDescriptor(directory, descriptor);
   }
+}
+
+function configOf(module: string, url: string): object | undefined {
+  if (module === EXCHANGING_MODULE) return { auth: describeExchange(url, '/token', TOKEN_ISSUER) };
+  if (module !== REDIRECTED_MODULE) return CONFIGS[module];
+  return { auth: describeExchange(url, '/redirect', TOKEN_ISSUER) };
 }
 
 function isStreaming(module: string): boolean {

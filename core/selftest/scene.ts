@@ -32,6 +32,8 @@ export interface OwnScene {
   readonly issuer: TokenIssuer;
   /** The issuer of opaque tokens; none of them is active. Its tokens start with `iss_`. */
   readonly introspection: RecordingProvider;
+  /** Exchanges tokens, and is the provider of the modules that it is for. */
+  readonly exchange: RecordingProvider;
   /** The issuers at which people sign in to the console. */
   readonly signIn: SignInIssuer;
   /** A second host: it rejects wrong credentials of one address, and requests of one actor, beyond a bound. */

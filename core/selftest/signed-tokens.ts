@@ -1,8 +1,8 @@
 import { createHmac, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
 
-const TOKEN_ISSUER = 'https://selftest.example';
+export const TOKEN_ISSUER = 'https://selftest.example';
 /** It maps other names to roles. */
-const OTHER_ISSUER = 'https://partner.selftest.example';
+export const OTHER_ISSUER = 'https://partner.selftest.example';
 export const TOKEN_AUDIENCE = 'modgate-selftest';
 
 const KEY_ID = 'selftest';
@@ -58,8 +58,13 @@ export const OTHER_ROLE_NAME = 'partner-keeper';
 /**
  * The issuers file. The keys are in `jwks.json` beside it, the secret in `client.secret`.
  * @param signInUrls issuers at which people sign in
+ * @param tokenEndpoints where tokens of the first issuer may be exchanged
  */
-export function describeIssuers(introspectionUrl: string, signInUrls: readonly string[]) {
+export function describeIssuers(
+  introspectionUrl: string,
+  signInUrls: readonly string[],
+  tokenEndpoints: readonly string[],
+) {
   const actor = { kind: 'service' };
   return {
     issuers: [
@@ -68,6 +73,7 @@ export function describeIssuers(introspectionUrl: string, signInUrls: readonly s
         audience: TOKEN_AUDIENCE,
         algorithms: ['RS256'],
         jwks: { file: './jwks.json' },
+        token_endpoints: tokenEndpoints,
         actor: {
           ...actor,
           roles: ['roles'],

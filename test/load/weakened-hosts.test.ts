@@ -28,11 +28,15 @@ describe('attacks for the findings of reviews', function () {
   /** @returns the cases that the weakened host fails */
   const attack = async (weakened: string, rare: readonly string[]): Promise<string[]> => {
     const attacks = ATTACKS.filter(({ id }) => !RARE.test(id) || rare.includes(id));
-    const { provider, introspection, signIn, bounded, secrets } = requireOwn(own.scene);
+    const { provider, introspection, exchange, bystander, signIn, bounded, secrets } = requireOwn(
+      own.scene,
+    );
     const ports = {
       host: own.scene.address.port,
       provider: provider.port,
       introspection: introspection.port,
+      exchange: exchange.port,
+      bystander: bystander.port,
       issuer: Number(new URL(signIn.issuer).port),
       secret: secrets[0] ?? '',
     };

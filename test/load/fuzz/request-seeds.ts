@@ -165,6 +165,7 @@ function describeOwn(token: string, port: number): OwnScene {
     provider,
     bystander: provider,
     introspection: provider,
+    exchange: provider,
     issuer: createTokenIssuer(),
     tokens: new Proxy({} as OwnScene['tokens'], { get: () => token }),
     signIn: {

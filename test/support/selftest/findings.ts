@@ -16,6 +16,26 @@ const listClass = (name: string) =>
 
 export const FINDINGS: readonly Finding[] = [
   {
+    subject: "one caller's exchanged token for another",
+    cases: ['jwt-exchange-caller'],
+    weakened: 'keeps one exchanged token for all callers',
+  },
+  {
+    subject: 'a token of another issuer at a token endpoint',
+    cases: ['jwt-exchange-issuer'],
+    weakened: 'exchanges tokens of any issuer',
+  },
+  {
+    subject: 'a provider that repeats an exchanged token',
+    cases: ['leak-exchanged-token'],
+    weakened: 'shows exchanged tokens',
+  },
+  {
+    subject: 'a token endpoint that redirects',
+    cases: ['ssrf-token-endpoint'],
+    weakened: 'follows redirects of a token endpoint',
+  },
+  {
     subject: 'spellings of a mount that lead to its module',
     cases: [
       ...['mount-encoded', 'mount-encoded-slash', 'mount-double-slash', 'mount-case'],

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { exchangedToken, REDIRECT_TARGET } from '../../../core/selftest/exchange-server.js';
 import { listen, type WeakHost } from './weak-host.js';
 
 /** How a proxy weakens the host behind it. Texts are latin-1, one for each part that arrives. */
@@ -18,6 +19,10 @@ interface Surroundings {
   readonly host: number;
   readonly provider: number;
   readonly introspection: number;
+  /** Exchanges tokens, and is a provider. */
+  readonly exchange: number;
+  /** That no request may reach. */
+  readonly bystander: number;
   /** Of the issuer at which people sign in to the console. */
   readonly issuer: number;
   /** What the host must not show. */
@@ -34,6 +39,35 @@ const UPGRADE = /^(?:connection: upgrade|upgrade:|http2-settings:).*\r\n/gim;
 /** One weakness each. The first one has none: a proxy alone changes no result. */
 const WEAKNESSES: Readonly<Record<string, (ports: Surroundings) => Weakness>> = {
   'is not weakened': () => ({}),
+  'keeps one exchanged token for all callers': ({ exchange: port }) => ({
+    respond: async (text) => {
+      if (!text.startsWith('GET /modules/exchanging/http/items ') || !isFor(text, 'bob'))
+        return null;
+      await exchange(port, readdress(text, '/items', exchangedToken('ann')));
+      return formatOk('{"data":{"ok":true}}');
+    },
+  }),
+  'exchanges tokens of any issuer': ({ exchange: port }) => ({
+    respond: async (text) => {
+      if (!text.startsWith('GET /modules/exchanging/http/items ') || !isFor(text, 'eve'))
+        return null;
+      await exchange(port, readdress(text, '/items', exchangedToken('eve')));
+      return formatOk('{"data":{"ok":true}}');
+    },
+  }),
+  'shows exchanged tokens': () => ({
+    respond: async (text) =>
+      text.startsWith('GET /modules/exchanging/http/answers/repeated ')
+        ? formatOk(exchangedToken('ann')).replace('200 OK', '409 Conflict')
+        : null,
+  }),
+  'follows redirects of a token endpoint': ({ bystander }) => ({
+    respond: async (text) => {
+      if (!text.startsWith('GET /modules/redirected/')) return null;
+      await exchange(bystander, `GET ${REDIRECT_TARGET} HTTP/1.0\r\nhost: a\r\n\r\n`);
+      return null;
+    },
+  }),
   'reads without a bound': () => ({ isGreedy: true }),
   'ignores Upgrade': () => ({ changeRequest: (text) => text.replaceAll(UPGRADE, '') }),
   'has one circuit breaker for all routes': createTripping,
@@ -275,6 +309,19 @@ function changeBody(text: string, change: (body: string) => string): string {
   if (changed === body) return text;
   const length = `content-length: ${changed.length}`;
   return `${head.replace(/content-length: \d+/, length)}\r\n\r\n${changed}`;
+}
+
+/** Whether the signed token of a request is for the subject. */
+function isFor(text: string, subject: string): boolean {
+  const payload = /^authorization: bearer [^.]+\.([^.]+)/im.exec(text)?.[1] ?? '';
+  return Buffer.from(payload, 'base64url').includes(`"sub":"${subject}"`);
+}
+
+/** The same request with another target and token. */
+function readdress(text: string, target: string, token: string): string {
+  return text
+    .replace(/^(\S+) \S+ /, `$1 ${target} `)
+    .replace(/^authorization: .*\r$/im, `authorization: Bearer ${token}\r`);
 }
 
 function formatOk(body: string): string {
