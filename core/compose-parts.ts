@@ -13,6 +13,7 @@ import { ModuleRegistry } from './modules/module-registry.js';
 import { RecentCalls } from './observability/calls/recent-calls.js';
 import { StoredCalls } from './observability/calls/stored-calls.js';
 import type { RequestObserver } from './observability/completed-request.js';
+import { createCandidateMetric } from './observability/metrics/candidate-metric.js';
 import type { ObservedHost } from './observability/metrics/host-metrics.js';
 import { Metrics } from './observability/metrics/metrics.js';
 import {
@@ -23,6 +24,7 @@ import { openTracing } from './observability/tracing/open-tracing.js';
 import { ActorRate } from './operations/rate-limit.js';
 import type { PluginRegistry } from './plugin-loader/plugin-registry.js';
 import { PluginWatcher } from './plugin-loader/plugin-watcher.js';
+import { CandidateReports } from './provider/candidate/candidate-reports.js';
 import { EventLoopDelay } from './provider/event-loop-delay.js';
 import { LoadShedder } from './provider/load-shedding.js';
 import { OpenStreams } from './provider/open-streams.js';
@@ -142,6 +144,7 @@ export async function openModules(
   const openStreams = new OpenStreams();
   const { redis: url, fleet } = config;
   const shared = url === null ? null : await RedisRates.open({ url, fleet, local: own.rates, log });
+  const candidateReports = new CandidateReports();
   const registry = new ModuleRegistry({
     store,
     modulesDir: config.modules,
@@ -160,6 +163,7 @@ export async function openModules(
     loadShedder: new LoadShedder(config, loopDelay),
     openStreams,
     rates: shared ?? own.rates,
+    candidateReports,
     drainMs: config.drainMs,
     identity,
     callerTokens: tokens,
@@ -172,6 +176,7 @@ export async function openModules(
     registry,
     loopDelay,
     openStreams,
+    candidateReports,
     // Plugins first, so that a module can use a new one.
     reload: () => void watcher.scan(true).then(() => registry.rescan()),
     close: async () => {
@@ -186,7 +191,7 @@ export async function openModules(
 export function createHostObservability(
   { authentication }: Access,
   { archive }: Records,
-  { registry, loopDelay, openStreams }: Modules,
+  { registry, loopDelay, openStreams, candidateReports }: Modules,
 ): Observability {
   const host = {
     list: () => registry.list(),
@@ -196,7 +201,11 @@ export function createHostObservability(
     rejectedActors: () => authentication.actorRate?.rejected ?? 0,
   };
   const observability = createObservability(host, archive);
-  observability.metrics.add([createEventLoopMetric(loopDelay), createStreamsMetric(openStreams)]);
+  observability.metrics.add([
+    createEventLoopMetric(loopDelay),
+    createStreamsMetric(openStreams),
+    createCandidateMetric(candidateReports),
+  ]);
   return observability;
 }
 

@@ -62,6 +62,7 @@ import {
   MODULE_OVERVIEW,
   type ModuleOverview,
 } from './operations/status/module-overview.js';
+import { CANDIDATES } from './operations/status/read-candidate.js';
 import { METRICS } from './operations/status/read-metrics.js';
 import { SURFACES } from './operations/status/surface-status.js';
 import { openPlugins } from './plugin-loader/open-plugins.js';
@@ -166,7 +167,8 @@ export function* findConflicts(config: HostConfig): Generator<ConfigError> {
 
 function connectView(own: HostProcess, { modules, observability }: Parts): HostView {
   const { metrics, calls } = observability;
-  return own.connect({ overview: createModuleOverview(modules.registry), calls, metrics });
+  const { registry, candidateReports: candidates } = modules;
+  return own.connect({ overview: createModuleOverview(registry), calls, candidates, metrics });
 }
 
 /** `null` for a host that belongs to no fleet. */
@@ -224,6 +226,7 @@ function createContainer(
   container.register(MODULE_OVERVIEW, { useValue: view.overview });
   container.register(FLEET, { useValue: fleet ?? NO_FLEET });
   container.register(METRICS, { useValue: view.metrics });
+  container.register(CANDIDATES, { useValue: view.candidates });
   container.register(CALL_RECORDS, {
     useValue: archive === null ? view.calls : new CallHistory(view.calls, archive, calls),
   });

@@ -12,13 +12,16 @@ import type { Metrics } from './observability/metrics/metrics.js';
 import { NO_OTHERS, type PurgeChannel } from './operations/cache/purge-channel.js';
 import type { CallRecords } from './operations/status/call-record.js';
 import type { ModuleOverview } from './operations/status/module-overview.js';
+import type { Candidates } from './operations/status/read-candidate.js';
 import type { MetricsSource } from './operations/status/read-metrics.js';
+import type { CandidateReports } from './provider/candidate/candidate-reports.js';
 import { LocalRates, type RateLimiters } from './provider/rate-limiter.js';
 
 /** What one process reports about itself. */
 export interface ProcessParts {
   readonly overview: ModuleOverview;
   readonly calls: RecentCalls;
+  readonly candidates: Pick<CandidateReports, 'read'>;
   readonly metrics: Metrics;
 }
 
@@ -26,6 +29,7 @@ export interface ProcessParts {
 export interface HostView {
   readonly overview: ModuleOverview;
   readonly calls: CallRecords;
+  readonly candidates: Candidates;
   readonly metrics: MetricsSource;
 }
 
@@ -63,9 +67,10 @@ export function createSoleProcess(config: HostConfig, log: Log): HostProcess {
     rates: new LocalRates(),
     purges: NO_OTHERS,
     unreadyReason: () => null,
-    connect: ({ overview, calls, metrics }) => ({
+    connect: ({ overview, calls, candidates, metrics }) => ({
       overview,
       calls: { list: async (query) => calls.list(query) },
+      candidates: { read: async (module) => candidates.read(module) },
       metrics,
     }),
   };

@@ -12,6 +12,7 @@ import type { Purge } from '../operations/cache/entry-index.js';
 import type { CallQuery } from '../operations/status/call-record.js';
 import type { ModuleList } from '../operations/status/module-overview.js';
 import type { TokenGrant } from '../provider/drawn-tokens.js';
+import type { CandidateReport } from '../provider/candidate/candidate-reports.js';
 
 export type ServeSettings = ReadConfig<keyof HostConfig>;
 
@@ -44,6 +45,12 @@ export interface WorkerQuery {
     readonly input: { readonly query: CallQuery; readonly until: number };
     readonly response: readonly CallPart[];
     readonly result: readonly CallPart[];
+  };
+  readonly candidate: {
+    /** The name of a module. */
+    readonly input: string;
+    readonly response: CandidateReport;
+    readonly result: readonly CandidateReport[];
   };
   readonly metrics: {
     readonly input: null;

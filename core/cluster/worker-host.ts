@@ -9,6 +9,7 @@ import {
   type MetricsSnapshot,
   renderSnapshots,
 } from '../observability/metrics/metrics-snapshot.js';
+import { mergeReports } from '../provider/candidate/candidate-reports.js';
 import type { WorkerStart } from './messages.js';
 import type { PrimaryChannel } from './primary-channel.js';
 import { WorkerAttempts } from './shared-attempts.js';
@@ -91,12 +92,16 @@ function relayLastGood(channel: PrimaryChannel, stored: StoredLastGood): LastGoo
   };
 }
 
-function connect(channel: PrimaryChannel, { overview, calls, metrics }: ProcessParts): HostView {
+function connect(
+  channel: PrimaryChannel,
+  { overview, calls, candidates, metrics }: ProcessParts,
+): HostView {
   channel.respond('modules', async () => {
     const { modules, ignored } = await overview.read();
     return { modules, ignored };
   });
   channel.respond('calls', ({ query, until }) => calls.read(query, until));
+  channel.respond('candidate', (module) => candidates.read(module));
   channel.respond('metrics', () => metrics.snapshot());
   return {
     overview: {
@@ -116,6 +121,13 @@ function connect(channel: PrimaryChannel, { overview, calls, metrics }: ProcessP
         const read = parts.length === 0 ? calls.read(query, until) : parts;
         const known = read.filter(({ isKnown }) => isKnown);
         return known.length === 0 ? null : createPage(known, query.limit);
+      },
+    },
+    candidates: {
+      read: async (module) => {
+        const reports = await channel.query('candidate', module);
+        // Empty when no worker has responded in time.
+        return reports.length === 0 ? candidates.read(module) : mergeReports(reports);
       },
     },
     metrics: {

@@ -41,6 +41,8 @@ export class WorkerQueries {
         return this.#collectMetrics();
       case 'calls':
         return this.#collectCalls(input as WorkerQuery['calls']['input']);
+      case 'candidate':
+        return this.#collectCandidate(input as WorkerQuery['candidate']['input']);
     }
   }
 
@@ -58,6 +60,13 @@ export class WorkerQueries {
   ): Promise<WorkerQuery['calls']['result']> {
     const workers = this.#sources.list('serving', 'draining');
     return [...(await this.#request(workers, 'calls', input)).values()].flat();
+  }
+
+  async #collectCandidate(
+    module: WorkerQuery['candidate']['input'],
+  ): Promise<WorkerQuery['candidate']['result']> {
+    const workers = this.#sources.list('serving', 'draining');
+    return [...(await this.#request(workers, 'candidate', module)).values()];
   }
 
   async #collectMetrics(): Promise<WorkerQuery['metrics']['result']> {

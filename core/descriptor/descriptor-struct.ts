@@ -9,35 +9,18 @@ import {
   refine,
   unknown,
 } from 'superstruct';
-import {
-  type AnyStruct,
-  converted,
-  described,
-  filledIn,
-  named,
-  optionally,
-  withDefault,
-} from '../contract/described.js';
+import { converted, described, filledIn, optionally, withDefault } from '../contract/described.js';
 import { ACTOR_KINDS, type ActorKind } from '../contract/index.js';
-import {
-  matching,
-  nonEmptyText,
-  numberBetween,
-  shortText,
-  wholeNumber,
-} from '../document/structs.js';
+import { matching, nonEmptyText, shortText, wholeNumber } from '../document/structs.js';
 import { parseRange, RANGE_EXPECTED } from '../lib/address-list.js';
 import { HEADER_NAME } from '../lib/header-names.js';
 import { isTrustworthyOrigin } from '../lib/web-origin.js';
+import { candidate } from './candidate-struct.js';
 import { DEFAULT_EXPOSED, MODULE_REDIRECTS, RESPONSE_MODES } from './expose-headers.js';
 import { BUILTIN_UI, capability, DIGEST, digest, moduleName } from './identifiers.js';
 import { manifestSource } from './manifest-source.js';
 import { mountList } from './mounts.js';
-
-/** The bounds detect a wrong unit (seconds for milliseconds, MiB for bytes); they are not a policy. */
-type Bounds = readonly [min: number, max: number];
-
-type Members = Record<string, AnyStruct>;
+import { amount, bytes, count, milliseconds, seconds, section } from './struct-members.js';
 
 const TEN_MINUTES_MS = 600_000;
 const ONE_HOUR_MS = 3_600_000;
@@ -388,6 +371,7 @@ export const descriptorStruct = described(
     breaker: filledIn(breaker),
     records: filledIn(records),
     probation: optionally(probation, {}),
+    candidate: optionally(candidate, {}),
     schemas: filledIn(schemas),
     console: filledIn(consoleSection),
     mcp: filledIn(mcp),
@@ -407,27 +391,3 @@ export const SHOWN_MEMBERS = [
 
 /** A descriptor as written, with its defaults. */
 export type WireDescriptor = Infer<typeof descriptorStruct>;
-
-function section<S extends Members>(name: string, description: string, members: S) {
-  return named(name, described(object(members), { description }));
-}
-
-function count(fallback: number, bounds: Bounds, description: string) {
-  return withDefault(wholeNumber(...bounds), fallback, { description });
-}
-
-function milliseconds(fallback: number, bounds: Bounds, description: string) {
-  return count(fallback, bounds, `${description} Milliseconds.`);
-}
-
-function seconds(fallback: number, bounds: Bounds, description: string) {
-  return count(fallback, bounds, `${description} Seconds.`);
-}
-
-function bytes(fallback: number, bounds: Bounds, description: string) {
-  return count(fallback, bounds, `${description} Bytes.`);
-}
-
-function amount(fallback: number, bounds: Bounds, description: string) {
-  return withDefault(numberBetween(...bounds), fallback, { description });
-}

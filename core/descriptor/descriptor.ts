@@ -3,7 +3,7 @@ import type { Supports } from '../contract/index.js';
 import type { WireDescriptor } from './descriptor-struct.js';
 import { DEFAULT_EXPOSED, type Responses } from './expose-headers.js';
 
-type ReadonlyDeep<T> = { readonly [Key in keyof T]: ReadonlyDeep<T[Key]> };
+type ReadonlyDeep<T> = unknown extends T ? T : { readonly [Key in keyof T]: ReadonlyDeep<T[Key]> };
 
 /** Where the manifest comes from; `path` and `url` as written. */
 export type ManifestSource =

@@ -10,6 +10,7 @@ import { readStructuredText } from '../document/parse-document.js';
 import { findNearestName } from '../document/suggest.js';
 import { type ValidationResult, validateStruct } from '../document/validate.js';
 import { readMember } from '../lib/read-member.js';
+import { validateCandidate } from './candidate.js';
 import {
   createDescriptor,
   createManifestSource,
@@ -94,6 +95,7 @@ export async function parseDescriptor(input: DescriptorInput): Promise<ParsedDes
     ),
     ...mounts,
     ...(input.canShareRates === false ? findSharedRates(shape.accepted) : []),
+    ...validateCandidate(value, found.adapter, config.violations.length === 0),
   ];
   if (violations.length > 0) {
     const { diagnostics } = createInvalidFile(violations, source);

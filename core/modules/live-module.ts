@@ -6,6 +6,7 @@ import { bodyRuleOf } from '../manifest/body-rule.js';
 import { type ByteRules, byteRulesOf } from '../manifest/byte-rules.js';
 import { type CacheRules, cacheRulesOf } from '../manifest/cache-rules.js';
 import { type StreamRules, streamRulesOf } from '../manifest/stream-rules.js';
+import type { Candidate } from '../provider/candidate/candidate.js';
 import type { ProviderClient } from '../provider/provider-client.js';
 import { SchemaRegistry } from '../schema/compile-schema.js';
 import type { ModuleConfig } from './module-config.js';
@@ -65,6 +66,8 @@ export interface RoutedModule extends DeclaredParts {
 interface OpenedParts {
   readonly client: ProviderClient;
   readonly config: ModuleConfig;
+  /** `null` for a module without one. */
+  readonly candidate: Candidate | null;
   /** The credentials of the provider's config. */
   readonly secrets: readonly Secret[];
   /** Whether each caller has its own credentials, so that no response may be given to another caller. */

@@ -12,6 +12,7 @@ import { LazyAbortController } from '../lib/lazy-abort-controller.js';
 import { withTimeout } from '../lib/promises.js';
 import { withFields } from '../log/logger.js';
 import { type LoadedManifest, loadManifest } from '../manifest/load-manifest.js';
+import type { CandidateReports } from '../provider/candidate/candidate-reports.js';
 import { checkedProvider } from '../provider/checked-provider.js';
 import { Deadline } from '../provider/deadline.js';
 import type { LoadShedder } from '../provider/load-shedding.js';
@@ -24,6 +25,7 @@ import { createFollower } from './follow-document.js';
 import { type Leadership, SOLE_PROCESS } from './leadership.js';
 import { createLiveModule, type LiveModule } from './live-module.js';
 import { ModuleConfig } from './module-config.js';
+import { type CandidateOpener, openCandidate } from './open-candidate.js';
 import { openSigner } from './open-signer.js';
 import {
   configDigestOf,
@@ -43,6 +45,8 @@ export interface VersionContext {
   readonly openStreams: OpenStreams;
   /** Makes rate limits that hold over all processes of the host. */
   readonly rates: RateLimiters;
+  /** What is known of the candidates of the whole process. */
+  readonly candidateReports: CandidateReports;
   /** How long those of a replaced version may go on. Milliseconds. */
   readonly drainMs: number;
   /** Signs the caller's identity, for descriptors with `identity: true`. */
@@ -100,13 +104,14 @@ export async function openVersion(
     return () =>
       openSigner(factory, config, { module, scope, log, secret, file, path }, uncaughtErrors);
   };
-  try {
-    const opened = await openInTime(descriptor.provider.kind, owner, () =>
-      adapter.open(descriptor.provider.config, {
-        module: descriptor.module,
+  const { kind, config } = descriptor.provider;
+  const open = async (own: unknown, folder: string, fields: Readonly<Record<string, unknown>>) => {
+    const opened = await openInTime(kind, owner, () =>
+      adapter.open(own, {
+        module,
         scope,
-        log,
-        stateDir: join(context.stateDir, 'modules', encodeURIComponent(descriptor.module)),
+        log: withFields(log, fields),
+        stateDir: join(context.stateDir, 'modules', encodeURIComponent(module), folder),
         secret: references.secret,
         file: references.file,
         path: references.path,
@@ -115,10 +120,15 @@ export async function openVersion(
         ...(prepared.signer !== null && { openSigner: createSignerOpener(prepared.signer) }),
       }),
     );
-    const provider = checkedProvider(opened, descriptor.provider.kind, owner);
+    return checkedProvider(opened, kind, owner);
+  };
+  try {
+    const provider = await open(config, '', {});
     if (descriptor.identity) await context.identity.prepare();
     const opening = { provider, scope, uncaughtErrors, owner, totals };
-    return createVersion(prepared, opening, { ...context, log });
+    const ofCandidate = { ...context, log, provider, owner, scope, open };
+    const createCandidate = await openCandidate(prepared, ofCandidate);
+    return createVersion(prepared, { ...opening, createCandidate }, { ...context, log });
   } catch (error) {
     await scope.close();
     throw error;
@@ -140,11 +150,13 @@ interface OpenedProvider extends Pick<ModuleVersion, 'scope' | 'uncaughtErrors'>
   /** The owner of errors in its code; `null` for the host's own code. */
   readonly owner: ErrorOwner | null;
   readonly totals: CallTotals;
+  /** `null` for a module without a candidate. */
+  readonly createCandidate: CandidateOpener | null;
 }
 
 function createVersion(
   prepared: PreparedDescriptor,
-  { provider, scope, uncaughtErrors, owner, totals }: OpenedProvider,
+  { provider, scope, uncaughtErrors, owner, totals, createCandidate }: OpenedProvider,
   { log, store, loadShedder, openStreams, rates, drainMs, identity, leadership }: VersionContext,
 ): ModuleVersion {
   const { descriptor, file, locate, baseDir } = prepared;
@@ -212,6 +224,7 @@ function createVersion(
         configDigest: configDigestOf(prepared.inputDigest, digest),
         client,
         config,
+        candidate: createCandidate?.(manifest) ?? null,
         secrets: prepared.references.secrets,
         hasExchange: readExchange(descriptor.provider.config, prepared.adapter) !== null,
       });

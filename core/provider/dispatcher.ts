@@ -83,8 +83,7 @@ export class Dispatcher {
     parse: ParseResponse<T>,
     deadline: Deadline,
   ): Promise<ProviderAnswer<T>> {
-    const id = randomUUID();
-    const { route } = call;
+    const { route, id = randomUUID() } = call;
     let tried = NONE;
     let failure: unknown;
     this.#budget.deposit();

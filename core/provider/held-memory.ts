@@ -1,5 +1,5 @@
 import type { Bulkhead } from './bulkhead.js';
-import type { ActorUse, MemoryBudget } from './memory-budget.js';
+import type { ActorUse, MemoryBudget, SpareHolder } from './memory-budget.js';
 import type { RejectedCall } from './rejected-call.js';
 
 /**
@@ -7,6 +7,7 @@ import type { RejectedCall } from './rejected-call.js';
  * `limits.concurrency`. `close` returns all of it; what comes later is not counted.
  */
 export class HeldMemory {
+  readonly #whole: MemoryBudget;
   #budget: MemoryBudget;
   #actor: ActorUse | null = null;
   #bytes = 0;
@@ -14,9 +15,26 @@ export class HeldMemory {
   #isSending = false;
   #hasPlace = false;
   #isClosed = false;
+  #onClose: (() => void) | null = null;
+  readonly #spare: SpareHolder | null;
 
-  constructor(budget: MemoryBudget) {
+  /** @param spare absent for what a request occupies */
+  constructor(budget: MemoryBudget, spare: SpareHolder | null = null) {
+    this.#whole = budget;
     this.#budget = budget;
+    this.#spare = spare;
+    if (spare !== null) budget.addSpare(spare);
+  }
+
+  /** Memory of the same budget that is given up before any request is rejected; it has no actor and no place. */
+  openSpare(spare: SpareHolder): HeldMemory {
+    return new HeldMemory(this.#whole, spare);
+  }
+
+  /** @param listener called once, when the response has left; at once if it has */
+  onClose(listener: () => void): void {
+    if (this.#isClosed) listener();
+    else this.#onClose = listener;
   }
 
   get bytes(): number {
@@ -52,7 +70,10 @@ export class HeldMemory {
    */
   hold(bytes: number, isReserved = false): RejectedCall | null {
     if (this.#isClosed) return null;
-    const rejection = this.#budget.tryAdd(bytes, this.#actor, isReserved);
+    const rejection =
+      this.#spare === null
+        ? this.#budget.tryAdd(bytes, this.#actor, isReserved)
+        : this.#budget.tryAddSpare(bytes);
     if (rejection === null) this.#bytes += bytes;
     return rejection;
   }
@@ -69,7 +90,7 @@ export class HeldMemory {
 
   /** Keeps the place of a call that has ended until its response has left. */
   keepPlace(places: Bulkhead): void {
-    if (this.#isClosed || this.#places !== null) places.release();
+    if (this.#isClosed || this.#places !== null || this.#spare !== null) places.release();
     else {
       this.#places = places;
       this.#hasPlace = true;
@@ -88,6 +109,13 @@ export class HeldMemory {
     if (this.#isClosed) return;
     this.#add(-this.#bytes);
     this.#isClosed = true;
+    if (this.#spare !== null) this.#budget.removeSpare(this.#spare);
+    this.#leave();
+    this.#onClose?.();
+    this.#onClose = null;
+  }
+
+  #leave(): void {
     if (this.#actor === null) return;
     if (this.#isSending) this.#places?.endSending(this.#actor.actor, this.#hasPlace);
     else this.#places?.release();

@@ -17,6 +17,12 @@ export interface ActorUse {
   bytes: number;
 }
 
+/** What holds bytes that requests may need: the host gives it up before it rejects a request. */
+export interface SpareHolder {
+  /** Returns all of its bytes at once. */
+  giveUp(): void;
+}
+
 /** The part of the memory budget that one actor may use by default. */
 const ACTOR_PART = 4;
 /** The part of the memory budget that is added for requests without an actor. */
@@ -48,6 +54,8 @@ export class MemoryBudget {
   readonly #limitNames: typeof LIMIT_NAMES;
   /** Actors that have a request at the moment. */
   readonly #actors = new Map<string, ActorUse>();
+  /** The oldest first. */
+  readonly #spares = new Set<SpareHolder>();
   #bytes = 0;
 
   constructor({ memoryBudget, actorBudget, workers }: BudgetLimits, isAnonymous = false) {
@@ -81,6 +89,21 @@ export class MemoryBudget {
     if (use.requests === 0) this.#actors.delete(use.actor);
   }
 
+  addSpare(spare: SpareHolder): void {
+    this.#spares.add(spare);
+  }
+
+  removeSpare(spare: SpareHolder): void {
+    this.#spares.delete(spare);
+  }
+
+  /** Counts bytes of a spare holder unless the budget would be exceeded. @returns as `tryAdd` */
+  tryAddSpare(bytes: number): RejectedCall | null {
+    if (this.#bytes + bytes > this.maxBytes) return this.#createRejection();
+    this.#bytes += bytes;
+    return null;
+  }
+
   /**
    * Counts bytes unless a budget would be exceeded. An actor without another request is limited by the budget of
    * the host only, so that one large call is always possible.
@@ -89,12 +112,13 @@ export class MemoryBudget {
    */
   tryAdd(bytes: number, use: ActorUse | null, isReserved: boolean): RejectedCall | null {
     const maxBytes = isReserved ? this.maxBytes + RESERVE : this.maxBytes;
+    for (const spare of this.#spares) {
+      if (this.#bytes + bytes <= maxBytes) break;
+      spare.giveUp();
+    }
     if (this.#bytes + bytes > maxBytes) {
       this.rejected.memory += 1;
-      return createOverload(
-        this.#limitNames.all,
-        'the bodies that the host holds exceed its budget',
-      );
+      return this.#createRejection();
     }
     if (use !== null && use.requests > 1 && use.bytes + bytes > this.#maxActorBytes) {
       this.rejected.actor += 1;
@@ -111,5 +135,9 @@ export class MemoryBudget {
   add(bytes: number, use: ActorUse | null): void {
     this.#bytes += bytes;
     if (use !== null) use.bytes += bytes;
+  }
+
+  #createRejection(): RejectedCall {
+    return createOverload(this.#limitNames.all, 'the bodies that the host holds exceed its budget');
   }
 }

@@ -13,6 +13,8 @@ import type { ResponseStream } from './response-stream.js';
 
 /** One call of a provider; the provider client sends it in one or more attempts. */
 export interface ProviderCall {
+  /** `modgate-call-id`. Default: a new one. */
+  readonly id?: string;
   readonly operation: ProviderOperation;
   /** The body that the client still sends, which `operation` has too; absent for a call without. */
   readonly upload?: Upload;

@@ -6,6 +6,7 @@ export const HOST_PATHS = [
   '/audit',
   '/cache',
   '/calls',
+  '/candidate',
   '/descriptors',
   '/explain',
   '/fleet',

@@ -24,6 +24,7 @@ import { ListModules } from '../../operations/status/list-modules.js';
 import { ListPlugins } from '../../operations/status/list-plugins.js';
 import { ListRoles } from '../../operations/status/list-roles.js';
 import { PurgeCache } from '../../operations/status/purge-cache.js';
+import { ReadCandidate } from '../../operations/status/read-candidate.js';
 import { ReadDescriptor } from '../../operations/status/read-descriptor.js';
 import { ReadFleet } from '../../operations/status/read-fleet.js';
 import { ReadMetrics } from '../../operations/status/read-metrics.js';
@@ -128,7 +129,8 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
   get('/calls', container.resolve(ListCalls), readCallQuery);
   get('/openapi.json', container.resolve(ReadOpenApi), readOpenApiQuery);
   get('/audit', container.resolve(ListAudit), readAuditQuery);
-  get('/descriptors', container.resolve(ReadDescriptor), readDescriptorQuery);
+  get('/descriptors', container.resolve(ReadDescriptor), readNamedModule);
+  get('/candidate', container.resolve(ReadCandidate), readNamedModule);
   const readMetrics = container.resolve(ReadMetrics);
   router.get('/metrics', async ({ state }) => {
     const { request } = state;
@@ -172,8 +174,8 @@ function readFleetQuery(ctx: HostContext): string | null {
   return readQuery(ctx, { serves: servedParameter }).serves;
 }
 
-/** `GET /descriptors?module=`. @throws HostError 400. */
-function readDescriptorQuery(ctx: HostContext): string {
+/** `?module=`, which must be there. @throws HostError 400. */
+function readNamedModule(ctx: HostContext): string {
   const { module } = readQuery(ctx, { module: moduleParameter });
   if (module === null) throw createQueryError('module', 'missing', 'use module');
   return module;

@@ -18,6 +18,12 @@ export class ExactJson {
     );
   }
 
+  /** The digits of a number that is marked text; `null` for any other value. */
+  readDigits(value: unknown): string | null {
+    const isMarked = typeof value === 'string' && value.startsWith(this.#mark);
+    return isMarked ? value.slice(this.#mark.length) : null;
+  }
+
   stringify(value: unknown): string {
     return JSON.stringify(value).replaceAll(
       new RegExp(`"${this.#mark}([^"]+)"`, 'g'),

@@ -14,7 +14,7 @@ import {
 } from '../../lib/trace-context.js';
 import type { LiveModule } from '../../modules/live-module.js';
 import type { HeldMemory } from '../../provider/held-memory.js';
-import { ProviderStatus, readSecrets } from '../../provider/outcome.js';
+import { type CheckedOutcome, ProviderStatus, readSecrets } from '../../provider/outcome.js';
 import type {
   AttemptResult,
   ParseResponse,
@@ -66,6 +66,8 @@ export interface ProviderRequest<T> {
   /** The details of the call in a 502. */
   readonly describeCall: () => ErrorDetail[];
   readonly parseResponse: ParseResponse<T>;
+  /** Called with each response, before it is parsed; `null`, the default, for nobody. */
+  readonly onAnswer?: ((call: ProviderCall, outcome: CheckedOutcome) => void) | null;
 }
 
 /**
@@ -76,7 +78,8 @@ export async function callProvider<T>(given: ProviderRequest<T>): Promise<T> {
   const { module, describeCall } = given;
   Authorization.assert(given.authorization);
   try {
-    const { value } = await module.client.call(new ForwardedCall(given), given.parseResponse);
+    const call = new ForwardedCall(given);
+    const { value } = await module.client.call(call, observe(call, given));
     return value;
   } catch (error) {
     const failure = given.upload?.failure ?? null;
@@ -90,6 +93,17 @@ export async function callProvider<T>(given: ProviderRequest<T>): Promise<T> {
     }
     throw error;
   }
+}
+
+function observe<T>(
+  call: ProviderCall,
+  { parseResponse, onAnswer }: ProviderRequest<T>,
+): ParseResponse<T> {
+  if (onAnswer == null) return parseResponse;
+  return (outcome, endpoint, operation) => {
+    onAnswer(call, outcome);
+    return parseResponse(outcome, endpoint, operation);
+  };
 }
 
 /** The call that the provider client makes attempts of. */

@@ -30,8 +30,12 @@ import {
   recordPieces,
   recordStream,
 } from './byte-response.js';
+
 import { fillCache } from './cached-call.js';
 import { callProvider, type ProviderRequest } from './call-provider.js';
+
+import { offerTo } from './candidate-offer.js';
+
 import { enforceInput } from './enforce-schemas.js';
 import { admitStream, createEventReply } from './event-reply.js';
 import {
@@ -259,6 +263,7 @@ export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedRe
     response: streamedResponseOf(found, request),
     describeCall: () => describeRoute(found),
     parseResponse: createParser(call),
+    onAnswer: module.candidate === null ? null : offerTo(module.candidate, call),
   };
 }
 

@@ -1,0 +1,212 @@
+import { isProviderFailure, type Log, type Manifest, type Secret } from '../../contract/index.js';
+import type { Descriptor } from '../../descriptor/descriptor.js';
+import { describeFailure } from '../../lib/failure-detail.js';
+import { ComparisonTooCostly } from '../../lib/json/compare-json.js';
+import { createIgnoredPlaces } from '../../lib/json/ignored-places.js';
+import { isJsonMediaType } from '../../lib/json/json-bytes.js';
+import { LazyAbortController } from '../../lib/lazy-abort-controller.js';
+import { createLogInterval } from '../../log/log-interval.js';
+import type { HeldMemory } from '../held-memory.js';
+import { maskFailure } from '../mask-failure.js';
+import type { SpareHolder } from '../memory-budget.js';
+import type { CheckedOutcome } from '../outcome.js';
+import type { ProviderCall } from '../provider-call.js';
+import type { ProviderClient } from '../provider-client.js';
+import { RejectedCall } from '../rejected-call.js';
+import type { CopyResult, FoundDifference, ModuleReport } from './candidate-reports.js';
+import {
+  compareAnswers,
+  type HeldAnswer,
+  type Incomparable,
+  MAX_COMPARED_BYTES,
+  readAnswer,
+} from './compare-answers.js';
+import { copyCall } from './copied-call.js';
+import { createShowName } from './declared-names.js';
+
+export type CandidateRules = NonNullable<Descriptor['candidate']>;
+
+const LOG_INTERVAL_MS = 60_000;
+/** Of the first digits of a call's id. */
+const ID_DIGITS = 8;
+const IDS = 16 ** ID_DIGITS;
+/** Requests that may be made twice at the live provider. */
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+export interface CandidateOptions {
+  readonly rules: CandidateRules;
+  /** Of the candidate alone. */
+  readonly client: ProviderClient;
+  /** Of the live provider, beside the one for callers; `null` without a baseline. */
+  readonly baseline: ProviderClient | null;
+  readonly report: ModuleReport;
+  readonly manifest: Pick<Manifest, 'http_routes' | 'schemas'>;
+  readonly secrets: readonly Secret[];
+  readonly log: Log;
+}
+
+/** An answer of the live provider that may be compared. */
+export interface AnsweredCall {
+  readonly call: ProviderCall;
+  readonly outcome: CheckedOutcome;
+  /** `GET /items/{id}` */
+  readonly route: string;
+  /** As the caller sent it: HEAD stays HEAD. */
+  readonly method: string;
+  /** Of the caller's request. */
+  readonly held: HeldMemory;
+}
+
+/** Repeats a share of the answered calls at another version of the provider, and compares the answers. */
+export class Candidate {
+  readonly #options: CandidateOptions;
+  readonly #methods: ReadonlySet<string>;
+  readonly #ignored;
+  readonly #showNames: ReadonlyMap<string, (name: string) => string>;
+  readonly #mayLog = createLogInterval(LOG_INTERVAL_MS);
+  readonly #copies = new Set<Copy>();
+  #running = 0;
+  #isClosed = false;
+
+  constructor(options: CandidateOptions) {
+    const { rules, manifest, report } = options;
+    this.#options = options;
+    this.#methods = new Set(rules.methods);
+    this.#ignored = createIgnoredPlaces(rules.ignore);
+    const names = manifest.http_routes.map((route) => {
+      return [`${route.method} ${route.path}`, createShowName(route, manifest.schemas)] as const;
+    });
+    this.#showNames = new Map(names);
+    report.keepRoutes([...this.#showNames.keys()]);
+  }
+
+  /** Whether calls with this method of the caller are copied. */
+  isCopied(method: string): boolean {
+    return this.#methods.has(method);
+  }
+
+  /** Takes note of an answer that is on its way to the caller; the copy is made when it has left. */
+  offer(answered: AnsweredCall): void {
+    const { call, route, outcome, held } = answered;
+    if (this.#isClosed || !this.#isChosen(call)) return;
+    const { length, headers } = outcome;
+    const isJson = length === 0 || isJsonMediaType(headers['content-type'] ?? '');
+    if (!isJson || length > MAX_COMPARED_BYTES || outcome.stream !== null) {
+      this.#options.report.count(route, 'dropped');
+      return;
+    }
+    const copy = new Copy(answered);
+    this.#copies.add(copy);
+    if (copy.held.hold(length + readBodyLength(call)) !== null) this.#end(copy, 'dropped');
+    else held.onClose(() => void this.#make(copy));
+  }
+
+  /** Drops the copies that are left. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { giveUp } of [...this.#copies]) giveUp();
+  }
+
+  #isChosen({ headers }: ProviderCall): boolean {
+    const id = headers['modgate-call-id']?.slice(0, ID_DIGITS) ?? '';
+    return Number.parseInt(id, 16) / IDS < this.#options.rules.share;
+  }
+
+  /** Never rejects. */
+  async #make(copy: Copy): Promise<void> {
+    if (copy.signal.aborted || this.#running >= this.#options.rules.concurrency) {
+      this.#end(copy, 'dropped');
+      return;
+    }
+    this.#running += 1;
+    let result: CopyResult = 'failed';
+    try {
+      result = await this.#compare(copy);
+    } catch (error) {
+      const isDropped = copy.signal.aborted || error instanceof RejectedCall;
+      if (isDropped || error instanceof ComparisonTooCostly) result = 'dropped';
+      else this.#logFailure(error, copy.answered);
+    }
+    this.#running -= 1;
+    this.#end(copy, result);
+  }
+
+  #end(copy: Copy, result: CopyResult): void {
+    copy.held.close();
+    this.#copies.delete(copy);
+    this.#options.report.count(copy.answered.route, result);
+  }
+
+  async #compare(copy: Copy): Promise<CopyResult> {
+    const { rules, client, baseline, report } = this.#options;
+    const { route, method, call, outcome } = copy.answered;
+    const live = readAnswer(outcome);
+    if (typeof live === 'string') return 'dropped';
+    const repeats = rules.baseline && SAFE_METHODS.has(method) ? baseline : null;
+    const [candidate, again] = await Promise.allSettled([
+      send(client, copy, true),
+      repeats === null ? null : send(repeats, copy, false),
+    ]);
+    if (candidate.status === 'rejected') throw candidate.reason;
+    if (candidate.value === 'too long') return 'dropped';
+    if (candidate.value === 'no JSON') return 'failed';
+    // Without the second answer, noise could not be told from a difference.
+    if (again.status === 'rejected' || typeof again.value === 'string') return 'dropped';
+    const answers = { live, candidate: candidate.value, again: again.value };
+    const showName = this.#showNames.get(route) ?? (() => '*');
+    const pointers = compareAnswers(answers, this.#ignored, showName);
+    if (pointers === null) return 'same';
+    const found: FoundDifference = {
+      at: new Date().toISOString(),
+      route,
+      live: live.status,
+      candidate: answers.candidate.status,
+      request_id: call.context.requestId,
+      pointers,
+    };
+    report.addDifference(found);
+    return 'different';
+  }
+
+  #logFailure(error: unknown, { route }: AnsweredCall): void {
+    const { log, secrets } = this.#options;
+    const masked = maskFailure(error, secrets);
+    if (!isProviderFailure(masked)) log.error({ err: masked, route }, 'candidate copy failed');
+    else if (this.#mayLog()) {
+      log.info({ route, failure_detail: describeFailure(masked) }, 'candidate did not answer');
+    }
+  }
+}
+
+/** @throws ProviderFailure without an answer. */
+async function send(
+  client: ProviderClient,
+  { answered, signal, held }: Copy,
+  isForCandidate: boolean,
+): Promise<HeldAnswer | Incomparable> {
+  const { streams } = client;
+  const call = copyCall(answered.call, { signal, held, streams, isForCandidate });
+  const { value } = await client.call(call, readAnswer);
+  return value;
+}
+
+function readBodyLength({ operation }: ProviderCall): number {
+  return operation.kind === 'http_route' ? (operation.body?.length ?? 0) : 0;
+}
+
+/** A call that is made once more, from the first answer to the comparison. */
+class Copy implements SpareHolder {
+  readonly answered: AnsweredCall;
+  readonly held: HeldMemory;
+  readonly signal = new LazyAbortController();
+
+  constructor(answered: AnsweredCall) {
+    this.answered = answered;
+    this.held = answered.held.openSpare(this);
+  }
+
+  readonly giveUp = (): void => {
+    this.signal.abort();
+    this.held.close();
+  };
+}
