@@ -131,7 +131,8 @@ class Walk {
   run(live: unknown, other: unknown): void {
     const kind = this.#compareShallow(live, other);
     if (kind !== null) this.#report(this.#root, null, kind);
-    else this.#addPair(live, other, () => this.#root);
+    else if (hasParts(live, other))
+      this.#pending.push({ live, other: other as object, place: this.#root });
     for (let pair = this.#pending.pop(); pair !== undefined; pair = this.#pending.pop()) {
       if (!this.#comparePair(pair)) return;
     }
@@ -153,18 +154,16 @@ class Walk {
         if (!this.#report(place, key, kind)) return false;
         continue;
       }
-      this.#addPair(ours[key], theirs[key], () => this.#createPlace(place, key, ignored));
+      const [inner, otherInner] = [ours[key], theirs[key]];
+      if (!hasParts(inner, otherInner)) continue;
+      const at = this.#createPlace(place, key, ignored);
+      this.#pending.push({ live: inner, other: otherInner as object, place: at });
     }
     for (const key of isList ? (other as unknown[]).keys() : Object.keys(other)) {
       if (Object.hasOwn(ours, key) || this.#enter(place, key) === null) continue;
       if (!this.#report(place, key, 'extra')) return false;
     }
     return true;
-  }
-
-  #addPair(live: unknown, other: unknown, createPlace: () => Place): void {
-    if (typeof live !== 'object' || live === null) return;
-    this.#pending.push({ live, other: other as object, place: createPlace() });
   }
 
   #createPlace(parent: Place, key: Key, ignored: IgnoredPlaces): Place {
@@ -199,6 +198,12 @@ class Walk {
   #write(number: unknown): string {
     return this.#options.json.readDigits(number) ?? String(number);
   }
+}
+
+/** For values of the same type. */
+function hasParts(live: unknown, other: unknown): live is object {
+  if (typeof live !== 'object' || live === null) return false;
+  return !Array.isArray(live) || live.length > 0 || (other as unknown[]).length > 0;
 }
 
 function appendStep(

@@ -1,8 +1,6 @@
 import { isProviderFailure, type Log, type Manifest, type Secret } from '../../contract/index.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import { describeFailure } from '../../lib/failure-detail.js';
-import { ComparisonTooCostly } from '../../lib/json/compare-json.js';
-import { createIgnoredPlaces } from '../../lib/json/ignored-places.js';
 import { isJsonMediaType } from '../../lib/json/json-bytes.js';
 import { LazyAbortController } from '../../lib/lazy-abort-controller.js';
 import { createLogInterval } from '../../log/log-interval.js';
@@ -18,11 +16,12 @@ import {
   compareAnswers,
   type HeldAnswer,
   type Incomparable,
+  isSameStatus,
   MAX_COMPARED_BYTES,
   readAnswer,
 } from './compare-answers.js';
 import { copyCall } from './copied-call.js';
-import { createShowName } from './declared-names.js';
+import { listDeclaredNames } from './declared-names.js';
 
 export type CandidateRules = NonNullable<Descriptor['candidate']>;
 
@@ -61,8 +60,9 @@ export interface AnsweredCall {
 export class Candidate {
   readonly #options: CandidateOptions;
   readonly #methods: ReadonlySet<string>;
-  readonly #ignored;
-  readonly #showNames: ReadonlyMap<string, (name: string) => string>;
+  readonly #routes: ReadonlyMap<string, Manifest['http_routes'][number]>;
+  /** Of the routes that have been compared. */
+  readonly #declared = new Map<string, readonly string[]>();
   readonly #mayLog = createLogInterval(LOG_INTERVAL_MS);
   readonly #copies = new Set<Copy>();
   #running = 0;
@@ -72,12 +72,10 @@ export class Candidate {
     const { rules, manifest, report } = options;
     this.#options = options;
     this.#methods = new Set(rules.methods);
-    this.#ignored = createIgnoredPlaces(rules.ignore);
-    const names = manifest.http_routes.map((route) => {
-      return [`${route.method} ${route.path}`, createShowName(route, manifest.schemas)] as const;
-    });
-    this.#showNames = new Map(names);
-    report.keepRoutes([...this.#showNames.keys()]);
+    this.#routes = new Map(
+      manifest.http_routes.map((route) => [`${route.method} ${route.path}`, route]),
+    );
+    report.keepRoutes([...this.#routes.keys()]);
   }
 
   /** Whether calls with this method of the caller are copied. */
@@ -123,8 +121,7 @@ export class Candidate {
     try {
       result = await this.#compare(copy);
     } catch (error) {
-      const isDropped = copy.signal.aborted || error instanceof RejectedCall;
-      if (isDropped || error instanceof ComparisonTooCostly) result = 'dropped';
+      if (copy.signal.aborted || error instanceof RejectedCall) result = 'dropped';
       else this.#logFailure(error, copy.answered);
     }
     this.#running -= 1;
@@ -153,9 +150,11 @@ export class Candidate {
     // Without the second answer, noise could not be told from a difference.
     if (again.status === 'rejected' || typeof again.value === 'string') return 'dropped';
     const answers = { live, candidate: candidate.value, again: again.value };
-    const showName = this.#showNames.get(route) ?? (() => '*');
-    const pointers = compareAnswers(answers, this.#ignored, showName);
-    if (pointers === null) return 'same';
+    const known = { ignore: rules.ignore, declared: this.#listDeclared(route) };
+    const turn = { signal: copy.signal, share: call.context.module };
+    const pointers = await compareAnswers(answers, known, turn);
+    if (pointers === null) return 'dropped';
+    if (pointers.length === 0 && isSameStatus(answers)) return 'same';
     const found: FoundDifference = {
       at: new Date().toISOString(),
       route,
@@ -166,6 +165,14 @@ export class Candidate {
     };
     report.addDifference(found);
     return 'different';
+  }
+
+  #listDeclared(name: string): readonly string[] {
+    const route = this.#routes.get(name);
+    const { schemas = {} } = this.#options.manifest;
+    const declared = this.#declared.get(name) ?? (route ? listDeclaredNames(route, schemas) : []);
+    this.#declared.set(name, declared);
+    return declared;
   }
 
   #logFailure(error: unknown, { route }: AnsweredCall): void {

@@ -1,9 +1,9 @@
-import { compareJson, type Difference, findNoise } from '../../lib/json/compare-json.js';
-import { ExactJson } from '../../lib/json/exact-json.js';
-import type { IgnoredPlaces } from '../../lib/json/ignored-places.js';
+import type { Difference } from '../../lib/json/compare-json.js';
 import { isJsonMediaType } from '../../lib/json/json-bytes.js';
 import { findInvalidJson } from '../../lib/json/json-check.js';
 import type { CheckedOutcome } from '../outcome.js';
+import type { ComparedBodies } from './comparison.js';
+import { comparisons, type Turn } from './comparison-thread.js';
 
 /** A longer body is not compared. Bytes. */
 export const MAX_COMPARED_BYTES = 262_144;
@@ -38,46 +38,26 @@ interface Answers {
   readonly again: HeldAnswer | null;
 }
 
+type Rules = Pick<ComparedBodies, 'ignore' | 'declared'>;
+
 /**
- * What differs between the answers, beside what differs between those of the live provider.
- * @returns `null` where they are the same
- * @throws ComparisonTooCostly
+ * What differs between the bodies, beside what differs between those of the live provider.
+ * @returns `null` for bodies that are not compared, to spare the host
  */
-export function compareAnswers(
+export async function compareAnswers(
   { live, candidate, again }: Answers,
-  ignored: IgnoredPlaces,
-  showName: (name: string) => string,
-): readonly Difference[] | null {
-  const isNoisyStatus = again !== null && again.status !== live.status;
-  const isSameStatus = isNoisyStatus || live.status === candidate.status;
-  const pointers = compareBodies({ live, candidate, again }, ignored, showName);
-  return isSameStatus && pointers.length === 0 ? null : pointers;
+  rules: Rules,
+  turn: Turn,
+): Promise<readonly Difference[] | null> {
+  const isNoise = again !== null && (again.json === null) !== (live.json === null);
+  if (isNoise || live.json === candidate.json) return [];
+  if (live.json === null) return [{ pointer: '', kind: 'extra' }];
+  if (candidate.json === null) return [{ pointer: '', kind: 'missing' }];
+  const bodies = { live: live.json, candidate: candidate.json, again: again?.json ?? null };
+  return comparisons.compare({ ...bodies, ...rules }, turn);
 }
 
-function compareBodies(
-  { live, candidate, again }: Answers,
-  ignored: IgnoredPlaces,
-  showName: (name: string) => string,
-): readonly Difference[] {
-  if (again !== null && (again.json === null) !== (live.json === null)) return [];
-  if (live.json === null || candidate.json === null) {
-    if (live.json === candidate.json) return [];
-    return [{ pointer: '', kind: live.json === null ? 'extra' : 'missing' }];
-  }
-  const json = new ExactJson();
-  const options = { json, ignored, showName };
-  const value = parse(live.json, json);
-  const noise =
-    again === null || again.json === null
-      ? null
-      : findNoise(value, parse(again.json, json), options);
-  return compareJson(value, parse(candidate.json, json), options, noise);
-}
-
-/** Most bodies have no number that a double may not hold. */
-const LONG_NUMBER = /\d[\d.]{15}|\d[eE]/;
-
-function parse(bytes: Buffer, exact: ExactJson): unknown {
-  const text = bytes.toString('utf8');
-  return LONG_NUMBER.test(text) ? exact.parse(text) : JSON.parse(text);
+/** The live provider itself may answer with another status. */
+export function isSameStatus({ live, candidate, again }: Answers): boolean {
+  return live.status === candidate.status || (again !== null && again.status !== live.status);
 }

@@ -8,28 +8,20 @@ const MAX_DIGITS = 4;
 /** Stands for a name that may be a value. */
 const HIDDEN = '*';
 
-/** How names of members are shown: those that a schema of the route declares, and plain identifiers. */
-export function createShowName(
-  route: Pick<ManifestRoute, 'operation'>,
-  shared: Manifest['schemas'],
-): (name: string) => string {
-  let declared: ReadonlySet<string> | null = null;
-  return (name) => {
-    if (isIdentifier(name)) return name;
-    declared ??= listDeclaredNames(route, shared ?? {});
-    return declared.has(name) ? name : HIDDEN;
-  };
+/** How names of members are shown: those that are declared, and plain identifiers. */
+export function createShowName(declared: ReadonlySet<string>): (name: string) => string {
+  return (name) => (isIdentifier(name) || declared.has(name) ? name : HIDDEN);
 }
 
 function isIdentifier(name: string): boolean {
   return IDENTIFIER.test(name) && name.replace(/\D+/g, '').length <= MAX_DIGITS;
 }
 
-/** Of each `properties` in the schemas of the route and in those that they refer to. */
-function listDeclaredNames(
+/** The names in each `properties` of the schemas of a route, and of those that they refer to, but identifiers. */
+export function listDeclaredNames(
   { operation }: Pick<ManifestRoute, 'operation'>,
   shared: NonNullable<Manifest['schemas']>,
-): ReadonlySet<string> {
+): readonly string[] {
   const { input_schema, output_schema, query_schema } = operation ?? {};
   const names = new Set<string>();
   const seen = new Set<object>();
@@ -44,5 +36,5 @@ function listDeclaredNames(
       pending.push(reference === null ? value : shared[reference]);
     }
   }
-  return names;
+  return [...names].filter((name) => !isIdentifier(name));
 }

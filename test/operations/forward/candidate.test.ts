@@ -271,6 +271,16 @@ describe('a candidate beside the live provider', function () {
     expect(candidate.requests).to.have.length(1);
   });
 
+  it('compares long answers', async () => {
+    await serve();
+    const rows = Array.from({ length: 4000 }, (_, id) => ({ id, name: `row ${id}` }));
+    answerLive = answerJson(rows);
+    answerCandidate = answerJson(rows.map((row) => (row.id === 7 ? { ...row, name: '' } : row)));
+    await send('/items');
+    const [difference] = (await settle(2)).differences;
+    expect(difference?.['pointers']).to.deep.equal([{ pointer: '/7/name', kind: 'value' }]);
+  });
+
   it('drops copies beyond its concurrency', async () => {
     await serve({ concurrency: 2 });
     const held: (() => void)[] = [];
