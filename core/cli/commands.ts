@@ -12,6 +12,7 @@ const SUMMARIES: Readonly<Record<string, string>> = {
   check: 'Validate descriptors and manifests',
   status: 'Show the state of each descriptor in a running host',
   calls: 'Show the last calls of a running host',
+  candidate: 'Show how the answers of a candidate differ from the live ones',
   wait: 'Wait until a running host serves a module or digest',
   fleet: 'Show the hosts of a fleet, and whether they agree',
   explain: 'Explain how a host handles a request',

@@ -55,6 +55,9 @@ describe('the dashboard and the alert rules', () => {
     'down.json': describeModule('down', 'http://127.0.0.1:1', ROUTES),
     'strict.json': describeModule('strict', provider.url, STRICT),
     'kept.json': describeModule('kept', provider.url, KEPT),
+    'next.json': describeModule('next', provider.url, ROUTES, {
+      candidate: { endpoints: [provider.url] },
+    }),
   }));
   let exposed: Exposition;
 

@@ -64,6 +64,9 @@ describe(`the tables of ${PAGE} and ${METRICS}`, () => {
       'down.json': describeModule('down', 'http://127.0.0.1:1', ROUTES),
       'kept.json': describeModule('kept', provider.url, KEPT),
       'strict.json': describeModule('strict', provider.url, STRICT),
+      'next.json': describeModule('next', provider.url, ROUTES, {
+        candidate: { endpoints: [provider.url] },
+      }),
     }),
     { args: ['--plugins', plugins, '--surfaces', 'desk'] },
   );
