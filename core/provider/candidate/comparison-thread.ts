@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Cancellation } from '../../contract/index.js';
+import { QueueFull, Semaphore } from '../../contract/semaphore.js';
 import type { Difference } from '../../lib/json/compare-json.js';
-import { QueueFull, Semaphore } from '../../lib/semaphore.js';
 import { type ComparedBodies, compareBodies } from './comparison.js';
 
 /** Shorter bodies are compared at once: in a few milliseconds, whatever they hold. Bytes. */
