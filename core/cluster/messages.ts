@@ -11,8 +11,8 @@ import type { MetricsSnapshot } from '../observability/metrics/metrics-snapshot.
 import type { Purge } from '../operations/cache/entry-index.js';
 import type { CallQuery } from '../operations/status/call-record.js';
 import type { ModuleList } from '../operations/status/module-overview.js';
-import type { TokenGrant } from '../provider/drawn-tokens.js';
 import type { CandidateReport } from '../provider/candidate/candidate-reports.js';
+import type { TokenGrant } from '../provider/drawn-tokens.js';
 
 export type ServeSettings = ReadConfig<keyof HostConfig>;
 
