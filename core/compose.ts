@@ -294,6 +294,7 @@ function createListener(
     observers,
     tracing: records.tracing,
     surfaces,
+    issuers: access.issuers,
     publicOrigin: config.publicUrl,
   });
   const reportRejected: RejectionObserver = (problem, ids, request, socket) => {

@@ -193,6 +193,11 @@ export interface SurfaceFactory<Config = unknown> {
    * a part. Bytes. Default `maxBodyBytes`.
    */
   readonly maxAnonymousBodyBytes?: number;
+  /**
+   * Whether clients find out from the host where to sign in: the host serves the metadata of RFC 9728 for each path
+   * below the prefix, and a 401 names it. Default false.
+   */
+  readonly isProtectedResource?: boolean;
   /** The digest of its bundle, `sha256:` and hex: its UI artifact digest at the console bridge. */
   readonly uiDigest?: string;
   /**

@@ -5,7 +5,7 @@ import type { HostContext, HostState } from './request-context.js';
 import { createHostRoutes, type HostRoutesOptions } from './routes/host-routes.js';
 
 interface AppOptions
-  extends HostRoutesOptions,
+  extends Omit<HostRoutesOptions, 'surfaces'>,
     Omit<RequestChainOptions, 'authenticate' | 'reauthenticate' | 'rateOf'> {}
 
 /**

@@ -25,6 +25,7 @@ import { type StreamedReply, sendStream } from './response/send-stream.js';
 import { createUnknownPath } from './routes/unknown-path.js';
 import { addInterruptible } from './server/interruptible-requests.js';
 import type { MountedSurface } from './surfaces/mounted-surface.js';
+import { nameMetadata } from './surfaces/protected-resource.js';
 import { callSurface, sendSurfaceResponse } from './surfaces/serve-surface.js';
 
 export interface RequestChainOptions extends HeadLimits, ReplyQueueOptions, RequestContextOptions {
@@ -40,6 +41,7 @@ export interface RequestChainOptions extends HeadLimits, ReplyQueueOptions, Requ
   readonly surfaces: {
     /** The surface that owns the path of a raw target. */
     find(target: string): MountedSurface | null;
+    findProtectedPrefix(): string | null;
   };
   /** The origin of the public URL; `null` where none is configured. */
   readonly publicOrigin: string | null;
@@ -84,9 +86,10 @@ function respond(
       if (ctx.state.isSent === true) return;
       reply = ctx.state.reply;
     } catch (error) {
-      const { challenges } = (request.facts.kind === 'surface' ? forSurfaces : options)
-        .authentication;
-      reply = createErrorReply(error, request, log, challenges);
+      const isSurface = request.facts.kind === 'surface';
+      const { challenges } = (isSurface ? forSurfaces : options).authentication;
+      const named = isSurface ? nameMetadata(challenges, request, options) : challenges;
+      reply = createErrorReply(error, request, log, named);
     }
     if (reply !== null && request.replyHeaders.length > 0) {
       reply = Reply.withHeaders(reply, [...reply.headers, ...request.replyHeaders]);

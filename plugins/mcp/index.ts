@@ -23,6 +23,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const mcpSurface = defineSurface({
   name: 'mcp',
   prefix: PREFIX,
+  isProtectedResource: true,
   // Enough for a message that is answered with 401.
   maxAnonymousBodyBytes: 65_536,
   config: object({ name: optional(size(string(), 1, 100)) }),

@@ -8,6 +8,12 @@ import { describeItems } from '../support/provider/routes.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
 /** The routes without authentication. */
+/** Those of surfaces that are off. */
+const OFF = [
+  '/.well-known/oauth-protected-resource',
+  '/.well-known/oauth-protected-resource/*path',
+];
+
 const PUBLIC = ['/livez', '/readyz', '/problems/:code', '/.well-known/jwks.json'];
 
 interface Layer {
@@ -51,7 +57,7 @@ describe('authorization', () => {
   });
 
   for (const { path, methods } of routes) {
-    const expected = PUBLIC.includes(path) ? 200 : 401;
+    const expected = OFF.includes(path) ? 404 : PUBLIC.includes(path) ? 200 : 401;
     for (const method of methods) {
       it(`answers ${method} ${path} with ${expected} without credentials`, async () => {
         const target = path.replace(':code', 'not_found');

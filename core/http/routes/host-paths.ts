@@ -1,6 +1,8 @@
 /** Of every route of the host. A surface cannot have a path that starts with one of their first segments. */
 export const HOST_PATHS = [
   '/.well-known/jwks.json',
+  '/.well-known/oauth-protected-resource',
+  '/.well-known/oauth-protected-resource/*path',
   '/approvals',
   '/approvals/:id',
   '/audit',

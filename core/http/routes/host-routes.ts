@@ -31,8 +31,10 @@ import { ReadMetrics } from '../../operations/status/read-metrics.js';
 import { ReadOpenApi } from '../../operations/status/read-openapi.js';
 import { readHostBody } from '../host-body.js';
 import { isFromLoopback } from '../request/loopback-rights.js';
+import { findOwnOrigin } from '../request/own-origin.js';
 import type { HostContext, HostState, RequestContext } from '../request-context.js';
 import { isProblemCode, renderProblemPage } from '../response/problem-page.js';
+import { describeResource, type ResourceOptions } from '../surfaces/protected-resource.js';
 import { readExplainInput } from './explain-query.js';
 import type { HostPath } from './host-paths.js';
 import {
@@ -45,7 +47,9 @@ import {
 import { createQueryError, moduleParameter, readQuery, servedParameter } from './query.js';
 import { createUnknownPath } from './unknown-path.js';
 
-export interface HostRoutesOptions {
+export interface HostRoutesOptions extends ResourceOptions {
+  /** The origin of the public URL; `null` where none is configured. */
+  readonly publicOrigin: string | null;
   /** Builds the handlers. */
   readonly container: Pick<DependencyContainer, 'resolve'>;
   readonly mounts: MountSource;
@@ -202,6 +206,14 @@ function addPublicRoutes(router: HostRouter, options: HostRoutesOptions): void {
   router.get('/.well-known/jwks.json', ({ state }) => {
     state.reply = createPublicReply(options.identityKeys());
   });
+  const serveMetadata = ({ state }: RouterContext<HostState>) => {
+    const { req, target } = state.request;
+    const metadata = describeResource(target, findOwnOrigin(req, options.publicOrigin), options);
+    if (metadata === null) throw createUnknownPath();
+    state.reply = createPublicReply(metadata);
+  };
+  router.get('/.well-known/oauth-protected-resource', serveMetadata);
+  router.get('/.well-known/oauth-protected-resource/*path', serveMetadata);
   router.get('/problems/:code', (ctx) => {
     const code = ctx.params['code'] ?? '';
     if (!isProblemCode(code)) throw createUnknownPath();

@@ -101,6 +101,8 @@ export class MountedSurface {
   readonly shippedUiDigest: string | null;
   /** The longest body of a request with an actor, and of one without. Bytes. */
   readonly maxBodyBytes: { readonly actor: number; readonly anonymous: number };
+  /** Whether the host serves the metadata of RFC 9728 for it. */
+  readonly isProtectedResource: boolean;
   readonly log: Log;
   readonly #factory: SurfaceFactory;
   readonly #choice: SurfaceChoice;
@@ -127,6 +129,7 @@ export class MountedSurface {
     this.plugin = plugin;
     this.authentication = factory.authentication ?? 'host';
     this.maxBodyBytes = readBodyLimits(factory);
+    this.isProtectedResource = factory.isProtectedResource === true;
     this.shippedUiDigest = isShipped ? (factory.uiDigest ?? null) : null;
     this.log = withFields(services.log, { surface: factory.name });
     this.#factory = factory;

@@ -92,6 +92,12 @@ export class SurfaceRegistry {
     return this.#byPrefix.get(firstSegment(target)) ?? null;
   }
 
+  /** The prefix of the first surface that is a protected resource; `null` without one. */
+  findProtectedPrefix(): string | null {
+    const all = [...this.#byPrefix.values()];
+    return all.find(({ isProtectedResource }) => isProtectedResource)?.prefix ?? null;
+  }
+
   listOpen(): readonly { readonly name: string; readonly prefix: string }[] {
     const open = [...this.#byPrefix.values()].filter(({ status }) => status.state === 'open');
     return open.map(({ name, prefix }) => ({ name, prefix }));

@@ -4,6 +4,7 @@ import { setApiHeaders } from './json.js';
 
 /** The routes of the host below /console/api, beside those of modules. */
 const ROUTES: ReadonlySet<string> = new Set([
+  'approvals',
   'audit',
   'calls',
   'descriptors',
@@ -43,6 +44,7 @@ export function isHostRoute(target: string): boolean {
   const [path = ''] = target.slice(API.length).split('?', 1);
   const [, first = '', ...rest] = path.split('/');
   if (first === 'modules') return rest.length === 0 || rest[1] === 'http';
+  if (first === 'approvals' && rest.length === 1) return rest[0] !== '';
   return ROUTES.has(first) && rest.length === 0;
 }
 

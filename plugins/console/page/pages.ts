@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { ApiPage } from './pages/api.js';
+import { ApprovalsPage } from './pages/approvals.js';
 import { AuditPage } from './pages/audit.js';
 import { CallsPage } from './pages/calls.js';
 import { ExplainPage } from './pages/explain.js';
@@ -23,6 +24,7 @@ export const PAGES: readonly Page[] = [
   { name: 'calls', label: 'Calls', scope: 'modgate.calls.read', Content: CallsPage },
   { name: 'explain', label: 'Explain', scope: 'modgate.explain', Content: ExplainPage },
   { name: 'audit', label: 'Audit', scope: 'modgate.audit.read', Content: AuditPage },
+  { name: 'approvals', label: 'Approvals', scope: 'modgate.approvals', Content: ApprovalsPage },
   { name: 'api', label: 'API', scope: null, Content: ApiPage },
   { name: 'plugins', label: 'Plugins', scope: 'modgate.plugins.read', Content: PluginsPage },
 ];

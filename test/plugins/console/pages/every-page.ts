@@ -28,6 +28,7 @@ const PAGES: Readonly<Record<string, string>> = {
   '/console/explain?method=GET&target=/modules/crm/http/contacts': 'Explain',
   '/console/audit': 'Audit',
   '/console/api': 'API',
+  '/console/approvals': 'Approvals',
   '/console/plugins': 'Plugins',
   '/console/nowhere': 'Page not found',
   '/console/modules/acme/danger': 'Page not found',

@@ -1,0 +1,59 @@
+import { firstSegment } from '../../lib/routing/request-path.js';
+import { findOwnOrigin } from '../request/own-origin.js';
+import type { RequestContext } from '../request-context.js';
+
+/** What the metadata of surfaces is made of. */
+export interface ResourceOptions {
+  readonly surfaces: {
+    /** The prefix of the first surface that is a protected resource; `null` without one. */
+    findProtectedPrefix(): string | null;
+  };
+  /** The issuers whose access tokens the host accepts. */
+  readonly issuers: readonly string[];
+}
+
+const WELL_KNOWN = '/.well-known/oauth-protected-resource';
+
+/**
+ * The metadata of RFC 9728, by the target of the request for it: of the path behind the well-known one, or of the
+ * surface. `null` where there is none, and where the origin of the host is not known.
+ */
+export function describeResource(
+  target: string,
+  origin: string | null,
+  { surfaces, issuers }: ResourceOptions,
+): object | null {
+  const prefix = surfaces.findProtectedPrefix();
+  const [path = ''] = target.split('?', 1);
+  const resource = path.slice(WELL_KNOWN.length) || prefix;
+  if (origin === null || resource === null || firstSegment(resource) !== prefix) return null;
+  return {
+    resource: origin + resource,
+    ...(issuers.length > 0 && { authorization_servers: issuers }),
+    bearer_methods_supported: ['header'],
+  };
+}
+
+interface MetadataOptions {
+  readonly surfaces: { findProtectedPrefix(): string | null };
+  readonly publicOrigin: string | null;
+}
+
+const BEARER = /^bearer\b/i;
+
+/** The challenges of a 401 of a surface, of which that for tokens names the metadata. */
+export function nameMetadata(
+  challenges: readonly string[],
+  { target, req }: Pick<RequestContext, 'target' | 'req'>,
+  { surfaces, publicOrigin }: MetadataOptions,
+): readonly string[] {
+  const [path = ''] = target.split('?', 1);
+  const origin = findOwnOrigin(req, publicOrigin);
+  if (origin === null || firstSegment(path) !== surfaces.findProtectedPrefix()) return challenges;
+  // A quote in a target cannot end the text: it would not be the path of a URL.
+  const url = new URL(WELL_KNOWN + path, origin).href;
+  return challenges.map((challenge) => {
+    if (!BEARER.test(challenge)) return challenge;
+    return `${challenge}${challenge.includes(' ') ? ',' : ''} resource_metadata="${url}"`;
+  });
+}
