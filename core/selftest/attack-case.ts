@@ -32,6 +32,7 @@ export const ATTACK_CLASSES = {
   symlinks: 'plugins with code outside their folder',
   'cross-module': 'grants of one module used on another',
   neighbors: 'callers who affect other callers',
+  cache: 'kept responses of other callers and requests',
   slow: 'slow clients',
 } as const;
 

@@ -8,6 +8,7 @@ import {
 import { BODY_CASES } from './cases/body.js';
 import { BOUNDS_CASES } from './cases/bounds.js';
 import { BRIDGE_CASES } from './cases/bridge.js';
+import { CACHE_CASES } from './cases/cache.js';
 import { CONSOLE_CASES } from './cases/console.js';
 import { EXCHANGE_CASES } from './cases/exchange.js';
 import { GUARD_CASES } from './cases/guard.js';
@@ -53,6 +54,7 @@ const ATTACKS: readonly Attack[] = [
   ...CONSOLE_CASES,
   ...SIGN_IN_CASES,
   ...NEIGHBOR_CASES,
+  ...CACHE_CASES,
   ...BOUNDS_CASES,
   ...TIMING_CASES,
   ...SYMLINK_CASES,

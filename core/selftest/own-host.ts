@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BOUNDED_ARGS } from './cases/bounds.js';
+import { CACHING_MODULE } from './cases/cache.js';
 import { PUBLIC_MODULE } from './cases/guard.js';
 import { MOUNTED_MODULE, SHADOWING_MODULE } from './cases/mounts.js';
 import { createNamedReply, NAMED_MODULES } from './cases/names.js';
@@ -112,6 +113,7 @@ export async function startOwnHost(): Promise<OwnHost> {
       [MOUNTED_MODULE]: provider.url,
       [SHADOWING_MODULE]: provider.url,
       fenced: provider.url,
+      [CACHING_MODULE]: provider.url,
       [ECHOING_MODULE]: provider.url,
       [PUBLIC_MODULE]: provider.url,
       [STREAM_MODULE]: provider.url,

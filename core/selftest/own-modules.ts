@@ -1,5 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CACHE_ROUTES, CACHING_MODULE } from './cases/cache.js';
 import { FENCED_ADDRESS, PUBLIC_MODULE } from './cases/guard.js';
 import {
   MOUNT_HOST,
@@ -215,6 +216,7 @@ export function describeManifest(module: string) {
       { ...route('GET', '/public', 'shop.locked'), access: 'public' },
       { ...route('POST', '/costly'), operation: { input_schema: COSTLY_SCHEMA } },
       ...(module === 'paths' ? PATH_ROUTES : []),
+      ...(module === CACHING_MODULE ? CACHE_ROUTES : []),
       ...(isStreaming(module) ? STREAM_ROUTES : []),
     ],
     schemas: SHARED_SCHEMAS,

@@ -167,7 +167,7 @@ async function expectRoom(scene: Scene, bytes: Buffer): Promise<Verdict> {
 }
 
 /** A token of another caller with the same scopes. */
-function signNeighbor(issuer: TokenIssuer): string {
+export function signNeighbor(issuer: TokenIssuer): string {
   return signClaims({ ...issuer.claims(), sub: 'neighbor' }, issuer.key);
 }
 

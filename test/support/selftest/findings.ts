@@ -217,4 +217,19 @@ export const FINDINGS: readonly Finding[] = [
     cases: listNames('leak-surface-'),
     weakened: 'shows surfaces every header',
   },
+  {
+    subject: 'a kept response that another caller got',
+    cases: ['cache-actor'],
+    weakened: 'keeps one response for all callers',
+  },
+  {
+    subject: 'a kept response that the headers of another request had changed',
+    cases: ['cache-poisoned'],
+    weakened: 'keeps one response for all headers',
+  },
+  {
+    subject: 'kept responses that any caller could remove',
+    cases: ['cache-purge'],
+    weakened: 'lets anybody purge',
+  },
 ];

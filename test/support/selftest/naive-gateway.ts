@@ -9,10 +9,11 @@ const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
 /**
  * A gateway with every vulnerability of the corpus: no authentication, repaired paths, lenient parsing of
- * heads, forwarding of all headers, rewritten bodies, unchecked certificates, followed redirects and
- * unfiltered provider responses. `providers` are the endpoints by module.
+ * heads, forwarding of all headers, rewritten bodies, responses kept for all callers, unchecked certificates,
+ * followed redirects and unfiltered provider responses. `providers` are the endpoints by module.
  */
 export function startNaiveGateway(providers: ReadonlyMap<string, string>): Promise<WeakHost> {
+  const kept = new Map<string, string>();
   return listen((socket) => {
     let received = '';
     let timer: NodeJS.Timeout | undefined;
@@ -26,7 +27,7 @@ export function startNaiveGateway(providers: ReadonlyMap<string, string>): Promi
         for (const one of splitRequests(text)) {
           turn = turn.then(async () => {
             if (socket.destroyed) return;
-            const answer = await answerNaively(one, providers).catch(
+            const answer = await answerNaively(one, providers, kept).catch(
               (error: Error) => `${error.stack}`,
             );
             socket.write(formatAnswer(answer));
@@ -93,6 +94,7 @@ function splitRequests(text: string): NaiveRequest[] {
 async function answerNaively(
   { method, target, headers, body }: NaiveRequest,
   providers: ReadonlyMap<string, string>,
+  kept: Map<string, string>,
 ): Promise<string> {
   const decoded = decodeLeniently(target);
   const [, module = '', path = '/'] = /^\/modules\/([^/]+)\/http(\/.*)$/.exec(decoded) ?? [];
@@ -101,7 +103,18 @@ async function answerNaively(
   if (elsewhere !== undefined) await send(`http://${elsewhere}/`, 'GET', [], '').catch(() => '');
   const url = `${providers.get(module) ?? [...providers.values()][0]}${path.split('?', 1)[0]}`;
   const known = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].includes(method) ? method : 'GET';
-  return send(url, known, headers, body === '' ? '' : `{"body":${JSON.stringify(body)}}`);
+  // Whoever asked first, and with whatever headers.
+  const isKept = path.startsWith('/kept/');
+  const before = isKept ? kept.get(target) : undefined;
+  if (before !== undefined) return before;
+  const answer = await send(
+    url,
+    known,
+    headers,
+    body === '' ? '' : `{"body":${JSON.stringify(body)}}`,
+  );
+  if (isKept) kept.set(target, answer);
+  return answer;
 }
 
 function decodeLeniently(text: string): string {

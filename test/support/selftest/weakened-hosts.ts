@@ -216,6 +216,11 @@ const WEAKNESSES: Readonly<Record<string, (ports: Surroundings) => Weakness>> = 
   'shows surfaces every header': () => ({
     respond: async (text) => (text.startsWith('GET /echo ') ? formatOk(text) : null),
   }),
+  'keeps one response for all callers': () => createKeeping('own'),
+  'keeps one response for all headers': () => createKeeping('shared'),
+  'lets anybody purge': () => ({
+    respond: async (text) => (text.startsWith('DELETE /cache?') ? formatOk('') : null),
+  }),
   'forwards trace headers unchecked': ({ provider }) => ({
     respond: async (text) =>
       /^tracestate: /im.test(text)
@@ -228,6 +233,20 @@ const WEAKNESSES: Readonly<Record<string, (ports: Surroundings) => Weakness>> = 
 };
 
 export const WEAKENED_HOSTS: readonly string[] = Object.keys(WEAKNESSES);
+
+/** Answers the second request for a target by itself. */
+function createKeeping(kind: string): Weakness {
+  const kept = new Set<string>();
+  return {
+    respond: async (text) => {
+      const [line = ''] = text.split('\r\n');
+      if (!line.startsWith(`GET /modules/kept/http/kept/${kind}/`)) return null;
+      if (kept.has(line)) return formatOk('{"data":{"ok":true}}');
+      kept.add(line);
+      return null;
+    },
+  };
+}
 
 /** A proxy in front of a host, which weakens one thing. */
 export function startWeakenedHost(name: string, ports: Surroundings): Promise<WeakHost> {
