@@ -5,7 +5,7 @@ import { call } from '../support/http/call.js';
 import { describeModule } from '../support/http/modules.js';
 import { useHost } from '../support/http/use-host.js';
 import { type Exposition, scrape } from '../support/observability/exposition.js';
-import { describeTlsMetrics } from '../support/observability/tls-metrics.js';
+import { describeOptionalMetrics } from '../support/observability/optional-metrics.js';
 
 const FOLDER = new URL('../../../docs/dashboards/', import.meta.url);
 const ROUTES = [{ method: 'GET', path: '/items', capability: 'shop.read' }];
@@ -55,6 +55,16 @@ describe('the dashboard and the alert rules', () => {
     'down.json': describeModule('down', 'http://127.0.0.1:1', ROUTES),
     'strict.json': describeModule('strict', provider.url, STRICT),
     'kept.json': describeModule('kept', provider.url, KEPT),
+    'named.json': describeModule('named', provider.url, ROUTES, {
+      provider: {
+        kind: 'http',
+        // No server of names listens there.
+        config: {
+          endpoints: [{ dns: 'crm.invalid', port: 80 }],
+          resolver: { servers: ['127.0.0.1:1'] },
+        },
+      },
+    }),
     'next.json': describeModule('next', provider.url, ROUTES, {
       candidate: { endpoints: [provider.url] },
     }),
@@ -72,8 +82,8 @@ describe('the dashboard and the alert rules', () => {
   });
 
   const labelsOf = (name: string): readonly string[] => {
-    const ofTls = describeTlsMetrics().find((metric) => metric.name === name);
-    if (ofTls !== undefined) return ofTls.labels;
+    const optional = describeOptionalMetrics().find((metric) => metric.name === name);
+    if (optional !== undefined) return optional.labels;
     const [first] = exposed.find(name);
     expect(first, `no sample of ${name}`).to.not.equal(undefined);
     return Object.keys(first?.labels ?? {});

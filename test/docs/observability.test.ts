@@ -11,7 +11,7 @@ import { useHost } from '../support/http/use-host.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { writePlugin } from '../support/isolation/write-plugin.js';
 import { scrape } from '../support/observability/exposition.js';
-import { describeTlsMetrics } from '../support/observability/tls-metrics.js';
+import { describeOptionalMetrics } from '../support/observability/optional-metrics.js';
 import { DESK_ENTRY } from '../support/surfaces/desk-surface.js';
 
 const PAGE = 'docs/operate/observability.md';
@@ -64,6 +64,16 @@ describe(`the tables of ${PAGE} and ${METRICS}`, () => {
       'down.json': describeModule('down', 'http://127.0.0.1:1', ROUTES),
       'kept.json': describeModule('kept', provider.url, KEPT),
       'strict.json': describeModule('strict', provider.url, STRICT),
+      'named.json': describeModule('named', provider.url, ROUTES, {
+        provider: {
+          kind: 'http',
+          // No server of names listens there.
+          config: {
+            endpoints: [{ dns: 'crm.invalid', port: 80 }],
+            resolver: { servers: ['127.0.0.1:1'] },
+          },
+        },
+      }),
       'next.json': describeModule('next', provider.url, ROUTES, {
         candidate: { endpoints: [provider.url] },
       }),
@@ -95,7 +105,7 @@ describe(`the tables of ${PAGE} and ${METRICS}`, () => {
     const documented = [...metrics.matchAll(/^\| `(modgate_\w+)` \| (\w+) \| ([^|]*)\|/gm)].map(
       ([, name, type, labels]) => ({ name, type, labels: readNames(labels).sort() }),
     );
-    expect(documented).to.have.deep.members([...expected, ...describeTlsMetrics()]);
+    expect(documented).to.have.deep.members([...expected, ...describeOptionalMetrics()]);
   });
 
   it('have every field of the line of a request, and the example has them in order', async () => {

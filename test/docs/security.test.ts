@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { parse } from 'yaml';
 import { parseIssuersFile } from '../../core/auth/issuers-file.js';
 import { parseRolesFile } from '../../core/auth/role-table.js';
 import { parseTokenFile } from '../../core/auth/token-file.js';
@@ -43,6 +44,9 @@ const PARSERS: Readonly<Record<string, (block: YamlBlock, folder: string) => unk
   'clients.yaml': ({ file, text }) => parseCertificateFile(file, text),
   'roles.yaml': ({ file, text }) => parseRolesFile(file, text),
   'tokens.yaml': ({ file, text }) => parseTokenFile(file, text),
+  'modules.d/mail/endpoints.yaml': ({ text }) => {
+    expect(parse(text)).to.be.an('array').with.length.above(1);
+  },
   'modgate.yaml': ({ file, text }, folder) => {
     writeFileSync(join(folder, file), text);
     return readConfigFile(join(folder, file));
@@ -58,6 +62,8 @@ for (const page of PAGES) {
       // What the descriptors of the pages refer to.
       mkdirSync(join(folder, 'keys'));
       writeFileSync(join(folder, 'keys/billing.jwk.json'), '{}');
+      mkdirSync(join(folder, 'mail'));
+      writeFileSync(join(folder, 'mail/endpoints.yaml'), '- http://10.0.0.1:4100\n');
     });
 
     after(() => rmSync(folder, { recursive: true }));
@@ -72,7 +78,10 @@ for (const page of PAGES) {
         expect(block.file).to.match(/^modules\.d\//);
         const file = join(folder, 'module.yaml');
         writeFileSync(file, block.text);
-        const { code, stdout } = await runModgate(['check', file], { CRM_CLIENT_SECRET: 'x' });
+        const { code, stdout } = await runModgate(['check', file], {
+          CRM_CLIENT_SECRET: 'x',
+          PAYROLL_CLIENT_SECRET: 'x',
+        });
         expect(code, stdout).to.equal(0);
       });
     }

@@ -1,0 +1,23 @@
+import { createFleetMetrics } from '../../../core/observability/metrics/fleet-metrics.js';
+import { createListenerMetrics } from '../../../core/observability/metrics/process-metrics.js';
+
+interface DescribedMetric {
+  readonly name: string;
+  readonly type: string;
+  readonly labels: readonly string[];
+}
+
+/** The metrics that only a host with TLS, or in a fleet, has. */
+export function describeOptionalMetrics(): DescribedMetric[] {
+  const certificate = {
+    current: { certificate: { validTo: 'Jan 31 12:00:00 2027 GMT' } },
+    reloads: { success: 0, failure: 0 },
+  };
+  const connections = { open: 0, dropped: 0, failedHandshakes: 0 };
+  const ofTls = createListenerMetrics({ connections, certificate }).filter(({ name }) =>
+    name.startsWith('modgate_tls_'),
+  );
+  return [...ofTls, ...createFleetMetrics({ last: null })].map(
+    ({ name, type, labelNames = [] }) => ({ name, type, labels: [...labelNames].sort() }),
+  );
+}
