@@ -14,6 +14,7 @@ import {
   CALL_MEMBERS,
   ENTRY_MEMBERS,
   REJECTION_MEMBERS,
+  STREAM_MEMBERS,
 } from '../dist/core/contract/call-record.js';
 import { STEP_GUIDES } from '../dist/core/lib/rejection-guide.js';
 import { ADAPTER_CLAUSES } from '../dist/core/testkit/adapter-clauses.js';
@@ -92,6 +93,7 @@ function renderPage(title, introduction, body) {
 function renderCallRecord() {
   return [
     renderMembers('Every call', { ...CALL_MEMBERS, ...ENTRY_MEMBERS }),
+    renderMembers('A body that was streamed, and a WebSocket', STREAM_MEMBERS),
     renderMembers('A request that the host rejected', REJECTION_MEMBERS),
     renderSteps(),
   ].join('\n\n');

@@ -23,7 +23,7 @@ const START_GRACE_MS = 10_000;
 const CATCH_UP_MS = 10_000;
 const CATCH_UP_POLL_MS = 25;
 /** The time for a worker to close its resources after its drain. Milliseconds. */
-const CLOSE_MS = 5000;
+const CLOSE_MS = 8000;
 
 type MessageHandlers = {
   readonly [Type in WorkerMessage['type']]: (

@@ -30,6 +30,11 @@ export interface Supports {
    */
   readonly streams?: boolean;
   /**
+   * `invoke` opens WebSockets: it sends {@link HttpRouteOperation.upgrade}, and returns {@link Outcome.connection} with
+   * a 101. Default false: the host then rejects routes that are WebSockets.
+   */
+  readonly upgrade?: boolean;
+  /**
    * `auth.signer` of the config names a signer of a plugin, and `auth.config` is the signer's own:
    * {@link OpenContext.openSigner} opens it. The host validates that config. Default false.
    */

@@ -180,13 +180,13 @@ export const ENTRY_MEMBERS = {
   },
 } as const satisfies Record<string, CallMember>;
 
-/** Added where a body was streamed: of bytes, or of events. */
+/** Added where a body was streamed, of bytes or of events, and for a WebSocket. */
 export const STREAM_MEMBERS = {
   bytes_in: {
     kind: 'integer',
     isNullable: true,
     label: 'bytes in',
-    text: 'how many bytes of the body of the request came; `null` where it was not streamed',
+    text: 'how many bytes of the body of the request came, or of the frames of the caller; `null` where it was not streamed',
     isCollected: true,
     since: 6,
   },
@@ -202,7 +202,7 @@ export const STREAM_MEMBERS = {
     kind: 'integer',
     isNullable: true,
     label: 'bytes out',
-    text: 'how many bytes of the body of the response were passed on; `null` where it was not streamed',
+    text: 'how many bytes of the body of the response, or of the frames of the provider, were passed on; `null` where it was not streamed',
     isCollected: true,
     since: 6,
   },
@@ -221,6 +221,38 @@ export const STREAM_MEMBERS = {
     text: 'how a stream of events ended: `complete`, `problem`, `client`, `max_ms`, `reload`, `shutdown`, `unauthorized`; `null` where there was none',
     isCollected: true,
     since: 7,
+  },
+  frames_in: {
+    kind: 'integer',
+    isNullable: true,
+    label: 'frames in',
+    text: 'how many frames of the caller were passed on; `null` for no WebSocket',
+    isCollected: true,
+    since: 8,
+  },
+  frames_out: {
+    kind: 'integer',
+    isNullable: true,
+    label: 'frames out',
+    text: 'how many frames of the provider were passed on; `null` for no WebSocket',
+    isCollected: true,
+    since: 8,
+  },
+  closed_by: {
+    kind: 'text',
+    isNullable: true,
+    label: 'closed by',
+    text: 'who closed a WebSocket first: `caller`, `provider`, `host`; `null` for no WebSocket',
+    isCollected: true,
+    since: 8,
+  },
+  close_code: {
+    kind: 'integer',
+    isNullable: true,
+    label: 'close code',
+    text: 'the code of the first close frame of a WebSocket; 1005 where it had none, 1006 where a connection broke off; `null` for no WebSocket',
+    isCollected: true,
+    since: 8,
   },
 } as const satisfies Record<string, CallMember>;
 

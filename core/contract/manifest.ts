@@ -74,10 +74,16 @@ export interface ManifestRoute {
  */
 export type BodyRule = 'required' | 'optional' | 'none' | 'bytes';
 
-/** Every {@link StreamForm}. */
-export const STREAM_FORMS = ['sse', 'ndjson'] as const;
+/** Every {@link EventForm}. */
+export const EVENT_FORMS = ['sse', 'ndjson'] as const;
 
 /** The form of a stream of events: Server-Sent Events, or one JSON value in each line. */
+export type EventForm = (typeof EVENT_FORMS)[number];
+
+/** Every {@link StreamForm}. */
+export const STREAM_FORMS = [...EVENT_FORMS, 'websocket'] as const;
+
+/** The form of a stream: of events, or a WebSocket. */
 export type StreamForm = (typeof STREAM_FORMS)[number];
 
 /** Every {@link DangerLevel}. */
@@ -110,7 +116,7 @@ export interface RouteOperation {
   readonly response_max_bytes?: number;
   /**
    * The provider answers with a stream of events, which callers get while it comes. In raw mode its answer decides:
-   * it may be JSON too. Default none.
+   * it may be JSON too. `websocket`, for a GET: the route opens a WebSocket. Default none.
    */
   readonly stream?: StreamForm;
   /**

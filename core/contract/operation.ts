@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { Actor } from './actor.js';
 import type { Cancellation } from './cancellation.js';
 import type { Method } from './method.js';
@@ -32,6 +33,12 @@ export interface HttpRouteOperation {
    * it is not known. Used only with `supports.streams`.
    */
   readonly bodyStream?: BodyStream;
+  /**
+   * The call opens a WebSocket: send `connection: upgrade` and `upgrade` with this value besides `headers`, which have
+   * the key, the version, and what the client offers. A 101 is returned with {@link Outcome.connection}; the host
+   * checks it. Any other response is one as of every call. Used only with `supports.upgrade`.
+   */
+  readonly upgrade?: 'websocket';
 }
 
 /**
@@ -173,6 +180,12 @@ export interface Outcome {
    * host then passes on nothing of it. Default true.
    */
   readonly isDelimited?: boolean;
+  /**
+   * The connection behind a 101, for a call with {@link HttpRouteOperation.upgrade}, and only then: what was read
+   * behind the head is its first bytes. It belongs to the host from now on, which reads no faster than the client
+   * does, and destroys it. It must not be aborted by the signal of the call any more, and closes with the scope.
+   */
+  readonly connection?: Duplex;
   /**
    * Credentials that the request carried beside the secrets of the config, such as a token that the adapter
    * requested. The host masks them in what it shows of the response. Default: none.

@@ -93,16 +93,23 @@ const byteLimits = section('bytes', 'Bounds for bodies of bytes, which a manifes
   response: bytes(ONE_GIBIBYTE, [1, ONE_TEBIBYTE], 'Longest body of bytes of a response.'),
 });
 
-const streamLimits = section('stream', 'Bounds for streams of events.', {
+const streamLimits = section('stream', 'Bounds for streams of events, and for WebSockets.', {
   head_ms: optionally(wholeNumber(1, ONE_HOUR_MS), {
     description:
       'Wait for the head of the response: some providers send it with their first event. Default: timeout_ms. Milliseconds.',
   }),
-  idle_ms: milliseconds(60_000, [1, ONE_DAY_MS], 'Longest silence of the provider.'),
+  idle_ms: milliseconds(
+    60_000,
+    [1, ONE_DAY_MS],
+    'Longest silence of the provider; of a WebSocket: of both ends.',
+  ),
   max_ms: milliseconds(3_600_000, [1, ONE_WEEK_MS], 'How long a stream may be open.'),
   per_actor: count(10, [1, MANY], 'Open streams of each actor; more is 429.'),
   total: count(1024, [1, MANY], 'Open streams of the module; more is 502.'),
-  event_bytes: bytes(262_144, [1, ONE_GIBIBYTE], 'Longest event, or line of JSON.'),
+  event_bytes: optionally(wholeNumber(1, ONE_GIBIBYTE), {
+    description:
+      'Longest event, or line of JSON; of a WebSocket: longest frame. Default: 262144; 16777216 for frames, which are not held. Bytes.',
+  }),
   heartbeat_ms: milliseconds(
     15_000,
     [1, ONE_HOUR_MS],

@@ -20,7 +20,7 @@ const DENIED_HEADERS: ReadonlySet<string> = new Set([
   'range',
 ]);
 
-const DENIED_PREFIXES = ['content-', 'modgate-', 'x-forwarded-'];
+const DENIED_PREFIXES = ['content-', 'modgate-', 'sec-websocket-', 'x-forwarded-'];
 
 /**
  * Why a header must not be listed in `forward_headers`; `null` if it may be.

@@ -22,6 +22,7 @@ import {
 import { createErrorReply } from './response/error-reply.js';
 import { ReplyQueue, type ReplyQueueOptions, setSendTimeout } from './response/reply-queue.js';
 import { type StreamedReply, sendStream } from './response/send-stream.js';
+import { isUpgraded, sendUpgrade, type UpgradedReply } from './response/send-upgrade.js';
 import { createUnknownPath } from './routes/unknown-path.js';
 import { addInterruptible } from './server/interruptible-requests.js';
 import type { MountedSurface } from './surfaces/mounted-surface.js';
@@ -94,6 +95,10 @@ function respond(
     if (reply !== null && request.replyHeaders.length > 0) {
       reply = Reply.withHeaders(reply, [...reply.headers, ...request.replyHeaders]);
     }
+    if (reply !== null && isUpgraded(reply)) {
+      await openConnection(reply, request, options);
+      return;
+    }
     if (reply !== null && cors !== null) reply = cors.complete(reply, request.parsed, request);
     if (reply !== null && isStreamed(reply)) {
       const problem = await sendStreamed(reply, request, options);
@@ -104,6 +109,22 @@ function respond(
     // response closes.
     replies.add(ctx.res, request, () => finish(request, reply, observers));
   };
+}
+
+/** A WebSocket is no call any more once its 101 was sent; the request ends with it. */
+async function openConnection(
+  reply: UpgradedReply,
+  request: RequestContext,
+  { observers }: RequestChainOptions,
+): Promise<void> {
+  if (request.signal.aborted) {
+    reply.upgrade.abandon();
+    finish(request, null, observers);
+    return;
+  }
+  request.markHead();
+  const length = await sendUpgrade(reply, request);
+  finish(request, { status: reply.status, length }, observers, 0);
 }
 
 function isStreamed(reply: Reply): reply is StreamedReply {

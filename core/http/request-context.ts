@@ -20,6 +20,7 @@ import {
   type ParsedTarget,
   type RequestFacts,
 } from '../operations/request.js';
+import type { Handshake } from '../operations/websocket/handshake.js';
 import { HeldMemory } from '../provider/held-memory.js';
 import type { MemoryBudget } from '../provider/memory-budget.js';
 import type { RateStatus } from '../provider/rate-limits.js';
@@ -29,6 +30,7 @@ import { CallerHeaders, createIds } from './request/caller-headers.js';
 import type { Clients } from './request/client.js';
 import { parseCalledTarget } from './request/target.js';
 import { RequestUpload } from './request/upload.js';
+import { findHandshake } from './server/handshake.js';
 import type { InterruptibleRequest } from './server/interruptible-requests.js';
 import { ConnectionEnd, type InProcessCaller } from './surfaces/in-process-connection.js';
 
@@ -187,6 +189,11 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
   /** Whether the connection ends with the response: the rest of its body is not read. */
   get isLast(): boolean {
     return this.isStreaming && !this.req.complete;
+  }
+
+  get handshake(): Handshake | null {
+    // Most requests have no such header.
+    return this.req.headers.upgrade === undefined ? null : findHandshake(this.req);
   }
 
   get isHttp10(): boolean {

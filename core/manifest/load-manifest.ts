@@ -16,6 +16,7 @@ import { fetchManifestText, ManifestUnavailable } from './fetch-manifest.js';
 import { manifestDigest, parseManifest } from './parse-manifest.js';
 import type { ManifestText, ParsedText } from './parse-text.js';
 import { parseManifestText } from './parse-thread.js';
+import type { AdapterLimits } from './route-rules.js';
 
 export { ManifestUnavailable } from './fetch-manifest.js';
 
@@ -31,8 +32,8 @@ export interface ManifestInput {
   readonly signal: AbortSignal;
   /** Whether an example that violates its schema is an error. Default false. */
   readonly checksExamples?: boolean;
-  /** The kind of the provider where its adapter cannot stream. Default `null`: the adapter can, or is not known. */
-  readonly unstreamedKind?: string | null;
+  /** What the adapter can carry. Default `null`: it is not known. */
+  readonly adapterLimits?: AdapterLimits | null;
 }
 
 export interface LoadedManifest {
@@ -44,7 +45,7 @@ export interface LoadedManifest {
 }
 
 /** A manifest from outside the descriptor. */
-interface Document extends Omit<ManifestText, 'checksExamples' | 'unstreamedKind'> {
+interface Document extends Omit<ManifestText, 'checksExamples' | 'adapterLimits'> {
   readonly files?: readonly string[];
 }
 
@@ -64,9 +65,9 @@ async function readManifest(input: ManifestInput): Promise<LoadedManifest> {
   if (kind === 'inline')
     return { ...parseInline(input.descriptor.manifest.value, input), files: [] };
   const { files = [], ...document } = await readDocument(input);
-  const { checksExamples = false, unstreamedKind = null } = input;
+  const { checksExamples = false, adapterLimits = null } = input;
   return {
-    ...(await parseManifestText({ ...document, checksExamples, unstreamedKind })),
+    ...(await parseManifestText({ ...document, checksExamples, adapterLimits })),
     files,
   };
 }

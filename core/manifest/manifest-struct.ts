@@ -15,11 +15,11 @@ import {
 import { type AnyStruct, described, named, optionally } from '../contract/described.js';
 import {
   DANGER_LEVELS,
+  EVENT_FORMS,
   type Method,
   MODULE_HTTP_METHODS,
   type SchemaObject,
   STREAM_FORMS,
-  type StreamForm,
 } from '../contract/index.js';
 import { capability, moduleName } from '../descriptor/identifiers.js';
 import { matching, nonEmptyText, wholeNumber } from '../document/structs.js';
@@ -94,18 +94,6 @@ const mediaTypes = described(
   { minItems: 1 },
 );
 
-const noWebSocket = define<StreamForm>(
-  `one of ${STREAM_FORMS.join(', ')}: websocket is not supported yet`,
-  () => false,
-);
-
-const stream = described(
-  dynamic<StreamForm>((value): AnyStruct => {
-    return value === 'websocket' ? noWebSocket : enums(STREAM_FORMS);
-  }),
-  { enum: STREAM_FORMS },
-);
-
 const dangerLevel = enums(DANGER_LEVELS);
 const cache = object({
   ttl_ms: described(wholeNumber(1, MAX_CACHE_MS), {
@@ -152,9 +140,9 @@ const operation = object({
   response_max_bytes: optionally(wholeNumber(1), {
     description: 'Longest response of bytes; can only lower limits.bytes.response. Bytes.',
   }),
-  stream: optionally(stream, {
+  stream: optionally(enums(STREAM_FORMS), {
     description:
-      'The response is a stream of events: Server-Sent Events, or lines of JSON. Default: none.',
+      'The response is a stream of events: Server-Sent Events, or lines of JSON. Or the route, a GET, is a WebSocket. Default: none.',
   }),
   stream_types: optionally(mediaTypes, {
     description: `Media types of the provider that count as this stream. Default: ${describeDefaults()}.`,
@@ -341,7 +329,7 @@ const admin = object({
 });
 
 function describeDefaults(): string {
-  return STREAM_FORMS.map((form) => `${STREAM_TYPES[form].join(', ')} (${form})`).join('; ');
+  return EVENT_FORMS.map((form) => `${STREAM_TYPES[form].join(', ')} (${form})`).join('; ');
 }
 
 function isMapping(value: unknown): boolean {

@@ -20,6 +20,7 @@ import { validateConfig } from './config-rules.js';
 import { validateExamples } from './example-rules.js';
 import { manifestStruct } from './manifest-struct.js';
 import {
+  type AdapterLimits,
   describeRoute,
   findRouteWarnings,
   findStreamedRoutes,
@@ -37,8 +38,8 @@ interface ParsedManifest {
 interface ParseOptions {
   /** Whether an example that violates its schema is an error. Default false. */
   readonly checksExamples?: boolean;
-  /** The kind of the provider where its adapter cannot stream. Default `null`: the adapter can, or is not known. */
-  readonly unstreamedKind?: string | null;
+  /** What the adapter can carry. Default `null`: it is not known. */
+  readonly adapterLimits?: AdapterLimits | null;
 }
 
 /**
@@ -48,13 +49,13 @@ interface ParseOptions {
 export function parseManifest(
   value: unknown,
   source: DocumentSource,
-  { checksExamples = false, unstreamedKind = null }: ParseOptions = {},
+  { checksExamples = false, adapterLimits = null }: ParseOptions = {},
 ): ParsedManifest {
   const { manifest, accepted, errors } = readManifest(value);
   if (errors.length > 0) throw createInvalidManifest(errors, accepted, source);
   const invalid = [
     ...(checksExamples ? validateExamples(manifest) : []),
-    ...(unstreamedKind === null ? [] : findStreamedRoutes(manifest, unstreamedKind)),
+    ...(adapterLimits === null ? [] : findStreamedRoutes(manifest, adapterLimits)),
   ];
   if (invalid.length > 0) throw createInvalidFile(invalid, source);
   const warnings = [

@@ -2,6 +2,7 @@ import type { Manifest } from '../contract/index.js';
 import type { Diagnostic } from '../document/diagnostic.js';
 import { readStructuredText, type TextFormat } from '../document/parse-document.js';
 import { manifestDigest, parseManifest } from './parse-manifest.js';
+import type { AdapterLimits } from './route-rules.js';
 
 /** The text of a manifest; plain data, so that a thread can parse it. */
 export interface ManifestText {
@@ -12,7 +13,7 @@ export interface ManifestText {
   /** Whether diagnostics name places in the text. */
   readonly hasPlaces: boolean;
   readonly checksExamples: boolean;
-  readonly unstreamedKind: string | null;
+  readonly adapterLimits: AdapterLimits | null;
 }
 
 export interface ParsedText {
@@ -23,9 +24,9 @@ export interface ParsedText {
 
 /** @throws InvalidFile with all errors of the text or the manifest. */
 export function parseText(source: ManifestText): ParsedText {
-  const { file, text, format, hasPlaces, checksExamples, unstreamedKind } = source;
+  const { file, text, format, hasPlaces, checksExamples, adapterLimits } = source;
   const { value, locate } = readStructuredText(file, text, format ?? undefined);
   const place = { file, locate: hasPlaces ? locate : () => null };
-  const { manifest, warnings } = parseManifest(value, place, { checksExamples, unstreamedKind });
+  const { manifest, warnings } = parseManifest(value, place, { checksExamples, adapterLimits });
   return { manifest, digest: manifestDigest(manifest), warnings };
 }

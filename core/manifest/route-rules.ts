@@ -8,6 +8,7 @@ import {
   TemplateError,
 } from '../lib/routing/route-template.js';
 import { streams } from './cache-rules.js';
+import { isWebSocket } from './stream-rules.js';
 
 /** The first segment of the paths that belong to the host. */
 const BRIDGE_SEGMENT = 'console-bridge';
@@ -32,6 +33,7 @@ export function validateRoutes({ http_routes = [] }: Partial<Manifest>): Violati
         ...validateBytes(route, index),
         ...validateStream(route, index),
         ...validateCache(route, index),
+        ...validateWebSocket(route, index, http_routes),
         ...validateEncoded(route, index),
       ];
     }
@@ -82,6 +84,7 @@ function validateStream(route: ManifestRoute, index: number): Violation[] {
   if (operation.stream === undefined) {
     return violate('stream_types', 'only a stream has it', 'write stream: sse, or remove it');
   }
+  if (isWebSocket(route)) return [];
   const rest = 'a stream of events is neither bytes nor one JSON value';
   return (['response', 'output_schema'] as const).flatMap((name) =>
     violate(name, rest, `remove it, or stream: ${operation.stream}`),
@@ -96,23 +99,77 @@ function validateCache(route: ManifestRoute, index: number): Violation[] {
   return [{ rule: 'cache-of-write', message, hint: 'remove it', path, at: 'key' }];
 }
 
-/** Routes that need an adapter that streams. */
+/** What has no meaning for frames, which are neither bodies nor checked. */
+const OF_BODIES = [
+  'cache',
+  'response',
+  'stream_types',
+  'input_schema',
+  'output_schema',
+  'body',
+] as const;
+
+/** A handshake is a GET, and frames are no bodies. */
+function validateWebSocket(
+  route: ManifestRoute,
+  index: number,
+  routes: readonly ManifestRoute[],
+): Violation[] {
+  if (!isWebSocket(route)) return [];
+  const { method, operation = {} } = route;
+  const name = describeRoute(route, index);
+  const violate = (member: string, rest: string, hint: string): Violation => {
+    const path = ['http_routes', index, ...(member === 'method' ? [] : ['operation']), member];
+    const at = member === 'method' || member === 'stream' ? 'value' : 'key';
+    return { rule: 'websocket', message: `${name} ${rest}`, hint, path, at };
+  };
+  const bodies = OF_BODIES.filter(
+    (member) => operation[member] != null && operation.body !== 'none',
+  ).map((member) => violate(member, `must not have ${member}: it is a WebSocket`, 'remove it'));
+  if (method !== 'GET') {
+    return [...bodies, violate('method', 'must be a GET: it is a WebSocket', 'write method: GET')];
+  }
+  const twin = routes.find((other) => other !== route && isTwin(other, route));
+  const ids = [operation.operation_id, twin?.operation?.operation_id];
+  if (twin === undefined || (ids.every((id) => id !== undefined) && ids[0] !== ids[1]))
+    return bodies;
+  const hint = 'give each of the two an operation_id of its own';
+  return [...bodies, violate('stream', 'stands beside a route of the same path', hint)];
+}
+
+/** Whether the other is the route of the same path that is no WebSocket. */
+function isTwin(other: ManifestRoute, { method, path }: ManifestRoute): boolean {
+  return other.method === method && !isWebSocket(other) && shapeOf(other) === shapeOf({ path });
+}
+
+function shapeOf({ path }: Pick<ManifestRoute, 'path'>): string {
+  return path.replace(/\{[^{}]*?(\.\.\.)?\}/g, '{$1}');
+}
+
+/** What the adapter of a kind cannot carry; `null` where it is not known. */
+export interface AdapterLimits {
+  readonly kind: string;
+  readonly streams: boolean;
+  readonly upgrades: boolean;
+}
+
+/** Routes that need an adapter that streams, or opens WebSockets. */
 export function findStreamedRoutes(
   { http_routes }: Pick<Manifest, 'http_routes'>,
-  kind: string,
+  { kind, streams, upgrades }: AdapterLimits,
 ): Violation[] {
   return http_routes.flatMap((route, index): Violation[] => {
     const { body, response, stream } = route.operation ?? {};
     const streamed = [
-      ['body', body === 'bytes'],
-      ['response', response === 'bytes'],
-      ['stream', stream !== undefined],
+      ['body', body === 'bytes' && !streams],
+      ['response', response === 'bytes' && !streams],
+      ['stream', stream !== undefined && !(isWebSocket(route) ? upgrades : streams)],
     ] as const;
     const name = streamed.find(([, isStreamed]) => isStreamed)?.[0];
     if (name === undefined) return [];
     const value = `${name}: ${route.operation?.[name]}`;
     const message = `${describeRoute(route, index)} must not have ${value}, which providers of kind ${kind} cannot carry`;
-    const hint = 'use a kind that streams, such as http, unix or process';
+    const hint = `use a kind that ${isWebSocket(route) ? 'opens WebSockets' : 'streams'}, such as http, unix or process`;
     const path = ['http_routes', index, 'operation', name];
     const rule = name === 'stream' ? 'stream-unsupported' : 'bytes-unsupported';
     return [{ rule, message, hint, path, at: 'value' }];
@@ -194,7 +251,7 @@ function validateRoute(route: ManifestRoute, table: RouteTable<null>) {
       const rest = `must not start with /${BRIDGE_SEGMENT}/, which belongs to the host`;
       return { rule: 'bridge-route', message: `${name} ${rest}` };
     }
-    table.add({ method: route.method, template, value: null });
+    table.add({ method: route.method, template, value: null, isUpgrade: isWebSocket(route) });
     return null;
   } catch (error) {
     if (error instanceof RouteConflict) return { rule: 'route-conflict', message: error.message };

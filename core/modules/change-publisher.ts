@@ -6,8 +6,8 @@ import { describeFileStatus, type StatusSink } from './status-files.js';
 
 /** How long calls in flight on a replaced version may take before they are canceled. */
 const RETIRE_MS = 10_000;
-/** What streams of events need to send their last one. */
-const LAST_EVENT_MS = 1000;
+/** What streams need to end: a WebSocket waits 5 s for the answer to its close frame. */
+const LAST_EVENT_MS = 6000;
 
 /** Changes that are withheld while a name moves from one file to another. */
 interface Withheld {

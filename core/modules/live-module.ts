@@ -5,7 +5,7 @@ import { parseRouteTemplate } from '../lib/routing/route-template.js';
 import { bodyRuleOf } from '../manifest/body-rule.js';
 import { type ByteRules, byteRulesOf } from '../manifest/byte-rules.js';
 import { type CacheRules, cacheRulesOf } from '../manifest/cache-rules.js';
-import { type StreamRules, streamRulesOf } from '../manifest/stream-rules.js';
+import { isWebSocket, type StreamRules, streamRulesOf } from '../manifest/stream-rules.js';
 import type { Candidate } from '../provider/candidate/candidate.js';
 import type { ProviderClient } from '../provider/provider-client.js';
 import { SchemaRegistry } from '../schema/compile-schema.js';
@@ -24,7 +24,7 @@ export interface LiveRoute {
   readonly capability: string | null;
   /** Whether it needs no credentials. */
   readonly isPublic: boolean;
-  /** Of a stream of events, until its head. */
+  /** Of a stream of events, until its head; of a WebSocket, until it is open. */
   readonly timeoutMs: number;
   /** `none` for GET, whose body is ignored. */
   readonly body: BodyRule;
@@ -32,12 +32,13 @@ export interface LiveRoute {
   readonly bodyBytes: ByteRules | null;
   /** Of a response of bytes; `null` for a route of JSON. */
   readonly responseBytes: ByteRules | null;
-  /** `null` for a route whose response is one body. */
+  /** Of a stream of events; `null` for any other route. */
   readonly stream: StreamRules | null;
   /** `null` for a route whose responses are not kept. */
   readonly cache: CacheRules | null;
   /** Whether a call may change what the module's routes with a cache have kept. */
   readonly clearsCache: boolean;
+  readonly isWebSocket: boolean;
   /** Whether a call without an `idempotency-key` is rejected. */
   readonly requiresKey: boolean;
   /** Whether a failed call may be repeated. */
@@ -99,7 +100,7 @@ export function createRoutes(descriptor: Descriptor, manifest: Manifest): RouteT
   for (const declared of manifest.http_routes) {
     const template = parseRouteTemplate(declared.path, declared.operation?.encoded);
     const value = createLiveRoute(descriptor, declared, schemas, caches);
-    routes.add({ method: declared.method, template, value });
+    routes.add({ method: declared.method, template, value, isUpgrade: value.isWebSocket });
   }
   return routes;
 }
@@ -110,7 +111,7 @@ function createLiveRoute(
   schemas: SchemaRegistry,
   caches: boolean,
 ): LiveRoute {
-  const stream = streamRulesOf(declared.operation);
+  const isStream = declared.operation?.stream !== undefined;
   const shortened = declared.operation?.timeout_ms ?? Number.POSITIVE_INFINITY;
   return {
     declared,
@@ -119,10 +120,11 @@ function createLiveRoute(
     declaredPath: declared.path,
     capability: declared.capability ?? null,
     isPublic: declared.access === 'public' && descriptor.public,
-    timeoutMs: Math.min(readTimeout(descriptor, stream), shortened),
+    timeoutMs: Math.min(readTimeout(descriptor, isStream), shortened),
     body: bodyRuleOf(declared),
     ...byteRulesOf(descriptor, declared.operation),
-    stream,
+    stream: streamRulesOf(declared.operation),
+    isWebSocket: isWebSocket(declared),
     cache: cacheRulesOf(descriptor, declared),
     clearsCache: caches && declared.method !== 'GET',
     ...readIdempotency(declared),
@@ -131,9 +133,9 @@ function createLiveRoute(
   };
 }
 
-/** Of a call until its end; of a stream of events until its head. */
-function readTimeout({ limits }: Descriptor, stream: StreamRules | null): number {
-  return stream === null ? limits.timeout_ms : (limits.stream.head_ms ?? limits.timeout_ms);
+/** Of a call until its end; of a stream until its head. */
+function readTimeout({ limits }: Descriptor, isStream: boolean): number {
+  return isStream ? (limits.stream.head_ms ?? limits.timeout_ms) : limits.timeout_ms;
 }
 
 /** With a key, the provider sees that a repeated call is the same. */

@@ -29,9 +29,9 @@ import { type CandidateOpener, openCandidate } from './open-candidate.js';
 import { openSigner } from './open-signer.js';
 import {
   configDigestOf,
+  limitsOf,
   type PreparedDescriptor,
   type PreparedSigner,
-  unstreamedKindOf,
 } from './prepare-descriptor.js';
 
 export interface VersionContext {
@@ -163,6 +163,7 @@ function createVersion(
   const client = new ProviderClient({
     provider,
     streams: prepared.adapter.supports.streams === true,
+    upgrades: prepared.adapter.supports.upgrade === true,
     descriptor,
     log,
     scope,
@@ -189,7 +190,7 @@ function createVersion(
         file,
         locate,
         baseDir,
-        unstreamedKind: unstreamedKindOf(prepared.adapter),
+        adapterLimits: limitsOf(prepared.adapter),
         readFromProvider: (signal) =>
           requestFromProvider(provider, descriptor, signal, owner).catch((error: unknown) => {
             throw maskFailure(error, prepared.references.secrets);

@@ -34,6 +34,7 @@ import {
   loadManifest,
   type ManifestInput,
 } from '../manifest/load-manifest.js';
+import type { AdapterLimits } from '../manifest/route-rules.js';
 import type { AdapterSource } from '../plugin-loader/adapter-source.js';
 import type { DirectoryFile } from '../watch/directory.js';
 
@@ -214,9 +215,9 @@ async function completeDescriptor(
     factory === null
       ? null
       : resolveConfig(factory, own, place, context, missingSecrets, SIGNER_CONFIG_PATH);
-  const unstreamedKind = unstreamedKindOf(adapter);
+  const adapterLimits = limitsOf(adapter);
   const loading =
-    givenManifest ?? readLocalManifest({ descriptor, ...place, checksExamples, unstreamedKind });
+    givenManifest ?? readLocalManifest({ descriptor, ...place, checksExamples, adapterLimits });
   const checks = [resolving, Promise.resolve(signing), Promise.resolve(loading)];
   const errors = await collectDiagnostics(checks);
   if (errors.length > 0) throw new InvalidFile(errors);
@@ -246,9 +247,9 @@ async function completeDescriptor(
   };
 }
 
-/** `null` where the adapter streams. */
-export function unstreamedKindOf({ supports, kind }: ProviderAdapter): string | null {
-  return supports.streams === true ? null : kind;
+/** What routes of the manifest may ask of the adapter. */
+export function limitsOf({ supports, kind }: ProviderAdapter): AdapterLimits {
+  return { kind, streams: supports.streams === true, upgrades: supports.upgrade === true };
 }
 
 /** The same descriptor; an inline manifest, which can be large, is not kept a second time. */

@@ -136,7 +136,8 @@ function writeData(
   route: DescribedRoute,
   writeSchema: (schema: DataSchema, part: string) => string,
 ): string {
-  const { responseBytes, stream } = route.value;
+  const { responseBytes, stream, isWebSocket } = route.value;
+  if (isWebSocket) return WEB_SOCKET;
   if (stream !== null) return writeStream(module, stream);
   if (responseBytes !== null) return writeBytes(module, responseBytes);
   const { output_schema: output, examples } = route.value.declared.operation ?? {};
@@ -177,6 +178,7 @@ function writeStream({ descriptor }: DescribedModule, rules: StreamRules): strin
 
 const ANY_BYTES = '{"description":"The provider\'s own response","content":{"*/*":{}}}';
 const UPGRADE = writeProblem('UpgradeRequiredProblem');
+const WEB_SOCKET = `"101":{"description":"A WebSocket","x-modgate-stream":"websocket"},"426":${UPGRADE}`;
 const NOT_ACCEPTABLE = writeProblem('NotAcceptableProblem');
 const RANGE = writeProblem('ProviderErrorProblem');
 

@@ -36,7 +36,7 @@ const ENCODED = /[^A-Za-z0-9\-._~!$&'()*+,;=:@]+/g;
 /**
  * The path items of a module. Routes of one shape share an item with the parameter names of the first: OpenAPI
  * knows no rest parameter, so `{rest...}` has the shape of `{id}`. Where one method would stand there twice, the
- * route with the rest parameter is hidden.
+ * route with the rest parameter is hidden, and of a WebSocket beside another route the WebSocket.
  * @param prefix in front of each template: the path of the module, or nothing below a mount
  * @param shows whether a route is part of the document; others change neither names nor what is hidden
  */
@@ -78,9 +78,15 @@ function nameItem(group: readonly DescribedRoute[]): string[] {
 }
 
 function isHidden(route: DescribedRoute, group: readonly DescribedRoute[]): boolean {
-  const hasRest = listParameters(route.template).some(({ kind }) => kind === 'rest');
-  if (group.length === 1 || !hasRest) return false;
-  return group.some((other) => other !== route && other.method === route.method);
+  if (group.length === 1) return false;
+  const others = group.filter((other) => other !== route && other.method === route.method);
+  const hasRest = hasRestParameter(route);
+  if (others.some((other) => hasRestParameter(other) === hasRest)) return route.value.isWebSocket;
+  return hasRest && others.length > 0;
+}
+
+function hasRestParameter({ template }: DescribedRoute): boolean {
+  return listParameters(template).some(({ kind }) => kind === 'rest');
 }
 
 function describeHidden({ method, template }: DescribedRoute, prefix: string): HiddenRoute {

@@ -102,7 +102,7 @@ export class ProblemResponses {
     const { rate, responses, provider_errors } = descriptor;
     const isLimited =
       this.#limitsActors ||
-      routes.entries.some(({ value }) => value.stream !== null) ||
+      routes.entries.some(({ value }) => value.stream !== null || value.isWebSocket) ||
       [rate.per_second, rate.actor_per_second, rate.client_per_second].some((limit) => limit > 0);
     const isRaw = responses.mode === 'raw';
     const isPassing = provider_errors === 'passthrough';

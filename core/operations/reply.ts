@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import { Authorization } from './authorization.js';
 import type { CallerRequest } from './request.js';
 
@@ -33,6 +34,17 @@ export interface ReplyStream {
   writeProblem(problem: readonly Uint8Array[]): Uint8Array | null;
 }
 
+/** What follows a 101. */
+export interface ReplyUpgrade {
+  /**
+   * Takes the connection of the client, once the head was sent.
+   * @returns how many bytes the client was sent, when the connection has ended
+   */
+  connect(client: Duplex): Promise<number>;
+  /** The client has gone before. */
+  abandon(): void;
+}
+
 /** The parts of a response that a provider decides about. */
 type ForwardedParts = Pick<
   Reply,
@@ -59,13 +71,17 @@ export class Reply {
   readonly contentLength: number | null;
   /** The body after the pieces, which has still to arrive; `null` for a body that is held. */
   readonly stream: ReplyStream | null;
+  /** Of a 101; `null` for any other response. */
+  readonly upgrade: ReplyUpgrade | null;
 
   private constructor(
     status: number,
     pieces: readonly Uint8Array[],
     contentType: string | null,
     headers: readonly string[],
-    more: Partial<Pick<Reply, 'cacheControl' | 'exposed' | 'contentLength' | 'stream'>> = {},
+    more: Partial<
+      Pick<Reply, 'cacheControl' | 'exposed' | 'contentLength' | 'stream' | 'upgrade'>
+    > = {},
   ) {
     this.status = status;
     this.contentType = contentType;
@@ -78,6 +94,7 @@ export class Reply {
     this.length = length;
     this.contentLength = more.contentLength === undefined ? length : more.contentLength;
     this.stream = more.stream ?? null;
+    this.upgrade = more.upgrade ?? null;
   }
 
   /**
@@ -104,6 +121,18 @@ export class Reply {
   ): Reply {
     Authorization.assert(authorization);
     return new Reply(status, pieces, contentType, headers, more);
+  }
+
+  /**
+   * A 101.
+   * @param authorization proves that the caller may open the WebSocket
+   */
+  static upgraded(
+    authorization: Authorization,
+    { headers, upgrade }: { readonly headers: readonly string[]; readonly upgrade: ReplyUpgrade },
+  ): Reply {
+    Authorization.assert(authorization);
+    return new Reply(101, [], null, headers, { upgrade });
   }
 
   /** A 200 with a value as JSON. */

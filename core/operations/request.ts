@@ -21,6 +21,7 @@ import type { HeldMemory } from '../provider/held-memory.js';
 import type { AttemptResult, CallFacts, Upload } from '../provider/provider-call.js';
 import type { RateStatus } from '../provider/rate-limits.js';
 import type { CacheResult } from './cache/cache-status.js';
+import type { Handshake } from './websocket/handshake.js';
 
 /** The client has closed the connection: no response can be sent. */
 export class ClientClosed extends Error {
@@ -140,6 +141,8 @@ export interface CallerRequest {
    * @throws RejectedCall when it exceeds a memory budget.
    */
   readOrStream(limits: Descriptor['limits'], check: () => BodyCheck): Promise<Buffer | Upload>;
+  /** What a client that opens a WebSocket offers; `null` for any other request. */
+  readonly handshake: Handshake | null;
   /** Whether the client speaks HTTP/1.0, so that it cannot see that a body is cut. */
   readonly isHttp10: boolean;
   /** Aborted when the client closes the connection. */

@@ -5,6 +5,7 @@ import {
   type Outcome,
   type Provider,
   ProviderFailure,
+  type ProviderOperation,
   type Secret,
 } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
@@ -122,29 +123,33 @@ export class Dispatcher {
     let verdict: AttemptVerdict = VERDICTS.uncounted;
     let detail: string | null = null;
     let stream: ResponseStream | null = null;
+    let opened: CheckedOutcome['connection'] = null;
     try {
       invocation = this.#createInvocation(id, call, deadline, endpoint);
       const outcome = await this.#invoke(invocation, call, deadline);
       stream = outcome.stream;
+      opened = outcome.connection;
       invocation.countAll(outcome);
       verdict = verdictOfResponse(outcome.status, false);
       if (verdict === VERDICTS.serverError) detail = `status ${outcome.status}`;
       const parsed = parse(outcome, endpoint, call.operation);
       const value = parsed instanceof Promise ? await parsed : parsed;
       verdict = verdictOfResponse(outcome.status, true);
-      if (stream?.isOpen !== true) return { value, status: outcome.status, stream: null };
+      const { status, connection } = outcome;
+      if (stream?.isOpen !== true) return { value, status, stream: null, connection };
       deadline.release();
       if (call.response?.events !== undefined) {
         // A stream may be open for hours: breakers and load balancing count its head.
         endpoint.end(attempt, verdict, detail);
-        return { value, status: outcome.status, stream };
+        return { value, status, stream, connection: null };
       }
       stream.onEnd((failure) => {
         if (failure === null) endpoint.end(attempt, verdict, detail);
         else endpoint.end(attempt, verdictOfFailure(failure), this.#describe(failure));
       });
-      return { value, status: outcome.status, stream };
+      return { value, status, stream, connection: null };
     } catch (error) {
+      opened?.destroy();
       stream?.close();
       stream = null;
       invocation?.discard();
@@ -173,15 +178,20 @@ export class Dispatcher {
   ): Promise<CheckedOutcome> {
     const { maxResponseBytes: maxBytes, holdBytes } = invocation;
     const startedAt = performance.now();
+    const isUpgrade = isHandshake(invocation.operation);
+    const answer = this.#provider.invoke(invocation);
     let outcome: Outcome;
     try {
-      outcome = await deadline.race(this.#provider.invoke(invocation));
+      outcome = await deadline.race(answer);
     } catch (thrown) {
+      // A connection that comes too late has no other owner.
+      if (isUpgrade) void answer.then(({ connection }) => connection?.destroy()).catch(() => {});
       const error = maskFailure(thrown, this.#secrets);
       endAttempt(call, performance.now() - startedAt, { error });
       throw error;
     }
     endAttempt(call, performance.now() - startedAt, { outcome });
+    if (isUpgrade) return checkAnswer(outcome, maxBytes);
     if (holdBytes === undefined) return checkOutcome(outcome, maxBytes);
     const limits = this.#paceOf(call);
     return checkOutcome(outcome, maxBytes, (source, status, announced) => {
@@ -211,7 +221,8 @@ export class Dispatcher {
     const { headers, operation, context } = call;
     headers['modgate-call-id'] = id;
     // What is streamed in any case has no such end.
-    const isStreamed = call.upload !== undefined || call.response?.holdBytes === 0;
+    const isStreamed =
+      call.upload !== undefined || call.response?.holdBytes === 0 || isHandshake(operation);
     if (!isStreamed) headers['modgate-deadline-ms'] = String(deadline.wholeMsLeft);
     headers['traceparent'] = call.nextTraceparent();
     if (this.#identity !== null && call.identity != null) {
@@ -266,6 +277,20 @@ export class Dispatcher {
       detail: describeFailure(error),
     });
   }
+}
+
+/** @throws ProviderFailure `protocol`; the connection is closed. */
+function checkAnswer(outcome: Outcome, maxBytes: number): CheckedOutcome {
+  try {
+    return checkOutcome(outcome, maxBytes, null, true);
+  } catch (error) {
+    outcome?.connection?.destroy?.();
+    throw error;
+  }
+}
+
+function isHandshake(operation: ProviderOperation): boolean {
+  return operation.kind === 'http_route' && operation.upgrade !== undefined;
 }
 
 function endAttempt(call: ProviderCall, durationMs: number, result: AttemptResult): void {

@@ -2,7 +2,7 @@ import { STREAM_FORMS, type StreamForm } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { createOverload } from './rejected-call.js';
 
-/** Why the host ends a stream of events. */
+/** Why the host ends a stream. */
 export type HostEnd = 'max_ms' | 'reload' | 'shutdown' | 'unauthorized';
 
 type StreamLimits = Pick<Descriptor['limits']['stream'], 'per_actor' | 'total'>;
@@ -29,10 +29,11 @@ export class TooManyStreams extends Error {
   override readonly name = 'TooManyStreams';
 }
 
-const LAST_EVENT_MS = 1000;
+/** A stream of events sends its last one within 1 s, and a WebSocket waits 5 s for the answer to its close frame. */
+const LAST_EVENT_MS = 6000;
 const NO_END = () => {};
 
-/** The open streams of events of this process. */
+/** The open streams of this process: of events, and WebSockets. */
 export class OpenStreams {
   readonly #all = new Map<OpenStream, Opened>();
   /** By module, then by actor. */
@@ -74,7 +75,7 @@ export class OpenStreams {
     }
   }
 
-  /** Ends all, and resolves when each has sent its last event, or after 1 s. */
+  /** Ends all, and resolves when each has ended, or after 6 s. */
   async endAll(reason: HostEnd): Promise<void> {
     if (this.#all.size === 0) return;
     const empty = new Promise<void>((resolve) => {

@@ -1,3 +1,4 @@
+import { Duplex } from 'node:stream';
 import { BodyPieces } from '../contract/body-pieces.js';
 import {
   type BodyStream,
@@ -55,6 +56,8 @@ export interface CheckedOutcome extends Pick<Outcome, 'status' | 'headers'> {
   readonly isDelimited: boolean;
   /** The body after `pieces`, which has still to arrive; `null` for a body that is held. */
   readonly stream: ResponseStream | null;
+  /** Behind a 101, which nothing but a WebSocket may have; `null` for any other response. */
+  readonly connection: Duplex | null;
 }
 
 /** @param announced bytes, of `content-length`; `null` without */
@@ -64,12 +67,14 @@ type OpenStream = (source: BodyStream, status: number, announced: number | null)
  * Adapters are third-party code: their response is validated, and its list of pieces copied, so that it
  * cannot change afterwards.
  * @param openStream `null` where no stream was asked for
+ * @param isUpgrade whether a WebSocket was asked for
  * @throws ProviderFailure `protocol`.
  */
 export function checkOutcome(
   outcome: Outcome,
   maxBytes: number,
   openStream: OpenStream | null = null,
+  isUpgrade = false,
 ): CheckedOutcome {
   if (typeof outcome !== 'object' || outcome === null) throw createMalformed('without an outcome');
   const { status, headers, body, isDelimited } = outcome;
@@ -82,19 +87,32 @@ export function checkOutcome(
   if (body !== null && typeof body === 'object' && isBodyStream(body)) {
     if (openStream === null) throw createMalformed('with a stream that nobody asked for');
     const stream = openStream(body, status, readLength(headers));
-    const parts = { status, headers, pieces: NONE, length: 0, stream, secrets };
+    const parts = { status, headers, pieces: NONE, length: 0, stream, secrets, connection: null };
     return { ...parts, isDelimited: isDelimited !== false };
   }
+  const connection = outcome.connection ?? null;
+  if (connection !== null) checkConnection(connection, status, isUpgrade);
   const pieces = copyPieces(body);
   let length = 0;
   for (const piece of pieces) length += piece.length;
   if (length > maxBytes) {
     throw createMalformed('with a body over limits.response_bytes');
   }
-  const parts = { status, headers, pieces, length, stream: null, secrets };
+  const parts = { status, headers, pieces, length, stream: null, secrets, connection };
   return { ...parts, isDelimited: isDelimited !== false };
 }
 
+/** @throws ProviderFailure for one that nobody asked for; it is closed. */
+function checkConnection(connection: unknown, status: number, isUpgrade: boolean): void {
+  if (!(connection instanceof Duplex)) throw createMalformed('with a connection that is no Duplex');
+  // It can break off before anybody reads it.
+  connection.on('error', () => connection.destroy());
+  if (isUpgrade && status === SWITCHING_PROTOCOLS) return;
+  connection.destroy();
+  throw createMalformed('with a connection that nobody asked for');
+}
+
+const SWITCHING_PROTOCOLS = 101;
 const NO_SECRETS: readonly Secret[] = [];
 
 /** The credentials that the request carried. Adapters are third-party code. */

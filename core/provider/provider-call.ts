@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type {
   BodyStream,
   CallContext,
@@ -115,4 +116,6 @@ export interface ProviderAnswer<T> {
   readonly status: number;
   /** What of the response has still to be read; `null` for a response that is held. */
   readonly stream: ResponseStream | null;
+  /** The connection of a WebSocket that was opened; `null` for any other response. */
+  readonly connection: Duplex | null;
 }

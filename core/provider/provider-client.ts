@@ -59,6 +59,8 @@ interface ProviderClientOptions {
   readonly provider: Provider;
   /** Whether the adapter streams. Default false. */
   readonly streams?: boolean;
+  /** Whether the adapter opens WebSockets. Default false. */
+  readonly upgrades?: boolean;
   readonly descriptor: Descriptor;
   readonly log: Log;
   /** Health checks end with it. */
@@ -97,6 +99,8 @@ export class ProviderClient {
   readonly streams: boolean;
   readonly #provider: Provider;
   readonly #secrets: readonly Secret[];
+  /** Whether the provider gets handshakes of WebSockets. */
+  readonly upgrades: boolean;
   readonly #openStreams: OpenStreams;
   readonly #descriptor: Descriptor;
   readonly #loadShedder: LoadShedder | null;
@@ -117,6 +121,7 @@ export class ProviderClient {
   constructor({
     provider,
     streams = false,
+    upgrades = false,
     openStreams = new OpenStreams(),
     rates = new LocalRates(),
     descriptor,
@@ -132,6 +137,7 @@ export class ProviderClient {
     this.streams = streams;
     this.#provider = provider;
     this.#secrets = secrets;
+    this.upgrades = upgrades;
     this.#openStreams = openStreams;
     const balancing = provider.balancing?.() ?? DEFAULT_BALANCING;
     this.hashHeader = balancing.hashHeader;
@@ -174,7 +180,7 @@ export class ProviderClient {
   }
 
   /**
-   * Counts a stream of events against the limits of the module, over all its versions.
+   * Counts a stream against the limits of the module, over all its versions.
    * @returns ends it
    * @throws TooManyStreams of the actor; RejectedCall `overloaded` for those of the module.
    */
@@ -184,7 +190,7 @@ export class ProviderClient {
     return this.#openStreams.open({ form, module, share, client: this }, limits.stream);
   }
 
-  /** Streams of events that are open, over all versions of the module. */
+  /** Streams that are open, over all versions of the module. */
   get openStreams(): number {
     return this.#openStreams.countOf(this.#descriptor.module);
   }
@@ -266,6 +272,7 @@ export class ProviderClient {
     let hasPlace = false;
     let isFailed = false;
     let stream: ResponseStream | null = null;
+    let isOpen = false;
     let endUpload = () => {};
     const end = () => {
       this.#close(deadline, endUpload);
@@ -277,6 +284,16 @@ export class ProviderClient {
       const answer = await this.#dispatcher.send(call, parse, deadline);
       ({ stream } = answer);
       isFailed = answer.status >= MIN_SERVER_ERROR;
+      const { connection } = answer;
+      if (connection !== null) {
+        isOpen = true;
+        // It is no call any more, but the version stays open with it.
+        this.#leave(isFailed);
+        deadline.end();
+        if (connection.closed) this.#close(deadline, endUpload);
+        else connection.once('close', () => this.#close(deadline, endUpload));
+        return answer;
+      }
       if (stream !== null && call.response?.events !== undefined) {
         this.#leave(isFailed);
         stream.onEnd(() => this.#close(deadline, endUpload));
@@ -297,7 +314,7 @@ export class ProviderClient {
       throw error;
     } finally {
       if (hasPlace) this.#bulkhead.release();
-      if (stream === null) end();
+      if (stream === null && !isOpen) end();
     }
   }
 

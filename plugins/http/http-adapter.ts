@@ -19,6 +19,7 @@ export const SUPPORTS = {
   admin: true,
   configure: true,
   streams: true,
+  upgrade: true,
   signers: true,
   exchange: true,
 } as const;

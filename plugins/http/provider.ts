@@ -99,9 +99,9 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
       if (operation.kind !== 'http_route') {
         return administer(replica, operation, invocation, limits);
       }
-      const { method, target } = operation;
+      const { method, target, upgrade } = operation;
       const body = operation.bodyStream ?? operation.body;
-      return send(replica, { method, target, headers, body, context }, limits);
+      return send(replica, { method, target, headers, body, context, upgrade }, limits);
     },
   };
 }

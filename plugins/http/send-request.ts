@@ -13,6 +13,8 @@ export interface ProviderRequest {
   readonly body: Uint8Array | BodyStream | null;
   /** Of the call; absent for a request of the host itself. */
   readonly context?: CallContext;
+  /** The protocol that a connection is opened for. Default: none. */
+  readonly upgrade?: string | undefined;
 }
 
 /** Sends a request to an endpoint, with the credentials of the host. Rejects with a ProviderFailure. */
@@ -30,10 +32,11 @@ export interface Sender {
 }
 
 /** Without credentials. */
-export const sendPlain: SendRequest = (replica, { method, target, headers, body }, limits) => {
+export const sendPlain: SendRequest = (replica, request, limits) => {
+  const { method, target, headers, body, upgrade } = request;
   return sendUpstream(
     replica.pool,
-    { method, path: replica.prefix + target, headers, body },
+    { method, path: replica.prefix + target, headers, body, upgrade },
     limits,
   );
 };
@@ -41,12 +44,12 @@ export const sendPlain: SendRequest = (replica, { method, target, headers, body 
 /** With one header more. */
 export function sendWithHeader(
   replica: Replica,
-  { method, target, headers, body }: ProviderRequest,
+  { method, target, headers, body, upgrade }: ProviderRequest,
   limits: UpstreamLimits,
   name: string,
   value: string,
 ): Promise<Outcome> {
   const path = replica.prefix + target;
-  const request = { method, path, headers: { ...headers, [name]: value }, body };
+  const request = { method, path, headers: { ...headers, [name]: value }, body, upgrade };
   return sendUpstream(replica.pool, request, limits);
 }

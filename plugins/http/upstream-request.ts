@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { BodyPieces } from '../../core/contract/body-pieces.js';
 import {
@@ -17,6 +17,8 @@ interface UpstreamRequestOptions {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | BodyStream | null;
+  /** The protocol that a connection is opened for. Default: none. */
+  readonly upgrade?: string | undefined;
 }
 
 export interface UpstreamLimits {
@@ -42,7 +44,7 @@ const READ_AHEAD_BYTES = 65_536;
  */
 export function sendUpstream(
   dispatcher: Dispatcher,
-  { method, path, headers, body }: UpstreamRequestOptions,
+  { method, path, headers, body, upgrade }: UpstreamRequestOptions,
   limits: UpstreamLimits,
 ): Promise<Outcome> {
   if (limits.signal.aborted) {
@@ -50,7 +52,7 @@ export function sendUpstream(
   }
   return new Promise((resolve, reject) => {
     const handler = new UpstreamRequest(method, limits, resolve, reject);
-    const options = { method, path, headers, body, tracked: handler };
+    const options = { method, path, headers, body, tracked: handler, upgrade: upgrade ?? null };
     // The types of undici do not have the bodies that can be iterated.
     dispatcher.dispatch(options as AbortAwareOptions, handler);
   });
@@ -151,6 +153,17 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
     this.#announce(controller, Number(length ?? 0));
     if (holdBytes === undefined || length === '0') return;
     if (holdBytes === 0 || Number(length ?? 0) > holdBytes) this.#openStream(controller);
+  }
+
+  /** undici lets go of the connection. */
+  onRequestUpgrade(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+    connection: Duplex,
+  ): void {
+    if (!this.#end()) connection.destroy();
+    else this.#resolve({ status, headers: joinRepeated(headers), body: null, connection });
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

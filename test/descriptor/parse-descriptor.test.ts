@@ -30,7 +30,6 @@ const STREAM_LIMITS = {
     max_ms: 3_600_000,
     per_actor: 10,
     total: 1024,
-    event_bytes: 262_144,
     heartbeat_ms: 15_000,
   },
 };

@@ -3,7 +3,7 @@ import { InvalidFile } from '../../core/document/diagnostic.js';
 import { isListedType } from '../../core/lib/media-type.js';
 import { parseManifest } from '../../core/manifest/parse-manifest.js';
 
-function parse(operation: object, method = 'POST', unstreamedKind: string | null = null) {
+function parse(operation: object, method = 'POST', kind: string | null = null) {
   const route = { method, path: '/files', capability: 'files.use', operation };
   const manifest = {
     protocol: 'modgate.manifest.v1',
@@ -12,7 +12,9 @@ function parse(operation: object, method = 'POST', unstreamedKind: string | null
     http_routes: [route],
   };
   const source = { file: 'manifest.yaml', locate: () => null };
-  return parseManifest(manifest, source, { unstreamedKind });
+  return parseManifest(manifest, source, {
+    adapterLimits: kind === null ? null : { kind, streams: false, upgrades: false },
+  });
 }
 
 function rulesOf(...given: Parameters<typeof parse>): string[] {

@@ -3,7 +3,7 @@ import { InvalidFile } from '../../core/document/diagnostic.js';
 import { namesMediaType } from '../../core/lib/media-type.js';
 import { parseManifest } from '../../core/manifest/parse-manifest.js';
 
-function diagnose(operation: object, unstreamedKind: string | null = null) {
+function diagnose(operation: object, kind: string | null = null) {
   const route = { method: 'POST', path: '/chat', capability: 'chat.use', operation };
   const manifest = {
     protocol: 'modgate.manifest.v1',
@@ -12,7 +12,13 @@ function diagnose(operation: object, unstreamedKind: string | null = null) {
     http_routes: [route],
   };
   try {
-    parseManifest(manifest, { file: 'manifest.yaml', locate: () => null }, { unstreamedKind });
+    parseManifest(
+      manifest,
+      { file: 'manifest.yaml', locate: () => null },
+      {
+        adapterLimits: kind === null ? null : { kind, streams: false, upgrades: false },
+      },
+    );
     return [];
   } catch (error) {
     if (!(error instanceof InvalidFile)) throw error;
@@ -41,9 +47,9 @@ describe('routes of events', () => {
     expect(diagnostic?.hint).to.equal('remove it, or stream: sse');
   });
 
-  it('name what is not supported yet', () => {
+  it('are WebSockets for a GET alone, and have no other form', () => {
     const [diagnostic] = diagnose({ stream: 'websocket' });
-    expect(diagnostic?.message).to.include('websocket is not supported yet');
+    expect(diagnostic?.message).to.include("route 'POST /chat' must be a GET: it is a WebSocket");
     expect(diagnose({ stream: 'xml' })).to.have.length(1);
   });
 

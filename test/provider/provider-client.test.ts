@@ -114,7 +114,12 @@ describe('provider client', () => {
       const module = createFakeModule({ endpoints: ['a', 'b', 'c'] });
       module.answer(async ({ endpoint }) => (endpoint === 'c' ? ok() : fail()));
       const answer = await module.call({ isRepeatable: true });
-      expect(answer).to.deep.equal({ value: '"fine"', status: 200, stream: null });
+      expect(answer).to.deep.equal({
+        value: '"fine"',
+        status: 200,
+        stream: null,
+        connection: null,
+      });
       expect(module.invocations.map(({ endpoint }) => endpoint)).to.deep.equal(['a', 'b', 'c']);
       expect(module.client.counts()).to.include({ calls: 1, failed: 0, retries: 2 });
     });

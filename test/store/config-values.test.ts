@@ -122,10 +122,10 @@ for (const kind of BACKENDS) {
       const store = await backend.open();
       const error = await expectUnavailable(store.readConfig('crm'), 'newer_schema');
       expect(error.message).to.equal(
-        'the store was written by a newer modgate: its schema is version 99, this modgate supports 7',
+        'the store was written by a newer modgate: its schema is version 99, this modgate supports 8',
       );
       const versions = await query.selectFrom('schema_version').select('version').execute();
-      expect(versions.map(({ version }) => version)).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 99]);
+      expect(versions.map(({ version }) => version)).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8, 99]);
     });
   });
 }

@@ -1,11 +1,14 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 export interface StreamingProvider {
   readonly url: string;
   /** Open connections. */
   readonly sockets: ReadonlySet<Socket>;
+  /** Without it, upgrades are requests as any other. */
+  onUpgrade(listener: (request: IncomingMessage, connection: Duplex, head: Buffer) => void): void;
   stop(): Promise<void>;
 }
 
@@ -26,6 +29,7 @@ export async function startStreamingProvider(
   return {
     url: `http://127.0.0.1:${port}`,
     sockets,
+    onUpgrade: (upgrade) => void server.on('upgrade', upgrade),
     async stop() {
       server.close();
       for (const socket of sockets) socket.destroy();

@@ -1,4 +1,4 @@
-import type { StreamForm } from '../../contract/index.js';
+import type { EventForm } from '../../contract/index.js';
 import { STREAM_TYPES } from '../../manifest/stream-rules.js';
 import { asObject, isObject, type JsonObject } from '../json-value.js';
 import { convertSchema } from './convert-schema.js';
@@ -77,12 +77,21 @@ export function convertRequestBody(
 /**
  * Converts the responses with a status 2xx. A
  * document that names other statuses alone does not promise that no 2xx ever comes.
+ * @param isGet whether it may be a WebSocket: one whose only success is a 101
  */
-export function convertResponses(operation: JsonObject, context: BodyContext): ConvertedResponse {
+export function convertResponses(
+  operation: JsonObject,
+  context: BodyContext,
+  isGet: boolean,
+): ConvertedResponse {
   const responses = Object.entries(asObject(operation['responses'])).map(
     ([status, response]) => [status, follow(context.document, response)] as const,
   );
   const successes = responses.filter(([status]) => /^2/.test(status));
+  const opens = isGet && responses.some(([status]) => status === '101');
+  if (opens && successes.length === 0) {
+    return { form: { stream: 'websocket' }, schema: null, examples: new Map() };
+  }
   const defaults = responses.filter(([status]) => status === 'default');
   const used = successes.length > 0 ? successes : defaults;
   listUnused(responses, used, context);
@@ -109,13 +118,13 @@ export function convertResponses(operation: JsonObject, context: BodyContext): C
   };
 }
 
-const FORMS: readonly (readonly [type: RegExp, form: StreamForm])[] = [
+const FORMS: readonly (readonly [type: RegExp, form: EventForm])[] = [
   [/^text\/event-stream\b/i, 'sse'],
   [/^application\/(?:x-)?(?:ndjson|jsonl|jsonlines)\b/i, 'ndjson'],
 ];
 
 /** `null` for a type that is no stream of events. */
-function formOf(type: string): StreamForm | null {
+function formOf(type: string): EventForm | null {
   return FORMS.find(([pattern]) => pattern.test(type))?.[1] ?? null;
 }
 
@@ -127,7 +136,7 @@ function convertForm(types: readonly string[]): ConvertedResponse['form'] {
 }
 
 /** Only where the host does not know one of them. */
-function listStreamTypes(stream: StreamForm, types: readonly string[]) {
+function listStreamTypes(stream: EventForm, types: readonly string[]) {
   const given = listTypes(
     'stream_types',
     types.filter((type) => formOf(type) === stream),

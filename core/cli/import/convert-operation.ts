@@ -35,7 +35,7 @@ export function convertOperation(source: OperationSource): DraftRoute | null {
   const path = convertPath(source.path);
   if (typeof path === 'string') return leaveOut(source, path);
   const body = convertRequestBody(operation, method !== 'GET', context);
-  const response = convertResponses(operation, context);
+  const response = convertResponses(operation, context, method === 'GET');
   const { querySchema, requiresKey, encoded } = convertParameters(item, operation, context);
   if (source.path.includes('?')) {
     unmapped.add(place, 'the query in its path', 'a route is chosen by the path: any query passes');

@@ -20,7 +20,7 @@ export interface ClientModule {
   /** The type of the errors that most of its functions have. */
   readonly errorName: string;
   readonly functions: readonly ClientFunction[];
-  /** `GET /path` of the routes that answer with a stream of events, which have no function. */
+  /** `GET /path` of the routes that answer with a stream of events, or are WebSockets, which have no function. */
   readonly leftOut: readonly string[];
 }
 
@@ -76,8 +76,8 @@ const MAX_NESTED = 5;
 
 /** Marks a body of bytes. */
 const BYTES = 'x-modgate-bytes';
-/** Marks a response that is a stream of events. */
-const EVENTS = 'x-modgate-stream';
+/** Marks a response that is a stream of events, or opens a WebSocket. */
+const STREAM = 'x-modgate-stream';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
@@ -124,8 +124,10 @@ function createDraft(name: string, members: UniqueNames, types: UniqueNames): Dr
 }
 
 function isStream(root: JsonObject, operation: JsonObject): boolean {
-  const response = asObject(operation['responses'])['200'];
-  return followReference(root, response)[EVENTS] !== undefined;
+  const responses = asObject(operation['responses']);
+  return ['101', '200'].some(
+    (status) => followReference(root, responses[status])[STREAM] !== undefined,
+  );
 }
 
 interface Source {

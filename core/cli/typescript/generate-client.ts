@@ -84,7 +84,7 @@ function describeLeftOut({ leftOut }: ClientModule): string[] {
   if (leftOut.length === 0) return [];
   return [
     '',
-    'Left out, since they answer with streams of events:',
+    'Left out, since they answer with streams of events, or are WebSockets:',
     ...leftOut.map((one) => `- ${one}`),
   ];
 }

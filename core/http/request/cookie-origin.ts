@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { HostError } from '../../errors.js';
+import { findHandshake } from '../server/handshake.js';
 import type { CallerHeaders } from './caller-headers.js';
 import { findOwnOrigin } from './own-origin.js';
 
@@ -45,7 +46,8 @@ export function assertTrustedPage(
   pages: TrustedPages,
   credential: BrowserCredential,
 ): void {
-  if (SAFE_METHODS.has(req.method ?? '')) return;
+  // Nothing but this check keeps a page from reading a WebSocket.
+  if (SAFE_METHODS.has(req.method ?? '') && findHandshake(req) === null) return;
   if (headers.get('sec-fetch-site') === 'same-origin') return;
   const origin = headers.get('origin');
   if (origin !== undefined && isTrusted(origin, req, pages)) return;

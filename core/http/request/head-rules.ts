@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { HostError } from '../../errors.js';
 import { isLoopbackAddress, isLoopbackHostHeader } from '../../lib/loopback.js';
 import type { MountSource } from '../../modules/mount-table.js';
+import { assertCredentialProtocols } from '../server/handshake.js';
 import type { CallerHeaders } from './caller-headers.js';
 
 export interface HeadLimits {
@@ -26,6 +27,7 @@ export function assertHead({ req, headers }: ReceivedRequest, limits: HeadLimits
   assertHeaderCount(req, limits.maxHeaders);
   if (limits.loopbackOnly) assertLoopbackHost(req, headers, limits.mounts);
   assertExpectation(headers);
+  if (headers.get('upgrade') !== undefined) assertCredentialProtocols(req);
 }
 
 /** The authority of an absolute-form target would outrank the host header, which was checked (RFC 9112 3.2.2). */

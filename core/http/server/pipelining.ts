@@ -28,8 +28,12 @@ export function serializeRequests(
 ): RequestListener {
   const queue: RequestQueue = {
     arrivals: new BatchQueue<ServerResponse>((response) => {
+      const { socket } = response.req;
       // The connection may have ended meanwhile: what follows its end is ignored.
-      if (response.req.socket.writable) listener(response.req, response);
+      if (!socket.writable) return;
+      // The response to a handshake gets its connection in its turn.
+      if (response.socket === null) response.assignSocket(socket);
+      listener(response.req, response);
     }),
     waiting: 0,
     maxWaiting,

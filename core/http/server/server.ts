@@ -5,8 +5,10 @@ import type { HostConfig } from '../../config/settings.js';
 import type { TlsPair } from '../tls/key-pair.js';
 import type { ReloadedPair } from '../tls/open-tls.js';
 import { closeWithdrawnClients } from '../tls/withdrawn-ca.js';
+import { HandshakeAwareRequest } from './handshake.js';
 import { answerConnect, answerParserError, type RejectionObserver } from './parser-errors.js';
 import { serializeRequests } from './pipelining.js';
+import { answerUpgrade } from './upgrades.js';
 
 type ServerLimits = Pick<
   HostConfig,
@@ -65,6 +67,7 @@ export function createServer(
   }
   server.on('clientError', (error, socket) => answerParserError(error, socket, onRejected));
   server.on('connect', (request, socket) => answerConnect(request, socket, onRejected));
+  server.on('upgrade', (request, socket, head) => answerUpgrade(request, socket, head, serialized));
   const open = trackConnections(server);
   const destroyConnections = () => {
     for (const socket of open) socket.destroy();
@@ -108,6 +111,7 @@ function createOptions(limits: ServerLimits): http.ServerOptions {
     // Node would answer a request without a host header with an empty 400.
     requireHostHeader: false,
     insecureHTTPParser: false,
+    IncomingMessage: HandshakeAwareRequest,
     noDelay: true,
   };
 }

@@ -12,6 +12,8 @@ export interface TableEntry<T> {
   readonly method: string;
   readonly template: RouteTemplate;
   readonly value: T;
+  /** Whether it is a WebSocket: it may have the method and the shape of one that is not. Default false. */
+  readonly isUpgrade?: boolean;
 }
 
 export interface RouteMatch<T> {
@@ -64,8 +66,9 @@ export class RouteTable<T> {
       node = step(node, segment);
     }
     const slot = findSlot(segments);
-    const taken = pick(node[slot], entry.method);
-    if (taken !== null) {
+    const wanted = { method: entry.method, isUpgrade: entry.isUpgrade === true };
+    const taken = pick(node[slot], wanted);
+    if (taken !== null && isSameKind(taken, wanted)) {
       throw new RouteConflict(
         `route '${entry.method} ${text}' has the shape of '${taken.method} ${taken.template.text}'`,
       );
@@ -82,14 +85,16 @@ export class RouteTable<T> {
   /**
    * @param decoded the decoded segments
    * @param encoded the positions of those that only parameters for any character take
+   * @param isUpgrade whether a WebSocket goes before a route of the same shape that is none, or behind it
    * @returns `null` when no route matches
    */
   match(
     method: string,
     decoded: readonly string[],
     encoded: readonly number[] = NONE,
+    isUpgrade = false,
   ): RouteMatch<T> | null {
-    const entry = find(this.#root, { method, decoded, encoded }, 0);
+    const entry = find(this.#root, { method, decoded, encoded, isUpgrade }, 0);
     return entry && { value: entry.value, params: readParams(entry.template, decoded) };
   }
 
@@ -100,7 +105,7 @@ export class RouteTable<T> {
     encoded: readonly number[] = NONE,
   ): RouteMatch<T>[] {
     const entries: TableEntry<T>[] = [];
-    find(this.#root, { method, decoded, encoded }, 0, entries);
+    find(this.#root, { method, decoded, encoded, isUpgrade: false }, 0, entries);
     return entries.map((entry) => ({
       value: entry.value,
       params: readParams(entry.template, decoded),
@@ -108,8 +113,12 @@ export class RouteTable<T> {
   }
 }
 
-interface Lookup {
+interface Wanted {
   readonly method: string;
+  readonly isUpgrade: boolean;
+}
+
+interface Lookup extends Wanted {
   readonly decoded: readonly string[];
   readonly encoded: readonly number[];
 }
@@ -147,9 +156,19 @@ function stepMixed<T>(node: Node<T>, segment: MixedSegment): Node<T> {
   return branch.node;
 }
 
-function pick<T>(entries: readonly TableEntry<T>[], method: string): TableEntry<T> | null {
-  for (const entry of entries) if (entry.method === method) return entry;
-  return null;
+/** Of two that differ in whether they are WebSockets, the wanted one. */
+function pick<T>(entries: readonly TableEntry<T>[], wanted: Wanted): TableEntry<T> | null {
+  let other: TableEntry<T> | null = null;
+  for (const entry of entries) {
+    if (entry.method !== wanted.method) continue;
+    if (isSameKind(entry, wanted)) return entry;
+    other = entry;
+  }
+  return other;
+}
+
+function isSameKind<T>({ isUpgrade = false }: TableEntry<T>, wanted: Wanted): boolean {
+  return isUpgrade === wanted.isUpgrade;
 }
 
 /** @param all collects every match; without it the first ends the search */
@@ -179,14 +198,17 @@ function find<T>(
 
 function accept<T>(
   entries: readonly TableEntry<T>[],
-  { method, decoded, encoded }: Lookup,
+  lookup: Lookup,
   all: TableEntry<T>[] | undefined,
 ): TableEntry<T> | null {
-  const entry = pick(entries, method);
+  const { decoded, encoded } = lookup;
+  const entry = pick(entries, lookup);
   if (entry === null) return null;
   if (encoded.length > 0 && !takesEncoded(entry.template, decoded, encoded)) return null;
   if (all === undefined) return entry;
   all.push(entry);
+  const other = pick(entries, { ...lookup, isUpgrade: !lookup.isUpgrade });
+  if (other !== null && other !== entry) all.push(other);
   return null;
 }
 

@@ -99,7 +99,7 @@ function findCaller(
   if (actor?.kind !== ANONYMOUS) return actor;
   if (path.kind === 'host') return null;
   const module = findRecord(records, path.module)?.live ?? null;
-  return isPublicRoute(module, method, path) ? actor : null;
+  return isPublicRoute(module, { method, handshake: null }, path) ? actor : null;
 }
 
 /** Runs the steps of the host, in its order, as far as they can decide without a call. */

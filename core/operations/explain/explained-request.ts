@@ -84,6 +84,7 @@ export interface ExplainedModules {
 
 class ExplainedCaller implements Caller {
   readonly method: string;
+  readonly handshake = null;
   /** As long as those that the host makes. */
   readonly requestId = `req_${'0'.repeat(32)}`;
   readonly client: Caller['client'];
@@ -162,7 +163,7 @@ export class ExplainedRouteCall extends ExplainedCall implements RouteRequest {
   }
 
   get isPublic(): boolean {
-    return isPublicRoute(this.module, this.request.method, this.target);
+    return isPublicRoute(this.module, this.request, this.target);
   }
 
   get found(): { readonly match: RouteMatch<LiveRoute> } {

@@ -12,7 +12,7 @@ import { findNearMiss } from '../near-miss.js';
 import { pathOf } from '../request.js';
 import type { ReportedStep, StepReport } from '../step.js';
 import { identifyCaller } from './identify-caller.js';
-import { type Caller, type RouteRequest, toServedMethod } from './route-call.js';
+import { type Caller, matchRoute, type RouteRequest } from './route-call.js';
 
 // Each step has its rule, which decides, and beside it the words in which `explain` reports it to operators.
 
@@ -98,11 +98,8 @@ export const routeStep: AccessStep = {
   name: 'route',
   run(call) {
     const { module, target, request } = call;
-    const method = toServedMethod(request.method);
     const match =
-      target.kind === 'module'
-        ? module?.routes.match(method, target.segments, target.encoded)
-        : null;
+      module === null || target.kind !== 'module' ? null : matchRoute(module, request, target);
     if (!match) throw createNotFound(findFormOf(target), findNearMissOf(call));
     call.useRoute(match);
   },

@@ -18,6 +18,12 @@ import { JSON_TYPE, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import type { ReportedStep } from '../step.js';
 import {
+  assertHandshake,
+  createWebSocketCall,
+  createWebSocketReader,
+} from '../websocket/websocket-call.js';
+import { createWebSocketReply } from '../websocket/websocket-reply.js';
+import {
   assertListedBody,
   assertSignedBody,
   isStreamedJson,
@@ -33,11 +39,10 @@ import {
 
 import { fillCache } from './cached-call.js';
 import { callProvider, type ProviderRequest } from './call-provider.js';
-
 import { offerTo } from './candidate-offer.js';
-
+import { admit, assertCarried } from './carried-route.js';
 import { enforceInput } from './enforce-schemas.js';
-import { admitStream, createEventReply } from './event-reply.js';
+import { createEventReply } from './event-reply.js';
 import {
   createEnvelope,
   createResponseReader,
@@ -56,17 +61,22 @@ const MIN_ERROR_STATUS = 400;
 /** Only a call can show what these steps decide. */
 export type CallStep = ReportedStep<RouteCall, ExplainedRouteCall>;
 
-/** What only streams would look whole to a client of HTTP/1.0 that was cut off. */
+/** What only streams would look whole to a client of HTTP/1.0 that was cut off; a WebSocket needs a handshake. */
 export const protocolStep: CallStep = {
   name: 'protocol',
   run({ found, request }) {
-    const { responseBytes, stream } = found.match.value;
+    const { responseBytes, stream, isWebSocket } = found.match.value;
+    if (isWebSocket) assertHandshake(request);
     if (!request.isHttp10 || (responseBytes === null && stream === null)) return;
     throw new HostError('upgrade_required', 'the route streams its response', {
       errors: [{ field: 'version', reason: 'expected HTTP/1.1' }],
       nextActions: ['send the request with HTTP/1.1'],
       headers: { upgrade: 'HTTP/1.1', connection: 'upgrade, close' },
     });
+  },
+  explain({ route }) {
+    if (route?.value.isWebSocket !== true) return undefined;
+    return unknown('the route is a WebSocket: a request that is no handshake of one is 426');
   },
 };
 
@@ -177,16 +187,8 @@ export const providerStep: CallStep = {
     // The cache has it.
     if (call.reply !== null) return;
     const { found } = call;
-    const { module, match } = found;
-    const { bodyBytes, responseBytes, stream } = match.value;
-    if ((bodyBytes ?? responseBytes ?? stream) !== null && !module.client.streams) {
-      // The adapter may have changed after the manifest was stored.
-      const failure = new ProviderFailure('refused', 'the adapter does not stream');
-      throw createFailureError(failure, describeRoute(found), module.descriptor.owner);
-    }
-    // In raw mode the response decides whether it is a stream.
-    const isRaw = module.descriptor.responses.mode === 'raw';
-    const admitted = stream === null || isRaw ? null : admitStream(call);
+    assertCarried(found);
+    const admitted = admit(call);
     try {
       const given = createRouteRequest(call);
       const response =
@@ -236,7 +238,11 @@ async function proveBody(upload: Upload): Promise<void> {
 export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedResponse> {
   const { authorization, found, request, hopByHop } = call;
   const { module, target, match } = found;
-  const { name, declaredPath, timeoutMs, isRepeatable, bodyBytes } = match.value;
+  const { name, declaredPath, timeoutMs, isRepeatable, bodyBytes, isWebSocket } = match.value;
+  const { handshake } = request;
+  const opening =
+    isWebSocket && handshake !== null ? createWebSocketCall(handshake, hopByHop) : null;
+  const parse = createParser(call);
   return {
     authorization,
     module,
@@ -255,15 +261,19 @@ export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedRe
       pathParams: match.params,
       body: call.body,
       ...(call.upload !== null && { bodyStream: call.upload }),
+      ...(opening !== null && { upgrade: 'websocket' as const }),
     },
+    ...(opening !== null && { headers: opening.headers }),
     upload: call.upload,
     sendsBytes: bodyBytes !== null,
     wanted: wantedOf(match.value),
     carried: match.value,
-    response: streamedResponseOf(found, request),
+    response: opening === null ? streamedResponseOf(found, request) : null,
     describeCall: () => describeRoute(found),
-    parseResponse: createParser(call),
-    onAnswer: module.candidate === null ? null : offerTo(module.candidate, call),
+    parseResponse: opening === null ? parse : createWebSocketReader(opening, parse),
+    // A handshake is not copied: two providers cannot have one connection.
+    onAnswer:
+      module.candidate === null || opening !== null ? null : offerTo(module.candidate, call),
   };
 }
 
@@ -308,7 +318,14 @@ export function createReply(
   admitted: OpenStream | null,
 ): Reply {
   const { request, authorization, found, facts } = call;
-  const { actor } = request;
+  const { actor, handshake } = request;
+  if (response.mode === 'websocket') {
+    if (admitted === null || handshake === null) throw new Error('a WebSocket has a handshake');
+    const opened = createWebSocketReply(call, handshake, response, admitted);
+    return Reply.upgraded(authorization, opened);
+  }
+  // An answer to a handshake that opens nothing.
+  if (found.match.value.isWebSocket) admitted?.close();
   // What a caller without credentials gets may be given to others.
   const { cacheControl, publicCacheControl } = response.exposed ?? {};
   const shared = { cacheControl: actor.kind === 'anonymous' ? publicCacheControl : cacheControl };

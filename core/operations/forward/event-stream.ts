@@ -1,5 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { isProviderFailure, ProviderFailure, type StreamForm } from '../../contract/index.js';
+import {
+  type EventForm as FormName,
+  isProviderFailure,
+  ProviderFailure,
+} from '../../contract/index.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import { EventScanner, hasOwnName, OWN_PREFIX, withoutMark } from '../../lib/event-scanner.js';
 import { findInvalidJson } from '../../lib/json/json-check.js';
@@ -23,7 +27,7 @@ interface EventForm {
   findProblem(unit: Buffer): string | null;
 }
 
-const FORMS: Readonly<Record<StreamForm, EventForm>> = {
+const FORMS: Readonly<Record<FormName, EventForm>> = {
   sse: {
     unitEnd: 'blank-line',
     write: (name, data) => Buffer.from(`event: ${name}\ndata: ${data}\n\n`),
@@ -67,7 +71,7 @@ interface EventStreamOptions {
   readonly source: ResponseStream | null;
   /** What of it is there already. */
   readonly pieces: readonly Uint8Array[];
-  readonly form: StreamForm;
+  readonly form: FormName;
   /** The first event of the host, as JSON; `null` in raw mode, where the host adds nothing. */
   readonly opening: string | null;
   readonly limits: Descriptor['limits']['stream'];
@@ -79,6 +83,8 @@ interface EventStreamOptions {
   readonly onSettled: () => void;
 }
 
+/** Longest event where the descriptor does not say it. Bytes. */
+const DEFAULT_EVENT_BYTES = 262_144;
 /** A client that does not read gets no last event. */
 const LAST_EVENT_MS = 1000;
 
@@ -108,7 +114,7 @@ export class EventStream implements ReplyStream {
     const { source, pieces, form, opening, limits } = options;
     this.#options = options;
     this.#form = FORMS[form];
-    this.#scanner = new EventScanner(this.#form.unitEnd, limits.event_bytes);
+    this.#scanner = new EventScanner(this.#form.unitEnd, this.#maxBytes);
     if (opening !== null) this.#ready.push(this.#form.write('modgate.open', opening));
     this.#heartbeat =
       opening === null ? null : setInterval(() => this.#beat(), limits.heartbeat_ms);
@@ -128,6 +134,10 @@ export class EventStream implements ReplyStream {
   /** Whether the connection has to be closed, because the host adds nothing that says that the stream has ended. */
   get isCut(): boolean {
     return this.#isRaw && this.#end !== null && this.#end !== 'complete';
+  }
+
+  get #maxBytes(): number {
+    return this.#options.limits.event_bytes ?? DEFAULT_EVENT_BYTES;
   }
 
   get #isRaw(): boolean {
@@ -203,7 +213,7 @@ export class EventStream implements ReplyStream {
       this.#isStart = false;
     }
     if (this.#scanner.isTooLong) {
-      this.#reject(`has an event of more than ${this.#options.limits.event_bytes} bytes`);
+      this.#reject(`has an event of more than ${this.#maxBytes} bytes`);
     }
   }
 

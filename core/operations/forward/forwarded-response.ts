@@ -5,6 +5,7 @@ import type { LiveModule, LiveRoute } from '../../modules/live-module.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import type { ParseResponse } from '../../provider/provider-call.js';
 import { type CallerRequest, calledBase, type ModuleTarget } from '../request.js';
+import type { ForwardedWebSocket } from '../websocket/websocket-call.js';
 import { createByteReader, type ForwardedBytes } from './byte-response.js';
 import { type CalledAddress, findCalledAddress } from './called-address.js';
 import { enforceOutput } from './enforce-schemas.js';
@@ -28,7 +29,8 @@ export type ForwardedResponse =
   | { readonly mode: 'raw'; readonly raw: RawResponse; readonly exposed: ExposedHeaders }
   | ForwardedBytes
   | ForwardedEvents
-  | StreamedJson;
+  | StreamedJson
+  | ForwardedWebSocket;
 
 type ReadResponse = ParseResponse<ForwardedResponse>;
 type ReadUnchecked = (...given: Parameters<ReadResponse>) => ForwardedResponse;

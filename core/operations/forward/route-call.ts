@@ -27,7 +27,7 @@ export type ForwardTarget = Exclude<ParsedTarget, { kind: 'host' }>;
 
 /** Who calls, and how: of a request, or of one that is explained. */
 export interface Caller
-  extends Pick<CallerRequest, 'method' | 'actor' | 'authenticate' | 'requestId'> {
+  extends Pick<CallerRequest, 'method' | 'actor' | 'authenticate' | 'requestId' | 'handshake'> {
   /** `null` where it is not known. */
   readonly client: Pick<Client, 'address'> | null;
 }
@@ -53,14 +53,22 @@ export interface RouteRequest {
 /** Whether a route of the module needs no credentials for this request. */
 export function isPublicRoute(
   module: RoutedModule | null,
-  method: string,
+  request: MatchedRequest,
   target: ParsedTarget,
 ): boolean {
   if (module === null || target.kind !== 'module' || !module.descriptor.public) return false;
-  const { routes } = module;
-  return (
-    routes.match(toServedMethod(method), target.segments, target.encoded)?.value.isPublic === true
-  );
+  return matchRoute(module, request, target)?.value.isPublic === true;
+}
+
+type MatchedRequest = Pick<CallerRequest, 'method' | 'handshake'>;
+
+/** The route of a request; a handshake goes to a WebSocket where one stands beside another route. */
+export function matchRoute(
+  { routes }: RoutedModule,
+  { method, handshake }: MatchedRequest,
+  { segments, encoded }: ModuleTarget,
+): RouteMatch<LiveRoute> | null {
+  return routes.match(toServedMethod(method), segments, encoded, handshake !== null);
 }
 
 /** The GET route serves HEAD. */
@@ -120,7 +128,7 @@ export class RouteCall implements RouteRequest {
 
   /** The facts do not name the module yet: the caller may have no right to know it. */
   get isPublic(): boolean {
-    return isPublicRoute(this.#lookUp(), this.request.method, this.target);
+    return isPublicRoute(this.#lookUp(), this.request, this.target);
   }
 
   get allow(): Descriptor['allow'] {

@@ -217,7 +217,9 @@ describe('a generated client', () => {
     const operation = { operationId: 'chat.read', tags: ['chat'], responses: stream };
     const paths = { '/modules/chat/http/events': { get: operation } };
     const text = generateClient(readClientModel({ info: {}, paths }));
-    expect(text).to.include(' * Left out, since they answer with streams of events:\n');
+    expect(text).to.include(
+      ' * Left out, since they answer with streams of events, or are WebSockets:\n',
+    );
     expect(text).to.include(' * - GET /modules/chat/http/events\n');
     expect(text).not.to.include('ChatReadData');
   });

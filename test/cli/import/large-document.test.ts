@@ -80,7 +80,7 @@ describe('a large OpenAPI document', () => {
   const check = (manifest: object) => {
     const text = JSON.stringify(manifest);
     const options = { format: 'json', hasPlaces: false, checksExamples: true } as const;
-    return () => parseText({ file: 'manifest.json', text, unstreamedKind: null, ...options });
+    return () => parseText({ file: 'manifest.json', text, adapterLimits: null, ...options });
   };
 
   it('loses the schemas of its operations before it loses an operation', () => {

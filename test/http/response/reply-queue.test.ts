@@ -140,6 +140,7 @@ describe('reply queue', () => {
       pieces,
       length: body.length,
       stream: null,
+      upgrade: null,
     };
     queue.add(response, IDS, () => ({ ...written, contentLength: body.length }));
   }

@@ -60,7 +60,8 @@ export function RoutesTab({ module, manifest }: TabProps) {
                   {summary} {deprecated && <State value="deprecated" />}
                   {body === 'bytes' && <State value="takes bytes" />}
                   {response === 'bytes' && <State value="gives bytes" />}
-                  {stream && <State value={`streams ${stream}`} />}
+                  {stream === 'websocket' && <State value="WebSocket" />}
+                  {stream && stream !== 'websocket' && <State value={`streams ${stream}`} />}
                 </>
               ),
             },

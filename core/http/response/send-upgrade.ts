@@ -1,0 +1,31 @@
+import type { ServerResponse } from 'node:http';
+import type { Reply, ReplyUpgrade } from '../../operations/reply.js';
+import type { RequestIds } from '../request/caller-headers.js';
+
+interface UpgradedRequest extends RequestIds {
+  readonly res: ServerResponse;
+}
+
+/** A 101. */
+export type UpgradedReply = Reply & { readonly upgrade: ReplyUpgrade };
+
+export function isUpgraded(reply: Reply): reply is UpgradedReply {
+  return reply.upgrade !== null;
+}
+
+/**
+ * Sends the head of a 101, and hands the connection over.
+ * @returns how many bytes followed, when the connection has ended
+ */
+export function sendUpgrade(
+  { status, headers, upgrade }: UpgradedReply,
+  { res, requestId, correlationId }: UpgradedRequest,
+): Promise<number> {
+  const { socket } = res.req;
+  res.writeHead(status, [
+    ...['x-request-id', requestId, 'x-correlation-id', correlationId],
+    ...headers,
+  ]);
+  res.end();
+  return upgrade.connect(socket);
+}

@@ -1,0 +1,29 @@
+import { ProviderFailure } from '../../contract/index.js';
+import type { OpenStream } from '../../provider/open-streams.js';
+import { admitStream } from './event-reply.js';
+import { createFailureError } from './provider-error.js';
+import { describeRoute, type FoundRoute, type RouteCall } from './route-call.js';
+
+/** The adapter may have changed after the manifest was stored. @throws HostError 502. */
+export function assertCarried(found: FoundRoute): void {
+  const { module, match } = found;
+  const { bodyBytes, responseBytes, stream, isWebSocket } = match.value;
+  const { streams, upgrades } = module.client;
+  const isStreamed = (bodyBytes ?? responseBytes ?? stream) !== null;
+  if ((streams || !isStreamed) && (upgrades || !isWebSocket)) return;
+  const what = isWebSocket ? 'open WebSockets' : 'stream';
+  const failure = new ProviderFailure('refused', `the adapter does not ${what}`);
+  throw createFailureError(failure, describeRoute(found), module.descriptor.owner);
+}
+
+/**
+ * `null` for no stream, and in raw mode, where the response decides whether it is a stream of events.
+ * @throws HostError 429, 502.
+ */
+export function admit(call: RouteCall): OpenStream | null {
+  const { module, match } = call.found;
+  const { stream, isWebSocket } = match.value;
+  if (isWebSocket) return admitStream(call, 'websocket');
+  const isRaw = module.descriptor.responses.mode === 'raw';
+  return stream === null || isRaw ? null : admitStream(call, stream.form);
+}

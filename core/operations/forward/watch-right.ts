@@ -1,0 +1,45 @@
+import type { Actor } from '../../contract/index.js';
+import { mayCallRoute } from '../authorization.js';
+import type { RouteCall } from './route-call.js';
+
+/** The longest time between two checks whether the caller may still read. Milliseconds. */
+const RECHECK_MS = 30_000;
+
+/**
+ * Asks at intervals, and when the credential expires, whether the caller may still read.
+ * @returns stops it
+ */
+export function watchRight({ found, request }: RouteCall, onLost: () => void): () => void {
+  const { module, match } = found;
+  const isHeld = async () => {
+    const actor = await request.reauthenticate();
+    if (actor === null || !isSame(actor, request.actor)) return false;
+    return mayCallRoute(actor, module.descriptor.callers, match.value);
+  };
+  let timer: NodeJS.Timeout;
+  const check = () => {
+    // Where it cannot be verified now, it is asked again.
+    void isHeld()
+      .catch(() => true)
+      .then((held) => {
+        if (held) wait();
+        else onLost();
+      });
+  };
+  let isStopped = false;
+  const wait = () => {
+    if (isStopped) return;
+    const { expiresAt = Number.POSITIVE_INFINITY } = request.actor;
+    const leftMs = expiresAt - Date.now();
+    timer = setTimeout(check, leftMs > 0 ? Math.min(RECHECK_MS, leftMs) : RECHECK_MS);
+  };
+  wait();
+  return () => {
+    isStopped = true;
+    clearTimeout(timer);
+  };
+}
+
+function isSame(one: Actor, other: Actor): boolean {
+  return one.kind === other.kind && one.id === other.id;
+}

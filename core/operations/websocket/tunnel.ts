@@ -1,0 +1,205 @@
+import type { Duplex } from 'node:stream';
+import { createCloseFrame } from '../../lib/websocket/close-frame.js';
+import {
+  CLOSE_CODES,
+  FrameScanner,
+  type FrameSender,
+  type ReservedBits,
+} from '../../lib/websocket/frame-scanner.js';
+
+/** Who closed a WebSocket first. */
+export type ClosedBy = 'caller' | 'provider' | 'host';
+
+/** How a WebSocket ended. */
+export interface TunnelEnd {
+  readonly closedBy: ClosedBy;
+  readonly code: number;
+  /** Bytes and frames of the caller that were passed on. */
+  readonly received: TunnelCounts;
+  /** The same of the provider. */
+  readonly sent: TunnelCounts;
+}
+
+interface TunnelCounts {
+  readonly bytes: number;
+  readonly frames: number;
+}
+
+interface TunnelOptions {
+  readonly caller: Duplex;
+  readonly provider: Duplex;
+  /** Bytes. */
+  readonly maxFrameBytes: number;
+  readonly reservedBits: ReservedBits;
+  /** Without a byte in either direction for this long it is closed. Milliseconds. */
+  readonly idleMs: number;
+  /** Milliseconds. */
+  readonly maxMs: number;
+  /** Called once, when both connections have ended. */
+  readonly onEnd: (end: TunnelEnd) => void;
+}
+
+/** How long the answer to a close frame is awaited. Milliseconds. */
+export const CLOSE_ANSWER_MS = 5000;
+/** How long an end has to read the last bytes when the other one has gone. Milliseconds. */
+const LINGER_MS = 1000;
+
+/** The frames of one end on their way to the other one. */
+interface Direction {
+  readonly name: 'caller' | 'provider';
+  readonly source: Duplex;
+  readonly target: Duplex;
+  readonly scanner: FrameScanner;
+  bytes: number;
+  /** Whether the target has a close frame, so that nothing may follow. */
+  isClosed: boolean;
+  /** Whether a frame was bad: what follows is ignored. */
+  isRejected: boolean;
+}
+
+/**
+ * Passes frames between a caller and a provider byte for byte, as fast as the slower of them reads. What it holds is
+ * what the two connections buffer, and one head.
+ */
+export class Tunnel {
+  readonly #options: TunnelOptions;
+  readonly #fromCaller: Direction;
+  readonly #fromProvider: Direction;
+  readonly #idle: NodeJS.Timeout;
+  readonly #longest: NodeJS.Timeout;
+  #answer: NodeJS.Timeout | null = null;
+  #closing: Pick<TunnelEnd, 'closedBy' | 'code'> | null = null;
+  #open = 2;
+
+  constructor(options: TunnelOptions) {
+    const { caller, provider, idleMs, maxMs } = options;
+    this.#options = options;
+    this.#fromCaller = this.#createDirection('caller', caller, provider, 'client');
+    this.#fromProvider = this.#createDirection('provider', provider, caller, 'server');
+    this.#idle = setTimeout(() => this.close(CLOSE_CODES.goingAway), idleMs);
+    this.#longest = setTimeout(() => this.close(CLOSE_CODES.goingAway), maxMs);
+    this.#connect(this.#fromCaller);
+    this.#connect(this.#fromProvider);
+  }
+
+  /** The host closes both ends: with a frame where one may stand, else by closing the connection. */
+  close(code: number): void {
+    this.#begin('host', code);
+    for (const direction of [this.#fromCaller, this.#fromProvider]) {
+      this.#sendClose(direction, code);
+      // What still comes is not passed on: it is read for the answer, and so that no end loses the frame.
+      direction.source.resume();
+    }
+  }
+
+  #createDirection(
+    name: Direction['name'],
+    source: Duplex,
+    target: Duplex,
+    sender: FrameSender,
+  ): Direction {
+    const { maxFrameBytes, reservedBits } = this.#options;
+    const scanner = new FrameScanner({ sender, maxFrameBytes, reservedBits });
+    return { name, source, target, scanner, bytes: 0, isClosed: false, isRejected: false };
+  }
+
+  #connect(direction: Direction): void {
+    const { source, target, name } = direction;
+    source.on('data', (chunk: Buffer) => this.#receive(direction, chunk));
+    // Paused for a target that is full; one that is full for ever is closed for silence, or at the end.
+    target.on('drain', () => source.resume());
+    source.once('end', () => this.#disconnect(direction));
+    source.on('error', () => source.destroy());
+    source.once('close', () => {
+      this.#disconnect(direction);
+      this.#open -= 1;
+      if (this.#open === 0) this.#finish(name);
+    });
+    if (source.destroyed) queueMicrotask(() => source.emit('close'));
+    else source.resume();
+  }
+
+  #receive(direction: Direction, chunk: Buffer): void {
+    const { scanner, source, target } = direction;
+    if (this.#closing === null) this.#idle.refresh();
+    const parts = scanner.push(chunk);
+    if (!direction.isClosed && target.writable) {
+      let isTaken = true;
+      for (const part of parts) {
+        direction.bytes += part.length;
+        isTaken = target.write(part);
+      }
+      if (!isTaken) source.pause();
+    }
+    if (scanner.closeCode !== null) this.#receiveClose(direction, scanner.closeCode);
+    else if (scanner.violation !== null) this.#rejectFrame(direction, scanner.violation.code);
+  }
+
+  #receiveClose(direction: Direction, code: number): void {
+    direction.isClosed = true;
+    this.#begin(direction.name, code);
+    // Nothing follows, but the end of the connection has to be seen.
+    direction.source.resume();
+    if (this.#closing?.closedBy === 'host') direction.source.end();
+    else if (this.#fromCaller.isClosed && this.#fromProvider.isClosed) {
+      direction.source.end();
+      direction.target.end();
+    }
+  }
+
+  /** Frames behind a bad one have no meaning, an answer neither. */
+  #rejectFrame(direction: Direction, code: number): void {
+    if (direction.isRejected) return;
+    direction.isRejected = true;
+    this.close(code);
+    direction.source.end();
+  }
+
+  #sendClose(direction: Direction, code: number): void {
+    const { name, scanner, target } = direction;
+    if (direction.isClosed) return;
+    direction.isClosed = true;
+    if (scanner.isBetweenFrames && target.writable) {
+      target.write(createCloseFrame(code, name === 'caller' ? 'client' : 'server'));
+    } else target.destroy();
+  }
+
+  /** The first close decides what is recorded. */
+  #begin(closedBy: ClosedBy, code: number): void {
+    if (this.#closing !== null) return;
+    this.#closing = { closedBy, code };
+    clearTimeout(this.#longest);
+    clearTimeout(this.#idle);
+    this.#answer = setTimeout(() => this.#cut(), CLOSE_ANSWER_MS);
+  }
+
+  /** Its end is passed on once the other one has read what came before. */
+  #disconnect({ name, target }: Direction): void {
+    this.#begin(name, CLOSE_CODES.abnormal);
+    if (target.destroyed) return;
+    target.end();
+    const cut = setTimeout(() => target.destroy(), LINGER_MS);
+    target.once('close', () => clearTimeout(cut));
+  }
+
+  #cut(): void {
+    this.#fromCaller.source.destroy();
+    this.#fromProvider.source.destroy();
+  }
+
+  #finish(last: Direction['name']): void {
+    this.#begin(last, CLOSE_CODES.abnormal);
+    if (this.#answer !== null) clearTimeout(this.#answer);
+    const { closedBy, code } = this.#closing ?? { closedBy: last, code: CLOSE_CODES.abnormal };
+    this.#options.onEnd({
+      closedBy,
+      code,
+      received: countsOf(this.#fromCaller),
+      sent: countsOf(this.#fromProvider),
+    });
+  }
+}
+
+function countsOf({ bytes, scanner: { frames } }: Direction): TunnelCounts {
+  return { bytes, frames };
+}

@@ -1,0 +1,85 @@
+import type { Duplex } from 'node:stream';
+import { CLOSE_CODES } from '../../lib/websocket/frame-scanner.js';
+import { acceptKey } from '../../lib/websocket/handshake.js';
+import type { HostEnd, OpenStream } from '../../provider/open-streams.js';
+import type { RouteCall } from '../forward/route-call.js';
+import { watchRight } from '../forward/watch-right.js';
+import type { ReplyUpgrade } from '../reply.js';
+import { type Handshake, OWN_PROTOCOL } from './handshake.js';
+import { Tunnel, type TunnelEnd } from './tunnel.js';
+import type { ForwardedWebSocket } from './websocket-call.js';
+
+/** Longest frame where the descriptor does not say it; frames are not held. Bytes. */
+const DEFAULT_FRAME_BYTES = 16_777_216;
+
+const CODES: Readonly<Record<HostEnd, number>> = {
+  max_ms: CLOSE_CODES.goingAway,
+  unauthorized: CLOSE_CODES.policyViolation,
+  reload: CLOSE_CODES.serviceRestart,
+  shutdown: CLOSE_CODES.serviceRestart,
+};
+
+/** @param open counts the WebSocket until it has ended */
+export function createWebSocketReply(
+  call: RouteCall,
+  handshake: Handshake,
+  opened: ForwardedWebSocket,
+  open: OpenStream,
+): { readonly headers: readonly string[]; readonly upgrade: ReplyUpgrade } {
+  const { facts, found } = call;
+  const { stream: limits } = found.module.descriptor.limits;
+  const { connection } = opened;
+  // The host may end it before the caller is connected.
+  open.end = () => connection.destroy();
+  const connect = (caller: Duplex) =>
+    new Promise<number>((resolve) => {
+      let stopWatching = () => {};
+      const onEnd = (end: TunnelEnd) => {
+        stopWatching();
+        open.close();
+        Object.assign(facts, describeEnd(end));
+        resolve(end.sent.bytes);
+      };
+      const tunnel = new Tunnel({
+        caller,
+        provider: connection,
+        maxFrameBytes: limits.event_bytes ?? DEFAULT_FRAME_BYTES,
+        reservedBits: opened.reservedBits,
+        idleMs: limits.idle_ms,
+        maxMs: limits.max_ms,
+        onEnd,
+      });
+      open.end = (reason) => tunnel.close(CODES[reason]);
+      stopWatching = watchRight(call, () => tunnel.close(CLOSE_CODES.policyViolation));
+    });
+  const abandon = () => {
+    connection.destroy();
+    open.close();
+  };
+  return { headers: listHeaders(handshake, opened), upgrade: { connect, abandon } };
+}
+
+/** Names and values in turn. */
+function listHeaders(
+  { key, takesOwn }: Handshake,
+  { protocol, extensions }: ForwardedWebSocket,
+): string[] {
+  const chosen = protocol ?? (takesOwn ? OWN_PROTOCOL : null);
+  return [
+    ...['upgrade', 'websocket', 'connection', 'Upgrade'],
+    ...['sec-websocket-accept', acceptKey(key)],
+    ...(chosen === null ? [] : ['sec-websocket-protocol', chosen]),
+    ...(extensions === null ? [] : ['sec-websocket-extensions', extensions]),
+  ];
+}
+
+function describeEnd({ closedBy, code, received, sent }: TunnelEnd) {
+  return {
+    bytes_in: received.bytes,
+    bytes_out: sent.bytes,
+    frames_in: received.frames,
+    frames_out: sent.frames,
+    closed_by: closedBy,
+    close_code: code,
+  };
+}
