@@ -29,6 +29,7 @@ describe('PostgreSQL store', () => {
       `select tablename from pg_tables where schemaname = '${schema}' order by 1`,
     );
     expect(rows.map(({ tablename }) => tablename)).to.deep.equal([
+      'approval',
       'audit_head',
       'audit_row',
       'call_record',
