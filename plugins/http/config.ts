@@ -76,7 +76,8 @@ const HASH_HEADER = when(
   { required: ['hash_header'] },
   { properties: { hash_header: false } },
 );
-const HTTPS_NAME = { required: ['scheme'], properties: { scheme: { const: 'https' } } };
+// Not `const`, so that the schema is a constraint and no declaration of the property.
+const HTTPS_NAME = { required: ['scheme'], properties: { scheme: { pattern: '^https$' } } };
 const HTTPS = { pattern: '^[hH][tT][tT][pP][sS]:' };
 const HTTPS_ENDPOINT = when(
   { type: 'string' },

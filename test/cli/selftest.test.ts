@@ -27,8 +27,8 @@ describe('modgate selftest', () => {
   it('attacks its own host, by class', async () => {
     const { code, stdout } = await runModgate(['selftest', '--class', 'host,tls']);
     expect(stdout).to.match(/^CLASS +CASES +HELD +FAILED +SKIPPED +ATTACKS\n/);
-    expect(stdout).to.match(/\ntls +6 +6 +0 +0 /);
-    expect(stdout).to.match(/\n26 attacks: 26 held, 0 failed\n$/);
+    expect(stdout).to.match(/\ntls +7 +7 +0 +0 /);
+    expect(stdout).to.match(/\n27 attacks: 27 held, 0 failed\n$/);
     expect(code).to.equal(0);
   });
 
