@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { WebSocket, WebSocketServer } from 'ws';
 import {
   CALL_MEMBERS,
   ENTRY_MEMBERS,
@@ -104,6 +106,18 @@ describe('the record of a call', function () {
     const headers = [['x-request-id', id] as const, ...(given.headers ?? [])];
     await call(host, { as: caller, ...given, headers });
   };
+  /** Brings the token as a subprotocol, as a page does, and in the query. */
+  const openSocket = async () => {
+    const id = `call-${ids.length}`;
+    ids.push(id);
+    const subprotocol = Buffer.from(caller).toString('base64url');
+    Object.assign(secrets, { subprotocol });
+    const bearer = `modgate.bearer.${subprotocol}`;
+    const url = `${host.url.replace('http', 'ws')}${at('/socket')}?token=${caller}`;
+    const client = new WebSocket(url, ['modgate.v1', bearer], { headers: { 'x-request-id': id } });
+    client.on('open', () => client.send(secrets.password));
+    await once(client, 'close');
+  };
   const read = async (id: string) => {
     const { body } = await call(host, { target: `/calls?request_id=${id}`, as: caller });
     return body.toString();
@@ -131,6 +145,15 @@ describe('the record of a call', function () {
         }
         response.writeHead(isError ? 422 : 200, { 'content-type': type });
         response.end(JSON.stringify({ detail: text, errors: [{ field: key, message: text }] }));
+      });
+    });
+    const sockets = new WebSocketServer({ noServer: true });
+    provider.on('upgrade', (request, connection, head) => {
+      sockets.handleUpgrade(request, connection, head, (peer) => {
+        peer.on('message', (text) => {
+          peer.send(`${request.headers.authorization} ${text}`);
+          peer.close(4000, secrets.provider);
+        });
       });
     });
     await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
@@ -166,6 +189,7 @@ describe('the record of a call', function () {
 
   it('has each member, from the calls of this test', async () => {
     for (const given of Object.values(calls)) await send(given);
+    await openSocket();
     const cookie = await signIn(host, caller);
     Object.assign(secrets, { session: cookie.slice(cookie.indexOf('=') + 1) });
     await send({
@@ -246,6 +270,7 @@ function describeVault(url: string) {
           route('POST', '/strict', { input_schema: STRICT }),
           route('GET', '/paged', { query_schema: STRICT }),
           route('GET', '/events', { stream: 'sse' }),
+          route('GET', '/socket', { stream: 'websocket' }),
           route('POST', '/bytes', { body: 'bytes', response: 'bytes' }),
         ],
       },
