@@ -6,6 +6,8 @@ import { basename } from 'node:path';
 const POLL_MS = 2000;
 /** Checks take at most a tenth of the time, however many files and events there are. */
 const CHECK_SHARE = 10;
+/** A check that waited long, such as for the import of a plugin, has not worked all the time. */
+const MAX_REST_MS = 5000;
 /** Debounce: file events arrive in bursts. */
 const EVENT_DELAY_MS = 20;
 
@@ -120,7 +122,7 @@ export class Watcher {
 
   #scheduleNext(startedAt: number, againAfterMs: number | null): void {
     const endedAt = performance.now();
-    const restMs = (endedAt - startedAt) * CHECK_SHARE;
+    const restMs = Math.min((endedAt - startedAt) * CHECK_SHARE, MAX_REST_MS);
     if (this.#pollAt === Number.POSITIVE_INFINITY) this.#pollAt = endedAt + this.#pollMs;
     this.#checking = null;
     const untilPollMs = Math.max(0, Math.ceil(this.#pollAt - endedAt));
