@@ -23,7 +23,7 @@ export interface CatalogEntry {
   readonly manifest: Manifest;
 }
 
-/** The tools of a host, whoever may call them. */
+/** All tools of a host, before the rights of a caller are checked. */
 export class Catalog {
   readonly #byName: ReadonlyMap<string, CatalogEntry>;
   readonly #byModule = new Map<string, Map<string, CatalogEntry>>();

@@ -32,7 +32,7 @@ export class RequestUpload implements Upload {
   #parts: Buffer[];
   #isOver = false;
   #isWhole = false;
-  /** Whether parts are only checked: nobody takes them. */
+  /** Whether parts are only checked, and not forwarded. */
   #isDropped = false;
   #waiting: (() => void)[] = [];
 

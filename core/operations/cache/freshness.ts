@@ -29,7 +29,7 @@ const UNKEYED = /^(?:x-request-id|x-correlation-id|traceparent|tracestate|modgat
 const OF_ACTOR = new Set(['modgate-actor', 'modgate-identity']);
 
 /** `null` for a response that may not be kept. @param headers of a whole 200 */
-export function judgeFreshness(
+export function readFreshness(
   headers: Outcome['headers'],
   { ttlMs, staleMs, isShared }: CacheRules,
 ): Freshness | null {

@@ -2,7 +2,7 @@ import type { CacheRules } from '../../manifest/cache-rules.js';
 import type { EndpointBase } from '../../provider/endpoint-base.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import type { EntryPlace } from './entry-index.js';
-import { judgeFreshness } from './freshness.js';
+import { readFreshness } from './freshness.js';
 import type { KeptResponse } from './response-cache.js';
 
 const OK = 200;
@@ -17,7 +17,7 @@ export function createKeptResponse(
 ): KeptResponse | null {
   const { status, headers, pieces, length, isDelimited, stream } = outcome;
   if (status !== OK || stream !== null || !isDelimited || length > MAX_KEPT_BYTES) return null;
-  const freshness = judgeFreshness(headers, rules);
+  const freshness = readFreshness(headers, rules);
   if (freshness === null) return null;
   const freshUntil = now + freshness.freshMs;
   const { age: _age, ...kept } = headers;

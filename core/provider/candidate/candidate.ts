@@ -147,7 +147,7 @@ export class Candidate {
     if (candidate.status === 'rejected') throw candidate.reason;
     if (candidate.value === 'too long') return 'dropped';
     if (candidate.value === 'no JSON') return 'failed';
-    // Without the second answer, noise could not be told from a difference.
+    // Only the second answer shows which differences are noise.
     if (again.status === 'rejected' || typeof again.value === 'string') return 'dropped';
     const answers = { live, candidate: candidate.value, again: again.value };
     const known = { ignore: rules.ignore, declared: this.#listDeclared(route) };

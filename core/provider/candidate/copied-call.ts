@@ -2,7 +2,7 @@ import type { HeldMemory } from '../held-memory.js';
 import type { ProviderCall, StreamedResponse } from '../provider-call.js';
 import { MAX_COMPARED_BYTES } from './compare-answers.js';
 
-/** Tells a provider that its answer reaches nobody. */
+/** Marks a copy, whose answer no caller gets. */
 export const CANDIDATE_HEADER = 'modgate-candidate';
 
 /** A longer response is not read to its end. */
