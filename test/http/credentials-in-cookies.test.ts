@@ -8,10 +8,18 @@ import {
   EXPIRED_COOKIE,
   PUBLIC_TARGET,
   PUBLIC_URL,
+  SOCKET_TARGET,
   TARGET,
   TOKEN,
   useCredentials,
 } from '../support/http/use-credentials.js';
+
+const HANDSHAKE: readonly RawHeader[] = [
+  ['connection', 'Upgrade'],
+  ['upgrade', 'websocket'],
+  ['sec-websocket-version', '13'],
+  ['sec-websocket-key', 'dGhlIHNhbXBsZSBub25jZQ=='],
+];
 
 describe('credentials from any header', () => {
   const setup = useCredentials();
@@ -21,11 +29,20 @@ describe('credentials from any header', () => {
     const remove = (...headers: RawHeader[]) =>
       send([['cookie', COOKIE], ...headers], { method: 'DELETE' });
 
+    /** The provider answers the handshake as any other request. */
+    const open = (...headers: readonly RawHeader[]) =>
+      send([...HANDSHAKE, ['cookie', COOKIE], ...headers], { target: SOCKET_TARGET });
+
     for (const headers of [
       [['sec-fetch-site', 'same-origin']],
       [['origin', PUBLIC_URL]],
       [['origin', APP]],
     ] as RawHeader[][]) {
+      it(`open a WebSocket with ${headers.join(' ')}`, async () => {
+        expect((await open(...headers)).status).to.equal(200);
+        expect(actorOf()).to.equal('service:cookie');
+      });
+
       it(`change something with ${headers.join(' ')}`, async () => {
         expect((await remove(...headers)).status).to.equal(200);
       });
@@ -49,6 +66,14 @@ describe('credentials from any header', () => {
       [['referer', `${PUBLIC_URL}/`]],
     ];
     for (const headers of FORGED) {
+      it(`open no WebSocket with ${headers.join(' ') || 'no origin'}`, async () => {
+        const response = await open(...headers);
+        expect(response.status).to.equal(403);
+        expect(parseJson(response)['detail']).to.match(/pages of a trusted origin/);
+        expect(headerValue(response.headers, 'connection')).to.equal('close');
+        expect(setup.provider.requests).to.have.length(0);
+      });
+
       it(`are 403 with ${headers.join(' ') || 'no origin'}`, async () => {
         const response = await remove(...headers);
         expect(response.status).to.equal(403);
@@ -79,6 +104,12 @@ describe('credentials from any header', () => {
         );
         expect(response.status).to.equal(200);
       }
+    });
+
+    it('are not read for a handshake with a token, which any page may send', async () => {
+      const evil: RawHeader = ['origin', 'https://evil.example'];
+      expect((await open(bearer(TOKEN), evil)).status).to.equal(200);
+      expect(actorOf()).to.equal('service:billing');
     });
 
     it('are not read for a request with other credentials', async () => {

@@ -51,3 +51,44 @@ describe('GET /openapi.json?callable=true with routes of one shape', () => {
     expect(document).not.to.have.property('x-modgate-hidden');
   });
 });
+
+describe('GET /openapi.json with a WebSocket beside another route', () => {
+  const twin = (operation: object) => ({
+    ...{ method: 'GET', path: '/both', capability: 'chat.poll', operation },
+  });
+  const setup = useHost(({ url }) => ({
+    'chat.json': describeModule('chat', url, [
+      { ...twin({ stream: 'websocket', operation_id: 'openBoth' }), capability: 'chat.open' },
+      twin({ operation_id: 'readBoth' }),
+      { ...twin({ stream: 'websocket' }), path: '/socket' },
+    ]),
+  }));
+  const BOTH = '/modules/chat/http/both';
+  const read = async (as?: string): Promise<Document> => {
+    const target = `/openapi.json${as === undefined ? '' : '?callable=true'}`;
+    const response = await call(setup.host, { target, ...(as !== undefined && { as }) });
+    await expectValidDocument(response.body.toString());
+    return parseJson(response);
+  };
+
+  it('shows the other one, and lists the WebSocket as hidden', async () => {
+    const { paths, 'x-modgate-hidden': hidden } = await read();
+    expect(paths[BOTH].get.operationId).to.equal('chat.readBoth');
+    expect(paths[BOTH].get.responses).not.to.have.property('101');
+    expect(hidden).to.deep.equal([{ method: 'GET', path: BOTH }]);
+    const { responses } = paths['/modules/chat/http/socket'].get;
+    expect(responses['101']).to.deep.equal({
+      description: 'A WebSocket',
+      'x-modgate-stream': 'websocket',
+    });
+    expect(responses).to.have.property('426').and.not.to.have.property('200');
+  });
+
+  it('shows the WebSocket to a caller of that route alone', async () => {
+    const { paths, 'x-modgate-hidden': hidden } = await read('dev-service:a:chat.open');
+    expect(Object.keys(paths)).to.deep.equal([BOTH]);
+    expect(paths[BOTH].get.operationId).to.equal('chat.openBoth');
+    expect(paths[BOTH].get.responses['101']).to.include({ 'x-modgate-stream': 'websocket' });
+    expect(hidden).to.equal(undefined);
+  });
+});

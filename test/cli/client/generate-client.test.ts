@@ -212,16 +212,23 @@ describe('a generated client', () => {
     expect(CLIENT).to.include('/**\n * An item\n * for sale\n */\nexport interface ShopItem {');
   });
 
-  it('leaves out routes with streams of events, and says so', () => {
-    const stream = { 200: { content: { 'text/event-stream': {} }, 'x-modgate-stream': 'sse' } };
-    const operation = { operationId: 'chat.read', tags: ['chat'], responses: stream };
-    const paths = { '/modules/chat/http/events': { get: operation } };
+  it('leaves out routes with streams of events and WebSockets, and says so', () => {
+    const describe = (name: string, responses: object) => ({
+      get: { operationId: `chat.${name}`, tags: ['chat'], responses },
+    });
+    const sse = { 200: { content: { 'text/event-stream': {} }, 'x-modgate-stream': 'sse' } };
+    const socket = { 101: { 'x-modgate-stream': 'websocket' }, 426: {} };
+    const paths = {
+      '/modules/chat/http/events': describe('read', sse),
+      '/modules/chat/http/socket': describe('open', socket),
+    };
     const text = generateClient(readClientModel({ info: {}, paths }));
     expect(text).to.include(
       ' * Left out, since they answer with streams of events, or are WebSockets:\n',
     );
     expect(text).to.include(' * - GET /modules/chat/http/events\n');
-    expect(text).not.to.include('ChatReadData');
+    expect(text).to.include(' * - GET /modules/chat/http/socket\n');
+    expect(text).not.to.match(/ChatReadData|ChatOpen|\bopen\(/);
   });
 
   it('names functions and arguments so that they differ', () => {

@@ -227,6 +227,18 @@ describe('an imported OpenAPI document', () => {
     expect(chat.listed.join()).to.include('response as text/event-stream: write stream');
   });
 
+  it('opens WebSockets where the only success of a GET is a 101', () => {
+    const opened = { 101: { description: 'switches' }, 400: { description: 'no handshake' } };
+    const { route, listed } = convertOne({ responses: opened });
+    expect(route).to.include({ method: 'GET', path: '/items' });
+    expect(route?.operation).to.deep.equal({ stream: 'websocket' });
+    expect(listed).to.deep.equal([]);
+    const both = convertOne({ responses: { ...opened, ...OK } });
+    expect(both.route?.operation).not.to.have.property('stream');
+    const posted = convertOne({ responses: opened }, 'post');
+    expect(posted.route?.operation).not.to.have.property('stream');
+  });
+
   it('takes parameters of the path that may hold a slash', () => {
     const parameters = [
       { in: 'path', name: 'a.b', 'x-multi-segment': true },

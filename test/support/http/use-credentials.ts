@@ -18,6 +18,8 @@ export const EXPIRED_COOKIE = 'acme=session-of-yesterday';
 export const PUBLIC_URL = 'https://gateway.example';
 export const APP = 'https://app.example';
 export const TARGET = '/modules/crm/http/items';
+/** A WebSocket. */
+export const SOCKET_TARGET = '/modules/crm/http/socket';
 export const PUBLIC_TARGET = '/modules/crm/http/news';
 
 const ROUTES = ['GET', 'POST', 'DELETE'].map((method) => ({
@@ -25,6 +27,10 @@ const ROUTES = ['GET', 'POST', 'DELETE'].map((method) => ({
   path: '/items',
   capability: 'crm.read',
 }));
+const SOCKET_ROUTE = {
+  ...{ method: 'GET', path: '/socket', capability: 'crm.read' },
+  operation: { stream: 'websocket' },
+};
 const PUBLIC_ROUTES = ['GET', 'POST'].map((method) => ({
   ...{ method, path: '/news', access: 'public', capability: 'crm.read' },
   ...(method === 'POST' && { operation: { body: 'optional' } }),
@@ -94,10 +100,15 @@ export function useCredentials() {
       dev: false,
       args: ['--config', config],
       files: {
-        'crm.json': describeModule('crm', provider.url, [...ROUTES, ...PUBLIC_ROUTES], {
-          public: true,
-          records: { capture_bytes: 4096 },
-        }),
+        'crm.json': describeModule(
+          'crm',
+          provider.url,
+          [...ROUTES, SOCKET_ROUTE, ...PUBLIC_ROUTES],
+          {
+            public: true,
+            records: { capture_bytes: 4096 },
+          },
+        ),
         'leaky.json': describeModule('leaky', provider.url, ROUTES, {
           forward_headers: ['X_Acme-Key'],
         }),

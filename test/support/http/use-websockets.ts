@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
 import { acceptKey } from '../../../core/lib/websocket/handshake.js';
 import { ROOT } from './call.js';
 import { describeModule } from './modules.js';
@@ -8,7 +9,7 @@ import { type ScriptedHost, useScriptedProvider } from './use-scripted-provider.
 
 const CAPABILITY = 'chat.use';
 const SOCKET = { method: 'GET', path: '/socket', capability: CAPABILITY };
-const ROUTES = [
+export const ROUTES = [
   { ...SOCKET, operation: { stream: 'websocket' } },
   { ...SOCKET, path: '/both', operation: { stream: 'websocket', operation_id: 'openBoth' } },
   { ...SOCKET, path: '/both', operation: { operation_id: 'readBoth' } },
@@ -73,7 +74,17 @@ export function writeAccepted(request: IncomingMessage, lines: readonly string[]
   ].join('\r\n');
 }
 
-/** Accepts each handshake, and sends back what it gets. */
+const server = new WebSocketServer({ noServer: true, maxPayload: 1 << 30 });
+
+/** Accepts each handshake, and sends back each message. */
+export const echoMessages: Upgrade = (request, connection, head) => {
+  server.handleUpgrade(request, connection, head, (peer) => {
+    peer.on('error', () => {});
+    peer.on('message', (data, isBinary) => peer.send(data, { binary: isBinary }));
+  });
+};
+
+/** Accepts each handshake, and sends back the bytes that it gets: a frame of a server has no mask. */
 export const echo: Upgrade = (request, connection, head) => {
   connection.write(writeAccepted(request));
   connection.write(head);

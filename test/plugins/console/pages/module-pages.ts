@@ -61,6 +61,23 @@ export function describeModulePages(setup: ConsoleSetup): void {
     await page.getByText('There is no module of this name').waitFor();
   });
 
+  it('labels the routes that stream, and those that are WebSockets', async () => {
+    const describe = (path: string, operation: object) => {
+      return { method: 'GET', path, capability: 'chat.use', operation };
+    };
+    const routes = [
+      describe('/socket', { stream: 'websocket', operation_id: 'open' }),
+      describe('/socket', { operation_id: 'poll' }),
+      describe('/events', { stream: 'sse' }),
+    ];
+    setup.drop('flows.json', describeModule('flows', setup.provider.url, routes));
+    const page = await setup.open('/console/modules/flows?tab=Routes');
+    const rowsOf = (path: string) => page.getByRole('row').filter({ hasText: path });
+    await rowsOf('/events').getByText('streams sse', { exact: true }).waitFor();
+    expect(await rowsOf('/socket').count()).to.equal(2);
+    expect(await rowsOf('/socket').getByText('WebSocket', { exact: true }).count()).to.equal(1);
+  });
+
   it('shows the mounts of a module', async () => {
     const mount = [{ path: '/api/shop' }, { host: 'shop.example', path: '/' }];
     setup.drop('mounted.json', describeModule('mounted', setup.provider.url, [], { mount }));
