@@ -1,5 +1,9 @@
 import type { Kysely, Transaction } from 'kysely';
-import { type CallFilterName, listCallMembers } from '../contract/call-record.js';
+import {
+  type CallFilterName,
+  type CallMemberName,
+  listCallMembers,
+} from '../contract/call-record.js';
 import type { CallTable, Tables } from './tables.js';
 
 /** One stored call; its `id` sorts by time. */
@@ -23,6 +27,12 @@ export interface CallBounds {
 }
 
 const FILTERS = listCallMembers<CallFilterName>(({ filterSince }) => filterSince !== undefined);
+/** Named, since a newer modgate may have added others. */
+const COLUMNS: readonly (keyof CallTable)[] = [
+  'id',
+  'scopes',
+  ...listCallMembers<CallMemberName>(() => true),
+];
 const TIME_DIGITS = 12;
 const NUMBER_DIGITS = 10;
 // Each number of rows needs its own prepared statement.
@@ -66,7 +76,7 @@ export function selectCalls(
   const equal = FILTERS.filter((name) => filters[name] !== null);
   return query
     .selectFrom('call_record')
-    .selectAll()
+    .select(COLUMNS)
     .where((where) => where.and(equal.map((name) => where(name, '=', filters[name]))))
     .$if(since !== null, (select) => select.where('id', '>=', hex(since ?? 0, TIME_DIGITS)))
     .$if(beforeId !== null, (select) => select.where('id', '<', beforeId ?? ''))

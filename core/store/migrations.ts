@@ -6,10 +6,21 @@ import type { Tables } from './tables.js';
 
 interface Migration {
   readonly version: number;
+  /**
+   * The least version that a host must know to go on with the store. Set it where the migration removes or changes
+   * what earlier versions use; one that only adds keeps that of the version before.
+   */
+  readonly leastReader?: number;
   up(trx: Transaction<Tables>): Promise<void>;
 }
 
-/** Forward only, in order; a released migration is never changed. */
+/** The first version that stores the least version of its readers. Hosts of earlier ones read only their own. */
+const FIRST_WITH_LEAST_READER = 10;
+
+/**
+ * Forward only, in order; a released migration is never changed. During an upgrade, hosts of the version before run
+ * on the migrated store: expand in one release, and contract in a later one, when no host needs the old form.
+ */
 const MIGRATIONS: readonly Migration[] = [
   { version: 1, up: createFirstTables },
   { version: 2, up: createCallTable },
@@ -18,6 +29,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 6, up: addSurfaceIndexes },
   { version: 7, up: createFleetTable },
   { version: 8, up: createApprovalTable },
+  { version: FIRST_WITH_LEAST_READER, up: addLeastReader, leastReader: FIRST_WITH_LEAST_READER },
 ];
 
 /** The members of call records declare which version adds their columns and indexes. */
@@ -30,7 +42,8 @@ const SCHEMA_VERSION = Math.max(
 
 /**
  * Migrates the tables to this version. Call it in a transaction that excludes other hosts.
- * @throws StoreUnavailable when a newer modgate wrote the store; it is not changed then.
+ * A store that is newer and still readable is left as it is.
+ * @throws StoreUnavailable when a newer modgate has changed what this one uses; the store is not changed then.
  */
 export async function migrate(trx: Transaction<Tables>): Promise<void> {
   await trx.schema
@@ -39,31 +52,52 @@ export async function migrate(trx: Transaction<Tables>): Promise<void> {
     .addColumn('version', 'integer', (column) => column.primaryKey())
     .addColumn('applied_at', 'text', (column) => column.notNull())
     .execute();
-  const current = await readSchemaVersion(trx);
-  requireKnownSchema(current);
-  for (let version = current + 1; version <= SCHEMA_VERSION; version += 1) {
+  const current = await readSchema(trx);
+  requireReadableSchema(current);
+  for (let version = current.version + 1; version <= SCHEMA_VERSION; version += 1) {
     await MIGRATIONS.find((migration) => migration.version === version)?.up(trx);
     await extendCallTable(trx, version);
-    const applied_at = new Date().toISOString();
-    await trx.insertInto('schema_version').values({ version, applied_at }).execute();
+    const row = { version, applied_at: new Date().toISOString() };
+    const least_reader = findLeastReader(version);
+    await trx
+      .insertInto('schema_version')
+      .values(least_reader === null ? row : { ...row, least_reader })
+      .execute();
   }
 }
 
-/** 0 before the first migration. @throws when the table is missing. */
-export async function readSchemaVersion(query: Kysely<Tables>): Promise<number> {
-  const newest = await query
-    .selectFrom('schema_version')
-    .select((table) => table.fn.max('version').as('version'))
-    .executeTakeFirst();
-  return newest?.version ?? 0;
+/** Which tables a store has. */
+interface StoreSchema {
+  /** 0 before the first migration. */
+  readonly version: number;
+  /** Hosts that know this version, or a later one, may use the store. */
+  readonly leastReader: number;
 }
 
-export function requireKnownSchema(version: number): void {
-  if (version <= SCHEMA_VERSION) return;
+/** @throws when the table is missing. */
+export async function readSchema(query: Kysely<Tables>): Promise<StoreSchema> {
+  // Earlier versions do not have the column.
+  const rows = await query.selectFrom('schema_version').selectAll().execute();
+  return {
+    version: Math.max(0, ...rows.map(({ version }) => version)),
+    leastReader: Math.max(0, ...rows.map((row) => row.least_reader ?? row.version)),
+  };
+}
+
+/** @throws StoreUnavailable when a newer modgate has changed what this one uses. */
+export function requireReadableSchema({ version, leastReader }: StoreSchema): void {
+  if (leastReader <= SCHEMA_VERSION) return;
   const message =
-    `the store was written by a newer modgate: its schema is version ${version}, ` +
-    `this modgate supports ${SCHEMA_VERSION}`;
+    `the store was written by a newer modgate: its schema is version ${version} and needs ` +
+    `version ${leastReader}, this modgate supports ${SCHEMA_VERSION}`;
   throw new StoreUnavailable('newer_schema', { message });
+}
+
+/** `null` for versions that do not store it. */
+function findLeastReader(version: number): number | null {
+  if (version < FIRST_WITH_LEAST_READER) return null;
+  const until = MIGRATIONS.filter((migration) => migration.version <= version);
+  return Math.max(...until.map(({ leastReader = 0 }) => leastReader));
 }
 
 async function createFirstTables(trx: Transaction<Tables>): Promise<void> {
@@ -246,4 +280,8 @@ async function createApprovalTable(trx: Transaction<Tables>): Promise<void> {
   const create = (name: string) => trx.schema.createIndex(name).on('approval');
   await create('approval_binding').column('binding').execute();
   await create('approval_status').columns(['status', 'module']).execute();
+}
+
+async function addLeastReader(trx: Transaction<Tables>): Promise<void> {
+  await trx.schema.alterTable('schema_version').addColumn('least_reader', 'integer').execute();
 }

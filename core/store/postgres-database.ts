@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
 import { FileError, readSmallFile } from '../document/read-file.js';
 import type { ChangeListener, Database, ReadableDatabase } from './database.js';
-import { migrate, readSchemaVersion, requireKnownSchema } from './migrations.js';
+import { migrate, readSchema, requireReadableSchema } from './migrations.js';
 import { createPool } from './postgres-connection.js';
 import { explainPostgresError, isPostgresContention } from './postgres-error.js';
 import { PostgresListener } from './postgres-listener.js';
@@ -77,7 +77,7 @@ export async function openPostgresToRead(address: PostgresAddress): Promise<Read
   await assertCertificateFiles(address);
   const { query, close } = connect(address);
   try {
-    requireKnownSchema(await readSchemaVersion(query));
+    requireReadableSchema(await readSchema(query));
     return { query, explain: explainPostgresError, close };
   } catch (error) {
     await close();

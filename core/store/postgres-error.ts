@@ -38,6 +38,8 @@ const CODES: readonly (readonly [prefix: string, code: StoreErrorCode])[] = [
   ['3D', 'denied'],
   ['42501', 'denied'],
   ['3F', 'damaged'],
+  // Columns and tables that a newer modgate has removed: the store is opened again, which finds that out.
+  ['42703', 'damaged'],
   ['42P01', 'damaged'],
   ['42P07', 'damaged'],
   ['XX', 'damaged'],

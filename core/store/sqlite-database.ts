@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { Kysely, sql } from 'kysely';
 import Libsql from 'libsql';
 import type { ChangeListener, Database, ReadableDatabase } from './database.js';
-import { migrate, readSchemaVersion, requireKnownSchema } from './migrations.js';
+import { migrate, readSchema, requireReadableSchema } from './migrations.js';
 import { retryContended } from './retry-contended.js';
 import { createLibsqlDialect } from './sqlite-driver.js';
 import { explainSqliteError, isSqliteBusy } from './sqlite-error.js';
@@ -26,7 +26,7 @@ export function openSqlite(stateDir: string, onChange: ChangeListener): Promise<
   return openOrClose(begin, async (connection) => {
     const { query } = connection;
     // Workers open it at the same time; one that recovers a WAL locks out the others meanwhile.
-    await retryContended(() => assertKnownSchema(query), isSqliteBusy);
+    await retryContended(() => assertReadableSchema(query), isSqliteBusy);
     await retryContended(() => prepare(query), isSqliteBusy);
     const stopWatching = await retryContended(() => watchRevisions(query, onChange), isSqliteBusy);
     return {
@@ -55,7 +55,7 @@ export async function openSqliteToRead(stateDir: string): Promise<ReadableDataba
   assertOwnFile(file);
   const begin = async () => connect(`${pathToFileURL(file).href}?mode=ro`, file);
   return openOrClose(begin, async (connection) => {
-    requireKnownSchema(await readSchemaVersion(connection.query));
+    requireReadableSchema(await readSchema(connection.query));
     return { ...connection, explain: explainSqliteError };
   });
 }
@@ -84,11 +84,11 @@ function connect(address: string, file: string): Connection {
 }
 
 /** Runs before anything writes: a newer store must not be changed. */
-async function assertKnownSchema(query: Kysely<Tables>): Promise<void> {
+async function assertReadableSchema(query: Kysely<Tables>): Promise<void> {
   const { rows } = await sql`
     select 1 from sqlite_master where type = 'table' and name = 'schema_version'
   `.execute(query);
-  if (rows.length > 0) requireKnownSchema(await readSchemaVersion(query));
+  if (rows.length > 0) requireReadableSchema(await readSchema(query));
 }
 
 async function prepare(query: Kysely<Tables>): Promise<void> {

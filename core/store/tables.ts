@@ -18,6 +18,8 @@ export interface Tables {
 interface SchemaVersionTable {
   version: number;
   applied_at: string;
+  /** The least version that a host must know; `null` or absent: this one. */
+  least_reader?: number | null;
 }
 
 /** The store's own secrets. */

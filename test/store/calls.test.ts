@@ -125,6 +125,13 @@ for (const kind of BACKENDS) {
       expect(await read()).to.deep.equal(['r9']);
     });
 
+    it('are read without the members that a newer modgate has added', async () => {
+      const { query } = await backend.openDatabase();
+      await query.schema.alterTable('call_record').addColumn('later', 'text').execute();
+      await store.appendCalls([createCall(1)]);
+      expect(await store.readCalls(ALL)).to.deep.equal([createCall(1)]);
+    });
+
     it('outlive the process', async () => {
       await add(3);
       await store.close();

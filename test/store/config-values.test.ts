@@ -122,10 +122,29 @@ for (const kind of BACKENDS) {
       const store = await backend.open();
       const error = await expectUnavailable(store.readConfig('crm'), 'newer_schema');
       expect(error.message).to.equal(
-        'the store was written by a newer modgate: its schema is version 99, this modgate supports 8',
+        'the store was written by a newer modgate: its schema is version 99 and needs version 99, ' +
+          'this modgate supports 10',
       );
       const versions = await query.selectFrom('schema_version').select('version').execute();
-      expect(versions.map(({ version }) => version)).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8, 99]);
+      expect(versions.map(({ version }) => version)).to.deep.equal([
+        1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 99,
+      ]);
+    });
+
+    it('goes on with the store of a newer modgate that admits this version', async () => {
+      await write(await backend.open(), 'page_size', 1);
+      const { query } = await backend.openDatabase();
+      await query.schema.createTable('later').addColumn('id', 'text').execute();
+      for (const table of ['call_record', 'audit_row', 'config_value', 'surface_record']) {
+        await query.schema.alterTable(table).addColumn('later', 'text').execute();
+      }
+      const row = { version: 99, applied_at: 'x', least_reader: 10 };
+      await query.insertInto('schema_version').values(row).execute();
+      const store = await backend.open();
+      expect(await write(store, 'page_size', 2)).to.deep.equal({ revision: 2 });
+      const record = { surface: 'console', key: 'a', value: '1', expiresAt: Date.now() + 60_000 };
+      expect(await store.surfaceRecords.set({ ...record, only: null })).to.equal('set');
+      expect(await store.verifyAudit()).to.deep.equal({ rows: 2, brokenAt: null });
     });
   });
 }
