@@ -1,7 +1,7 @@
 import type { JsonSchema, Manifest } from '../contract/index.js';
 import type { Path, Violation } from '../document/diagnostic.js';
+import { findAtPath, parsePointer } from '../lib/json/json-pointer.js';
 import { SchemaRegistry } from '../schema/compile-schema.js';
-import { findAtPath, parsePointer } from '../schema/json-pointer.js';
 import { violationAt } from './violation-at.js';
 
 /** Examples that violate the schemas of their route. A host does not check them: they are only documentation. */

@@ -5,8 +5,9 @@ import { createLimits } from '../lib/token-buckets.js';
 import type { RateLimiter, RateLimiters } from '../provider/rate-limiter.js';
 import type { RateLimits, RateRejection, RateStatus } from '../provider/rate-limits.js';
 import { toRetryAfterSeconds } from '../provider/rejected-call.js';
-import { createRateHeaders } from './rate-headers.js';
 import type { CallerRequest } from './request.js';
+
+const MS_PER_SECOND = 1000;
 
 const DETAILS: Readonly<Record<RateRejection['limit'], string>> = {
   client: 'the rate limit of the address is exceeded',
@@ -97,4 +98,23 @@ export function createRateLimitError(field: string, detail: string, waitMs: numb
     nextActions: [`try again in ${seconds} s`],
     headers: { 'retry-after': String(seconds) },
   });
+}
+
+/**
+ * `ratelimit` and `ratelimit-policy` (draft-ietf-httpapi-ratelimit-headers-10): what is left of each limit, and what
+ * each limit is. The quota of a policy is the burst, its window the time in which an empty bucket fills up.
+ */
+function createRateHeaders(limits: readonly RateStatus[]): readonly string[] {
+  const left = limits.map(({ name, remaining, resetMs }) => {
+    return `"${name}";r=${remaining};t=${toSeconds(resetMs)}`;
+  });
+  const policies = limits.map(({ name, limits: { burst, perSecond } }) => {
+    const windowMs = (burst / perSecond) * MS_PER_SECOND;
+    return `"${name}";q=${burst};w=${Math.max(1, toSeconds(windowMs))}`;
+  });
+  return ['ratelimit', left.join(', '), 'ratelimit-policy', policies.join(', ')];
+}
+
+function toSeconds(ms: number): number {
+  return Math.ceil(ms / MS_PER_SECOND);
 }

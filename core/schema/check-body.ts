@@ -1,6 +1,6 @@
+import { formatPointer } from '../lib/json/json-pointer.js';
 import { parseStrictJson } from '../lib/json/json-structure.js';
 import type { CompiledSchema } from './compile-schema.js';
-import { formatPointer } from './json-pointer.js';
 import {
   type CheckLimits,
   MAX_POINTER_LENGTH,

@@ -1,6 +1,6 @@
 import type { SchemaObject } from '../contract/index.js';
+import { parsePointer } from '../lib/json/json-pointer.js';
 import { type CompiledSchema, SchemaRegistry } from './compile-schema.js';
-import { parsePointer } from './json-pointer.js';
 import { type CheckLimits, FULL_CHECK, MAX_VIOLATIONS } from './run.js';
 import { resolveReference, type SchemaScope } from './shared-schemas.js';
 import { isSchemaObject } from './subschema-keywords.js';

@@ -1,4 +1,4 @@
-import { formatPointer, type JsonPath } from './json-pointer.js';
+import { formatPointer, type JsonPath } from '../lib/json/json-pointer.js';
 import { StructuralIds } from './structural-ids.js';
 
 /** A place in a checked value, as a list from the inside out: it is only built for values that violate. */

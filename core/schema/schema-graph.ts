@@ -1,4 +1,4 @@
-import type { JsonPath } from './json-pointer.js';
+import type { JsonPath } from '../lib/json/json-pointer.js';
 import { readSharedName, resolveReference, type SharedSchemas } from './shared-schemas.js';
 import { isSchemaObject, listSubschemas } from './subschema-keywords.js';
 

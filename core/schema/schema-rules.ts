@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize';
 import type { JsonSchema } from '../contract/index.js';
-import type { JsonPath } from './json-pointer.js';
-import { parseReference } from './json-pointer.js';
+import type { JsonPath } from '../lib/json/json-pointer.js';
+import { parseReference } from '../lib/json/json-pointer.js';
 import { findShapeProblem } from './keyword-shapes.js';
 import { UntranslatablePattern } from './pattern-reader.js';
 import {

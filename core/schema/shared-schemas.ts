@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../contract/index.js';
-import { findAtPath, type JsonPath, parseReference } from './json-pointer.js';
+import { findAtPath, type JsonPath, parseReference } from '../lib/json/json-pointer.js';
 
 /** The schemas of a manifest that others refer to, by name. */
 export type SharedSchemas = Readonly<Record<string, JsonSchema>>;

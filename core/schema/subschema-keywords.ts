@@ -1,4 +1,4 @@
-import type { JsonPath } from './json-pointer.js';
+import type { JsonPath } from '../lib/json/json-pointer.js';
 
 interface SubschemaKeyword {
   /** What its value is: a schema, a list of schemas, or a mapping to schemas. */

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
+import type { AuditRow } from '../contract/audit-row.js';
 import {
   type AuditDraft,
-  type AuditRow,
   createAuditRow,
   FIRST_PREV,
   fromAuditTable,

@@ -1,10 +1,10 @@
+import type { AuditRow } from '../contract/audit-row.js';
 import {
   type AuditFilter,
   type AuditVerification,
   readAuditRows,
   verifyAuditRows,
 } from './audit-log.js';
-import type { AuditRow } from './audit-row.js';
 import type { ReadableDatabase } from './database.js';
 import { parsePostgresUrl } from './postgres-url.js';
 

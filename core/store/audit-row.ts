@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { Selectable } from 'kysely';
+import type { AuditRow } from '../contract/audit-row.js';
 import type { Actor } from '../contract/index.js';
 import type { AuditRowTable } from './tables.js';
 
@@ -31,28 +32,6 @@ export interface AuditedValue {
   readonly json: unknown;
   /** Its digest is keyed, so that the value cannot be found by trying all. */
   readonly sensitive: boolean;
-}
-
-/** One row of the chain, as `modgate audit --json` prints it. */
-export interface AuditRow {
-  /** From 1, without gaps. */
-  readonly id: number;
-  /** ISO 8601, UTC, by the clock of the host that wrote it. */
-  readonly at: string;
-  readonly actor: { readonly kind: string; readonly id: string };
-  readonly module: string;
-  readonly permission: string;
-  readonly operation: string;
-  readonly target: string;
-  readonly outcome: string;
-  readonly request_id: string;
-  readonly correlation_id: string;
-  /** `sha256:` or, of a sensitive value, `hmac-sha256:`, and hex; over the RFC 8785 form. */
-  readonly value_digest: string | null;
-  /** `hash` of the previous row; 64 zeros in the first. */
-  readonly prev: string;
-  /** SHA-256 in hex over the RFC 8785 form of all fields above. */
-  readonly hash: string;
 }
 
 type AuditLink = Pick<AuditRow, 'id' | 'at' | 'value_digest' | 'prev'>;

@@ -1,3 +1,4 @@
+import type { AuditRow } from '../contract/audit-row.js';
 import type { Log } from '../contract/index.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { settleWithin } from '../lib/promises.js';
@@ -12,7 +13,7 @@ import {
   rewriteAuditHead,
   verifyAuditRows,
 } from './audit-log.js';
-import type { AuditDraft, AuditRow } from './audit-row.js';
+import type { AuditDraft } from './audit-row.js';
 import {
   type CallBounds,
   type CallFilter,

@@ -1,6 +1,7 @@
+import type { AuditRow } from '../contract/audit-row.js';
 import type { ApprovalStore } from './approvals.js';
 import type { AuditFilter, AuditVerification } from './audit-log.js';
-import type { AuditDraft, AuditRow } from './audit-row.js';
+import type { AuditDraft } from './audit-row.js';
 import type { CallBounds, CallFilter, StoredCall } from './call-log.js';
 import type { ConfigWrite, GeneratedField, StoredConfig } from './config-values.js';
 import type { ChangeListener } from './database.js';
@@ -8,9 +9,10 @@ import type { FleetHostStore } from './fleet-hosts.js';
 import type { StoreUnavailable } from './store-unavailable.js';
 import type { SurfaceRecordStore } from './surface-records.js';
 
+export type { AuditRow } from '../contract/audit-row.js';
 export type { StoredApproval } from './approvals.js';
 export type { AuditFilter, AuditVerification } from './audit-log.js';
-export type { AuditDraft, AuditedValue, AuditOutcome, AuditRow } from './audit-row.js';
+export type { AuditDraft, AuditedValue, AuditOutcome } from './audit-row.js';
 export type { CallBounds, CallFilter, StoredCall } from './call-log.js';
 export type {
   ConfigAddress,

@@ -1,6 +1,6 @@
 import type { RouteOperation } from '../../contract/index.js';
+import { findAtPath } from '../../lib/json/json-pointer.js';
 import { equalJson } from '../../schema/equal-json.js';
-import { findAtPath } from '../../schema/json-pointer.js';
 import {
   resolveReference,
   type SchemaScope,

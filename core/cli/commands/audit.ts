@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import type { AuditRow } from '../../contract/audit-row.js';
 import { ConfigError } from '../../errors.js';
 import type { AuditFilter } from '../../store/audit-log.js';
 import { type AuditReader, openAuditReader } from '../../store/audit-reader.js';
-import type { AuditRow } from '../../store/audit-row.js';
 import { StoreUnavailable } from '../../store/store-unavailable.js';
 import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { formatPointer } from '../../lib/json/json-pointer.js';
 import { parseRouteTemplate, templateShape } from '../../lib/routing/route-template.js';
-import { formatPointer } from '../../schema/json-pointer.js';
 import { asList, asObject, isObject, type JsonObject } from '../json-value.js';
 
 /** A difference between the manifest in the folder and that of the document. */

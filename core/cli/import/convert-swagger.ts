@@ -1,3 +1,4 @@
+import { unescapeStep } from '../../lib/json/json-pointer.js';
 import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
 
 type Members = Record<string, unknown>;
@@ -114,11 +115,9 @@ function convertOperation(
 /** A reference to a parameter of the document leads to it, since its place decides what becomes of it. */
 function findParameter(parameter: JsonObject, root: JsonObject): JsonObject {
   const [, name] = /^#\/parameters\/([^/]+)$/.exec(asText(parameter['$ref']) ?? '') ?? [];
-  return name === undefined ? parameter : asObject(asObject(root['parameters'])[decodeKey(name)]);
-}
-
-function decodeKey(key: string): string {
-  return key.replaceAll('~1', '/').replaceAll('~0', '~');
+  return name === undefined
+    ? parameter
+    : asObject(asObject(root['parameters'])[unescapeStep(name)]);
 }
 
 function convertBody(

@@ -2,7 +2,7 @@ import {
   findAtPath,
   parseReference,
   parsePointer as splitPointer,
-} from '../../schema/json-pointer.js';
+} from '../../lib/json/json-pointer.js';
 import { CommandError } from '../command-error.js';
 import { asObject, isDeeperThan, isObject, type JsonObject } from '../json-value.js';
 import { convertSwagger } from './convert-swagger.js';

@@ -1,6 +1,5 @@
 import Router, { type RouterContext } from '@koa/router';
 import type { Middleware } from 'koa';
-import type { Actor } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
 import type { DependencyContainer } from '../../injection.js';
 import type { MountSource } from '../../modules/mount-table.js';
@@ -32,7 +31,7 @@ import { ReadOpenApi } from '../../operations/status/read-openapi.js';
 import { readHostBody } from '../host-body.js';
 import { isFromLoopback } from '../request/loopback-rights.js';
 import { findOwnOrigin } from '../request/own-origin.js';
-import type { HostContext, HostState, RequestContext } from '../request-context.js';
+import type { HostContext, HostState } from '../request-context.js';
 import { isProblemCode, renderProblemPage } from '../response/problem-page.js';
 import { describeResource, type ResourceOptions } from '../surfaces/protected-resource.js';
 import { readExplainInput } from './explain-query.js';
@@ -63,6 +62,7 @@ export interface HostRoutesOptions extends ResourceOptions {
   readonly unreadyReason: () => string | null;
 }
 
+const NO_BODY = Buffer.alloc(0);
 const HTML_TYPE = 'text/html; charset=utf-8';
 /** Pages of the host load no resources. */
 const PAGE_HEADERS = ['content-security-policy', "default-src 'none'"];
@@ -83,19 +83,20 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
   const router: HostRouter = new Router<HostState>({ strict: true, sensitive: true });
   addPublicRoutes(router, options);
   const add =
-    (method: 'get' | 'delete') =>
+    (method: 'get' | 'delete' | 'post') =>
     <Input>(
       path: HostPath,
       handler: Handler<Input>,
-      readInput: (ctx: RouterContext<HostState>) => Input,
+      readInput: (ctx: RouterContext<HostState>, body: Buffer) => Input,
     ) => {
+      const readBody = (ctx: HostContext) => readHostBody(ctx, options.bodyTimeoutMs);
       router[method](path, async (ctx) => {
-        const { request } = ctx.state;
-        await authenticateHostCall(request);
-        ctx.state.reply = await handler.execute(readInput(ctx), request);
+        const body = await admitHostCall(ctx, method === 'post' ? readBody : null);
+        ctx.state.reply = await handler.execute(readInput(ctx, body), ctx.state.request);
       });
     };
   const get = add('get');
+  const post = add('post');
   add('delete')('/cache', container.resolve(PurgeCache), readPurgeQuery);
   get('/modules', container.resolve(ListModules), readNothing);
   get('/manifests', container.resolve(ListManifests), readModuleQuery);
@@ -106,26 +107,9 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
   get('/explain', container.resolve(Explain), (ctx) => {
     return readExplainInput(ctx, options.mounts);
   });
-  const post = <Input>(
-    path: HostPath,
-    handler: Handler<Input>,
-    readInput: (body: Buffer, ctx: RouterContext<HostState>) => Input,
-  ) => {
-    router.post(path, async (ctx) => {
-      const { request } = ctx.state;
-      request.facts.step = 'actor';
-      await request.authenticate();
-      request.facts.step = 'body';
-      const body = await readHostBody(ctx, options.bodyTimeoutMs);
-      request.facts.bytesIn = body.length;
-      assertSignedBody(request, body);
-      request.facts.step = 'host';
-      ctx.state.reply = await handler.execute(readInput(body, ctx), request);
-    });
-  };
   post('/operations', container.resolve(InvokeOperation), parseSurfaceCall);
   post('/approvals', container.resolve(RequestApproval), parseSurfaceCall);
-  post('/approvals/:id', container.resolve(DecideApproval), (body, ctx) => {
+  post('/approvals/:id', container.resolve(DecideApproval), (ctx, body) => {
     return { id: readApprovalId(ctx), decision: parseDecision(body) };
   });
   get('/approvals', container.resolve(ListApprovals), readApprovalsQuery);
@@ -136,19 +120,19 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
   get('/descriptors', container.resolve(ReadDescriptor), readNamedModule);
   get('/candidate', container.resolve(ReadCandidate), readNamedModule);
   const readMetrics = container.resolve(ReadMetrics);
-  router.get('/metrics', async ({ state }) => {
-    const { request } = state;
+  router.get('/metrics', async (ctx) => {
+    const { request } = ctx.state;
     // A page that rebinds its name to loopback must not read them, nor a client behind a proxy.
     const isPublic =
       options.hasPublicMetrics && request.inProcess === null && isFromLoopback(request.req);
-    const actor = isPublic ? null : await authenticateHostCall(request);
-    state.reply = await readMetrics.execute(actor);
+    if (!isPublic) await admitHostCall(ctx);
+    ctx.state.reply = await readMetrics.execute(isPublic ? null : request.actor);
   });
   return [router.routes() as Middleware<HostState>, rejectUnrouted];
 }
 
 /** Agents call operations through a surface, which asks for approval where it is needed. */
-function parseSurfaceCall(body: Buffer, { state }: RouterContext<HostState>): OperationRequest {
+function parseSurfaceCall({ state }: RouterContext<HostState>, body: Buffer): OperationRequest {
   if (state.request.inProcess === null) {
     throw new HostError('forbidden', 'only surfaces of the host call operations', {
       nextActions: ['call the tool of a surface such as mcp'],
@@ -185,13 +169,23 @@ function readNamedModule(ctx: HostContext): string {
   return module;
 }
 
-/** These routes take no body, so the credentials must not cover one. */
-async function authenticateHostCall(request: RequestContext): Promise<Actor> {
+/** Authenticates a call. Where no body is read, the credentials must not cover one. */
+async function admitHostCall(
+  ctx: HostContext,
+  readBody: ((ctx: HostContext) => Promise<Buffer>) | null = null,
+): Promise<Buffer> {
+  const { request } = ctx.state;
   request.facts.step = 'actor';
   await request.authenticate();
-  assertSignedBody(request, null);
+  let body: Buffer = NO_BODY;
+  if (readBody !== null) {
+    request.facts.step = 'body';
+    body = await readBody(ctx);
+    request.facts.bytesIn = body.length;
+  }
+  assertSignedBody(request, body);
   request.facts.step = 'host';
-  return request.actor;
+  return body;
 }
 
 function addPublicRoutes(router: HostRouter, options: HostRoutesOptions): void {

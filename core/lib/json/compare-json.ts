@@ -1,6 +1,7 @@
 import { equalNumbers } from './equal-numbers.js';
 import type { ExactJson } from './exact-json.js';
 import { enterPlace, type IgnoredPlaces } from './ignored-places.js';
+import { escapeStep } from './json-pointer.js';
 import { Noise } from './noise.js';
 
 /**
@@ -213,7 +214,7 @@ function appendStep(
 ): Pick<Place, 'pointer' | 'isCut'> {
   if (isCut) return { pointer, isCut };
   const shown = typeof key === 'number' ? String(key) : showName(key);
-  const longer = `${pointer}/${shown.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  const longer = `${pointer}/${escapeStep(shown)}`;
   return longer.length > MAX_SHOWN_POINTER
     ? { pointer, isCut: true }
     : { pointer: longer, isCut: false };

@@ -1,3 +1,5 @@
+import { parsePointer } from './json-pointer.js';
+
 /** A set of places in JSON, one step down. */
 interface PlaceNode {
   isIgnored: boolean;
@@ -17,7 +19,7 @@ export function createIgnoredPlaces(pointers: readonly string[]): IgnoredPlaces 
   const root = createNode();
   for (const pointer of pointers) {
     let node = root;
-    for (const step of readSteps(pointer)) node = goDown(node, step);
+    for (const step of parsePointer(pointer)) node = goDown(node, step);
     node.isIgnored = true;
   }
   return [root];
@@ -38,16 +40,11 @@ export function enterPlace(places: IgnoredPlaces, key: string | number): Ignored
   return entered;
 }
 
-function readSteps(pointer: string): string[] {
-  return pointer.split('/').slice(1);
-}
-
-function goDown(node: PlaceNode, step: string): PlaceNode {
-  if (step === '*') {
+function goDown(node: PlaceNode, name: string): PlaceNode {
+  if (name === '*') {
     node.every ??= createNode();
     return node.every;
   }
-  const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
   const known = node.named.get(name) ?? createNode();
   node.named.set(name, known);
   return known;

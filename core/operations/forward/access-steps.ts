@@ -4,15 +4,16 @@ import { findNearestName } from '../../document/suggest.js';
 import { createUnavailable, HostError } from '../../errors.js';
 import { nameActor } from '../../lib/actor-name.js';
 import { findSpecialForm, type PathProblem } from '../../lib/routing/request-path.js';
+import type { RouteTable } from '../../lib/routing/route-table.js';
+import type { LiveRoute } from '../../modules/live-module.js';
 import { decideScope } from '../explain/decide-scope.js';
 import type { ExplainedModules, ExplainedRouteCall } from '../explain/explained-request.js';
 import { findNearestRoutes, listMethods } from '../explain/find-routes.js';
 import { decide, pass, unknown } from '../explain/step-report.js';
-import { findNearMiss } from '../near-miss.js';
-import { pathOf } from '../request.js';
+import { type ModuleTarget, pathOf } from '../request.js';
 import type { ReportedStep, StepReport } from '../step.js';
 import { identifyCaller } from './identify-caller.js';
-import { type Caller, matchRoute, type RouteRequest } from './route-call.js';
+import { type Caller, matchRoute, type RouteRequest, toServedMethod } from './route-call.js';
 
 // Each step has its rule, which decides, and beside it the words in which `explain` reports it to operators.
 
@@ -201,4 +202,18 @@ function createNotFound(problem: PathProblem | null, nearMiss: string | null = n
       nearMiss ?? 'check the method and the path against the routes that the module declares',
     ],
   });
+}
+
+/** The route that a request would match with another end of its path: `there is a route with a final slash: …`. */
+function findNearMiss(
+  routes: RouteTable<LiveRoute>,
+  method: string,
+  { segments, encoded }: ModuleTarget,
+): string | null {
+  const hasFinalSlash = segments.at(-1) === '';
+  const others = hasFinalSlash ? segments.slice(0, -1) : [...segments, ''];
+  const match = routes.match(toServedMethod(method), others, encoded);
+  if (match === null) return null;
+  const end = hasFinalSlash ? 'without the final slash' : 'with a final slash';
+  return `there is a route ${end}: ${match.value.name}`;
 }

@@ -1,7 +1,7 @@
+import { formatPointer } from '../../lib/json/json-pointer.js';
 import { type Checker, type CheckerSource, type KeywordCheck, violates } from '../checker.js';
 import { Dependents } from '../dependents.js';
 import { Evaluated } from '../evaluated.js';
-import { formatPointer } from '../json-pointer.js';
 import { type Place, type Run, type SchemaViolation, toPath } from '../run.js';
 import { isSchemaObject } from '../subschema-keywords.js';
 

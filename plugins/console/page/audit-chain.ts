@@ -1,17 +1,4 @@
-/** A row as `GET /audit` sends it. */
-export interface AuditRow {
-  readonly id: number;
-  readonly at: string;
-  readonly actor: { readonly kind: string; readonly id: string };
-  readonly module: string;
-  readonly permission: string;
-  readonly operation: string;
-  readonly target: string;
-  readonly outcome: string;
-  readonly request_id: string;
-  readonly prev: string;
-  readonly hash: string;
-}
+import type { AuditRow } from '../../../core/contract/audit-row.js';
 
 export interface ChainVerdict {
   readonly rows: number;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import type { AuditRow } from '../../../core/contract/audit-row.js';
 import type { ConfigField } from '../../../core/contract/index.js';
-import { type AuditRow, FIRST_PREV, hashAuditRow } from '../../../core/store/audit-row.js';
+import { FIRST_PREV, hashAuditRow } from '../../../core/store/audit-row.js';
 import { configDescriptor, writeValue } from '../../support/bridge/config.js';
 import { call, parseJson } from '../../support/http/call.js';
 import { expectProblem, reasonOf } from '../../support/http/expect-problem.js';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { AuditRow } from '../../../core/contract/audit-row.js';
 import type { RawHeader } from '../../../core/selftest/raw-http.js';
-import type { AuditRow } from '../../../core/store/audit-row.js';
 import { askBridge, type BridgeCall } from '../../support/bridge/bridge.js';
 import { CONFIG, crmDescriptor, READ, SYNC, UNGRANTED } from '../../support/bridge/crm.js';
 import { runModgate } from '../../support/cli/run-modgate.js';

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
+import type { AuditRow } from '../../../../core/contract/audit-row.js';
 import { get } from '../api.js';
-import { type AuditRow, type ChainVerdict, verifyChain } from '../audit-chain.js';
+import { type ChainVerdict, verifyChain } from '../audit-chain.js';
 import { query, setQuery } from '../location.js';
 import type { Problem } from '../types.js';
 import { ModuleSelect } from '../ui/modules.js';

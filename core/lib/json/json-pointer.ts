@@ -3,15 +3,22 @@ export type JsonPath = readonly (string | number)[];
 
 /** `/items/0/a~1b`; the empty text is the whole document. */
 export function formatPointer(path: JsonPath): string {
-  return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  return path.map((key) => `/${escapeStep(String(key))}`).join('');
+}
+
+/** A name as a step of a pointer. */
+export function escapeStep(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/** The name that a step of a pointer stands for. */
+export function unescapeStep(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 /** The path of a pointer; items are named by their index as text. */
 export function parsePointer(pointer: string): string[] {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return pointer.split('/').slice(1).map(unescapeStep);
 }
 
 /** The path of a reference `#` or `#/…`; `null` for any other reference. */
