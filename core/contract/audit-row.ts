@@ -4,13 +4,21 @@ export interface AuditRow {
   readonly id: number;
   /** ISO 8601, UTC, by the clock of the host that wrote it. */
   readonly at: string;
+  /** Who acted. */
   readonly actor: { readonly kind: string; readonly id: string };
+  /** The name under which the module is configured. */
   readonly module: string;
+  /** The permission that the actor used. */
   readonly permission: string;
+  /** What the actor did: `config_write`, `admin_action_invoke`. */
   readonly operation: string;
+  /** `service/key` of a write, the name of an action. */
   readonly target: string;
+  /** `ok` or `failed`. */
   readonly outcome: string;
+  /** The id of the request. */
   readonly request_id: string;
+  /** The id that all requests of one task share. */
   readonly correlation_id: string;
   /** `sha256:` or, of a sensitive value, `hmac-sha256:`, and hex; over the RFC 8785 form. */
   readonly value_digest: string | null;
