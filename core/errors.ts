@@ -1,3 +1,5 @@
+import type { StepName } from './steps.js';
+
 /**
  * An error in the usage, a setting or a file that prevents the start. The message is one line, lower case, and
  * names the source; `modgate` prints it on stderr and exits with 2.
@@ -131,40 +133,6 @@ export interface ErrorDetail {
   readonly field: string | null;
   readonly reason: string;
 }
-
-/**
- * The steps of a request. The one that fails is kept for operators, and is never sent: the client learns what it
- * may know from the code and the detail.
- */
-export const STEP_NAMES = [
-  'parser',
-  'client',
-  'origin',
-  'host',
-  'actor',
-  'callers',
-  'path',
-  'module',
-  'route',
-  'capability',
-  'protocol',
-  'accept',
-  'rate',
-  'query',
-  'idempotency-key',
-  'body',
-  'breaker',
-  'cache',
-  'provider',
-  // Of the console bridge alone.
-  'permission',
-  'grant',
-  'release',
-  'ui',
-  'operation',
-] as const;
-
-export type StepName = (typeof STEP_NAMES)[number];
 
 interface HostErrorOptions {
   readonly errors?: readonly ErrorDetail[];

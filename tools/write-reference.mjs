@@ -16,7 +16,7 @@ import {
   REJECTION_MEMBERS,
   STREAM_MEMBERS,
 } from '../dist/core/contract/call-record.js';
-import { STEP_GUIDES } from '../dist/core/lib/rejection-guide.js';
+import { STEP_GUIDES } from '../dist/core/steps.js';
 import { ADAPTER_CLAUSES } from '../dist/core/testkit/adapter-clauses.js';
 import { AUTHENTICATION } from '../dist/core/testkit/clauses/authentication.js';
 import { SIGNING } from '../dist/core/testkit/clauses/signing.js';

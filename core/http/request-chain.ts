@@ -1,12 +1,12 @@
 import type { Middleware } from 'koa';
 import type { Log } from '../contract/index.js';
-import type { StepName } from '../errors.js';
 import type { RequestObserver } from '../observability/completed-request.js';
 import type { ConsoleBridge } from '../operations/console/console-bridge.js';
 import type { Forward } from '../operations/forward/forward.js';
 import { holdReply } from '../operations/forward/overload.js';
 import { Reply } from '../operations/reply.js';
 import { ClientClosed, type RequestTracing, readBridgePermission } from '../operations/request.js';
+import type { StepName } from '../steps.js';
 import { type Authentication, withoutBasic } from './authenticate-request.js';
 import type { Cors } from './cors.js';
 import { readHostBody } from './host-body.js';

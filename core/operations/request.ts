@@ -14,12 +14,13 @@ import type {
 } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { type Mount, mountBase } from '../descriptor/mounts.js';
-import type { ErrorDetail, HostError, StepName } from '../errors.js';
+import type { ErrorDetail, HostError } from '../errors.js';
 import { createFixedShape } from '../lib/fixed-shape.js';
 import type { DecodedPath, PathProblem } from '../lib/routing/request-path.js';
 import type { HeldMemory } from '../provider/held-memory.js';
 import type { AttemptResult, CallFacts, Upload } from '../provider/provider-call.js';
 import type { RateStatus } from '../provider/rate-limits.js';
+import type { StepName } from '../steps.js';
 import type { CacheResult } from './cache/cache-status.js';
 import type { Handshake } from './websocket/handshake.js';
 

@@ -1,4 +1,4 @@
-import type { StepName } from '../errors.js';
+import type { StepName } from '../steps.js';
 
 /** One step of a request: it passes, or fails with a HostError. */
 export interface Step<Context> {

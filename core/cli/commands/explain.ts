@@ -8,8 +8,8 @@ import {
 } from '../../contract/call-record.js';
 import { ConfigError } from '../../errors.js';
 import { normalizeAddress } from '../../lib/address-list.js';
-import { adviseOnCall } from '../../lib/rejection-guide.js';
 import type { Explanation } from '../../operations/explain/explanation.js';
+import { adviseOnCall } from '../../steps.js';
 import { type ExplainedCall, explainedCalls } from '../client/call-list.js';
 import { createHostClient, type HostClient } from '../client/host-client.js';
 import {

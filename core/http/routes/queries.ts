@@ -1,9 +1,10 @@
-import { PROBLEMS, STEP_NAMES } from '../../errors.js';
+import { PROBLEMS } from '../../errors.js';
 import type { Purge } from '../../operations/cache/entry-index.js';
 import { parsePurgedPath } from '../../operations/cache/purged-path.js';
 import type { CallQuery } from '../../operations/status/call-record.js';
 import type { AuditQuery } from '../../operations/status/list-audit.js';
 import type { OpenApiQuery } from '../../operations/status/read-openapi.js';
+import { STEP_NAMES } from '../../steps.js';
 import { CLIENT_ID } from '../request/caller-headers.js';
 import type { HostContext } from '../request-context.js';
 import {

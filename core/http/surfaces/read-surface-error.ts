@@ -12,7 +12,8 @@ import {
 } from 'superstruct';
 import { isSurfaceError } from '../../contract/index.js';
 import { SURFACE_ERROR_CODES } from '../../contract/surface-error.js';
-import { HostError, type StepName } from '../../errors.js';
+import { HostError } from '../../errors.js';
+import type { StepName } from '../../steps.js';
 import { isOwnHeader } from './own-headers.js';
 
 /** The step that rejected a request, by the code or by the part of the request that the error names. */

@@ -1,12 +1,12 @@
 import { Roles } from '../../auth/roles.js';
 import type { Actor } from '../../contract/index.js';
-import type { StepName } from '../../errors.js';
+
 import { injectable } from '../../injection.js';
 import { ANONYMOUS, createAnonymous } from '../../lib/actor-name.js';
-import { adviseOnCall } from '../../lib/rejection-guide.js';
 import { readModuleDocument } from '../../modules/module-documents.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
 import { ModuleRegistry } from '../../modules/module-registry.js';
+import { adviseOnCall, type StepName } from '../../steps.js';
 import { authorize } from '../authorization.js';
 import { MODULES_FOLDER } from '../injection-tokens.js';
 import { type Handler, Reply } from '../reply.js';

@@ -1,8 +1,8 @@
 import type { Actor } from '../../contract/index.js';
 import type { Mount } from '../../descriptor/mounts.js';
 import type { Owner } from '../../descriptor/owner.js';
-import type { StepName } from '../../errors.js';
 import type { PathProblem } from '../../lib/routing/request-path.js';
+import type { StepName } from '../../steps.js';
 import type { StepReport } from '../step.js';
 
 export interface ExplainedCheck extends StepReport {

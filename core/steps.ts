@@ -1,21 +1,24 @@
-import type { CallRecord } from '../contract/call-record.js';
-import type { StepName } from '../errors.js';
+import type { CallRecord } from './contract/call-record.js';
 
-/** What a step checks, for the reference, and what an operator can change when it rejects a request. */
 interface StepGuide {
+  /** What the step checks, for the reference. */
   readonly checks: string;
-  /** Words that a record may have as its `reason`, with what to change. */
+  /** What an operator can change, by the `reason` of the record. */
   readonly reasons?: Readonly<Record<string, Advice>>;
-  /** Without such a word. */
+  /** What an operator can change when the record has no reason that is listed. */
   readonly change: Advice;
 }
 
 type Advice = string | ((call: CallRecord) => string);
 
-/** Of a module that still waits for its manifest. */
+/** The status of a module that still waits for its manifest. */
 const WAITING_STATUS = 503;
 
-export const STEP_GUIDES: Readonly<Record<StepName, StepGuide>> = {
+/**
+ * The one declaration of the steps of a request. The step that fails is kept for operators and is never sent: the
+ * client learns what it may know from the code and the detail.
+ */
+export const STEP_GUIDES = {
   parser: {
     checks: 'framing, header limits and time limits of a request',
     change: ({ status }) =>
@@ -146,6 +149,7 @@ export const STEP_GUIDES: Readonly<Record<StepName, StepGuide>> = {
     change: (call) =>
       PROVIDER_ADVICE.get(call.failure ?? '')?.(call) ?? 'ask the owners of the module',
   },
+  // The next ones belong to the console bridge alone.
   permission: {
     checks: 'whether the actor has the permission of a bridge call as a scope',
     change: (call) =>
@@ -171,7 +175,11 @@ export const STEP_GUIDES: Readonly<Record<StepName, StepGuide>> = {
     change: (call) =>
       `declare the operation for this permission in the manifest of ${nameModule(call)}, or correct its input${describeErrors(call)}`,
   },
-};
+} satisfies Readonly<Record<string, StepGuide>>;
+
+export type StepName = keyof typeof STEP_GUIDES;
+
+export const STEP_NAMES = Object.keys(STEP_GUIDES) as readonly StepName[];
 
 const PARSER_ADVICE: ReadonlyMap<number, string> = new Map([
   [403, 'call the host under a name of loopback, or use --allow-dev-auth-anywhere'],
@@ -226,7 +234,7 @@ const PROVIDER_ADVICE: ReadonlyMap<string, (call: CallRecord) => string> = new M
 
 /** What an operator can change; `null` for a call that the host did not reject. */
 export function adviseOnCall(call: CallRecord): string | null {
-  const guide = isStep(call.step) ? STEP_GUIDES[call.step] : null;
+  const guide: StepGuide | null = isStep(call.step) ? STEP_GUIDES[call.step] : null;
   if (guide === null) return null;
   const advice = guide.reasons?.[call.reason ?? ''] ?? guide.change;
   return typeof advice === 'string' ? advice : advice(call);
