@@ -19,6 +19,7 @@ import {
 import { explainTaken, listClaims } from '../../modules/settle-names.js';
 import { explainError } from '../../modules/state-reason.js';
 import { type DirectoryFile, type DirectoryListing, readDirectory } from '../../watch/directory.js';
+import { findUnknownOperations } from './check-exposed.js';
 
 /** A descriptor that was validated like in a host, without opening a provider. */
 export interface CheckedDescriptor {
@@ -60,11 +61,11 @@ export async function checkDescriptor(
 ): Promise<CheckedDescriptor> {
   try {
     const prepared = await prepareDescriptor(entry, context);
-    const { descriptor, warnings } = prepared;
-    const { files } = prepared;
+    const { descriptor, files, warnings } = prepared;
     const { module } = descriptor;
     const mounts = descriptor.enabled ? descriptor.mount : [];
-    return { entry, module, prepared, mounts, files, diagnostics: warnings };
+    const diagnostics = [...warnings, ...findUnknownOperations(prepared)];
+    return { entry, module, prepared, mounts, files, diagnostics };
   } catch (error) {
     if (!(error instanceof UnpreparedDescriptor)) throw error;
     const diagnostics = readDiagnostics(entry.file, error.cause);
