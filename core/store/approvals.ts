@@ -10,19 +10,19 @@ import type { ApprovalTable, Tables } from './tables.js';
 type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'used';
 export type Decision = 'approve' | 'reject';
 
-/** A request for a person's approval, and what became of it. */
+/** A request for a person's approval, with its decision. */
 export interface StoredApproval {
   readonly id: string;
-  /** What is approved: `call`, one call of an operation. */
+  /** `call`: the approval covers one call of an operation. */
   readonly kind: string;
   readonly status: ApprovalStatus;
   readonly module: string;
-  /** Together with the module, what earlier approvals are compared by. */
+  /** Earlier approvals of the same module and operation are compared. */
   readonly operation: string;
   readonly actor: Pick<Actor, 'kind' | 'id'>;
-  /** The digest of everything that the approval is for. */
+  /** The digest of everything that the approval covers. */
   readonly binding: string;
-  /** JSON text: what the person sees. */
+  /** JSON text that the person sees. */
   readonly content: string;
   readonly requestedAt: string;
   readonly expiresAt: string;
@@ -43,15 +43,17 @@ interface ApprovalAudit {
 }
 
 type RequestResult =
-  /** A person has approved it; it is used now. */
+  /** A person has approved the call; the approval is used now. */
   | { readonly outcome: 'approved'; readonly approval: StoredApproval }
   | { readonly outcome: 'pending'; readonly approval: StoredApproval }
-  /** The caller, or the module, has too many that wait. */
+  /** The caller, or the module, has too many pending requests. */
   | { readonly outcome: 'too_many'; readonly of: 'caller' | 'module' };
 
-type DecideResult = 'decided' | 'unknown' | 'conflict';
+type DecideResult =
+  | { readonly outcome: 'decided'; readonly approval: StoredApproval }
+  | { readonly outcome: 'unknown' | 'conflict' };
 
-/** Approvals of persons, shared by all hosts of the store. An expired one counts as removed. */
+/** Stores requests for approval for all hosts of the store. Expired ones count as removed. */
 export interface ApprovalStore {
   /** Uses an approval of the same binding, or finds the request that waits, or adds one with its audit row. */
   request(draft: ApprovalDraft, audit: ApprovalAudit): Promise<RequestResult>;
@@ -63,18 +65,18 @@ export interface ApprovalStore {
     audit: ApprovalAudit,
   ): Promise<DecideResult>;
   get(id: string): Promise<StoredApproval | null>;
-  /** Those that wait, the oldest first, then those that were decided, the newest first. */
+  /** Lists pending requests, the oldest first, then decided ones, the newest first. */
   list(limit: number): Promise<readonly StoredApproval[]>;
-  /** The last one of the same operation that was approved before. */
+  /** Returns the last approved request of the same operation. */
   findPrevious(approval: StoredApproval): Promise<StoredApproval | null>;
 }
 
 type AuditedDatabase = Database & { digest(value: AuditedValue | null): Promise<string | null> };
 type Use = <T>(work: (database: AuditedDatabase) => Promise<T>) => Promise<T>;
 
-/** From the request to the use. */
+/** An approval expires this long after its request. */
 export const APPROVAL_MS = 600_000;
-/** How many requests may wait at a time. */
+/** How many requests may be pending at a time. */
 const MAX_OF_CALLER = 20;
 const MAX_OF_MODULE = 200;
 const ID_BYTES = 15;
@@ -103,7 +105,7 @@ export function createApprovalStore(use: Use, now: () => number = Date.now): App
     decide: (id, decision, actor, audit) =>
       use(async (database) => {
         const found = await find(database.query, id, readTime());
-        if (found === null) return 'unknown';
+        if (found === null) return { outcome: 'unknown' };
         const digest = await database.digest({ json: found.binding, sensitive: false });
         return database.transact(async (trx) => {
           const approval = await decideIn(
@@ -112,10 +114,10 @@ export function createApprovalStore(use: Use, now: () => number = Date.now): App
             { decision, actor, at: readTime() },
             database,
           );
-          if (approval === null) return 'conflict';
+          if (approval === null) return { outcome: 'conflict' };
           const operation = `approval_${decision}`;
           await addAuditRow(trx, database, approval, actor, { ...audit, operation, digest });
-          return 'decided';
+          return { outcome: 'decided', approval };
         });
       }),
     get: (id) => use(({ query }) => find(query, id, readTime())),
@@ -236,7 +238,7 @@ interface DecisionIn {
   readonly at: string;
 }
 
-/** `null` where it was decided already. Of each operation, the last approved one is kept for comparison. */
+/** Returns `null` for a request that was decided before. Keeps the last approved one of each operation, for comparison. */
 async function decideIn(
   trx: Transaction<Tables>,
   { id, kind, module, operation }: StoredApproval,

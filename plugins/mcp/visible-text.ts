@@ -4,7 +4,7 @@
  */
 const INVISIBLE = /[^\P{C}\t\n]|[\p{DI}\p{Zl}\p{Zp}]|\u2800/gu;
 
-/** Text of a module with each character that nobody sees replaced, at most this long. */
+/** Replaces each invisible character in a text of a module, and shortens the text to `maxLength`. */
 export function toVisible(text: string, maxLength: number): string {
   const visible = text.replace(INVISIBLE, '\ufffd');
   return visible.length <= maxLength

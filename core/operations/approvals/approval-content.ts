@@ -2,7 +2,7 @@ import type { DangerLevel } from '../../contract/index.js';
 import { escapeInvisible, hasInvisible } from '../../lib/visible-json.js';
 import type { StoredApproval } from '../../store/approvals.js';
 
-/** What the person sees of a call: all of it, as it will be sent. */
+/** The whole call as it will be sent, for the person who decides. */
 export interface ApprovalContent {
   /** `GET /contacts/{id}` of a route; the name of an entity or an action. */
   readonly name: string;
@@ -16,7 +16,7 @@ export interface ApprovalContent {
   readonly request_id: string;
 }
 
-/** An approval in lists. */
+/** Describes a request in lists. */
 export function describeApproval(approval: StoredApproval) {
   const { id, kind, status, module, operation, actor } = approval;
   const { name, operation_kind, danger_level } = readContent(approval);
@@ -29,7 +29,7 @@ export function describeApproval(approval: StoredApproval) {
   };
 }
 
-/** An approval with everything that a decision is about. */
+/** Describes a request with everything that the decision is about. */
 export function describeWhole(approval: StoredApproval, previous: StoredApproval | null) {
   const content = readContent(approval);
   return {
@@ -48,7 +48,7 @@ export function describeWhole(approval: StoredApproval, previous: StoredApproval
   };
 }
 
-/** The same JSON, in which nothing is invisible. */
+/** Shows the same JSON with invisible characters as escapes. */
 function describeArguments({ arguments: json }: ApprovalContent) {
   return { arguments: escapeInvisible(json), has_invisible: hasInvisible(json) };
 }

@@ -16,7 +16,7 @@ import type { ApprovalContent } from './approval-content.js';
 /** Whole arguments are shown to a person. Bytes. */
 const MAX_ARGUMENT_BYTES = 49_152;
 
-/** Of them, a call has its own each time. */
+/** Each call has another value. */
 const NOT_BOUND: ReadonlySet<string> = new Set(['idempotency-key']);
 
 interface FoundCall {
@@ -34,9 +34,9 @@ export class Approvals {
   }
 
   /**
-   * Uses the approval of exactly this call, or asks for one.
-   * @returns the request that waits; `null` for a call that needs no approval, or has been approved.
-   * @throws HostError 400 for arguments that nobody can be shown, 429 where too many requests wait, 503.
+   * Uses the approval of exactly this call, or requests one.
+   * @returns the pending request; `null` for a call that needs no approval, or was approved.
+   * @throws HostError 400 for arguments that are too long to be shown, 429 for too many pending requests, 503.
    */
   async require(
     { module, operation }: FoundCall,
@@ -83,7 +83,7 @@ function findPermission({ declared }: FoundOperation): string {
   return declared.kind === 'route' ? (declared.route.capability ?? '') : permissionOf(declared);
 }
 
-/** The headers of the caller that reach the provider, but for ids and trace. */
+/** Returns the headers of the caller that reach the provider, except ids and trace. */
 function listBoundHeaders(
   { descriptor }: LiveModule,
   { headers }: CallerRequest,

@@ -5,14 +5,13 @@ import { HostError } from '../../errors.js';
 import { createToken, injectable } from '../../injection.js';
 import type { Decision } from '../../store/approvals.js';
 import type { Store, StoredApproval } from '../../store/store.js';
-import { authorize } from '../authorization.js';
 import { assertJson } from '../forward/body-policy.js';
 import { STORE } from '../injection-tokens.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import { rethrowStoreError } from '../store-error.js';
 import { describeApproval } from './approval-content.js';
-import { APPROVALS_SCOPE, createUnknownApproval } from './read-approvals.js';
+import { APPROVALS_SCOPE, ApprovalHandler, createUnknownApproval } from './approval-handler.js';
 
 /** Whether users may decide about their own requests. */
 export const MAY_APPROVE_OWN = createToken<boolean>('may-approve-own');
@@ -24,34 +23,31 @@ export interface DecisionInput {
 
 /** `POST /approvals/{id}`: a person approves or rejects, once. */
 @injectable(STORE, MAY_APPROVE_OWN)
-export class DecideApproval implements Handler<DecisionInput> {
-  readonly #store: Store;
+export class DecideApproval extends ApprovalHandler implements Handler<DecisionInput> {
   readonly #mayApproveOwn: boolean;
 
   constructor(store: Store, mayApproveOwn: boolean) {
-    this.#store = store;
+    super(store);
     this.#mayApproveOwn = mayApproveOwn;
   }
 
   async execute({ id, decision }: DecisionInput, request: CallerRequest): Promise<Reply> {
-    const { actor, requestId, correlationId } = request;
-    const authorization = authorize(actor, { kind: 'scope', scope: APPROVALS_SCOPE });
-    if (actor.kind !== 'user')
-      throw createForbidden('only a user decides about requests', 'caller');
-    const { approvals } = this.#store;
-    const approval = await approvals.get(id).catch(rethrowStoreError);
-    if (approval === null) throw createUnknownApproval();
+    const authorization = this.authorize(request);
+    const { kind, id: actorId } = request.actor;
+    if (kind !== 'user') throw createForbidden('only a user decides about requests', 'caller');
+    const approval = await this.read(id);
     if (!this.#mayApproveOwn && isOwn(approval, request)) {
-      throw createForbidden('nobody decides about their own request', 'actor');
+      throw createForbidden('a user cannot decide about their own request', 'actor');
     }
+    const { requestId, correlationId } = request;
     const audit = { permission: APPROVALS_SCOPE, requestId, correlationId };
-    const { kind, id: actorId } = actor;
-    const decider = { kind, id: actorId };
-    const result = await approvals.decide(id, decision, decider, audit).catch(rethrowStoreError);
-    if (result === 'unknown') throw createUnknownApproval();
-    if (result === 'conflict') throw createConflict();
-    const decided = await approvals.get(id).catch(rethrowStoreError);
-    return Reply.json(authorization, describeApproval(decided ?? approval));
+    const result = await this.approvals
+      .decide(id, decision, { kind, id: actorId }, audit)
+      .catch(rethrowStoreError);
+    if (result.outcome === 'decided') {
+      return Reply.json(authorization, describeApproval(result.approval));
+    }
+    throw result.outcome === 'unknown' ? createUnknownApproval() : createConflict();
   }
 }
 
