@@ -28,7 +28,7 @@ type Operations = ReadonlyMap<string, FoundOperation>;
 const NONE: Operations = new Map();
 const known = new WeakMap<ExposingModule, Operations>();
 
-/** What a module exposes to agents, by id, in the order of its manifest. Made once for each version. */
+/** Lists what a module exposes to agents, by id, in the order of its manifest. Made once for each version. */
 export function listExposed(module: ExposingModule): Operations {
   if (module.descriptor.mcp.expose === 'none') return NONE;
   const made = known.get(module) ?? createOperations(module);
@@ -36,7 +36,7 @@ export function listExposed(module: ExposingModule): Operations {
   return made;
 }
 
-/** The ids of everything that `mcp.only` can name. */
+/** Lists the ids that `mcp.only` can name. */
 export function listOperationIds(module: ExposingModule): readonly string[] {
   return listDeclared(module).map(({ id }) => id);
 }
@@ -87,10 +87,11 @@ function isExposed(expose: Descriptor['mcp']['expose'], declared: Declared): boo
 
 const TEXT_TYPE = /^(?:text\/|application\/(?:[^/]*\+)?(?:json|xml|yaml)$)/i;
 
-/** Agents read text: no stream of events, and bytes only of listed types that are text. */
-function isOfText({ stream, bodyBytes, responseBytes }: LiveRoute): boolean {
+/** Agents read text: no streams, no WebSockets, and bytes only of listed types that are text. */
+function isOfText({ stream, isWebSocket, bodyBytes, responseBytes }: LiveRoute): boolean {
   return (
     stream === null &&
+    !isWebSocket &&
     [bodyBytes, responseBytes].every(
       (rules) => rules === null || rules.types?.every((type) => TEXT_TYPE.test(type)) === true,
     )
