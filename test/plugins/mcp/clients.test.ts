@@ -1,12 +1,15 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect } from 'chai';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { headerValue } from '../../../core/selftest/raw-http.js';
 import { call, parseJson } from '../../support/http/call.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
 import { describeModule, type RouteOptions } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { callTool, listTools, postMcp } from '../../support/mcp/mcp-call.js';
+import { callTool, listTools, postMcp, problemOf } from '../../support/mcp/mcp-call.js';
 
 const ROUTES: readonly RouteOptions[] = [
   {
@@ -24,17 +27,32 @@ describe('clients of the surface mcp', () => {
     args: ['--surfaces', 'mcp'],
   });
 
-  const connect = async (mode: 'auto' | 'legacy', target = '/mcp') => {
-    const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
-    const headers = { authorization: 'Bearer dev-service:agent:shop.read' };
-    const url = new URL(setup.host.url + target);
-    await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+  const OWN = { name: 'test', version: '1' };
+  const locate = (target: string) => new URL(setup.host.url + target);
+  const requestInit = { headers: { authorization: 'Bearer dev-service:agent:shop.read' } };
+
+  const connect = async (mode: 'auto' | 'legacy', target: string, onChange?: () => void) => {
+    const listChanged = onChange && { tools: { onChanged: onChange } };
+    const options = { versionNegotiation: { mode }, ...(listChanged && { listChanged }) };
+    const client = new Client(OWN, options);
+    await client.connect(new StreamableHTTPClientTransport(locate(target), { requestInit }));
+    return client;
+  };
+  const connectFirst = async (target: string) => {
+    const client = new FirstClient(OWN);
+    const transport = new FirstTransport(locate(target), { requestInit });
+    // Its declaration of `sessionId` predates exact optional types.
+    await client.connect(transport as Parameters<FirstClient['connect']>[0]);
     return client;
   };
 
-  for (const mode of ['auto', 'legacy'] as const) {
-    it(`list and call tools with the official library (${mode})`, async () => {
-      const client = await connect(mode, '/mcp/shop');
+  for (const [generation, open] of [
+    ['2.x', (target: string) => connect('auto', target)],
+    ['2.x, in its mode for older servers', (target: string) => connect('legacy', target)],
+    ['1.x', connectFirst],
+  ] as const) {
+    it(`list and call tools with the official library ${generation}`, async () => {
+      const client = await open('/mcp/shop');
       const { tools } = await client.listTools();
       expect(tools.map(({ name }) => name)).to.deep.equal(['shop_get_item']);
       setup.provider.answer({ body: '{"id":7}' });
@@ -43,6 +61,32 @@ describe('clients of the surface mcp', () => {
       await client.close();
     });
   }
+
+  it('are notified of tools that a reload adds, not of a reload that changes none', async () => {
+    let changes = 0;
+    const client = await connect('auto', '/mcp/shop', () => {
+      changes += 1;
+    });
+    const names = async () => (await client.listTools()).tools.map(({ name }) => name);
+    expect(await names()).to.deep.equal(['shop_get_item']);
+    setup.host.drop('other.json', describeModule('other', setup.provider.url, ROUTES));
+    await waitUntil('the other module is served', async () => {
+      const given = { target: '/modules/other/http/items/1', as: 'dev-service:agent:shop.read' };
+      return (await call(setup.host, given)).status === 200;
+    });
+    expect(changes).to.equal(0);
+    const more = { method: 'GET', path: '/more', capability: 'shop.read' };
+    setup.host.drop('shop.json', describeShop(setup.provider.url, [...ROUTES, more]));
+    await waitUntil('the client is notified', async () => changes > 0);
+    expect(await names()).to.deep.equal(['shop_get_item', 'shop_get_more']);
+    await client.close();
+  });
+
+  it('get no notifications in older revisions, which say so', async () => {
+    const client = await connect('legacy', '/mcp/shop');
+    expect(client.getServerCapabilities()).to.deep.equal({ tools: {} });
+    await client.close();
+  });
 
   it('find out from a 401 where to sign in', async () => {
     const response = await postMcp(setup.host, { method: 'tools/list', as: null, module: 'shop' });
@@ -67,17 +111,20 @@ describe('clients of the surface mcp', () => {
     expect(headerValue(elsewhere.headers, 'www-authenticate')).to.equal('Bearer');
   });
 
-  it('get three tools instead of more than forty', async () => {
+  const addMany = async () => {
     const routes = Array.from({ length: 41 }, (_, index) => ({
       method: 'GET',
       path: `/r${index}/{id}`,
       capability: 'shop.read',
       ...(index === 7 && { summary: 'Weighs a parcel.' }),
     }));
-    setup.host.drop('many.json', {
-      ...describeModule('many', setup.provider.url, routes, { mcp: { expose: 'read' } }),
-    });
+    const many = describeModule('many', setup.provider.url, routes, { mcp: { expose: 'read' } });
+    setup.host.drop('many.json', many);
     await waitUntil('the tools are many', async () => (await listTools(setup.host)).length === 3);
+  };
+
+  it('get three tools instead of more than forty', async () => {
+    await addMany();
     const tools = await listTools(setup.host);
     const names = tools.map(({ name }) => name);
     expect(names).to.deep.equal(['search_tools', 'describe_tool', 'call_tool']);
@@ -90,9 +137,25 @@ describe('clients of the surface mcp', () => {
     const given = '{"name":"many_get_r7_by_id","arguments":{"id":1.0}}';
     expect((await callTool(setup.host, 'call_tool', given)).isError).to.equal(undefined);
     expect(setup.provider.only().target).to.equal('/r7/1.0');
-    const none = await callTool(setup.host, 'search_tools', '{"query":"x"}', {
-      as: 'dev-service:nobody',
+    const none = await callTool(setup.host, 'search_tools', '{"query":"r7"}', {
+      as: 'dev-service:other',
     });
-    expect(none.isError ?? (await listTools(setup.host, { as: 'dev-service:nobody' }))).to.be.ok;
+    expect(none.content[0]?.text).to.equal('{"tools":[]}');
+    const hidden = await callTool(setup.host, 'describe_tool', '{"name":"many_get_r7_by_id"}', {
+      as: 'dev-service:other',
+    });
+    expect(problemOf(hidden)).to.include({ code: 'validation_failed' });
+    const denied = await callTool(setup.host, 'call_tool', given, { as: 'dev-service:other' });
+    expect(problemOf(denied)).to.include({ code: 'forbidden' });
+  });
+
+  it('read at most 1,000 tokens of many tools before their first call', async () => {
+    await addMany();
+    const client = await connect('auto', '/mcp');
+    const { tools } = await client.listTools();
+    expect(tools).to.have.length(3);
+    const read = [client.getInstructions(), client.getServerVersion(), tools];
+    expect(countTokens(JSON.stringify(read))).to.be.within(50, 1000);
+    await client.close();
   });
 });
