@@ -1,5 +1,7 @@
+import { setMaxListeners } from 'node:events';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
+import { Semaphore } from '../contract/semaphore.js';
 import { settleWithin } from '../lib/promises.js';
 import { orLost } from './postgres-error.js';
 
@@ -8,8 +10,8 @@ const CONNECT_TIMEOUT_MS = 2000;
 const QUERY_TIMEOUT_MS = 5000;
 /** A server that hangs must not delay the shutdown of the host. */
 export const CLOSE_TIMEOUT_MS = 1000;
-// Writers queue for one row; the other connections are for reading.
-const MAX_CONNECTIONS = 4;
+// Writers queue for one row; the other connection is for reading. A third one listens.
+const MAX_CONNECTIONS = 2;
 const INT8_OID = 20;
 
 // A host that stops in a transaction must not block the others. Set by a statement, since poolers such as
@@ -37,22 +39,40 @@ export function connectionOptions(connectionString: string): pg.ClientConfig {
 export function createPool(connectionString: string): PostgresPool {
   const pool = new pg.Pool({ ...connectionOptions(connectionString), max: MAX_CONNECTIONS });
   const wrapped = new WeakMap<pg.PoolClient, PostgresPoolClient>();
+  // Its queue is bounded by the operations of the store. The pool would count the wait for a free connection as
+  // one for the server.
+  const turns = new Semaphore(MAX_CONNECTIONS, Number.POSITIVE_INFINITY);
+  const closing = new AbortController();
+  // One for each operation that waits.
+  setMaxListeners(0, closing.signal);
   // The pool removes idle connections that break.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return {
     connect: async () => {
-      const client = await orLost(pool.connect());
-      const known = wrapped.get(client) ?? (await prepareClient(client));
-      wrapped.set(client, known);
-      return known;
+      if (!turns.tryAcquire()) await orLost(turns.acquire({ signal: closing.signal }));
+      try {
+        const client = await orLost(pool.connect());
+        const known = wrapped.get(client) ?? (await prepareClient(client, () => turns.release()));
+        wrapped.set(client, known);
+        return known;
+      } catch (error) {
+        turns.release();
+        throw error;
+      }
     },
-    end: () => settleWithin(pool.end(), CLOSE_TIMEOUT_MS),
+    end: () => {
+      closing.abort();
+      return settleWithin(pool.end(), CLOSE_TIMEOUT_MS);
+    },
   };
 }
 
-async function prepareClient(client: pg.PoolClient): Promise<PostgresPoolClient> {
-  const wrapped = wrapClient(client);
+async function prepareClient(
+  client: pg.PoolClient,
+  onRelease: () => void,
+): Promise<PostgresPoolClient> {
+  const wrapped = wrapClient(client, onRelease);
   try {
     await orLost(client.query(SESSION_SETTINGS));
   } catch (error) {
@@ -62,10 +82,13 @@ async function prepareClient(client: pg.PoolClient): Promise<PostgresPoolClient>
   return wrapped;
 }
 
-function wrapClient(client: pg.PoolClient): PostgresPoolClient {
+function wrapClient(client: pg.PoolClient, onRelease: () => void): PostgresPoolClient {
   const query = (text: string, parameters: readonly unknown[]) =>
     orLost(client.query(text, [...parameters]));
-  const release = () => client.release();
+  const release = () => {
+    client.release();
+    onRelease();
+  };
   // kysely calls this form of `query`; the other one is for streams.
   return { query, release } as unknown as PostgresPoolClient;
 }

@@ -33,12 +33,7 @@ async function openSchema(address: PostgresAddress, onChange: ChangeListener): P
   const origin = randomUUID();
   try {
     await query.transaction().execute((trx) => prepare(trx, address.schema));
-    const listener = await PostgresListener.open({
-      connectionString: address.connectionString,
-      channel,
-      onNotification: (payload) => notify(payload, origin, onChange),
-      onGap: () => onChange(null),
-    });
+    const listener = await PostgresListener.open({ address, channel, origin, onChange });
     return {
       query,
       locksRows: true,
@@ -100,10 +95,4 @@ async function prepare(trx: Transaction<Tables>, schema: string): Promise<void> 
   // Checked first: `if not exists` requires the permission to create even where the schema exists.
   if (rows.length === 0) await trx.schema.createSchema(schema).execute();
   await migrate(trx);
-}
-
-/** Own writes have already been announced locally. */
-function notify(payload: string, origin: string, onChange: ChangeListener): void {
-  const [writer, module] = payload.split(' ');
-  if (writer !== origin && module !== undefined) onChange(module);
 }

@@ -1,33 +1,38 @@
 import pg from 'pg';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { settleWithin } from '../lib/promises.js';
+import type { ChangeListener } from './database.js';
 import { CLOSE_TIMEOUT_MS, connectionOptions } from './postgres-connection.js';
 import { orLost } from './postgres-error.js';
+import type { PostgresAddress } from './postgres-url.js';
 
 const RECONNECT: BackoffBounds = { firstMs: 100, maxMs: 5000 };
-// Detects a dead connection; TCP takes hours.
-const HEARTBEAT_MS = 10_000;
+/** Finds changes whose notification a pooler has swallowed, and a dead connection; TCP takes hours. */
+const POLL_MS = 1000;
 
 interface ListenerOptions {
-  readonly connectionString: string;
+  readonly address: PostgresAddress;
   readonly channel: string;
-  onNotification(payload: string): void;
-  /** The connection is back; notifications in between were lost. */
-  onGap(): void;
+  /** Begins the notifications of this process. */
+  readonly origin: string;
+  /** Called for modules that were written to, perhaps by this process; `null` when the connection is back. */
+  readonly onChange: ChangeListener;
 }
 
-/** Listens on a separate connection and reconnects with backoff. */
+/** Listens and polls on a separate connection, and reconnects with backoff. */
 export class PostgresListener {
   readonly #options: ListenerOptions;
-  readonly #heartbeat: NodeJS.Timeout;
+  readonly #poll: NodeJS.Timeout;
   #client: pg.Client | null = null;
+  #known: ReadonlyMap<string, number> = new Map();
   #retry: NodeJS.Timeout | undefined;
+  #isChecking = false;
+  #isStale = false;
   #isClosed = false;
 
   private constructor(options: ListenerOptions) {
     this.#options = options;
-    // Never rejects.
-    this.#heartbeat = setInterval(() => void this.#beat(), HEARTBEAT_MS).unref();
+    this.#poll = setInterval(() => this.#check(), POLL_MS).unref();
   }
 
   /** @throws an error for `explainPostgresError` when the first connection fails. */
@@ -44,7 +49,7 @@ export class PostgresListener {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearInterval(this.#heartbeat);
+    clearInterval(this.#poll);
     clearTimeout(this.#retry);
     const client = this.#client;
     this.#client = null;
@@ -52,13 +57,18 @@ export class PostgresListener {
   }
 
   async #connect(): Promise<void> {
-    const client = new pg.Client(connectionOptions(this.#options.connectionString));
+    const { address, channel, origin } = this.#options;
+    const client = new pg.Client(connectionOptions(address.connectionString));
     // Without a listener, a connection error would end the process.
     client.on('error', () => {});
-    client.on('notification', ({ payload = '' }) => this.#options.onNotification(payload));
+    client.on('notification', ({ payload = '' }) => {
+      // Own writes have already been announced locally.
+      if (!payload.startsWith(origin)) this.#check();
+    });
     try {
       await orLost(client.connect());
-      await orLost(client.query(`listen ${pg.escapeIdentifier(this.#options.channel)}`));
+      await orLost(client.query(`listen ${pg.escapeIdentifier(channel)}`));
+      this.#known = await this.#readRevisions(client);
     } catch (error) {
       void endClient(client);
       throw error;
@@ -83,20 +93,58 @@ export class PostgresListener {
         this.#retryAfter(attempt + 1);
         return;
       }
-      if (!this.#isClosed) this.#options.onGap();
+      if (!this.#isClosed) this.#options.onChange(null);
     };
     this.#retry = setTimeout(() => void again(), backoffMs(attempt, RECONNECT)).unref();
   }
 
-  async #beat(): Promise<void> {
-    const client = this.#client;
-    if (client === null) return;
-    try {
-      await client.query('select 1');
-    } catch {
-      void endClient(client);
-      this.#reconnect(client);
+  /** Notifications arrive in bursts: one check serves all that came before it. */
+  #check(): void {
+    this.#isStale = true;
+    // Never rejects.
+    if (!this.#isChecking) void this.#compare();
+  }
+
+  async #compare(): Promise<void> {
+    this.#isChecking = true;
+    while (this.#isStale) {
+      this.#isStale = false;
+      const client = this.#client;
+      if (client === null) break;
+      try {
+        await this.#announceChanges(client);
+      } catch {
+        void endClient(client);
+        this.#reconnect(client);
+      }
     }
+    this.#isChecking = false;
+  }
+
+  async #announceChanges(client: pg.Client): Promise<void> {
+    const { rows } = await client.query<{ total: string }>(
+      `select coalesce(sum(revision), 0)::text as total from ${this.#table}`,
+    );
+    // Revisions only grow.
+    const total = [...this.#known.values()].reduce((sum, revision) => sum + revision, 0);
+    if (rows[0]?.total === String(total)) return;
+    const before = this.#known;
+    this.#known = await this.#readRevisions(client);
+    for (const [module, revision] of this.#known) {
+      if ((before.get(module) ?? 0) !== revision) this.#options.onChange(module);
+    }
+  }
+
+  async #readRevisions(client: pg.Client): Promise<ReadonlyMap<string, number>> {
+    const read = client.query<{ module: string; revision: number }>(
+      `select module, revision from ${this.#table}`,
+    );
+    const { rows } = await orLost(read);
+    return new Map(rows.map(({ module, revision }) => [module, revision]));
+  }
+
+  get #table(): string {
+    return `${pg.escapeIdentifier(this.#options.address.schema)}.config_module`;
   }
 }
 

@@ -5,6 +5,7 @@ import { runModgate } from './cli/run-modgate.js';
 import { call, parseJson } from './http/call.js';
 import { waitUntil } from './http/wait-until.js';
 import { type HostOptions, type HostProcess, startHostProcess } from './start-host.js';
+import { started } from './started.js';
 
 const TOKEN = 'dev-service:ops:modgate.modules.read';
 /** Longer than the 6 s after which a host is lost, on a slow machine. */
@@ -12,6 +13,10 @@ const DEADLINE_MS = 60_000;
 
 interface TestFleet {
   readonly hosts: readonly HostProcess[];
+  /** The schema of the store. */
+  readonly schema: string;
+  /** Arguments for a host that reaches the store through a port of this machine. */
+  through(port: number): readonly string[];
   /** Starts a host of the fleet, which is stopped after the test. */
   start(options?: HostOptions): Promise<HostProcess>;
   /** What a host says of the fleet. */
@@ -45,6 +50,14 @@ export function useFleet(): TestFleet {
     parseJson(await call(host, { target: `/fleet${query}` })) as unknown as FleetStatus;
   return {
     hosts,
+    get schema() {
+      return new URL(started(backend).url ?? '').searchParams.get('schema') ?? '';
+    },
+    through: (port) => {
+      const url = new URL(started(backend).url ?? '');
+      url.host = `127.0.0.1:${port}`;
+      return ['--store', url.href];
+    },
     read,
     start: async ({ args = [], ...options } = {}) => {
       const host = await startHostProcess({

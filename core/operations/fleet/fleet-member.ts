@@ -12,6 +12,8 @@ import { describeServed } from './served-digest.js';
 const HEARTBEAT_MS = 2000;
 /** A change is published soon, but not once for each of a hundred modules. Milliseconds. */
 const CHANGE_DELAY_MS = 100;
+/** Beats between two reads of the list for metrics. */
+const LIST_EVERY = 2;
 /** Beats between two removals of hosts that are long gone. */
 const PRUNE_EVERY = 30;
 /** A store that does not answer does not delay the end of the host for longer. */
@@ -147,7 +149,7 @@ export class FleetMember implements Fleet {
       this.#reported = digest;
       this.#beats += 1;
       if (this.#beats % PRUNE_EVERY === 0) await hosts.prune(fleet);
-      this.#last = await hosts.list(fleet);
+      if (this.#beats % LIST_EVERY === 1) this.#last = await hosts.list(fleet);
     } catch (error) {
       this.#reported = null;
       this.#warn(error);

@@ -1,0 +1,148 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { FleetStatus } from '../../../core/contract/fleet-status.js';
+import { POSTGRES_URL, runSql } from '../../store/backend.js';
+import { startTcpProxy, type TcpProxy } from '../../store/tcp-proxy.js';
+import {
+  askWrite,
+  CONFIG,
+  configDescriptor,
+  readDeliveries,
+  readValues,
+  writeValue,
+} from '../../support/bridge/config.js';
+import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { useFleet } from '../../support/fleet.js';
+import { call } from '../../support/http/call.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import type { HostProcess } from '../../support/start-host.js';
+import { startCountingProxy } from '../../support/store/counting-proxy.js';
+
+const IDLE_MS = 6000;
+const MAX_STATEMENTS_PER_S = 2;
+const MAX_CONNECTIONS = 3;
+const JUMP_AFTER_MS = 3000;
+const DAY_MS = 86_400_000;
+/** The clock of a process, which jumps ahead by a day. */
+const JUMPING_CLOCK = `const Real = Date;
+  const start = Real.now();
+  const read = () => Real.now() + (Real.now() - start > ${JUMP_AFTER_MS} ? ${DAY_MS} : 0);
+  globalThis.Date = class extends Real {
+    constructor(...given) { given.length > 0 ? super(...given) : super(read()); }
+    static now() { return read(); }
+  };`;
+
+const isAgreed = ({ agreed, hosts }: FleetStatus) => agreed && hosts.length === 2;
+
+describe('a fleet that loses something', function () {
+  this.timeout(120_000);
+  const fleet = useFleet();
+  let provider: EchoProvider;
+  let proxy: TcpProxy;
+  const server = new URL(POSTGRES_URL);
+  const target = { host: server.hostname, port: Number(server.port || 5432) };
+
+  before(async () => {
+    provider = await startEchoProvider();
+  });
+  after(() => provider.close());
+  beforeEach(async () => {
+    proxy = await startTcpProxy(target);
+  });
+  afterEach(async () => {
+    for (const host of fleet.hosts) await host.kill();
+    await proxy.cut();
+  });
+
+  const files = () => ({
+    'conf.json': configDescriptor(provider.url, [
+      { service: 'conf', key: 'size', type: { kind: 'int' }, default: 50, editable: true },
+    ]),
+  });
+  const startBehind = (port: number) => fleet.start({ files: files(), args: fleet.through(port) });
+  const ask = async (host: HostProcess) => {
+    const target = '/modules/conf/http/items';
+    return (await call(host, { target, as: `dev-service:load:${CONFIG}` })).status;
+  };
+
+  it('goes on where half of it has lost the store, and agrees again on its return', async () => {
+    const cut = await startBehind(proxy.port);
+    const whole = await fleet.start({ files: files() });
+    await fleet.until(whole, 'agreement', isAgreed);
+    const usual = await ask(cut);
+    await proxy.cut();
+    const { hosts, agreed } = await fleet.until(whole, 'a lost host', (seen) =>
+      seen.hosts.some(({ state }) => state === 'lost'),
+    );
+    expect(agreed).to.equal(false);
+    expect(hosts.find(({ state }) => state === 'lost')?.address).to.equal(cut.url);
+    expect(await ask(cut)).to.equal(usual);
+    expect((await call(cut, { target: '/fleet' })).status).to.equal(503);
+    expect((await askWrite(cut, 'size', 60)).status).to.equal(503);
+    await writeValue(whole, 'size', 61);
+    await proxy.restore();
+    await fleet.until(whole, 'agreement', isAgreed);
+    await waitUntil('the value that was written meanwhile', async () => {
+      return (await readValues(cut))['size']?.desired_value === 61;
+    });
+    await waitUntil(
+      'its delivery',
+      () => readDeliveries(provider).at(-1)?.values['conf/size'] === 61,
+    );
+  });
+
+  it('keeps a host of an older version on the store that a newer one has migrated', async () => {
+    const older = await startBehind(proxy.port);
+    const other = await fleet.start({ files: files() });
+    await fleet.until(other, 'agreement', isAgreed);
+    await runSql(`
+      alter table ${fleet.schema}.fleet_host add column later text;
+      alter table ${fleet.schema}.config_value add column later text;
+      create table ${fleet.schema}.later (id text);
+      insert into ${fleet.schema}.schema_version values (99, 'now', 10)
+    `);
+    // It opens the store again.
+    await proxy.cut();
+    await proxy.restore();
+    await waitUntil('the store', async () => (await askWrite(older, 'size', 62)).status === 200);
+    await fleet.until(other, 'agreement', isAgreed);
+    const again = await fleet.start({ files: files() });
+    expect((await readValues(again))['size']?.desired_value).to.equal(62);
+  });
+
+  it('takes times of the store where the clock of a host jumps by a day', async () => {
+    const env = {
+      NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(JUMPING_CLOCK)}`,
+    };
+    const host = await fleet.start({ files: files(), env });
+    const other = await fleet.start({ files: files() });
+    await pause(JUMP_AFTER_MS);
+    const seen = await fleet.until(other, 'agreement', isAgreed);
+    const beats = () => fleet.read(host);
+    const before = seen.hosts.find(({ address }) => address === host.url)?.heartbeat_at ?? '';
+    await waitUntil('a heartbeat after the jump', async () => {
+      const { hosts } = await beats();
+      return (hosts.find(({ address }) => address === host.url)?.heartbeat_at ?? '') > before;
+    });
+    const { hosts, agreed } = await beats();
+    expect(agreed).to.equal(true);
+    for (const { heartbeat_at } of hosts) {
+      expect(Math.abs(Date.parse(heartbeat_at) - Date.now())).to.be.below(DAY_MS / 2);
+    }
+  });
+
+  it('costs the store little while it is idle', async () => {
+    const counted = await startCountingProxy(target);
+    const host = await startBehind(counted.port);
+    await fleet.until(host, 'the host', ({ hosts: [one] }) => one?.state === 'ready');
+    await Promise.all(Array.from({ length: 50 }, () => readValues(host)));
+    expect(counted.maxConnections).to.equal(MAX_CONNECTIONS);
+    const before = counted.statements;
+    await pause(IDLE_MS);
+    const perSecond = (counted.statements - before) / (IDLE_MS / 1000);
+    console.log(`      statements a second: ${perSecond.toFixed(2)}`);
+    expect(perSecond).to.be.within(0.5, MAX_STATEMENTS_PER_S);
+    await host.kill();
+    await counted.close();
+  });
+});
