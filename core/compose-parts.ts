@@ -21,6 +21,7 @@ import {
   createStreamsMetric,
 } from './observability/metrics/process-metrics.js';
 import { openTracing } from './observability/tracing/open-tracing.js';
+import { readHostId } from './operations/fleet/host-id.js';
 import { ActorRate } from './operations/rate-limit.js';
 import type { PluginRegistry } from './plugin-loader/plugin-registry.js';
 import { PluginWatcher } from './plugin-loader/plugin-watcher.js';
@@ -121,10 +122,13 @@ export async function openStorage(config: HostConfig, log: Log) {
 export async function openRecords(config: HostConfig, log: Log, { store }: Storage) {
   const { keepCalls: maxCalls, keepCallsHours: maxHours } = config;
   const tracing = await openTracing(process.env, readVersion(), log);
-  const archive = maxCalls === 0 ? null : new StoredCalls({ store, maxCalls, maxHours, log });
+  // A folder that cannot be written is reported by the heartbeat.
+  const host = config.fleet === null ? null : await readHostId(config.state).catch(() => null);
+  const archive = maxCalls === 0 ? null : new StoredCalls({ store, maxCalls, maxHours, log, host });
   return {
     tracing,
     archive,
+    host,
     close: async () => {
       await Promise.all([tracing?.close(), archive?.close()]);
     },
@@ -190,7 +194,7 @@ export async function openModules(
 
 export function createHostObservability(
   { authentication }: Access,
-  { archive }: Records,
+  { archive, host: id }: Records,
   { registry, loopDelay, openStreams, candidateReports }: Modules,
 ): Observability {
   const host = {
@@ -200,7 +204,7 @@ export function createHostObservability(
     },
     rejectedActors: () => authentication.actorRate?.rejected ?? 0,
   };
-  const observability = createObservability(host, archive);
+  const observability = createObservability(host, archive, id);
   observability.metrics.add([
     createEventLoopMetric(loopDelay),
     createStreamsMetric(openStreams),
@@ -216,13 +220,17 @@ interface Observability {
   readonly observe: RequestObserver;
 }
 
-/** @param stored `null` where calls are not stored */
+/**
+ * @param stored `null` where calls are not stored
+ * @param id of the host in its fleet; `null` without one
+ */
 export function createObservability(
   host: ObservedHost,
   stored: StoredCalls | null = null,
+  id: string | null = null,
 ): Observability {
   const metrics = new Metrics(host);
-  const calls = new RecentCalls();
+  const calls = new RecentCalls(undefined, undefined, undefined, id);
   return {
     metrics,
     calls,

@@ -1,6 +1,7 @@
 import { createStatusFiles } from '../host-process.js';
 import type { Logger } from '../log/logger.js';
 import { LastGoodStore } from '../modules/last-good.js';
+import { readHostId } from '../operations/fleet/host-id.js';
 import { reportListening } from '../report-listening.js';
 import type { ServeSettings } from './messages.js';
 import { StatusLedger } from './status-ledger.js';
@@ -26,6 +27,8 @@ export async function runPrimary(
     statusFiles: createStatusFiles(settings.config, log),
     lastGood: new LastGoodStore(settings.config.state, log),
   });
+  // Workers that start at the same time would each make one. A folder that cannot be written is reported later.
+  if (settings.config.fleet !== null) await readHostId(settings.config.state).catch(() => null);
   const supervisor = new Supervisor({ settings, count, ledger, log });
   // No worker outlives the primary, however it exits.
   process.once('exit', () => supervisor.kill());

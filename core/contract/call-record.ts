@@ -158,7 +158,7 @@ export const CALL_MEMBERS = {
   },
 } as const satisfies Record<string, CallMember>;
 
-/** Each is added where it says something: a call through a surface, and one through a mount. */
+/** Each is added where it says something: a call through a surface, through a mount, and to a host of a fleet. */
 export const ENTRY_MEMBERS = {
   surface: {
     kind: 'text',
@@ -177,6 +177,14 @@ export const ENTRY_MEMBERS = {
     isCollected: true,
     isLogged: true,
     since: 7,
+  },
+  host: {
+    kind: 'text',
+    isNullable: true,
+    label: 'host',
+    text: 'the id of the host that answered, as `modgate fleet` shows it; absent without a fleet',
+    filterSince: 11,
+    since: 11,
   },
 } as const satisfies Record<string, CallMember>;
 
@@ -360,7 +368,7 @@ export type Rejection = ValuesOf<typeof REJECTION_MEMBERS>;
 /** What a call says of bodies that were streamed. */
 export type StreamFields = ValuesOf<typeof STREAM_MEMBERS>;
 
-/** The surface and the mount through which a call came. */
+/** The surface and the mount through which a call came, and the host that answered. */
 export type EntryFields = ValuesOf<typeof ENTRY_MEMBERS>;
 
 /** A call as `GET /calls` lists it. */

@@ -36,6 +36,7 @@ function createCall(number: number, more: Partial<StoredCall> = {}): StoredCall 
     endpoint: null,
     surface: null,
     mount: null,
+    host: null,
     scopes: null,
     ...NO_STREAM,
     ...NO_REJECTION,

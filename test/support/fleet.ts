@@ -13,6 +13,8 @@ const DEADLINE_MS = 60_000;
 
 interface TestFleet {
   readonly hosts: readonly HostProcess[];
+  /** The URL of the store. */
+  readonly url: string;
   /** The schema of the store. */
   readonly schema: string;
   /** Arguments for a host that reaches the store through a port of this machine. */
@@ -50,6 +52,9 @@ export function useFleet(): TestFleet {
     parseJson(await call(host, { target: `/fleet${query}` })) as unknown as FleetStatus;
   return {
     hosts,
+    get url() {
+      return started(backend).url ?? '';
+    },
     get schema() {
       return new URL(started(backend).url ?? '').searchParams.get('schema') ?? '';
     },

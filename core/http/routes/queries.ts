@@ -1,6 +1,7 @@
 import { PROBLEMS } from '../../errors.js';
 import type { Purge } from '../../operations/cache/entry-index.js';
 import { parsePurgedPath } from '../../operations/cache/purged-path.js';
+import { HOST_ID } from '../../operations/fleet/host-id.js';
 import type { CallQuery } from '../../operations/status/call-record.js';
 import type { AuditQuery } from '../../operations/status/list-audit.js';
 import type { OpenApiQuery } from '../../operations/status/read-openapi.js';
@@ -36,6 +37,10 @@ const CALLS = {
   actor: {
     expected: 'an actor as service:crm-sync',
     parse: (text: string) => (ACTOR.test(text) ? text : null),
+  },
+  host: {
+    expected: 'the id of a host of the fleet, as GET /fleet lists it',
+    parse: (text: string) => (HOST_ID.test(text) ? text : null),
   },
   code: wordParameter('the code of a Problem', Object.keys(PROBLEMS)),
   step: wordParameter('a step of a request', STEP_NAMES),

@@ -41,7 +41,7 @@ export class CallHistory implements CallRecords {
     try {
       const page = await this.#stored.list(query);
       const addBodies = (call: RecordedCall) => ({ ...call, captured: this.#own.findBodies(call) });
-      return page && { ...page, calls: page.calls.map(addBodies) };
+      return page && { ...page, calls: page.calls.map(addBodies), areOfAllHosts: true };
     } catch (error) {
       // A page from memory cannot continue one of the store.
       if (!(error instanceof StoreUnavailable) || query.cursor !== null) throw error;
@@ -57,6 +57,6 @@ export class CallHistory implements CallRecords {
     const calls = new Map((recent?.calls ?? []).map((call) => [nameCall(call), call]));
     for (const call of stored.calls) calls.set(nameCall(call), call);
     const newest = [...calls.values()].sort(compareNewestFirst);
-    return { calls: newest.slice(0, query.limit), next: stored.next };
+    return { ...stored, calls: newest.slice(0, query.limit) };
   }
 }

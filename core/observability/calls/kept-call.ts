@@ -33,6 +33,7 @@ const EMPTY = createFixedShape({
   ...NO_STREAM,
   surface: null,
   mount: null,
+  host: null,
   rejection: null,
   scopes: null,
 }) as unknown as KeptCall;
@@ -42,9 +43,11 @@ export function isRecorded({ facts, rejection }: CompletedRequest): boolean {
   return facts.kind === 'forwarded' || rejection !== null;
 }
 
-export function keepCall(completed: CompletedRequest): KeptCall {
+/** @param host the id of the host in its fleet; `null` without one */
+export function keepCall(completed: CompletedRequest, host: string | null = null): KeptCall {
   const { facts } = completed;
   const call: Mutable<KeptCall> = { ...EMPTY };
+  call.host = host;
   for (const name of COLLECTED) (call as Record<string, unknown>)[name] = facts[name];
   call.at = completed.completedAt;
   call.request_id = completed.requestId;

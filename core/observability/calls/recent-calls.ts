@@ -30,12 +30,16 @@ export class RecentCalls {
   readonly #known: CallRing;
   readonly #anonymous: CallRing;
   readonly #bodies: KeptBodies;
+  readonly #host: string | null;
 
+  /** @param host the id of the host in its fleet; `null` without one */
   constructor(
     capacity = CAPACITY,
     maxCapturedLength = MAX_CAPTURED_LENGTH,
     anonymousCapacity = ANONYMOUS_CAPACITY,
+    host: string | null = null,
   ) {
+    this.#host = host;
     this.#bodies = new KeptBodies(maxCapturedLength);
     this.#known = new CallRing(capacity, this.#bodies);
     this.#anonymous = new CallRing(anonymousCapacity, this.#bodies);
@@ -43,7 +47,7 @@ export class RecentCalls {
 
   add(completed: CompletedRequest): void {
     if (!isRecorded(completed)) return;
-    const call = keepCall(completed);
+    const call = keepCall(completed, this.#host);
     (call.actor === null ? this.#anonymous : this.#known).add(call);
     const { bodies } = completed.facts;
     if (bodies !== null) this.#bodies.add(call, captureBodies(bodies));

@@ -19,6 +19,8 @@ interface StoredCallsOptions {
   readonly maxCalls: number;
   readonly maxHours: number;
   readonly log: Log;
+  /** The id of the host in its fleet; `null` without one. */
+  readonly host: string | null;
 }
 
 /** Longest delay of a write. */
@@ -69,7 +71,7 @@ export class StoredCalls {
     }
     this.#number += 1;
     const id = callId(completed.completedAt, this.#run, this.#number);
-    this.#waiting.push(toRow(readCall(keepCall(completed)), id));
+    this.#waiting.push(toRow(readCall(keepCall(completed, this.#options.host)), id));
     this.#timer ??= setTimeout(() => void this.#writeSoon(), WRITE_INTERVAL_MS).unref();
   }
 

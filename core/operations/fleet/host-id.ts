@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { PrivateFolder } from '../../modules/private-folder.js';
 
 const FILE = 'host-id';
-const ID = /^host_[0-9a-f-]{36}$/;
+/** The form of the id of a host. */
+export const HOST_ID = /^host_[0-9a-f-]{36}$/;
 
 /** The name of the host in its fleet, kept in the state folder so that a host that starts again is the same. */
 export async function readHostId(stateDir: string): Promise<string> {
@@ -12,7 +13,7 @@ export async function readHostId(stateDir: string): Promise<string> {
     fileMode: 0o600,
   });
   const stored = (await folder.read(FILE))?.trim();
-  if (stored !== undefined && ID.test(stored)) return stored;
+  if (stored !== undefined && HOST_ID.test(stored)) return stored;
   const id = `host_${randomUUID()}`;
   await folder.write(FILE, `${id}\n`);
   return id;

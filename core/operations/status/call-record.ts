@@ -39,7 +39,7 @@ export const CALL_FILTERS = listCallMembers<CallFilterName>(
 
 /** `null` selects every call. */
 export type CallFilters = {
-  readonly [Name in CallFilterName]: (CallFields & Rejection)[Name] | null;
+  readonly [Name in CallFilterName]: (CallFields & EntryFields & Rejection)[Name] | null;
 };
 
 export interface CallQuery extends CallFilters {
@@ -62,6 +62,8 @@ export interface CallPage {
   readonly calls: readonly RecordedCall[];
   /** `null` if no older call matches the query. */
   readonly next: string | null;
+  /** Set where the calls are those of all hosts of the store. */
+  readonly areOfAllHosts?: true;
 }
 
 export interface CallRecords {
@@ -76,10 +78,11 @@ type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 const STREAM_NAMES = Object.keys(STREAM_MEMBERS) as (keyof StreamFields)[];
 
-/** The call on the wire: with its streamed bodies, surface, mount, rejection and bodies only if it has them. */
+/** The call on the wire: with its streamed bodies, surface, mount, host, rejection and bodies only if it has them. */
 export function toWireCall({
   surface,
   mount,
+  host,
   rejection,
   scopes,
   captured,
@@ -93,6 +96,7 @@ export function toWireCall({
     ...call,
     ...(surface !== null && { surface }),
     ...(mount !== null && { mount }),
+    ...(host !== null && { host }),
     ...rejection,
     ...(captured !== null && {
       request_body: captured.request,

@@ -1,6 +1,7 @@
 import { HostError } from '../../errors.js';
 import { injectable } from '../../injection.js';
 import { authorize } from '../authorization.js';
+import { FLEET, type Fleet, NO_FLEET } from '../fleet/fleet.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import { rethrowStoreError } from '../store-error.js';
@@ -13,20 +14,29 @@ import {
 } from './call-record.js';
 
 /** `GET /calls`: recent calls, newest first. */
-@injectable(CALL_RECORDS)
+@injectable(CALL_RECORDS, FLEET)
 export class ListCalls implements Handler<CallQuery> {
   readonly #records: CallRecords;
+  readonly #fleet: Fleet;
 
-  constructor(records: CallRecords) {
+  constructor(records: CallRecords, fleet: Fleet) {
     this.#records = records;
+    this.#fleet = fleet;
   }
 
   async execute(query: CallQuery, request: CallerRequest): Promise<Reply> {
     const authorization = authorize(request.actor, { kind: 'scope', scope: 'modgate.calls.read' });
     const page = await readCalls(this.#records, query);
     if (page === null) throw createUnknownCursor();
-    const body = { calls: page.calls.map(toWireCall), next_cursor: page.next };
+    const calls = page.calls.map(toWireCall);
+    const body = { calls, next_cursor: page.next, ...this.#describeHosts(page) };
     return Reply.json(authorization, body);
+  }
+
+  /** Callers behind a load balancer cannot know whose calls they read. */
+  #describeHosts({ areOfAllHosts }: CallPage): { readonly hosts?: 'all' | 'one' } {
+    if (this.#fleet === NO_FLEET) return {};
+    return { hosts: areOfAllHosts ? 'all' : 'one' };
   }
 }
 

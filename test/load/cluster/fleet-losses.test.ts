@@ -32,7 +32,8 @@ const JUMPING_CLOCK = `const Real = Date;
     static now() { return read(); }
   };`;
 
-const isAgreed = ({ agreed, hosts }: FleetStatus) => agreed && hosts.length === 2;
+const isAgreed = ({ agreed, hosts }: FleetStatus) =>
+  agreed && hosts.length === 2 && hosts.every(({ state }) => state === 'ready');
 
 describe('a fleet that loses something', function () {
   this.timeout(120_000);

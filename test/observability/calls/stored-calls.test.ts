@@ -33,7 +33,7 @@ const WAIT_MS = 10_000;
 describe('stored calls', () => {
   const archives: StoredCalls[] = [];
   const open = (store: ReturnType<typeof createStore>, maxCalls = 1000, log: Log = silent) => {
-    const archive = new StoredCalls({ store, maxCalls, maxHours: 2, log });
+    const archive = new StoredCalls({ store, maxCalls, maxHours: 2, log, host: null });
     archives.push(archive);
     return archive;
   };

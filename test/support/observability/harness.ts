@@ -99,6 +99,7 @@ function createCall(number: number): StoredCall {
     endpoint: 'http://127.0.0.1:4100',
     surface: null,
     mount: null,
+    host: null,
     scopes: null,
     ...NO_STREAM,
     ...NO_REJECTION,

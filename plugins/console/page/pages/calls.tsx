@@ -17,6 +17,8 @@ import { type Column, Table } from '../ui/table.js';
 /** Older ones are dropped from the page, not from the host. */
 const MAX_SHOWN = 2000;
 const PAGE_SIZE = 100;
+/** `host_` and the first digits, as people tell hosts apart. */
+const SHORT_ID = 13;
 const STATUS = /^[1-5]\d\d$/;
 
 const COLUMNS: readonly Column<CallRecord>[] = [
@@ -62,11 +64,23 @@ const COLUMNS: readonly Column<CallRecord>[] = [
   },
 ];
 
+/** In a fleet. */
+const HOST: Column<CallRecord> = {
+  id: 'host',
+  head: 'Host',
+  isMinor: true,
+  cell: ({ host }) => (
+    <span class="clip" title={host ?? ''}>
+      {host?.slice(0, SHORT_ID) ?? '–'}
+    </span>
+  ),
+};
+
 export function CallsPage() {
   const filters = readFilters();
   const { module, status } = filters;
   const [isPaused, setPaused] = useState(false);
-  const { calls, problem, next, more } = useCalls(filters, isPaused);
+  const { calls, hosts, problem, next, more } = useCalls(filters, isPaused);
   const opened = calls?.find(({ request_id: id }) => id === query.value.get('call'));
   return (
     <>
@@ -85,6 +99,7 @@ export function CallsPage() {
         </label>
         <TextFilter name="code" label="Code" value={filters.code} />
         <TextFilter name="actor" label="Actor" value={filters.actor} />
+        {hosts && <TextFilter name="host" label="Host" value={filters.host} />}
         <TextFilter name="request_id" label="Request ID" value={filters.request_id} />
         <button type="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
           {isPaused ? 'Resume' : 'Pause'}
@@ -92,6 +107,12 @@ export function CallsPage() {
       </PageHead>
       {problem && <ProblemBox problem={problem} />}
       {calls === null && !problem && <Loading />}
+      {hosts === 'one' && (
+        <p role="status">
+          These are the calls of one host of the fleet. Start the hosts with{' '}
+          <code>--keep-calls</code> to see those of all.
+        </p>
+      )}
       {opened && <CallPanel one={opened} />}
       {calls?.length === 0 && (
         <Empty title="No calls yet">
@@ -101,7 +122,7 @@ export function CallsPage() {
       {calls !== null && calls.length > 0 && (
         <Table
           caption="Calls, newest first"
-          columns={COLUMNS}
+          columns={hosts ? [...COLUMNS, HOST] : COLUMNS}
           rows={calls}
           keyOf={({ request_id: id, at }) => `${id} ${at}`}
         />
@@ -115,7 +136,7 @@ export function CallsPage() {
   );
 }
 
-const FILTERS = ['module', 'status', 'code', 'actor', 'request_id'] as const;
+const FILTERS = ['module', 'status', 'code', 'actor', 'host', 'request_id'] as const;
 
 type Filters = Readonly<Record<(typeof FILTERS)[number], string>>;
 
@@ -142,12 +163,15 @@ function TextFilter({ name, label, value }: { name: string; label: string; value
 interface CallPage {
   readonly calls: CallRecord[];
   readonly next_cursor: string | null;
+  /** Whose calls they are, in a fleet. */
+  readonly hosts?: 'all' | 'one';
 }
 
 function useCalls(filters: Filters, isPaused: boolean) {
   const key = JSON.stringify(filters);
   const [calls, setCalls] = useState<readonly CallRecord[] | null>(null);
   const [next, setNext] = useState<string | null>(null);
+  const [hosts, setHosts] = useState<CallPage['hosts']>();
   const [problem, setProblem] = useState<Problem | null>(null);
   const restarts = epoch.value;
   const read = async (cursor: string | null, signal?: AbortSignal) => {
@@ -160,6 +184,7 @@ function useCalls(filters: Filters, isPaused: boolean) {
     setProblem(answer.ok ? null : answer.problem);
     if (!answer.ok) return;
     setNext(answer.data.next_cursor);
+    setHosts(answer.data.hosts);
     setCalls((before) => [...(cursor === null ? [] : (before ?? [])), ...answer.data.calls]);
   };
   useEffect(() => {
@@ -182,7 +207,7 @@ function useCalls(filters: Filters, isPaused: boolean) {
       });
     });
   }, [key, isPaused]);
-  return { calls, problem, next, more: () => void read(next) };
+  return { calls, hosts, problem, next, more: () => void read(next) };
 }
 
 function CallPanel({ one }: { one: CallRecord }) {
