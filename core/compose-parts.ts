@@ -21,6 +21,7 @@ import {
   createStreamsMetric,
 } from './observability/metrics/process-metrics.js';
 import { openTracing } from './observability/tracing/open-tracing.js';
+import { FleetLeadership } from './operations/fleet/fleet-leadership.js';
 import { readHostId } from './operations/fleet/host-id.js';
 import { ActorRate } from './operations/rate-limit.js';
 import type { PluginRegistry } from './plugin-loader/plugin-registry.js';
@@ -149,6 +150,7 @@ export async function openModules(
   const { redis: url, fleet } = config;
   const shared = url === null ? null : await RedisRates.open({ url, fleet, local: own.rates, log });
   const candidateReports = new CandidateReports();
+  const fleetLeadership = fleet === null ? null : new FleetLeadership(own.leadership);
   const registry = new ModuleRegistry({
     store,
     modulesDir: config.modules,
@@ -156,6 +158,7 @@ export async function openModules(
     statusSink: own.statusSink,
     lastGood: own.lastGood,
     leadership: own.leadership,
+    ...(fleetLeadership && { fleetLeadership }),
     ...(own.sharedProbation && { sharedProbation: own.sharedProbation }),
     ...(own.holders && { holders: own.holders }),
     plugins,
@@ -178,6 +181,7 @@ export async function openModules(
   watcher.start();
   return {
     registry,
+    fleetLeadership,
     loopDelay,
     openStreams,
     candidateReports,

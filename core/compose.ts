@@ -176,15 +176,16 @@ function openFleet(
   { fleet, state: stateDir }: HostConfig,
   log: Log,
   { leadership, unreadyReason }: HostProcess,
-  { storage, modules: { registry }, observability }: Parts,
+  { storage, modules: { registry, fleetLeadership }, observability }: Parts,
   overview: ModuleOverview,
 ): FleetMember | null {
-  if (fleet === null) return null;
+  if (fleet === null || fleetLeadership === null) return null;
   const member = new FleetMember({
     ...{ fleet, stateDir, overview, leadership, unreadyReason, log },
     version: readVersion(),
     hosts: storage.store.fleetHosts,
     onChange: (listener) => registry.onChange(listener),
+    onList: (hosts, id) => fleetLeadership.choose(hosts, id),
   });
   observability.metrics.add(createFleetMetrics(member));
   return member;

@@ -2,6 +2,7 @@ import type { Cancellation, ConfigField, Log, Manifest, Provider } from '../cont
 import type { Descriptor } from '../descriptor/descriptor.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
+import { isLoopbackAddress } from '../lib/loopback.js';
 import { toError } from '../lib/to-error.js';
 import { type Store, type StoredConfig, StoreUnavailable } from '../store/store.js';
 import { ConfigDelivery, deliverConfig } from './config-delivery.js';
@@ -21,8 +22,10 @@ interface ModuleConfigOptions {
   readonly provider: Provider;
   /** Whether the adapter's providers support `configure`. */
   readonly supportsConfigure: boolean;
-  /** Only the leading process delivers, because two could overtake each other. */
+  /** Only the leading process delivers to providers of this machine, because two could overtake each other. */
   readonly leadership: Leadership;
+  /** Only this process of a fleet delivers to the others. */
+  readonly fleetLeadership: Leadership;
   readonly store: Store;
   readonly log: Log;
   /** The owner of errors in the provider's code; `null` for the host's own code. */
@@ -59,15 +62,16 @@ export class ModuleConfig {
   /** Starts the delivery and returns at once. Does nothing for a module without config fields. */
   start(): void {
     if (this.#fields.length === 0) return;
-    const { store, end, descriptor, leadership } = this.#options;
+    const { store, end, descriptor, leadership, fleetLeadership } = this.#options;
     this.#deliveries = this.#createDeliveries();
-    const unfollow = leadership.onChange(() => this.#changeDeliveries());
+    const leaderships = new Set([leadership, fleetLeadership]);
+    const unfollow = [...leaderships].map((one) => one.onChange(() => this.#changeDeliveries()));
     const unsubscribe = store.onConfigChange((module) => {
       if (module === null || module === descriptor.module) this.#refresh();
     });
     const stop = () => {
       unsubscribe();
-      unfollow();
+      for (const stopFollowing of unfollow) stopFollowing();
       clearTimeout(this.#rereading);
       for (const delivery of this.#deliveries) delivery.stop();
     };
@@ -89,23 +93,29 @@ export class ModuleConfig {
 
   /** One per endpoint, because each endpoint is a separate process. */
   #createDeliveries(): ConfigDelivery[] {
-    const { provider, descriptor, manifest, supportsConfigure, leadership, log, owner } =
-      this.#options;
-    if (!supportsConfigure || !leadership.leads) return [];
+    const { provider, descriptor, manifest, supportsConfigure, log, owner } = this.#options;
+    if (!supportsConfigure) return [];
     const path = manifest.config?.delivery_path ?? null;
     const named = provider.endpoints?.().map(({ id }) => id) ?? [];
     const endpoints = named.length > 0 ? named : [null];
-    return endpoints.map((endpoint) => {
-      const target = { provider, descriptor, path, endpoint, owner };
-      return new ConfigDelivery({
-        deliver: (configuration, signal) => deliverConfig(target, configuration, signal),
-        onProblem: (reason, { revision }) => {
-          const fields = { endpoint, revision, reason };
-          if (reason === null) log.info(fields, 'configuration accepted');
-          else log.warn(fields, 'configuration not delivered yet');
-        },
+    return endpoints
+      .filter((endpoint) => this.#mayDeliver(endpoint))
+      .map((endpoint) => {
+        const target = { provider, descriptor, path, endpoint, owner };
+        return new ConfigDelivery({
+          deliver: (configuration, signal) => deliverConfig(target, configuration, signal),
+          onProblem: (reason, { revision }) => {
+            const fields = { endpoint, revision, reason };
+            if (reason === null) log.info(fields, 'configuration accepted');
+            else log.warn(fields, 'configuration not delivered yet');
+          },
+        });
       });
-    });
+  }
+
+  #mayDeliver(endpoint: string | null): boolean {
+    const { leadership, fleetLeadership } = this.#options;
+    return isOnThisMachine(endpoint) ? leadership.leads : fleetLeadership.leads;
   }
 
   #refresh(): void {
@@ -203,4 +213,11 @@ export class ModuleConfig {
 /** A generated value never changes. It may exist only after the first read, which requires no restart. */
 function isFixedAtOpen({ restart_only, generated }: ConfigField): boolean {
   return restart_only === true && generated === undefined;
+}
+
+/** Other hosts of a fleet do not reach it. */
+function isOnThisMachine(endpoint: string | null): boolean {
+  if (endpoint === null || !URL.canParse(endpoint)) return false;
+  const url = new URL(endpoint);
+  return url.protocol === 'unix:' || isLoopbackAddress(url.hostname.replace(/^\[|\]$/g, ''));
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { AcceptedTokens } from '../auth/accepted-tokens.js';
-import type { Log, Provider } from '../contract/index.js';
+import type { Log, Provider, Supports } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { readExchange } from '../descriptor/exchange.js';
 import { formatDiagnostic } from '../document/diagnostic.js';
@@ -52,6 +52,8 @@ export interface VersionContext {
   /** Signs the caller's identity, for descriptors with `identity: true`. */
   readonly identity: IdentitySigner;
   readonly leadership: Leadership;
+  /** Of the host that configures providers which all hosts of a fleet share. Default: `leadership`. */
+  readonly fleetLeadership?: Leadership;
   /** For descriptors with `auth.exchange`. */
   readonly callerTokens: Pick<AcceptedTokens, 'open'>;
 }
@@ -157,7 +159,7 @@ interface OpenedProvider extends Pick<ModuleVersion, 'scope' | 'uncaughtErrors'>
 function createVersion(
   prepared: PreparedDescriptor,
   { provider, scope, uncaughtErrors, owner, totals, createCandidate }: OpenedProvider,
-  { log, store, loadShedder, openStreams, rates, drainMs, identity, leadership }: VersionContext,
+  { log, store, loadShedder, openStreams, rates, drainMs, identity, ...leaders }: VersionContext,
 ): ModuleVersion {
   const { descriptor, file, locate, baseDir } = prepared;
   const client = new ProviderClient({
@@ -210,8 +212,7 @@ function createVersion(
         manifest,
         provider,
         supportsConfigure: supports.configure === true,
-        // A process with its own provider configures that provider itself.
-        leadership: supports.perProcess === true ? SOLE_PROCESS : leadership,
+        ...chooseLeaders(leaders, supports),
         store,
         log,
         owner,
@@ -246,4 +247,17 @@ async function requestFromProvider(
   } finally {
     deadline.end();
   }
+}
+
+/** A process with its own provider configures that provider itself. */
+function chooseLeaders(
+  {
+    leadership,
+    fleetLeadership = leadership,
+  }: Pick<VersionContext, 'leadership' | 'fleetLeadership'>,
+  { perProcess }: Supports,
+) {
+  return perProcess === true
+    ? { leadership: SOLE_PROCESS, fleetLeadership: SOLE_PROCESS }
+    : { leadership, fleetLeadership };
 }

@@ -48,8 +48,8 @@ export interface EchoProvider {
 
 const JSON_HEADERS: readonly RawHeader[] = [['content-type', 'application/json']];
 
-/** A provider on a free port of loopback. */
-export async function startEchoProvider(): Promise<EchoProvider> {
+/** A provider on a free port, of loopback unless another address is given. */
+export async function startEchoProvider(address = '127.0.0.1'): Promise<EchoProvider> {
   const requests: ProviderRequest[] = [];
   const timers = new Set<NodeJS.Timeout>();
   let current: Answer = {};
@@ -70,7 +70,7 @@ export async function startEchoProvider(): Promise<EchoProvider> {
     });
   });
   server.keepAliveTimeout = 0;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
   const { port } = server.address() as AddressInfo;
 
   return {

@@ -12,7 +12,7 @@ import { describeServed } from './served-digest.js';
 const HEARTBEAT_MS = 2000;
 /** A change is published soon, but not once for each of a hundred modules. Milliseconds. */
 const CHANGE_DELAY_MS = 100;
-/** Beats between two reads of the list for metrics. */
+/** Beats between two reads of the list. */
 const LIST_EVERY = 2;
 /** Beats between two removals of hosts that are long gone. */
 const PRUNE_EVERY = 30;
@@ -32,6 +32,8 @@ export interface FleetMemberOptions {
   readonly unreadyReason: () => string | null;
   /** @returns removes the listener */
   readonly onChange: (listener: () => void) => () => void;
+  /** Called every few seconds with the hosts of the fleet and the id of this one. */
+  readonly onList: (hosts: readonly FleetHostStatus[], id: string) => void;
   readonly log: Log;
 }
 
@@ -149,7 +151,10 @@ export class FleetMember implements Fleet {
       this.#reported = digest;
       this.#beats += 1;
       if (this.#beats % PRUNE_EVERY === 0) await hosts.prune(fleet);
-      if (this.#beats % LIST_EVERY === 1) this.#last = await hosts.list(fleet);
+      if (this.#beats % LIST_EVERY === 1) {
+        this.#last = await hosts.list(fleet);
+        this.#options.onList(this.#last, this.#id);
+      }
     } catch (error) {
       this.#reported = null;
       this.#warn(error);

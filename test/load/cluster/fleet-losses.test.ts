@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { FleetStatus } from '../../../core/contract/fleet-status.js';
@@ -55,8 +56,8 @@ describe('a fleet that loses something', function () {
     await proxy.cut();
   });
 
-  const files = () => ({
-    'conf.json': configDescriptor(provider.url, [
+  const files = (url = provider.url) => ({
+    'conf.json': configDescriptor(url, [
       { service: 'conf', key: 'size', type: { kind: 'int' }, default: 50, editable: true },
     ]),
   });
@@ -111,6 +112,33 @@ describe('a fleet that loses something', function () {
     expect((await readValues(again))['size']?.desired_value).to.equal(62);
   });
 
+  it('delivers configuration by one host, and by another one when that is lost', async function () {
+    const address = findOwnAddress();
+    if (address === undefined) {
+      console.log('      skipped: needs an address other than loopback');
+      return this.skip();
+    }
+    const shared = await startEchoProvider(address);
+    try {
+      const url = `http://${address}:${shared.port}`;
+      const delivering = await fleet.start({ files: files(url) });
+      const other = await fleet.start({ files: files(url) });
+      await fleet.until(other, 'agreement', isAgreed);
+      const countOf = (wanted: number) =>
+        readDeliveries(shared).filter(({ revision }) => revision === wanted).length;
+      for (const revision of [1, 2]) {
+        await writeValue(other, 'size', 60 + revision);
+        await waitUntil('the delivery', () => countOf(revision) > 0);
+      }
+      expect([countOf(1), countOf(2)]).to.deep.equal([1, 1]);
+      await delivering.kill();
+      await writeValue(other, 'size', 63);
+      await waitUntil('the delivery of the other', () => countOf(3) > 0, 60_000);
+    } finally {
+      await shared.close();
+    }
+  });
+
   it('takes times of the store where the clock of a host jumps by a day', async () => {
     const env = {
       NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(JUMPING_CLOCK)}`,
@@ -147,3 +175,9 @@ describe('a fleet that loses something', function () {
     await counted.close();
   });
 });
+
+/** An address of this machine that other machines could use. */
+function findOwnAddress(): string | undefined {
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
+}

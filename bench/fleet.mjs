@@ -1,0 +1,188 @@
+// Ten hosts behind haproxy, on real PostgreSQL and Redis, that lose something under load; and rates over all of them.
+// node bench/fleet.mjs [scenario…]
+// The scenarios: restart, store, redis, kill, rate, cost. Default: all.
+// MODGATE_TEST_POSTGRES and MODGATE_TEST_REDIS name the servers; haproxy and wrk must be installed.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import {
+  ask,
+  createFolder,
+  freePort,
+  ITEMS,
+  readJson,
+  startHaproxy,
+  startHost,
+  startLoad,
+  startProvider,
+  startProxy,
+  TOKEN,
+  waitUntil,
+} from './fleet-parts.mjs';
+
+const HOSTS = 10;
+const CUT_MS = 20_000;
+const CALM_MS = 5000;
+const LIMIT = 1000;
+/** A limit that is never reached. */
+const PLENTY = 100_000;
+const RATE_SECONDS = 20;
+const SCHEMA = `modgate_bench_${process.pid}`;
+const POSTGRES = process.env.MODGATE_TEST_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/test';
+const REDIS = process.env.MODGATE_TEST_REDIS ?? 'redis://127.0.0.1:6379';
+
+const print = (scenario, figures) =>
+  process.stdout.write(`${JSON.stringify({ scenario, ...figures })}\n`);
+
+const provider = await startProvider();
+const store = await startProxy(new URL(POSTGRES).hostname, Number(new URL(POSTGRES).port || 5432));
+const redis = await startProxy(new URL(REDIS).hostname, Number(new URL(REDIS).port || 6379));
+const { folder, remove } = createFolder(provider.url, {
+  crm: {},
+  shared: { rate: { per_second: LIMIT, burst: LIMIT / 10, shared: true } },
+  local: { rate: { per_second: PLENTY, burst: PLENTY } },
+  asked: { rate: { per_second: PLENTY, burst: PLENTY, shared: true } },
+});
+const storeUrl = new URL(POSTGRES);
+storeUrl.host = `127.0.0.1:${store.port}`;
+storeUrl.searchParams.set('schema', SCHEMA);
+const args = [
+  ...['--fleet', `bench-${process.pid}`, '--store', storeUrl.href, '--drain-delay-ms', '2000'],
+  ...['--redis', `redis://127.0.0.1:${redis.port}`],
+];
+const hosts = [];
+const start = async (index, port) => {
+  hosts[index] = await startHost(folder, `host-${index}`, port, args);
+};
+const agreement = (among = hosts) =>
+  waitUntil('agreement', async () => {
+    const { agreed, hosts: all } = await readJson(`${among[0].url}/fleet`).catch(() => ({}));
+    return agreed && all.filter(({ state }) => state === 'ready').length === among.length;
+  });
+
+const SCENARIOS = {
+  /** One host after the other stops in order and starts again. */
+  restart: async () => {
+    const load = startLoad(balanced);
+    const began = performance.now();
+    for (let index = 0; index < HOSTS; index += 1) {
+      const { port } = hosts[index];
+      await hosts[index].stop();
+      await start(index, port);
+      await pause(1000);
+    }
+    print('restart', { ...(await load.stop()), seconds: seconds(began) });
+  },
+  /** All hosts lose the store at once. */
+  store: async () => {
+    await agreement();
+    const load = startLoad(balanced);
+    await pause(CALM_MS);
+    await store.cut();
+    await pause(CUT_MS);
+    await store.restore();
+    const restored = performance.now();
+    await agreement();
+    const agreedAfter = seconds(restored);
+    await pause(CALM_MS);
+    print('store', { ...(await load.stop()), agreed_after_s: agreedAfter });
+  },
+  redis: async () => {
+    const load = startLoad(balanced);
+    await pause(CALM_MS);
+    await redis.cut();
+    await pause(CUT_MS);
+    await redis.restore();
+    await pause(CALM_MS);
+    print('redis', await load.stop());
+  },
+  /** Three hosts end without a word. */
+  kill: async () => {
+    await agreement();
+    const load = startLoad(balanced);
+    await pause(CALM_MS);
+    const killed = performance.now();
+    const gone = hosts.slice(HOSTS - 3);
+    await Promise.all(gone.map((host) => host.stop('SIGKILL')));
+    await waitUntil('three lost hosts', async () => {
+      const { hosts: all } = await readJson(`${hosts[0].url}/fleet`);
+      return all.filter(({ state }) => state === 'lost').length === gone.length;
+    });
+    const lostAfter = seconds(killed);
+    for (const { name, port } of gone) await start(Number(name.split('-')[1]), port);
+    await agreement();
+    print('kill', { ...(await load.stop()), lost_after_s: lostAfter });
+  },
+  /** A shared limit of 1,000 a second, with Redis and without. */
+  rate: async () => {
+    print('rate', { limit: LIMIT, ...(await readAdmitted()) });
+    await redis.cut();
+    await pause(2000);
+    print('rate without redis', { limit: LIMIT, ...(await readAdmitted()) });
+    await redis.restore();
+    await pause(4000);
+  },
+  /** Against one host: no limit, a local one, and a shared one. */
+  cost: async () => {
+    for (let round = 0; round < 3; round += 1) {
+      for (const module of ['crm', 'local', 'asked']) {
+        const { perSecond, latency } = runWrk(hosts[0].port, module, 5, 4);
+        print('cost', { module, per_second: Math.round(perSecond), mean_latency: latency });
+      }
+    }
+  },
+};
+
+const seconds = (since) => Number(((performance.now() - since) / 1000).toFixed(1));
+
+function runWrk(port, module, duration, connections) {
+  const url = `http://127.0.0.1:${port}${ITEMS.replace('crm', module)}`;
+  const options = ['-t1', `-c${connections}`, `-d${duration}s`, '-H', `authorization: Bearer ${TOKEN}`];
+  const text = execFileSync('wrk', [...options, url], { encoding: 'utf8' });
+  const read = (pattern) => Number(pattern.exec(text)?.[1] ?? 0);
+  const requests = read(/(\d+) requests in/);
+  return {
+    ...{ requests, seconds: read(/requests in ([\d.]+)s/) },
+    rejected: read(/Non-2xx or 3xx responses: (\d+)/),
+    perSecond: read(/Requests\/sec:\s+([\d.]+)/),
+    latency: /Latency\s+(\S+)/.exec(text)?.[1],
+  };
+}
+
+async function readAdmitted() {
+  const { requests, rejected, seconds: took } = runWrk(balanced, 'shared', RATE_SECONDS, 64);
+  const admitted = (requests - rejected) / took;
+  return { offered: Math.round(requests / took), admitted: Math.round(admitted) };
+}
+
+/** That of the guide, for ten hosts. */
+function readConfiguration(ports) {
+  const [, block] = /```haproxy\n([\s\S]*?)```/.exec(readFileSync('docs/operate/fleet.md', 'utf8'));
+  const servers = ports.map((port, index) => `  server host-${index} 127.0.0.1:${port}\n`).join('');
+  return block
+    .replace('127.0.0.1:3000', `127.0.0.1:${balanced}`)
+    .replace(/(?: {2}server .*\n)+/, servers);
+}
+
+const balanced = await freePort();
+const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SCENARIOS);
+let haproxy;
+try {
+  for (let index = 0; index < HOSTS; index += 1) await start(index, await freePort());
+  haproxy = await startHaproxy(folder, readConfiguration(hosts.map(({ port }) => port)));
+  await waitUntil('haproxy', async () => (await ask(balanced, ITEMS).catch(() => 0)) === 200);
+  await agreement();
+  for (const name of chosen) await SCENARIOS[name]();
+} finally {
+  await Promise.all(hosts.map((host) => host.stop('SIGKILL')));
+  haproxy?.stop();
+  provider.close();
+  await store.cut();
+  await redis.cut();
+  const client = new pg.Client(POSTGRES);
+  await client.connect();
+  await client.query(`drop schema if exists ${SCHEMA} cascade`);
+  await client.end();
+  remove();
+}
