@@ -14,6 +14,7 @@ import { EXCHANGE_CASES } from './cases/exchange.js';
 import { GUARD_CASES } from './cases/guard.js';
 import { HEADER_CASES } from './cases/headers.js';
 import { JWT_CASES } from './cases/jwt.js';
+import { LONG_BODY_CASES } from './cases/long-bodies.js';
 import { MOUNT_CASES } from './cases/mounts.js';
 import { NAME_CASES } from './cases/names.js';
 import { NEIGHBOR_CASES } from './cases/neighbors.js';
@@ -24,6 +25,7 @@ import { PROVIDER_CASES } from './cases/provider.js';
 import { RAW_MODE_CASES } from './cases/raw-mode.js';
 import { SIGN_IN_CASES } from './cases/sign-in.js';
 import { SLOW_CASES } from './cases/slow.js';
+import { SLOW_BODY_CASES } from './cases/slow-bodies.js';
 import { SMUGGLING_CASES } from './cases/smuggling.js';
 import { STREAM_CASES } from './cases/streams.js';
 import { SYMLINK_CASES } from './cases/symlinks.js';
@@ -49,6 +51,7 @@ const ATTACKS: readonly Attack[] = [
   ...STREAM_CASES,
   ...RAW_MODE_CASES,
   ...BODY_CASES,
+  ...LONG_BODY_CASES,
   ...PLANE_CASES,
   ...BRIDGE_CASES,
   ...CONSOLE_CASES,
@@ -60,6 +63,7 @@ const ATTACKS: readonly Attack[] = [
   ...SYMLINK_CASES,
   ...WEB_CASES,
   ...SLOW_CASES,
+  ...SLOW_BODY_CASES,
 ];
 
 /** All attacks of `modgate selftest`. */

@@ -17,6 +17,7 @@ import {
   REDIRECTED_MODULE,
   tokenEndpointsOf,
 } from './exchange-server.js';
+import { createLongScripts, LONG_HEAD_SCRIPTS, LONG_MODULE } from './long-body-scripts.js';
 import {
   CREDENTIAL_VARIABLE,
   DESK_CONSOLE,
@@ -86,8 +87,9 @@ export async function startOwnHost(): Promise<OwnHost> {
       ...createResponseScripts(bystander.url, secret),
       ...createRawModeScripts(),
       ...createStreamScripts(),
+      ...createLongScripts(),
     ];
-    const provider = await start(new Map(scripts));
+    const provider = await start(new Map(scripts), null, LONG_HEAD_SCRIPTS);
     const good = await start(undefined, here);
     const introspection = await start(
       new Map([['/introspect', (_, response) => void response.end('{"active":false}')]]),
@@ -118,6 +120,7 @@ export async function startOwnHost(): Promise<OwnHost> {
       [PUBLIC_MODULE]: provider.url,
       [STREAM_MODULE]: provider.url,
       [SLOW_STREAM_MODULE]: provider.url,
+      [LONG_MODULE]: provider.url,
       raw: provider.url + RAW_BASE,
       // The port of the discard protocol, where nothing listens.
       down: 'http://127.0.0.1:9',

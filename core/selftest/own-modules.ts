@@ -14,6 +14,7 @@ import { COSTLY_SCHEMA } from './cases/neighbors.js';
 import { ECHOING_MODULE, REFUSED_MODULE } from './cases/provider.js';
 import { authority } from './certificates.js';
 import { describeExchange, EXCHANGING_MODULE, REDIRECTED_MODULE } from './exchange-server.js';
+import { LONG_LIMITS, LONG_MODULE, LONG_ROUTES } from './long-body-scripts.js';
 import { LARGE_RESPONSE_BYTES } from './response-scripts.js';
 import { TOKEN_ISSUER } from './signed-tokens.js';
 import {
@@ -139,6 +140,7 @@ function writeDescriptors(
       ...(module === PUBLIC_MODULE && { public: true }),
       ...(module === 'fenced' && { allow: { addresses: [FENCED_ADDRESS] } }),
       ...(isStreaming(module) && { limits: STREAM_LIMITS }),
+      ...(module === LONG_MODULE && { limits: LONG_LIMITS }),
       ...(module === 'raw' && { responses: { mode: 'raw' } }),
       ...(module === 'desk' && {
         console: { release: RELEASE, ui: [UI], grants: DESK_GRANTS },
@@ -218,6 +220,7 @@ export function describeManifest(module: string) {
       ...(module === 'paths' ? PATH_ROUTES : []),
       ...(module === CACHING_MODULE ? CACHE_ROUTES : []),
       ...(isStreaming(module) ? STREAM_ROUTES : []),
+      ...(module === LONG_MODULE ? LONG_ROUTES : []),
     ],
     schemas: SHARED_SCHEMAS,
     admin: {

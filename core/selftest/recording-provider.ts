@@ -25,12 +25,21 @@ export interface RecordingProvider {
   close(): Promise<void>;
 }
 
+/** Acts on the head of a request, whose body it may leave unread. */
+export type HeadScript = (request: IncomingMessage, response: ServerResponse) => void;
+
 export async function startRecordingProvider(
   scripts: ReadonlyMap<string, Script> = new Map(),
   tls: ServerOptions | null = null,
+  headScripts: ReadonlyMap<string, HeadScript> = new Map(),
 ): Promise<RecordingProvider> {
   const requests: RecordedRequest[] = [];
   const listener = (request: IncomingMessage, response: ServerResponse) => {
+    const headScript = headScripts.get(request.url?.split('?', 1)[0] ?? '');
+    if (headScript !== undefined) {
+      headScript(request, response);
+      return;
+    }
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {

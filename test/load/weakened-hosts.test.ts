@@ -12,7 +12,8 @@ const CASES = new Set(FINDINGS.flatMap(({ cases }) => cases));
  * They take seconds, or use up what one address or actor may in a minute, so they run against a proxy that weakens
  * nothing, and the weakened host that is for them.
  */
-const RARE = /^(?:neighbors-(?:flood|unread|schema|actor-rate)|guard-failures|console-oidc-.+)$/;
+const RARE =
+  /^(?:neighbors-(?:flood|unread|schema|actor-rate)|guard-failures|console-oidc-.+|slow-long-.+)$/;
 const ATTACKS = ATTACK_CORPUS.filter(({ id }) => CASES.has(id));
 
 describe('attacks for the findings of reviews', function () {

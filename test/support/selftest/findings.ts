@@ -232,4 +232,43 @@ export const FINDINGS: readonly Finding[] = [
     cases: ['cache-purge'],
     weakened: 'lets anybody purge',
   },
+  {
+    subject: 'long responses that turn bad after their heads',
+    cases: listNames('response-long-').filter((id) => id !== 'response-long-good'),
+    weakened: 'ends each response that breaks off',
+  },
+  {
+    subject: 'long bodies that turn bad after their starts',
+    cases: [
+      ...[...listNames('json-long-'), 'oversize-long-body', 'oversize-long-trailers'],
+      ...['smuggling-long-size', 'smuggling-long-lf', 'smuggling-long-longer'],
+      'smuggling-long-cut',
+    ],
+    weakened: 'forwards bodies before they have proved good',
+  },
+  {
+    subject: 'a request in the rest of a body that was not read',
+    cases: ['smuggling-long-early'],
+    weakened: 'reads the rest of a body as a request',
+  },
+  {
+    subject: 'a trailer behind a long body',
+    cases: ['smuggling-long-trailer'],
+    weakened: 'forwards trailers as headers',
+  },
+  {
+    subject: 'a response whose head never ends',
+    cases: ['oversize-answer-head-endless'],
+    weakened: 'answers before the head of the provider ends',
+  },
+  {
+    subject: 'heads and trailers that never end',
+    cases: ['oversize-head-endless', 'oversize-long-trailers'],
+    weakened: 'reads heads and trailers without an end',
+  },
+  {
+    subject: 'long bodies that are read or sent slowly',
+    cases: listNames('slow-long-'),
+    weakened: 'waits for slow bodies',
+  },
 ];

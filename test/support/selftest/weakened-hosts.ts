@@ -1,33 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { exchangedToken, REDIRECT_TARGET } from '../../../core/selftest/exchange-server.js';
 import { listen, type WeakHost } from './weak-host.js';
-
-/** How a proxy weakens the host behind it. Texts are latin-1, one for each part that arrives. */
-interface Weakness {
-  /** Changes what a client sends. */
-  readonly changeRequest?: (text: string) => string;
-  /** Changes what the host responds. */
-  readonly changeResponse?: (text: string) => string;
-  /** Responds instead of the host, or before it; `null`: only the host responds. */
-  readonly respond?: (text: string) => Promise<string | null>;
-  /** Reads whatever both sides send. */
-  readonly isGreedy?: boolean;
-}
-
-/** Ports on loopback, and a secret. */
-interface Surroundings {
-  readonly host: number;
-  readonly provider: number;
-  readonly introspection: number;
-  /** Exchanges tokens, and is a provider. */
-  readonly exchange: number;
-  /** That no request may reach. */
-  readonly bystander: number;
-  /** Of the issuer at which people sign in to the console. */
-  readonly issuer: number;
-  /** What the host must not show. */
-  readonly secret: string;
-}
+import { BODY_WEAKNESSES } from './weakened-bodies.js';
+import { exchange, formatOk, readdress, type Surroundings, type Weakness } from './weakness.js';
 
 const TRIPPING_FAILURES = 5;
 const REPEATED = /"a":1,"a":2|"b":1,"\\u0062":2/;
@@ -39,6 +14,7 @@ const UPGRADE = /^(?:connection: upgrade|upgrade:|http2-settings:).*\r\n/gim;
 /** One weakness each. The first one has none: a proxy alone changes no result. */
 const WEAKNESSES: Readonly<Record<string, (ports: Surroundings) => Weakness>> = {
   'is not weakened': () => ({}),
+  ...BODY_WEAKNESSES,
   'keeps one exchanged token for all callers': ({ exchange: port }) => ({
     respond: async (text) => {
       if (!text.startsWith('GET /modules/exchanging/http/items ') || !isFor(text, 'bob'))
@@ -255,10 +231,17 @@ export function startWeakenedHost(name: string, ports: Surroundings): Promise<We
   return listen((client) => {
     const host = connect(ports.host, '127.0.0.1');
     host.on('error', () => client.destroy());
-    host.on('close', () => client.end());
+    let last = '';
+    host.on('close', () => {
+      const rest = weakness.onClose === undefined ? '' : weakness.onClose(last);
+      if (rest !== null) client.end(rest, 'latin1');
+    });
     client.on('close', () => host.destroy());
     relay(client, host, weakness, weakness.changeRequest, weakness.respond);
-    relay(host, client, weakness, weakness.changeResponse);
+    relay(host, client, weakness, (text) => {
+      last = text;
+      return weakness.changeResponse?.(text) ?? text;
+    });
   });
 }
 
@@ -334,33 +317,4 @@ function changeBody(text: string, change: (body: string) => string): string {
 function isFor(text: string, subject: string): boolean {
   const payload = /^authorization: bearer [^.]+\.([^.]+)/im.exec(text)?.[1] ?? '';
   return Buffer.from(payload, 'base64url').includes(`"sub":"${subject}"`);
-}
-
-/** The same request with another target and token. */
-function readdress(text: string, target: string, token: string): string {
-  return text
-    .replace(/^(\S+) \S+ /, `$1 ${target} `)
-    .replace(/^authorization: .*\r$/im, `authorization: Bearer ${token}\r`);
-}
-
-function formatOk(body: string): string {
-  const head = [
-    'HTTP/1.1 200 OK',
-    'content-type: application/json',
-    `content-length: ${body.length}`,
-  ];
-  return `${head.join('\r\n')}\r\n\r\n${body}`;
-}
-
-/** Sends a request and reads until the connection is closed. */
-function exchange(port: number, request: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let received = '';
-    const socket = connect(port, '127.0.0.1');
-    socket.on('data', (bytes) => {
-      received += bytes.toString('latin1');
-    });
-    socket.on('error', reject).on('close', () => resolve(received));
-    socket.write(request, 'latin1');
-  });
 }

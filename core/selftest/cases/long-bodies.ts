@@ -1,0 +1,197 @@
+import type { Attack, Verdict } from '../attack-case.js';
+import { expectRejected, readResponse, sendOnce } from '../expectations.js';
+import { LONG_MODULE, LONG_START, LONGEST_BYTES, TURNING_RESPONSES } from '../long-body-scripts.js';
+import { RawConnection } from '../raw-http.js';
+import { SMUGGLED } from '../raw-mode-scripts.js';
+import { craftLines, craftRequest } from '../request-bytes.js';
+import { listReceived, requireOwn, type Scene } from '../scene.js';
+
+const CLOSE_DEADLINE_MS = 10_000;
+const LINES = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
+const LAST = '0\r\n\r\n';
+/** More than any head may have. */
+const ENDLESS_LINES = 'x-endless: a\r\n'.repeat(20_000);
+
+export const longTarget = (path: string) => `/modules/${LONG_MODULE}/http${path}`;
+
+/** Bodies that are longer than they are held: their ends are checked after their starts have gone on. */
+export const LONG_BODY_CASES: readonly Attack[] = [
+  ...TURNING_RESPONSES.map(
+    ({ name, title, path }): Attack => ({
+      id: `response-long-${name}`,
+      title,
+      attack: (scene) => expectCut(scene, path),
+    }),
+  ),
+  {
+    id: 'response-long-good',
+    title: 'a long response is forwarded, without its trailers',
+    attack: expectWhole,
+  },
+  {
+    id: 'oversize-answer-head-endless',
+    title: 'a response whose head never ends',
+    attack: async (scene) => {
+      const request = craftRequest(scene, { target: longTarget('/long/head') });
+      const response = await sendOnce(scene, request);
+      if (typeof response === 'string') return response;
+      return response.status === 502 ? null : `responded with ${response.status} instead of 502`;
+    },
+  },
+  {
+    id: 'oversize-head-endless',
+    title: 'a head that never ends',
+    isSlow: true,
+    needs: 'nothing',
+    attack: (scene) => expectClosing(scene, `GET /livez HTTP/1.1\r\nhost: a\r\n${ENDLESS_LINES}`),
+  },
+  {
+    id: 'oversize-long-trailers',
+    title: 'a long body whose trailers never end',
+    isSlow: true,
+    attack: (scene) => {
+      const body = `${chunk(LONG_START)}${chunk(']')}0\r\n${ENDLESS_LINES}`;
+      return expectClosing(scene, craftPost(scene, 'items', body));
+    },
+  },
+  rejectLong('json', 'late', 'text after the value', chunk(']x') + LAST),
+  rejectLong('json', 'open', 'an unclosed array', LAST),
+  rejectLong('json', 'two', 'two values', chunk(']{"a":1}') + LAST),
+  rejectLong('json', 'utf8', 'invalid UTF-8', chunk(',"\xff"]') + LAST),
+  rejectLong(
+    'oversize',
+    'body',
+    'a length beyond the limit',
+    chunk(' '.repeat(LONGEST_BYTES)) + LAST,
+  ),
+  rejectLong('smuggling', 'size', 'a chunk size that is no number', `zz\r\n]\r\n${LAST}`, true),
+  rejectLong('smuggling', 'lf', 'a chunk that ends with a bare LF', `1\n]\n${LAST}`, true),
+  rejectLong('smuggling', 'longer', 'a chunk longer than its size', `1\r\n]]\r\n${LAST}`, true),
+  {
+    id: 'smuggling-long-cut',
+    title: 'a long body that ends early is not whole for the provider',
+    attack: async (scene) => {
+      const connection = await RawConnection.to(scene.address);
+      try {
+        connection.write(craftPost(scene, 'items', `${chunk(LONG_START)}${chunk(']')}`));
+        connection.end();
+        await connection.closed(CLOSE_DEADLINE_MS);
+        return expectNothingWhole(scene);
+      } finally {
+        connection.destroy();
+      }
+    },
+  },
+  {
+    id: 'smuggling-long-early',
+    title: 'the rest of a body that the provider did not read is no request',
+    attack: expectClosedEarly,
+  },
+  {
+    id: 'smuggling-long-trailer',
+    title: 'a long body with a trailer that names the actor',
+    attack: async (scene) => {
+      const trailer = 'modgate-actor: system:root\r\n\r\n';
+      const body = `${chunk(LONG_START)}${chunk(']')}0\r\n${trailer}`;
+      const response = await sendOnce(scene, craftPost(scene, 'named', body));
+      if (typeof response === 'string') return response;
+      if (response.status !== 200) return `responded with ${response.status} instead of 200`;
+      const [received] = listReceived(scene, requireOwn(scene).provider);
+      if (received?.body.toString() !== `${LONG_START}]`) return 'the body was changed';
+      return received.rawHeaders.includes('system:root') ? 'the trailer was forwarded' : null;
+    },
+  },
+];
+
+/** Sends a long body whose rest must be rejected, perhaps with a request behind it that must not be processed. */
+function rejectLong(
+  attackClass: 'json' | 'oversize' | 'smuggling',
+  name: string,
+  title: string,
+  rest: string,
+  hidesRequest = false,
+): Attack {
+  return {
+    id: `${attackClass}-long-${name}`,
+    title: `a long body with ${title}`,
+    attack: (scene) => {
+      const bytes = craftPost(scene, 'items', chunk(LONG_START) + rest);
+      const hidden = craftRequest(scene, { target: longTarget('/items/hidden') });
+      const sent = hidesRequest ? Buffer.concat([bytes, hidden]) : bytes;
+      return expectRejected(scene, sent, { statuses: [400], closes: hidesRequest });
+    },
+  };
+}
+
+/** The start of a response may reach the client, but nothing that looks like all of it. */
+async function expectCut(scene: Scene, path: string): Promise<Verdict> {
+  const connection = await RawConnection.to(scene.address);
+  try {
+    connection.write(craftRequest(scene, { target: longTarget(path) }));
+    await connection.closedOrSent(CLOSE_DEADLINE_MS);
+    const response = await connection
+      .readFinal({ deadlineMs: CLOSE_DEADLINE_MS })
+      .catch(() => null);
+    if (response === null) return connection.isClosed ? null : 'the connection stayed open';
+    return response.status === 502 ? null : `a response with ${response.status} looked whole`;
+  } finally {
+    connection.destroy();
+  }
+}
+
+async function expectWhole(scene: Scene): Promise<Verdict> {
+  const request = craftRequest(scene, { target: longTarget('/long/good') });
+  const response = await sendOnce(scene, request);
+  if (typeof response === 'string') return response;
+  if (!response.body.includes(`"data":${LONG_START}]}`)) return 'the client got another value';
+  const isPassed = JSON.stringify(response.headers).includes(SMUGGLED);
+  return isPassed ? 'the trailers reached the client' : null;
+}
+
+/** Expects that the connection is closed, whatever is answered before, and that no provider gets a request. */
+async function expectClosing(scene: Scene, bytes: string | Buffer): Promise<Verdict> {
+  const connection = await RawConnection.to(scene.address);
+  try {
+    connection.write(bytes);
+    await connection.closed(CLOSE_DEADLINE_MS);
+    return scene.own === null ? null : expectNothingWhole(scene);
+  } catch {
+    return 'the connection stayed open';
+  } finally {
+    connection.destroy();
+  }
+}
+
+async function expectClosedEarly(scene: Scene): Promise<Verdict> {
+  const hidden = craftRequest(scene, { target: longTarget('/items/hidden') }).toString('latin1');
+  const connection = await RawConnection.to(scene.address);
+  try {
+    connection.write(craftPost(scene, 'early', chunk(LONG_START)));
+    const response = await readResponse(connection);
+    if (typeof response === 'string') return response;
+    if (response.status !== 502) return `responded with ${response.status} instead of 502`;
+    connection.write(hidden);
+    await connection.closed(CLOSE_DEADLINE_MS);
+    return connection.unread === '' ? expectNothingWhole(scene) : 'a second response followed';
+  } finally {
+    connection.destroy();
+  }
+}
+
+function expectNothingWhole(scene: Scene): Verdict {
+  const check = () =>
+    listReceived(scene, requireOwn(scene).provider).length === 0
+      ? null
+      : 'the provider received a whole request';
+  scene.lateChecks.push(check);
+  return check();
+}
+
+function craftPost(scene: Scene, name: string, body: string): Buffer {
+  return craftLines(scene, `POST ${longTarget(`/long/${name}`)} HTTP/1.1`, LINES, body);
+}
+
+/** Latin-1. */
+export function chunk(text: string): string {
+  return `${text.length.toString(16)}\r\n${text}\r\n`;
+}

@@ -1,0 +1,101 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Attack, Verdict } from '../attack-case.js';
+import { parseObject, sendOnce } from '../expectations.js';
+import { LONG_START } from '../long-body-scripts.js';
+import { RawConnection } from '../raw-http.js';
+import { craftLines, craftRequest } from '../request-bytes.js';
+import type { Scene } from '../scene.js';
+import { chunk, longTarget } from './long-bodies.js';
+
+/** The host allows pauses of 1 s, and 1 KiB a second. The rest is for a busy machine. */
+const END_DEADLINE_MS = 15_000;
+const TRICKLE_MS = 400;
+const POLL_MS = 200;
+const FILE_LINES = ['Content-Type: image/png', 'Transfer-Encoding: chunked'];
+const JSON_LINES = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
+const FILE_CHUNK = chunk('x'.repeat(65_536));
+/** More than the buffers of two connections hold. */
+const FILE_CHUNKS = 512;
+
+/** Clients and providers that are slow while a long body flows. */
+export const SLOW_BODY_CASES: readonly Attack[] = [
+  describe(
+    'reader',
+    'a client that reads nothing of a long response',
+    async (scene, connection) => {
+      connection.pause();
+      connection.write(craftRequest(scene, { target: longTarget('/flood/file') }));
+      return (await isRecorded(scene)) ? null : 'the response stayed open';
+    },
+  ),
+  describe('provider', 'a provider that trickles a long response', (scene, connection) => {
+    connection.write(craftRequest(scene, { target: longTarget('/long/trickle') }));
+    return expectEnd(connection);
+  }),
+  describe('upload', 'a long body that stops', (scene, connection) => {
+    connection.write(craftStart(scene));
+    return expectEnd(connection);
+  }),
+  describe('trickle', 'a long body that trickles', async (scene, connection) => {
+    connection.write(craftStart(scene));
+    const timer = setInterval(() => connection.write(chunk(' ')), TRICKLE_MS);
+    try {
+      return await expectEnd(connection);
+    } finally {
+      clearInterval(timer);
+    }
+  }),
+  describe('unread', 'a provider that reads nothing of a file', (scene, connection) => {
+    const head = craftLines(scene, `PUT ${longTarget('/flood/unread')} HTTP/1.1`, FILE_LINES);
+    connection.write(head);
+    for (let count = 0; count < FILE_CHUNKS; count += 1) connection.write(FILE_CHUNK);
+    return expectEnd(connection);
+  }),
+];
+
+function describe(
+  name: string,
+  title: string,
+  attack: (scene: Scene, connection: RawConnection) => Promise<Verdict>,
+): Attack {
+  return {
+    id: `slow-long-${name}`,
+    title,
+    isSlow: true,
+    attack: async (scene) => {
+      const connection = await RawConnection.to(scene.address);
+      try {
+        return await attack(scene, connection);
+      } finally {
+        connection.destroy();
+      }
+    },
+  };
+}
+
+function craftStart(scene: Scene): Buffer {
+  const line = `POST ${longTarget('/long/slow')} HTTP/1.1`;
+  return craftLines(scene, line, JSON_LINES, chunk(LONG_START));
+}
+
+async function expectEnd(connection: RawConnection): Promise<Verdict> {
+  try {
+    await connection.closed(END_DEADLINE_MS);
+    return null;
+  } catch {
+    return 'the connection stayed open';
+  }
+}
+
+/** A call is recorded when it ends. */
+async function isRecorded(scene: Scene): Promise<boolean> {
+  const target = `/calls?request_id=${scene.mark}`;
+  for (let left = END_DEADLINE_MS; left > 0; left -= POLL_MS) {
+    const response = await sendOnce(scene, craftRequest(scene, { target }));
+    if (typeof response === 'string') return false;
+    const calls = parseObject(response.body)?.['calls'];
+    if (Array.isArray(calls) && calls.length > 0) return true;
+    await pause(POLL_MS);
+  }
+  return false;
+}

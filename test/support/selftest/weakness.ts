@@ -1,0 +1,62 @@
+import { connect } from 'node:net';
+
+/** How a proxy weakens the host behind it. Texts are latin-1, one for each part that arrives. */
+export interface Weakness {
+  /** Changes what a client sends. */
+  readonly changeRequest?: (text: string) => string;
+  /** Changes what the host responds. */
+  readonly changeResponse?: (text: string) => string;
+  /** Responds instead of the host, or before it; `null`: only the host responds. */
+  readonly respond?: (text: string) => Promise<string | null>;
+  /**
+   * What a client gets when the host closes the connection; `null` leaves it open.
+   * @param last the last part of what the host sent
+   */
+  readonly onClose?: (last: string) => string | null;
+  /** Reads whatever both sides send. */
+  readonly isGreedy?: boolean;
+}
+
+/** Ports on loopback, and a secret. */
+export interface Surroundings {
+  readonly host: number;
+  readonly provider: number;
+  readonly introspection: number;
+  /** Exchanges tokens, and is a provider. */
+  readonly exchange: number;
+  /** That no request may reach. */
+  readonly bystander: number;
+  /** Of the issuer at which people sign in to the console. */
+  readonly issuer: number;
+  /** What the host must not show. */
+  readonly secret: string;
+}
+
+/** The same request with another target and token. */
+export function readdress(text: string, target: string, token: string): string {
+  return text
+    .replace(/^(\S+) \S+ /, `$1 ${target} `)
+    .replace(/^authorization: .*\r$/im, `authorization: Bearer ${token}\r`);
+}
+
+export function formatOk(body: string): string {
+  const head = [
+    'HTTP/1.1 200 OK',
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
+}
+
+/** Sends a request and reads until the connection is closed. */
+export function exchange(port: number, request: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let received = '';
+    const socket = connect(port, '127.0.0.1');
+    socket.on('data', (bytes) => {
+      received += bytes.toString('latin1');
+    });
+    socket.on('error', reject).on('close', () => resolve(received));
+    socket.write(request, 'latin1');
+  });
+}
