@@ -214,7 +214,8 @@ function createContainer(
   const { chain, roles, credentialHeaders } = parts.access.authentication;
   metrics.add([createCacheMetric(responses)]);
   const container = rootContainer.createChildContainer();
-  container.register(RESPONSE_CACHE, { useValue: responses });
+  // The container takes no value for null.
+  container.register(RESPONSE_CACHE, { useFactory: () => responses });
   container.register(LOG, { useValue: log });
   container.register(MODULES_FOLDER, { useValue: config.modules });
   container.register(AUTHENTICATORS, { useValue: chain });

@@ -158,7 +158,7 @@ export const CALL_MEMBERS = {
   },
 } as const satisfies Record<string, CallMember>;
 
-/** Each is added where it says something: a call through a surface, through a mount, and to a host of a fleet. */
+/** Each is added where it says something: a surface, a mount, the host of a fleet, the cache of a route. */
 export const ENTRY_MEMBERS = {
   surface: {
     kind: 'text',
@@ -185,6 +185,16 @@ export const ENTRY_MEMBERS = {
     text: 'the id of the host that answered, as `modgate fleet` shows it; absent without a fleet',
     filterSince: 11,
     since: 11,
+  },
+  cache: {
+    kind: 'text',
+    isNullable: true,
+    label: 'cache',
+    text: 'what the cache of its route did: `hit`, `stale`, `collapsed`, `miss`, `bypass`; absent for a route without one',
+    isCollected: true,
+    isLogged: true,
+    attribute: 'modgate.cache',
+    since: 12,
   },
 } as const satisfies Record<string, CallMember>;
 

@@ -58,6 +58,8 @@ export interface CheckedOutcome extends Pick<Outcome, 'status' | 'headers'> {
   readonly stream: ResponseStream | null;
   /** Behind a 101, which nothing but a WebSocket may have; `null` for any other response. */
   readonly connection: Duplex | null;
+  /** Whether the body has been checked, and is JSON: it is kept, and given again. Default false. */
+  readonly isProvedJson?: boolean;
 }
 
 /** @param announced bytes, of `content-length`; `null` without */
@@ -143,6 +145,27 @@ export async function holdBody(outcome: CheckedOutcome, maxBytes: number): Promi
     stream.hold(pieces.length);
   }
   return { ...outcome, pieces: pieces.list, length: pieces.length, stream: null };
+}
+
+/** The same with its body where that has at most `maxBytes`. A longer one still arrives, from its start. */
+export async function holdStart(
+  outcome: CheckedOutcome,
+  maxBytes: number,
+): Promise<CheckedOutcome> {
+  const { stream } = outcome;
+  if (stream === null) return outcome;
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for (let part = await stream.read(); part !== null; part = await stream.read()) {
+    parts.push(part);
+    length += part.length;
+    if (length > maxBytes) {
+      stream.unread(parts);
+      return outcome;
+    }
+    stream.hold(length);
+  }
+  return { ...outcome, pieces: parts, length, stream: null };
 }
 
 function toBuffer(bytes: Uint8Array): Buffer {

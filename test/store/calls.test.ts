@@ -37,6 +37,7 @@ function createCall(number: number, more: Partial<StoredCall> = {}): StoredCall 
     surface: null,
     mount: null,
     host: null,
+    cache: null,
     scopes: null,
     ...NO_STREAM,
     ...NO_REJECTION,

@@ -34,6 +34,7 @@ const EMPTY = createFixedShape({
   surface: null,
   mount: null,
   host: null,
+  cache: null,
   rejection: null,
   scopes: null,
 }) as unknown as KeptCall;

@@ -9,7 +9,10 @@ const OK = 200;
 /** Longer responses would displace many others. Bytes. */
 const MAX_KEPT_BYTES = 1_048_576;
 
-/** What is kept of a response; `null` for one that may not be kept. @param now milliseconds since 1970 */
+/**
+ * What is kept of a response that was forwarded, so that its body was checked; `null` for one that may not be kept.
+ * @param now milliseconds since 1970
+ */
 export function createKeptResponse(
   outcome: CheckedOutcome,
   base: EndpointBase | null,
@@ -23,8 +26,14 @@ export function createKeptResponse(
   const { age: _age, ...kept } = headers;
   return {
     place,
-    // They are for errors alone.
-    outcome: { ...outcome, headers: kept, secrets: [], pieces: [copyPieces(pieces, length)] },
+    outcome: {
+      ...outcome,
+      headers: kept,
+      // They are for errors alone.
+      secrets: [],
+      pieces: [copyPieces(pieces, length)],
+      isProvedJson: true,
+    },
     base,
     ageAtStart: freshness.age,
     storedAt: now,

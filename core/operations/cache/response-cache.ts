@@ -99,15 +99,18 @@ export class ResponseCache {
     const { key, place } = fill;
     if (this.#fills.get(key) === fill) this.#fills.delete(key);
     this.#index.removeFill(place, fill);
-    const isKept = kept !== null && !fill.isPurged;
-    if (isKept) {
-      this.#kept.set(key, kept);
-      if (this.#kept.has(key)) this.#index.addKey(place, key);
-    } else if (isReplaced && !fill.isPurged) {
-      this.#kept.delete(key);
-    }
-    fill.settle(isKept ? kept : null);
-    return isKept;
+    const isGiven = kept !== null && !fill.isPurged;
+    if (isGiven) this.#keep(key, kept);
+    else if (isReplaced && !fill.isPurged) this.#kept.delete(key);
+    fill.settle(isGiven ? kept : null);
+    return isGiven && this.#kept.has(key);
+  }
+
+  /** Keeps no response that is larger than the whole cache. */
+  #keep(key: string, kept: KeptResponse): void {
+    this.#kept.set(key, kept);
+    if (this.#kept.has(key)) this.#index.addKey(kept.place, key);
+    else this.#index.removeKey(kept.place, key);
   }
 
   /** Removes what is kept, and keeps nothing of calls that have begun: here at once, elsewhere within a second. */

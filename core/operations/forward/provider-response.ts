@@ -42,6 +42,7 @@ export function assertJsonBody(outcome: CheckedOutcome): void {
 export function findBodyProblem(outcome: CheckedOutcome): BodyProblem | null {
   const foreign = findHeaderProblem(outcome);
   if (foreign !== null) return foreign;
+  if (outcome.isProvedJson === true) return null;
   const invalid = findInvalidJson(outcome.pieces, outcome.length);
   return invalid && describeProblem(invalid);
 }

@@ -78,11 +78,12 @@ type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 const STREAM_NAMES = Object.keys(STREAM_MEMBERS) as (keyof StreamFields)[];
 
-/** The call on the wire: with its streamed bodies, surface, mount, host, rejection and bodies only if it has them. */
+/** The call on the wire: with streamed bodies, surface, mount, host, cache, rejection and bodies only if it has them. */
 export function toWireCall({
   surface,
   mount,
   host,
+  cache,
   rejection,
   scopes,
   captured,
@@ -97,6 +98,7 @@ export function toWireCall({
     ...(surface !== null && { surface }),
     ...(mount !== null && { mount }),
     ...(host !== null && { host }),
+    ...(cache !== null && { cache }),
     ...rejection,
     ...(captured !== null && {
       request_body: captured.request,

@@ -214,6 +214,27 @@ describe('kept responses', () => {
     expect(statusOf(await get('raw/own/head', { method: 'HEAD' }))).to.contain('hit');
   });
 
+  it('are named in the records of calls, and where calls are explained', async () => {
+    const id = 'kept-recorded';
+    const headers = [['x-request-id', id]] as const;
+    for (const target of ['shop/own/recorded', 'shop/own/recorded', 'off/own/1', 'shop/plain/1']) {
+      await get(target, { headers });
+    }
+    for (const route of ['calls', 'explain']) {
+      const target = `/${route}?request_id=${id}`;
+      const read = async () =>
+        parseJson(await call(setup.host, { target }))['calls'] as Record<string, unknown>[];
+      await waitUntil('four records', async () => (await read()).length === 4);
+      const seen = (await read()).map(({ cache, attempts }) => ({ cache, attempts }));
+      expect(seen).to.deep.equal([
+        { cache: undefined, attempts: 1 },
+        { cache: 'bypass', attempts: 1 },
+        { cache: 'hit', attempts: 0 },
+        { cache: 'miss', attempts: 1 },
+      ]);
+    }
+  });
+
   it('are counted by what the cache did', async () => {
     const metrics = await call(setup.host, { target: '/metrics' });
     const text = metrics.body.toString();

@@ -98,6 +98,7 @@ function createCall(number: number): StoredCall {
     attempts: 1,
     endpoint: 'http://127.0.0.1:4100',
     surface: null,
+    cache: null,
     mount: null,
     host: null,
     scopes: null,
