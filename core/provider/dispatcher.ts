@@ -138,7 +138,7 @@ export class Dispatcher {
       const { status, connection } = outcome;
       if (stream?.isOpen !== true) return { value, status, stream: null, connection };
       deadline.release();
-      if (call.response?.events !== undefined) {
+      if (stream.isEndless) {
         // A stream may be open for hours: breakers and load balancing count its head.
         endpoint.end(attempt, verdict, detail);
         return { value, status, stream, connection: null };
@@ -196,7 +196,9 @@ export class Dispatcher {
     const limits = this.#paceOf(call);
     return checkOutcome(outcome, maxBytes, (source, status, announced) => {
       const hold = (bytes: number) => invocation.countUpTo(bytes);
-      return new ResponseStream({ source, deadline, status, maxBytes, announced, limits, hold });
+      const isEndless = call.response?.events !== undefined;
+      const bounds = { maxBytes, announced, limits, isEndless };
+      return new ResponseStream({ source, deadline, status, ...bounds, hold });
     });
   }
 

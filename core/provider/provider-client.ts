@@ -294,7 +294,7 @@ export class ProviderClient {
         else connection.once('close', () => this.#close(deadline, endUpload));
         return answer;
       }
-      if (stream !== null && call.response?.events !== undefined) {
+      if (stream?.isEndless === true) {
         this.#leave(isFailed);
         stream.onEnd(() => this.#close(deadline, endUpload));
         return answer;

@@ -19,6 +19,8 @@ interface ResponseStreamOptions {
   /** What the head announces; `null` for nothing. Bytes. */
   readonly announced: number | null;
   readonly limits: PaceLimits;
+  /** Whether it may be a stream of events, which can be open for hours. Default false. */
+  readonly isEndless?: boolean;
   /** Counts bytes that are held: of all parts that were read. */
   readonly hold: (bytes: number) => void;
 }
@@ -45,11 +47,18 @@ export class ResponseStream implements AbortListener {
   /** Begins with the first read: a request that still flows has bounds of its own. */
   #pace: BodyPace | null = null;
   readonly #listeners: EndListener[] = [];
+  readonly #unread: Uint8Array[] = [];
+  #limits: PaceLimits;
+  #maxBytes: number;
+  #isEndless: boolean;
   #isOpen = true;
   #failure: ProviderFailure | null = null;
 
   constructor(options: ResponseStreamOptions) {
     this.#options = options;
+    this.#limits = options.limits;
+    this.#maxBytes = options.maxBytes;
+    this.#isEndless = options.isEndless === true;
     this.#iterator = options.source[Symbol.asyncIterator]();
     options.deadline.addEventListener('abort', this);
   }
@@ -63,6 +72,23 @@ export class ResponseStream implements AbortListener {
     return this.#isOpen;
   }
 
+  /** Whether it is no call any more once its head is there. */
+  get isEndless(): boolean {
+    return this.#isEndless;
+  }
+
+  /** It is no stream of events after all, so that it has the limits of a body. Before the first read. */
+  becomeBody(maxBytes: number, limits: PaceLimits): void {
+    this.#isEndless = false;
+    this.#maxBytes = maxBytes;
+    this.#limits = limits;
+  }
+
+  /** Parts that were read are read again, in this order. */
+  unread(parts: readonly Uint8Array[]): void {
+    this.#unread.push(...parts);
+  }
+
   /** @param listener called once, at the end: with why the body is not whole */
   onEnd(listener: EndListener): void {
     this.#listeners.push(listener);
@@ -74,8 +100,10 @@ export class ResponseStream implements AbortListener {
    */
   async read(): Promise<Uint8Array | null> {
     if (this.#failure !== null) throw this.toError(this.#failure);
+    const unread = this.#unread.shift();
+    if (unread !== undefined) return this.#readAgain(unread);
     if (!this.#isOpen) return null;
-    this.#pace ??= new BodyPace('provider', this.#options.limits, (side, problem) => {
+    this.#pace ??= new BodyPace('provider', this.#limits, (side, problem) => {
       this.#fail(createStall(side, problem));
     });
     this.#pace.wait('provider');
@@ -87,6 +115,17 @@ export class ResponseStream implements AbortListener {
     } catch (error) {
       this.#fail(this.#translate(error));
       throw this.toError(this.#failure ?? this.#translate(error));
+    }
+  }
+
+  #readAgain(part: Uint8Array): Uint8Array {
+    try {
+      this.onChunk?.(part);
+      return part;
+    } catch (error) {
+      const failure = this.#translate(error);
+      this.#fail(failure);
+      throw this.toError(failure);
     }
   }
 
@@ -107,7 +146,8 @@ export class ResponseStream implements AbortListener {
 
   /** @throws ProviderFailure for a part that must not be handed on. */
   #receive(chunk: unknown): void {
-    const { maxBytes, announced } = this.#options;
+    const { announced } = this.#options;
+    const maxBytes = this.#maxBytes;
     if (!(chunk instanceof Uint8Array)) throw this.#createUnusable('is not bytes');
     const bytes = this.bytes + chunk.length;
     if (bytes > maxBytes) throw this.#createUnusable(`is over ${maxBytes} bytes`);

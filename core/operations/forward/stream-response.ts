@@ -1,5 +1,5 @@
 import { isListedType } from '../../lib/media-type.js';
-import { type CheckedOutcome, holdBody } from '../../provider/outcome.js';
+import { type CheckedOutcome, holdBody, holdStart } from '../../provider/outcome.js';
 import type { ParseResponse } from '../../provider/provider-call.js';
 import type { ResponseStream } from '../../provider/response-stream.js';
 import { BODILESS } from '../reply.js';
@@ -11,6 +11,7 @@ import {
   findForeignHeader,
 } from './provider-response.js';
 import type { FoundRoute } from './route-call.js';
+import { createJsonReader, type StreamedJson } from './streamed-json.js';
 
 const MIN_ERROR_STATUS = 400;
 const NONE: readonly Uint8Array[] = [];
@@ -34,14 +35,16 @@ export interface ForwardedEvents {
  * @param expose `null` where the descriptor exposes no headers
  */
 export function createStreamReader<Other>(
-  { module, match }: FoundRoute,
+  found: FoundRoute,
   { method }: Pick<CallerRequest, 'method'>,
   readOther: ParseResponse<Other>,
   expose: ExposeHeaders | null,
-): ParseResponse<ForwardedEvents | Other> {
+): ParseResponse<ForwardedEvents | StreamedJson | Other> {
+  const { module, match } = found;
   const { limits, responses } = module.descriptor;
   const { stream: rules } = match.value;
   const isRaw = responses.mode === 'raw';
+  const readJson = createJsonReader(found, readOther, expose);
   return async (outcome, endpoint, operation) => {
     const { status, headers, pieces, stream: source } = outcome;
     const type = headers['content-type'];
@@ -65,6 +68,10 @@ export function createStreamReader<Other>(
     if (isSuccess && (!isRaw || (source !== null && foreign !== null))) {
       const detail = foreign ?? `content-type ${type}`;
       throw createProtocolFailure(outcome, 'of a media type that the route does not list', detail);
+    }
+    source?.becomeBody(limits.response_bytes, limits);
+    if (isRaw && foreign === null && limits.hold_bytes < limits.response_bytes) {
+      return readJson(await holdStart(outcome, limits.hold_bytes), endpoint, operation);
     }
     // Nobody could wait for the end of an error that is a stream.
     const held =

@@ -49,6 +49,45 @@ describe('streams of events in raw mode', () => {
     }
   });
 
+  it('are JSON that is streamed where it is longer than it may be held', async () => {
+    const text = JSON.stringify(Array.from({ length: 1000 }, (_, id) => ({ id })));
+    const ask = (sent: string, length = {}) => {
+      setup.answer((_request, response) => {
+        response.writeHead(200, { 'content-type': 'application/json', ...length }).end(sent);
+      });
+      return setup.fetch('held-raw', '/chat', POST);
+    };
+    const short = await ask('{"a": 1}');
+    expect(short.headers.get('content-length')).to.equal('8');
+    const long = await ask(text);
+    expect(long.headers.get('content-length')).to.equal(null);
+    expect(await long.text()).to.equal(text);
+    const bad = await ask(`x${text}`);
+    expect(bad.status).to.equal(502);
+    expect((await ask('[]', { 'content-length': 400_001 })).status).to.equal(502);
+    let finish = (_rest: string) => {};
+    setup.answer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).write(text.slice(0, -1));
+      finish = (rest) => response.end(rest);
+    });
+    for (const [rest, isWhole] of [
+      [']', true],
+      [']x', false],
+      [`${' '.repeat(400_000)}]`, false],
+    ] as const) {
+      const response = await setup.fetch('held-raw', '/chat', POST);
+      finish(rest);
+      expect((await failureOf(response.text())) === null, rest.slice(0, 2)).to.equal(isWhole);
+      const { status, failure } = isWhole
+        ? { status: 200, failure: null }
+        : { status: 502, failure: 'protocol' };
+      await waitUntil('the call is recorded', async () => {
+        const call = await setup.lastCall();
+        return call['status'] === status && call['failure'] === failure;
+      });
+    }
+  });
+
   it('pass an error that is a stream without its body, and reject any other type', async () => {
     setup.answer((_request, response) => {
       response.writeHead(429, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');

@@ -33,9 +33,12 @@ const QUICK = {
   },
 };
 
+/** Long responses of JSON are streamed. */
+const HELD = { response_bytes: 400_000, hold_bytes: 1000 };
+
 /**
  * A host with streams of events: `events` in the envelope's mode, `raw`, `quick` with short limits, `short` whose
- * streams end soon, and both again in raw mode.
+ * streams end soon, and both again in raw mode; `held-raw` streams long responses of JSON.
  */
 export function useStreams(): ScriptedHost {
   return useScriptedProvider((url) => {
@@ -47,6 +50,7 @@ export function useStreams(): ScriptedHost {
       'raw.json': describe('raw', { responses }),
       'quick.json': describe('quick', { limits: QUICK }),
       'quick-raw.json': describe('quick-raw', { limits: QUICK, responses }),
+      'held-raw.json': describe('held-raw', { limits: HELD, responses }),
       'short.json': describe('short', { limits: short }),
       'short-raw.json': describe('short-raw', { limits: short, responses }),
     };
