@@ -1,10 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
-import { headerValues, type RawHeader } from '../../core/selftest/raw-http.js';
+import { headerValue, headerValues, type RawHeader } from '../../core/selftest/raw-http.js';
 import { call, JSON_TYPE, parseJson } from '../support/http/call.js';
 import {
   bearer,
   COOKIE,
+  FILES_TARGET,
   KEY,
   OTHER_TOKEN,
   sha256,
@@ -163,6 +164,21 @@ describe('credentials from any header', () => {
       const modules = { target: '/modules' };
       expect((await send([sign('GET', '/modules', '{}')], modules)).status).to.equal(401);
       expect((await send([sign('GET', '/modules', '')], modules)).status).to.equal(200);
+    });
+
+    it('are compared on routes of bytes, which hold such a body', async () => {
+      const put = (signed: string, sent: string) =>
+        send([['content-type', 'image/png'], sign('PUT', FILES_TARGET, signed)], {
+          ...{ method: 'PUT', target: FILES_TARGET, body: Buffer.from(sent) },
+        });
+      expect((await put('no JSON', 'no JSON')).status).to.equal(200);
+      const { body, headers } = setup.provider.only();
+      expect(body.toString()).to.equal('no JSON');
+      expect(headerValue(headers, 'content-type')).to.equal('image/png');
+      expect((await put('no JSON', 'no json')).status).to.equal(401);
+      const long = 'x'.repeat(1001);
+      expect((await put(long, long)).status).to.equal(400);
+      expect(setup.provider.requests).to.have.length(1);
     });
 
     it('are compared on the bridge too', async () => {

@@ -220,19 +220,17 @@ describe('responses of bytes', () => {
   });
 
   it('may take longer than the timeout of the module', async () => {
-    setup.answer((_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/plain' });
-      let count = 0;
-      const timer = setInterval(() => {
-        response.write('x'.repeat(1000));
-        count += 1;
-        if (count < 8) return;
-        clearInterval(timer);
-        response.end();
-      }, 60);
+    let finish = () => {};
+    setup.answer(({ url }, response) => {
+      if (url === '/files/unanswered') return;
+      response.writeHead(200, { 'content-type': 'text/plain' }).write('x'.repeat(1000));
+      finish = () => response.end('y');
     });
-    const response = await setup.fetch('quick', '/files/x');
-    expect((await response.text()).length).to.equal(8000);
+    const response = await setup.fetch('brief', '/files/x');
+    // It begins later, and gets no answer: the time is over then.
+    expect((await setup.fetch('brief', '/files/unanswered')).status).to.equal(502);
+    finish();
+    expect((await response.text()).length).to.equal(1001);
   });
 
   it('are read from the provider no faster than the client reads them', async () => {

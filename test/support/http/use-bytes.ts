@@ -39,7 +39,8 @@ const ROUTES = [
 ];
 
 /**
- * A host with routes of bytes in both modes: `files` in the envelope's mode, `raw`, `quick` with short limits.
+ * A host with routes of bytes in both modes: `files` in the envelope's mode, `raw`, `quick` with short limits,
+ * `brief` with a short timeout.
  */
 export function useBytes(): ScriptedHost {
   return useScriptedProvider((url) => {
@@ -49,6 +50,7 @@ export function useBytes(): ScriptedHost {
       'files.json': describe('files', { responses: { expose_headers: ['x-pages', 'etag'] } }),
       'raw.json': describe('raw', { responses: { mode: 'raw' } }),
       'quick.json': describe('quick', { limits }),
+      'brief.json': describe('brief', { limits: { timeout_ms: 300 } }),
       'small.json': describe('small', { limits: { bytes: { request: 64, response: 64 } } }),
     };
   });

@@ -27,6 +27,11 @@ const ROUTES = ['GET', 'POST', 'DELETE'].map((method) => ({
   path: '/items',
   capability: 'crm.read',
 }));
+export const FILES_TARGET = '/modules/crm/http/files';
+const FILES_ROUTE = {
+  ...{ method: 'PUT', path: '/files', capability: 'crm.read' },
+  operation: { body: 'bytes', body_max_bytes: 1000 },
+};
 const SOCKET_ROUTE = {
   ...{ method: 'GET', path: '/socket', capability: 'crm.read' },
   operation: { stream: 'websocket' },
@@ -103,7 +108,7 @@ export function useCredentials() {
         'crm.json': describeModule(
           'crm',
           provider.url,
-          [...ROUTES, SOCKET_ROUTE, ...PUBLIC_ROUTES],
+          [...ROUTES, FILES_ROUTE, SOCKET_ROUTE, ...PUBLIC_ROUTES],
           {
             public: true,
             records: { capture_bytes: 4096 },
