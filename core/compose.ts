@@ -41,6 +41,7 @@ import {
 import { DocumentCache } from './openapi/document-cache.js';
 import { MAY_APPROVE_OWN } from './operations/approvals/decide-approval.js';
 import { RESPONSE_CACHE, ResponseCache } from './operations/cache/response-cache.js';
+import { StorePurges } from './operations/cache/store-purges.js';
 import { ConsoleBridge } from './operations/console/console-bridge.js';
 import { registerBridgeOperations } from './operations/console/register-bridge-operations.js';
 import { SHIPPED_UI } from './operations/console/shipped-ui.js';
@@ -123,8 +124,7 @@ export async function composeHost(
     const view = connectView(own, parts);
     const fleet = openFleet(config, log, own, parts, view.overview);
     if (fleet !== null) keep(fleet);
-    const { cacheBytes } = config;
-    const responses = cacheBytes === 0 ? null : new ResponseCache(cacheBytes, own.purges);
+    const responses = createResponseCache(config, own, storage);
     const container = createContainer(config, log, parts, view, fleet, responses);
     const listener = keep(createListener(config, log, own, parts, container));
     keep(surfaces);
@@ -169,6 +169,16 @@ function connectView(own: HostProcess, { modules, observability }: Parts): HostV
   const { metrics, calls } = observability;
   const { registry, candidateReports: candidates } = modules;
   return own.connect({ overview: createModuleOverview(registry), calls, candidates, metrics });
+}
+
+/** `null` for a host that keeps no responses. A database server carries purges to other hosts. */
+function createResponseCache(
+  { cacheBytes, store: url }: HostConfig,
+  { purges }: HostProcess,
+  { store }: Parts['storage'],
+): ResponseCache | null {
+  if (cacheBytes === 0) return null;
+  return new ResponseCache(cacheBytes, url === null ? purges : new StorePurges(store, purges));
 }
 
 /** `null` for a host that belongs to no fleet. */

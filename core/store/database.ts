@@ -5,6 +5,9 @@ import type { Tables } from './tables.js';
 /** Called with the module whose value was written; `null`: any module. May be called without a change. */
 export type ChangeListener = (module: string | null) => void;
 
+/** Called with what another process has sent; `null`: some may have been lost. */
+export type NoticeListener = (notice: string | null) => void;
+
 /** Enough for reading a store that another process writes to. */
 export interface ReadableDatabase {
   readonly query: Kysely<Tables>;
@@ -22,4 +25,6 @@ export interface Database extends ReadableDatabase {
   transact<T>(work: (trx: Transaction<Tables>) => Promise<T>): Promise<T>;
   /** Notifies other hosts when the transaction commits. */
   announce(trx: Transaction<Tables>, module: string): Promise<void>;
+  /** Sends a notice to the other processes; nothing where only processes of one host share the database. */
+  sendNotice(notice: string): Promise<void>;
 }

@@ -17,7 +17,10 @@ export async function encryptClearValues(
 ): Promise<number> {
   // Opening creates a store where there is none; a reader does not.
   await (await openAuditReader(url, stateDir)).close();
-  const database = await createOpener(url, stateDir)(() => {});
+  const database = await createOpener(url, stateDir)(
+    () => {},
+    () => {},
+  );
   try {
     return await encryptStore(database, keys, log);
   } catch (error) {

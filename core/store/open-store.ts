@@ -27,6 +27,6 @@ export function createOpener(url: string | null, stateDir: string): OpenDatabase
       (await import('./sqlite-database.js')).openSqlite(stateDir, onChange);
   }
   const address = parsePostgresUrl(url);
-  return async (onChange) =>
-    (await import('./postgres-database.js')).openPostgres(address, onChange);
+  return async (onChange, onNotice) =>
+    (await import('./postgres-database.js')).openPostgres(address, onChange, onNotice);
 }

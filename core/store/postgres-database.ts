@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
 import { FileError, readSmallFile } from '../document/read-file.js';
-import type { ChangeListener, Database, ReadableDatabase } from './database.js';
+import type { ChangeListener, Database, NoticeListener, ReadableDatabase } from './database.js';
 import { migrate, readSchema, requireReadableSchema } from './migrations.js';
 import { createPool } from './postgres-connection.js';
 import { explainPostgresError, isPostgresContention } from './postgres-error.js';
-import { PostgresListener } from './postgres-listener.js';
+import { NOTICE, PostgresListener } from './postgres-listener.js';
 import { listCertificateFiles, type PostgresAddress } from './postgres-url.js';
 import { retryContended } from './retry-contended.js';
 import { StoreUnavailable } from './store-unavailable.js';
@@ -18,22 +18,27 @@ import type { Tables } from './tables.js';
 export async function openPostgres(
   address: PostgresAddress,
   onChange: ChangeListener,
+  onNotice: NoticeListener = () => {},
 ): Promise<Database> {
   try {
-    return await openSchema(address, onChange);
+    return await openSchema(address, onChange, onNotice);
   } catch (error) {
     throw explainPostgresError(error) ?? error;
   }
 }
 
-async function openSchema(address: PostgresAddress, onChange: ChangeListener): Promise<Database> {
+async function openSchema(
+  address: PostgresAddress,
+  onChange: ChangeListener,
+  onNotice: NoticeListener,
+): Promise<Database> {
   await assertCertificateFiles(address);
   const { query, close } = connect(address);
   const channel = `modgate.${address.schema}`;
   const origin = randomUUID();
   try {
     await query.transaction().execute((trx) => prepare(trx, address.schema));
-    const listener = await PostgresListener.open({ address, channel, origin, onChange });
+    const listener = await PostgresListener.open({ address, channel, origin, onChange, onNotice });
     return {
       query,
       locksRows: true,
@@ -42,6 +47,10 @@ async function openSchema(address: PostgresAddress, onChange: ChangeListener): P
         retryContended(() => query.transaction().execute(work), isPostgresContention),
       announce: async (trx, module) => {
         await sql`select pg_notify(${channel}, ${`${origin} ${module}`})`.execute(trx);
+      },
+      sendNotice: async (notice) => {
+        const payload = `${origin} ${NOTICE}${notice}`;
+        await sql`select pg_notify(${channel}, ${payload})`.execute(query);
       },
       close: async () => {
         await Promise.all([listener.close(), close()]);

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { settleWithin } from '../lib/promises.js';
-import type { ChangeListener } from './database.js';
+import type { ChangeListener, NoticeListener } from './database.js';
 import { CLOSE_TIMEOUT_MS, connectionOptions } from './postgres-connection.js';
 import { orLost } from './postgres-error.js';
 import type { PostgresAddress } from './postgres-url.js';
@@ -10,6 +10,9 @@ const RECONNECT: BackoffBounds = { firstMs: 100, maxMs: 5000 };
 /** Finds changes whose notification a pooler has swallowed, and a dead connection; TCP takes hours. */
 const POLL_MS = 1000;
 
+/** Begins a notification that is no change of the config, behind the origin. No module has such a name. */
+export const NOTICE = 'notice ';
+
 interface ListenerOptions {
   readonly address: PostgresAddress;
   readonly channel: string;
@@ -17,6 +20,8 @@ interface ListenerOptions {
   readonly origin: string;
   /** Called for modules that were written to, perhaps by this process; `null` when the connection is back. */
   readonly onChange: ChangeListener;
+  /** Called with notices of other processes; `null` when the connection is back. */
+  readonly onNotice: NoticeListener;
 }
 
 /** Listens and polls on a separate connection, and reconnects with backoff. */
@@ -63,7 +68,10 @@ export class PostgresListener {
     client.on('error', () => {});
     client.on('notification', ({ payload = '' }) => {
       // Own writes have already been announced locally.
-      if (!payload.startsWith(origin)) this.#check();
+      if (payload.startsWith(origin)) return;
+      const text = payload.slice(payload.indexOf(' ') + 1);
+      if (text.startsWith(NOTICE)) this.#options.onNotice(text.slice(NOTICE.length));
+      else this.#check();
     });
     try {
       await orLost(client.connect());
@@ -93,7 +101,9 @@ export class PostgresListener {
         this.#retryAfter(attempt + 1);
         return;
       }
-      if (!this.#isClosed) this.#options.onChange(null);
+      if (this.#isClosed) return;
+      this.#options.onChange(null);
+      this.#options.onNotice(null);
     };
     this.#retry = setTimeout(() => void again(), backoffMs(attempt, RECONNECT)).unref();
   }

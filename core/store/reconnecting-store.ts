@@ -32,7 +32,7 @@ import {
   type StoredConfig,
   writeStoredValue,
 } from './config-values.js';
-import type { ChangeListener, Database } from './database.js';
+import type { ChangeListener, Database, NoticeListener } from './database.js';
 import type { StoreKeys } from './encryption-keys.js';
 import { createFleetHostStore } from './fleet-hosts.js';
 import { rotateKeys } from './reencrypt.js';
@@ -40,7 +40,10 @@ import type { Store, WriteAudit } from './store.js';
 import { type StoreErrorCode, StoreUnavailable } from './store-unavailable.js';
 import { createSurfaceRecordStore } from './surface-records.js';
 
-export type OpenDatabase = (onChange: ChangeListener) => Promise<Database>;
+export type OpenDatabase = (
+  onChange: ChangeListener,
+  onNotice: NoticeListener,
+) => Promise<Database>;
 
 interface ReconnectingStoreOptions {
   readonly open: OpenDatabase;
@@ -84,6 +87,7 @@ export class ReconnectingStore implements Store {
   readonly approvals = createApprovalStore((work) => this.#use(work));
   readonly #options: ReconnectingStoreOptions;
   readonly #listeners = new Set<ChangeListener>();
+  readonly #noticeListeners = new Set<NoticeListener>();
   #database: OpenedDatabase | null = null;
   #reason = new StoreUnavailable('opening');
   #retry: NodeJS.Timeout | undefined;
@@ -184,6 +188,14 @@ export class ReconnectingStore implements Store {
     return () => this.#listeners.delete(own);
   }
 
+  sendNotice(notice: string): Promise<void> {
+    return this.#use((database) => database.sendNotice(notice));
+  }
+
+  onNotice(listener: NoticeListener): void {
+    this.#noticeListeners.add(listener);
+  }
+
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -237,7 +249,11 @@ export class ReconnectingStore implements Store {
   /** Never throws: a failure is retried later. */
   async #open(attempt: number): Promise<void> {
     try {
-      const database = await openWithKeys(this.#options, (module) => this.#notify(module));
+      const database = await openWithKeys(
+        this.#options,
+        (module) => this.#notify(module),
+        (notice) => this.#deliver(notice),
+      );
       if (this.#isClosed) return await database.close();
       this.#database = database;
     } catch (error) {
@@ -249,6 +265,7 @@ export class ReconnectingStore implements Store {
     if (this.#reason.code !== 'opening') this.#options.log.info({}, 'store available again');
     this.#reason = new StoreUnavailable('opening');
     this.#notify(null);
+    this.#deliver(null);
   }
 
   #openLater(attempt: number): void {
@@ -276,6 +293,10 @@ export class ReconnectingStore implements Store {
       this.#options.log.warn({ code, reason: message }, 'store operation failed');
   }
 
+  #deliver(notice: string | null): void {
+    for (const listener of this.#noticeListeners) listener(notice);
+  }
+
   #notify(module: string | null): void {
     for (const listener of this.#listeners) {
       try {
@@ -290,8 +311,9 @@ export class ReconnectingStore implements Store {
 async function openWithKeys(
   { open, keys, log }: ReconnectingStoreOptions,
   onChange: ChangeListener,
+  onNotice: NoticeListener,
 ): Promise<OpenedDatabase> {
-  const database = await open(onChange);
+  const database = await open(onChange, onNotice);
   try {
     const digest = await openDigest(database, keys);
     if (keys !== null) await rotateKeys(database, keys, log);

@@ -36,6 +36,7 @@ export function openSqlite(stateDir: string, onChange: ChangeListener): Promise<
       transact: (work) => retryContended(() => query.transaction().execute(work), isSqliteBusy),
       // Other processes poll.
       announce: async () => {},
+      sendNotice: async () => {},
       close: async () => {
         stopWatching();
         await checkpoint(query);

@@ -4,7 +4,7 @@ import type { AuditFilter, AuditVerification } from './audit-log.js';
 import type { AuditDraft } from './audit-row.js';
 import type { CallBounds, CallFilter, StoredCall } from './call-log.js';
 import type { ConfigWrite, GeneratedField, StoredConfig } from './config-values.js';
-import type { ChangeListener } from './database.js';
+import type { ChangeListener, NoticeListener } from './database.js';
 import type { FleetHostStore } from './fleet-hosts.js';
 import type { StoreUnavailable } from './store-unavailable.js';
 import type { SurfaceRecordStore } from './surface-records.js';
@@ -93,6 +93,18 @@ export interface Store {
    * @returns removes the listener
    */
   onConfigChange(listener: ChangeListener): () => void;
+
+  /**
+   * Sends a notice to the other processes that share the store, on PostgreSQL; on SQLite nothing.
+   * @param notice at most 7,900 bytes of UTF-8
+   */
+  sendNotice(notice: string): Promise<void>;
+
+  /**
+   * @param listener called with notices of other processes, and with `null` when the store was unavailable and some
+   * may have been lost. It must not throw.
+   */
+  onNotice(listener: NoticeListener): void;
 
   /** Closes connections and timers; every later operation throws StoreUnavailable. */
   close(): Promise<void>;

@@ -97,10 +97,10 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   store: {
     path: 'modgate.db',
-    read: (_path, folder) => createOpener(null, folder)(() => {}),
+    read: (_path, folder) => createOpener(null, folder)(...UNHEARD),
   },
   'certificate of the store': {
-    read: (path) => createOpener(`postgres://127.0.0.1:1/app?sslrootcert=${path}`, '')(() => {}),
+    read: (path) => createOpener(`postgres://127.0.0.1:1/app?sslrootcert=${path}`, '')(...UNHEARD),
   },
 };
 
@@ -140,6 +140,8 @@ function openWithSecret(path: string, folder: string): Promise<unknown> {
   return openIssuers(folder, { introspection: [introspection] });
 }
 
+const UNHEARD = [() => {}, () => {}] as const;
+
 describe('a file that is not a regular file of a bounded size', () => {
   removeFoldersAfterEach();
 
@@ -168,7 +170,7 @@ describe('a file that is not a regular file of a bounded size', () => {
     symlinkSync(createFolder(), join(folder, 'linked'));
     const reads = [
       readOwnFile(join(folder, 'keys.json')),
-      createOpener(null, folder)(() => {}),
+      createOpener(null, folder)(...UNHEARD),
       writeKeyFile(join(folder, 'linked', 'keys.json'), [], false),
     ];
     for (const result of await Promise.allSettled(reads)) {

@@ -4,8 +4,8 @@ import type { Purge } from './entry-index.js';
 export interface PurgeChannel {
   /** To all others. Returns at once; what is lost on the way only lives until it expires. */
   announce(purge: Purge): void;
-  /** @param listener called with purges of others */
-  onPurge(listener: (purge: Purge) => void): void;
+  /** @param listener called with purges of others, and with `null` where some may have been lost */
+  onPurge(listener: (purge: Purge | null) => void): void;
 }
 
 /** Of a process without others. */

@@ -49,7 +49,10 @@ export class ResponseCache {
    */
   constructor(maxBytes: number, purges: PurgeChannel) {
     this.#purges = purges;
-    purges.onPurge((purge) => this.#remove(purge));
+    purges.onPurge((purge) => {
+      if (purge === null) this.#removeAll();
+      else this.#remove(purge);
+    });
     this.#kept = new LRUCache<string, KeptResponse>({
       maxSize: maxBytes,
       sizeCalculation: measure,
@@ -117,6 +120,12 @@ export class ResponseCache {
   purge(purge: Purge): void {
     this.#remove(purge);
     this.#purges.announce(purge);
+  }
+
+  #removeAll(): void {
+    this.#kept.clear();
+    for (const fill of this.#fills.values()) fill.isPurged = true;
+    this.#fills.clear();
   }
 
   #remove(purge: Purge): void {
