@@ -15,6 +15,7 @@ const route = (path: string, operation: object) => ({
 const ROUTES = [
   route('/v1/chat/completions', { stream: 'sse' }),
   route('/v1/audio/speech', { response: 'bytes' }),
+  route('/v1/files', { body: 'bytes', body_types: ['multipart/form-data'] }),
 ];
 const WORDS = ['Hello', ' from', ' afar'];
 const MESSAGES = [{ role: 'user' as const, content: 'hi' }];
@@ -33,6 +34,12 @@ interface Client {
       create(body: object & { stream: true }): Promise<AsyncIterable<Completion>>;
       create(body: object): Promise<Completion>;
     };
+  };
+  readonly files: {
+    create(body: { readonly file: File; readonly purpose: string }): Promise<{
+      readonly filename: string;
+      readonly bytes: number;
+    }>;
   };
   readonly audio: { readonly speech: { create(body: object): Promise<Response> } };
 }
@@ -87,15 +94,31 @@ describe('the client of OpenAI-compatible services', () => {
     const response = await client?.audio.speech.create(body);
     expect(await response?.text()).to.equal('\u0001sound');
   });
+
+  it('uploads a file', async () => {
+    const file = new File([Buffer.alloc(200_000, 7)], 'a.jsonl');
+    const stored = await client?.files.create({ file, purpose: 'batch' });
+    expect(stored).to.include({ filename: 'a.jsonl', bytes: 200_000 });
+    expect(await setup.lastCall())
+      .to.have.property('bytes_in')
+      .above(200_000);
+  });
 });
 
 /** As such services do. */
 async function complete(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  let text = '';
-  request.on('data', (chunk: Buffer) => {
-    text += chunk.toString();
-  });
+  const parts: Buffer[] = [];
+  request.on('data', (part: Buffer) => parts.push(part));
   await once(request, 'end');
+  if (request.url === '/v1/files') {
+    const headers = { 'content-type': String(request.headers['content-type']) };
+    const form = await new Response(Buffer.concat(parts), { headers }).formData();
+    const { name: filename, size: bytes } = form.get('file') as File;
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ filename, bytes, purpose: form.get('purpose') }));
+    return;
+  }
+  const text = Buffer.concat(parts).toString();
   const { model, stream } = JSON.parse(text) as { model: string; stream?: boolean };
   if (request.url === '/v1/audio/speech') {
     response.writeHead(200, { 'content-type': 'audio/mpeg' }).end('\u0001sound');
