@@ -1,6 +1,7 @@
 // Preloaded into a host that a benchmark observes: reports its CPU time, and its memory after a collection.
 // With `node --expose-gc --import …` and an IPC channel.
 import { readFileSync } from 'node:fs';
+import { isMainThread } from 'node:worker_threads';
 
 const SCHEDULED = `/proc/${process.pid}/task/${process.pid}/schedstat`;
 const NANOSECONDS_PER_MS = 1e6;
@@ -8,7 +9,13 @@ const NANOSECONDS_PER_MS = 1e6;
 let longestTurnMs = 0;
 let isWatching = false;
 
-process.on('message', (request) => {
+// Threads load this file too.
+if (isMainThread) {
+  process.on('message', answer);
+  process.channel.unref();
+}
+
+function answer(request) {
   if (request === 'watch') {
     longestTurnMs = 0;
     isWatching = true;
@@ -23,8 +30,7 @@ process.on('message', (request) => {
   const mainMs = readMainMs();
   if (request !== 'watch') isWatching = false;
   process.send({ cpuMs: (user + system) / 1000, mainMs, longestTurnMs, bytes: heapUsed + external });
-});
-process.channel.unref();
+}
 
 /** CPU time of the main thread. */
 function readMainMs() {

@@ -1,7 +1,8 @@
 import type { BodyRule, Manifest, ManifestRoute, Method, Secret } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { RouteTable } from '../lib/routing/route-table.js';
-import { parseRouteTemplate } from '../lib/routing/route-template.js';
+import { type KnownSegments, parseRouteTemplate } from '../lib/routing/route-template.js';
+import { forEachInSlices } from '../lib/slices.js';
 import { bodyRuleOf } from '../manifest/body-rule.js';
 import { type ByteRules, byteRulesOf } from '../manifest/byte-rules.js';
 import { type CacheRules, cacheRulesOf } from '../manifest/cache-rules.js';
@@ -88,21 +89,41 @@ export function createRoutedModule<Parts extends DeclaredParts>(
   return { ...parts, name: descriptor.module, routes: createRoutes(descriptor, manifest) };
 }
 
-export function createLiveModule(parts: DeclaredParts & OpenedParts): LiveModule {
-  return createRoutedModule(parts);
+export function createLiveModule(
+  parts: DeclaredParts & OpenedParts,
+  routes: RouteTable<LiveRoute>,
+): LiveModule {
+  return { ...parts, name: parts.descriptor.module, routes };
 }
 
 /** The route table of a module, in the order of its manifest. */
 export function createRoutes(descriptor: Descriptor, manifest: Manifest): RouteTable<LiveRoute> {
+  const { routes, add } = startTable(descriptor, manifest);
+  for (const declared of manifest.http_routes) add(declared);
+  return routes;
+}
+
+/** The same without stalling callers: thousands of routes take 100 ms. */
+export async function createRoutesInSlices(
+  descriptor: Descriptor,
+  manifest: Manifest,
+): Promise<RouteTable<LiveRoute>> {
+  const { routes, add } = startTable(descriptor, manifest);
+  await forEachInSlices(manifest.http_routes, add);
+  return routes;
+}
+
+function startTable(descriptor: Descriptor, manifest: Manifest) {
   const routes = new RouteTable<LiveRoute>();
   const schemas = new SchemaRegistry(manifest.schemas ?? {});
   const caches = manifest.http_routes.some((route) => cacheRulesOf(descriptor, route) !== null);
-  for (const declared of manifest.http_routes) {
-    const template = parseRouteTemplate(declared.path, declared.operation?.encoded);
+  const segments: KnownSegments = new Map();
+  const add = (declared: ManifestRoute) => {
+    const template = parseRouteTemplate(declared.path, declared.operation?.encoded, segments);
     const value = createLiveRoute(descriptor, declared, schemas, caches);
     routes.add({ method: declared.method, template, value, isUpgrade: value.isWebSocket });
-  }
-  return routes;
+  };
+  return { routes, add };
 }
 
 function createLiveRoute(

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { AcceptedTokens } from '../auth/accepted-tokens.js';
-import type { Log, Provider, Supports } from '../contract/index.js';
+import type { Log, Manifest, Provider, Supports } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { readExchange } from '../descriptor/exchange.js';
 import { formatDiagnostic } from '../document/diagnostic.js';
@@ -10,6 +10,7 @@ import { ModuleScope } from '../isolation/scope.js';
 import { UncaughtErrors } from '../isolation/uncaught-errors.js';
 import { LazyAbortController } from '../lib/lazy-abort-controller.js';
 import { withTimeout } from '../lib/promises.js';
+import type { RouteTable } from '../lib/routing/route-table.js';
 import { withFields } from '../log/logger.js';
 import { type LoadedManifest, loadManifest } from '../manifest/load-manifest.js';
 import type { CandidateReports } from '../provider/candidate/candidate-reports.js';
@@ -23,7 +24,13 @@ import type { RateLimiters } from '../provider/rate-limiter.js';
 import type { Store } from '../store/store.js';
 import { createFollower } from './follow-document.js';
 import { type Leadership, SOLE_PROCESS } from './leadership.js';
-import { createLiveModule, type LiveModule } from './live-module.js';
+import {
+  createLiveModule,
+  createRoutes,
+  createRoutesInSlices,
+  type LiveModule,
+  type LiveRoute,
+} from './live-module.js';
 import { ModuleConfig } from './module-config.js';
 import { type CandidateOpener, openCandidate } from './open-candidate.js';
 import { openSigner } from './open-signer.js';
@@ -127,7 +134,9 @@ export async function openVersion(
   try {
     const provider = await open(config, '', {});
     if (descriptor.identity) await context.identity.prepare();
-    const opening = { provider, scope, uncaughtErrors, owner, totals };
+    const routes = new PreparedRoutes(descriptor);
+    if (prepared.manifest !== null) await routes.prepare(prepared.manifest.manifest);
+    const opening = { provider, scope, uncaughtErrors, owner, totals, routes };
     const ofCandidate = { ...context, log, provider, owner, scope, open };
     const createCandidate = await openCandidate(prepared, ofCandidate);
     return createVersion(prepared, { ...opening, createCandidate }, { ...context, log });
@@ -152,13 +161,14 @@ interface OpenedProvider extends Pick<ModuleVersion, 'scope' | 'uncaughtErrors'>
   /** The owner of errors in its code; `null` for the host's own code. */
   readonly owner: ErrorOwner | null;
   readonly totals: CallTotals;
+  readonly routes: PreparedRoutes;
   /** `null` for a module without a candidate. */
   readonly createCandidate: CandidateOpener | null;
 }
 
 function createVersion(
   prepared: PreparedDescriptor,
-  { provider, scope, uncaughtErrors, owner, totals, createCandidate }: OpenedProvider,
+  { provider, scope, uncaughtErrors, owner, totals, routes, createCandidate }: OpenedProvider,
   { log, store, loadShedder, openStreams, rates, drainMs, identity, ...leaders }: VersionContext,
 ): ModuleVersion {
   const { descriptor, file, locate, baseDir } = prepared;
@@ -201,6 +211,7 @@ function createVersion(
       });
       for (const warning of manifest.warnings)
         log.warn({ file, warning: formatDiagnostic(warning) }, 'manifest warning');
+      await routes.prepare(manifest.manifest);
       return manifest;
     },
     createLive: ({ manifest, digest }) => {
@@ -219,7 +230,8 @@ function createVersion(
         end: binding,
       });
       config.start();
-      return createLiveModule({
+      const hasExchange = readExchange(descriptor.provider.config, prepared.adapter) !== null;
+      const parts = {
         descriptor,
         manifest,
         manifestDigest: digest,
@@ -228,10 +240,33 @@ function createVersion(
         config,
         candidate: createCandidate?.(manifest) ?? null,
         secrets: prepared.references.secrets,
-        hasExchange: readExchange(descriptor.provider.config, prepared.adapter) !== null,
-      });
+        hasExchange,
+      };
+      return createLiveModule(parts, routes.take(manifest));
     },
   };
+}
+
+/** The route table of a manifest that is about to serve. */
+class PreparedRoutes {
+  readonly #descriptor: Descriptor;
+  #prepared: { readonly of: Manifest; readonly table: RouteTable<LiveRoute> } | null = null;
+
+  constructor(descriptor: Descriptor) {
+    this.#descriptor = descriptor;
+  }
+
+  async prepare(manifest: Manifest): Promise<void> {
+    const table = await createRoutesInSlices(this.#descriptor, manifest);
+    this.#prepared = { of: manifest, table };
+  }
+
+  /** Of another manifest than the prepared one, such as the last good one, it is made now. */
+  take(manifest: Manifest): RouteTable<LiveRoute> {
+    const prepared = this.#prepared;
+    this.#prepared = null;
+    return prepared?.of === manifest ? prepared.table : createRoutes(this.#descriptor, manifest);
+  }
 }
 
 /** The timeout lets the next attempt begin when an adapter never responds. */

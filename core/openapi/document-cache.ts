@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Mount } from '../descriptor/mounts.js';
 import { compareNames } from '../lib/compare-texts.js';
+import { forEachInSlices } from '../lib/slices.js';
 import type {
   Generation,
   GenerationSource,
@@ -15,8 +15,6 @@ export type ShowsRoute = (module: LiveModule, route: LiveRoute) => boolean;
 
 /** How long the document of all modules is kept without being read: it is large, and rarely read. */
 const KEPT_MS = 60_000;
-/** Work is done in slices of this length, with other requests between them. */
-const SLICE_MS = 5;
 
 interface WholeDocument {
   readonly of: Generation;
@@ -109,14 +107,4 @@ async function buildInSlices(
     builder.add(module, (route) => shows(module, route.value));
   });
   return builder.build();
-}
-
-async function forEachInSlices<T>(items: readonly T[], handle: (item: T) => void): Promise<void> {
-  let sliceEnd = performance.now() + SLICE_MS;
-  for (const item of items) {
-    handle(item);
-    if (performance.now() < sliceEnd) continue;
-    await setImmediate();
-    sliceEnd = performance.now() + SLICE_MS;
-  }
 }

@@ -1,7 +1,12 @@
 import { asList, asText, type JsonObject } from '../json-value.js';
 import { convertRequestBody, convertResponses, listTypes } from './convert-bodies.js';
 import { convertParameters } from './convert-parameters.js';
-import type { DraftExample, DraftOperation, DraftRoute } from './draft-manifest.js';
+import {
+  type DraftExample,
+  type DraftOperation,
+  type DraftRoute,
+  PLACE,
+} from './draft-manifest.js';
 import { LOOKS_LIKE_SCHEMA, looksLikeSchema } from './looks-like-schema.js';
 import type { OpenApiDocument } from './openapi-document.js';
 import type { SharedDefinitions } from './shared-definitions.js';
@@ -63,6 +68,7 @@ export function convertOperation(source: OperationSource): DraftRoute | null {
   };
   const tags = asList(operation['tags']).flatMap((tag) => asText(tag) ?? []);
   return {
+    [PLACE]: place,
     method,
     path: path.template,
     ...text('summary', operation['summary'] ?? item['summary']),

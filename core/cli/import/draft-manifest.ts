@@ -20,7 +20,12 @@ export type SharedDraft = Record<string, JsonObject | boolean>;
 
 export const SCHEMA_NAMES = ['input_schema', 'output_schema', 'query_schema'] as const;
 
+/** Of several operations whose paths differ in the query, each has its own place. No manifest holds it. */
+export const PLACE = Symbol('the place of the operation in its document');
+
 export interface DraftRoute {
+  /** The operation in lists of what is not mapped, as the document writes it: `GET /pets?status=sold`. */
+  readonly [PLACE]: string;
   method: string;
   path: string;
   summary?: string;
@@ -51,11 +56,6 @@ export interface DraftExample {
   readonly name: string;
   readonly input?: unknown;
   readonly output?: unknown;
-}
-
-/** The operation in lists of what is not mapped: `GET /pets`. */
-export function placeOf({ method, path }: DraftRoute): string {
-  return `${method} ${path}`;
 }
 
 /** The capabilities of its routes, each once, in their order. */

@@ -4,7 +4,7 @@ import {
   type DraftManifest,
   type DraftRoute,
   listCapabilities,
-  placeOf,
+  PLACE,
   SCHEMA_NAMES,
   type SharedDraft,
 } from './draft-manifest.js';
@@ -67,7 +67,7 @@ function fitRoutes(manifest: DraftManifest, unmapped: UnmappedParts): void {
   while (length > MAX_WHOLE_LENGTH) {
     const route = manifest.http_routes.pop();
     if (route === undefined) return;
-    unmapped.addOperation(placeOf(route), REASON);
+    unmapped.addOperation(route[PLACE], REASON);
     length -= lengthOf(route);
   }
 }

@@ -1,5 +1,5 @@
 import { compareTexts } from '../compare-texts.js';
-import { type MixedSegment, segmentShape } from './route-template.js';
+import type { MixedSegment } from './route-template.js';
 
 /**
  * Matches a decoded segment. Literals are looked for from the left, the last one at the end of the segment. Each
@@ -55,8 +55,6 @@ export function compareMixed(one: MixedSegment, other: MixedSegment): number {
   });
   if (mine === undefined || theirs === undefined) return 0;
   return (
-    theirs.total - mine.total ||
-    theirs.first - mine.first ||
-    compareTexts(segmentShape(one), segmentShape(other))
+    theirs.total - mine.total || theirs.first - mine.first || compareTexts(one.shape, other.shape)
   );
 }

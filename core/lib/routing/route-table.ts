@@ -4,7 +4,6 @@ import {
   listParameters,
   type MixedSegment,
   type RouteTemplate,
-  segmentShape,
   type TemplateSegment,
 } from './route-template.js';
 
@@ -146,8 +145,7 @@ function step<T>(node: Node<T>, segment: TemplateSegment): Node<T> {
 }
 
 function stepMixed<T>(node: Node<T>, segment: MixedSegment): Node<T> {
-  const shape = segmentShape(segment);
-  const present = node.mixed.find((branch) => segmentShape(branch.segment) === shape);
+  const present = node.mixed.find((branch) => branch.segment.shape === segment.shape);
   if (present !== undefined) return present.node;
   const branch = { segment, node: createNode<T>() };
   node.mixed = [...node.mixed, branch].sort((one, other) =>

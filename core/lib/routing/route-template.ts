@@ -17,6 +17,8 @@ export interface Parameter {
 export interface MixedSegment {
   readonly kind: 'mixed';
   readonly parts: readonly (Literal | Parameter)[];
+  /** The same for two that differ in the names of their parameters only. */
+  readonly shape: string;
 }
 
 interface Rest {
@@ -33,6 +35,9 @@ export interface RouteTemplate {
   readonly segments: readonly TemplateSegment[];
 }
 
+/** Segments by their text. The templates of a large table repeat a few, and share them. */
+export type KnownSegments = Map<string, TemplateSegment>;
+
 /** Thrown by {@link parseRouteTemplate}; the message continues `route '<template>' `. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError';
@@ -40,6 +45,7 @@ export class TemplateError extends Error {
 
 const REST = /^\{([A-Za-z0-9_-]+)\.\.\.\}$/;
 const PARAMETER = /^\{([A-Za-z0-9_-]+)\}$/;
+const FINAL_SLASH: Literal = { kind: 'literal', text: '' };
 const BEGINS_DOT_SEGMENT = /^\.{1,2};/;
 /** Splits a segment into parameters and what stands between them. */
 const PARTS = /(\{[^{}]*\})/;
@@ -48,9 +54,14 @@ const PARTS = /(\{[^{}]*\})/;
  * Parses `/literal/{param}/{id}.json/{rest...}`, with or without a final slash, or `/` alone, which has no
  * segment.
  * @param encoded the names of the parameters whose values may hold any character
+ * @param known gets the segments of the template, and gives those of others
  * @throws TemplateError for an invalid template.
  */
-export function parseRouteTemplate(text: string, encoded: readonly string[] = []): RouteTemplate {
+export function parseRouteTemplate(
+  text: string,
+  encoded: readonly string[] = [],
+  known: KnownSegments = new Map(),
+): RouteTemplate {
   if (!text.startsWith('/')) throw new TemplateError('must start with a slash');
   if (text === '/') return { text, segments: [] };
   const texts = text.slice(1).split('/');
@@ -58,9 +69,9 @@ export function parseRouteTemplate(text: string, encoded: readonly string[] = []
   const lastNamed = hasFinalSlash ? texts.length - 2 : texts.length - 1;
   const segments = texts.map((part, index): TemplateSegment => {
     if (hasFinalSlash && index > 0 && index === texts.length - 1) {
-      return { kind: 'literal', text: '' };
+      return FINAL_SLASH;
     }
-    return parseSegment(part, index === lastNamed, encoded);
+    return readSegment(part, index === lastNamed, encoded, known);
   });
   assertDistinctNames(segments);
   return { text, segments };
@@ -78,10 +89,29 @@ export function listParameters({
 
 function assertDistinctNames(segments: readonly TemplateSegment[]): void {
   const names = new Set<string>();
-  for (const { name } of listParameters({ segments })) {
-    if (names.has(name)) throw new TemplateError(`has two parameters named '${name}'`);
-    names.add(name);
+  for (const segment of segments) {
+    if (segment.kind === 'literal') continue;
+    for (const part of segment.kind === 'mixed' ? segment.parts : [segment]) {
+      if (part.kind === 'literal') continue;
+      if (names.has(part.name)) throw new TemplateError(`has two parameters named '${part.name}'`);
+      names.add(part.name);
+    }
   }
+}
+
+/** A rest parameter depends on its place, and the encoded ones on the route. */
+function readSegment(
+  text: string,
+  isLast: boolean,
+  encoded: readonly string[],
+  known: KnownSegments,
+): TemplateSegment {
+  if (encoded.length > 0 && text.includes('{')) return parseSegment(text, isLast, encoded);
+  const present = known.get(text);
+  if (present !== undefined) return present;
+  const segment = parseSegment(text, isLast, encoded);
+  if (segment.kind !== 'rest') known.set(text, segment);
+  return segment;
 }
 
 function parseSegment(text: string, isLast: boolean, encoded: readonly string[]): TemplateSegment {
@@ -93,7 +123,9 @@ function parseSegment(text: string, isLast: boolean, encoded: readonly string[])
   }
   const parts = text.split(PARTS).filter((part) => part !== '');
   if (parts.length === 1) return parsePart(text, text, encoded);
-  return { kind: 'mixed', parts: parseParts(parts, text, encoded) };
+  const parsed = parseParts(parts, text, encoded);
+  const shape = parsed.map((part) => (part.kind === 'literal' ? part.text : '{}')).join('');
+  return { kind: 'mixed', parts: parsed, shape };
 }
 
 function parseParts(texts: readonly string[], segment: string, encoded: readonly string[]) {
@@ -136,12 +168,8 @@ function unmatchable(segment: string): TemplateError {
 
 /** Two templates with one shape match the same requests: parameters by position, not by name. */
 export function templateShape(template: Pick<RouteTemplate, 'segments'>): string {
+  // No literal has a brace, so no other segment has this text.
   return writeTemplate(template, (text) => text, shapeOf);
-}
-
-/** No literal has a brace, so no other segment has this text. */
-export function segmentShape(segment: TemplateSegment): string {
-  return templateShape({ segments: [segment] });
 }
 
 function shapeOf({ kind }: Parameter | Rest): string {

@@ -334,6 +334,19 @@ describe('an imported OpenAPI document', () => {
       ]);
     });
 
+    it('each of several operations that differ in the query of their path', () => {
+      const item = { get: { responses: OK } };
+      const { manifest, unmapped } = convert({
+        paths: { '/a?of=x': item, '/a?of=y': item, '/a?of=z': item },
+      });
+      expect(manifest.http_routes.map(({ path }) => path)).to.deep.equal(['/a']);
+      expect(unmapped.map(({ place, part }) => `${place} ${part}`)).to.have.members([
+        'GET /a?of=x the query in its path',
+        'GET /a?of=y the operation',
+        'GET /a?of=z the operation',
+      ]);
+    });
+
     it('the security of the document, and a path without a slash at its start', () => {
       const paths = { a: { get: { responses: OK } }, 'x-note': {} };
       const security = [{ key: [] }];

@@ -1,0 +1,18 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/** The length of a slice of work: other requests are served between two. */
+const SLICE_MS = 5;
+
+/** Handles items in order, without stalling the event loop. A short list is done at once. */
+export async function forEachInSlices<T>(
+  items: Iterable<T>,
+  handle: (item: T) => void,
+): Promise<void> {
+  let sliceEnd = performance.now() + SLICE_MS;
+  for (const item of items) {
+    handle(item);
+    if (performance.now() < sliceEnd) continue;
+    await nextTurn();
+    sliceEnd = performance.now() + SLICE_MS;
+  }
+}
