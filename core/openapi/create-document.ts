@@ -69,7 +69,15 @@ export class DocumentBuilder {
    * Adds the next module by name.
    * @param shows whether a route is part of the document; a module without such a route is left out
    */
-  add(module: DescribedModule, shows: (route: DescribedRoute) => boolean = () => true): void {
+  add(module: DescribedModule, shows?: (route: DescribedRoute) => boolean): void {
+    for (const _ of this.addInSteps(module, shows));
+  }
+
+  /** The same with a step for each path: one module may have thousands. */
+  *addInSteps(
+    module: DescribedModule,
+    shows: (route: DescribedRoute) => boolean = () => true,
+  ): Generator<void> {
     const { names, mount = null } = this.#input;
     const prefix = mount === null ? `/modules/${encodeURIComponent(module.name)}/http` : '';
     const { items, hidden } = createPathItems(module, prefix, shows);
@@ -94,6 +102,7 @@ export class DocumentBuilder {
         ids += `${name.operationId}\n`;
         for (const tag of route.value.declared.tags ?? []) tags.add(tag);
       }
+      yield;
     }
     if (module.routes.entries.length > 0 && ids === '') return;
     this.#hash.update(ids);

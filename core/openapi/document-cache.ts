@@ -103,8 +103,11 @@ async function buildInSlices(
   modules: readonly LiveModule[],
   shows: ShowsRoute,
 ): Promise<BuiltDocument> {
-  await forEachInSlices(modules, (module) => {
-    builder.add(module, (route) => shows(module, route.value));
-  });
+  const steps = function* () {
+    for (const module of modules) {
+      yield* builder.addInSteps(module, (route) => shows(module, route.value));
+    }
+  };
+  await forEachInSlices(steps(), () => {});
   return builder.build();
 }

@@ -3,6 +3,9 @@ import { create, createDetails, createField } from './dom.js';
 import { createOperationView } from './operation-view.js';
 import type { SendRequest } from './try-it.js';
 
+/** Of one module: the filter finds the others. A page with thousands of them would not answer. */
+const MAX_SHOWN = 200;
+
 /** Shows an OpenAPI document of a host: a filter, and one section per module that opens on demand. */
 export function createApiView(root: unknown, send: SendRequest): HTMLElement {
   const api = new ApiDocument(root);
@@ -53,11 +56,23 @@ function createModule(
 ): HTMLElement {
   const details = createDetails(
     [create('h2', {}, name), ` ${plural(operations.length, 'route')}`],
-    () => operations.map((entry) => createOperationView(api, entry, send)),
+    () => createOperations(api, operations, send),
     { class: 'module', 'data-module': name },
   );
   details.open = isOpen;
   return details;
+}
+
+function createOperations(
+  api: ApiDocument,
+  operations: readonly ApiOperation[],
+  send: SendRequest,
+): HTMLElement[] {
+  const shown = operations.slice(0, MAX_SHOWN);
+  const views = shown.map((entry) => createOperationView(api, entry, send));
+  const rest = operations.length - shown.length;
+  if (rest === 0) return views;
+  return [...views, create('p', {}, `and ${plural(rest, 'route')} more: use the filter`)];
 }
 
 function plural(count: number, noun: string): string {

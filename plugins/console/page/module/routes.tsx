@@ -1,4 +1,4 @@
-import { pathToDecision, query, targetOf } from '../location.js';
+import { pathTo, pathToDecision, query, targetOf } from '../location.js';
 import type { Manifest } from '../manifest.js';
 import { countOf, Empty, FindBox, State } from '../ui/parts.js';
 import { Table } from '../ui/table.js';
@@ -28,6 +28,9 @@ export function RoutesTab({ module, manifest }: TabProps) {
             ? countOf(rows.length, 'route')
             : `${rows.length.toLocaleString('en')} of ${countOf(routes.length, 'route')}`}
         </p>
+        <a href={`${pathTo('api')}?${new URLSearchParams({ module: module.name ?? '' })}`}>
+          Call them on the page API
+        </a>
       </div>
       {rows.length === 0 && <Empty title="No route matches">Shorten the text.</Empty>}
       {rows.length > 0 && (

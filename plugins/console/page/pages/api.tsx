@@ -1,10 +1,21 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { API } from '../../paths.js';
+import { modules, modulesProblem } from '../live.js';
+import { query, setQuery } from '../location.js';
 import { Arrival, PageHead, ReloadButton, useResource } from '../ui/parts.js';
 
-/** The routes of all modules, drawn by the renderer of the docs page, which is loaded here only. */
+/** Above it the page begins with one module: the document of all may have 100 MB. */
+const MAX_MODULES_AT_ONCE = 20;
+/** No module has this name. */
+const ALL = '*';
+
+/** The routes of a module or of all, drawn by the renderer of the docs page, which is loaded here only. */
 export function ApiPage() {
-  const resource = useResource<unknown>('/openapi.json');
+  const names = modules.value?.flatMap(({ name, digest }) => (digest && name) || []) ?? [];
+  const first = names.length > MAX_MODULES_AT_ONCE ? names[0] : ALL;
+  const chosen = query.value.get('module') ?? first ?? ALL;
+  const isListed = modules.value !== undefined || modulesProblem.value !== null;
+  const resource = useResource<unknown>(isListed ? pathOf(chosen) : null);
   const { data } = resource;
   const [failure, setFailure] = useState<string | null>(null);
   const place = useRef<HTMLDivElement>(null);
@@ -18,6 +29,20 @@ export function ApiPage() {
   return (
     <>
       <PageHead title="API">
+        <label class="inline">
+          Module
+          <select
+            value={chosen}
+            onChange={(event) => setQuery({ module: event.currentTarget.value })}
+          >
+            <option value={ALL}>All modules</option>
+            {names.map((name) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
         <ReloadButton of={resource} />
       </PageHead>
       <Arrival of={resource} />
@@ -25,6 +50,10 @@ export function ApiPage() {
       <div class="api" ref={place} />
     </>
   );
+}
+
+function pathOf(module: string): string {
+  return module === ALL ? '/openapi.json' : `/openapi.json?${new URLSearchParams({ module })}`;
 }
 
 interface ApiRequest {
