@@ -50,9 +50,15 @@ export class SchemaRegistry {
   /** The roots whose recursive parts are known. */
   readonly #analyzed = new Set<object>();
   readonly #recursive = new Set<object>();
+  #compiledCount = 0;
 
   constructor(shared: SharedSchemas) {
     this.shared = shared;
+  }
+
+  /** The subschemas that are compiled so far: those of a shared schema once, however many routes refer to it. */
+  get compiledCount(): number {
+    return this.#compiledCount;
   }
 
   /**
@@ -84,8 +90,9 @@ export class SchemaRegistry {
     return created;
   }
 
-  isRecursive(schema: object): boolean {
-    return this.#recursive.has(schema);
+  compileSubschema(schema: Readonly<Record<string, unknown>>, source: CheckerSource): Checker {
+    this.#compiledCount += 1;
+    return new SubschemaChecker(schema, source, this.#recursive.has(schema));
   }
 
   matcherOf(pattern: string): Matcher {
@@ -151,7 +158,7 @@ class SchemaCheckers implements CheckerSource {
     // A schema that only refers to another one is that one.
     const checker =
       (isReference(schema) ? this.#follow(schema['$ref']) : null) ??
-      new SubschemaChecker(schema, this, this.#registry.isRecursive(schema));
+      this.#registry.compileSubschema(schema, this);
     this.#checkers.set(schema, checker);
     return checker;
   }

@@ -170,6 +170,25 @@ describe('shared schemas of a manifest', () => {
       expect(registry.checkersOf(scope)).to.equal(checkers);
     });
 
+    it('cost what distinct schemas cost, not that of each route', () => {
+      const parts = Array.from({ length: 50 }, (_, index) => [`f${index}`, { maxLength: index }]);
+      const Item = { properties: Object.fromEntries(parts) };
+      const value = Object.fromEntries(parts.map(([name]) => [name, '']));
+      const countCompiled = (routes: number) => {
+        const registry = new SchemaRegistry({ Item, Page: { items: refer('Item') } });
+        for (let route = 0; route < routes; route += 1) {
+          expect(registry.compile(refer('Item')).findViolations(value)).to.deep.equal([]);
+          expect(registry.compile(refer('Page')).findViolations([value])).to.deep.equal([]);
+          const own = { type: 'array', items: refer('Item') };
+          expect(registry.compile(own).findViolations([value])).to.deep.equal([]);
+        }
+        return registry.compiledCount;
+      };
+      // The item with its fields, the page, and one list of each route.
+      expect(countCompiled(1)).to.equal(51 + 1 + 1);
+      expect(countCompiled(200)).to.equal(51 + 1 + 200);
+    });
+
     it('are listed for another thread as far as a schema reaches them', () => {
       const schemas = { a: refer('b'), b: { items: refer('a') }, c: true };
       const registry = new SchemaRegistry(schemas);
