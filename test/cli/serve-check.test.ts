@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
 import { answerError, answerToken, startExchangeServer } from '../support/exchange-server.js';
 import { describeModule } from '../support/http/modules.js';
+import { CONTRACT_URL, SUPERSTRUCT_URL, writePlugin } from '../support/isolation/write-plugin.js';
 
 interface Finding {
   readonly file: string;
@@ -145,6 +146,25 @@ describe('modgate serve --check', () => {
   it('rejects --token-basic that no authenticator takes', async () => {
     const { errors } = await check('--tls-clients', 'clients.json', '--token-basic');
     expect(errors.join()).to.include('--token-basic requires an authenticator');
+  });
+
+  it('rejects --token-basic beside an authenticator that takes Basic', async () => {
+    const entry = `import { defineAuthenticator } from ${JSON.stringify(CONTRACT_URL)};
+      import { any } from ${JSON.stringify(SUPERSTRUCT_URL)};
+      const name = 'acme-basic';
+      const open = () => ({ name, challenges: ['Basic realm="acme"'], authenticate: () => null });
+      export default { authenticators: [defineAuthenticator({ name, config: any(), open })] };`;
+    const manifest = { kinds: undefined, authenticators: ['acme-basic'] };
+    writePlugin(join(place.folder, 'plugins'), { name: 'acme', manifest, entry });
+    place.write('tokens.json', { tokens: [] });
+    place.write('modgate.json', {
+      plugins: './plugins',
+      tokens: 'tokens.json',
+      authenticators: ['tokens', 'acme-basic'],
+    });
+    const { errors } = await check('--config', 'modgate.json', '--token-basic');
+    expect(errors.join()).to.include('--token-basic takes authorization: Basic');
+    expect((await check('--config', 'modgate.json')).errors).to.deep.equal([]);
   });
 
   it('reports missing and refused plugins', async () => {

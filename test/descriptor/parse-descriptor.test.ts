@@ -191,6 +191,20 @@ describe('parseDescriptor', () => {
     expect(warnings[0]).to.include({ severity: 'warning', file: 'crm.yaml' });
   });
 
+  it('warns of each origin that callers are sent to, and of redirects in the envelope', async () => {
+    const warn = async (mode: string) => {
+      const responses = JSON.stringify({ mode, redirects: ['module', 'https://files.example'] });
+      const text = `module: crm\nprovider: { kind: mute }\nmanifest: m.json\nresponses: ${responses}`;
+      const { warnings } = await parse(text);
+      return warnings.map(({ rule, path }) => `${rule} ${path.join('.')}`);
+    };
+    expect(await warn('raw')).to.deep.equal(['redirect-origin responses.redirects.1']);
+    expect(await warn('envelope')).to.deep.equal([
+      'needless-option responses.redirects.0',
+      'needless-option responses.redirects.1',
+    ]);
+  });
+
   it('warns about permissions that cannot be in a request path', async () => {
     const grants = ['crm.read', 'crm/read', 'crm\\read', 'a?', 'a#', 'a%2F', '..', '50%', 'a;b'];
     const text = `module: crm\nprovider: { kind: mute }\nmanifest: m.json\nconsole: { grants: ${JSON.stringify(grants)} }`;

@@ -106,6 +106,13 @@ describe('modgate check --against', () => {
       expect(text.stdout).to.include("~ PUT /items/{id}: body the method's -> optional\n");
     });
 
+    it('lists each new origin that callers may be sent to', async () => {
+      const redirects = ['module', 'https://files.example'];
+      drop('same', [LIST], { responses: { mode: 'raw', redirects } });
+      const { stdout } = await place.run(['check', '--against', host.url, 'modules.d'], READER);
+      for (const target of redirects) expect(stdout).to.include(`      + redirects to ${target}\n`);
+    });
+
     it('lists added, removed and changed parts of each module', async () => {
       const renamed = { ...READ, path: '/items/{item}', operation: { timeout_ms: 500 } };
       drop('crm', [{ ...renamed, capability: 'crm.items.read' }, LIST]);
