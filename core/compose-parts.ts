@@ -1,5 +1,6 @@
 import { createAuthenticators } from './auth/authenticators.js';
 import { listChallenges, listCredentialHeaders } from './auth/credential-headers.js';
+import { followsReleases, readModulesFolder, releasesFolder } from './config/modules-folder.js';
 import type { HostConfig } from './config/read-config.js';
 import type { Log } from './contract/index.js';
 import type { HostProcess } from './host-process.js';
@@ -10,6 +11,7 @@ import { openTls } from './http/tls/open-tls.js';
 import { IdentityKeys, PUBLISH_AHEAD_MS, PUBLISH_OVERLAP_MS } from './identity/identity-keys.js';
 import { redactNames } from './log/redact.js';
 import { ModuleRegistry } from './modules/module-registry.js';
+import { isAllowedReference } from './modules/releases/inspect-release.js';
 import { RecentCalls } from './observability/calls/recent-calls.js';
 import { StoredCalls } from './observability/calls/stored-calls.js';
 import type { RequestObserver } from './observability/completed-request.js';
@@ -24,6 +26,8 @@ import { openTracing } from './observability/tracing/open-tracing.js';
 import { FleetLeadership } from './operations/fleet/fleet-leadership.js';
 import { readHostId } from './operations/fleet/host-id.js';
 import { ActorRate } from './operations/rate-limit.js';
+import type { HostReleases } from './operations/releases/host-releases.js';
+import { ReleaseFollower } from './operations/releases/release-follower.js';
 import type { PluginRegistry } from './plugin-loader/plugin-registry.js';
 import { PluginWatcher } from './plugin-loader/plugin-watcher.js';
 import { CandidateReports } from './provider/candidate/candidate-reports.js';
@@ -136,6 +140,64 @@ export async function openRecords(config: HostConfig, log: Log, { store }: Stora
   };
 }
 
+/** Keeps the modules folder as the release that the host should serve; `null` for a folder of its own. */
+export async function openReleases(
+  config: HostConfig,
+  log: Log,
+  { leadership }: HostProcess,
+  { store }: Storage,
+): Promise<ReleaseFollower | null> {
+  if (!followsReleases(config)) return null;
+  const { state: stateDir } = config;
+  const follower = new ReleaseFollower({
+    ...{ store, stateDir, leadership, log },
+    fleet: config.fleet ?? '',
+    host: await readHostId(stateDir),
+    version: readVersion(),
+  });
+  await follower.prepare();
+  return follower;
+}
+
+/** With what the host reads descriptors, of a folder as well as of releases. */
+function createDescriptorContext(
+  config: HostConfig,
+  plugins: PluginRegistry,
+  { authentication }: Pick<Access, 'authentication'>,
+) {
+  return {
+    plugins,
+    environment: process.env,
+    credentialHeaders: authentication.credentialHeaders,
+    reservedPrefixes: new HostPrefixes(plugins),
+    canShareRates: config.redis !== null,
+  };
+}
+
+/** The bounds of this host for the references of releases. */
+function createReferenceBounds({ releaseReferences }: HostConfig) {
+  const patterns = releaseReferences ?? [];
+  const allowsReference = (reference: string) => isAllowedReference(reference, patterns);
+  return { patterns, allowsReference };
+}
+
+/** What the handlers of releases know of this host. */
+export function describeHostReleases(
+  config: HostConfig,
+  plugins: PluginRegistry,
+  access: Pick<Access, 'authentication'>,
+): HostReleases {
+  const { patterns, allowsReference } = createReferenceBounds(config);
+  return {
+    fleet: config.fleet ?? '',
+    hasFleet: config.fleet !== null,
+    stateDir: config.state,
+    version: readVersion(),
+    patterns,
+    context: { ...createDescriptorContext(config, plugins, access), allowsReference },
+  };
+}
+
 /** The modules of the modules folder, opened by their plugins. */
 export async function openModules(
   config: HostConfig,
@@ -145,6 +207,7 @@ export async function openModules(
   { authentication, tokens }: Access,
   { store, identity }: Storage,
 ) {
+  const isFollowing = followsReleases(config);
   const loopDelay = new EventLoopDelay();
   const openStreams = new OpenStreams();
   const { redis: url, fleet } = config;
@@ -153,7 +216,11 @@ export async function openModules(
   const fleetLeadership = fleet === null ? null : new FleetLeadership(own.leadership);
   const registry = new ModuleRegistry({
     store,
-    modulesDir: config.modules,
+    modulesDir: readModulesFolder(config),
+    ...(isFollowing && {
+      alsoFollowed: [releasesFolder(config.state)],
+      allowsReference: createReferenceBounds(config).allowsReference,
+    }),
     stateDir: config.state,
     statusSink: own.statusSink,
     lastGood: own.lastGood,
@@ -161,11 +228,7 @@ export async function openModules(
     ...(fleetLeadership && { fleetLeadership }),
     ...(own.sharedProbation && { sharedProbation: own.sharedProbation }),
     ...(own.holders && { holders: own.holders }),
-    plugins,
-    environment: process.env,
-    credentialHeaders: authentication.credentialHeaders,
-    reservedPrefixes: new HostPrefixes(plugins),
-    canShareRates: config.redis !== null,
+    ...createDescriptorContext(config, plugins, { authentication }),
     publicOrigin: config.publicUrl,
     loadShedder: new LoadShedder(config, loopDelay),
     openStreams,

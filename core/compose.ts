@@ -4,13 +4,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Roles } from './auth/roles.js';
 import {
   createHostObservability,
+  describeHostReleases,
   openAccess,
   openModules,
   openRecords,
+  openReleases,
   openStorage,
   type Part,
   type Parts,
 } from './compose-parts.js';
+import { readModulesFolder } from './config/modules-folder.js';
 import { ConfigError, type HostConfig } from './config/read-config.js';
 import { settingFlag } from './config/settings.js';
 import { listEnabledSurfaces } from './config/surface-list.js';
@@ -56,6 +59,7 @@ import {
   MODULES_FOLDER,
   STORE,
 } from './operations/injection-tokens.js';
+import { HOST_RELEASES } from './operations/releases/host-releases.js';
 import { CALL_RECORDS } from './operations/status/call-record.js';
 import { PLUGINS } from './operations/status/list-plugins.js';
 import {
@@ -117,6 +121,8 @@ export async function composeHost(
     const access = keep(await openAccess(config, log, own, plugins));
     const storage = keep(await openStorage(config, log));
     const records = keep(await openRecords(config, log, storage));
+    const releases = await openReleases(config, log, own, storage);
+    if (releases !== null) keep(releases);
     const modules = keep(await openModules(config, log, own, plugins, access, storage));
     const observability = createHostObservability(access, records, modules);
     const surfaces = new SurfaceRegistry(plugins);
@@ -124,6 +130,7 @@ export async function composeHost(
     const view = connectView(own, parts);
     const fleet = openFleet(config, log, own, parts, view.overview);
     if (fleet !== null) keep(fleet);
+    releases?.start(view.overview);
     const responses = createResponseCache(config, own, storage);
     const container = createContainer(config, log, parts, view, fleet, responses);
     const listener = keep(createListener(config, log, own, parts, container));
@@ -227,7 +234,7 @@ function createContainer(
   // The container takes no value for null.
   container.register(RESPONSE_CACHE, { useFactory: () => responses });
   container.register(LOG, { useValue: log });
-  container.register(MODULES_FOLDER, { useValue: config.modules });
+  container.register(MODULES_FOLDER, { useValue: readModulesFolder(config) });
   container.register(AUTHENTICATORS, { useValue: chain });
   container.register(CREDENTIAL_HEADERS, { useValue: credentialHeaders });
   container.register(STORE, { useValue: parts.storage.store });
@@ -237,6 +244,9 @@ function createContainer(
   container.register(SHIPPED_UI, { useValue: parts.surfaces });
   container.register(MODULE_OVERVIEW, { useValue: view.overview });
   container.register(FLEET, { useValue: fleet ?? NO_FLEET });
+  container.register(HOST_RELEASES, {
+    useValue: describeHostReleases(config, parts.plugins, parts.access),
+  });
   container.register(METRICS, { useValue: view.metrics });
   container.register(CANDIDATES, { useValue: view.candidates });
   container.register(CALL_RECORDS, {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { AttemptCounts } from './auth/attempt-counts.js';
 import { ATTEMPT_KEY_BYTES, AuthFailures } from './auth/auth-failures.js';
+import { readModulesFolder } from './config/modules-folder.js';
 import type { HostConfig } from './config/read-config.js';
 import type { Log } from './contract/index.js';
 import { LastGoodStore } from './modules/last-good.js';
@@ -77,9 +78,6 @@ export function createSoleProcess(config: HostConfig, log: Log): HostProcess {
 }
 
 /** `null` when they are disabled. */
-export function createStatusFiles(
-  { statusFiles, modules }: HostConfig,
-  log: Log,
-): StatusFiles | null {
-  return statusFiles === 'on' ? new StatusFiles(modules, log) : null;
+export function createStatusFiles(config: HostConfig, log: Log): StatusFiles | null {
+  return config.statusFiles === 'on' ? new StatusFiles(readModulesFolder(config), log) : null;
 }

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
+import { followsReleases } from '../config/modules-folder.js';
 import { requireFolder } from '../config/require-folder.js';
 import type { SettingName } from '../config/settings.js';
+import { ConfigError } from '../errors.js';
 import { HostPrefixes } from '../http/surfaces/host-prefixes.js';
 import { openPlugins, PLUGIN_SETTINGS } from '../plugin-loader/open-plugins.js';
 import type { CommandContext } from './command-module.js';
@@ -23,6 +25,11 @@ export async function openDescriptors<Name extends SettingName = never>(
 ) {
   const names = [...DESCRIPTOR_SETTINGS, ...others];
   const { config, sources } = await readSettings(names, command, context);
+  if (path === undefined && followsReleases(config)) {
+    throw new ConfigError(
+      `${sources.modules} is store: here: name a folder, see modgate releases pull`,
+    );
+  }
   if (path === undefined) await requireFolder(config.modules, sources.modules);
   const plugins = await openPlugins(config, sources.plugins);
   const { environment } = context;

@@ -1,6 +1,7 @@
 import { opendirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../contract/index.js';
+import { readModulesFolder } from './modules-folder.js';
 import type { HostConfig } from './settings.js';
 
 type CheckedSettings = Pick<
@@ -41,7 +42,7 @@ const RULES: readonly PermissionRule[] = [
     bits: WRITE_BY_ALL,
     message: 'every user may change the modules folder: chmod -R o-w',
     kind: 'folder and its files',
-    find: ({ modules }) => [modules],
+    find: (config) => [readModulesFolder(config)],
   },
   {
     bits: WRITE_BY_ALL,

@@ -31,6 +31,37 @@ export function path(placeholder: 'dir' | 'file'): SettingKind<string> {
   };
 }
 
+/** Where descriptors are releases of the store instead of files of a folder. */
+export const STORE_MODULES = 'store:';
+
+/** The path of a folder, or `store:`. */
+export const modulesSource: SettingKind<string> = {
+  ...path('dir'),
+  placeholder: 'dir',
+  expected: 'the path of a folder, or store: for the releases of the store',
+  parse: (text, directory) => (text === STORE_MODULES ? text : path('dir').parse(text, directory)),
+};
+
+const MAX_PATTERNS = 1000;
+/** A reference, or its beginning. */
+const PATTERN = /^(?:env:[A-Za-z0-9_]*|file:\/[^\0*]*)\*?$/;
+
+/** References that releases may use, separated by commas; in a configuration file a list. */
+export const referencePatterns: SettingKind<readonly string[]> = {
+  placeholder: 'patterns',
+  expected:
+    'references such as env:CRM_TOKEN or file:/run/secrets/*, separated by commas, in a file a list',
+  fileType: 'string',
+  parse: (text) => parsePatterns(text.split(',')),
+  parseValue: (value) => (Array.isArray(value) ? parsePatterns(value) : undefined),
+};
+
+function parsePatterns(list: readonly unknown[]): readonly string[] | undefined {
+  if (list.length > MAX_PATTERNS) return undefined;
+  const patterns = list.map((item) => (typeof item === 'string' ? item.trim() : ''));
+  return patterns.every((text) => PATTERN.test(text)) ? patterns : undefined;
+}
+
 /** Validated when the store opens; never printed, since it may hold a password. */
 export const storeUrl: SettingKind<string> = {
   placeholder: 'url',

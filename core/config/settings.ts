@@ -11,11 +11,13 @@ import {
   bytes,
   choice,
   integer,
+  modulesSource,
   onOff,
   path,
   plainName,
   rate,
   redisUrl,
+  referencePatterns,
   type SettingKind,
   share,
   storeUrl,
@@ -47,9 +49,9 @@ const MAX_WORKERS = 64;
 /** The one declaration of the settings: of their type, flags, variables, configuration file, help and docs. */
 const DECLARED = {
   modules: {
-    kind: path('dir'),
+    kind: modulesSource,
     default: 'modules.d',
-    help: 'folder of descriptors, one module per file',
+    help: 'folder of descriptors, one module per file; store: follows the releases of the store',
   },
   plugins: {
     kind: pluginList,
@@ -80,6 +82,11 @@ const DECLARED = {
     kind: plainName,
     default: null,
     help: 'fleet that this host belongs to, with the hosts of the same store; requires a store of PostgreSQL',
+  },
+  releaseReferences: {
+    kind: referencePatterns,
+    default: null,
+    help: 'references that a release may use, such as env:CRM_TOKEN or file:/run/secrets/*; default: none',
   },
   redis: {
     kind: redisUrl,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { resolve } from 'node:path';
+import { resolve, sep } from 'node:path';
 import type { AnyStruct } from '../contract/described.js';
 import {
   DOCUMENT_REFERENCE_TYPE,
@@ -32,6 +32,11 @@ interface ReferencesInput {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The descriptor; its `prefix` is the place of the config in it. */
   readonly source: DocumentSource;
+  /**
+   * Whether the config may use a variable, as `env:NAME`, or a file outside of the folder, as `file:` and its absolute
+   * path. Default: any.
+   */
+  readonly allowsReference?: ((reference: string) => boolean) | undefined;
   /** Called for each unresolved secret, which then gets a placeholder. Default: it is an error. */
   readonly onMissingSecret?: ((missing: MissingSecret) => void) | undefined;
 }
@@ -79,6 +84,14 @@ const PLACEHOLDER = 'missing';
 /** The absolute paths of all files that a config refers to, documents included, readable or not. */
 export function listReferencedFiles(struct: AnyStruct, config: unknown, baseDir: string): string[] {
   return listPaths(findReferences(config, struct), baseDir);
+}
+
+/** The references of a config as they are written; an optional prefix `file:` marks a path. */
+export function listReferences(
+  struct: AnyStruct,
+  config: unknown,
+): readonly Pick<FoundReference, 'kind' | 'text'>[] {
+  return findReferences(config, struct).map(({ kind, text }) => ({ kind, text }));
 }
 
 /** The absolute paths of the documents: their changes do not reload what uses the config. */
@@ -183,9 +196,15 @@ class UnresolvedReference extends Error {
 
 async function readReference(reference: FoundReference, input: ReferencesInput): Promise<Resolved> {
   const { text } = reference;
-  if (text.startsWith(ENV)) return { bytes: readVariable(text, input.env), path: null };
+  if (text.startsWith(ENV)) {
+    assertAllowed(text, `the variable ${text.slice(ENV.length)}`, input);
+    return { bytes: readVariable(text, input.env), path: null };
+  }
   const written = readPath(text);
   const path = resolve(input.baseDir, written);
+  if (!path.startsWith(input.baseDir + sep)) {
+    assertAllowed(FILE + path, `the file '${written}'`, input);
+  }
   try {
     return { bytes: await readSmallFile(path), path };
   } catch (error) {
@@ -193,6 +212,16 @@ async function readReference(reference: FoundReference, input: ReferencesInput):
     const isMissing = error.code === 'file-missing';
     throw new UnresolvedReference(`the file '${written}', which ${error.message}`, isMissing);
   }
+}
+
+function assertAllowed(
+  reference: string,
+  subject: string,
+  { allowsReference }: ReferencesInput,
+): void {
+  if (allowsReference === undefined || allowsReference(reference)) return;
+  const problem = 'which --release-references of the host does not allow';
+  throw new UnresolvedReference(`${subject}, ${problem}`, false);
 }
 
 function readPath(reference: string): string {

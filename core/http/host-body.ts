@@ -13,22 +13,26 @@ const PART_BYTES = 32;
 
 type Middleware = ReturnType<typeof KoaBody>;
 
-let reader: Promise<Middleware> | null = null;
+/** By the longest body that they read: there are two. */
+const readers = new Map<number, Promise<Middleware>>();
 
 /**
- * Reads the body of a bridge request with koa-body. Bodies that koa-body would decompress or repair are
+ * Reads the body of a request to the host with koa-body. Bodies that koa-body would decompress or repair are
  * rejected before, and its 413 becomes 400.
  * @throws HostError 400, 408; RejectedCall; ClientClosed.
  */
-export async function readHostBody(ctx: HostContext, timeoutMs: number): Promise<Buffer> {
+export async function readHostBody(
+  ctx: HostContext,
+  timeoutMs: number,
+  maxBytes: number = MAX_BODY_BYTES,
+): Promise<Buffer> {
   const { req, res } = ctx;
   const { held, headers, signal } = ctx.state.request;
   assertBodyHeaders(headers);
-  if (Number(req.headers['content-length']) > MAX_BODY_BYTES) {
-    throw createLengthError(MAX_BODY_BYTES);
-  }
+  if (Number(req.headers['content-length']) > maxBytes) throw createLengthError(maxBytes);
   if (req.headers.expect !== undefined) res.writeContinue();
-  reader ??= createReader();
+  const reader = readers.get(maxBytes) ?? createReader(maxBytes);
+  readers.set(maxBytes, reader);
   const read = await reader;
   if (signal.aborted) throw new ClientClosed();
   const counted: typeof ctx = Object.create(ctx, { req: { value: countBody(req, held) } });
@@ -62,7 +66,7 @@ function countBody(request: IncomingMessage, held: HeldMemory): Transform {
 }
 
 /** Imported with the first request: koa-body loads more code than the rest of the host together. */
-async function createReader(): Promise<Middleware> {
+async function createReader(maxBytes: number): Promise<Middleware> {
   const { koaBody } = await import('koa-body');
   return koaBody({
     json: false,
@@ -70,13 +74,13 @@ async function createReader(): Promise<Middleware> {
     multipart: false,
     text: true,
     textTypes: ['*/*'],
-    textLimit: MAX_BODY_BYTES,
+    textLimit: maxBytes,
     // One character a byte, so that invalid UTF-8 is still visible to the check of the body.
     encoding: 'latin1',
     parsedMethods: ['POST'],
     onError: (error) => {
       const { type } = error as { type?: string };
-      throw type === 'entity.too.large' ? createLengthError(MAX_BODY_BYTES, error) : error;
+      throw type === 'entity.too.large' ? createLengthError(maxBytes, error) : error;
     },
   } as Parameters<typeof KoaBody>[0]);
 }

@@ -27,6 +27,8 @@ export interface ModuleRegistryOptions
   readonly modulesDir: string;
   /** `null`: no status files are written. */
   readonly statusSink: StatusSink | null;
+  /** Further folders whose events count, such as that of a link to the folder of descriptors. */
+  readonly alsoFollowed?: readonly string[];
   /** The origin of the public URL; `null` where none is configured. */
   readonly publicOrigin: string | null;
   /** At start, by name and mount, the file that already serves in another process. */
@@ -37,6 +39,7 @@ export interface ModuleRegistryOptions
 export class ModuleRegistry implements GenerationSource, WaitingSource, MountSource {
   readonly #log: Log;
   readonly #modulesDir: string;
+  readonly #alsoFollowed: readonly string[];
   readonly #publicHost: string | null;
   readonly #context: SlotContext;
   readonly #scanner: DirectoryScanner;
@@ -66,6 +69,7 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
     this.#publicHost = publicOrigin && normalizeHost(new URL(publicOrigin).host);
     this.#log = log;
     this.#modulesDir = modulesDir;
+    this.#alsoFollowed = options.alsoFollowed ?? [];
     this.#statusSink = statusSink;
     this.#holders = options.holders ?? new Map();
     this.#scanner = new DirectoryScanner(modulesDir);
@@ -214,7 +218,11 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
   /** The folder of descriptors, and those of the files that descriptors name. */
   #followFolders(): void {
     const named = [...this.#slots.values()].flatMap(({ source }) => source.files);
-    this.#watcher.follow([this.#modulesDir, ...named.map((file) => dirname(file))]);
+    this.#watcher.follow([
+      this.#modulesDir,
+      ...this.#alsoFollowed,
+      ...named.map((file) => dirname(file)),
+    ]);
   }
 
   /** Applies changed and removed files, and files that waited for one of their names. */

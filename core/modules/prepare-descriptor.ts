@@ -47,6 +47,8 @@ export interface DescriptorContext {
   readonly reservedPrefixes?: ReservedPrefixes;
   /** Whether the host has what rates over all hosts need. Default: not checked. */
   readonly canShareRates?: boolean;
+  /** Whether a descriptor may use a variable or a file outside of its folder. Default: any. */
+  readonly allowsReference?: (reference: string) => boolean;
   /** Reports unresolved secrets in the result instead of as errors. Default false. */
   readonly allowsMissingSecrets?: boolean;
   /** Whether an example of the manifest that violates its schema is an error. Default false. */
@@ -279,6 +281,7 @@ function resolveConfig(
     config,
     baseDir,
     env: context.environment,
+    allowsReference: context.allowsReference,
     source: { file, locate, prefix },
     ...(context.allowsMissingSecrets === true && {
       onMissingSecret: (missing: MissingSecret) => missingSecrets.push(missing),

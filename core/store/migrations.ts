@@ -29,6 +29,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 6, up: addSurfaceIndexes },
   { version: 7, up: createFleetTable },
   { version: 8, up: createApprovalTable },
+  { version: 9, up: createReleaseTables },
   { version: FIRST_WITH_LEAST_READER, up: addLeastReader, leastReader: FIRST_WITH_LEAST_READER },
 ];
 
@@ -284,4 +285,39 @@ async function createApprovalTable(trx: Transaction<Tables>): Promise<void> {
 
 async function addLeastReader(trx: Transaction<Tables>): Promise<void> {
   await trx.schema.alterTable('schema_version').addColumn('least_reader', 'integer').execute();
+}
+
+async function createReleaseTables(trx: Transaction<Tables>): Promise<void> {
+  await trx.schema
+    .createTable('release')
+    .addColumn('fleet', 'text', (column) => column.notNull())
+    .addColumn('id', 'text', (column) => column.notNull())
+    .addColumn('number', 'integer', (column) => column.notNull())
+    .addColumn('base', 'text')
+    .addColumn('author_kind', 'text', (column) => column.notNull())
+    .addColumn('author_id', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'text', (column) => column.notNull())
+    .addColumn('note', 'text', (column) => column.notNull())
+    .addColumn('least_version', 'text', (column) => column.notNull())
+    .addColumn('files', 'integer', (column) => column.notNull())
+    .addColumn('bytes', 'integer', (column) => column.notNull())
+    .addColumn('content', 'text', (column) => column.notNull())
+    .addColumn('verdict', 'text')
+    .addPrimaryKeyConstraint('release_primary', ['fleet', 'id'])
+    .execute();
+  await trx.schema
+    .createTable('release_state')
+    .addColumn('fleet', 'text', (column) => column.primaryKey().notNull())
+    .addColumn('active', 'text')
+    .addColumn('canary', 'text')
+    .execute();
+  await trx.schema
+    .createTable('release_host')
+    .addColumn('fleet', 'text', (column) => column.notNull())
+    .addColumn('host', 'text', (column) => column.notNull())
+    .addColumn('release', 'text')
+    .addColumn('problem', 'text')
+    .addColumn('figures', 'text')
+    .addPrimaryKeyConstraint('release_host_primary', ['fleet', 'host'])
+    .execute();
 }

@@ -36,6 +36,7 @@ import type { ChangeListener, Database, NoticeListener } from './database.js';
 import type { StoreKeys } from './encryption-keys.js';
 import { createFleetHostStore } from './fleet-hosts.js';
 import { rotateKeys } from './reencrypt.js';
+import { createReleaseStore, RELEASE_CHANGE } from './releases/release-store.js';
 import type { Store, WriteAudit } from './store.js';
 import { type StoreErrorCode, StoreUnavailable } from './store-unavailable.js';
 import { createSurfaceRecordStore } from './surface-records.js';
@@ -85,6 +86,10 @@ export class ReconnectingStore implements Store {
   readonly surfaceRecords = createSurfaceRecordStore((work) => this.#use(work));
   readonly fleetHosts = createFleetHostStore((work) => this.#use(work));
   readonly approvals = createApprovalStore((work) => this.#use(work));
+  readonly releases = createReleaseStore(
+    (work) => this.#use(work),
+    () => this.#notify(RELEASE_CHANGE),
+  );
   readonly #options: ReconnectingStoreOptions;
   readonly #listeners = new Set<ChangeListener>();
   readonly #noticeListeners = new Set<NoticeListener>();

@@ -6,6 +6,7 @@ import type { CallBounds, CallFilter, StoredCall } from './call-log.js';
 import type { ConfigWrite, GeneratedField, StoredConfig } from './config-values.js';
 import type { ChangeListener, NoticeListener } from './database.js';
 import type { FleetHostStore } from './fleet-hosts.js';
+import type { ReleaseStore } from './releases/releases.js';
 import type { StoreUnavailable } from './store-unavailable.js';
 import type { SurfaceRecordStore } from './surface-records.js';
 
@@ -23,6 +24,7 @@ export type {
 } from './config-values.js';
 
 export type { ChangeListener } from './database.js';
+export type { ReleaseContent, StoredRelease } from './releases/releases.js';
 export { StoreUnavailable } from './store-unavailable.js';
 
 /** The audit fields of a write. */
@@ -86,6 +88,9 @@ export interface Store {
 
   /** Every function throws StoreUnavailable while the store is unavailable. */
   readonly approvals: ApprovalStore;
+
+  /** Every function throws StoreUnavailable while the store is unavailable. */
+  readonly releases: ReleaseStore;
 
   /**
    * Called after each write, of this host or another, and with `null` when the store was unavailable and any

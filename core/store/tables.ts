@@ -13,6 +13,9 @@ export interface Tables {
   readonly surface_lock: SurfaceLockTable;
   readonly approval: ApprovalTable;
   readonly fleet_host: FleetHostTable;
+  readonly release: ReleaseTable;
+  readonly release_state: ReleaseStateTable;
+  readonly release_host: ReleaseHostTable;
 }
 
 interface SchemaVersionTable {
@@ -94,6 +97,46 @@ interface FleetHostTable {
   serves: string | null;
   started_at: string;
   heartbeat_at: string;
+}
+
+/** A release of a fleet; never changed but for its verdict. Times are the store's clock, in ISO 8601. */
+export interface ReleaseTable {
+  fleet: string;
+  /** The digest. */
+  id: string;
+  /** In the order of their publication, from 1. */
+  number: number;
+  /** The release that it was made from. */
+  base: string | null;
+  author_kind: string;
+  author_id: string;
+  created_at: string;
+  note: string;
+  least_version: string;
+  files: number;
+  bytes: number;
+  /** JSON text: base64 by path. */
+  content: string;
+  /** What became of its canary, as JSON text. */
+  verdict: string | null;
+}
+
+/** One row for each fleet; writers lock it. */
+export interface ReleaseStateTable {
+  fleet: string;
+  active: string | null;
+  /** JSON text. */
+  canary: string | null;
+}
+
+/** What each host that follows releases serves. */
+export interface ReleaseHostTable {
+  fleet: string;
+  host: string;
+  release: string | null;
+  problem: string | null;
+  /** Of a canary, as JSON text. */
+  figures: string | null;
 }
 
 /** One row for each surface; writers lock it. */

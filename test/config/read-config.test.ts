@@ -53,6 +53,7 @@ describe('the configuration', () => {
       state: resolve('.modgate'),
       store: null,
       fleet: null,
+      releaseReferences: null,
       redis: null,
       host: '127.0.0.1',
       port: 3000,

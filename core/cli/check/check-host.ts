@@ -8,6 +8,7 @@ import { parseIssuersFile } from '../../auth/issuers-file.js';
 import { Roles } from '../../auth/roles.js';
 import { findConflicts } from '../../compose.js';
 import { warnOfOpenPermissions } from '../../config/check-permissions.js';
+import { followsReleases } from '../../config/modules-folder.js';
 import { requireFolder } from '../../config/require-folder.js';
 import { type HostConfig, SETTING_NAMES, settingFlag } from '../../config/settings.js';
 import { listEnabledSurfaces } from '../../config/surface-list.js';
@@ -68,6 +69,8 @@ export async function checkHost(
   await attempt(() => readIdentityKeys(config.state));
   if (connects) await tryConnections(config, context, findings);
   const modules = await attempt(async () => {
+    // Releases are checked when they are published.
+    if (followsReleases(config)) return null;
     await requireFolder(config.modules, settingFlag('modules'));
     return checkFiles(config.modules, {
       plugins,

@@ -19,14 +19,17 @@ const PROBLEM = type({
   status: number(),
 });
 
-/** @throws RejectedRequest for another status than 200, with the detail of its Problem. */
+/**
+ * Resolves with the body of a 200.
+ * @throws RejectedRequest for another status, with the detail of its Problem.
+ */
 export async function postResource(
   client: HostClient,
   path: string,
   value: unknown,
-): Promise<void> {
+): Promise<string> {
   const response = await client.post(path, value);
-  if (response.status === 200) return;
+  if (response.status === 200) return response.text;
   throw new RejectedRequest(describeRejection(client.url, response), response.status);
 }
 

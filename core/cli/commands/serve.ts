@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import type { Command } from 'commander';
 import type { ComposedHost } from '../../compose.js';
 import { warnOfOpenPermissions } from '../../config/check-permissions.js';
+import { followsReleases } from '../../config/modules-folder.js';
 import type { ReadConfig } from '../../config/read-config.js';
 import { requireFolder } from '../../config/require-folder.js';
 import type { HostConfig } from '../../config/settings.js';
@@ -157,7 +158,7 @@ export async function drain(host: ComposedHost, signal: StopSignal, log: Logger)
 
 /** @throws ConfigError for a folder that cannot be read. */
 export async function requireFolders({ config, sources }: ServeConfig): Promise<void> {
-  await requireFolder(config.modules, sources.modules);
+  if (!followsReleases(config)) await requireFolder(config.modules, sources.modules);
   for (const source of config.plugins ?? []) {
     if (source.kind === 'folder') await requireFolder(source.path, sources.plugins);
   }

@@ -21,7 +21,10 @@ export const HOST_PATHS = [
   '/plugins',
   '/problems/:code',
   '/readyz',
+  '/releases',
+  '/releases/:id',
   '/roles',
+  '/rollback',
 ] as const;
 
 export type HostPath = (typeof HOST_PATHS)[number];

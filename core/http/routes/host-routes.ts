@@ -15,6 +15,14 @@ import {
   parseOperationRequest,
 } from '../../operations/exposed/operation-request.js';
 import { assertSignedBody } from '../../operations/forward/body-policy.js';
+import { PublishRelease } from '../../operations/releases/publish-release.js';
+import { ListReleases, ReadRelease } from '../../operations/releases/read-releases.js';
+import {
+  MAX_RELEASE_BODY_BYTES,
+  parsePublish,
+  parseRollback,
+} from '../../operations/releases/release-requests.js';
+import { RollbackRelease } from '../../operations/releases/rollback-release.js';
 import { type Handler, Reply } from '../../operations/reply.js';
 import { ListAudit } from '../../operations/status/list-audit.js';
 import { ListCalls } from '../../operations/status/list-calls.js';
@@ -88,8 +96,9 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
       path: HostPath,
       handler: Handler<Input>,
       readInput: (ctx: RouterContext<HostState>, body: Buffer) => Input,
+      maxBytes?: number,
     ) => {
-      const readBody = (ctx: HostContext) => readHostBody(ctx, options.bodyTimeoutMs);
+      const readBody = (ctx: HostContext) => readHostBody(ctx, options.bodyTimeoutMs, maxBytes);
       router[method](path, async (ctx) => {
         const body = await admitHostCall(ctx, method === 'post' ? readBody : null);
         ctx.state.reply = await handler.execute(readInput(ctx, body), ctx.state.request);
@@ -114,6 +123,10 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
   });
   get('/approvals', container.resolve(ListApprovals), readApprovalsQuery);
   get('/approvals/:id', container.resolve(ReadApproval), readApprovalId);
+  post('/releases', container.resolve(PublishRelease), readPublish, MAX_RELEASE_BODY_BYTES);
+  post('/rollback', container.resolve(RollbackRelease), readRollback);
+  get('/releases', container.resolve(ListReleases), readNothing);
+  get('/releases/:id', container.resolve(ReadRelease), readReleaseId);
   get('/calls', container.resolve(ListCalls), readCallQuery);
   get('/openapi.json', container.resolve(ReadOpenApi), readOpenApiQuery);
   get('/audit', container.resolve(ListAudit), readAuditQuery);
@@ -146,6 +159,21 @@ const MAX_ID_LENGTH = 64;
 
 function readApprovalId({ params }: RouterContext<HostState>): string {
   return (params['id'] ?? '').slice(0, MAX_ID_LENGTH);
+}
+
+/** Longer than any digest. */
+const MAX_DIGEST_LENGTH = 128;
+
+function readPublish(_ctx: HostContext, body: Buffer) {
+  return parsePublish(body);
+}
+
+function readRollback(_ctx: HostContext, body: Buffer) {
+  return parseRollback(body);
+}
+
+function readReleaseId({ params }: RouterContext<HostState>): string {
+  return (params['id'] ?? '').slice(0, MAX_DIGEST_LENGTH);
 }
 
 function readNothing(): null {

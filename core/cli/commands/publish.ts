@@ -1,0 +1,153 @@
+import type { Command } from 'commander';
+import type { ReleasesStatus } from '../../contract/release-status.js';
+import { ConfigError } from '../../errors.js';
+import { isVersion } from '../../lib/compare-versions.js';
+import { PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
+import { readVersion } from '../../version.js';
+import { checkFiles } from '../check/check-files.js';
+import { summarize } from '../check/check-report.js';
+import { formatCheckText } from '../check/format-text.js';
+import { createHostClient, type HostClient } from '../client/host-client.js';
+import { addHostOptions, readHostAddress } from '../client/host-options.js';
+import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { openDescriptors } from '../open-descriptors.js';
+import { toPrintable } from '../output/escape.js';
+import { readBase, writeBase } from '../releases/base-file.js';
+import { collectRelease } from '../releases/collect-release.js';
+import {
+  findRelease,
+  postChange,
+  RELEASES_PATH,
+  readReleases,
+  shortenRelease,
+} from '../releases/release-client.js';
+import { waitForVerdict } from '../releases/wait-for-verdict.js';
+import { addSettings } from '../setting-options.js';
+import { rejectOptions } from '../useless-options.js';
+
+interface PublishOptions {
+  readonly note?: string;
+  readonly base?: string;
+  readonly leastVersion?: string;
+  readonly canary?: string;
+  readonly allowUnproven?: true;
+  /** Commander sets it for `--no-wait`. */
+  readonly wait: boolean;
+}
+
+const HELP = `
+Runs 'modgate check' first. Reads manifests of URLs and providers now, and
+stores them with the release. Hosts with --modules store: serve it within a
+second. The release is made from the one that .modgate-release beside the
+folder names; 'modgate publish' and 'modgate releases pull' write this file.
+Exits with 1 when another release is active, and when a canary goes back.
+Needs the scope modgate.releases; for code and for new references also
+modgate.releases.code.`;
+
+export function define(command: Command): void {
+  command
+    .argument('<dir>', 'Folder of descriptors')
+    .option('--note <text>', 'What changes, for people')
+    .option('--base <release>', 'The release that the folder was made from')
+    .option(
+      '--least-version <version>',
+      'Oldest modgate that may serve it (default: the version of this command)',
+    )
+    .option('--canary <share>', 'Let a share of the hosts try it first, such as 10%')
+    .option('--allow-unproven', 'With --canary: release it also after too few calls')
+    .option('--no-wait', 'With --canary: do not wait for the verdict')
+    .addHelpText('after', HELP);
+  addHostOptions(command);
+  addSettings(command, ['tokenHeader', ...PLUGIN_SETTINGS]);
+}
+
+/** Publishes a folder, and waits for the verdict of a canary. */
+export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  const options = command.opts<PublishOptions>();
+  const share = readShare(options);
+  if (share === null) rejectOptions(command, ['allowUnproven'], 'without --canary');
+  if (share === null && !options.wait) throw new ConfigError('--no-wait requires --canary');
+  const { leastVersion = readVersion() } = options;
+  if (!isVersion(leastVersion)) throw new ConfigError('--least-version must be such as 0.2.0');
+  const client = createHostClient(readHostAddress(command, context));
+  const [folder = ''] = command.args;
+  const { descriptors } = await openDescriptors([], command, context, folder);
+  const report = await checkFiles(folder, {
+    ...descriptors,
+    unopenedAuthenticators: [],
+    allowsMissingSecrets: true,
+    checksExamples: true,
+  });
+  if (!report.isFolder) throw new ConfigError(`${folder} must be a folder of descriptors`);
+  if (summarize(report).errors > 0) {
+    await context.print(formatCheckText(report));
+    return EXIT.failure;
+  }
+  const files = await collectRelease(folder, descriptors);
+  const { release, outcome } = await postChange(client, RELEASES_PATH, {
+    files: Object.fromEntries(
+      [...files].map(([path, content]) => [path, content.toString('base64')]),
+    ),
+    base: await findBase(options, folder, client),
+    note: options.note ?? '',
+    least_version: leastVersion,
+    ...(share !== null && {
+      canary: { share, allow_unproven: options.allowUnproven ?? false },
+    }),
+  });
+  if (release === null) return EXIT.failure;
+  const name = shortenRelease(release);
+  if (outcome === 'canary') {
+    if (options.wait) return await reportVerdict(client, release, folder, context);
+    await writeBase(folder, release);
+    await context.print(`${name} is a canary\n`);
+    return EXIT.ok;
+  }
+  await writeBase(folder, release);
+  const what = outcome === 'unchanged' ? 'is active already: nothing has changed' : 'is active';
+  await context.print(`${name} ${what}\n`);
+  return EXIT.ok;
+}
+
+/** `10%` or `0.1`. @throws ConfigError */
+function readShare({ canary }: PublishOptions): number | null {
+  if (canary === undefined) return null;
+  const [, number = '', percent] = /^(\d{1,3}(?:\.\d{1,4})?)(%)?$/.exec(canary) ?? [];
+  const share = number === '' ? Number.NaN : Number(number) / (percent === undefined ? 1 : 100);
+  if (share > 0 && share <= 1) return share;
+  throw new ConfigError('--canary must be a share of the hosts, such as 10%');
+}
+
+async function findBase(
+  { base }: PublishOptions,
+  folder: string,
+  client: HostClient,
+): Promise<string | null> {
+  if (base === undefined) return readBase(folder);
+  return findRelease(await readReleases(client), base).release;
+}
+
+async function reportVerdict(
+  client: HostClient,
+  release: string,
+  folder: string,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const name = shortenRelease(release);
+  const { outcome, reason } = await waitForVerdict(client, release, async (canary) => {
+    await context.print(`${name} ${toPrintable(formatFigures(canary))}\n`);
+  });
+  const isReleased = outcome === 'released';
+  if (isReleased) await writeBase(folder, release);
+  const what = isReleased ? 'is active on all hosts' : `went back (${outcome})`;
+  await context.print(`${name} ${what}: ${toPrintable(reason)}\n`);
+  return isReleased ? EXIT.ok : EXIT.failure;
+}
+
+function formatFigures({ hosts, modules }: NonNullable<ReleasesStatus['canary']>): string {
+  const counts = Object.entries(modules).map(
+    ([name, { calls, failed }]) => `${name} ${calls} calls, ${failed} failed`,
+  );
+  const figures = counts.length === 0 ? 'no module has changed' : counts.join('; ');
+  return `is a canary on ${hosts.join(', ')}: ${figures}`;
+}

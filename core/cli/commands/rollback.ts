@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+import { createHostClient } from '../client/host-client.js';
+import { addHostOptions, readHostAddress } from '../client/host-options.js';
+import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import {
+  findRelease,
+  postChange,
+  readReleases,
+  shortenRelease,
+} from '../releases/release-client.js';
+
+const HELP = `
+Without a release it goes back to the one that the active release was made
+from. While a canary is tried it ends the canary instead. Needs the scope
+modgate.releases; for a release with code, or with references that the active
+one does not have, also modgate.releases.code.`;
+
+export function define(command: Command): void {
+  command
+    .argument('[release]', 'Digest, or its first 8 digits or more. Default: the one before')
+    .addHelpText('after', HELP);
+  addHostOptions(command);
+}
+
+/** Makes an earlier release active again. */
+export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  const client = createHostClient(readHostAddress(command, context));
+  const [given] = command.args;
+  const wanted =
+    given === undefined ? null : findRelease(await readReleases(client), given).release;
+  const { release, outcome } = await postChange(client, '/rollback', { release: wanted });
+  const name = release === null ? 'no release' : shortenRelease(release);
+  const what = outcome === 'aborted' ? 'stays active: the canary has ended' : 'is active';
+  await context.print(`${name} ${what}\n`);
+  return EXIT.ok;
+}

@@ -1,0 +1,73 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseDocument } from 'yaml';
+import type { Log } from '../../contract/index.js';
+import { InvalidFile } from '../../document/diagnostic.js';
+import { ManifestUnavailable } from '../../manifest/load-manifest.js';
+import { SOLE_PROCESS } from '../../modules/leadership.js';
+import { openVersion, type VersionContext } from '../../modules/module-version.js';
+import type { PreparedDescriptor } from '../../modules/prepare-descriptor.js';
+import { CandidateReports } from '../../provider/candidate/candidate-reports.js';
+import { LoadShedder } from '../../provider/load-shedding.js';
+import { OpenStreams } from '../../provider/open-streams.js';
+import { LocalRates } from '../../provider/rate-limiter.js';
+import { createStore } from '../../store/open-store.js';
+import { CommandError } from '../command-error.js';
+
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/**
+ * Reads the manifest of a descriptor from its URL or provider, as a host would.
+ * @throws CommandError where it is invalid or not available now.
+ */
+export async function readRemoteManifest(prepared: PreparedDescriptor): Promise<string> {
+  const stateDir = await mkdtemp(join(tmpdir(), 'modgate-publish-'));
+  try {
+    const totals = { calls: 0, failed: 0 };
+    const version = await openVersion(prepared, createContext(stateDir), totals);
+    try {
+      const { manifest } = await version.requestManifest();
+      return `${JSON.stringify(manifest, null, 2)}\n`;
+    } finally {
+      await version.scope.close();
+    }
+  } catch (error) {
+    if (!(error instanceof InvalidFile || error instanceof ManifestUnavailable)) throw error;
+    throw new CommandError(`${prepared.file}: ${error.message}`);
+  } finally {
+    await rm(stateDir, { recursive: true, force: true });
+  }
+}
+
+/** Enough to request a manifest: no calls follow. */
+function createContext(stateDir: string): VersionContext {
+  const reject = () => {
+    throw new CommandError('a manifest cannot be read with the tokens of callers');
+  };
+  return {
+    log: SILENT,
+    stateDir,
+    // Opened by calls alone.
+    store: createStore({ url: null, stateDir, keys: null, log: SILENT }),
+    loadShedder: new LoadShedder({ maxInFlight: 1, shedDelayMs: 1 }, { medianMs: 0 }),
+    openStreams: new OpenStreams(),
+    rates: new LocalRates(),
+    candidateReports: new CandidateReports(),
+    drainMs: 0,
+    identity: { prepare: async () => {}, sign: reject },
+    leadership: SOLE_PROCESS,
+    callerTokens: { open: reject },
+  };
+}
+
+/** The text of a descriptor whose manifest is the file at `path`; comments stay. */
+export function writeManifestPath(file: string, text: string, path: string): string {
+  if (file.endsWith('.json')) {
+    const value = JSON.parse(text) as object;
+    return `${JSON.stringify({ ...value, manifest: path }, null, 2)}\n`;
+  }
+  const document = parseDocument(text);
+  document.set('manifest', path);
+  return document.toString();
+}

@@ -1,0 +1,105 @@
+import { array, enums, nullable, number, record, string, type } from 'superstruct';
+import type { ReleaseEntry, ReleasesStatus } from '../../contract/release-status.js';
+import { ConfigError } from '../../errors.js';
+import {
+  findFilesProblem,
+  type ReleaseFiles,
+  toFiles,
+} from '../../modules/releases/release-files.js';
+import type { HostClient } from '../client/host-client.js';
+import {
+  parseHostResponse,
+  postResource,
+  requestJson,
+  requestText,
+} from '../client/host-response.js';
+import { CommandError } from '../command-error.js';
+
+export const RELEASES_PATH = '/releases';
+
+const counts = record(string(), type({ calls: number(), failed: number() }));
+
+const entry = {
+  release: string(),
+  base: nullable(string()),
+  author: type({ kind: string(), id: string() }),
+  created_at: string(),
+  note: string(),
+  least_version: string(),
+  files: number(),
+  bytes: number(),
+  verdict: nullable(
+    type({
+      outcome: enums(['released', 'failed', 'unproven', 'aborted']),
+      reason: string(),
+      modules: counts,
+    }),
+  ),
+};
+
+const releasesStatus = type({
+  active: nullable(string()),
+  canary: nullable(
+    type({
+      release: string(),
+      since: string(),
+      until: string(),
+      hosts: array(string()),
+      modules: counts,
+    }),
+  ),
+  releases: array(type(entry)),
+  hosts: array(type({ host: string(), release: nullable(string()), problem: nullable(string()) })),
+});
+
+const releaseContent = type({ ...entry, content: record(string(), string()) });
+
+/** What a publish or rollback came to. */
+const releaseChange = type({ release: nullable(string()), outcome: string() });
+
+export function parseReleases(client: HostClient, text: string): ReleasesStatus {
+  return parseHostResponse(client, text, releasesStatus) as ReleasesStatus;
+}
+
+/** @throws CommandError when the host is unreachable or rejects the request. */
+export async function readReleases(client: HostClient): Promise<ReleasesStatus> {
+  return parseReleases(client, await requestText(client, RELEASES_PATH));
+}
+
+/** @throws CommandError also for files that do not stay in a folder. */
+export async function readReleaseFiles(client: HostClient, release: string): Promise<ReleaseFiles> {
+  const { content } = await requestJson(client, `${RELEASES_PATH}/${release}`, releaseContent);
+  const files = toFiles(content);
+  const problem = findFilesProblem(files);
+  if (problem === null) return files;
+  throw new CommandError(
+    `the release of ${client.url} is not usable: ${problem.path} ${problem.reason}`,
+  );
+}
+
+/** The first 12 of 64 digits identify a digest, as in git. */
+const SHORT = /^sha256:([0-9a-f]{12})[0-9a-f]*$/;
+const PREFIX = /^(?:sha256:)?([0-9a-f]{8,64})$/;
+
+export function shortenRelease(release: string): string {
+  return release.replace(SHORT, '$1');
+}
+
+/** @param text a digest, or its first 8 digits or more. @throws ConfigError */
+export function findRelease({ releases }: ReleasesStatus, text: string): ReleaseEntry {
+  const [, prefix] = PREFIX.exec(text) ?? [];
+  if (prefix === undefined) {
+    throw new ConfigError('a release is named by its digest, or by its first 8 digits or more');
+  }
+  const matching = releases.filter(({ release }) => release.startsWith(`sha256:${prefix}`));
+  const [first] = matching;
+  if (first === undefined) throw new CommandError(`no release begins with ${prefix}`);
+  if (matching.length > 1)
+    throw new CommandError(`${matching.length} releases begin with ${prefix}`);
+  return first;
+}
+
+/** @throws RejectedRequest for another status than 200. */
+export async function postChange(client: HostClient, path: string, value: unknown) {
+  return parseHostResponse(client, await postResource(client, path, value), releaseChange);
+}

@@ -1,0 +1,121 @@
+import {
+  mkdir,
+  mkdtemp,
+  readdir,
+  readlink,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { RELEASE_LINK, releasesFolder } from '../../config/modules-folder.js';
+import type { ReleaseFiles } from './release-files.js';
+
+/** What the link leads to before the first release. */
+const NONE = 'none';
+const RELEASE = /^[0-9a-f]{64}$/;
+const TEMPORARY = 'new-';
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+/** No release takes so long to write. */
+const LEFT_OVER_MS = 3_600_000;
+/**
+ * The copies of releases in the state folder: one folder each, and a link to the one that is served, so that all of
+ * its files change at once.
+ */
+export class ReleaseFolder {
+  readonly #path: string;
+
+  constructor(stateDir: string) {
+    this.#path = releasesFolder(stateDir);
+  }
+
+  /** The release that the link leads to; `null` for none. */
+  async read(): Promise<string | null> {
+    const target = await readlink(join(this.#path, RELEASE_LINK)).catch(() => NONE);
+    const name = basename(target);
+    return RELEASE.test(name) ? `sha256:${name}` : null;
+  }
+
+  /** Makes sure that there is a folder to read, which is empty before the first release. */
+  async prepare(): Promise<void> {
+    await mkdir(this.#path, { recursive: true, mode: FOLDER_MODE });
+    const isThere = await stat(join(this.#path, RELEASE_LINK)).catch(() => null);
+    if (isThere === null) await this.useNothing();
+  }
+
+  async useNothing(): Promise<void> {
+    await mkdir(join(this.#path, NONE), { recursive: true, mode: FOLDER_MODE });
+    await this.#link(NONE);
+  }
+
+  /** Writes the files unless they are there, and serves them. */
+  async use(release: string, files: ReleaseFiles): Promise<void> {
+    const name = release.replace(/^sha256:/, '');
+    if (!RELEASE.test(name)) throw new Error('the name of a release is not a digest');
+    const before = await this.read();
+    const target = join(this.#path, name);
+    if (!(await exists(target))) {
+      const written = await this.write(files);
+      // Another process of the host may have been faster.
+      await rename(written, target).catch(() => rm(written, { recursive: true, force: true }));
+    }
+    await this.#link(name);
+    // The one before may still be read, such as by a module that imports its files late.
+    await this.#clean(
+      new Set([name, ...(before === null ? [] : [before.slice('sha256:'.length)])]),
+    );
+  }
+
+  /** Writes the files into a new folder. @returns its path */
+  async write(files: ReleaseFiles): Promise<string> {
+    await mkdir(this.#path, { recursive: true, mode: FOLDER_MODE });
+    const folder = await mkdtemp(join(this.#path, TEMPORARY));
+    for (const [path, content] of files) {
+      const file = join(folder, path);
+      await mkdir(dirname(file), { recursive: true, mode: FOLDER_MODE });
+      await writeFile(file, content, { flag: 'wx', mode: FILE_MODE, flush: true });
+    }
+    return folder;
+  }
+
+  /** Runs work on a folder with the files, which is removed afterwards. */
+  async withFiles<T>(files: ReleaseFiles, work: (folder: string) => Promise<T>): Promise<T> {
+    const folder = await this.write(files);
+    try {
+      return await work(folder);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  /** Replaces the link at once. */
+  async #link(name: string): Promise<void> {
+    const link = join(this.#path, RELEASE_LINK);
+    if ((await readlink(link).catch(() => null)) === name) return;
+    const next = `${await mkdtemp(join(this.#path, TEMPORARY))}/${RELEASE_LINK}`;
+    await symlink(name, next);
+    await rename(next, link);
+    await rm(dirname(next), { recursive: true, force: true });
+  }
+
+  async #clean(kept: ReadonlySet<string>): Promise<void> {
+    for (const name of await readdir(this.#path)) {
+      if (kept.has(name) || !(RELEASE.test(name) || (await this.#isLeftOver(name)))) continue;
+      await rm(join(this.#path, name), { recursive: true, force: true });
+    }
+  }
+
+  /** Whether it is a folder that a process which was killed has not finished. */
+  async #isLeftOver(name: string): Promise<boolean> {
+    if (!name.startsWith(TEMPORARY)) return false;
+    const status = await stat(join(this.#path, name)).catch(() => null);
+    return status !== null && Date.now() - status.mtimeMs > LEFT_OVER_MS;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null)) !== null;
+}

@@ -1,0 +1,125 @@
+import { formatDiagnostic, InvalidFile } from '../../document/diagnostic.js';
+import { type ErrorDetail, HostError } from '../../errors.js';
+import { prepareDescriptor, UnpreparedDescriptor } from '../../modules/prepare-descriptor.js';
+import {
+  findMissingFiles,
+  type InspectedDescriptor,
+  inspectFolder,
+} from '../../modules/releases/inspect-release.js';
+import { decodeFiles, type ReleaseFiles } from '../../modules/releases/release-files.js';
+import { ReleaseFolder } from '../../modules/releases/release-folder.js';
+import { explainError } from '../../modules/state-reason.js';
+import type { CanaryRule, ReleaseContent } from '../../store/releases/releases.js';
+import type { HostReleases } from './host-releases.js';
+
+const MAX_ERRORS = 100;
+
+/** What a module of a release is, by name. */
+export interface ReleaseModule {
+  /** Changes with the descriptor and the files that it names. */
+  readonly digest: string;
+  readonly seconds: number;
+  readonly rule: CanaryRule;
+}
+
+/** Where the descriptor says nothing. */
+const DEFAULT_PROBATION = { seconds: 30, max_error_rate: 0.05, min_calls: 10 };
+
+/**
+ * The descriptors of a release, before anything that they name is read.
+ * @throws HostError 400 for descriptors that are invalid in themselves.
+ */
+export function inspectRelease(
+  host: HostReleases,
+  files: ReleaseFiles,
+): Promise<readonly InspectedDescriptor[]> {
+  const { stateDir, context } = host;
+  return new ReleaseFolder(stateDir).withFiles(files, async (folder) => {
+    const inspection = await inspectFolder(folder, context);
+    const errors: ErrorDetail[] = [
+      ...inspection.diagnostics.map((one) => ({ field: one.file, reason: formatDiagnostic(one) })),
+      ...findMissingFiles(inspection, (path) => files.has(path)).map(({ file, path }) => {
+        return { field: file, reason: `names the file '${path}', which the release does not have` };
+      }),
+      ...inspection.descriptors.flatMap(({ entry, descriptor: { manifest } }) => {
+        const isPinned = manifest.kind === 'file' || manifest.kind === 'inline';
+        return isPinned ? [] : [{ field: entry.file, reason: 'its manifest must be a file' }];
+      }),
+    ];
+    if (errors.length > 0) throw createInvalid(errors);
+    return inspection.descriptors;
+  });
+}
+
+/** Of a stored release; those that this version rejects are left out. */
+export function inspectStored(
+  { stateDir, context }: HostReleases,
+  release: ReleaseContent | null,
+): Promise<readonly InspectedDescriptor[]> {
+  if (release === null) return Promise.resolve([]);
+  return new ReleaseFolder(stateDir).withFiles(decodeFiles(release.content), async (folder) => {
+    return (await inspectFolder(folder, context)).descriptors;
+  });
+}
+
+/**
+ * Validates a release as `modgate check` does, without the values of secrets.
+ * @throws HostError 400.
+ */
+export async function checkRelease(
+  host: HostReleases,
+  files: ReleaseFiles,
+): Promise<ReadonlyMap<string, ReleaseModule>> {
+  const { modules, errors } = await prepareModules(host, files);
+  if (errors.length > 0) throw createInvalid(errors);
+  return modules;
+}
+
+/** Of a stored release, as far as this version accepts it. */
+export async function readModules(
+  host: HostReleases,
+  release: ReleaseContent | null,
+): Promise<ReadonlyMap<string, ReleaseModule>> {
+  if (release === null) return new Map();
+  return (await prepareModules(host, decodeFiles(release.content))).modules;
+}
+
+function prepareModules({ stateDir, context }: HostReleases, files: ReleaseFiles) {
+  return new ReleaseFolder(stateDir).withFiles(files, async (folder) => {
+    const modules = new Map<string, ReleaseModule>();
+    const errors: ErrorDetail[] = [];
+    const { descriptors } = await inspectFolder(folder, context);
+    for (const { entry } of descriptors) {
+      try {
+        const { descriptor, inputDigest } = await prepareDescriptor(entry, {
+          ...context,
+          allowsMissingSecrets: true,
+        });
+        const { module, probation, enabled } = descriptor;
+        if (modules.has(module)) {
+          errors.push({ field: entry.file, reason: 'another descriptor has its module name' });
+        }
+        const { seconds, ...rule } = probation ?? DEFAULT_PROBATION;
+        if (enabled) modules.set(module, { digest: inputDigest, seconds, rule });
+      } catch (error) {
+        if (!(error instanceof UnpreparedDescriptor)) throw error;
+        errors.push(...describeError(entry.file, error.cause));
+      }
+    }
+    return { modules, errors };
+  });
+}
+
+function describeError(file: string, cause: unknown): readonly ErrorDetail[] {
+  if (!(cause instanceof InvalidFile)) {
+    return [{ field: file, reason: explainError(cause).reason }];
+  }
+  return cause.diagnostics.map((one) => ({ field: one.file, reason: formatDiagnostic(one) }));
+}
+
+function createInvalid(errors: readonly ErrorDetail[]): HostError {
+  return new HostError('validation_failed', 'the release is not valid', {
+    errors: errors.slice(0, MAX_ERRORS),
+    nextActions: ["run 'modgate check' on the folder"],
+  });
+}

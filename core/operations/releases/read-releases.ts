@@ -1,0 +1,91 @@
+import type { ReleaseEntry, ReleasesStatus } from '../../contract/release-status.js';
+import { HostError } from '../../errors.js';
+import { injectable } from '../../injection.js';
+import type { Store, StoredRelease } from '../../store/store.js';
+import { authorize } from '../authorization.js';
+import { STORE } from '../injection-tokens.js';
+import { type Handler, Reply } from '../reply.js';
+import type { CallerRequest } from '../request.js';
+import { rethrowStoreError } from '../store-error.js';
+import { HOST_RELEASES, type HostReleases, RELEASES_SCOPE } from './host-releases.js';
+import { sumFigures } from './judge-canary.js';
+
+/** `GET /releases`: the releases of the fleet, which one is active, and how a canary does. */
+@injectable(STORE, HOST_RELEASES)
+export class ListReleases implements Handler<null> {
+  readonly #store: Store;
+  readonly #host: HostReleases;
+
+  constructor(store: Store, host: HostReleases) {
+    this.#store = store;
+    this.#host = host;
+  }
+
+  async execute(_input: null, request: CallerRequest): Promise<Reply> {
+    const authorization = authorize(request.actor, { kind: 'scope', scope: RELEASES_SCOPE });
+    return Reply.json(authorization, await this.#read().catch(rethrowStoreError));
+  }
+
+  async #read(): Promise<ReleasesStatus> {
+    const { releases } = this.#store;
+    const { fleet } = this.#host;
+    const [state, list, hosts] = await Promise.all([
+      releases.readState(fleet),
+      releases.list(fleet),
+      releases.listHosts(fleet),
+    ]);
+    const { active, canary } = state;
+    return {
+      active,
+      canary:
+        canary === null
+          ? null
+          : {
+              release: canary.release,
+              since: canary.since,
+              until: canary.until,
+              hosts: canary.hosts,
+              modules: sumFigures(canary, hosts),
+            },
+      releases: list.map(describeRelease),
+      hosts: hosts.map(({ host, release, problem }) => ({ host, release, problem })),
+    };
+  }
+}
+
+/** `GET /releases/{release}`: a release with its files. */
+@injectable(STORE, HOST_RELEASES)
+export class ReadRelease implements Handler<string> {
+  readonly #store: Store;
+  readonly #host: HostReleases;
+
+  constructor(store: Store, host: HostReleases) {
+    this.#store = store;
+    this.#host = host;
+  }
+
+  async execute(id: string, request: CallerRequest): Promise<Reply> {
+    const authorization = authorize(request.actor, { kind: 'scope', scope: RELEASES_SCOPE });
+    const { releases } = this.#store;
+    const release = await releases.get(this.#host.fleet, id).catch(rethrowStoreError);
+    if (release === null) throw createUnknownRelease();
+    const content = JSON.parse(release.content) as Readonly<Record<string, string>>;
+    return Reply.json(authorization, { ...describeRelease(release), content });
+  }
+}
+
+export function createUnknownRelease(): HostError {
+  return new HostError('not_found', 'no release has this digest', {
+    nextActions: ['see GET /releases; old releases are removed'],
+  });
+}
+
+function describeRelease(release: StoredRelease): ReleaseEntry {
+  const { id, base, author, note, files, bytes, verdict } = release;
+  return {
+    ...{ release: id, base, author, note },
+    created_at: release.createdAt,
+    least_version: release.leastVersion,
+    ...{ files, bytes, verdict },
+  };
+}

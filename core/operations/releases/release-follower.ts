@@ -1,0 +1,206 @@
+import type { Log } from '../../contract/index.js';
+import { compareVersions } from '../../lib/compare-versions.js';
+import { settleWithin } from '../../lib/promises.js';
+import { createLogInterval } from '../../log/log-interval.js';
+import type { Leadership } from '../../modules/leadership.js';
+import { decodeFiles, digestRelease } from '../../modules/releases/release-files.js';
+import { ReleaseFolder } from '../../modules/releases/release-folder.js';
+import { RELEASE_CHANGE } from '../../store/releases/release-store.js';
+import type { CanaryFigures, ReleaseHost, ReleaseState } from '../../store/releases/releases.js';
+import type { Store } from '../../store/store.js';
+import type { ModuleEntry, ModuleOverview } from '../status/module-overview.js';
+import { type Baseline, countSince, takeBaseline } from './canary-figures.js';
+import { judgeCanary } from './judge-canary.js';
+
+/** A pooler between host and database may swallow notifications. */
+const POLL_MS = 1000;
+/** A host that starts waits so long for the store before it uses its copy. */
+const START_TIMEOUT_MS = 5000;
+const WARN_INTERVAL_MS = 60_000;
+
+interface ReleaseFollowerOptions {
+  readonly store: Store;
+  /** `''` for a host without one. */
+  readonly fleet: string;
+  /** Of this host in the fleet. */
+  readonly host: string;
+  readonly stateDir: string;
+  /** Of modgate. */
+  readonly version: string;
+  /** One process of the host follows for all. */
+  readonly leadership: Leadership;
+  readonly log: Log;
+}
+
+/** Keeps the folder of descriptors of this host as the release that the host should serve. */
+export class ReleaseFollower {
+  readonly #options: ReleaseFollowerOptions;
+  readonly #folder: ReleaseFolder;
+  readonly #mayWarn = createLogInterval(WARN_INTERVAL_MS);
+  #overview: ModuleOverview | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #syncing: Promise<void> | null = null;
+  #isAgain = false;
+  #isClosed = false;
+  #problem: string | null = null;
+  /** What the store knows of this host. */
+  #reported: string | null = null;
+  /** The counts when the canary began here; `null` for a host that serves none. */
+  #baseline: Baseline | null = null;
+  readonly #stops: (() => void)[] = [];
+
+  constructor(options: ReleaseFollowerOptions) {
+    this.#options = options;
+    this.#folder = new ReleaseFolder(options.stateDir);
+  }
+
+  /** Makes the folder ready to be read: with the release of the store, or else with the local copy. Never rejects. */
+  async prepare(): Promise<void> {
+    const { log } = this.#options;
+    try {
+      await this.#folder.prepare();
+      this.#syncing = this.#sync().finally(() => {
+        this.#syncing = null;
+      });
+      await settleWithin(this.#syncing, START_TIMEOUT_MS);
+    } catch (error) {
+      log.error({ err: error }, 'folder of releases cannot be written');
+    }
+  }
+
+  /** Follows from now on. */
+  start(overview: ModuleOverview): void {
+    const { store, leadership } = this.#options;
+    this.#overview = overview;
+    this.#stops.push(
+      store.onConfigChange((changed) => {
+        if (changed === null || changed === RELEASE_CHANGE) this.#syncIn(0);
+      }),
+      leadership.onChange(() => this.#syncIn(0)),
+    );
+    // Never rejects.
+    void Promise.resolve(this.#syncing).then(() => this.#syncIn(0));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    for (const stop of this.#stops) stop();
+    await this.#syncing;
+  }
+
+  #syncIn(delayMs: number): void {
+    if (this.#isClosed) return;
+    if (this.#syncing !== null) {
+      this.#isAgain ||= delayMs === 0;
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      // Never rejects.
+      this.#syncing = this.#follow();
+    }, delayMs).unref();
+  }
+
+  async #follow(): Promise<void> {
+    this.#isAgain = false;
+    if (this.#options.leadership.leads) await this.#sync();
+    this.#syncing = null;
+    this.#syncIn(this.#isAgain ? 0 : POLL_MS);
+  }
+
+  /** Never rejects: without the store, the host keeps what it has. */
+  async #sync(): Promise<void> {
+    const { store, fleet, log } = this.#options;
+    try {
+      const state = await store.releases.readState(fleet);
+      await this.#apply(state);
+      await this.#report(state);
+      if (state.canary !== null) await this.#judge(state);
+    } catch (error) {
+      this.#reported = null;
+      if (this.#mayWarn()) log.warn({ err: error }, 'releases cannot be followed');
+    }
+  }
+
+  async #apply({ active, canary }: ReleaseState): Promise<void> {
+    const { host, log } = this.#options;
+    const isCanary = canary?.hosts.includes(host) === true;
+    const wanted = isCanary ? canary.release : active;
+    const served = await this.#folder.read();
+    if (wanted === served) {
+      this.#problem = null;
+      if (!isCanary) this.#baseline = null;
+      // The host, or the process that reports, has started since the canary began.
+      else this.#baseline ??= takeBaseline(canary.release, await this.#readModules(), false);
+      return;
+    }
+    if (wanted === null) return await this.#folder.useNothing();
+    const problem = await this.#use(wanted, isCanary);
+    const shown = problem === null ? null : `${wanted} ${problem}`;
+    if (shown !== null && shown !== this.#problem) {
+      log.error({ release: wanted, reason: problem, served }, 'release not served');
+    }
+    this.#problem = shown;
+  }
+
+  /** @returns why this host cannot serve the release */
+  async #use(id: string, isCanary: boolean): Promise<string | null> {
+    const { store, fleet, version, log } = this.#options;
+    const release = await store.releases.get(fleet, id);
+    if (release === null) return 'is not in the store';
+    const { base, leastVersion, content } = release;
+    if (compareVersions(version, leastVersion) < 0) {
+      return `requires modgate ${leastVersion}, and this host is ${version}`;
+    }
+    const files = decodeFiles(content);
+    if (digestRelease(files, { base, leastVersion }) !== id)
+      return 'has another content than was published';
+    const modules = await this.#readModules();
+    await this.#folder.use(id, files);
+    this.#baseline = isCanary ? takeBaseline(id, modules, true) : null;
+    log.info({ release: id, canary: isCanary }, 'release served');
+    return null;
+  }
+
+  async #report({ canary }: ReleaseState): Promise<void> {
+    const { store, fleet, host, leadership } = this.#options;
+    if (!leadership.leads || this.#overview === null) return;
+    const release = await this.#folder.read();
+    const figures = canary === null ? null : await this.#count(Object.keys(canary.rules));
+    const row: ReleaseHost = { host, release, problem: this.#problem, figures };
+    const text = JSON.stringify(row);
+    if (text === this.#reported) return;
+    await store.releases.report(fleet, row);
+    this.#reported = text;
+  }
+
+  async #count(names: readonly string[]): Promise<ReleaseHost['figures']> {
+    const baseline = this.#baseline;
+    if (baseline === null) return null;
+    const figures: CanaryFigures = countSince(baseline, await this.#readModules(), names);
+    return { release: baseline.release, ...figures };
+  }
+
+  /** Any host decides; the store accepts one verdict. */
+  async #judge({ canary, now }: ReleaseState): Promise<void> {
+    const { store, fleet, log } = this.#options;
+    if (canary === null || this.#overview === null) return;
+    const verdict = judgeCanary(canary, await store.releases.listHosts(fleet), now);
+    if (verdict === null) return;
+    const isDecided = await store.releases.endCanary(fleet, canary.release, verdict, {
+      actor: { kind: 'system', id: 'modgate' },
+      module: '',
+      permission: '',
+      operation: 'release_verdict',
+      target: `${canary.release} ${verdict.outcome}`,
+      requestId: '',
+      correlationId: '',
+    });
+    if (isDecided) log.info({ release: canary.release, ...verdict }, 'canary decided');
+  }
+
+  async #readModules(): Promise<readonly ModuleEntry[]> {
+    return (await this.#overview?.read())?.modules ?? [];
+  }
+}

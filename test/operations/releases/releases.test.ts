@@ -1,0 +1,213 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { call, parseJson } from '../../support/http/call.js';
+import { expectProblem, reasonOf } from '../../support/http/expect-problem.js';
+import { buildManifest, describeModule } from '../../support/http/modules.js';
+import { useHost } from '../../support/http/use-host.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { PUBLISHER, readReleases, sendJson, useWorkspace } from '../../support/releases.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
+
+const routes = (path: string) => [{ method: 'GET', path, capability: 'crm.read' }];
+const FOLLOWING = { args: ['--modules', 'store:'] };
+
+async function untilServed(host: { readonly port: number }, target: string): Promise<void> {
+  const isServed = async () => (await call(host, { target, isUndescribed: true })).status === 200;
+  await waitUntil(`${target} is served`, isServed, 15_000);
+}
+
+describe('releases of a host', () => {
+  const setup = useHost(() => ({}), FOLLOWING);
+  const workspace = useWorkspace();
+  const describeCrm = (path: string, more: object = {}) =>
+    describeModule('crm', setup.provider.url, routes(path), more);
+  const pull = (...args: string[]) =>
+    workspace.run(setup.host, 'releases', 'pull', workspace.folder, '--force', ...args);
+  /** The tests share a host: each starts from what is active. */
+  const catchUp = async () => {
+    if ((await readReleases(setup.host)).active !== null) await pull();
+  };
+
+  it('serves a published folder, lists it, and goes back', async () => {
+    await catchUp();
+    workspace.write('crm.json', describeCrm('/first'));
+    const first = await workspace.publish(setup.host, '--note', 'first one');
+    expect(first.stderr).to.equal('');
+    expect(first.code).to.equal(0);
+    expect(first.stdout).to.match(/^[0-9a-f]{12} is active\n$/);
+    await untilServed(setup.host, '/modules/crm/http/first');
+    const before = workspace.base();
+    workspace.write('crm.json', describeCrm('/second'));
+    expect((await workspace.publish(setup.host)).code).to.equal(0);
+    await untilServed(setup.host, '/modules/crm/http/second');
+
+    const status = await readReleases(setup.host);
+    expect(status.active).to.equal(workspace.base());
+    expect(status.releases[0]).to.deep.include({ base: before, note: '', files: 1, verdict: null });
+    expect(status.releases[1]).to.deep.include({
+      release: before,
+      note: 'first one',
+      author: { kind: 'service', id: 'publisher' },
+    });
+    const listed = await workspace.run(setup.host, 'releases');
+    expect(listed.stdout).to.match(/RELEASE .*\n[0-9a-f]{12} +active .*\n.*first one\n/);
+
+    const back = await workspace.run(setup.host, 'rollback');
+    expect(back.stdout).to.equal(`${before?.slice(7, 19)} is active\n`);
+    await untilServed(setup.host, '/modules/crm/http/first');
+  });
+
+  it('says so when nothing has changed', async () => {
+    await catchUp();
+    workspace.write('same.json', { ...describeCrm('/same'), module: 'same' });
+    await workspace.publish(setup.host);
+    const before = (await readReleases(setup.host)).releases.length;
+    const again = await workspace.publish(setup.host);
+    expect(again.stdout).to.include('is active already: nothing has changed');
+    expect((await readReleases(setup.host)).releases).to.have.length(before);
+  });
+
+  it('rejects a release that was made from another one, and names the active one', async () => {
+    await catchUp();
+    const stale = workspace.base();
+    workspace.write('crm.json', describeCrm('/third'));
+    expect((await workspace.publish(setup.host)).code).to.equal(0);
+    const { active } = await readReleases(setup.host);
+    const late = await workspace.publish(setup.host, '--base', stale ?? 'none', '--note', 'late');
+    expect(late.code).to.equal(stale === null ? 2 : 1);
+    if (stale !== null)
+      expect(late.stderr)
+        .to.include('409')
+        .and.include(active ?? '');
+    const without = await sendJson(setup.host, '/releases', { files: {}, base: null });
+    expect(reasonOf(expectProblem(without, 409, 'conflict'), 'base')).to.equal(active);
+    expect((await readReleases(setup.host)).active).to.equal(active);
+  });
+
+  it('stores the files that descriptors name, and writes them into a folder again', async () => {
+    await catchUp();
+    const manifest = buildManifest('crm', routes('/files'));
+    workspace.write('crm.json', { ...describeCrm('/files'), manifest: './crm/manifest.json' });
+    workspace.write('crm/manifest.json', manifest);
+    workspace.write('notes.txt', 'no descriptor names this file');
+    expect((await workspace.publish(setup.host)).stderr).to.equal('');
+    await untilServed(setup.host, '/modules/crm/http/files');
+    const refused = await workspace.run(setup.host, 'releases', 'pull', workspace.folder);
+    expect(refused.stderr).to.include('is not empty');
+    expect((await pull()).code).to.equal(0);
+    expect(readdirSync(workspace.folder).filter((name) => name.startsWith('crm'))).to.deep.equal([
+      'crm',
+      'crm.json',
+    ]);
+    expect(readdirSync(workspace.folder)).to.not.include('notes.txt');
+    const text = readFileSync(join(workspace.folder, 'crm/manifest.json'), 'utf8');
+    expect(JSON.parse(text)).to.deep.equal(manifest);
+  });
+
+  it('pins the manifest of a provider when it is published', async () => {
+    await catchUp();
+    setup.provider.answer({ body: JSON.stringify(buildManifest('pinned', routes('/pinned'))) });
+    workspace.write(
+      'pinned.yaml',
+      `# kept\nmodule: pinned\nprovider: { kind: http, config: { endpoints: ['${setup.provider.url}'] } }\n`,
+    );
+    const published = await workspace.publish(setup.host);
+    expect(published.stderr).to.equal('');
+    await untilServed(setup.host, '/modules/pinned/http/pinned');
+    await pull();
+    const text = readFileSync(join(workspace.folder, 'pinned.yaml'), 'utf8');
+    expect(text)
+      .to.match(/^# kept\nmodule: pinned\n/)
+      .and.include('manifest: ./pinned.manifest.json');
+  });
+
+  it('publishes nothing that a check rejects', async () => {
+    await catchUp();
+    const before = await readReleases(setup.host);
+    workspace.write('broken.json', { module: 'broken', provider: { kind: 'http', confg: {} } });
+    const ended = await workspace.publish(setup.host);
+    expect(ended.code).to.equal(1);
+    expect(ended.stdout).to.include('confg');
+    expect(await readReleases(setup.host)).to.deep.equal(before);
+  });
+
+  it('writes publish and rollback into the audit', async () => {
+    await catchUp();
+    workspace.write('audited.json', { ...describeCrm('/audited'), module: 'audited' });
+    await workspace.publish(setup.host);
+    const published = workspace.base();
+    await workspace.run(setup.host, 'rollback');
+    const { rows } = parseJson(await call(setup.host, { target: '/audit?limit=1000' })) as {
+      rows: { operation: string; target: string; actor: object; permission: string }[];
+    };
+    const [publish, rollback] = rows.slice(-2);
+    expect(publish).to.deep.include({
+      operation: 'release_publish',
+      target: published,
+      permission: 'modgate.releases',
+      actor: { kind: 'service', id: 'publisher' },
+    });
+    expect(rollback?.operation).to.equal('release_rollback');
+  });
+
+  it('is open to the scope modgate.releases alone', async () => {
+    const as = 'dev-service:reader:modgate.modules.read';
+    expectProblem(await call(setup.host, { target: '/releases', as }), 403);
+    expectProblem(await sendJson(setup.host, '/releases', { files: {}, base: null }, as), 403);
+    expectProblem(await sendJson(setup.host, '/rollback', { release: null }, as), 403);
+    const unknown = `/releases/sha256:${'0'.repeat(64)}`;
+    expectProblem(await call(setup.host, { target: unknown, as: PUBLISHER }), 404);
+  });
+});
+
+describe('a host that follows releases', () => {
+  const workspace = useWorkspace();
+  let state = '';
+  const hosts: RunningHost[] = [];
+  const start = async () => {
+    const host = await startHost({ args: ['--modules', 'store:', '--state', state] });
+    hosts.push(host);
+    return host;
+  };
+
+  beforeEach(() => {
+    state = mkdtempSync(join(tmpdir(), 'modgate-releases-'));
+  });
+  afterEach(async () => {
+    for (const host of hosts.splice(0)) await host.stop();
+    rmSync(state, { recursive: true, force: true });
+  });
+
+  it('starts without any release, and from its copy while the store is unavailable', async () => {
+    const first = await start();
+    expect(parseJson(await call(first, { target: '/modules' }))['modules']).to.deep.equal([]);
+    workspace.write('crm.json', describeModule('crm', 'http://127.0.0.1:1', routes('/copied')));
+    await workspace.publish(first);
+    const isThere = async () => {
+      const text = (await call(first, { target: '/modules' })).body.toString('utf8');
+      return text.includes('"crm"');
+    };
+    await waitUntil('the module', isThere);
+    await first.stop();
+    rmSync(join(state, 'modgate.db'));
+    rmSync(join(state, 'modgate.db-wal'), { force: true });
+    const { mkdirSync } = await import('node:fs');
+    mkdirSync(join(state, 'modgate.db'));
+    const again = await start();
+    const { modules } = parseJson(await call(again, { target: '/modules' })) as {
+      modules: { name: string; state: string }[];
+    };
+    expect(modules.map(({ name, state }) => [name, state])).to.deep.equal([['crm', 'live']]);
+    expectProblem(await call(again, { target: '/releases' }), 503);
+  });
+
+  it('keeps what it has when a release needs a newer modgate', async () => {
+    const host = await start();
+    workspace.write('crm.json', describeModule('crm', 'http://127.0.0.1:1', routes('/old')));
+    const ended = await workspace.publish(host, '--least-version', '99.0.0');
+    expect(ended.code).to.equal(1);
+    expect(ended.stderr).to.match(/least_version: this host is modgate \d/);
+  });
+});
