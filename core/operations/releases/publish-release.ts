@@ -54,16 +54,17 @@ export class PublishRelease implements Handler<PublishInput> {
       throw createInvalid('least_version', `this host is modgate ${version}`);
     }
     const { releases } = this.#store;
+    const before = base === null ? null : await releases.get(fleet, base).catch(rethrowStoreError);
+    await this.#assertRights(request, files, before);
     const state = await releases.readState(fleet).catch(rethrowStoreError);
     if (state.active !== base || state.canary !== null) {
       throw createConflict({ ...state, canary: state.canary?.release ?? null });
     }
-    const before = base === null ? null : await releases.get(fleet, base).catch(rethrowStoreError);
     const content = encodeFiles(files);
     if (before?.content === content && before.leastVersion === leastVersion) {
       return Reply.json(authorization, { release: base, outcome: 'unchanged' });
     }
-    const modules = await this.#check(request, files, before);
+    const modules = await checkRelease(this.#host, files);
     const id = digestRelease(files, { base, leastVersion });
     const canary = input.canary === null ? null : await this.#plan(input.canary, modules, before);
     let bytes = 0;
@@ -83,16 +84,15 @@ export class PublishRelease implements Handler<PublishInput> {
     });
   }
 
-  /** In this order: nothing that descriptors name is read before it is known that the author may name it. */
-  async #check(
+  /** First: nothing that descriptors name is read before it is known that the author may name it. */
+  async #assertRights(
     { actor }: CallerRequest,
     files: ReleaseFiles,
     before: ReleaseContent | null,
-  ): Promise<ReadonlyMap<string, ReleaseModule>> {
+  ): Promise<void> {
     const inspected = await inspectRelease(this.#host, files);
     const known = await inspectStored(this.#host, before);
     assertReleaseRights(actor, inspected, known, this.#host.patterns);
-    return checkRelease(this.#host, files);
   }
 
   /** @throws HostError 400 for a fleet that is too small. */
