@@ -29,6 +29,7 @@ export const ATTACK_CLASSES = {
   admin: 'host routes called from a browser or with a wrong method',
   web: 'web pages of other origins, forged requests, API keys and kinds of callers',
   console: 'sessions of the console',
+  mcp: 'calls of agents, and approvals of them',
   symlinks: 'plugins with code outside their folder',
   'cross-module': 'grants of one module used on another',
   neighbors: 'callers who affect other callers',

@@ -5,6 +5,7 @@ import {
   type AttackClass,
   type Verdict,
 } from './attack-case.js';
+import { AGENT_CASES } from './cases/agents.js';
 import { BODY_CASES } from './cases/body.js';
 import { BOUNDS_CASES } from './cases/bounds.js';
 import { BRIDGE_CASES } from './cases/bridge.js';
@@ -62,6 +63,7 @@ const ATTACKS: readonly Attack[] = [
   ...TIMING_CASES,
   ...SYMLINK_CASES,
   ...WEB_CASES,
+  ...AGENT_CASES,
   ...SLOW_CASES,
   ...SLOW_BODY_CASES,
 ];

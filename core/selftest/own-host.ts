@@ -3,6 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { TOOLS_MODULE } from './cases/agents.js';
 import { BOUNDED_ARGS } from './cases/bounds.js';
 import { CACHING_MODULE } from './cases/cache.js';
 import { PUBLIC_MODULE } from './cases/guard.js';
@@ -47,6 +48,7 @@ const SCOPES: Readonly<
   user: { kind: 'user', scopes: ['shop.use'] },
   admin: { kind: 'user', scopes: ['console.admin'] },
   explainer: { kind: 'service', scopes: ['modgate.explain'] },
+  approver: { kind: 'user', scopes: ['shop.use', 'modgate.approvals'] },
   expired: { kind: 'service', scopes: ['shop.use'] },
 };
 
@@ -118,6 +120,7 @@ export async function startOwnHost(): Promise<OwnHost> {
       [CACHING_MODULE]: provider.url,
       [ECHOING_MODULE]: provider.url,
       [PUBLIC_MODULE]: provider.url,
+      [TOOLS_MODULE]: provider.url,
       [STREAM_MODULE]: provider.url,
       [SLOW_STREAM_MODULE]: provider.url,
       [LONG_MODULE]: provider.url,

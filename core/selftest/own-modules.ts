@@ -1,5 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { TOOLS_MODULE } from './cases/agents.js';
 import { CACHE_ROUTES, CACHING_MODULE } from './cases/cache.js';
 import { FENCED_ADDRESS, PUBLIC_MODULE } from './cases/guard.js';
 import {
@@ -138,6 +139,7 @@ function writeDescriptors(
         records: { capture_bytes: 4096 },
       }),
       ...(module === PUBLIC_MODULE && { public: true }),
+      ...(module === TOOLS_MODULE && { callers: ['service', 'user'], mcp: { expose: 'all' } }),
       ...(module === 'fenced' && { allow: { addresses: [FENCED_ADDRESS] } }),
       ...(isStreaming(module) && { limits: STREAM_LIMITS }),
       ...(module === LONG_MODULE && { limits: LONG_LIMITS }),

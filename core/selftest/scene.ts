@@ -47,10 +47,20 @@ export interface OwnScene {
 /**
  * `owner` is a service with the scopes of the routes, `stranger` one without them, `wildcard` one with
  * scopes that look like patterns. `user` is a user without `console.admin`, `admin` one with it only.
- * `explainer` may explain requests only. `expired` is an expired token.
+ * `explainer` may explain requests only. `approver` is a user with the scopes of the routes, who decides about
+ * requests for approval. `expired` is an expired token.
  */
 export const OWN_TOKENS = [
-  ...(['owner', 'stranger', 'wildcard', 'user', 'admin', 'explainer', 'expired'] as const),
+  ...([
+    'owner',
+    'stranger',
+    'wildcard',
+    'user',
+    'admin',
+    'explainer',
+    'approver',
+    'expired',
+  ] as const),
 ] as const;
 
 export type OwnToken = (typeof OWN_TOKENS)[number];

@@ -80,7 +80,7 @@ export function writeWebAccess(
     'token-header': KEY_HEADER,
     'public-url': PUBLIC_URL,
     cors: { origins: [ALLOWED_ORIGIN], credentials: true },
-    surfaces: { [ECHO_SURFACE]: { enabled: true }, console: { oidc } },
+    surfaces: { [ECHO_SURFACE]: { enabled: true }, mcp: { enabled: true }, console: { oidc } },
   };
   // JSON is YAML.
   writeFileSync(join(directory, WEB_CONFIG_FILE), JSON.stringify(settings));

@@ -13,7 +13,7 @@ const CASES = new Set(FINDINGS.flatMap(({ cases }) => cases));
  * nothing, and the weakened host that is for them.
  */
 const RARE =
-  /^(?:neighbors-(?:flood|unread|schema|actor-rate)|guard-failures|console-oidc-.+|slow-long-.+)$/;
+  /^(?:neighbors-(?:flood|unread|schema|actor-rate)|guard-failures|console-oidc-.+|slow-long-.+|mcp-approval-.+)$/;
 const ATTACKS = ATTACK_CORPUS.filter(({ id }) => CASES.has(id));
 
 describe('attacks for the findings of reviews', function () {

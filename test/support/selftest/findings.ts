@@ -151,7 +151,7 @@ export const FINDINGS: readonly Finding[] = [
   { subject: 'RTSP, which was served', cases: ['guard-rtsp'], weakened: 'serves RTSP' },
   {
     subject: 'two members of one name in an action, of which the audit had one',
-    cases: ['cross-module-repeated', 'cross-module-repeated-deep'],
+    cases: ['cross-module-repeated', 'cross-module-repeated-deep', 'mcp-repeated-member'],
     weakened: 'keeps the last of two members',
   },
   {
@@ -270,5 +270,52 @@ export const FINDINGS: readonly Finding[] = [
     subject: 'long bodies that are read or sent slowly',
     cases: listNames('slow-long-'),
     weakened: 'waits for slow bodies',
+  },
+  {
+    subject: 'arguments of tools that leave their place in the path',
+    cases: [...listNames('mcp-path-'), ...listNames('mcp-rest-')],
+    weakened: 'writes arguments into paths as they are',
+  },
+  {
+    subject: 'names that are not those of tools of the caller',
+    cases: listNames('mcp-name-'),
+    weakened: 'calls any tool',
+  },
+  {
+    subject: 'arguments of many levels',
+    cases: ['mcp-deep'],
+    weakened: 'reads arguments of any depth',
+  },
+  {
+    subject: 'schemas of tools that grow without a bound',
+    cases: ['mcp-schema-bomb'],
+    weakened: 'writes each schema where it is named',
+  },
+  {
+    subject: 'pages of other origins that call tools',
+    cases: listNames('mcp-origin-'),
+    weakened: 'serves pages of any origin',
+  },
+  {
+    subject: 'an approval that is used twice',
+    cases: ['mcp-approval-replay'],
+    weakened: 'uses an approval again',
+  },
+  {
+    subject: 'an approval of another call',
+    cases: ['arguments', 'number', 'more', 'tool', 'header', 'caller'].map(
+      (name) => `mcp-approval-${name}`,
+    ),
+    weakened: 'uses an approval for another call',
+  },
+  {
+    subject: 'a request that its caller approves',
+    cases: ['mcp-approval-self'],
+    weakened: 'lets people approve their own requests',
+  },
+  {
+    subject: 'characters that the person who decides cannot see',
+    cases: ['mcp-approval-hidden'],
+    weakened: 'shows hidden characters',
   },
 ];

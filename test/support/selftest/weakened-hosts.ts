@@ -1,8 +1,16 @@
 import { connect, type Socket } from 'node:net';
 import { exchangedToken, REDIRECT_TARGET } from '../../../core/selftest/exchange-server.js';
 import { listen, type WeakHost } from './weak-host.js';
+import { AGENT_WEAKNESSES } from './weakened-agents.js';
 import { BODY_WEAKNESSES } from './weakened-bodies.js';
-import { exchange, formatOk, readdress, type Surroundings, type Weakness } from './weakness.js';
+import {
+  changeBody,
+  exchange,
+  formatOk,
+  readdress,
+  type Surroundings,
+  type Weakness,
+} from './weakness.js';
 
 const TRIPPING_FAILURES = 5;
 const REPEATED = /"a":1,"a":2|"b":1,"\\u0062":2/;
@@ -197,6 +205,7 @@ const WEAKNESSES: Readonly<Record<string, (ports: Surroundings) => Weakness>> = 
   'lets anybody purge': () => ({
     respond: async (text) => (text.startsWith('DELETE /cache?') ? formatOk('') : null),
   }),
+  ...AGENT_WEAKNESSES,
   'forwards trace headers unchecked': ({ provider }) => ({
     respond: async (text) =>
       /^tracestate: /im.test(text)
@@ -303,14 +312,6 @@ function createHolding(): Weakness {
 function changeLimited(text: string, attack: string, status: string): string {
   const isOfAttack = text.includes(`x-request-id: ${attack}.`);
   return isOfAttack ? text.replace(/^HTTP\/1\.1 429 .*/, `HTTP/1.1 ${status}`) : text;
-}
-
-function changeBody(text: string, change: (body: string) => string): string {
-  const [head = '', body = ''] = text.split('\r\n\r\n');
-  const changed = change(body);
-  if (changed === body) return text;
-  const length = `content-length: ${changed.length}`;
-  return `${head.replace(/content-length: \d+/, length)}\r\n\r\n${changed}`;
 }
 
 /** Whether the signed token of a request is for the subject. */

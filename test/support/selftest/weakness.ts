@@ -39,6 +39,14 @@ export function readdress(text: string, target: string, token: string): string {
     .replace(/^authorization: .*\r$/im, `authorization: Bearer ${token}\r`);
 }
 
+export function changeBody(text: string, change: (body: string) => string): string {
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  const changed = change(body);
+  if (changed === body) return text;
+  const length = `content-length: ${changed.length}`;
+  return `${head.replace(/content-length: \d+/, length)}\r\n\r\n${changed}`;
+}
+
 export function formatOk(body: string): string {
   const head = [
     'HTTP/1.1 200 OK',
