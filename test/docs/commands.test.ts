@@ -18,6 +18,7 @@ const ROLES: Readonly<Record<string, readonly Role[]>> = {
   'docs/benchmarks.md': ['checkout'],
   'docs/operate/install.md': ['checkout', 'package'],
   'docs/operate/console-tour.md': ['checkout'],
+  'docs/operate/mcp.md': ['checkout'],
   'docs/extend/adapter.md': ['package', 'author'],
   'docs/extend/publishing.md': ['author'],
   'docs/extend/testkit.md': ['author'],
