@@ -172,7 +172,9 @@ export class Console implements Surface {
     if (!['/events', '/samples', '/host'].includes(path)) throw createNotFound(CONSOLE);
     if (method !== 'GET') throw createMethodError('GET');
     if (path === '/events') {
-      return this.#events.open(session, cookie, searchParams.get('calls') === 'true', call);
+      const wants = (name: string) => searchParams.get(name) === 'true';
+      const wanted = { calls: wants('calls'), approvals: wants('approvals') };
+      return this.#events.open(session, cookie, wanted, call);
     }
     if (path === '/host') return this.#describeHost(session.actor);
     assertScope(session.actor, MODULES_SCOPE);

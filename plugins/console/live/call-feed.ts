@@ -1,8 +1,8 @@
-import type { Actor, HostApi, Log } from '../../../core/contract/index.js';
-import { CALLS_SCOPE, hasScope } from '../api/scopes.js';
+import type { HostApi, Log } from '../../../core/contract/index.js';
+import { CALLS_SCOPE } from '../api/scopes.js';
 import { encodeEvent } from './event-stream.js';
+import { PolledFeed } from './polled-feed.js';
 
-const TICK_MS = 2000;
 const PAGE = 200;
 /** Calls of one moment that were sent already. */
 const MAX_SEEN = 1000;
@@ -14,70 +14,25 @@ interface Call {
   readonly duration_ms: number;
 }
 
-interface Follower {
-  /** As whom the stream was opened, with the rights of now. */
-  readActor(): Actor;
-  send(events: string): void;
-}
-
-/** Reads new calls once for all streams that want them. Everyone with the scope sees the same. */
-export class CallFeed {
-  readonly #host: Pick<HostApi, 'request'>;
-  readonly #log: Log;
-  /** With the time at which each began: earlier calls are not sent. */
-  readonly #followers = new Map<Follower, string>();
-  #timer: NodeJS.Timeout | undefined;
+/** Sends new calls. */
+export class CallFeed extends PolledFeed {
   #since = '';
   #seen: ReadonlySet<string> = new Set();
-  #isReading = false;
 
   constructor(host: Pick<HostApi, 'request'>, log: Log) {
-    this.#host = host;
-    this.#log = log;
+    super({ host, log, scope: CALLS_SCOPE });
   }
 
-  /** @returns removes the follower. */
-  follow(follower: Follower): () => void {
-    const now = new Date().toISOString();
-    if (this.#followers.size === 0) {
-      this.#since = now;
-      this.#timer = setInterval(() => void this.#tick(), TICK_MS).unref();
-    }
-    this.#followers.set(follower, now);
-    return () => {
-      this.#followers.delete(follower);
-      if (this.#followers.size === 0) clearInterval(this.#timer);
-    };
+  protected override begin(now: string): void {
+    this.#since = now;
   }
 
-  async #tick(): Promise<void> {
-    if (this.#isReading) return;
-    this.#isReading = true;
-    try {
-      const calls = await this.#read();
-      if (calls.length > 0) this.#send(calls);
-    } catch (error) {
-      this.#log.warn({ err: error }, 'console could not read calls');
-    } finally {
-      this.#isReading = false;
-    }
-  }
-
-  /** Oldest first. One actor may be at its limit, so that another one reads. */
-  async #read(): Promise<readonly Call[]> {
+  protected override async update(): Promise<void> {
     const target = `/calls?limit=${PAGE}&since=${encodeURIComponent(this.#since)}`;
-    for (const actor of this.#listReaders()) {
-      const response = await this.#host.request(actor, { target });
-      const { calls } = (await response.json()) as { readonly calls?: readonly Call[] };
-      if (response.status === 200 && calls !== undefined) return this.#keepNew(calls);
-    }
-    return [];
-  }
-
-  #listReaders(): Iterable<Actor> {
-    const actors = [...this.#followers.keys()].map((follower) => follower.readActor());
-    const readers = actors.filter((actor) => hasScope(actor, CALLS_SCOPE));
-    return new Map(readers.map((actor) => [`${actor.kind}:${actor.id}`, actor])).values();
+    const listed = await this.read<{ readonly calls: readonly Call[] }>(target);
+    // Oldest first.
+    const calls = this.#keepNew(listed?.calls ?? []);
+    if (calls.length > 0) this.#send(calls);
   }
 
   #keepNew(calls: readonly Call[]): readonly Call[] {
@@ -94,8 +49,8 @@ export class CallFeed {
   #send(calls: readonly Call[]): void {
     const all = encodeEvent('calls', { calls });
     const first = calls[0]?.at ?? '';
-    for (const [{ readActor, send }, beganAt] of [...this.#followers]) {
-      if (!hasScope(readActor(), CALLS_SCOPE)) continue;
+    for (const [{ send }, beganAt] of this.listEntitled()) {
+      // Calls from before the stream are not sent.
       if (first >= beganAt) {
         send(all);
         continue;

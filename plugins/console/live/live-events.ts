@@ -9,6 +9,7 @@ import {
 } from '../../../core/contract/index.js';
 import { hasScope, MODULES_SCOPE } from '../api/scopes.js';
 import type { EndReason, Session, Sessions } from '../sessions/sessions.js';
+import { ApprovalFeed } from './approval-feed.js';
 import { CallFeed } from './call-feed.js';
 import { EventStream, encodeEvent } from './event-stream.js';
 import type { FeedUpdate, HostFeed } from './host-feed.js';
@@ -33,20 +34,28 @@ interface LiveEventsOptions {
   readonly version: string;
 }
 
-/** `GET /console/api/events`: changes of modules, counts, samples and new calls. */
+/** What a stream sends beside the state of the host. */
+export interface WantedEvents {
+  readonly calls: boolean;
+  readonly approvals: boolean;
+}
+
+/** `GET /console/api/events`: changes of modules, counts, samples, new calls and requests for approval. */
 export class LiveEvents {
   readonly #options: LiveEventsOptions;
   readonly #calls: CallFeed;
+  readonly #approvals: ApprovalFeed;
   /** By kind and id of the actor. */
   readonly #open = new Map<string, number>();
 
   constructor(options: LiveEventsOptions) {
     this.#options = options;
     this.#calls = new CallFeed(options.host, options.log);
+    this.#approvals = new ApprovalFeed(options.host, options.log);
   }
 
   /** @param cookie of the session, which is checked again while the stream is open */
-  open(session: Session, cookie: string, wantsCalls: boolean, call: SurfaceCall): Response {
+  open(session: Session, cookie: string, wanted: WantedEvents, call: SurfaceCall): Response {
     const { key } = session;
     const actor = `${session.actor.kind}:${session.actor.id}`;
     const count = this.#open.get(actor) ?? 0;
@@ -93,9 +102,9 @@ export class LiveEvents {
       clearInterval(timer);
       clearTimeout(last);
     });
-    if (wantsCalls) {
-      undo.push(this.#calls.follow({ readActor: () => current.actor, send: stream.sendText }));
-    }
+    const follower = { readActor: () => current.actor, send: stream.sendText };
+    if (wanted.calls) undo.push(this.#calls.follow(follower));
+    if (wanted.approvals) undo.push(this.#approvals.follow(follower));
     stream.retry(RETRY_MS);
     stream.send('hello', { at: Date.now(), version, boot: BOOT });
     const heartbeat = setInterval(() => {

@@ -3,7 +3,14 @@ import { hashList } from '../live/list-hash.js';
 import { API } from '../paths.js';
 import { endSession, get, session } from './api.js';
 import { parseJson } from './exact-json.js';
-import type { CallRecord, ModuleStatus, Problem, Sample, SessionEnd } from './types.js';
+import type {
+  CallRecord,
+  ListedApproval,
+  ModuleStatus,
+  Problem,
+  Sample,
+  SessionEnd,
+} from './types.js';
 
 /** `lost`: the host does not answer; the browser keeps trying. */
 export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
@@ -35,10 +42,17 @@ let isPaused = false;
 let watch: ReturnType<typeof setInterval> | undefined;
 /** When the last read of the list began that has not ended. */
 let readingSince: number | null = null;
-let isListeningToCalls = false;
 /** Events with changes of modules so far. */
 let changes = 0;
-const callListeners = new Set<(calls: readonly CallRecord[]) => void>();
+
+/** Events that the stream has only while a page listens to them. */
+interface Extra<T> {
+  readonly name: string;
+  readonly listeners: Set<(values: readonly T[]) => void>;
+}
+
+const calls: Extra<CallRecord> = { name: 'calls', listeners: new Set() };
+const approvals: Extra<ListedApproval> = { name: 'approvals', listeners: new Set() };
 
 type Changes = { changed: (Partial<ModuleStatus> & { file: string })[]; removed: string[] };
 type CountChanges = { modules: Record<string, [number, number, number, number, number]> };
@@ -49,7 +63,9 @@ export function connect(): void {
   connection.value = 'connecting';
   watch = setInterval(reopenSilent, WATCH_MS);
   followVisibility();
-  source = new EventSource(`${API}/events${isListeningToCalls ? '?calls=true' : ''}`);
+  const extras = [calls, approvals].filter(({ listeners }) => listeners.size > 0);
+  const search = extras.map(({ name }) => `${name}=true`).join('&');
+  source = new EventSource(`${API}/events?${search}`);
   source.addEventListener('error', () => void onError());
   on<{ boot: string }>('hello', (event) => {
     const isNew = boot !== null && boot !== event.boot;
@@ -68,8 +84,11 @@ export function connect(): void {
   on<Sample>('sample', (sample) => {
     samples.value = [...samples.value, sample].slice(-MAX_SAMPLES);
   });
-  on<{ calls: CallRecord[] }>('calls', ({ calls }) => {
-    for (const listener of callListeners) listener(calls.slice(-CALLS_LIMIT));
+  on<{ calls: CallRecord[] }>('calls', (event) => {
+    for (const listener of calls.listeners) listener(event.calls.slice(-CALLS_LIMIT));
+  });
+  on<{ approvals: ListedApproval[] }>('approvals', (event) => {
+    for (const listener of approvals.listeners) listener(event.approvals);
   });
   on<{ ended: SessionEnd }>('session', ({ ended }) => endSession(ended));
 }
@@ -107,16 +126,25 @@ function resume(): void {
 
 /** Called with new calls, oldest first. @returns a function that ends it */
 export function listenToCalls(listener: (calls: readonly CallRecord[]) => void): () => void {
-  callListeners.add(listener);
-  if (!isListeningToCalls) {
-    isListeningToCalls = true;
-    if (source !== null) connect();
-  }
+  return listenTo(calls, listener);
+}
+
+/** Called with all requests for approval when they change. @returns a function that ends it */
+export function listenToApprovals(
+  listener: (approvals: readonly ListedApproval[]) => void,
+): () => void {
+  return listenTo(approvals, listener);
+}
+
+function listenTo<T>(
+  { listeners }: Extra<T>,
+  listener: (values: readonly T[]) => void,
+): () => void {
+  listeners.add(listener);
+  if (listeners.size === 1 && source !== null) connect();
   return () => {
-    callListeners.delete(listener);
-    if (callListeners.size > 0) return;
-    isListeningToCalls = false;
-    if (source !== null) connect();
+    listeners.delete(listener);
+    if (listeners.size === 0 && source !== null) connect();
   };
 }
 

@@ -41,6 +41,18 @@ export interface SignInMethods {
   readonly oidc: readonly { readonly issuer: string; readonly name: string }[];
 }
 
+/** A request for approval, without the arguments of the call. */
+export interface ListedApproval {
+  readonly id: string;
+  readonly status: string;
+  readonly module: string;
+  readonly name: string;
+  readonly danger_level: string;
+  readonly actor: { readonly kind: string; readonly id: string };
+  readonly requested_at: string;
+  readonly expires_at: string;
+}
+
 export interface Sample {
   /** Milliseconds since 1970. */
   readonly at: number;

@@ -12,6 +12,8 @@ import {
 } from '../../support/console/fake-context.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 
+const NONE = { calls: false, approvals: false };
+
 describe('a stream of the console', () => {
   let context: FakeContext;
   let expiresAt: number;
@@ -40,7 +42,7 @@ describe('a stream of the console', () => {
       version: '0.0.0',
     });
     const call = { ...CALL, signal };
-    const response = live.open(session, cookie, false, call);
+    const response = live.open(session, cookie, NONE, call);
     meanwhile();
     return response.text();
   };
@@ -85,7 +87,12 @@ describe('a stream of the console', () => {
       const cookie = (await sessions.begin(token, 'token', CALL)) ?? '';
       const session = await sessions.find(cookie, true, CALL);
       if (session === null) throw new Error('no session');
-      return live.open(session, cookie, true, { ...CALL, signal: abort.signal });
+      return live.open(
+        session,
+        cookie,
+        { ...NONE, calls: true },
+        { ...CALL, signal: abort.signal },
+      );
     };
     const texts: string[] = [];
     const tokens = ['token-of-bob', 'token', 'token', 'token'];

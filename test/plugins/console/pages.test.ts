@@ -1,4 +1,5 @@
 import { useConsole } from '../../support/console/use-console.js';
+import { describeApprovals } from './pages/approvals.js';
 import { describeAudit } from './pages/audit.js';
 import { describeDenials } from './pages/denials.js';
 import { describeEveryPage } from './pages/every-page.js';
@@ -16,6 +17,7 @@ describe('the console in a browser', () => {
   describeModulePages(setup);
   describeDenials(setup);
   describeAudit(setup);
+  describeApprovals(setup);
   describeInjection(setup);
   describeRestart(setup);
 });

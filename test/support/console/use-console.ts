@@ -165,6 +165,10 @@ function writeSettings(directory: string, issuer: string): void {
   writeFileSync(issuers, JSON.stringify({ issuers: [trusted] }));
   const roles = join(directory, 'roles.json');
   writeFileSync(roles, JSON.stringify({ roles: SHOP_ROLES }));
-  const settings = { issuers, roles, surfaces: { console: { oidc: [client] } } };
+  const settings = {
+    issuers,
+    roles,
+    surfaces: { mcp: { enabled: true }, console: { oidc: [client] } },
+  };
   writeFileSync(join(directory, 'modgate.json'), JSON.stringify(settings));
 }

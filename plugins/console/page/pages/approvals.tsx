@@ -1,7 +1,8 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { call, session } from '../api.js';
+import { listenToApprovals } from '../live.js';
 import { query, setQuery } from '../location.js';
-import type { Problem } from '../types.js';
+import type { ListedApproval, Problem } from '../types.js';
 import {
   Arrival,
   Card,
@@ -14,18 +15,7 @@ import {
   useResource,
 } from '../ui/parts.js';
 import { Table } from '../ui/table.js';
-import { useLiveVersion } from '../ui/ticks.js';
-
-interface ListedApproval {
-  readonly id: string;
-  readonly status: string;
-  readonly module: string;
-  readonly name: string;
-  readonly danger_level: string;
-  readonly actor: { readonly kind: string; readonly id: string };
-  readonly requested_at: string;
-  readonly expires_at: string;
-}
+import { useNow } from '../ui/ticks.js';
 
 interface ShownArguments {
   /** JSON text in which nothing is invisible. */
@@ -38,13 +28,19 @@ interface WholeApproval extends ListedApproval, ShownArguments {
   readonly previous: (ShownArguments & { readonly decided_at: string }) | null;
 }
 
-/** How often the list is read again: requests come from other callers. */
-const REFRESH_MS = 3000;
+const SECOND_MS = 1000;
 
+/** The list comes with the events of the host, so that an open page does not use its session. */
 export function ApprovalsPage() {
-  const version = useLiveVersion(REFRESH_MS);
-  const resource = useResource<{ approvals: ListedApproval[] }>('/approvals?limit=1000', version);
-  const { data } = resource;
+  const read = useResource<{ approvals: ListedApproval[] }>('/approvals?limit=1000');
+  const [live, setLive] = useState<readonly ListedApproval[] | null>(null);
+  useEffect(() => listenToApprovals(setLive), []);
+  const approvals = live ?? read.data?.approvals;
+  const reload = () => {
+    setLive(null);
+    read.reload();
+  };
+  const resource = { ...read, reload };
   const selected = query.value.get('id');
   return (
     <>
@@ -52,14 +48,20 @@ export function ApprovalsPage() {
         <ReloadButton of={resource} />
       </PageHead>
       <Arrival of={resource} />
-      {selected !== null && <ApprovalCard key={selected} id={selected} version={version} />}
-      {data?.approvals.length === 0 && (
+      {selected !== null && (
+        <ApprovalCard
+          key={selected}
+          id={selected}
+          status={approvals?.find(({ id }) => id === selected)?.status ?? null}
+        />
+      )}
+      {approvals?.length === 0 && (
         <Empty title="Nothing waits">Dangerous calls of agents wait here for a person.</Empty>
       )}
-      {data && data.approvals.length > 0 && (
+      {approvals && approvals.length > 0 && (
         <Table
           caption="Requests for approval"
-          rows={data.approvals}
+          rows={approvals}
           keyOf={({ id }) => id}
           columns={[
             {
@@ -75,7 +77,7 @@ export function ApprovalsPage() {
             { id: 'actor', head: 'Actor', cell: ({ actor }) => `${actor.kind}:${actor.id}` },
             { id: 'danger', head: 'Danger', cell: ({ danger_level: level }) => level },
             { id: 'status', head: 'Status', cell: ({ status }) => <State value={status} /> },
-            { id: 'expires', head: 'Expires', cell: (one) => <TimeLeft of={one} /> },
+            { id: 'expires', head: 'Expires', cell: (approval) => <TimeLeft of={approval} /> },
           ]}
         />
       )}
@@ -83,8 +85,9 @@ export function ApprovalsPage() {
   );
 }
 
-function ApprovalCard({ id, version }: { id: string; version: string }) {
-  const resource = useResource<WholeApproval>(`/approvals/${encodeURIComponent(id)}`, version);
+/** @param status as the list shows it; a change is read again */
+function ApprovalCard({ id, status }: { id: string; status: string | null }) {
+  const resource = useResource<WholeApproval>(`/approvals/${encodeURIComponent(id)}`, status);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isSending, setSending] = useState(false);
   const { data } = resource;
@@ -187,7 +190,8 @@ function Changed({ text, before }: { text: string; before: string | null }) {
 }
 
 function TimeLeft({ of }: { of: Pick<ListedApproval, 'expires_at' | 'status'> }) {
-  const seconds = Math.max(0, Math.round((Date.parse(of.expires_at) - Date.now()) / 1000));
+  const leftMs = Date.parse(of.expires_at) - useNow(SECOND_MS);
+  const seconds = Math.max(0, Math.round(leftMs / SECOND_MS));
   if (of.status !== 'pending') return <>–</>;
   return (
     <time dateTime={of.expires_at}>

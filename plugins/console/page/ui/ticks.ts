@@ -1,13 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** A text that changes every so often while the page is visible, so that resources are read again. */
-export function useLiveVersion(everyMs: number): string {
-  const [version, setVersion] = useState(0);
+/** The time in milliseconds since 1970, which changes every so often. */
+export function useNow(everyMs: number): number {
+  const [now, setNow] = useState(Date.now);
   useEffect(() => {
-    const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') setVersion((before) => before + 1);
-    }, everyMs);
+    const timer = setInterval(() => setNow(Date.now()), everyMs);
     return () => clearInterval(timer);
   }, [everyMs]);
-  return String(version);
+  return now;
 }
