@@ -85,7 +85,6 @@ export class RedisRates implements RateLimiters {
       lazyConnect: true,
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
-      commandTimeout: ASK_TIMEOUT_MS,
       connectTimeout: CONNECT_TIMEOUT_MS,
       retryStrategy: (attempt) => Math.min(MAX_RECONNECT_MS, attempt * 100),
     });
@@ -158,7 +157,7 @@ export class RedisRates implements RateLimiters {
 
   async #ask(script: string, key: string, ...args: readonly (string | number)[]): Promise<unknown> {
     try {
-      return await this.#redis.eval(script, 1, key, ...args);
+      return await answerInTime(this.#redis.eval(script, 1, key, ...args));
     } catch (error) {
       this.#lose(error);
       throw error;
@@ -173,4 +172,16 @@ export class RedisRates implements RateLimiters {
     const reason = message || code || 'no answer';
     this.#options.log.warn({ reason }, 'redis unavailable: shared rates are what on_loss says');
   }
+}
+
+/**
+ * After a turn of the event loop that took long, its timers run before it reads answers that have arrived: these
+ * count. @throws Error
+ */
+function answerInTime<T>(answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const expire = () => setImmediate(() => reject(new Error('no answer in time')));
+    const timer = setTimeout(expire, ASK_TIMEOUT_MS);
+    answer.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }

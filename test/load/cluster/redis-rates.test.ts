@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
+import type { Log } from '../../../core/contract/index.js';
+import { LocalRates } from '../../../core/provider/rate-limiter.js';
+import { RedisRates } from '../../../core/provider/redis-rates.js';
 import { headerValue } from '../../../core/selftest/raw-http.js';
 import { startTcpProxy } from '../../store/tcp-proxy.js';
 import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
@@ -14,6 +17,8 @@ const REDIS_URL = process.env['MODGATE_TEST_REDIS'] ?? 'redis://127.0.0.1:6379';
 /** Nothing listens there. */
 const NO_REDIS = 'redis://127.0.0.1:1';
 const CALLS = 40;
+/** Several times the 50 ms that a request waits for Redis. */
+const LONG_TURN_MS = 250;
 // Refills one call in 1,000 s, which no test waits for.
 const SLOW = 0.001;
 
@@ -122,6 +127,23 @@ describe('rates over several hosts', function () {
     });
     client.disconnect();
     await proxy.cut();
+  });
+
+  it('count in Redis where a long turn of the event loop delays its answer', async () => {
+    const warnings: unknown[] = [];
+    const log: Log = { debug() {}, info() {}, warn: (fields) => warnings.push(fields), error() {} };
+    const options = { url: REDIS_URL, fleet: randomUUID(), local: new LocalRates(), log };
+    const rates = await RedisRates.open(options);
+    try {
+      const limiter = rates.create('module', { perSecond: SLOW, burst: 8 }, 'closed');
+      const taken = limiter.take('');
+      const end = performance.now() + LONG_TURN_MS;
+      while (performance.now() < end);
+      expect(await taken).to.equal(0);
+      expect(warnings).to.deep.equal([]);
+    } finally {
+      rates.close();
+    }
   });
 
   it('are an error of the descriptor on a host without Redis', async () => {
