@@ -2,9 +2,10 @@
 // node bench/fleet.mjs [scenario…]
 // The scenarios: restart, store, redis, kill, rate, cost. Default: all.
 // MODGATE_TEST_POSTGRES and MODGATE_TEST_REDIS name the servers; haproxy and wrk must be installed.
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import {
   ask,
@@ -127,7 +128,7 @@ const SCENARIOS = {
   cost: async () => {
     for (let round = 0; round < 3; round += 1) {
       for (const module of ['crm', 'local', 'asked']) {
-        const { perSecond, latency } = runWrk(hosts[0].port, module, 5, 4);
+        const { perSecond, latency } = await runWrk(hosts[0].port, module, 5, 4);
         print('cost', { module, per_second: Math.round(perSecond), mean_latency: latency });
       }
     }
@@ -136,10 +137,11 @@ const SCENARIOS = {
 
 const seconds = (since) => Number(((performance.now() - since) / 1000).toFixed(1));
 
-function runWrk(port, module, duration, connections) {
+/** Not synchronous: the provider and the proxies are in this process. */
+async function runWrk(port, module, duration, connections) {
   const url = `http://127.0.0.1:${port}${ITEMS.replace('crm', module)}`;
   const options = ['-t1', `-c${connections}`, `-d${duration}s`, '-H', `authorization: Bearer ${TOKEN}`];
-  const text = execFileSync('wrk', [...options, url], { encoding: 'utf8' });
+  const { stdout: text } = await promisify(execFile)('wrk', [...options, url]);
   const read = (pattern) => Number(pattern.exec(text)?.[1] ?? 0);
   const requests = read(/(\d+) requests in/);
   return {
@@ -151,7 +153,7 @@ function runWrk(port, module, duration, connections) {
 }
 
 async function readAdmitted() {
-  const { requests, rejected, seconds: took } = runWrk(balanced, 'shared', RATE_SECONDS, 64);
+  const { requests, rejected, seconds: took } = await runWrk(balanced, 'shared', RATE_SECONDS, 64);
   const admitted = (requests - rejected) / took;
   return { offered: Math.round(requests / took), admitted: Math.round(admitted) };
 }
