@@ -18,6 +18,8 @@ const WARN_INTERVAL_MS = 60_000;
 const SHARE_OF_BURST = 0.05;
 /** How often a process says that it takes part. Milliseconds. */
 const PRESENCE_MS = 2000;
+/** No request waits for it. Milliseconds. */
+const ANNOUNCE_TIMEOUT_MS = 1000;
 /** A process that has said nothing for as long no longer counts. Milliseconds. */
 const ABSENT_AFTER_MS = 6000;
 
@@ -132,19 +134,17 @@ export class RedisRates implements RateLimiters {
     const share = Math.floor((limits.burst * SHARE_OF_BURST) / this.#processes);
     const { perSecond, burst } = limits;
     const name = `${this.#prefix()}rate:${id} ${perSecond} ${burst}:${key}`;
-    const drawn = await this.#ask(DRAW, name, perSecond, burst, Math.max(wanted, share));
+    const args = [perSecond, burst, Math.max(wanted, share)];
+    const drawn = await this.#ask(DRAW, name, args, ASK_TIMEOUT_MS);
     const [granted, tokens] = drawn as [number, string];
     return { granted, isAhead: share > wanted, level: levelOf(Number(tokens), limits) };
   }
 
   async #announce(): Promise<void> {
     try {
-      const count = await this.#ask(
-        PRESENT,
-        `${this.#prefix()}processes`,
-        this.#process,
-        ABSENT_AFTER_MS,
-      );
+      const args = [this.#process, ABSENT_AFTER_MS];
+      const name = `${this.#prefix()}processes`;
+      const count = await this.#ask(PRESENT, name, args, ANNOUNCE_TIMEOUT_MS);
       this.#processes = Math.max(1, Number(count));
     } catch {
       // Reported by `#lose`.
@@ -155,9 +155,14 @@ export class RedisRates implements RateLimiters {
     return `modgate:${this.#options.fleet ?? ''}:`;
   }
 
-  async #ask(script: string, key: string, ...args: readonly (string | number)[]): Promise<unknown> {
+  async #ask(
+    script: string,
+    key: string,
+    args: readonly (string | number)[],
+    timeoutMs: number,
+  ): Promise<unknown> {
     try {
-      return await answerInTime(this.#redis.eval(script, 1, key, ...args));
+      return await answerInTime(this.#redis.eval(script, 1, key, ...args), timeoutMs);
     } catch (error) {
       this.#lose(error);
       throw error;
@@ -178,10 +183,10 @@ export class RedisRates implements RateLimiters {
  * After a turn of the event loop that took long, its timers run before it reads answers that have arrived: these
  * count. @throws Error
  */
-function answerInTime<T>(answer: Promise<T>): Promise<T> {
+function answerInTime<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const expire = () => setImmediate(() => reject(new Error('no answer in time')));
-    const timer = setTimeout(expire, ASK_TIMEOUT_MS);
+    const timer = setTimeout(expire, timeoutMs);
     answer.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
