@@ -2,9 +2,17 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type CouchServer, startCouchServer } from '../../support/cookbook/couch-server.js';
+import {
+  type CouchServer,
+  type PouchDatabase,
+  startCouchServer,
+} from '../../support/cookbook/couch-server.js';
 import { CookbookServices } from '../../support/cookbook/services.js';
-import { readDocumentedCommands, runDocumented } from '../../support/docs/documented-commands.js';
+import {
+  readDocumentedBlocks,
+  readDocumentedCommands,
+  runDocumented,
+} from '../../support/docs/documented-commands.js';
 import { writeDocumentedFiles } from '../../support/docs/documented-files.js';
 import { findFreePort } from '../../support/free-port.js';
 import { waitUntil } from '../../support/http/wait-until.js';
@@ -20,6 +28,15 @@ const PAGES = readdirSync(FOLDER)
   .map((name) => join(FOLDER, name));
 const DOCUMENTS = 1000;
 const PATIENCE_MS = 60_000;
+
+interface LiveReplication {
+  readonly local: PouchDatabase;
+  readonly replication: { cancel(): void };
+}
+
+const AsyncFunction = (async () => {}).constructor as new (
+  ...texts: readonly string[]
+) => (...given: readonly unknown[]) => Promise<unknown>;
 
 /** Each page with its services, behind one host; ports of the pages are replaced by free ones. */
 describe(FOLDER, function () {
@@ -108,6 +125,34 @@ describe(FOLDER, function () {
 
       // The checkpoints say that nothing is left to do.
       expect(await source.replicate.to(openRemote())).to.include({ ok: true, docs_written: 0 });
+    });
+
+    it('replicates live in both directions, as the page has it', async () => {
+      const script = readDocumentedBlocks('docs/cookbook/couchdb.md').find(
+        ({ kind }) => kind === 'js',
+      );
+      const body = script?.body.replaceAll('http://localhost:3000', host.url);
+      const run = new AsyncFunction('PouchDB', `${body}\nreturn { local, replication };`);
+      const { local, replication } = (await run(couch.Client)) as LiveReplication;
+      const server = couch.open('things');
+      const has = (database: PouchDatabase, id: string) =>
+        database.get(id).then(
+          () => true,
+          () => false,
+        );
+      try {
+        expect(await has(local, 'thing-1')).to.equal(true);
+        for (const [from, to, id] of [
+          [server, local, 'from-server'],
+          [local, server, 'from-client'],
+        ] as const) {
+          expect(await has(to, id)).to.equal(false);
+          await from.put({ _id: id });
+          await waitUntil(id, () => has(to, id), PATIENCE_MS);
+        }
+      } finally {
+        replication.cancel();
+      }
     });
 
     it('sees the conflicts and missing documents of the database', async () => {

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { createRequire } from 'node:module';
 
 /** The part of PouchDB that the tests use; its packages come without types. */
-interface PouchDatabase {
+export interface PouchDatabase {
   bulkDocs(documents: readonly object[]): Promise<readonly object[]>;
   allDocs(options?: object): Promise<{ readonly rows: readonly { readonly doc?: object }[] }>;
   put(document: object): Promise<{ readonly rev: string }>;
@@ -21,7 +21,7 @@ interface Replication {
   readonly docs_written: number;
 }
 
-interface Pouch {
+export interface Pouch {
   new (name: string, options?: object): PouchDatabase;
   plugin(plugin: unknown): Pouch;
   defaults(options: object): Pouch;
@@ -30,6 +30,8 @@ interface Pouch {
 
 export interface CouchServer {
   readonly port: number;
+  /** PouchDB of a client, which keeps its databases in memory. */
+  readonly Client: Pouch;
   /** A database of the server itself. */
   open(name: string): PouchDatabase;
   /** A database that only the client has. */
@@ -51,6 +53,7 @@ export async function startCouchServer(): Promise<CouchServer> {
   const port = await listen(server);
   return {
     port,
+    Client: Pouch,
     open: (name) => new Stored(name),
     openLocal: (name) => new Pouch(name, { adapter: 'memory' }),
     openRemote: (url, token) =>
