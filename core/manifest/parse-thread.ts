@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import type { ManifestRoute } from '../contract/index.js';
 import { type Diagnostic, InvalidFile } from '../document/diagnostic.js';
 import { type ManifestText, type ParsedText, parseText } from './parse-text.js';
 
@@ -12,7 +13,8 @@ const IDLE_MS = 2000;
 
 /** The message of the thread. */
 export type ParseResult =
-  | { readonly kind: 'parsed'; readonly parsed: ParsedText }
+  /** `further` routes of the manifest follow, at request. */
+  | { readonly kind: 'parsed'; readonly parsed: ParsedText; readonly further: number }
   | { readonly kind: 'invalid'; readonly diagnostics: readonly Diagnostic[] };
 
 /** Manifests are parsed one after another: short ones in a turn of the event loop each. */
@@ -38,21 +40,38 @@ export function parseManifestText(text: ManifestText): Promise<ParsedText> {
 }
 
 async function parseInThread(text: ManifestText): Promise<ParsedText> {
-  const result = await askThread(text).catch(() => null);
+  const result = await readWhole(text).catch(() => null);
   // A system that has no room for a thread.
   if (result === null) return parseText(text);
   if (result.kind === 'invalid') throw new InvalidFile(result.diagnostics);
   return result.parsed;
 }
 
-async function askThread(text: ManifestText): Promise<ParseResult> {
+/** In several messages with other work between them, since reading a large one stalls the event loop. */
+async function readWhole(text: ManifestText): Promise<ParseResult> {
+  const result = await askThread<ParseResult>(text);
+  if (result.kind === 'invalid' || result.further === 0) return result;
+  const { manifest, ...parsed } = result.parsed;
+  const routes = [...manifest.http_routes];
+  const count = routes.length + result.further;
+  while (routes.length < count) {
+    await nextTurn();
+    const next = await askThread<ManifestRoute[]>(null);
+    if (next.length === 0) throw new Error('the thread has lost the manifest');
+    routes.push(...next);
+  }
+  return { ...result, parsed: { ...parsed, manifest: { ...manifest, http_routes: routes } } };
+}
+
+/** @param asked a manifest; `null` for further routes of the last one */
+async function askThread<Answer>(asked: ManifestText | null): Promise<Answer> {
   clearTimeout(idle);
   thread ??= new Worker(new URL('./parse-worker.js', import.meta.url));
   const worker = thread;
   // A process must not end while it waits for the thread.
   worker.ref();
   try {
-    worker.postMessage(text);
+    worker.postMessage(asked);
     const [result] = await once(worker, 'message');
     return result;
   } catch (error) {

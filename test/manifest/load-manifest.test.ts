@@ -76,6 +76,20 @@ describe('loadManifest', () => {
     });
   }
 
+  it('reads thousands of routes in their order', async () => {
+    const http_routes = Array.from({ length: 2500 }, (_, index) => ({
+      method: 'GET',
+      path: `/${index}`,
+    }));
+    const manifest = { ...MANIFEST, http_routes };
+    const baseDir = createFolder({ 'm.json': JSON.stringify(manifest) });
+    const results = [1, 2].map(() => read('manifest: ./m.json', { baseDir }));
+    for (const result of await Promise.all(results)) {
+      expect(result.manifest).to.deep.equal(manifest);
+      expect(result.digest).to.equal(manifestDigest(manifest));
+    }
+  });
+
   it('locates diagnostics in the manifest file, named as written', async () => {
     const baseDir = createFolder({ 'm.json': '{\n  "protocol": "x"\n}' });
     const found = await diagnosticsOf(() => read('manifest: ./m.json', { baseDir }));
