@@ -16,6 +16,7 @@ export const ATTACK_CLASSES = {
   leak: 'information leaks in responses',
   response: 'incomplete and malformed responses of a provider',
   stream: 'hostile streams of events, and clients that keep them open',
+  websocket: 'handshakes, frames and credentials of WebSockets',
   raw: 'hostile responses of a provider in raw mode',
   ssrf: 'addresses chosen by a client or provider',
   tls: 'providers with invalid certificates',

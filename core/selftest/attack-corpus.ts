@@ -33,6 +33,7 @@ import { SYMLINK_CASES } from './cases/symlinks.js';
 import { TIMING_CASES } from './cases/timing.js';
 import { TRACE_CASES } from './cases/trace.js';
 import { WEB_CASES } from './cases/web.js';
+import { WEBSOCKET_CASES } from './cases/websockets.js';
 import { expectForwarded, expectRejected } from './expectations.js';
 import { craftRequest } from './request-bytes.js';
 import type { Scene } from './scene.js';
@@ -50,6 +51,7 @@ const ATTACKS: readonly Attack[] = [
   ...PROVIDER_CASES,
   ...NAME_CASES,
   ...STREAM_CASES,
+  ...WEBSOCKET_CASES,
   ...RAW_MODE_CASES,
   ...BODY_CASES,
   ...LONG_BODY_CASES,

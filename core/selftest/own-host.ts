@@ -35,6 +35,7 @@ import { createTokenIssuer, describeIssuers, ROLES_FILE } from './signed-tokens.
 import { type SpawnedHost, spawnHost } from './spawn-host.js';
 import { createStreamScripts, SLOW_STREAM_MODULE, STREAM_MODULE } from './stream-scripts.js';
 import { USERS_MODULE, WEB_CONFIG_FILE, writeWebAccess } from './web-access.js';
+import { createUpgradeScripts, SLOW_SOCKET_MODULE, SOCKET_MODULE } from './websocket-scripts.js';
 
 const SCOPES: Readonly<
   Record<OwnToken, { readonly kind: string; readonly scopes: readonly string[] }>
@@ -92,6 +93,7 @@ export async function startOwnHost(): Promise<OwnHost> {
       ...createLongScripts(),
     ];
     const provider = await start(new Map(scripts), null, LONG_HEAD_SCRIPTS);
+    const sockets = await start(undefined, null, undefined, createUpgradeScripts());
     const good = await start(undefined, here);
     const introspection = await start(
       new Map([['/introspect', (_, response) => void response.end('{"active":false}')]]),
@@ -124,6 +126,8 @@ export async function startOwnHost(): Promise<OwnHost> {
       [STREAM_MODULE]: provider.url,
       [SLOW_STREAM_MODULE]: provider.url,
       [LONG_MODULE]: provider.url,
+      [SOCKET_MODULE]: sockets.url,
+      [SLOW_SOCKET_MODULE]: sockets.url,
       raw: provider.url + RAW_BASE,
       // The port of the discard protocol, where nothing listens.
       down: 'http://127.0.0.1:9',
@@ -179,6 +183,7 @@ export async function startOwnHost(): Promise<OwnHost> {
         lateChecks: [],
         own: {
           provider,
+          sockets,
           bystander,
           tokens,
           issuer,

@@ -24,6 +24,7 @@ import {
   STREAM_MODULE,
   STREAM_ROUTES,
 } from './stream-scripts.js';
+import { SOCKET_LIMITS, SOCKET_ROUTES } from './websocket-scripts.js';
 
 const UI = `sha256:${'1'.repeat(64)}`;
 const RELEASE = `sha256:${'2'.repeat(64)}`;
@@ -143,6 +144,7 @@ function writeDescriptors(
       ...(module === 'fenced' && { allow: { addresses: [FENCED_ADDRESS] } }),
       ...(isStreaming(module) && { limits: STREAM_LIMITS }),
       ...(module === LONG_MODULE && { limits: LONG_LIMITS }),
+      ...(module in SOCKET_LIMITS && { limits: SOCKET_LIMITS[module] }),
       ...(module === 'raw' && { responses: { mode: 'raw' } }),
       ...(module === 'desk' && {
         console: { release: RELEASE, ui: [UI], grants: DESK_GRANTS },
@@ -223,6 +225,7 @@ export function describeManifest(module: string) {
       ...(module === CACHING_MODULE ? CACHE_ROUTES : []),
       ...(isStreaming(module) ? STREAM_ROUTES : []),
       ...(module === LONG_MODULE ? LONG_ROUTES : []),
+      ...(module in SOCKET_LIMITS ? SOCKET_ROUTES : []),
     ],
     schemas: SHARED_SCHEMAS,
     admin: {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 export interface RecordedRequest {
   readonly method: string;
@@ -17,6 +18,9 @@ export type Script = (
   recorded: RecordedRequest,
 ) => void;
 
+/** @param connection what it sends is recorded as the body */
+export type UpgradeScript = (request: IncomingMessage, connection: Duplex) => void;
+
 /** A provider that records its requests and responds with 200 `{"ok":true}`, or by the script of the path. */
 export interface RecordingProvider {
   readonly url: string;
@@ -28,10 +32,12 @@ export interface RecordingProvider {
 /** Acts on the head of a request, whose body it may leave unread. */
 export type HeadScript = (request: IncomingMessage, response: ServerResponse) => void;
 
+/** @param upgrades by path; `null`: an upgrade is a request as any other */
 export async function startRecordingProvider(
   scripts: ReadonlyMap<string, Script> = new Map(),
   tls: ServerOptions | null = null,
   headScripts: ReadonlyMap<string, HeadScript> = new Map(),
+  upgrades: ReadonlyMap<string, UpgradeScript> | null = null,
 ): Promise<RecordingProvider> {
   const requests: RecordedRequest[] = [];
   const listener = (request: IncomingMessage, response: ServerResponse) => {
@@ -46,12 +52,21 @@ export async function startRecordingProvider(
       const { method = '', url = '', rawHeaders } = request;
       const recorded = { method, target: url, rawHeaders, body: Buffer.concat(chunks) };
       requests.push(recorded);
-      const script = scripts.get(url.split('?', 1)[0] ?? '');
+      const script = scripts.get(pathOf(url));
       if (script === undefined) respondOk(response);
       else script(request, response, recorded);
     });
   };
   const server = tls === null ? createServer(listener) : createTlsServer(tls, listener);
+  const upgraded = new Set<Duplex>();
+  if (upgrades !== null) {
+    server.on('upgrade', (request: IncomingMessage, connection: Duplex, head: Buffer) => {
+      upgraded.add(connection);
+      connection.on('error', () => {}).on('close', () => upgraded.delete(connection));
+      requests.push(recordUpgrade(request, connection, head));
+      upgrades.get(pathOf(request.url ?? ''))?.(request, connection);
+    });
+  }
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
@@ -65,8 +80,31 @@ export async function startRecordingProvider(
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
+        for (const connection of upgraded) connection.destroy();
       }),
   };
+}
+
+/** The body grows with what the connection sends. */
+function recordUpgrade(
+  { method = '', url = '', rawHeaders }: IncomingMessage,
+  connection: Duplex,
+  head: Buffer,
+): RecordedRequest {
+  const chunks = [head];
+  connection.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return {
+    method,
+    target: url,
+    rawHeaders,
+    get body() {
+      return Buffer.concat(chunks);
+    },
+  };
+}
+
+function pathOf(target: string): string {
+  return target.split('?', 1)[0] ?? '';
 }
 
 function respondOk(response: ServerResponse): void {

@@ -25,6 +25,8 @@ export interface Scene {
 /** The additional parts of a host that the selftest has started. */
 export interface OwnScene {
   readonly provider: RecordingProvider;
+  /** The provider of the modules whose routes are WebSockets. */
+  readonly sockets: RecordingProvider;
   /** A server that no request may reach. */
   readonly bystander: RecordingProvider;
   readonly tokens: Readonly<Record<OwnToken, string>>;

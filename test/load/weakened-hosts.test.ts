@@ -6,6 +6,7 @@ import { requireOwn } from '../../core/selftest/scene.js';
 import { aimAt } from '../support/selftest/aim-at.js';
 import { FINDINGS } from '../support/selftest/findings.js';
 import { startWeakenedHost, WEAKENED_HOSTS } from '../support/selftest/weakened-hosts.js';
+import { WEAKENED_WEBSOCKETS } from '../support/selftest/weakened-websockets.js';
 
 const CASES = new Set(FINDINGS.flatMap(({ cases }) => cases));
 /**
@@ -13,7 +14,10 @@ const CASES = new Set(FINDINGS.flatMap(({ cases }) => cases));
  * nothing, and the weakened host that is for them.
  */
 const RARE =
-  /^(?:neighbors-(?:flood|unread|schema|actor-rate)|guard-failures|console-oidc-.+|slow-long-.+|mcp-approval-.+)$/;
+  /^(?:neighbors-(?:flood|unread|schema|actor-rate)|guard-failures|console-oidc-.+|slow-long-.+|mcp-approval-.+|websocket-(?:unread-.+|head-(?:endless|provider)))$/;
+/** Attacks on WebSockets are many and concern the hosts alone that are weak there. */
+const concerns = (weakened: string, id: string) =>
+  weakened in WEAKENED_WEBSOCKETS === id.startsWith('websocket-');
 const ATTACKS = ATTACK_CORPUS.filter(({ id }) => CASES.has(id));
 
 describe('attacks for the findings of reviews', function () {
@@ -28,13 +32,15 @@ describe('attacks for the findings of reviews', function () {
 
   /** @returns the cases that the weakened host fails */
   const attack = async (weakened: string, rare: readonly string[]): Promise<string[]> => {
-    const attacks = ATTACKS.filter(({ id }) => !RARE.test(id) || rare.includes(id));
-    const { provider, introspection, exchange, bystander, signIn, bounded, secrets } = requireOwn(
-      own.scene,
+    const attacks = ATTACKS.filter(
+      ({ id }) => rare.includes(id) || (!RARE.test(id) && concerns(weakened, id)),
     );
+    const { provider, sockets, introspection, exchange, bystander, signIn, bounded, secrets } =
+      requireOwn(own.scene);
     const ports = {
       host: own.scene.address.port,
       provider: provider.port,
+      sockets: sockets.port,
       introspection: introspection.port,
       exchange: exchange.port,
       bystander: bystander.port,

@@ -163,6 +163,7 @@ function describeOwn(token: string, port: number): OwnScene {
   const digest = `sha256:${'1'.repeat(64)}`;
   return {
     provider,
+    sockets: provider,
     bystander: provider,
     introspection: provider,
     exchange: provider,

@@ -70,7 +70,7 @@ export const FINDINGS: readonly Finding[] = [
   },
   {
     subject: 'requests that are pipelined without a pause, responses that are never read',
-    cases: ['neighbors-flood', 'neighbors-unread'],
+    cases: ['neighbors-flood', 'neighbors-unread', 'websocket-unread-provider'],
     weakened: 'reads without a bound',
   },
   {
@@ -317,5 +317,46 @@ export const FINDINGS: readonly Finding[] = [
     subject: 'characters that the person who decides cannot see',
     cases: ['mcp-approval-hidden'],
     weakened: 'shows hidden characters',
+  },
+  {
+    subject: 'a request behind a handshake, which was served',
+    cases: [
+      ...['websocket-declined', 'websocket-accept', 'websocket-anonymous', 'websocket-version'],
+      ...['websocket-h2c', 'websocket-opened'],
+    ],
+    weakened: 'serves what follows a handshake',
+  },
+  {
+    subject: 'heads of handshakes without an end',
+    cases: listNames('websocket-head-'),
+    weakened: 'reads any head of a handshake',
+  },
+  {
+    subject: 'frames that are malformed, compressed or masked on the wrong side',
+    cases: [...listNames('websocket-client-'), ...listNames('websocket-provider-')],
+    weakened: 'passes any frame',
+  },
+  {
+    subject: 'tokens among the subprotocols, which a provider could read and choose',
+    cases: [
+      ...listNames('websocket-bearer-').filter((id) => id !== 'websocket-bearer-recorded'),
+      ...listNames('websocket-chosen-'),
+    ],
+    weakened: 'takes subprotocols as they come',
+  },
+  {
+    subject: 'tokens among the subprotocols, which were recorded',
+    cases: ['websocket-bearer-recorded'],
+    weakened: 'records subprotocols',
+  },
+  {
+    subject: 'WebSockets that a page of another origin opens with a cookie',
+    cases: listNames('websocket-cookie-'),
+    weakened: 'opens WebSockets for any page',
+  },
+  {
+    subject: 'a flood for a client that reads nothing',
+    cases: ['websocket-unread-client'],
+    weakened: 'reads for clients that do not',
   },
 ];

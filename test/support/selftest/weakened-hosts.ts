@@ -3,6 +3,7 @@ import { exchangedToken, REDIRECT_TARGET } from '../../../core/selftest/exchange
 import { listen, type WeakHost } from './weak-host.js';
 import { AGENT_WEAKNESSES } from './weakened-agents.js';
 import { BODY_WEAKNESSES } from './weakened-bodies.js';
+import { WEAKENED_WEBSOCKETS } from './weakened-websockets.js';
 import {
   changeBody,
   exchange,
@@ -23,6 +24,7 @@ const UPGRADE = /^(?:connection: upgrade|upgrade:|http2-settings:).*\r\n/gim;
 const WEAKNESSES: Readonly<Record<string, (ports: Surroundings) => Weakness>> = {
   'is not weakened': () => ({}),
   ...BODY_WEAKNESSES,
+  ...WEAKENED_WEBSOCKETS,
   'keeps one exchanged token for all callers': ({ exchange: port }) => ({
     respond: async (text) => {
       if (!text.startsWith('GET /modules/exchanging/http/items ') || !isFor(text, 'bob'))
@@ -247,7 +249,8 @@ export function startWeakenedHost(name: string, ports: Surroundings): Promise<We
     });
     client.on('close', () => host.destroy());
     relay(client, host, weakness, weakness.changeRequest, weakness.respond);
-    relay(host, client, weakness, (text) => {
+    const { bypass: _forRequests, ...forResponses } = weakness;
+    relay(host, client, forResponses, (text) => {
       last = text;
       return weakness.changeResponse?.(text) ?? text;
     });
@@ -258,19 +261,33 @@ export function startWeakenedHost(name: string, ports: Surroundings): Promise<We
 function relay(
   from: Socket,
   to: Socket,
-  { isGreedy = false }: Weakness,
+  { isGreedy = false, bypass }: Weakness,
   change: (text: string) => string = (text) => text,
   respond: (text: string) => Promise<string | null> = async () => null,
 ): void {
   from.on('data', async (bytes) => {
     if (!isGreedy) from.pause();
     const text = bytes.toString('latin1');
+    const other = bypass?.(text) ?? null;
+    if (other !== null) {
+      from.removeAllListeners('data');
+      return connectInstead(from, to, other);
+    }
     const response = await respond(text);
     if (response !== null) return void from.end(response, 'latin1');
     const hasRoom = to.write(change(text), 'latin1');
     if (hasRoom || isGreedy) from.resume();
     else to.once('drain', () => from.resume());
   });
+}
+
+function connectInstead(client: Socket, host: Socket, other: { port: number; text: string }): void {
+  const provider = connect(other.port, '127.0.0.1');
+  provider.on('error', () => client.destroy());
+  host.removeAllListeners('close').destroy();
+  client.on('close', () => provider.destroy());
+  provider.write(other.text, 'latin1');
+  client.pipe(provider).pipe(client);
 }
 
 /** Fails all calls of the module `fragile` after a few responses with 502. */

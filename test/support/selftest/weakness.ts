@@ -13,6 +13,8 @@ export interface Weakness {
    * @param last the last part of what the host sent
    */
   readonly onClose?: (last: string) => string | null;
+  /** Connects the client to this port of loopback instead, with this text in place of its own. */
+  readonly bypass?: (text: string) => { readonly port: number; readonly text: string } | null;
   /** Reads whatever both sides send. */
   readonly isGreedy?: boolean;
 }
@@ -21,6 +23,8 @@ export interface Weakness {
 export interface Surroundings {
   readonly host: number;
   readonly provider: number;
+  /** The provider of WebSockets. */
+  readonly sockets: number;
   readonly introspection: number;
   /** Exchanges tokens, and is a provider. */
   readonly exchange: number;

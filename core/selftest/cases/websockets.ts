@@ -1,0 +1,394 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { createCloseFrame } from '../../lib/websocket/close-frame.js';
+import { CLOSE_CODES } from '../../lib/websocket/frame-scanner.js';
+import type { Attack, Verdict } from '../attack-case.js';
+import { expectClosed, expectNoSecrets, parseObject, sendOnce } from '../expectations.js';
+import { headerValue, RawConnection, type RawHeader, type RawResponse } from '../raw-http.js';
+import { type RecordedRequest, readRecordedHeader } from '../recording-provider.js';
+import { type CraftedRequest, craftRequest } from '../request-bytes.js';
+import { listReceived, requireOwn, type Scene } from '../scene.js';
+import { ALLOWED_ORIGIN, SESSION_COOKIE } from '../web-access.js';
+import {
+  CHOICES,
+  HOSTILE_FRAMES,
+  type HostileFrame,
+  SLOW_SOCKET_MODULE,
+  SOCKET_MODULE,
+  writeFlood,
+  writeFrame,
+} from '../websocket-scripts.js';
+import { expectUnreadToEnd } from './unread-streams.js';
+
+const OWN_PROTOCOL = 'modgate.v1';
+/** The host allows 10 s for a head, or closes after seconds of silence; the rest is for a busy machine. */
+const CLOSE_DEADLINE_MS = 20_000;
+const FRAME_DEADLINE_MS = 5000;
+const POLL_MS = 50;
+const CLOSE_FRAME_BYTES = 4;
+const HEAD_BYTES = 20 * 1024;
+const MIB = 1024 * 1024;
+const FLOOD_BYTES = 64 * MIB;
+/** What the connections of both sides buffer is less than the other half. */
+const UNREAD_BYTES = FLOOD_BYTES / 2;
+
+const targetOf = (path: string, module = SOCKET_MODULE) => `/modules/${module}/http${path}`;
+const encode = (token: string | null) => Buffer.from(token ?? '').toString('base64url');
+/** Calls the provider if a host takes it for a request. */
+const HIDDEN = '/items?hidden';
+
+/** The headers of a handshake. */
+const HANDSHAKE: Readonly<Record<string, string>> = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+};
+
+interface HandshakeParts extends Pick<CraftedRequest, 'token' | 'as' | 'body'> {
+  readonly path: string;
+  readonly module?: string;
+  /** Replace those of a handshake, or are added. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+function craftHandshake(scene: Scene, parts: HandshakeParts): Buffer {
+  const { path, module, headers = {}, ...rest } = parts;
+  const all: RawHeader[] = Object.entries({ ...HANDSHAKE, ...headers });
+  return craftRequest(scene, { target: targetOf(path, module), headers: all, ...rest });
+}
+
+/** A token among the subprotocols, and nowhere else. */
+const offer = (...protocols: string[]) => ({
+  token: null,
+  headers: { 'sec-websocket-protocol': protocols.join(', ') },
+});
+const bearer = ({ token }: Scene, prefix = 'modgate.bearer.') => prefix + encode(token);
+
+export const WEBSOCKET_CASES: readonly Attack[] = [
+  expectIgnored('declined', 'a request behind a handshake that the provider declines', 502, () => ({
+    path: '/declined',
+  })),
+  expectIgnored('accept', 'a 101 of a provider that is no answer, and a response', 502, () => ({
+    path: '/accept',
+  })),
+  expectIgnored('anonymous', 'a request behind a handshake without credentials', 401, () => ({
+    path: '/open',
+    token: null,
+  })),
+  expectIgnored('version', 'a request behind a handshake of another version', 426, () => ({
+    path: '/open',
+    headers: { 'sec-websocket-version': '777' },
+  })),
+  expectIgnored('h2c', 'a request behind an upgrade to HTTP/2 with a body', 426, (scene) => ({
+    path: '/open',
+    headers: { upgrade: 'h2c', 'http2-settings': 'AAMA' },
+    body: craftHidden(scene),
+  })),
+  {
+    ...describe('opened', 'a request behind a handshake that opens a WebSocket'),
+    attack: async (scene) => {
+      const verdict = await expectRejectedFrame(scene, craftHidden(scene), '/open');
+      return verdict ?? expectHiddenUncalled(scene);
+    },
+  },
+  rejectHandshake('head-large', 'a handshake with a long list of subprotocols', 431, () => ({
+    path: '/open',
+    headers: { 'sec-websocket-protocol': 'a'.repeat(HEAD_BYTES) },
+  })),
+  {
+    ...describe('head-endless', 'a handshake that never ends'),
+    isSlow: true,
+    attack: expectDisconnect,
+  },
+  {
+    ...describe('head-provider', 'an answer to a handshake whose head never ends'),
+    isSlow: true,
+    attack: async (scene) => {
+      const response = await sendOnce(scene, craftHandshake(scene, { path: '/endless' }));
+      if (typeof response === 'string') return response;
+      return response.status === 502 ? null : `responded with ${response.status} instead of 502`;
+    },
+  },
+  ...HOSTILE_FRAMES.flatMap((frame): Attack[] => [
+    {
+      ...describe(`client-${frame.name}`, `${frame.title}, from a client`),
+      attack: (scene) =>
+        expectRejectedFrame(scene, writeFrame(frame, 'client'), '/frames', frame.code),
+    },
+    {
+      ...describe(`provider-${frame.name}`, `${frame.title}, from a provider`),
+      attack: (scene) => expectHeldBack(scene, frame),
+    },
+  ]),
+  expectHidden('bearer-forwarded', 'a token among the subprotocols', (scene) => bearer(scene)),
+  expectHidden('bearer-case', 'such a token in capital letters', (scene) =>
+    bearer(scene, 'MODGATE.Bearer.'),
+  ),
+  rejectHandshake('bearer-two', 'two tokens among the subprotocols', 400, (scene) => ({
+    path: '/offers',
+    ...offer(OWN_PROTOCOL, bearer(scene), `${bearer(scene)}A`),
+  })),
+  rejectHandshake('bearer-alone', `a token without ${OWN_PROTOCOL}`, 400, (scene) => ({
+    path: '/offers',
+    ...offer(bearer(scene)),
+  })),
+  rejectHandshake('bearer-beside', 'a token beside authorization', 401, (scene) => ({
+    path: '/offers',
+    headers: offer(OWN_PROTOCOL, bearer(scene)).headers,
+  })),
+  rejectHandshake('bearer-stranger', 'a token without the capability', 403, (scene) => ({
+    path: '/offers',
+    ...offer(OWN_PROTOCOL, `modgate.bearer.${encode(requireOwn(scene).tokens.stranger)}`),
+  })),
+  ...Object.entries(CHOICES).map(([name, protocol]) =>
+    rejectHandshake(`chosen-${name}`, `a provider that chooses ${protocol}`, 502, (scene) => ({
+      path: `/offers/${name}`,
+      ...offer('chat', OWN_PROTOCOL, bearer(scene)),
+    })),
+  ),
+  {
+    ...describe('bearer-recorded', 'a token among the subprotocols in the records'),
+    attack: expectUnrecorded,
+  },
+  ...[
+    ['foreign', { origin: 'https://evil.test' }],
+    ['none', {}],
+    ['null', { origin: 'null' }],
+    ['suffix', { origin: `${ALLOWED_ORIGIN}.evil.test` }],
+    ['same-site', { 'sec-fetch-site': 'same-site' }],
+  ].map(([name, headers]) =>
+    rejectHandshake(`cookie-${name as string}`, `a page with a cookie: ${name}`, 403, () => ({
+      path: '/open',
+      token: null,
+      headers: { cookie: SESSION_COOKIE, ...(headers as object) },
+    })),
+  ),
+  {
+    ...describe('unread-client', 'a client that reads nothing'),
+    isSlow: true,
+    attack: (scene) => {
+      const bytes = craftHandshake(scene, { path: '/flood', module: SLOW_SOCKET_MODULE });
+      return expectUnreadToEnd(scene, bytes, SLOW_SOCKET_MODULE);
+    },
+  },
+  {
+    ...describe('unread-provider', 'a provider that reads nothing'),
+    isSlow: true,
+    attack: expectClosedForProvider,
+  },
+];
+
+function describe(name: string, title: string) {
+  return { id: `websocket-${name}`, title };
+}
+
+const craftHidden = (scene: Scene) => craftRequest(scene, { target: targetOf(HIDDEN) });
+
+function expectHiddenUncalled(scene: Scene): Verdict {
+  const check = () => {
+    const received = listReceived(scene, requireOwn(scene).sockets);
+    return received.some(({ target }) => target === HIDDEN)
+      ? 'the hidden request was served'
+      : null;
+  };
+  scene.lateChecks.push(check);
+  return check();
+}
+
+/** Expects a Problem in place of a 101, and the end of the connection. */
+async function expectRefused(scene: Scene, bytes: Buffer, status: number): Promise<Verdict> {
+  const connection = await RawConnection.to(scene.address);
+  try {
+    connection.write(bytes);
+    const response = await connection.read();
+    if (response.status !== status) return `responded with ${response.status} instead of ${status}`;
+    if (parseObject(response.body)?.['status'] !== status) return 'the response is not a Problem';
+    return expectNoSecrets(scene, response) ?? (await expectClosed(connection));
+  } catch (error) {
+    return (error as Error).message.slice(0, 100);
+  } finally {
+    connection.destroy();
+  }
+}
+
+function rejectHandshake(
+  name: string,
+  title: string,
+  status: number,
+  craft: (scene: Scene) => HandshakeParts,
+): Attack {
+  const attack = (scene: Scene) =>
+    expectRefused(scene, craftHandshake(scene, craft(scene)), status);
+  return { ...describe(name, title), attack };
+}
+
+/** Sends a request behind a handshake that opens nothing. */
+function expectIgnored(
+  name: string,
+  title: string,
+  status: number,
+  craft: (scene: Scene) => HandshakeParts,
+): Attack {
+  return {
+    ...describe(name, title),
+    attack: async (scene) => {
+      const bytes = Buffer.concat([craftHandshake(scene, craft(scene)), craftHidden(scene)]);
+      return (await expectRefused(scene, bytes, status)) ?? expectHiddenUncalled(scene);
+    },
+  };
+}
+
+interface Opened {
+  readonly connection: RawConnection;
+  readonly response: RawResponse;
+  /** What the provider received. */
+  readonly recorded: RecordedRequest;
+}
+
+/** Opens a WebSocket, then closes the connection. */
+async function withOpened(
+  scene: Scene,
+  parts: HandshakeParts,
+  use: (opened: Opened) => Promise<Verdict>,
+): Promise<Verdict> {
+  const { sockets } = requireOwn(scene);
+  const before = listReceived(scene, sockets).length;
+  const connection = await RawConnection.to(scene.address);
+  try {
+    connection.write(craftHandshake(scene, parts));
+    const response = await connection.read();
+    if (response.status !== 101) return `responded with ${response.status} instead of 101`;
+    const recorded = listReceived(scene, sockets)[before];
+    if (recorded === undefined) return 'the provider received no handshake';
+    return await use({ connection, response, recorded });
+  } catch (error) {
+    return (error as Error).message.slice(0, 100);
+  } finally {
+    connection.destroy();
+  }
+}
+
+/** Sends bytes that are no valid frame. Both ends have to get a close frame, and nothing else. */
+function expectRejectedFrame(
+  scene: Scene,
+  bytes: Buffer,
+  path: string,
+  code: number = CLOSE_CODES.protocolError,
+): Promise<Verdict> {
+  return withOpened(scene, { path }, async ({ connection, recorded }) => {
+    connection.write(bytes);
+    await connection.closed(FRAME_DEADLINE_MS);
+    if (connection.unread !== createCloseFrame(code, 'server').toString('latin1')) {
+      return `the client did not get a close frame with ${code} alone`;
+    }
+    return isCloseOfClient(await readBody(recorded), code)
+      ? null
+      : `the provider did not get a close frame with ${code} alone`;
+  });
+}
+
+/** The provider ends the connection with the first bytes that come. */
+async function readBody(recorded: RecordedRequest): Promise<Buffer> {
+  for (let left = FRAME_DEADLINE_MS; left > 0 && recorded.body.length === 0; left -= POLL_MS) {
+    await pause(POLL_MS);
+  }
+  return recorded.body;
+}
+
+/** Masked, so that its bytes are not known. */
+function isCloseOfClient(bytes: Buffer, code: number): boolean {
+  const [first, second, ...rest] = bytes;
+  const payload = rest.slice(4).map((byte, at) => byte ^ (rest[at] ?? 0));
+  return first === 0x88 && second === 0x82 && payload.join() === [code >> 8, code & 0xff].join();
+}
+
+/** The provider sends the frame. */
+function expectHeldBack(scene: Scene, { name, code }: HostileFrame): Promise<Verdict> {
+  return withOpened(scene, { path: `/reply/${name}` }, async ({ connection }) => {
+    const wanted = createCloseFrame(code, 'server').toString('latin1');
+    for (let left = FRAME_DEADLINE_MS; left > 0; left -= POLL_MS) {
+      if (connection.unread.length >= CLOSE_FRAME_BYTES || connection.isClosed) break;
+      await pause(POLL_MS);
+    }
+    const isClosed = connection.unread === wanted;
+    connection.write(createCloseFrame(code, 'client'));
+    await connection.closed(FRAME_DEADLINE_MS);
+    return isClosed ? null : `the client did not get a close frame with ${code} alone`;
+  });
+}
+
+/** The token may reach neither the provider nor the response. */
+function expectHidden(name: string, title: string, craft: (scene: Scene) => string): Attack {
+  return {
+    ...describe(name, title),
+    attack: (scene) => {
+      const protocol = craft(scene);
+      const parts = { path: '/offers', ...offer('chat', protocol, OWN_PROTOCOL) };
+      return withOpened(scene, parts, async ({ response, recorded }) => {
+        const offered = readRecordedHeader(recorded, 'sec-websocket-protocol').join();
+        if (offered !== 'chat') return `the provider was offered ${offered.length} characters`;
+        const forwarded = recorded.rawHeaders.join('\n').toLowerCase();
+        if (forwarded.includes(protocol.toLowerCase()) || forwarded.includes(`${scene.token}`)) {
+          return 'the token was forwarded';
+        }
+        const chosen = headerValue(response.headers, 'sec-websocket-protocol');
+        if (chosen !== OWN_PROTOCOL) return `${chosen} was chosen`;
+        return expectNoSecrets(scene, response);
+      });
+    },
+  };
+}
+
+async function expectUnrecorded(scene: Scene): Promise<Verdict> {
+  const parts = { path: '/offers', ...offer(OWN_PROTOCOL, bearer(scene)) };
+  const opened = await withOpened(scene, parts, async ({ connection }) => {
+    connection.write(createCloseFrame(CLOSE_CODES.goingAway, 'client'));
+    await connection.closed(FRAME_DEADLINE_MS);
+    return null;
+  });
+  if (opened !== null) return opened;
+  const target = `/calls?request_id=${scene.mark}`;
+  for (let left = FRAME_DEADLINE_MS; left > 0; left -= POLL_MS) {
+    const response = await sendOnce(scene, craftRequest(scene, { target }));
+    if (typeof response === 'string') return response;
+    const text = response.body.toString();
+    if (text.includes(encode(scene.token)) || text.includes(`${scene.token}`)) {
+      return 'the token was recorded';
+    }
+    if (text.includes('"close_code":1001')) return null;
+    await pause(POLL_MS);
+  }
+  return 'the call was not recorded';
+}
+
+async function expectDisconnect(scene: Scene): Promise<Verdict> {
+  const connection = await RawConnection.to(scene.address);
+  const head = craftHandshake(scene, { path: '/endless-client' }).subarray(0, -2);
+  connection.write(head);
+  const timer = setInterval(() => connection.write('x-a: b\r\n'), POLL_MS * 10);
+  try {
+    await connection.closed(CLOSE_DEADLINE_MS);
+    return null;
+  } catch {
+    return 'the connection stayed open';
+  } finally {
+    clearInterval(timer);
+    connection.destroy();
+  }
+}
+
+/** The host must not read what it cannot pass on. */
+function expectClosedForProvider(scene: Scene): Promise<Verdict> {
+  return withOpened(scene, { path: '/silent' }, async ({ connection }) => {
+    const bytes = writeFlood('client');
+    for (let sent = 0; sent < FLOOD_BYTES; sent += bytes.length) connection.write(bytes);
+    let unsent = FLOOD_BYTES;
+    for (let left = CLOSE_DEADLINE_MS; left > 0; left -= POLL_MS) {
+      if (connection.isClosed) return null;
+      unsent = connection.unsentBytes;
+      if (unsent < UNREAD_BYTES) return `the host took ${FLOOD_BYTES - unsent} bytes`;
+      await pause(POLL_MS);
+    }
+    return 'the connection stayed open';
+  });
+}
