@@ -12,6 +12,7 @@ import { READINESS } from './clauses/readiness.js';
 import { REQUEST } from './clauses/request.js';
 import { SIGNAL } from './clauses/signal.js';
 import { STREAMS } from './clauses/streams.js';
+import { UPGRADE } from './clauses/upgrade.js';
 
 /** Every clause about adapters, in the order of the scorecard. */
 export const ADAPTER_CLAUSES: readonly AdapterClause[] = [
@@ -22,6 +23,7 @@ export const ADAPTER_CLAUSES: readonly AdapterClause[] = [
   ...ANSWER,
   ...RAW_MODE,
   ...STREAMS,
+  ...UPGRADE,
   ...FAILURES,
   ...SIGNAL,
   ...CALLS,

@@ -11,6 +11,8 @@ const REASONS = {
     adapter.supports.configure === true ? null : 'the adapter does not support configure',
   streams: ({ adapter }: AdapterHarness) =>
     adapter.supports.streams === true ? null : 'the adapter does not support streams',
+  upgrade: ({ adapter }: AdapterHarness) =>
+    adapter.supports.upgrade === true ? null : 'the adapter does not support upgrade',
   down: ({ reference }: AdapterHarness) =>
     reference.down !== undefined && reference.up !== undefined
       ? null

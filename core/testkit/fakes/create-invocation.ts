@@ -65,5 +65,7 @@ function createRoute(call: RouteCall): HttpRouteOperation {
   const [path = '/'] = target.split('?');
   const providerPath = call.providerPath ?? decodeURIComponent(path);
   const { declaredPath = path, pathParams = {} } = call;
-  return { kind: 'http_route', method, declaredPath, target, providerPath, pathParams, body };
+  const { upgrade } = call;
+  const route = { method, declaredPath, target, providerPath, pathParams, body };
+  return { kind: 'http_route', ...route, ...(upgrade !== undefined && { upgrade }) };
 }

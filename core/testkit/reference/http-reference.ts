@@ -4,6 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { acceptKey } from '../../lib/websocket/handshake.js';
 import type { ReferenceModule } from './reference-module.js';
 import {
   REFERENCE_FAULTS,
@@ -60,6 +62,7 @@ export async function serveHttpReference(
 ): Promise<HttpReference> {
   const sockets = new Set<Socket>();
   const server = createServer((request, response) => void serve(reference, request, response));
+  server.on('upgrade', upgrade);
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
@@ -84,6 +87,31 @@ export async function serveHttpReference(
     up: () => listen(server, { ...listenOptions, ...again }),
     stop: down,
   };
+}
+
+/** The path of the reference that opens WebSockets. */
+export const UPGRADE_PATH = '/upgrade';
+
+/**
+ * Opens a WebSocket at one path. Its first bytes, sent with the head, are the request as JSON and a line feed; then
+ * it sends back what it gets. Any other path declines with 403.
+ */
+function upgrade(request: IncomingMessage, connection: Duplex, head: Buffer): void {
+  const { url: target = '', method, headers } = request;
+  if (target.split('?', 1)[0] !== UPGRADE_PATH) {
+    connection.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 8\r\n\r\ndeclined');
+    return;
+  }
+  const accepted = [
+    'HTTP/1.1 101 Switching Protocols',
+    'upgrade: websocket',
+    'connection: Upgrade',
+    `sec-websocket-accept: ${acceptKey(headers['sec-websocket-key'] ?? '')}`,
+  ];
+  const first = `${JSON.stringify({ method, target, headers })}\n`;
+  connection.write(`${accepted.join('\r\n')}\r\n\r\n${first}`);
+  connection.write(head);
+  connection.pipe(connection);
 }
 
 async function listen(server: Server, options: ListenOptions): Promise<void> {

@@ -6,6 +6,7 @@ import { OPENING_MUTANTS } from './mutants/opening-mutants.js';
 import { RAW_MODE_MUTANTS } from './mutants/raw-mode-mutants.js';
 import { REQUEST_MUTANTS } from './mutants/request-mutants.js';
 import { STREAM_MUTANTS } from './mutants/stream-mutants.js';
+import { UPGRADE_MUTANTS } from './mutants/upgrade-mutants.js';
 
 export const MUTANTS: readonly Mutant[] = [
   ...OPENING_MUTANTS,
@@ -13,6 +14,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...ANSWER_MUTANTS,
   ...RAW_MODE_MUTANTS,
   ...STREAM_MUTANTS,
+  ...UPGRADE_MUTANTS,
   ...FAILURE_MUTANTS,
 ];
 
