@@ -2,10 +2,13 @@ import type { Actor } from '../contract/index.js';
 import { HostError } from '../errors.js';
 import { nameShare } from '../lib/actor-name.js';
 import { createLimits } from '../lib/token-buckets.js';
+import type { LiveModule, RoutedModule } from '../modules/live-module.js';
 import type { RateLimiter, RateLimiters } from '../provider/rate-limiter.js';
 import type { RateLimits, RateRejection, RateStatus } from '../provider/rate-limits.js';
 import { toRetryAfterSeconds } from '../provider/rejected-call.js';
+import { unknown } from './explain/step-report.js';
 import type { CallerRequest } from './request.js';
+import type { ReportedStep } from './step.js';
 
 const MS_PER_SECOND = 1000;
 
@@ -17,6 +20,10 @@ const DETAILS: Readonly<Record<RateRejection['limit'], string>> = {
 
 /** Where the headers of the reply are kept. */
 type Limited = Pick<CallerRequest, 'replyHeaders'>;
+
+type LimitedRequest = Limited & Pick<CallerRequest, 'actor' | 'client' | 'hostRate'>;
+
+const NO_RATE = { per_second: 0, actor_per_second: 0, client_per_second: 0 };
 
 /** Limits how often each actor may call this host, over all routes. */
 export class ActorRate {
@@ -56,15 +63,28 @@ export class ActorRate {
   }
 }
 
+/** The rate limits of the module. They come after authorization: callers without the right do not use them up. */
+export const rateStep: ReportedStep<
+  { readonly module: Pick<LiveModule, 'client'> | null; readonly request: LimitedRequest },
+  { readonly module: RoutedModule | null }
+> = {
+  name: 'rate',
+  run({ module, request }) {
+    const rates = module?.client.rates ?? null;
+    if (rates !== null) return enforceRateLimit(rates, request);
+  },
+  explain({ module }) {
+    const { per_second, actor_per_second, client_per_second } = module?.descriptor.rate ?? NO_RATE;
+    if (per_second + actor_per_second + client_per_second === 0) return undefined;
+    return unknown('a call above a rate limit of the module is 429');
+  },
+};
+
 /**
- * Runs after authorization, so that callers without the right to call do not use up the rate of others. A promise
- * only if another process has to be asked.
+ * Returns a promise only if another process has to be asked.
  * @throws HostError 429, 503.
  */
-export function enforceRateLimit(
-  rates: RateLimits,
-  request: Pick<CallerRequest, 'actor' | 'client' | 'replyHeaders' | 'hostRate'>,
-): void | Promise<void> {
+export function enforceRateLimit(rates: RateLimits, request: LimitedRequest): void | Promise<void> {
   const { actor } = request;
   const address = request.client?.address ?? null;
   const settle = (rejection: RateRejection | null): void => {

@@ -8,10 +8,10 @@ import type { ExplainedBridgeCall } from '../explain/explained-request.js';
 import { decide, fail, unknown } from '../explain/step-report.js';
 import { actorStep, explainModule } from '../forward/access-steps.js';
 import { assertSignedBody } from '../forward/body-policy.js';
+import { connectionStep } from '../forward/call-steps.js';
 import { clientStep } from '../forward/client-step.js';
-import { readHopByHopNames } from '../forward/headers-to-provider.js';
 import type { Caller } from '../forward/route-call.js';
-import { enforceRateLimit } from '../rate-limit.js';
+import { rateStep } from '../rate-limit.js';
 import type { ReportedStep } from '../step.js';
 import type { BridgeAttempt } from './bridge-attempt.js';
 import type { BridgePayload } from './bridge-payload.js';
@@ -46,13 +46,6 @@ const routeStep: RuleStep = {
       HANDLED_BY_BRIDGE,
       () => ({ detail: 'the console bridge takes POST alone', next_actions: [] }),
     );
-  },
-};
-
-const connectionStep: BridgeStep = {
-  name: 'parser',
-  run(call) {
-    call.hopByHop = readHopByHopNames(call.request);
   },
 };
 
@@ -153,14 +146,6 @@ const uiStep: BridgeStep = {
   },
 };
 
-const rateStep: BridgeStep = {
-  name: 'rate',
-  run({ found, request }) {
-    const { rates } = found.client;
-    if (rates !== null) return enforceRateLimit(rates, request);
-  },
-};
-
 const operationStep: BridgeStep = {
   name: 'operation',
   run({ operation, sent, operationCall }) {
@@ -188,7 +173,7 @@ export const BRIDGE_STEPS: readonly BridgeStep[] = [
   grantStep, // 403
   releaseStep, // 403
   uiStep, // 403
-  rateStep, // 429
+  rateStep, // 429, 503
   operationStep, // 403
   executeStep, // 400, 502, 503
 ];

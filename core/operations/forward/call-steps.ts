@@ -13,7 +13,6 @@ import type { ParseResponse, StreamedResponse, Upload } from '../../provider/pro
 import type { ResponseStream } from '../../provider/response-stream.js';
 import type { ExplainedRouteCall } from '../explain/explained-request.js';
 import { fail, unknown } from '../explain/step-report.js';
-import { enforceRateLimit } from '../rate-limit.js';
 import { JSON_TYPE, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import type { ReportedStep } from '../step.js';
@@ -36,7 +35,6 @@ import {
   recordPieces,
   recordStream,
 } from './byte-response.js';
-
 import { fillCache } from './cached-call.js';
 import { callProvider, type ProviderRequest } from './call-provider.js';
 import { offerTo } from './candidate-offer.js';
@@ -80,15 +78,11 @@ export const protocolStep: CallStep = {
   },
 };
 
-export const rateStep: CallStep = {
-  name: 'rate',
-  run({ found: { module }, request }) {
-    const { rates } = module.client;
-    if (rates !== null) return enforceRateLimit(rates, request);
-  },
-};
-
-export const connectionStep: CallStep = {
+/** A malformed `connection` header is 400. */
+export const connectionStep: ReportedStep<
+  { readonly request: CallerRequest; hopByHop: ReadonlySet<string> },
+  unknown
+> = {
   name: 'parser',
   run(call) {
     call.hopByHop = readHopByHopNames(call.request);

@@ -4,6 +4,7 @@ import { ModuleRegistry } from '../../modules/module-registry.js';
 import { RESPONSE_CACHE, type ResponseCache } from '../cache/response-cache.js';
 import type { ExplainedRouteCall } from '../explain/explained-request.js';
 import { CREDENTIAL_HEADERS } from '../injection-tokens.js';
+import { rateStep } from '../rate-limit.js';
 import type { Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import { type ReportedStep, runSteps } from '../step.js';
@@ -23,7 +24,6 @@ import {
   idempotencyKeyStep,
   protocolStep,
   providerStep,
-  rateStep,
 } from './call-steps.js';
 import { clientStep } from './client-step.js';
 import { type ForwardTarget, RouteCall } from './route-call.js';
@@ -42,7 +42,7 @@ export const FORWARD_STEPS: readonly ReportedStep<RouteCall, ExplainedRouteCall>
   capabilityStep, // 403
   protocolStep, // 426
   acceptStep, // 404, 406
-  rateStep, // 429
+  rateStep, // 429, 503
   connectionStep, // 400
   idempotencyKeyStep, // 400
   bodyStep, // 400, 401, 408, 502
