@@ -87,7 +87,7 @@ export interface ComposedHost {
   /** Accepts no new connections; resolves when every request in flight has ended, or after `drainMs`. */
   drain(): Promise<void>;
   /**
-   * Like `drain`, for a process that is replaced: idle connections stay open meanwhile, because a request
+   * Drains a process that is replaced: idle connections stay open meanwhile, because a request
    * may be in transit on them.
    */
   handOver(): Promise<void>;

@@ -11,7 +11,7 @@ export class ConfigError extends Error {
 interface ProblemKind {
   readonly status: number;
   readonly title: string;
-  /** Of its page, which its `type` names; constant text only. */
+  /** The text of its page, which its `type` names; constant text only. */
   readonly meaning: string;
   readonly whatToDo: string;
   /**

@@ -40,7 +40,7 @@ export interface HostProcess
     ModuleRegistryOptions,
     'leadership' | 'sharedProbation' | 'statusSink' | 'lastGood' | 'holders'
   > {
-  /** For request lines, which have the fields of the specification and no others. */
+  /** Writes request lines, which have the fields of the specification and no others. */
   readonly requestLog: Log;
   /** Counts for `--auth-failures`, over all processes. */
   readonly authFailures: AuthFailures;

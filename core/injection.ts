@@ -4,7 +4,7 @@ import { type InjectionToken, inject, injectAll, injectable as injectableClass }
 /** Import these from here: tsyringe fails to load before the polyfill above. */
 export { container as rootContainer, type DependencyContainer } from 'tsyringe';
 
-/** For an interface with several implementations, or a value of the configuration; a class is its own token. */
+/** Names an interface with several implementations, or a value of the configuration; a class is its own token. */
 type Token<T> = InjectionToken<T> & symbol;
 
 export function createToken<T>(name: string): Token<T> {

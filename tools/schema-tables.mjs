@@ -188,7 +188,7 @@ const extend = (at, suffix) => ({ ...at, path: `${at.path}${suffix}`, depth: at.
 
 const isSchema = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** In backquotes, as JSON unless it is text. */
+/** Writes a value in backquotes, as JSON unless it is text. */
 export function code(value, asJson = typeof value !== 'string') {
   return `\`${escapeCell(asJson ? JSON.stringify(value) : String(value))}\``;
 }

@@ -16,7 +16,7 @@ export interface ExchangeIssuers {
  * token is forgotten with its actor. None is kept before a module exchanges tokens.
  */
 export class AcceptedTokens {
-  /** Of the issuers file; `null` without one. */
+  /** The issuers of the issuers file; `null` without one. */
   issuers: ExchangeIssuers | null = null;
   readonly #tokens = new WeakMap<Actor, AcceptedToken>();
   #isWanted = false;

@@ -8,7 +8,7 @@ export const SCOPE = /^[\x21-\x2b\x2d-\x7e]+$/;
 /** Longer tokens are rejected before they are parsed. Characters; half the limit of a request head. */
 export const MAX_TOKEN_LENGTH = 8 * 1024;
 
-/** For the files of tokens, issuers and client certificates. */
+/** The name of an actor in the files of tokens, issuers and client certificates. */
 export const actorId = matching('a name of 1 to 128 letters, digits or ._@-', ACTOR_ID);
 
 export const scope = matching('a word of visible ASCII without a comma', SCOPE);

@@ -8,7 +8,7 @@ type Result = Authenticated | Rejected;
 
 /** A credential that a request brought. */
 interface PresentedCredential {
-  /** Of the client. */
+  /** The address of the client. */
   readonly address: string;
   /** Everything that the authenticators get, as text. */
   readonly text: string;
@@ -18,7 +18,7 @@ interface PresentedCredential {
   readonly isCounted?: (rejected: Rejected) => boolean;
 }
 
-/** Of the key of the hashes. */
+/** The length of the key of the hashes. */
 export const ATTEMPT_KEY_BYTES = 32;
 const MS_PER_SECOND = 1000;
 

@@ -14,7 +14,7 @@ import { Roles } from './roles.js';
 import { openTokensAuthenticator } from './static-tokens.js';
 
 interface Authenticators {
-  /** In the order they are tried: the first actor wins. */
+  /** The authenticators in the order they are tried: the first actor wins. */
   readonly chain: readonly CheckedAuthenticator[];
   /** The issuers whose access tokens are accepted, as the issuers file names them at the start. */
   readonly issuers: readonly string[];
@@ -52,7 +52,7 @@ interface BuiltIn {
   open(config: HostConfig, log: Log, options: OpenOptions): Promise<Link<Authenticator>>;
 }
 
-/** In the order in which they are tried without a configured chain. */
+/** The order is that in which they are tried without a configured chain. */
 const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
   [
     'dev',

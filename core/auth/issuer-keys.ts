@@ -46,7 +46,7 @@ const NO_KEYS: IssuerKeys = {
   close: async () => {},
 };
 
-/** Between two attempts while no keys are known. Milliseconds. */
+/** The time between two attempts while no keys are known. Milliseconds. */
 const FIRST_KEYS_RETRY_MS = 1000;
 const MS_PER_SECOND = 1000;
 

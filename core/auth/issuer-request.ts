@@ -2,7 +2,7 @@ import { FetchFailed, fetchBounded } from '../document/bounded-fetch.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 import { parsePlainJson } from './strict-json.js';
 
-/** From the request to the last byte of the response. Milliseconds. */
+/** The time from the request to the last byte of the response. Milliseconds. */
 const ISSUER_TIMEOUT_MS = 5000;
 /** A key set has a few kilobytes. */
 const MAX_RESPONSE_BYTES = 256 * 1024;

@@ -36,7 +36,7 @@ export const ISSUER_DEFAULTS = {
   max_age_seconds: 86_400,
   cooldown_seconds: 30,
   refresh_seconds: 600,
-  /** Also the maximum: it bounds how long a revoked token is accepted. */
+  /** The default is also the maximum: it bounds how long a revoked token is accepted. */
   cache_seconds: 60,
   scopes: ['scope', 'scp', 'permissions'],
 } as const;

@@ -31,7 +31,7 @@ interface IssuersOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Whether keys behind URLs are not requested. Default false. */
   readonly isOffline?: boolean;
-  /** Between two checks of the file. Milliseconds, default 2000. */
+  /** The time between two checks of the file. Milliseconds, default 2000. */
   readonly pollMs?: number;
 }
 
@@ -43,7 +43,7 @@ interface OpenIssuers {
   readonly byName: ReadonlyMap<string, Issuer>;
   readonly verified: ActorCache;
   readonly introspection: readonly Introspection[];
-  /** Of signed and of opaque tokens. */
+  /** The names of signed and of opaque tokens. */
   readonly names: readonly string[];
   readonly tokenEndpoints: ExchangeIssuers['tokenEndpoints'];
   close(): Promise<void>;

@@ -84,7 +84,7 @@ function readWords(claims: Claims, name: string): unknown[] {
   return Array.isArray(value) ? value : [value];
 }
 
-/** By its full name, which may be a URL, otherwise by a dotted path: `realm_access.roles`. */
+/** Finds a claim by its full name, which may be a URL, otherwise by a dotted path: `realm_access.roles`. */
 function findClaim(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;

@@ -7,11 +7,11 @@ import { scope } from './actor-syntax.js';
 
 const ROLE_NAME = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** For the files that name roles. */
+/** The name of a role in the files that name roles. */
 export const roleName = matching('a name of 1 to 128 letters, digits or ._-', ROLE_NAME);
 
 const MAX_ROLES = 1000;
-/** Of one role, with those of the roles that it names. */
+/** The maximum of one role, with the scopes of the roles that it names. */
 const MAX_SCOPES = 5000;
 const MAX_DESCRIPTION_LENGTH = 200;
 
@@ -32,7 +32,7 @@ type WrittenRole = Infer<typeof ROLES_FILE>['roles'][string];
 export class Role {
   readonly name: string;
   readonly description: string | null;
-  /** Without those of other roles. */
+  /** The scopes of this role, without those of other roles. */
   readonly ownScopes: readonly string[];
   /** The roles whose scopes it has as well. */
   readonly roles: readonly string[];
@@ -62,7 +62,7 @@ export class Role {
 export class RoleTable {
   readonly #byName: ReadonlyMap<string, Role>;
   readonly #owners = new Map<string, Role[]>();
-  /** By the name of a role: those that name it. */
+  /** The roles that name a role, by its name. */
   readonly #naming = new Map<string, Role[]>();
 
   constructor(written: Readonly<Record<string, WrittenRole>> = {}) {
@@ -83,7 +83,7 @@ export class RoleTable {
     return this.#byName.get(name);
   }
 
-  /** In the order of the file. */
+  /** Lists the roles in the order of the file. */
   list(): Role[] {
     return [...this.#byName.values()];
   }
@@ -111,7 +111,7 @@ export function parseRolesFile(file: string, content: string): RoleTable {
   return readRolesFile(file, content).table;
 }
 
-/** As {@link parseRolesFile}, with the places of what the file says. */
+/** Parses as {@link parseRolesFile} does, with the places of what the file says. */
 export function readRolesFile(
   file: string,
   content: string,

@@ -10,7 +10,7 @@ export interface GivenActor extends Actor {
   readonly allowedScopes?: readonly string[];
 }
 
-/** Between two log lines about unknown names of one authenticator. Milliseconds. */
+/** The time between two log lines about unknown names of one authenticator. Milliseconds. */
 const LOG_INTERVAL_MS = 60_000;
 const MAX_NAMES = 10;
 const MAX_LOGGED_LENGTH = 128;
@@ -24,7 +24,7 @@ interface RolesSource {
 export class Roles {
   readonly #source: RolesSource;
   readonly #log: Log;
-  /** By the actor that the authenticator made: most make it once for each token. */
+  /** The result by the actor that the authenticator made: most make it once for each token. */
   readonly #resolved = new WeakMap<
     GivenActor,
     { readonly table: RoleTable; readonly actor: Actor }
@@ -36,7 +36,7 @@ export class Roles {
     this.#log = log;
   }
 
-  /** Without a roles file. */
+  /** The roles of a host without a roles file. */
   static none(log: Log): Roles {
     return new Roles({ current: new RoleTable(), close: async () => {} }, log);
   }
@@ -54,7 +54,7 @@ export class Roles {
     }
   }
 
-  /** Of the version of the file that is in use. */
+  /** The table of the version of the file that is in use. */
   get table(): RoleTable {
     return this.#source.current;
   }

@@ -14,7 +14,7 @@ interface TokensOptions {
   readonly log: Log;
   /** A header that holds a token as well, in lower case; `null`: only `authorization`. */
   readonly tokenHeader?: string | null;
-  /** Between two checks of the file. Milliseconds, default 2000. */
+  /** The time between two checks of the file. Milliseconds, default 2000. */
   readonly pollMs?: number;
 }
 

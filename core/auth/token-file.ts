@@ -5,7 +5,7 @@ import { isDay } from '../lib/parse-time.js';
 import { actorId, scope, sha256 } from './actor-syntax.js';
 import { roleName } from './role-table.js';
 
-/** By the SHA-256 of the token, in lower-case hex. */
+/** The actors by the SHA-256 of the token, in lower-case hex. */
 export type TokenTable = ReadonlyMap<string, Actor>;
 
 const ISO_8601_WITH_ZONE =

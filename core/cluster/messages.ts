@@ -21,12 +21,12 @@ export type HostPhase = 'starting' | 'serving' | 'draining';
 
 /** What a worker needs to start. */
 export interface WorkerStart {
-  /** As read by the primary, so that a file changed meanwhile cannot make workers differ. */
+  /** The settings as read by the primary, so that a file changed meanwhile cannot make workers differ. */
   readonly settings: ServeSettings;
   /** The number of the worker in the log and in `GET /modules`. */
   readonly worker: number;
   readonly phase: HostPhase;
-  /** Of the hashes of credentials that all workers remember. */
+  /** The key of the hashes of credentials that all workers remember. */
   readonly attemptKey: Uint8Array;
   /** The file that serves each module name and mount. It keeps them in a new worker. */
   readonly holders: ReadonlyMap<string, string>;
@@ -36,7 +36,7 @@ export interface WorkerStart {
 export interface WorkerQuery {
   readonly modules: {
     readonly input: null;
-    /** From one worker. */
+    /** The response of one worker. */
     readonly response: Pick<ModuleList, 'modules' | 'ignored'>;
     /** Merged from the responses of all workers. */
     readonly result: ModuleList;
@@ -78,7 +78,7 @@ export interface RateRequest {
 }
 
 export interface RateGrant extends TokenGrant {
-  /** Of the request. */
+  /** The id of the request. */
   readonly id: number;
 }
 
@@ -94,7 +94,7 @@ interface SharedFigures {
   readonly figures: ProbationFigures;
 }
 
-/** From a worker to the primary. */
+/** A message from a worker to the primary. */
 export type WorkerMessage =
   | { readonly type: 'hello' }
   /** The configuration is invalid, so that no worker can start. */
@@ -130,7 +130,7 @@ export type WorkerMessage =
     }
   | {
       readonly type: 'attempt-result';
-      /** Of the attempt; `null` for a credential that this worker has accepted before. */
+      /** The id of the attempt; `null` for a credential that this worker has accepted before. */
       readonly id: number | null;
       readonly network: string;
       readonly credential: string;
@@ -141,7 +141,7 @@ export type WorkerMessage =
   /** Sent last, after the drain. */
   | { readonly type: 'final-metrics'; readonly metrics: MetricsSnapshot };
 
-/** From the primary to a worker. */
+/** A message from the primary to a worker. */
 export type PrimaryMessage =
   | { readonly type: 'start'; readonly start: WorkerStart }
   /** Listen now, on this port. */

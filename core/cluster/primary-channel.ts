@@ -11,7 +11,7 @@ type MessageOf<Type extends PrimaryMessage['type']> = Extract<PrimaryMessage, { 
 
 /** A worker's channel to its primary. */
 export class PrimaryChannel {
-  /** As last published by the primary. */
+  /** The phase as last published by the primary. */
   phase: HostPhase = 'starting';
   /** Called when this worker cannot respond to a request; must not throw. */
   onFailure: ((error: unknown, subject: Subject) => void) | null = null;

@@ -81,7 +81,7 @@ export class WorkerAttempts implements AttemptLedger {
 /** The attempts of all workers, in the primary. */
 export class PrimaryAttempts {
   readonly #counts: AttemptCounts;
-  /** By worker, then by the id of the worker's message. */
+  /** The attempts by worker, then by the id of the worker's message. */
   readonly #running = new Map<number, Map<number, Attempt>>();
 
   constructor(counts: AttemptCounts) {

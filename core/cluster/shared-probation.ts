@@ -14,7 +14,7 @@ const MAX_VERSIONS = 1000;
 /** Exchanges call counts of versions on probation with the other workers. */
 export class WorkerProbation implements SharedProbation {
   readonly #channel: PrimaryChannel;
-  /** By digest of the version, then by worker. Includes versions that this worker has not loaded yet. */
+  /** The figures by digest of the version, then by worker. They include versions that this worker has not loaded. */
   readonly #figures = new Map<string, Map<number, ProbationFigures>>();
   readonly #shares = new Map<string, ProbationShare>();
 

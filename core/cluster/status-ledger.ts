@@ -16,7 +16,7 @@ interface StatusLedgerOptions {
 export class StatusLedger {
   readonly #statusFiles: StatusSink | null;
   readonly #lastGood: LastGoodKeeper;
-  /** By file, then by worker. */
+  /** The reports by file, then by worker. */
   readonly #reports = new Map<string, Map<number, FileStatus>>();
   /** The merged state of each file and its start. */
   readonly #since = new Map<string, { readonly state: string; readonly since: string }>();

@@ -7,7 +7,7 @@ import { SETTINGS, type SettingName } from './settings.js';
 /** The text of a setting and its origin. */
 export interface SettingText {
   readonly text: string;
-  /** For messages: `--port`, `MODGATE_PORT`, `port in config.yaml:3:1`. */
+  /** The source for messages: `--port`, `MODGATE_PORT`, `port in config.yaml:3:1`. */
   readonly source: string;
   /** Relative paths start here. */
   readonly directory: string;

@@ -6,7 +6,7 @@ import { ConfigError } from '../errors.js';
 
 /** What the configuration file has for something that a plugin ships. */
 interface PluginConfigInput {
-  /** For messages: `surface 'console'`. */
+  /** The owner for messages: `surface 'console'`. */
   readonly owner: string;
   readonly config: unknown;
   readonly struct: AnyStruct;

@@ -156,7 +156,7 @@ function decimal(placeholder: string, max: number): SettingKind<number> {
 
 export const share: SettingKind<number> = decimal('share', 1);
 
-/** Per second. */
+/** A rate per second. */
 export const rate: SettingKind<number> = decimal('number', 1_000_000);
 
 export function choice<const T extends string>(

@@ -35,7 +35,7 @@ const INTEGRITY_POLICIES = ['off', 'warn', 'enforce'] as const;
 
 interface Setting<T = unknown> {
   readonly kind: SettingKind<T>;
-  /** As text, so that it is parsed like any other; `null`: none. */
+  /** The default as text, so that it is parsed like any other; `null`: none. */
   readonly default: string | null;
   readonly unit?: string;
   readonly help: string;

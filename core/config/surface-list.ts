@@ -6,7 +6,7 @@ import type { SettingKind } from './setting-kind.js';
 export interface SurfaceChoice {
   readonly name: string;
   readonly enabled: boolean;
-  /** Without `enabled`; validated by the surface. */
+  /** The config without `enabled`; the surface validates it. */
   readonly config: Readonly<Record<string, unknown>>;
   /** Relative paths in the config start here. */
   readonly directory: string;

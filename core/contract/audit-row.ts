@@ -1,6 +1,6 @@
 /** One row of the audit chain, as `GET /audit` and `modgate audit --json` show it. */
 export interface AuditRow {
-  /** From 1, without gaps. */
+  /** The number of the row, from 1, without gaps. */
   readonly id: number;
   /** ISO 8601, UTC, by the clock of the host that wrote it. */
   readonly at: string;

@@ -16,7 +16,7 @@ export interface Credentials {
   readonly scheme: string;
   /** What follows the scheme, unchanged: bytes as Latin-1, at most 16 KiB; empty without that header. */
   readonly token: string;
-  /** As on the request line: `HEAD` stays `HEAD`. */
+  /** The method as on the request line: `HEAD` stays `HEAD`. */
   readonly method: string;
   /** The raw target, byte for byte as on the request line: `/modules/crm/http/contacts?limit=10`. */
   readonly target: string;
@@ -78,7 +78,7 @@ export type AuthenticationResult = Actor | SignedCredentials | RejectedCredentia
  * has failed: the rest of the chain is called, and without an actor the request is 503.
  */
 export interface Authenticator {
-  /** In logs: `^[a-z][a-z0-9-]*$`. */
+  /** The name in logs: `^[a-z][a-z0-9-]*$`. */
   readonly name: string;
   /**
    * The headers that hold its credentials: 1 to 16 lower-case names. It is called only for a request with at

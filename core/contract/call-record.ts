@@ -10,7 +10,7 @@ export interface CallMember {
   readonly kind: CallMemberKind;
   /** Whether the value may be `null`. */
   readonly isNullable: boolean;
-  /** As the command line and the console head it. */
+  /** The heading of the member on the command line and in the console. */
   readonly label: string;
   /** What the value says, for the reference page. */
   readonly text: string;

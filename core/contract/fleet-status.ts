@@ -2,11 +2,11 @@
 export interface FleetHostStatus {
   /** Kept under `--state`. */
   readonly id: string;
-  /** Of modgate. */
+  /** The version of modgate. */
   readonly version: string;
   /** The URL that it listens on. */
   readonly address: string;
-  /** Of what it serves. */
+  /** The digest of what it serves. */
   readonly digest: string;
   /** `lost`: without a heartbeat for 6 s; it may still serve. */
   readonly state: 'starting' | 'ready' | 'draining' | 'lost';
@@ -30,6 +30,6 @@ export interface FleetStatus {
   readonly agreed: boolean;
   /** What the hosts that are ready serve; `null` where they differ. */
   readonly digest: string | null;
-  /** By id. */
+  /** The hosts, sorted by id. */
   readonly hosts: readonly FleetHostStatus[];
 }

@@ -20,7 +20,7 @@ export interface ModuleSnapshot {
   readonly name: string | null;
   /** The file in the modules folder. */
   readonly file: string;
-  /** As in `GET /modules`: `live`, `waiting`, `stale`, … */
+  /** The state as in `GET /modules`: `live`, `waiting`, `stale`, … */
   readonly state: string;
   /** When the state began. ISO 8601, UTC. */
   readonly since: string;
@@ -36,7 +36,7 @@ export interface ModuleSnapshot {
   readonly manifestDigest: string | null;
   /** Changes with the descriptor, the manifest and the files that they name; `null` as above. */
   readonly configDigest: string | null;
-  /** Without the defaults of sensitive fields; `null` if the module serves nothing. */
+  /** The manifest without the defaults of sensitive fields; `null` if the module serves nothing. */
   readonly manifest: Manifest | null;
   /** What `mcp` of the descriptor exposes, in the order of the manifest; absent for nothing. */
   readonly operations?: readonly ExposedOperation[];
@@ -54,7 +54,7 @@ export interface ExposedOperation {
   readonly dangerLevel: DangerLevel;
   /** Whether each call needs the approval of a person. */
   readonly needsApproval: boolean;
-  /** Of a route: `envelope` wraps the provider's JSON, `raw` and `bytes` are the provider's own response. */
+  /** What a route returns: `envelope` wraps the provider's JSON, `raw` and `bytes` are the provider's own response. */
   readonly response: 'envelope' | 'raw' | 'bytes';
 }
 

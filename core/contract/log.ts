@@ -6,9 +6,9 @@ export type LogWrite = (fields: Readonly<Record<string, unknown>>, message: stri
 
 /** The host's log, at its level (`--log-level`, default `info`). */
 export interface Log {
-  /** For the author of the plugin. */
+  /** Writes for the author of the plugin. */
   readonly debug: LogWrite;
-  /** For operators. */
+  /** Writes for operators. */
   readonly info: LogWrite;
   /** Unexpected, but the work continues. */
   readonly warn: LogWrite;

@@ -136,11 +136,11 @@ export interface RouteOperation {
    * came. Default none.
    */
   readonly encoded?: readonly string[];
-  /** Of the request body; the descriptor's `schemas.input` says whether it is enforced. */
+  /** Constrains the request body; the descriptor's `schemas.input` says whether it is enforced. */
   readonly input_schema?: JsonSchema | null;
-  /** Of the response body; the descriptor's `schemas.output` says whether it is enforced. */
+  /** Constrains the response body; the descriptor's `schemas.output` says whether it is enforced. */
   readonly output_schema?: JsonSchema | null;
-  /** Of an object with the query parameters; arrays are repeated parameters. */
+  /** Constrains an object with the query parameters; arrays are repeated parameters. */
   readonly query_schema?: SchemaObject | null;
   /** Calls for readers. `modgate check` validates them by the schemas. */
   readonly examples?: readonly RouteExample[];
@@ -185,7 +185,7 @@ export type FieldType = 'string' | 'integer' | 'number' | 'boolean' | 'timestamp
 export interface AdminEntity {
   /** Unique among the entities. */
   readonly name: string;
-  /** For people. */
+  /** The name for people. */
   readonly label?: string;
   /** What the records are, in CommonMark. */
   readonly description?: string;
@@ -206,7 +206,7 @@ export interface AdminEntity {
 export interface AdminAction {
   /** Unique among the actions. */
   readonly name: string;
-  /** For people. */
+  /** The name for people. */
   readonly label?: string;
   /** What the action does, in CommonMark. */
   readonly description?: string;
@@ -214,7 +214,7 @@ export interface AdminAction {
   readonly capability: string;
   /** Target of the kinds that use HTTP: `POST` with the input. */
   readonly invoke_path?: string;
-  /** For the console. */
+  /** What the console says of the danger. */
   readonly danger_level?: DangerLevel;
   /** What the console asks first; the host does not enforce it. */
   readonly confirmation?: { readonly message: string; readonly required_phrase?: string };
@@ -226,7 +226,7 @@ export interface AdminAction {
 export interface ActionInputField {
   /** The key in the input. */
   readonly name: string;
-  /** For people. */
+  /** The name for people. */
   readonly label?: string;
   /** The type of its values. */
   readonly type: FieldType;
@@ -261,7 +261,7 @@ export interface ConfigField {
   readonly restart_only?: boolean;
   /** Whether only the module gets the value. Default false. */
   readonly sensitive?: boolean;
-  /** For people. */
+  /** The description for people. */
   readonly description?: string;
   /** Generated once at random, as hex; the field has no default and is not editable. */
   readonly generated?: { readonly bytes: number };
@@ -273,7 +273,7 @@ export interface ConsoleSlot {
   readonly id: string;
   /** Increases when the context of the slot changes; a whole number, at least 0. */
   readonly version: number;
-  /** For people. */
+  /** The name for people. */
   readonly label?: string;
 }
 
@@ -283,7 +283,7 @@ export interface ConsoleContribution {
   readonly target: string;
   /** The required version of the slot; for another version the contribution is left out. Default any. */
   readonly target_version?: number;
-  /** For people. */
+  /** The name for people. */
   readonly label: string;
   /** The console's name of an icon. */
   readonly icon?: string;

@@ -31,9 +31,9 @@ export interface EndpointStatus<State extends string = string> {
 export interface ModuleDigests {
   /** The digest of the manifest. */
   readonly digest: string | null;
-  /** Over the descriptor, the manifest and the files that they name. */
+  /** The digest of the descriptor, the manifest and the files that they name. */
   readonly config_digest: string | null;
-  /** Over the text of the descriptor. */
+  /** The digest of the text of the descriptor. */
   readonly file_digest: string | null;
   /** The `file_digest` of what was rejected. */
   readonly rejected_digest: string | null;

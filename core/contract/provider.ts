@@ -52,7 +52,7 @@ export interface Balancing {
 
 /** Active checks of each endpoint. */
 export interface HealthChecks {
-  /** From the start of one check to the start of the next. Milliseconds. */
+  /** The time from the start of one check to the start of the next. Milliseconds. */
   readonly intervalMs: number;
   /** When the signal of a check is aborted. Milliseconds. */
   readonly timeoutMs: number;
@@ -97,7 +97,7 @@ export interface Provider {
    */
   endpoints?(): readonly Endpoint[];
   /**
-   * For endpoints that change while the provider is open. The host calls it once, after the provider was opened,
+   * Follows endpoints that change while the provider is open. The host calls it once, after the provider was opened,
    * and uses the result instead of {@link Provider.endpoints}. The provider calls `onChange` with each change, in
    * the same turn in which `invoke` begins to accept the new endpoints. An endpoint with the same id keeps its
    * circuit breaker, health and counts. Calls at one that is gone must finish.

@@ -1,10 +1,10 @@
 /** The answer of `GET /roles`, with wire names. It grows with the roles file, not with what roles share. */
 export interface RoleReport {
-  /** In the order of the file. */
+  /** The roles, in the order of the file. */
   readonly roles: readonly {
     readonly name: string;
     readonly description: string | null;
-    /** Without those of other roles. */
+    /** The scopes of the role, without those of other roles. */
     readonly scopes: readonly string[];
     /** The roles whose scopes it has as well. */
     readonly roles: readonly string[];

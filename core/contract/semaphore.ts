@@ -2,7 +2,7 @@ import type { Cancellation } from './cancellation.js';
 
 /** The queue is full, or there was no turn in time. */
 export class QueueFull extends Error {
-  /** Of the class, for logs. */
+  /** The name of the class, for logs. */
   override readonly name = 'QueueFull';
 }
 
@@ -28,7 +28,7 @@ interface Waiter {
 export class Semaphore {
   readonly #maxRunning: number;
   readonly #maxWaiting: number;
-  /** In the order of their turns. */
+  /** The waiters of each share, in the order of their turns. */
   readonly #shares = new Map<string, Set<Waiter>>();
   #running = 0;
   #waiting = 0;

@@ -8,7 +8,7 @@ const SIGNER_BRAND = Symbol.for('modgate.signer');
 
 /** A request as it is sent, before it is signed. */
 export interface RequestToSign {
-  /** In upper case: `GET`. */
+  /** The method in upper case: `GET`. */
   readonly method: string;
   /** The whole URL: `https://s3.example/bucket/a%20b?x=1`. Path and query are sent byte for byte. */
   readonly url: string;

@@ -2,7 +2,7 @@
 export interface SurfaceRecord {
   /** Matches `^[A-Za-z0-9._:-]{1,128}$`. */
   readonly key: string;
-  /** As it was set. */
+  /** The value as it was set. */
   readonly value: unknown;
   /** When it is removed. Milliseconds since 1970. */
   readonly expiresAt: number;
@@ -37,6 +37,6 @@ export interface SurfaceRecords {
   set(key: string, value: unknown, options: SetRecordOptions): Promise<boolean>;
   /** @returns whether there was one: of several calls at once, one gets `true`. */
   delete(key: string): Promise<boolean>;
-  /** By key. @param prefix of the keys; default: all. */
+  /** Lists records by key. @param prefix of the keys; default: all. */
   list(prefix?: string): Promise<readonly SurfaceRecord[]>;
 }

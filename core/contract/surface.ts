@@ -73,7 +73,7 @@ export interface HostRequest {
   readonly method?: string;
   /** Raw path and query, as on a request line: `/modules/crm/http/contacts?limit=2`. */
   readonly target: string;
-  /** Without credentials, `host`, and what belongs to the framing; those throw. */
+  /** The headers; credentials, `host` and what belongs to the framing throw. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Text is sent as UTF-8. Default: no body. */
   readonly body?: Uint8Array | string | null | undefined;

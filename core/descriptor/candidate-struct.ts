@@ -3,7 +3,7 @@ import { described, withDefault } from '../contract/described.js';
 import { matching } from '../document/structs.js';
 import { amount, count, section } from './struct-members.js';
 
-/** As the adapters whose config has endpoints. */
+/** The same maximum as in the adapters whose config has endpoints. */
 const MAX_CANDIDATE_ENDPOINTS = 64;
 const CANDIDATE_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const MAX_IGNORED = 64;

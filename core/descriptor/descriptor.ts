@@ -19,7 +19,7 @@ export interface Descriptor
   > {
   readonly provider: {
     readonly kind: string;
-    /** With the defaults of the adapter's struct; secrets are still references. */
+    /** The config with the defaults of the adapter's struct; secrets are still references. */
     readonly config: unknown;
   };
   readonly manifest: ManifestSource;

@@ -56,7 +56,7 @@ interface AcceptedParts {
   readonly locate: Locate;
   readonly adapter: DescriptorAdapter | null;
   readonly signer: DescriptorSigner | null;
-  /** As written; parts of it may be invalid. */
+  /** The config as written; parts of it may be invalid. */
   readonly config: unknown;
   readonly manifest: Pick<Descriptor, 'module' | 'manifest' | 'manifest_digest'> | null;
   /** None where one of them is invalid, and of a descriptor that is disabled. */

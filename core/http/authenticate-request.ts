@@ -26,7 +26,7 @@ import type { ClientCertificates } from './tls/client-certificates.js';
 
 /** How callers are identified, and how often each may call. */
 export interface Authentication {
-  /** In the order in which they are called. */
+  /** The authenticators, in the order in which they are called. */
   readonly chain: readonly CheckedAuthenticator[];
   /** The headers that hold credentials, in lower case. Never forwarded, logged or recorded. */
   readonly credentialHeaders: readonly string[];
@@ -240,7 +240,7 @@ interface Rejection {
   readonly detail: string;
   /** The same for each header. */
   readonly reason: string;
-  /** For operators. */
+  /** The reason, for operators. */
   readonly word: CredentialReason;
 }
 

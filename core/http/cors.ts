@@ -45,7 +45,7 @@ const HOST_PATHS: ReadonlyMap<string, readonly string[]> = new Map([['/openapi.j
 
 interface PageRequest {
   readonly method: string;
-  /** As on the request line. */
+  /** The target as on the request line. */
   readonly target: string;
   readonly headers: CallerHeaders;
   readonly facts: Pick<RequestFacts, 'preflightGap'>;

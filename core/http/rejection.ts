@@ -9,7 +9,7 @@ import type { RequestIds } from './request/caller-headers.js';
 import { parseCalledTarget } from './request/target.js';
 
 const MAX_ERRORS = 10;
-/** Of the detail and the errors. */
+/** The longest detail, and the longest text of the errors. */
 const MAX_TEXT_BYTES = 1024;
 const MAX_NAMED_LENGTH = 256;
 const REDACTED = '[redacted]';
@@ -23,7 +23,7 @@ const NO_HEAD: RejectedRequest['req'] = { method: '', headers: {}, rawHeaders: [
 
 interface RejectedRequest {
   readonly req: Pick<IncomingMessage, 'method' | 'headers' | 'rawHeaders'>;
-  /** As on the request line. */
+  /** The target as on the request line. */
   readonly target: string;
   readonly parsed: ParsedTarget;
   readonly facts: Pick<RequestFacts, 'kind' | 'module' | 'route' | 'step' | 'token'>;
@@ -178,7 +178,7 @@ function splitBasic(token: string): string[] {
   return [text, password].filter((part) => part !== '');
 }
 
-/** In any encoding that a path may have. */
+/** Whether the text holds the secret, in any encoding that a path may have. */
 function holds(text: string, secret: string): boolean {
   let decoded = text;
   for (let round = 0; round < 3; round += 1) {

@@ -228,7 +228,7 @@ function callModules(options: RequestChainOptions): Middleware<HostState> {
   };
 }
 
-/** In front of the host's own routes. */
+/** Runs before the host's own routes. */
 const limitHostRoutes: Middleware<HostState> = async (ctx, next) => {
   const request = enter(ctx.state, 'host');
   assertOriginForm(request.target);

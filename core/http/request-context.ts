@@ -64,7 +64,7 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly method: string;
-  /** As on the request line. */
+  /** The target as on the request line. */
   readonly target: string;
   readonly parsed: ParsedTarget;
   readonly headers: CallerHeaders;
@@ -260,7 +260,7 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     return describeRejection(rejection, this, authentication);
   }
 
-  /** For a body whose length was not known when the request was completed. */
+  /** Records the length of a body that was not known when the request was completed. */
   recordSent(bytesOut: number): void {
     if (this.completed === null) return;
     const durationMs = performance.now() - this.#startedAt;

@@ -52,7 +52,7 @@ export function createRequestLog({
   };
 }
 
-/** Behind the byte counts, where readers of the line know them. */
+/** These follow the byte counts, where readers of the line know them. */
 const LAST: readonly (keyof CallFields)[] = ['attempts', 'failure', 'failure_detail'];
 const FIRST = listCallMembers<keyof CallFields>(({ isLogged }) => isLogged).filter(
   (name) => name in CALL_MEMBERS && !LAST.includes(name),

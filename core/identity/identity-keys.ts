@@ -105,9 +105,7 @@ export class IdentityKeys implements IdentitySigner {
     return { keys: this.#keys.map(publishKey) };
   }
 
-  /**
-   * Without jose, whose asynchronous signing takes twice the CPU time.
-   */
+  /** Signs without jose, whose asynchronous signing takes twice the CPU time. */
   sign(caller: IdentifiedCaller, callId: string): string {
     if (this.#signing === null) throw new Error('call prepare() before sign()');
     const issuedAt = Math.floor(this.#now() / MS_PER_SECOND);
@@ -174,7 +172,7 @@ export class IdentityKeys implements IdentitySigner {
 
 /** Milliseconds. */
 interface RotationTimes {
-  /** From one key to the next. */
+  /** The time from one key to the next. */
   readonly periodMs: number;
   /** How long a new key is published before it signs: providers cache key sets. */
   readonly aheadMs: number;

@@ -3,7 +3,7 @@ import type { ErrorOwner } from './error-owner.js';
 
 const FRAME = /^\s+at /;
 
-/** By the folder of the plugin, as it ends in the frames of a stack. */
+/** The owners by folder of the plugin, as it ends in the frames of a stack. */
 const OWNERS = new Map<string, ErrorOwner>();
 
 /**

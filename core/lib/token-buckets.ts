@@ -11,7 +11,7 @@ export interface BucketLimits {
 export interface BucketLevel {
   /** Whole tokens. */
   readonly remaining: number;
-  /** Until there is a token, for an empty bucket, otherwise until it is full. Milliseconds. */
+  /** The time until an empty bucket has a token, or any other is full. Milliseconds. */
   readonly resetMs: number;
 }
 

@@ -5,7 +5,7 @@ import type { Descriptor } from '../descriptor/descriptor.js';
 export interface ByteRules {
   /** Media types; `null` for all. */
   readonly types: readonly string[] | null;
-  /** Of the descriptor or, where it is lower, of the manifest. */
+  /** The limit of the descriptor or, where it is lower, of the manifest. */
   readonly maxBytes: number;
 }
 

@@ -42,7 +42,7 @@ function findVoidSharing(descriptor: Omit<CachingDescriptor, 'cache'>): readonly
   return exchangesTokens(descriptor) ? EXCHANGE_PATH : null;
 }
 
-/** Also for an adapter that ignores it: that is the safe side. */
+/** An adapter that ignores it counts too: that is the safe side. */
 function exchangesTokens({ provider: { config } }: Pick<Descriptor, 'provider'>): boolean {
   return readMember(readMember(config, 'auth'), 'exchange') !== undefined;
 }

@@ -16,7 +16,7 @@ export class ManifestUnavailable extends Error {
   }
 }
 
-/** For the whole response. */
+/** The time for the whole response. */
 const FETCH_TIMEOUT_MS = 5000;
 
 const SUBJECT = "the manifest's URL";
@@ -53,7 +53,7 @@ export async function fetchManifestText(
   }
 }
 
-/** By the content type; file servers often send a generic one, so the path decides then. */
+/** The content type decides; file servers often send a generic one, so the path decides then. */
 function detectFormat(type: string, url: string): TextFormat {
   if (JSON_TYPE.test(type)) return 'json';
   if (YAML_TYPE.test(type)) return 'yaml';

@@ -67,7 +67,7 @@ export function parseManifest(
 }
 
 interface ReadManifest {
-  /** To be used only if there are no errors. */
+  /** The manifest, which may be used only if there are no errors. */
   readonly manifest: Manifest;
   /** What the struct accepts of it. */
   readonly accepted: Partial<Manifest>;
@@ -86,7 +86,7 @@ export function readManifest(value: unknown): ReadManifest {
   return { manifest, accepted: acceptedParts, errors };
 }
 
-/** With the warnings that the errors cannot have caused. */
+/** The result has the warnings that the errors cannot have caused. */
 function createInvalidManifest(
   errors: readonly Violation[],
   accepted: Partial<Manifest>,

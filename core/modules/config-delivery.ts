@@ -30,7 +30,7 @@ interface ConfigDeliveryOptions {
 
 interface PendingConfig {
   readonly configuration: Configuration;
-  /** For comparison. */
+  /** The text, for comparison. */
   readonly text: string;
 }
 

@@ -17,7 +17,7 @@ export function isSecret({ sensitive, generated }: ConfigField): boolean {
   return sensitive === true || generated !== undefined;
 }
 
-/** In the form that `Store.readConfig` expects. */
+/** Lists the names in the form that `Store.readConfig` expects. */
 export function listSecretNames(fields: readonly ConfigField[]): ReadonlySet<string> {
   return new Set(fields.filter(isSecret).map(fieldName));
 }

@@ -21,7 +21,7 @@ export interface DescriptorSource {
   readonly prepared: PreparedDescriptor | null;
   /** Why the file cannot be used; `null` when it can. */
   readonly problem: StateReason | null;
-  /** As far as they can be read; none of a disabled module. */
+  /** The mounts as far as they can be read; none of a disabled module. */
   readonly mounts: readonly Mount[];
   /** Every file that the descriptor names, absolute. */
   readonly files: readonly string[];

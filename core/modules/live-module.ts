@@ -15,7 +15,7 @@ import { createRouteSchemas, type RouteSchemas } from './route-schemas.js';
 
 /** A route of a live module, with everything that does not depend on the request. */
 export interface LiveRoute {
-  /** As in the manifest. */
+  /** The route as in the manifest. */
   readonly declared: ManifestRoute;
   /** `GET /items/{id}` */
   readonly name: string;
@@ -25,15 +25,15 @@ export interface LiveRoute {
   readonly capability: string | null;
   /** Whether it needs no credentials. */
   readonly isPublic: boolean;
-  /** Of a stream of events, until its head; of a WebSocket, until it is open. */
+  /** The time of a stream of events counts until its head, that of a WebSocket until it is open. */
   readonly timeoutMs: number;
   /** `none` for GET, whose body is ignored. */
   readonly body: BodyRule;
-  /** Of a body of bytes; `null` for a route of JSON, or without a body. */
+  /** The rules of a body of bytes; `null` for a route of JSON, or without a body. */
   readonly bodyBytes: ByteRules | null;
-  /** Of a response of bytes; `null` for a route of JSON. */
+  /** The rules of a response of bytes; `null` for a route of JSON. */
   readonly responseBytes: ByteRules | null;
-  /** Of a stream of events; `null` for any other route. */
+  /** The rules of a stream of events; `null` for any other route. */
   readonly stream: StreamRules | null;
   /** `null` for a route whose responses are not kept. */
   readonly cache: CacheRules | null;
@@ -154,7 +154,7 @@ function createLiveRoute(
   };
 }
 
-/** Of a call until its end; of a stream until its head. */
+/** The time of a call counts until its end, that of a stream until its head. */
 function readTimeout({ limits }: Descriptor, isStream: boolean): number {
   return isStream ? (limits.stream.head_ms ?? limits.timeout_ms) : limits.timeout_ms;
 }

@@ -48,7 +48,7 @@ export interface ModuleRecord {
   readonly descriptor: Descriptor | null;
   /** The serving version; `null` if there is none. */
   readonly live: LiveModule | null;
-  /** Of what serves, otherwise of the file as far as it can be read. */
+  /** The mounts of what serves, otherwise of the file as far as it can be read. */
   readonly mounts: readonly Mount[];
   /** The digest of the descriptor text in use; `null` if there is none. */
   readonly fileDigest: string | null;
@@ -58,7 +58,7 @@ export interface ModuleRecord {
   readonly uncaughtErrors: number;
 }
 
-/** By name, those without a name first, then by file. */
+/** Compares by name, those without a name first, then by file. */
 export function compareRecords(a: NamedFile, b: NamedFile): number {
   return compareTexts(a.name ?? '', b.name ?? '') || compareTexts(a.file, b.file);
 }
@@ -73,7 +73,7 @@ export interface RejectedDigests {
   readonly config: string | null;
 }
 
-/** In wire names. */
+/** Describes the digests in wire names. */
 export function describeDigests({ live, fileDigest, rejected }: ModuleRecord): ModuleDigests {
   return {
     digest: live?.manifestDigest ?? null,

@@ -31,7 +31,7 @@ export interface ModuleRegistryOptions
   readonly alsoFollowed?: readonly string[];
   /** The origin of the public URL; `null` where none is configured. */
   readonly publicOrigin: string | null;
-  /** At start, by name and mount, the file that already serves in another process. */
+  /** The file that already serves in another process, by name and mount, when the host starts. */
   readonly holders?: ReadonlyMap<string, string>;
 }
 
@@ -290,7 +290,7 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
     this.#changes.notify();
   }
 
-  /** Also those of files that serve nothing: no other module may answer there. */
+  /** Files that serve nothing count too: no other module may answer there. */
   #publishMounts(): void {
     const records = [...this.#slots.values()].map(({ record }) => record);
     const reserved = this.#context.reservedPrefixes?.current ?? new Set();

@@ -97,7 +97,7 @@ export class ModuleSlot {
     return { ...describeSlot(this.#current), live: this.#live, mounts: this.mounts };
   }
 
-  /** Of what serves, otherwise of the file. */
+  /** The mounts of what serves, otherwise of the file. */
   get mounts(): readonly Mount[] {
     return this.#live?.descriptor.mount ?? this.source.mounts;
   }

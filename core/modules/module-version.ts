@@ -59,9 +59,9 @@ export interface VersionContext {
   /** Signs the caller's identity, for descriptors with `identity: true`. */
   readonly identity: IdentitySigner;
   readonly leadership: Leadership;
-  /** Of the host that configures providers which all hosts of a fleet share. Default: `leadership`. */
+  /** The leadership over hosts of a fleet, which share a provider that one configures. Default: `leadership`. */
   readonly fleetLeadership?: Leadership;
-  /** For descriptors with `auth.exchange`. */
+  /** Opens the tokens of descriptors with `auth.exchange`. */
   readonly callerTokens: Pick<AcceptedTokens, 'open'>;
 }
 

@@ -29,7 +29,7 @@ export interface MountSource {
 export class MountTable {
   /** Without mounts, requests need no lookup. */
   readonly isEmpty: boolean;
-  /** By host name, `null` for any host; the longest path first. */
+  /** The modules by host name, `null` for any host; the longest path first. */
   readonly #byHost = new Map<string | null, MountedModule[]>();
   readonly #options: MountTableOptions;
 

@@ -12,7 +12,7 @@ import { ProviderClient } from '../provider/provider-client.js';
 import type { PreparedDescriptor } from './prepare-descriptor.js';
 
 interface CandidateContext {
-  /** Of the live provider. */
+  /** The provider of the live version. */
   readonly provider: Provider;
   readonly candidateReports: CandidateReports;
   readonly identity: IdentitySigner;

@@ -63,7 +63,7 @@ function createReport(signer: string, log: Log): (failure: ProviderFailure) => v
   };
 }
 
-/** With lower-case names. */
+/** Reads the headers, whose names become lower case. */
 function readHeaders(signer: string, signed: unknown): Readonly<Record<string, string>> {
   if (typeof signed !== 'object' || signed === null || Array.isArray(signed)) {
     throw createFailure(signer, "'sign' must return an object of headers");

@@ -67,7 +67,7 @@ export interface PreparedDescriptor {
   readonly adapter: ProviderAdapter;
   /** What the config names, and the references of its own config; `null` without one. */
   readonly signer: PreparedSigner | null;
-  /** Of the adapter; its lists also have those of the signer. */
+  /** The references of the adapter; its lists also have those of the signer. */
   readonly references: References;
   /** `null` when it is requested later, from a URL or the provider. */
   readonly manifest: LoadedManifest | null;
@@ -94,7 +94,7 @@ export class UnpreparedDescriptor extends Error {
   readonly module: string | null;
   /** Files whose change may make it valid, absolute. */
   readonly files: readonly string[];
-  /** As far as they can be read. */
+  /** The mounts as far as they can be read. */
   readonly mounts: readonly Mount[];
 
   constructor(
@@ -141,7 +141,7 @@ export async function prepareDescriptor(
   }
 }
 
-/** Also checks the files that an invalid descriptor names, so that all mistakes are shown at once. */
+/** The files that an invalid descriptor names are checked too, so that all mistakes are shown at once. */
 async function findFurtherErrors(
   { file, path }: DirectoryFile,
   { diagnostics, accepted }: InvalidDescriptor,

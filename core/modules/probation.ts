@@ -12,7 +12,7 @@ export interface RejectedVersion {
   readonly file: string;
   /** The input digest of the version. */
   readonly digest: string;
-  /** For operators. */
+  /** The reason, for operators. */
   readonly reason: string;
 }
 

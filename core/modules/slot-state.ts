@@ -47,7 +47,7 @@ export interface SlotState {
   readonly deferred: readonly SlotEvent[];
   /** A version that was rolled back. It is not opened again until the file changes. */
   readonly rejection: { readonly digest: string; readonly reason: string | null } | null;
-  /** By open version, the name of its first uncaught error. */
+  /** The name of the first uncaught error, by open version. */
   readonly errors: ReadonlyMap<ModuleVersion, string>;
   /** Uncaught errors of all versions. */
   readonly uncaughtErrors: number;

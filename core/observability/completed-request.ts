@@ -19,7 +19,7 @@ export interface CompletedRequest {
   readonly facts: RequestFacts;
   /** Set where the parser rejected it before it was handled. */
   readonly isMalformed?: true;
-  /** As in the request line. */
+  /** The method as on the request line. */
   readonly method: string;
   /** 499 when the client closed the connection before the response. */
   readonly status: number;
@@ -35,7 +35,7 @@ export interface CompletedRequest {
 /** Called once per request, before its response is complete. */
 export type RequestObserver = (completed: CompletedRequest) => void;
 
-/** To microseconds, the resolution of the clock. */
+/** Rounds to microseconds, the resolution of the clock. */
 export function roundMs(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }

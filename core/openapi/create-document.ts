@@ -145,7 +145,7 @@ export class DocumentBuilder {
   }
 }
 
-/** Without a public URL, the address that the document was read from. */
+/** The address is that from which the document was read, unless there is a public URL. */
 function createServerUrl(publicUrl: string | null, mount: Mount | null): string {
   if (mount === null) return publicUrl ?? '/';
   if (mount.host === undefined) return (publicUrl ?? '') + mountBase(mount);

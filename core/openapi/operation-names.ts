@@ -39,7 +39,7 @@ export class OperationNames {
     }
   }
 
-  /** After the last module. */
+  /** Runs after the last module. */
   complete(): void {
     for (const operationId of this.#components.keys()) {
       const wanted = operationId.replaceAll(NOT_IN_COMPONENT, '_');
@@ -66,7 +66,7 @@ export function describeRoute({ method, template }: DescribedRoute): string {
   return [method.toLowerCase(), ...path].join('_');
 }
 
-/** Of several equal names the later get `_2`, `_3`. */
+/** Makes names unique: the later of several equal names get `_2`, `_3`. */
 export class UniqueNames {
   readonly #taken = new Set<string>();
   /** The last number of each name that was wanted several times. */

@@ -107,7 +107,7 @@ function writeBody(
   return `{${required}"content":{"application/json":{"schema":${schemas(input, 'input')}${shown}}}}`;
 }
 
-/** Of a route whose responses are kept. */
+/** The headers of a route whose responses are kept. */
 const CACHE_HEADERS = `"headers":${jsonText({
   'cache-status': {
     description: 'What the cache of the host did (RFC 9211): hit, or fwd with the reason.',
@@ -153,7 +153,7 @@ function writeData(
   return `"200":{"description":"The provider's data",${headers}${content(`${schema}${shown}`)}}`;
 }
 
-/** Beside what a module's other routes give: a part of the bytes, and what HTTP/1.0 and a bad range get. */
+/** Adds to what a module's other routes give: a part of the bytes, and what HTTP/1.0 and a bad range get. */
 function writeBytes({ descriptor }: DescribedModule, rules: ByteRules): string {
   const response = `{"description":"The provider's bytes",${listTypes(rules)},"x-modgate-bytes":true}`;
   if (descriptor.responses.mode === 'raw') {
@@ -229,7 +229,7 @@ function writeParams(names: readonly string[]): string {
   return `{"type":"object","required":${jsonText(names)},"properties":{${properties}},"additionalProperties":false}`;
 }
 
-/** With the name of each parameter as its value. */
+/** Each parameter has its name as its value. */
 function showEnvelope(
   { name }: DescribedModule,
   { value, template }: DescribedRoute,

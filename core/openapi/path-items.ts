@@ -12,7 +12,7 @@ export interface PlacedRoute {
 }
 
 export interface PathParameter {
-  /** As in the path of the item. */
+  /** The name as in the path of the item. */
   readonly name: string;
   readonly declaredName: string;
   readonly isRest: boolean;

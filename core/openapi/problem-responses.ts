@@ -10,7 +10,7 @@ import type { DescribedHost, DescribedModule } from './described-module.js';
 const selectCodes = (when: (typeof PROBLEMS)[ProblemCode]['onRoutes']) =>
   PROBLEM_CODES.filter((code) => PROBLEMS[code].onRoutes === when);
 
-/** Of routes of bytes. */
+/** The status of routes of bytes. */
 const RANGE_NOT_SATISFIABLE = 416;
 
 /** The codes of Problems that a client of a route can get. */

@@ -74,7 +74,7 @@ export class Authorization {
   }
 
   /**
-   * For the host's own routes: denies everything that the requirement does not allow.
+   * Authorizes a request to the host's own routes: denies everything that the requirement does not allow.
    * @param actor `null` for a request without authentication, which may only read public data
    * @throws HostError 403.
    */
@@ -87,17 +87,17 @@ export class Authorization {
     return new Authorization(NOTHING);
   }
 
-  /** For a route of a module: complete when the kind of the caller and the capability are admitted. */
+  /** Creates one for a route of a module: complete when the kind of the caller and the capability are admitted. */
   static forRoute(): Authorization {
     return new Authorization(CALLER | CAPABILITY);
   }
 
-  /** For the console bridge: complete when permission, grant, release and UI artifact are admitted. */
+  /** Creates one for the console bridge: complete when permission, grant, release and UI artifact are admitted. */
   static forBridge(): Authorization {
     return new Authorization(PERMISSION | GRANT | RELEASE | UI);
   }
 
-  /** For an entity or an action that is exposed to agents: complete when permission and exposure are admitted. */
+  /** Creates one for an entity or an action that agents call: complete when permission and exposure are admitted. */
   static forOperation(): Authorization {
     return new Authorization(PERMISSION | GRANT);
   }

@@ -9,7 +9,7 @@ export const LOG = createToken<Log>('log');
 
 export const STORE = createToken<Store>('store');
 
-/** In the order in which they are called. */
+/** The authenticators, in the order in which they are called. */
 export const AUTHENTICATORS = createToken<readonly CheckedAuthenticator[]>('authenticators');
 
 /** The request headers that credentials may come in; lower-case names. */

@@ -71,7 +71,7 @@ export class Reply {
   readonly contentLength: number | null;
   /** The body after the pieces, which has still to arrive; `null` for a body that is held. */
   readonly stream: ReplyStream | null;
-  /** Of a 101; `null` for any other response. */
+  /** The upgrade of a 101; `null` for any other response. */
   readonly upgrade: ReplyUpgrade | null;
 
   private constructor(

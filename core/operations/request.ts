@@ -62,7 +62,7 @@ export function nameMount(target: ParsedTarget): string | null {
  * that are matched, authorized and forwarded are the same.
  */
 export type ParsedTarget =
-  /** Not of the shape `/modules/{module}/http` or `/modules/{module}/http/{*path}`: a route of the host, or unknown. */
+  /** A path of another shape than `/modules/{module}/http/{*path}`: a route of the host, or unknown. */
   | { readonly kind: 'host' }
   /** It has the shape, but no route can match it: 404 after authentication. */
   | {
@@ -90,7 +90,7 @@ export function readBridgePermission({
 
 /** Who is at the other end of a request, and how it reached the host. */
 export interface Client {
-  /** In its usual form; an IPv4 address in IPv6 is that IPv4 address. */
+  /** The address in its usual form; an IPv4 address in IPv6 is that IPv4 address. */
   readonly address: string;
   readonly scheme: 'http' | 'https';
   /** The host and port under which the host is reached; `null` where no setting says it. */
@@ -99,9 +99,9 @@ export interface Client {
 
 /** A request as handlers see it, without Koa and the socket. */
 export interface CallerRequest {
-  /** As on the request line: `HEAD` stays `HEAD`. */
+  /** The method as on the request line: `HEAD` stays `HEAD`. */
   readonly method: string;
-  /** As on the request line. */
+  /** The target as on the request line. */
   readonly target: string;
   /**
    * @param isPublic asked where a request has no credentials: whether it may go on as an anonymous caller

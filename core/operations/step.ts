@@ -9,7 +9,7 @@ export interface Step<Context> {
 
 /** A step that `explain` reports, unless it has nothing to say without a call. */
 export interface ReportedStep<Context, Explained> extends Step<Context> {
-  /** In words for operators; `undefined` where the step does nothing for this request. */
+  /** Explains in words for operators; `undefined` where the step does nothing for this request. */
   explain?(explained: Explained): StepReport | undefined;
 }
 

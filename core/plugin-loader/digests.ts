@@ -11,7 +11,7 @@ import { matching } from '../document/structs.js';
 /** `sha256:` and lower-case hex, by the file's path in the plugin's folder, with `/`. */
 export type FileDigests = Readonly<Record<string, string>>;
 
-/** Per plugin, including its own `node_modules`. */
+/** The maximum of a plugin, including its own `node_modules`. */
 const MAX_FILES = 20_000;
 const MAX_BYTES = 512 * 1024 * 1024;
 // O_NONBLOCK: a pipe may have taken the place of the file.

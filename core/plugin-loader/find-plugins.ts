@@ -17,7 +17,7 @@ const MAX_PLUGINS = 1000;
 export const SHIPPED_PLUGINS = fileURLToPath(new URL('../../plugins', import.meta.url));
 
 /**
- * In the order of the sources, by name within a folder.
+ * Finds them in the order of the sources, by name within a folder.
  * @throws the error of `readdir` for a folder that cannot be read.
  */
 export async function findPlugins(sources: readonly PluginSource[]): Promise<FoundPlugin[]> {

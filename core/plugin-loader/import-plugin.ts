@@ -24,17 +24,17 @@ export type ImportedPlugin = Pick<
   'name' | 'entryPath' | 'kinds' | 'authenticators' | 'surfaces' | 'signers'
 >;
 
-/** For errors in the code of a plugin. */
+/** The hint for errors in the code of a plugin. */
 export const REPORT_HINT = "report it to the plugin's author";
 
 export interface PluginExports {
-  /** By kind. */
+  /** The adapters, by kind. */
   readonly adapters: ReadonlyMap<string, ProviderAdapter>;
-  /** By name. */
+  /** The authenticators, by name. */
   readonly authenticators: ReadonlyMap<string, AuthenticatorFactory>;
-  /** By name. */
+  /** The surfaces, by name. */
   readonly surfaces: ReadonlyMap<string, SurfaceFactory>;
-  /** By name. */
+  /** The signers, by name. */
   readonly signers: ReadonlyMap<string, SignerFactory>;
 }
 

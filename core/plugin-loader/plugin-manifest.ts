@@ -45,11 +45,11 @@ const pluginFile = object({
 
 /** Where a plugin was found. */
 export type PluginOrigin =
-  /** With the host, and trusted like it. */
+  /** The plugin ships with the host, and is trusted like it. */
   | 'shipped'
-  /** In a folder of plugins. */
+  /** The plugin is in a folder of plugins. */
   | 'folder'
-  /** Under `node_modules`. */
+  /** The plugin is under `node_modules`. */
   | 'package';
 
 /** A plugin as its `plugin.json` describes it, before any of its code runs. */

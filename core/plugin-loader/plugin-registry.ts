@@ -31,7 +31,7 @@ export interface FoundSurface {
 }
 
 export interface PluginRegistry extends AdapterSource {
-  /** In the order of the sources, and by name within each. */
+  /** Lists them in the order of the sources, and by name within each. */
   list(): readonly PluginStatus[];
   /** The names of all authenticators. */
   authenticators(): readonly string[];

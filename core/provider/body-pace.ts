@@ -31,7 +31,7 @@ export class BodyPace {
     this.#timer = this.#start();
   }
 
-  /** From now on the body waits for this side. */
+  /** The body waits for this side from now on. */
   wait(side: Side): void {
     const now = performance.now();
     this.#waitedMs[this.#side] += now - this.#changedAt;

@@ -29,7 +29,7 @@ const OPTIONAL_METHODS = [
   'credentialProblem',
 ] as const;
 
-/** Of endpoints that are found while the provider is open. */
+/** The maximum of endpoints that are found while the provider is open. */
 const MAX_FOUND = 256;
 
 // `type`, not `object`: an endpoint may have further members.

@@ -22,7 +22,7 @@ export class CircuitBreaker {
   readonly #window: OutcomeWindow;
   #state: BreakerState = 'closed';
   #openMs: number;
-  /** On the monotonic clock of `performance.now`. */
+  /** The time on the monotonic clock of `performance.now`. */
   #openUntil = 0;
   /** The same as wall-clock time, for display. */
   #until: Date | null = null;

@@ -42,7 +42,7 @@ export class Deadline extends LazyAbortController {
     return this.#endsAt - performance.now();
   }
 
-  /** For `modgate-deadline-ms`: whole milliseconds, at least 1. */
+  /** The value of `modgate-deadline-ms`: whole milliseconds, at least 1. */
   get wholeMsLeft(): number {
     return Math.max(1, Math.floor(this.leftMs));
   }

@@ -17,7 +17,7 @@ interface Drawn {
   tokens: number;
   /** No token is left before. Milliseconds. */
   emptyUntil: number;
-  /** In the bucket, when it was asked last. */
+  /** The level of the bucket, when it was asked last. */
   level: BucketLevel;
   /** How many tokens lead to the next draw, while some are left. */
   low: number;

@@ -1,6 +1,6 @@
 /** Where the targets of an endpoint begin. */
 export interface EndpointBase {
-  /** As `URL` normalizes it: `https://crm.example`. */
+  /** The origin as `URL` normalizes it: `https://crm.example`. */
   readonly origin: string;
   /** Empty, or a path without a trailing slash: `/api`. */
   readonly path: string;

@@ -80,7 +80,7 @@ export class Endpoint {
   readonly #settings: BreakerSettings;
   readonly #log: Log;
   readonly #breaker: CircuitBreaker;
-  /** By route name; bounded by the routes of the manifest. */
+  /** The circuit breakers by route name; the routes of the manifest bound them. */
   readonly #routeBreakers = new Map<string, CircuitBreaker>();
   #calls = 0;
   #failures = 0;

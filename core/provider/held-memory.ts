@@ -41,7 +41,7 @@ export class HeldMemory {
     return this.#bytes;
   }
 
-  /** For work that continues after the request: it counts for the same actor until it is closed. */
+  /** Returns a part for work that continues after the request: it counts for the same actor until it is closed. */
   fork(): HeldMemory {
     const fork = new HeldMemory(this.#budget);
     if (this.#actor !== null) fork.identify(this.#actor.actor);

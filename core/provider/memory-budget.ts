@@ -1,9 +1,9 @@
 import { createOverload, type RejectedCall } from './rejected-call.js';
 
 interface BudgetLimits {
-  /** For all requests of the host. Bytes. */
+  /** The budget of all requests of the host. Bytes. */
   readonly memoryBudget: number;
-  /** For the requests of one actor; `null`: a quarter of `memoryBudget`. Bytes. */
+  /** The budget of the requests of one actor; `null`: a quarter of `memoryBudget`. Bytes. */
   readonly actorBudget: number | null;
   /** Processes that share both; `null`: only this one. */
   readonly workers: number | null;
@@ -29,7 +29,7 @@ const ACTOR_PART = 4;
 const ANONYMOUS_PART = 16;
 /** What it is at least, so that one large body is always possible. Bytes. */
 const MIN_ANONYMOUS_BUDGET = 1_048_576;
-/** For probes and metrics, which must work beyond the budget. Bytes. */
+/** The reserve for probes and metrics, which must work beyond the budget. Bytes. */
 const RESERVE = 1_048_576;
 
 /** How a rejection names the budget that was exceeded. */

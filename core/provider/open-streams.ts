@@ -10,7 +10,7 @@ type StreamLimits = Pick<Descriptor['limits']['stream'], 'per_actor' | 'total'>;
 interface Opened {
   readonly form: StreamForm;
   readonly module: string;
-  /** Of its actor. */
+  /** The share of its actor. */
   readonly share: string;
   /** The version that it is from. */
   readonly client: object;
@@ -36,7 +36,7 @@ const NO_END = () => {};
 /** The open streams of this process: of events, and WebSockets. */
 export class OpenStreams {
   readonly #all = new Map<OpenStream, Opened>();
-  /** By module, then by actor. */
+  /** The open streams by module, then by actor. */
   readonly #byModule = new Map<string, { total: number; readonly byShare: Map<string, number> }>();
   #onEmpty: (() => void) | null = null;
 
@@ -61,7 +61,7 @@ export class OpenStreams {
     return this.#byModule.get(module)?.total ?? 0;
   }
 
-  /** By form, zeros included. */
+  /** Counts by form, zeros included. */
   counts(): Readonly<Record<StreamForm, number>> {
     const counts = Object.fromEntries(STREAM_FORMS.map((form) => [form, 0]));
     for (const { form } of this.#all.values()) counts[form] = (counts[form] ?? 0) + 1;

@@ -38,7 +38,7 @@ export function isPassedOn(error: unknown, { provider_errors }: Descriptor): boo
 const MAX_HEADERS_LENGTH = 65_536;
 /** A token (RFC 9110, 5.6.2) in lower case. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
-/** Not allowed in a value (RFC 9110, 5.5). */
+/** These characters are not allowed in a value (RFC 9110, 5.5). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
 
@@ -56,7 +56,7 @@ export interface CheckedOutcome extends Pick<Outcome, 'status' | 'headers'> {
   readonly isDelimited: boolean;
   /** The body after `pieces`, which has still to arrive; `null` for a body that is held. */
   readonly stream: ResponseStream | null;
-  /** Behind a 101, which nothing but a WebSocket may have; `null` for any other response. */
+  /** The connection behind a 101, which only a WebSocket may have; `null` for any other response. */
   readonly connection: Duplex | null;
   /** Whether the body has been checked, and is JSON: it is kept, and given again. Default false. */
   readonly isProvedJson?: boolean;

@@ -32,7 +32,7 @@ export interface ProviderCall {
   readonly nextTraceparent: () => string;
   /** Called after each attempt. */
   readonly onAttemptEnd?: (result: AttemptResult) => void;
-  /** For everything: the wait for a turn, all attempts, and the body of the response. */
+  /** The time for everything: the wait for a turn, all attempts, and the body of the response. */
   readonly timeoutMs: number;
   /** Aborted when the HTTP client disconnects. */
   readonly signal: Cancellation;
@@ -78,7 +78,7 @@ export interface StreamedResponse {
   readonly maxBytes: number;
   /** A longer one is streamed. Bytes. */
   readonly holdBytes: number;
-  /** Of a route whose response may be a stream of events, which is no call any more once its head is there. */
+  /** What a route has whose response may be a stream of events: it is no call any more once its head is there. */
   readonly events?: { readonly idleMs: number };
 }
 

@@ -223,7 +223,7 @@ export class ProviderClient {
     };
   }
 
-  /** In the provider's order; a provider that names none has one endpoint. */
+  /** Lists them in the provider's order; a provider that names none has one endpoint. */
   endpoints(): readonly EndpointStatus[] {
     return this.#endpoints.all.map(({ status }) => status);
   }

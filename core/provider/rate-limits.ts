@@ -32,7 +32,7 @@ export class RateLimits {
   readonly rejected = { client: 0, actor: 0, module: 0 };
   /** Whether clients read on every answer what is left. */
   readonly areShown: boolean;
-  /** In the order in which they are checked. */
+  /** The limits, in the order in which they are checked. */
   readonly #limits: readonly Limit[];
 
   private constructor(limits: readonly Limit[], areShown: boolean) {

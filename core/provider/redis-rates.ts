@@ -9,7 +9,7 @@ import type { OnLoss, RateLimiter, RateLimiters } from './rate-limiter.js';
 
 /** A request waits for Redis no longer. Milliseconds. */
 const ASK_TIMEOUT_MS = 50;
-/** After a failure Redis is not asked again before. Milliseconds. */
+/** The host asks Redis again this long after a failure. Milliseconds. */
 const RETRY_MS = 1000;
 const CONNECT_TIMEOUT_MS = 1000;
 const MAX_RECONNECT_MS = 2000;
@@ -53,7 +53,7 @@ interface RedisRatesOptions {
   readonly url: string;
   /** Hosts of other fleets have limits of their own. */
   readonly fleet: string | null;
-  /** For limits that are not shared, and for the share of this host while Redis does not answer. */
+  /** The limiters of limits that are not shared, and of this host's share while Redis does not answer. */
   readonly local: RateLimiters;
   readonly log: Log;
 }

@@ -187,7 +187,7 @@ export class ResponseStream implements AbortListener {
     for (const listener of this.#listeners.splice(0)) listener(failure);
   }
 
-  /** With the status that had come, which shows breakers that the endpoint answers. */
+  /** The failure has the status that had come, which shows breakers that the endpoint answers. */
   #translate(error: unknown): ProviderFailure {
     const { status } = this.#options;
     if (!isProviderFailure(error)) {

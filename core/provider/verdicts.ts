@@ -20,7 +20,7 @@ export const VERDICTS = {
   /** The same after the status line. */
   cutShort: { endpoint: 'success', route: 'failure' },
   serverError: { endpoint: 'success', route: 'failure' },
-  /** Not JSON, encoded, a redirect, malformed or too large. */
+  /** The response is not JSON, encoded, a redirect, malformed or too large. */
   unusable: { endpoint: 'success', route: 'neutral' },
   answered: { endpoint: 'success', route: 'success' },
 } as const satisfies Record<string, AttemptVerdict>;
@@ -31,7 +31,7 @@ export function verdictOfResponse(status: number, isUsable: boolean): AttemptVer
   return isUsable ? VERDICTS.answered : VERDICTS.unusable;
 }
 
-/** For an attempt without a response. */
+/** The verdict on an attempt without a response. */
 export function verdictOfFailure({ failure, status, phase }: ProviderFailure): AttemptVerdict {
   if (phase === 'preparing') return VERDICTS.uncounted;
   if (failure === 'unavailable') return VERDICTS.unreachable;

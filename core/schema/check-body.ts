@@ -8,7 +8,7 @@ import {
   type SchemaViolation,
 } from './run.js';
 
-/** As the console bridge does. */
+/** The limit is that of the console bridge. */
 const MAX_DEPTH = 1000;
 
 const REASONS = {

@@ -10,13 +10,13 @@ type DescribedSchema =
   | { readonly of: 'body'; readonly schema: JsonSchema }
   | { readonly of: 'query'; readonly schema: SchemaObject };
 
-/** With the registry of its manifest. */
+/** A schema with the registry of its manifest. */
 export type CheckedSchema = DescribedSchema & { readonly registry: SchemaRegistry };
 
-/** With the shared schemas that it reaches. */
+/** A schema with the shared schemas that it reaches. */
 export type SentSchema = DescribedSchema & { readonly shared: SharedSchemas };
 
-/** Of a body, or of a query. */
+/** The violations of a body, or of a query. */
 export type FoundViolations = readonly SchemaViolation[] | readonly QueryViolation[];
 
 export interface CheckRequest {
@@ -42,7 +42,7 @@ export interface CheckResult {
 const MAX_HEAP_MB = 2048;
 /** About that of the main thread, so that both can check values of the same depth. */
 const STACK_MB = 1.15;
-/** Without checks for this long, the thread ends. Milliseconds. */
+/** The thread ends after this long without checks. Milliseconds. */
 const IDLE_MS = 30_000;
 /** Copying more at once would hold up the event loop. Bytes. */
 const PIECE_BYTES = 4_194_304;

@@ -6,7 +6,7 @@ export class UntranslatablePattern extends Error {
 }
 
 interface Quantifier {
-  /** As in the pattern, without the mark of a lazy one: it makes no difference for whether it matches. */
+  /** The text as in the pattern, without the mark of a lazy one, which does not change whether it matches. */
   readonly text: string;
   readonly min: number;
   /** `null`: no limit. */
@@ -43,7 +43,7 @@ export class PatternReader {
     return true;
   }
 
-  /** After the opening parenthesis. */
+  /** Reads what follows the opening parenthesis. */
   skipGroupHead(): void {
     if (this.skip('?:') || this.#match(GROUP_NAME) !== null || !this.#startsWith('?')) return;
     throw new UntranslatablePattern('looks ahead or behind, or has flags, which RE2 does not');

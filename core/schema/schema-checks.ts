@@ -9,7 +9,7 @@ import {
 import { type CheckLimits, CheckTooCostly, INLINE_CHECK } from './run.js';
 import { UsedTime } from './used-time.js';
 
-/** For whom a value is checked. */
+/** The caller for which a value is checked. */
 export interface CheckCaller {
   /** Callers with costly checks take turns by it. */
   readonly actor: string;

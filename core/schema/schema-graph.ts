@@ -4,7 +4,7 @@ import { isSchemaObject, listSubschemas } from './subschema-keywords.js';
 
 type SchemaObject = Readonly<Record<string, unknown>>;
 
-/** From one schema object to another that it applies. */
+/** An edge from one schema object to another that it applies. */
 interface SchemaEdge {
   readonly target: SchemaNode;
   /** The keyword that leads there: `$ref`, `properties`. */
@@ -28,7 +28,7 @@ export interface SchemaNode {
 
 /** Schemas as a graph. References lead to nodes too, so it may have circles. */
 export interface SchemaGraph {
-  /** In the order of the schemas. */
+  /** The nodes, in the order of the schemas. */
   readonly nodes: readonly SchemaNode[];
 }
 

@@ -32,7 +32,7 @@ interface SchemaProblem {
 const MAX_BYTES = 65_536;
 const MAX_DEPTH = 32;
 const MAX_SUBSCHEMAS = 10_000;
-/** Of all different patterns of a schema together: they are compiled at the first request. */
+/** The size of all different patterns of a schema together: they are compiled at the first request. */
 const MAX_PATTERN_SIZE = 20_000;
 const DIALECT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 
@@ -48,7 +48,7 @@ const BRANCHES: readonly (readonly string[])[] = [
 interface SchemaSize {
   readonly bytes: number;
   readonly subschemas: number;
-  /** Of its patterns, by pattern: in instructions. */
+  /** The size of its patterns, by pattern: in instructions. */
   readonly patterns: ReadonlyMap<string, number>;
   /** The shared schemas that it refers to. */
   readonly names: readonly string[];

@@ -12,7 +12,7 @@ export interface SchemaScope {
 
 interface ReferenceTarget {
   readonly value: unknown;
-  /** From the root of its scope. */
+  /** The path from the root of its scope. */
   readonly path: JsonPath;
   readonly scope: SchemaScope;
 }

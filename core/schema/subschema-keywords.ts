@@ -39,7 +39,7 @@ interface Subschema {
   readonly keyword: string;
   readonly appliesTo: SubschemaKeyword['appliesTo'];
   readonly value: unknown;
-  /** From the schema that holds it. */
+  /** The path from the schema that holds it. */
   readonly path: JsonPath;
 }
 

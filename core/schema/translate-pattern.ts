@@ -91,7 +91,7 @@ function translateAtom(reader: PatternReader): string {
   return set === null ? formatCodePoint(reader.readCodePoint()) : `[${set}]`;
 }
 
-/** After the opening bracket. */
+/** Translates what follows the opening bracket. */
 function translateClass(reader: PatternReader): string {
   const isNegated = reader.skip('^');
   let content = '';

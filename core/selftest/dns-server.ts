@@ -14,7 +14,7 @@ export type DnsRecord =
     };
 
 export interface DnsQuestion {
-  /** In lower case, without a dot at the end. */
+  /** The name in lower case, without a dot at the end. */
   readonly name: string;
   /** `null` for a type that no record here has. */
   readonly type: DnsRecord['type'] | null;
@@ -29,7 +29,7 @@ export type DnsReply = {
 export interface DnsServer {
   /** `127.0.0.1:5353`, as `resolver.servers` has it. */
   readonly address: string;
-  /** By UDP or TCP. */
+  /** The questions that came by UDP or TCP. */
   readonly questions: readonly DnsQuestion[];
   close(): Promise<void>;
 }

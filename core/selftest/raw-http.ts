@@ -6,7 +6,7 @@ export type RawHeader = readonly [name: string, value: string];
 export interface RawResponse {
   readonly status: number;
   readonly reason: string;
-  /** In wire order, with names as received. */
+  /** The headers in wire order, with names as received. */
   readonly headers: readonly RawHeader[];
   readonly body: Buffer;
 }

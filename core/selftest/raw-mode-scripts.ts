@@ -15,7 +15,7 @@ export interface RawModeAttack {
   readonly title: string;
   /** Default 200. */
   readonly status?: number;
-  /** Beside the content type. */
+  /** The headers beside the content type. */
   readonly headers?: readonly RawHeader[];
   readonly type?: string;
   /** Bytes instead of all of the above, as latin-1. */

@@ -7,7 +7,7 @@ export interface RecordedRequest {
   readonly method: string;
   /** The raw target. */
   readonly target: string;
-  /** As received, names and values in turn. */
+  /** The headers as received, names and values in turn. */
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
 }

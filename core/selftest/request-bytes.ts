@@ -13,7 +13,7 @@ export interface CraftedRequest {
   readonly as?: OwnToken;
   /** `null`: none. Default: the scene's. */
   readonly token?: string | null;
-  /** After `host` and `authorization`. */
+  /** The headers after `host` and `authorization`. */
   readonly headers?: readonly RawHeader[];
   /** Adds a `content-length`, and a JSON `content-type` unless the headers have one. */
   readonly body?: string | Buffer;

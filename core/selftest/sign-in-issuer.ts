@@ -24,7 +24,7 @@ export interface SignInCode {
 export interface SignInIssuer {
   readonly issuer: string;
   readonly slowIssuer: string;
-  /** Of the setting `surfaces.console.oidc`. */
+  /** The entries of the setting `surfaces.console.oidc`. */
   readonly settings: readonly object[];
   /** How often the code was exchanged for tokens. */
   countExchanges(code: string): number;

@@ -7,7 +7,7 @@ export const STREAM_MODULE = 'stream';
 /** The same for a client that reads nothing, so that its streams are counted alone. */
 export const SLOW_STREAM_MODULE = 'stream-slow';
 
-/** Of an event of these modules. */
+/** The size of an event of these modules. */
 const EVENT_BYTES = 4096;
 
 export const STREAM_LIMITS = {
@@ -101,7 +101,7 @@ function begin(response: ServerResponse, form: keyof typeof TYPES): ServerRespon
   return response.writeHead(200, { 'content-type': TYPES[form] });
 }
 
-/** As fast as it is read, for as long as it is. */
+/** Writes as fast as it is read, for as long as it is. */
 function flood(response: ServerResponse): void {
   const event = `data: ${'x'.repeat(EVENT_BYTES / 2)}\n\n`;
   const write = () => {

@@ -56,14 +56,14 @@ export class AdapterHarness {
     return new AdapterHarness(subject, await subject.start(createReferenceModule()));
   }
 
-  /** Like {@link openUnready}, then waits until the provider is ready: some connect in the background. */
+  /** Opens the provider like {@link openUnready}, then waits until it is ready: some connect in the background. */
   async open(): Promise<OpenedProvider> {
     const opened = await this.openUnready();
     await this.ready(opened);
     return opened;
   }
 
-  /** Like {@link openOnce}, but closed after the clause. */
+  /** Opens the provider like {@link openOnce}; it is closed after the clause. */
   async openUnready(): Promise<OpenedProvider> {
     const opened = await this.openOnce();
     this.#opened.push(opened);

@@ -8,7 +8,7 @@ export type GivenCredentials = Partial<Credentials>;
 
 /** Valid credentials and their actor. */
 export interface GoodCredentials {
-  /** As passed by the host: the scheme and the names of headers in lower case. */
+  /** The credentials as the host passes them: the scheme and the names of headers in lower case. */
   readonly credentials: GivenCredentials;
   /** The actor that must be returned. */
   readonly actor: {
@@ -25,7 +25,7 @@ export interface GoodCredentials {
 export interface RunningAuthenticator {
   /** The authenticator under test. */
   readonly authenticator: Authenticator;
-  /** At least one. With two different actors the suite can detect mixed up calls. */
+  /** Good credentials, at least one pair. With two different actors the suite can detect mixed up calls. */
   readonly good: readonly [GoodCredentials, ...GoodCredentials[]];
   /** Well formed but invalid: expired, revoked, or signed with another key. May be empty. */
   readonly bad: readonly GivenCredentials[];

@@ -9,7 +9,7 @@ const ORIGIN = 'http://localhost:3000';
 
 /** A request of a clause. */
 interface SurfaceRequest extends RequestInit {
-  /** Below the prefix, with its slash. Default empty. */
+  /** The path below the prefix, with its slash. Default empty. */
   readonly path?: string;
   /** Default `null`. */
   readonly actor?: Actor | null;

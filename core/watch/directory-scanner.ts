@@ -41,7 +41,7 @@ export interface ScanResult {
 interface TrackedFile {
   /** The file itself and those that it names. */
   paths: readonly string[];
-  /** At the time of the last read. */
+  /** The fingerprint at the time of the last read. */
   fingerprint: Fingerprint;
   /** The inode of the file when it was last seen, also while it has not settled. */
   identity: string | null;

@@ -167,7 +167,7 @@ function classifyName(file: string): string | null {
   return null;
 }
 
-/** Without the files that descriptors use, the folders that hold such files, and the host's own folder. */
+/** Omits the files that descriptors use, the folders that hold such files, and the host's own folder. */
 export function omitUsedFiles(
   ignored: readonly IgnoredFile[],
   directory: string,

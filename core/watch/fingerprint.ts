@@ -62,7 +62,7 @@ interface Place<File> {
   readonly known: PathFingerprint | null | undefined;
 }
 
-/** With callbacks, because promises for ten thousand files would cost as much as the calls. */
+/** Uses callbacks, because promises for ten thousand files would cost as much as the calls. */
 function statAll<File>(
   places: readonly Place<File>[],
   onStatus: (place: Place<File>, status: Stats | null) => void,

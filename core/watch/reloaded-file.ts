@@ -25,7 +25,7 @@ export interface ReloadedFile<T> {
 
 interface CommonOptions<T> {
   readonly log: Log;
-  /** For log messages: `tokens file`. */
+  /** The name in log messages: `tokens file`. */
   readonly name: string;
   /** Log fields for a new content. */
   readonly describe: (value: T) => Readonly<Record<string, unknown>>;
@@ -66,7 +66,7 @@ export function openReloadedFile<T>(
 }
 
 /**
- * As {@link openReloadedFile}, for files that are used together.
+ * Opens files that are used together, as {@link openReloadedFile} opens one.
  * @throws InvalidFile or ConfigError when one of the files is invalid or missing now.
  */
 export async function openReloadedFiles<T>(

@@ -2,7 +2,7 @@
 export const SETTLE_MS = 200;
 /** A file that keeps changing for this long is reported. */
 export const UNSETTLED_MS = 5000;
-/** Between two reads, so that a file that is due does not keep the host busy. */
+/** The least time between two reads, so that a file that is due does not keep the host busy. */
 const MIN_DELAY_MS = 20;
 
 interface Candidate {

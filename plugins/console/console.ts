@@ -52,7 +52,7 @@ interface FoundSession {
 interface ApiCall extends FoundSession {
   readonly request: Request;
   readonly call: SurfaceCall;
-  /** Below /console/api. */
+  /** The path below /console/api. */
   readonly path: string;
   readonly searchParams: URLSearchParams;
 }

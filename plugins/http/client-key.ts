@@ -28,7 +28,7 @@ const OF_RSA: readonly KeyAlgorithm[] = [
   ...['RS256', 'RS384', 'RS512'].map((name) => RSA(name, PKCS1)),
   ...['PS256', 'PS384', 'PS512'].map((name) => RSA(name, 'RSA-PSS')),
 ];
-/** By the names of OpenSSL. */
+/** The algorithms by the names that OpenSSL gives curves. */
 const OF_CURVES: Readonly<Record<string, KeyAlgorithm>> = {
   prime256v1: EC('ES256', 'P-256'),
   secp384r1: EC('ES384', 'P-384'),
@@ -40,7 +40,7 @@ const OF_ED25519 = ['EdDSA', 'Ed25519'].map((name) => ({ name, webCrypto: { name
 export interface ClientKey {
   /** `alg` of the assertions. */
   readonly algorithm: string;
-  /** For openid-client. */
+  /** Loads the key for openid-client. */
   load(): Promise<PrivateKey>;
 }
 

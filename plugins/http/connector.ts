@@ -11,7 +11,7 @@ const CONNECT_TIMEOUT_MS = 4_000;
 /** undici's default: detects a peer that disappeared behind a NAT. */
 const TCP_KEEP_ALIVE_DELAY_MS = 60_000;
 
-/** As in undici's connector: larger bodies take fewer turns of the event loop. */
+/** The size is that of undici's connector: larger bodies take fewer turns of the event loop. */
 const READ_BUFFER_BYTES = 65_536;
 
 /**
@@ -126,7 +126,7 @@ function connect(
   return openTls({ ...common, ...address.options, host, port, ...(servername && { servername }) });
 }
 
-/** Like an error of Node's sockets. */
+/** Creates an error like those of Node's sockets. */
 function createCodedError(code: string, message: string, address: Address): Error {
   const place =
     address.kind === 'unix'

@@ -19,9 +19,9 @@ import {
   type Tokens,
 } from './token-source.js';
 
-/** Of all modules: about 20 MB of tokens. */
+/** The maximum of all modules: about 20 MB of tokens. */
 const MAX_TOKENS = 10_000;
-/** For how long a caller whose token was rejected is not tried again. Milliseconds. */
+/** The time in which a caller whose token was rejected is not tried again. Milliseconds. */
 const REJECTED_MS = 5_000;
 const MAX_RUNNING = 16;
 const MAX_WAITING = 256;
@@ -63,7 +63,7 @@ export class ExchangedTokens {
   readonly #log: Log;
   readonly #now: () => number;
   readonly #queue = new Semaphore(MAX_RUNNING, MAX_WAITING);
-  /** By the token of the caller, of which the host has one object. */
+  /** The tokens by the token of the caller, of which the host has one object. */
   readonly #byCaller = new WeakMap<CallerToken, Tokens>();
   readonly #pending = new Map<string, Pending>();
   readonly #rejected = new LRUCache<string, ProviderFailure>({ max: MAX_TOKENS, ttl: REJECTED_MS });

@@ -12,7 +12,7 @@ export class ReplicaSet {
     this.replace(options);
   }
 
-  /** In the order of the config. */
+  /** The endpoints in the order of the config. */
   get endpoints(): readonly Endpoint[] {
     return this.#endpoints;
   }

@@ -8,7 +8,7 @@ import { type Address, type Connector, createConnector } from './connector.js';
 const MAX_HEADER_BYTES = 16_384;
 
 /**
- * For idle connections of providers without `keep-alive: timeout=`. It is below the 5 s of a Node server,
+ * The time of idle connections to providers without `keep-alive: timeout=`. It is below the 5 s of a Node server,
  * which would otherwise close first and cost a retry.
  */
 const KEEP_ALIVE_MS = 4_000;
@@ -29,7 +29,7 @@ export interface ReplicaOptions {
   readonly weight: number;
   /** Default 0. */
   readonly priority?: number;
-  /** For the `host` header. */
+  /** The origin for the `host` header. */
   readonly origin: string;
   /** Prefix of every target: empty, or a path without a trailing slash. */
   readonly prefix: string;
@@ -185,5 +185,5 @@ export async function resolveName(host: string, resolver = SYSTEM): Promise<Reso
 
 type ResolveName = (host: string) => Promise<ResolvedName>;
 
-/** After a failed lookup; the last result is used until then. */
+/** The time after a failed lookup; the last result is used until then. */
 const RETRY_MS = LONGEST_MS;

@@ -101,7 +101,7 @@ function assertEndpoint(
   );
 }
 
-/** With the secrets: a token that another client got must not be used. */
+/** The digest covers the secrets: a token that another client got must not be used. */
 function digestSettings(config: ExchangeConfig, secret: OpenContext['secret']): string {
   const keys = [config.client_secret, config.private_key].map((reference) =>
     reference === undefined ? null : secret(reference).reveal(),

@@ -11,7 +11,7 @@ export interface ProviderRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | BodyStream | null;
-  /** Of the call; absent for a request of the host itself. */
+  /** The context of the call; absent for a request of the host itself. */
   readonly context?: CallContext;
   /** The protocol that a connection is opened for. Default: none. */
   readonly upgrade?: string | undefined;
@@ -31,7 +31,7 @@ export interface Sender {
   readonly problem: () => string | null;
 }
 
-/** Without credentials. */
+/** Sends a request without credentials. */
 export const sendPlain: SendRequest = (replica, request, limits) => {
   const { method, target, headers, body, upgrade } = request;
   return sendUpstream(
@@ -41,7 +41,7 @@ export const sendPlain: SendRequest = (replica, request, limits) => {
   );
 };
 
-/** With one header more. */
+/** Sends requests with one header more. */
 export function sendWithHeader(
   replica: Replica,
   { method, target, headers, body, upgrade }: ProviderRequest,

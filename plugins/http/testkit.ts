@@ -2,7 +2,7 @@ import { defineSubject, startHttpReference, startUnixReference } from '../../cor
 import { httpAdapter } from './http-adapter.js';
 import { unixAdapter } from './unix-adapter.js';
 
-/** For `modgate test-plugin`. */
+/** The subjects of `modgate test-plugin`. */
 export const subjects = [
   defineSubject({ adapter: httpAdapter, start: startHttpReference }),
   defineSubject({ adapter: unixAdapter, start: startUnixReference }),

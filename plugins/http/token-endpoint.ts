@@ -11,7 +11,7 @@ import {
 
 /** How long the discovery document is used. Milliseconds. */
 const DISCOVERY_MS = 10 * 60_000;
-/** Of a token without `expires_in`. Milliseconds. */
+/** The lifetime of a token without `expires_in`. Milliseconds. */
 const DEFAULT_LIFETIME_MS = 5 * 60_000;
 
 /** Visible ASCII: every server reads the header alike. */
@@ -36,7 +36,7 @@ type TokenClient = Pick<
 >;
 
 interface EndpointOptions {
-  /** For each request. Seconds. */
+  /** The time for each request. Seconds. */
   readonly timeoutSeconds: number;
   readonly maxResponseBytes: number;
   /** The key of the config, for errors. */
@@ -83,7 +83,7 @@ export class TokenEndpoint {
   }
 
   /**
-   * By client credentials (RFC 6749, section 4.4).
+   * Requests a token by client credentials (RFC 6749, section 4.4).
    * @throws ProviderFailure, and nothing else; its detail is `token endpoint: …`.
    */
   request(grant: Grant): Promise<IssuedToken> {
@@ -93,7 +93,7 @@ export class TokenEndpoint {
   }
 
   /**
-   * For the token of a caller (RFC 8693).
+   * Requests a token in exchange for that of a caller (RFC 8693).
    * @throws ProviderFailure, and nothing else; its detail is `token endpoint: …`.
    */
   exchange(token: Secret, grant: Grant): Promise<IssuedToken> {
@@ -217,7 +217,7 @@ function readAllowed(list: () => readonly string[] | null): readonly string[] | 
   }
 }
 
-/** As URLs: a default port may be written or not. */
+/** Compares as URLs: a default port may be written or not. */
 export function isSameUrl(one: string | undefined, other: string | undefined): boolean {
   if (one === undefined || other === undefined) return false;
   return new URL(one).href === new URL(other).href;

@@ -13,7 +13,7 @@ import { isProtected } from '../shared/loopback.js';
 const ERROR_WORD = /^[\w.:/-]{1,100}$/;
 
 interface FetchLimits {
-  /** For each request. Seconds. */
+  /** The time for each request. Seconds. */
   readonly timeoutSeconds: number;
   readonly maxResponseBytes: number;
 }
@@ -93,7 +93,7 @@ function toNetworkFailure(
   return createTokenFailure(failure, detail);
 }
 
-/** Without the error as its cause: those of openid-client may contain the response. */
+/** The failure leaves out its cause: errors of openid-client may contain the response. */
 export function toTokenFailure(error: unknown): ProviderFailure {
   for (let one = error; one instanceof Error; one = one.cause) {
     if (isProviderFailure(one)) return one;

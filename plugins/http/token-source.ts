@@ -3,9 +3,9 @@ import type { IssuedToken } from './token-endpoint.js';
 
 /** A token is renewed so long before it expires, or after half its life if that is later. Milliseconds. */
 const RENEW_AHEAD_MS = 30_000;
-/** Between two tokens that the provider rejected. Milliseconds. */
+/** The time between two tokens that the provider rejected. Milliseconds. */
 export const DROP_INTERVAL_MS = 10_000;
-/** After a failed request; doubles up to the maximum. Milliseconds. */
+/** The pause after a failed request; it doubles up to the maximum. Milliseconds. */
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 
@@ -36,7 +36,7 @@ export interface AccessToken {
   readonly value: Secret;
   /** The same as a list. */
   readonly secrets: readonly Secret[];
-  /** From then on it is renewed, and still used. */
+  /** The time from which it is renewed, and still used. */
   readonly renewAt: number;
   readonly expiresAt: number;
 }

@@ -7,7 +7,7 @@ import type { LocalHandler, LocalModule } from './handler.js';
 export const IMPORT_TIMEOUT_MS = 5_000;
 
 interface LocalFile {
-  /** As in the config; used in messages. */
+  /** The name as in the config; used in messages. */
   readonly name: string;
   readonly path: string;
   readonly bytes: Uint8Array;

@@ -73,7 +73,7 @@ export const localAdapter = defineAdapter({
     config.isolation === 'none' ? openInHost(config, context) : openThread(config, context),
 });
 
-/** In the host's own thread, for code that is as trusted as the host. */
+/** Opens code in the host's own thread: it is as trusted as the host. */
 async function openInHost({ file: name }: LocalConfig, context: OpenContext): Promise<Provider> {
   const path = context.path(name);
   const module = await importModule({ name, path, bytes: context.file(name) });

@@ -29,7 +29,7 @@ import type {
 
 const ENTRY = new URL('./thread-entry.js', import.meta.url);
 
-/** Below the 2 s that the host allows for each cleanup. */
+/** The timeout is below the 2 s that the host allows for each cleanup. */
 const CLOSE_TIMEOUT_MS = 1_500;
 
 /**
@@ -38,7 +38,7 @@ const CLOSE_TIMEOUT_MS = 1_500;
  */
 const STUCK_CHECK_MS = 1_000;
 
-/** For short-lived objects, the largest part of the objects of a handler. MiB. */
+/** The size for short-lived objects, the largest part of the objects of a handler. MiB. */
 const YOUNG_GENERATION_MB = 16;
 
 /** Log lines per acknowledgement. */

@@ -3,7 +3,7 @@ import type { Transferable } from 'node:worker_threads';
 /** Bytes in a message between host and thread: a string with one character per byte, or transferred memory. */
 export type SentBytes = string | Uint8Array;
 
-/** Below it a string is cheaper than a transfer, which allocates memory on both sides. Bytes. */
+/** A shorter string is cheaper than a transfer, which allocates memory on both sides. Bytes. */
 const TRANSFER_FROM_BYTES = 16_384;
 
 /**

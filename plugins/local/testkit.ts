@@ -6,7 +6,7 @@ const NOT_RAW = 'a handler receives the decoded path and the parsed query';
 /** A thread takes about 50 ms to start and exit. */
 const THREAD_CYCLES = 50;
 
-/** For `modgate test-plugin`. */
+/** The subjects of `modgate test-plugin`. */
 export const subjects = [
   defineSubject({
     adapter: localAdapter,

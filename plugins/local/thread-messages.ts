@@ -13,7 +13,7 @@ import type { SentBytes } from './sent-bytes.js';
 
 /** The start data of a thread. */
 export interface ThreadStart {
-  /** As in the config; used in messages. */
+  /** The name as in the config; used in messages. */
   readonly name: string;
   readonly path: string;
   readonly stateDir: string | undefined;
@@ -70,9 +70,9 @@ export interface SentFailure {
   readonly message: string;
   readonly status: number | null;
   readonly phase: FailurePhase;
-  /** For operators. */
+  /** The detail, for operators. */
   readonly detail: string;
-  /** For the log. */
+  /** The cause, for the log. */
   readonly cause: {
     readonly name: string;
     readonly message: string;

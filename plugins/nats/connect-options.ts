@@ -3,7 +3,7 @@ import type { Authenticator, NodeConnectionOptions } from '@nats-io/transport-no
 import type { OpenContext } from '../../core/contract/index.js';
 import { DEFAULT_INBOX, type NatsConfig } from './config.js';
 
-/** For connection, TLS and greeting together. Below the default timeout of a module (5 s). */
+/** The time for connection, TLS and greeting together, below the default timeout of a module (5 s). */
 const CONNECT_TIMEOUT_MS = 4_000;
 
 /** A server that disappeared is detected after two missed pings. */

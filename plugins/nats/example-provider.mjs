@@ -12,7 +12,7 @@ const manifest = {
   http_routes: [{ method: 'GET', path: '/hello/{name}', capability: 'greeter.read' }],
 };
 
-/** By the last token of the subject; each answers [status, JSON]. */
+/** The operations by the last token of the subject; each answers [status, JSON]. */
 const operations = {
   manifest: () => [200, manifest],
   check: () => [204],

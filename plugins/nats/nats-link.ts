@@ -121,7 +121,7 @@ export class NatsLink {
     });
   }
 
-  /** Not down right after opening, such as after a reload. */
+  /** A link is not down right after opening, such as after a reload. */
   #waitForFirst(signal: Cancellation): Promise<void> {
     return new Promise((resolve, reject) => {
       const abort = {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Log } from '../../core/contract/index.js';
 import { LineLog } from '../shared/line-log.js';
 
-/** Between SIGTERM and SIGKILL. Below the 2 s that the host allows for each cleanup. */
+/** The time between SIGTERM and SIGKILL, below the 2 s that the host allows for each cleanup. */
 const STOP_GRACE_MS = 1_500;
 
 export interface ChildOptions {
@@ -83,7 +83,7 @@ function logOutput(child: ChildProcess, log: Log): void {
   }
 }
 
-/** Without the command, which may contain secrets. */
+/** Leaves out the command, which may contain secrets. */
 function explainSpawn(error: unknown): Error {
   const code = (error as NodeJS.ErrnoException | null)?.code ?? 'unknown';
   const hint = code === 'ENOENT' ? ': no such program, or no such cwd' : '';

@@ -5,7 +5,7 @@ import { manifestPath } from '../http/config.js';
 import { environmentConfig } from '../shared/environment-config.js';
 import { health, integerBetween } from '../shared/health-config.js';
 
-/** From the start of the command to its first accepted connection. */
+/** The time from the start of the command to its first accepted connection. */
 export const DEFAULT_START_TIMEOUT_MS = 10_000;
 
 const MAX_ARGUMENTS = 256;

@@ -142,7 +142,7 @@ async function waitForFirst(supervisor: ProcessSupervisor, scope: AbortSignal): 
 /** `sun_path` holds 108 bytes with its terminating zero on Linux (unix(7)), 104 on macOS and the BSDs. */
 const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
 
-/** As long as the suffix of `mkdtemp`. */
+/** The suffix is as long as that of `mkdtemp`. */
 const RANDOM = 'XXXXXX';
 const SOCKET_NAME = 'm.sock';
 

@@ -7,7 +7,7 @@ import { createAbortFailure } from '../shared/failures.js';
 import { formatError } from '../shared/format-error.js';
 import { Child, type ChildOptions } from './child.js';
 
-/** Between attempts to connect to a child that starts. */
+/** The time between attempts to connect to a child that starts. */
 const PROBE_INTERVAL_MS = 25;
 
 interface SupervisorOptions extends ChildOptions {

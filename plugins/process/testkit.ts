@@ -20,7 +20,7 @@ async function startReference(): Promise<RunningReference> {
   };
 }
 
-/** For `modgate test-plugin`. A process takes about 200 ms to start and exit. */
+/** The subjects of `modgate test-plugin`. A process takes about 200 ms to start and exit. */
 export const subjects = [
   defineSubject({
     adapter: processAdapter,

@@ -2,7 +2,7 @@ import type { Infer } from 'superstruct';
 import type { Balancing, HealthChecks } from '../../core/contract/index.js';
 import { HEALTH_DEFAULTS, type health } from './health-config.js';
 
-/** For a check without configured health checks. */
+/** The timeout of a check without configured health checks. */
 export const DEFAULT_CHECK_TIMEOUT_MS = HEALTH_DEFAULTS.timeoutMs;
 
 type HealthConfig = Omit<Infer<typeof health>, 'path'>;

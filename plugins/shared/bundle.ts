@@ -14,9 +14,9 @@ export interface BundledFile {
 /** The built pages of a surface. */
 export interface Bundle {
   readonly index: BundledFile;
-  /** By name. */
+  /** The files by name. */
   readonly assets: ReadonlyMap<string, BundledFile>;
-  /** Over all files, `sha256:` and hex: the UI artifact digest at the console bridge. */
+  /** The digest over all files, `sha256:` and hex: the UI artifact digest at the console bridge. */
   readonly digest: string;
 }
 
@@ -30,7 +30,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
 };
 
-/** By suffix, the best first. */
+/** The codings by suffix, the best first. */
 const CODINGS: readonly (readonly [suffix: string, coding: string])[] = [
   ['.br', 'br'],
   ['.gz', 'gzip'],

@@ -1,6 +1,6 @@
 import type { Keywords } from '../../core/contract/described.js';
 
-/** For `dependentRequired`: a certificate requires its key. */
+/** The value of `dependentRequired`: a certificate requires its key. */
 export const CERTIFICATE_PAIR = { cert: ['key'], key: ['cert'] };
 
 /** The keywords of a mapping with exactly one member. */

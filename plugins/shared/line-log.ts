@@ -36,7 +36,7 @@ export class LineLog {
     this.#append(rest);
   }
 
-  /** Also writes a last line without a line feed. */
+  /** Writes what is left, also a last line without a line feed. */
   end(): void {
     this.#append(this.#decoder.end());
     if (this.#line !== '') this.#endLine();

@@ -53,8 +53,8 @@ function acceptsCoding(accepted: string, coding: string): boolean {
 }
 
 /**
- * Of every page and its files: no code but the bundled one, no request to another host, no frame, no HTML made
- * of texts.
+ * The headers of every page and its files allow no code but the bundled one, no request to another host, no frame,
+ * no HTML made of texts.
  */
 const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': [

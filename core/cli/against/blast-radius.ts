@@ -274,7 +274,7 @@ interface IndexedRoute {
 
 type RouteIndex = ReadonlyMap<string, IndexedRoute>;
 
-/** By method and shape: renaming a parameter does not change which requests match. */
+/** Indexes by method and shape: renaming a parameter does not change which requests match. */
 function indexRoutes(routes: readonly ManifestRoute[]): RouteIndex {
   return new Map(
     routes.map((route) => {

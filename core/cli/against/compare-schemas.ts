@@ -28,7 +28,7 @@ const BREAKING: Readonly<Record<'request' | 'response', readonly SchemaEffect[]>
 export type SchemaEffect = 'narrower' | 'wider' | 'other' | 'removed' | 'added';
 
 export interface SchemaDifference {
-  /** Like a JSON Pointer, with `*` for any item or member. */
+  /** The place reads like a JSON Pointer, with `*` for any item or member. */
   readonly place: string;
   readonly effect: SchemaEffect;
   /** `type integer is no longer accepted` */

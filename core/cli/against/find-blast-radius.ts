@@ -202,7 +202,7 @@ const callsPage = type({
 
 /** The number of recent calls of each route of a module. */
 interface RecentCalls {
-  /** By `GET /contacts/{id}`; `null` when it is unknown. */
+  /** The number by `GET /contacts/{id}`; `null` when it is unknown. */
   readonly byRoute: ReadonlyMap<string, number> | null;
   /** Why the numbers are missing or incomplete. */
   readonly note: string | null;

@@ -52,7 +52,7 @@ const INVALID_FILE = 'its file has errors';
 const MANIFEST_UNKNOWN = 'its manifest is not available offline';
 
 /**
- * By module name. Files without a readable module name are left out.
+ * Lists the modules by name. Files without a readable module name are left out.
  * @param others the mounts of modules that are not checked
  */
 export function listLocalModules(

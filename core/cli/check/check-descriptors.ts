@@ -28,7 +28,7 @@ export interface CheckedDescriptor {
   readonly module: string | null;
   /** `null` when a host would reject it. */
   readonly prepared: PreparedDescriptor | null;
-  /** As far as they can be read; none of a disabled module. */
+  /** The mounts as far as they can be read; none of a disabled module. */
   readonly mounts: readonly Mount[];
   /** Every file that the descriptor names, absolute; of an invalid one as far as they are known. */
   readonly files: readonly string[];

@@ -17,7 +17,7 @@ import { createRoleReport, type ReportedModule } from '../../operations/status/r
 import { listReportedModules } from '../roles/read-roles.js';
 import type { CheckedFile } from './check-report.js';
 
-/** Of one file that names roles. */
+/** The maximum of one file that names roles. */
 const MAX_NAMES = 10;
 
 /** The roles that a file gives to actors. */

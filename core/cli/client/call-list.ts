@@ -54,7 +54,7 @@ export const callList = type({ calls: array(callEntry), next_cursor: nullable(st
 const verdict = type({ status: nullable(number()), detail: string() });
 
 export interface ExplainedCall extends CallEntry {
-  /** With `now=true`: what would be decided now; `null` where that is not known. */
+  /** What would be decided now, with `now=true`; `null` where that is not known. */
   readonly now?: { readonly verdict: Infer<typeof verdict> } | null;
 }
 

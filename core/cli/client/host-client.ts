@@ -24,9 +24,9 @@ export interface HostClient {
    * @throws HostUnreachable when there is no response.
    */
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<HostResponse>;
-  /** As `get`, with the method DELETE. */
+  /** Sends as `get` does, with the method DELETE. */
   remove(path: string): Promise<HostResponse>;
-  /** As `get`, with the method POST and a JSON body. */
+  /** Sends as `get` does, with the method POST and a JSON body. */
   post(path: string, value: unknown): Promise<HostResponse>;
   /** How far the host's clock was ahead at its last response. Milliseconds. */
   readonly clockSkewMs: number;

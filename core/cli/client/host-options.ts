@@ -8,7 +8,7 @@ import { rejectOptions } from '../useless-options.js';
 
 /** The address of a running host and the credentials for it. */
 export interface HostAddress {
-  /** Without a trailing slash. */
+  /** The URL without a trailing slash. */
   readonly url: string;
   /** `null` sends no `authorization`. */
   readonly token: string | null;

@@ -183,7 +183,7 @@ interface ReportedPermission {
   readonly granted: boolean;
   /** Whether it is in `capabilities` of the manifest; `null` without a local manifest. */
   readonly declared: boolean | null;
-  /** As `listOpened` returns it. */
+  /** What the permission opens, as `listOpened` returns it. */
   readonly opens: readonly string[];
 }
 
@@ -192,7 +192,7 @@ interface GrantsReport {
   readonly module: string;
   /** `null` without a local manifest. */
   readonly module_id: string | null;
-  /** As in diagnostics. */
+  /** The file as diagnostics name it. */
   readonly file: string;
   readonly enabled: boolean;
   readonly manifest_from: Descriptor['manifest']['kind'];

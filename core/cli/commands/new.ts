@@ -26,7 +26,7 @@ interface Template {
   createFiles(name: string, folder: string, options: NewOptions): Promise<readonly NewFile[]>;
 }
 
-/** By the argument after `new`. */
+/** The templates by the argument after `new`. */
 const TEMPLATES: Readonly<Record<string, Template>> = {
   module: {
     folder: SETTINGS.modules.default,

@@ -157,7 +157,7 @@ function formatDetails({ origin, folder, reason, hint }: PluginListEntry): strin
 
 type Entry = Infer<typeof pluginEntry>;
 
-/** From a host or from the folders of plugins. */
+/** An entry from a host or from the folders of plugins. */
 interface PluginListEntry extends Omit<Entry, 'kinds' | 'authenticators' | 'surfaces' | 'signers'> {
   readonly kinds: readonly string[];
   readonly authenticators: readonly string[];

@@ -1,9 +1,9 @@
-/** For bash and zsh, where single quotes make every character literal. */
+/** Quotes for bash and zsh, where single quotes make every character literal. */
 export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** For fish, where single quotes and backslashes are escaped by a backslash. */
+/** Quotes for fish, where single quotes and backslashes are escaped by a backslash. */
 export function quoteForFish(text: string): string {
   return `'${text.replace(/['\\]/g, '\\$&')}'`;
 }

@@ -11,7 +11,7 @@ interface RoleGrants {
   readonly description: string | null;
   /** The roles whose scopes it has as well. */
   readonly roles: readonly string[];
-  /** With those of the roles that it names. */
+  /** The scopes, with those of the roles that it names. */
   readonly scopes: readonly (ReportedScope & {
     /** The role that lists it. */
     readonly from: string;

@@ -12,7 +12,7 @@ import { toPrintable } from '../output/escape.js';
 
 export type Subject = AdapterSubject | AuthenticatorSubject | SurfaceSubject | SignerSubject;
 
-/** Beside the entry of a plugin: exports what the suites need to test it. */
+/** The file lies beside the entry of a plugin and exports what the suites need to test it. */
 const TESTKIT_FILE = 'testkit.js';
 
 /** @throws ConfigError for a file that is missing, cannot be imported, or exports no subjects. */

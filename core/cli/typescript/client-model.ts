@@ -29,7 +29,7 @@ export const TYPE_SUFFIXES: readonly string[] = ['Input', 'Data', 'Error'];
 
 export interface ClientFunction {
   readonly name: string;
-  /** Without a suffix. */
+  /** The name without a suffix. */
   readonly typeName: string;
   readonly method: string;
   /** Literal parts, and the arguments between them. */
@@ -176,7 +176,7 @@ function readOperationName({ operation, method }: Source, module: string): strin
 
 interface Parameter {
   readonly place: 'path' | 'query';
-  /** In the document. */
+  /** The name in the document. */
   readonly name: string;
   readonly argument: string;
   readonly isRequired: boolean;
@@ -279,7 +279,7 @@ function needsKey({ root, item, operation }: Source): boolean {
   });
 }
 
-/** By the statuses of the operation: the codes that its schemas name, otherwise those of the status. */
+/** Reads them by the statuses of the operation: the codes that its schemas name, otherwise those of the status. */
 function readProblems({ root, operation }: Source): ProblemKind[] {
   return Object.entries(asObject(operation['responses'])).flatMap(([text, response]) => {
     const status = Number(text);

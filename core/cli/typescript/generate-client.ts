@@ -107,7 +107,7 @@ function writeErrors({ errorName, functions }: ClientModule): string[] {
   });
 }
 
-/** With one member for each code, so that `switch` has one case for it. */
+/** The union has one member for each code, so that `switch` has one case for it. */
 function uniteProblems(problems: ClientFunction['problems']): string {
   const statuses = new Map<string, Set<number>>();
   for (const { code, status } of problems) {

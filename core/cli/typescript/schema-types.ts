@@ -22,7 +22,7 @@ export class SchemaTypes {
   readonly #model: ClientModel;
   readonly #unique: UniqueNames;
   readonly #groups: ReadonlyMap<string, string>;
-  /** By the key in `components.schemas`, or by module and text. */
+  /** The schemas by the key in `components.schemas`, or by module and text. */
   readonly #named = new Map<string, NamedSchema>();
   readonly #ofModules = new Map<ClientModule | undefined, TypeNames>();
 

@@ -15,7 +15,7 @@ interface FleetWait {
 
 export interface FleetWaitOutcome {
   readonly isServed: boolean;
-  /** In one line. */
+  /** The detail in one line. */
   readonly detail: string;
   readonly hosts: readonly FleetHostStatus[];
 }

@@ -30,7 +30,7 @@ export function isSameOrigin({ headers }: IncomingMessage, origin: string | null
   return origin !== null && headers.origin === origin;
 }
 
-/** Without the default port, as browsers write it. */
+/** The default port is left out, as browsers write it. */
 function createOrigin(scheme: string, name: string, port: number): string | null {
   const text = `${scheme}://${name}:${port}`;
   return URL.canParse(text) ? new URL(text).origin : null;

@@ -13,7 +13,7 @@ interface UploadOptions {
   readonly limits: ConstructorParameters<typeof BodyPace>[1];
   /** Learn the number of bytes, and the digest of a whole body of bytes. */
   readonly facts: Pick<RequestFacts, 'bytesIn' | 'bytes_in' | 'request_sha256'>;
-  /** Of a body of JSON, which is no body of bytes; it has accepted `start`. */
+  /** Checks a body of JSON, which is no body of bytes; it has accepted `start`. */
   readonly check?: BodyCheck;
   /** What was read before. A client that waits for `100 Continue` has got it then. Default: nothing. */
   readonly start?: readonly Buffer[];

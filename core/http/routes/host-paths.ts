@@ -1,4 +1,4 @@
-/** Of every route of the host. A surface cannot have a path that starts with one of their first segments. */
+/** The paths of all routes. A surface cannot have a path that starts with one of their first segments. */
 export const HOST_PATHS = [
   '/.well-known/jwks.json',
   '/.well-known/oauth-protected-resource',

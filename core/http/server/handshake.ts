@@ -40,7 +40,7 @@ function isWellFormed({ method, httpVersion, headers }: IncomingMessage): boolea
   );
 }
 
-/** In any case, so that no spelling of a credential reaches a provider. */
+/** The pattern ignores case, so that no spelling of a credential reaches a provider. */
 const OF_HOST = /^modgate\./i;
 const CREDENTIAL = /^modgate\.bearer\./i;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { answerParserError, type RejectionObserver } from './parser-errors.js';
 import { serializeRequests } from './pipelining.js';
 
-/** For connections that carry one request each. */
+/** A connection carries one request. */
 const MAX_REQUESTS = 1;
 
 /**

@@ -7,7 +7,7 @@ import { listHeaders } from '../response/reply-queue.js';
 import { findInterruptible } from './interruptible-requests.js';
 import { endPipeline, findCurrent } from './pipelining.js';
 
-/** For the client to read the response before the connection is closed. Milliseconds. */
+/** The time in which the client can read the response before the connection is closed. Milliseconds. */
 const LINGER_MS = 1000;
 
 const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';

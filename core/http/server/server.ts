@@ -37,7 +37,7 @@ interface HostServer {
   /** Closes idle connections, and resolves when all others have ended. Connections left after `timeoutMs` are destroyed, once streams of events have had their last one. */
   drain(timeoutMs: number, endStreams: EndStreams): Promise<void>;
   /**
-   * As `drain`, but leaves idle connections open until their next response: a client that sends a request at
+   * Drains, but leaves idle connections open until their next response: a client that sends a request at
    * this moment would lose it.
    */
   handOver(timeoutMs: number, endStreams: EndStreams): Promise<void>;

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { takeHandshake } from './handshake.js';
 import { findCurrent } from './pipelining.js';
 
-/** For the client to read the response before the connection is closed. Milliseconds. */
+/** The time in which the client can read the response before the connection is closed. Milliseconds. */
 const LINGER_MS = 1000;
 const SWITCHING_PROTOCOLS = 101;
 

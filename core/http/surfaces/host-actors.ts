@@ -3,7 +3,7 @@ import type { Client } from '../../operations/request.js';
 
 interface KnownActor {
   readonly original: Actor;
-  /** Of the request that brought it; `null` where it is not known. */
+  /** The client of the request that brought it; `null` where it is not known. */
   readonly client: Client | null;
 }
 

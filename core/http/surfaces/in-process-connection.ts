@@ -2,12 +2,12 @@ import { Duplex } from 'node:stream';
 import type { Actor } from '../../contract/index.js';
 import type { Client } from '../../operations/request.js';
 
-/** On whose behalf a connection without a socket was opened. */
+/** The caller for which a connection without a socket was opened. */
 export interface InProcessCaller {
-  /** As the authenticators returned it. */
+  /** The actor as the authenticators returned it. */
   readonly actor: Actor;
   readonly surface: string;
-  /** Of the request that the surface handles; `null` where it is not known. */
+  /** The client of the request that the surface handles; `null` where it is not known. */
   readonly client: Client | null;
 }
 
@@ -41,7 +41,7 @@ export class ConnectionEnd extends Duplex {
     this.#peer = peer;
   }
 
-  /** As of a socket: destroys the connection if nothing of what was written is read for this long. */
+  /** Destroys the connection, as a socket does, if nothing of what was written is read for this long. */
   setTimeout(ms: number): this {
     clearTimeout(this.#timer);
     this.#timer = ms > 0 ? setTimeout(() => this.destroy(), ms).unref() : undefined;

@@ -60,7 +60,7 @@ export interface SurfaceServices {
 }
 
 interface SurfaceLimits extends PlaceLimits {
-  /** Of `open`. Milliseconds. */
+  /** The time limit of `open`. Milliseconds. */
   readonly openMs: number;
   /** Afterwards the host responds instead of a surface that hangs. Milliseconds. */
   readonly responseMs: number;
@@ -194,7 +194,7 @@ export class MountedSurface {
     this.run(() => cancelBody(response));
   }
 
-  /** For the caller that the host has authenticated. */
+  /** Adds the caller that the host has authenticated. */
   addActor(actor: Actor | null, client: Client | null = null): Actor | null {
     return actor && this.#actors.add(actor, client);
   }
@@ -366,7 +366,7 @@ export class MountedSurface {
   }
 }
 
-/** As a surface gets an error of the host; any other error stays what it is. */
+/** Translates errors of the host for a surface; any other error stays what it is. */
 function translateHostError(error: unknown): unknown {
   if (!(error instanceof HostError)) return error;
   const code: SurfaceErrorCode = error.code === 'rate_limited' ? 'rate_limited' : 'unavailable';
@@ -374,7 +374,7 @@ function translateHostError(error: unknown): unknown {
   return new SurfaceError(code, detail, { cause: error, errors, nextActions, headers });
 }
 
-/** As those of a request to the root of the host. */
+/** Creates the credentials of a request to the root of the host. */
 function createCredentials(scheme: string, token: string): CallerCredentials {
   const headers = new Map([['authorization', [`${scheme} ${token}`]]]);
   return { scheme, token, method: 'GET', target: '/', headers };

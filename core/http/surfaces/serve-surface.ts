@@ -20,7 +20,7 @@ interface ServeOptions extends Omit<ReplyQueueOptions, 'log'> {
 }
 
 const EMPTY = Buffer.alloc(0);
-/** Of the URL that a surface sees where the origin is not known. */
+/** The origin of the URL that a surface sees where the origin is not known. */
 const UNKNOWN_ORIGIN = 'http://localhost';
 
 /** What a surface has answered. */

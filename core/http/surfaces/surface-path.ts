@@ -5,7 +5,7 @@ import { HOST_PATHS } from '../routes/host-paths.js';
 /** One segment. */
 const PREFIX = /^\/[a-z0-9][a-z0-9-]{0,62}$/;
 
-/** Of the host's own routes. */
+/** The first segments of the host's own routes. */
 export const HOST_PREFIXES: ReadonlySet<string> = new Set(HOST_PATHS.map(firstSegment));
 
 export function isSurfacePrefix(prefix: unknown): prefix is string {

@@ -14,7 +14,7 @@ export interface PlaceLimits {
 export class SurfacePlaces {
   readonly #limits: PlaceLimits;
   readonly #calls: Record<Pool, number> = { head: 0, anonymous: 0, actor: 0 };
-  /** Of the pool `anonymous`. */
+  /** The calls of the pool `anonymous`. */
   readonly #callsByNetwork = new Map<string, number>();
 
   constructor(limits: PlaceLimits) {

@@ -103,7 +103,7 @@ export class SurfaceRegistry {
     return open.map(({ name, prefix }) => ({ name, prefix }));
   }
 
-  /** By name, also those that are off. */
+  /** Lists the surfaces by name, also those that are off. */
   list(): readonly SurfaceStatus[] {
     const on = [...[...this.#byPrefix.values()].map(({ status }) => status), ...this.#failed];
     const off = this.#source

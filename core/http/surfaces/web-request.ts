@@ -28,7 +28,7 @@ interface WebRequestParts {
   /** Empty: the request has none. */
   readonly body: Buffer;
   readonly signal: AbortSignal;
-  /** Of the host, in lower case. */
+  /** The credential headers of the host, in lower case. */
   readonly credentialHeaders: readonly string[];
   readonly hasOwnSignIn: boolean;
 }

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { ReloadedPair } from './open-tls.js';
 
-/** For requests in flight; then connections that the previous client CA vouched for are closed. */
+/** The time for requests in flight; then connections that the previous client CA vouched for are closed. */
 const GRACE_MS = 1000;
 
 /**

@@ -48,7 +48,7 @@ interface Place {
   /** Whether the pointer has no room for a further step. */
   readonly isCut: boolean;
   readonly ignored: IgnoredPlaces;
-  /** Of the noise that is known, or that is collected. */
+  /** The noise that is known, or that is collected. */
   noise: Noise | null;
 }
 
@@ -114,7 +114,7 @@ function collectedAt(place: Place): Noise {
 /** @returns whether to go on; `key` is `null` for the place itself */
 type Report = (place: Place, key: Key | null, kind: DifferenceKind) => boolean;
 
-/** Without recursion: what is compared may be nested as deep as it is long. */
+/** Walks without recursion: what is compared may be nested as deep as it is long. */
 class Walk {
   readonly #options: CompareOptions;
   readonly #report: Report;
@@ -201,7 +201,7 @@ class Walk {
   }
 }
 
-/** For values of the same type. */
+/** Compares values of the same type. */
 function hasParts(live: unknown, other: unknown): live is object {
   if (typeof live !== 'object' || live === null) return false;
   return !Array.isArray(live) || live.length > 0 || (other as unknown[]).length > 0;

@@ -17,7 +17,7 @@ function normalize(written: string): string {
   return `${sign}${digits.text}e${Number(exponent) - fraction.length + dropped}`;
 }
 
-/** In two passes over the text: a pattern would look at inner zeros again and again. */
+/** Trims in two passes over the text: a pattern would look at inner zeros again and again. */
 function trimZeros(text: string): { text: string; length: number; end: number } {
   let start = 0;
   let end = text.length;

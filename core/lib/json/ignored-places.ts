@@ -3,7 +3,7 @@ import { parsePointer } from './json-pointer.js';
 /** A set of places in JSON, one step down. */
 interface PlaceNode {
   isIgnored: boolean;
-  /** For `*`, which stands for every member and item. */
+  /** The node of `*`, which stands for every member and item. */
   every: PlaceNode | null;
   readonly named: Map<string, PlaceNode>;
 }

@@ -16,15 +16,15 @@ interface Checker {
     isName: boolean,
   ): number;
   bracketsAfter(length: number): number;
-  /** After 0, the address of the first byte that cannot be there. */
+  /** The address of the first byte that cannot be there, after 0. */
   readonly invalidAt: { readonly value: number };
-  /** After 2, the state that `resume` takes back. */
+  /** The state that `resume` takes back, after 2. */
   readonly carried: { readonly value: number };
   readonly depthOfOpen: { readonly value: number };
   readonly bracketsOfOpen: { readonly value: number };
   readonly bracketOfOpen: { readonly value: number };
   readonly isNameOfOpen: { readonly value: number };
-  /** After 1. */
+  /** The depth of the last value, after 1. */
   readonly depthOfLast: { readonly value: number };
   readonly membersOfLast: { readonly value: number };
 }

@@ -24,7 +24,7 @@ export interface RouteMatch<T> {
 /** Most nodes are leaves: a map is only created where there are children. */
 interface Node<T> {
   literals: Map<string, Node<T>> | null;
-  /** In the order in which they are tried. */
+  /** The branches, in the order in which they are tried. */
   mixed: readonly MixedBranch<T>[];
   param: Node<T> | null;
   /** Entries with a rest parameter that starts here, one per method. */
@@ -76,7 +76,7 @@ export class RouteTable<T> {
     this.#entries.push(entry);
   }
 
-  /** In the order in which they were added. */
+  /** The entries, in the order in which they were added. */
   get entries(): readonly TableEntry<T>[] {
     return this.#entries;
   }
@@ -154,7 +154,7 @@ function stepMixed<T>(node: Node<T>, segment: MixedSegment): Node<T> {
   return branch.node;
 }
 
-/** Of two that differ in whether they are WebSockets, the wanted one. */
+/** Picks the wanted entry of two that differ in whether they are WebSockets. */
 function pick<T>(entries: readonly TableEntry<T>[], wanted: Wanted): TableEntry<T> | null {
   let other: TableEntry<T> | null = null;
   for (const entry of entries) {

@@ -30,7 +30,7 @@ interface Rest {
 export type TemplateSegment = Literal | Parameter | MixedSegment | Rest;
 
 export interface RouteTemplate {
-  /** As declared: `/contacts/{id}`. */
+  /** The template as declared: `/contacts/{id}`. */
   readonly text: string;
   readonly segments: readonly TemplateSegment[];
 }

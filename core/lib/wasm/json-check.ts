@@ -25,9 +25,9 @@ const LOWER_R: u8 = 0x72;
 const LOWER_T: u8 = 0x74;
 const LOWER_U: u8 = 0x75;
 const OPEN_OBJECT: u8 = 0x7b;
-/** From an opening bracket to its closing one. */
+/** The distance from an opening bracket to its closing one. */
 const TO_CLOSING: u8 = 2;
-/** To a letter, makes it lower case. */
+/** The bit that makes a letter lower case. */
 const CASE_BIT: u8 = 0x20;
 
 const NOT_JSON: usize = 0;
@@ -251,7 +251,7 @@ function carry(byte: u8): void {
   carried += 1;
 }
 
-/** Of many digits the first: it says whether more may follow. */
+/** Carries the first of many digits: it says whether more may follow. */
 function carryNumberOrLiteral(from: usize, end: usize): void {
   let isAfterDigit = false;
   for (let at = from; at < end; at += 1) {
@@ -287,7 +287,7 @@ function skipSpaces(from: usize): usize {
   }
 }
 
-/** In the last string that is not valid: the escape that is not, or the byte that no string can contain. */
+/** The escape that is not valid in the last such string, or the byte that no string can contain. */
 let escapeAt: usize = 0;
 
 /** Skips a string from after its opening quote to after its closing one, sixteen bytes at a time. */
@@ -315,7 +315,7 @@ function skipString(from: usize): usize {
   }
 }
 
-/** After a backslash. */
+/** Skips what follows a backslash. */
 function skipEscape(from: usize): usize {
   const byte = load<u8>(from);
   if (byte !== LOWER_U) return isEscape(byte) ? from + 1 : rejectAt(from);
@@ -355,7 +355,7 @@ function expectWord(first: u8): u32 {
   return first === LOWER_F ? FALS : 0;
 }
 
-/** From the first byte on; the words differ. */
+/** Counts from the first byte on; the words differ. */
 function countEqualBytes(word: u32, expected: u32): usize {
   return expected === 0 ? 0 : ctz(word ^ expected) >> 3;
 }

@@ -166,7 +166,7 @@ export class StoredCalls {
     await store.pruneCalls({ maxCalls: isCount ? maxCalls : null, since });
   }
 
-  /** At most once a minute: a disk may stay full for long. */
+  /** The warning comes at most once a minute: a disk may stay full for long. */
   #warn(reason: string): void {
     if (!this.#mayWarn()) return;
     const fields = { reason, waiting: this.#waiting.length, lost: this.#lost };

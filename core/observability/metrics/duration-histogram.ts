@@ -16,7 +16,7 @@ const MS_PER_SECOND = 1000;
  */
 export class DurationHistogram {
   readonly #boundsSeconds: readonly number[];
-  /** Not cumulative; the last one counts durations above every bound. */
+  /** The counts are not cumulative; the last one counts durations above every bound. */
   readonly #counts: Float64Array;
   #sumSeconds = 0;
 
@@ -34,9 +34,7 @@ export class DurationHistogram {
     this.#sumSeconds += seconds;
   }
 
-  /**
-   * In the order of the exposition format: cumulative buckets, sum, count. Empty without observations.
-   */
+  /** The order is that of the exposition format: cumulative buckets, sum, count. Empty without observations. */
   read(name: string, labels: Labels): HistogramSample[] {
     if (this.#counts.every((count) => count === 0)) return [];
     const samples: HistogramSample[] = [];

@@ -31,7 +31,7 @@ export class RouteCounts {
   readonly violations = { input: 0, output: 0 };
   /** What the cache of the route did. */
   readonly byCacheResult = new Map<string, number>();
-  /** By method, then by status. */
+  /** The counts by method, then by status. */
   readonly byMethod = new Map<string, Map<number, number>>();
   readonly host = new DurationHistogram(HOST_BOUNDS_SECONDS);
   readonly provider = new DurationHistogram(PROVIDER_BOUNDS_SECONDS);
@@ -48,7 +48,7 @@ export class RouteCounts {
 }
 
 export class ModuleCounts {
-  /** By template; `''` where no route matched. */
+  /** The counts by template; `''` where no route matched. */
   readonly byRoute = new Map<string, RouteCounts>();
   readonly failures = new Map<string, number>();
   /** Rejected because the module is not open to their kind of actor. */
@@ -71,7 +71,7 @@ export class ModuleCounts {
 export class RequestCounts {
   /** Answered preflights, which reach no module. */
   preflights = 0;
-  /** Without the requests that surfaces make, which are counted as all others are. */
+  /** The counts leave out requests that surfaces make, which are counted as all others are. */
   readonly bySurface = new Map<string, SurfaceCounts>();
   readonly #byModule = new Map<string, ModuleCounts>();
 

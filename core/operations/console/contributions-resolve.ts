@@ -59,7 +59,7 @@ export class ContributionsResolve implements BridgeOperation<Payload> {
   }
 }
 
-/** With all digits of its numbers, which may be keys of rows. */
+/** The context keeps all digits of its numbers, which may be keys of rows. */
 function readContext(body: Buffer, json: ExactJson): unknown {
   const payload = sliceMembers(body).get('payload');
   const context = payload && sliceMembers(payload).get('context');

@@ -6,7 +6,7 @@ export interface NamedRecords {
 }
 
 /**
- * By configured name, otherwise by a `module_id` that exactly one live module has. A configured name is never
+ * Finds a module by configured name, otherwise by a `module_id` that exactly one live module has. A configured name is never
  * read as a `module_id`, even if its module is not live.
  */
 export function findBridgeModule<Module extends IdentifiedModule>(

@@ -42,7 +42,7 @@ function describeList(names: readonly string[]): string {
   return names.join(' ') || 'none';
 }
 
-/** In the order of the declaration, not in that of the file. */
+/** Lists members in the order of the declaration, not in that of the file. */
 function listMembers<Section extends 'responses' | (typeof SECTIONS)[number]>(
   section: Section,
   values: Readonly<Partial<Record<keyof Descriptor[Section], Value>>>,

@@ -30,7 +30,7 @@ const FIRST_STEPS: ReadonlySet<StepName> = new Set(['parser', 'client', 'origin'
 
 export interface ExplainInput {
   readonly method: string;
-  /** As on a request line. */
+  /** The target as on a request line. */
   readonly target: string;
   readonly path: ParsedTarget;
   /** The bearer token of the caller to explain; `null` explains the caller itself. Never logged or sent back. */

@@ -85,7 +85,7 @@ export interface ExplainedModules {
 class ExplainedCaller implements Caller {
   readonly method: string;
   readonly handshake = null;
-  /** As long as those that the host makes. */
+  /** The id is as long as those that the host makes. */
   readonly requestId = `req_${'0'.repeat(32)}`;
   readonly client: Caller['client'];
   readonly #actor: Actor | null;

@@ -23,7 +23,7 @@ export interface ExplainedHeader {
 }
 
 export interface ExplainedLimit {
-  /** As in the descriptor: `limits.timeout_ms`. */
+  /** The name as in the descriptor: `limits.timeout_ms`. */
   readonly name: string;
   readonly value: number | string;
   /** `crm.yaml:12:3`, `default`, or `null` if the file has changed since. */
@@ -46,7 +46,7 @@ export interface Explanation {
   readonly actor: {
     readonly kind: Actor['kind'];
     readonly id: string;
-    /** With those of its roles. */
+    /** The scopes, with those of its roles. */
     readonly scopes: readonly string[];
     /** Those that the roles file has; absent for an actor without roles. */
     readonly roles?: readonly string[];

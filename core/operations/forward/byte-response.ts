@@ -18,7 +18,7 @@ import type { FoundRoute } from './route-call.js';
 const RANGE_NOT_SATISFIABLE = 416;
 const MIN_ERROR_STATUS = 400;
 
-/** Of every response of bytes, beside its type and its length. */
+/** The headers of every response of bytes, beside its type and its length. */
 const KEPT = [
   'content-encoding',
   'content-disposition',

@@ -59,7 +59,7 @@ export interface ProviderRequest<T> {
   readonly carried?: Carried | null;
   /** How the response is streamed. Default: it is held. */
   readonly response?: StreamedResponse | null;
-  /** For a call that others wait for as well, so that it outlives its request. Default: it ends with the request. */
+  /** What a call has that others wait for too, and that outlives its request. Default: it ends with the request. */
   readonly detached?: Pick<ProviderCall, 'signal' | 'held'> & { readonly facts: RequestFacts };
   /** Conditions of the client that the provider does not get; lower-case names. Default: none. */
   readonly withheld?: readonly string[];

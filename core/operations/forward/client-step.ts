@@ -12,7 +12,7 @@ interface Addressed {
   readonly request: Pick<Caller, 'client'>;
   readonly module: RoutedModule | null;
   readonly waiting: WaitingModule | null;
-  /** Of a module that is live, or waits for its manifest; absent where every address may call. */
+  /** The addresses of a module that is live or waits for its manifest; absent where every address may call. */
   readonly allow: Descriptor['allow'];
 }
 

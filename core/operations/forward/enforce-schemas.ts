@@ -25,7 +25,7 @@ export class SchemaMismatch extends ProviderFailure {
   }
 }
 
-/** For whom a value is checked, and what becomes known of it. */
+/** The caller for which a value is checked, and where the result is kept. */
 type CheckedRequest = Pick<CallerRequest, 'actor' | 'signal' | 'facts'>;
 
 /**

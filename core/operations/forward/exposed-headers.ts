@@ -7,7 +7,7 @@ import { type ReferenceContext, rewriteLinks, rewriteReference } from './rewrite
 /** The headers of a response that come from the provider, or depend on it. */
 export interface ExposedHeaders {
   readonly cacheControl: string;
-  /** For anonymous callers: what the provider allows shared caches. */
+  /** What the provider allows shared caches, for anonymous callers. */
   readonly publicCacheControl: string;
   /** Names and values in turn. */
   readonly headers: readonly string[];

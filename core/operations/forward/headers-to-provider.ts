@@ -21,7 +21,7 @@ const NEVER_HOP_BY_HOP = [
   'host',
 ] as const;
 
-/** For a client that accepts anything: other types than JSON are passed on without their body at best. */
+/** The header of a client that accepts anything: other types than JSON are passed on without their body at best. */
 const ANY_BUT_JSON_FIRST = 'application/json, */*;q=0.1';
 
 const ANY = '*/*';
@@ -50,7 +50,7 @@ export function readHopByHopNames({ headers }: CallerRequest): ReadonlySet<strin
 export interface ProviderHeaderInput {
   readonly request: Pick<CallerRequest, 'actor' | 'requestId' | 'correlationId' | 'headers'>;
   readonly hopByHop: ReadonlySet<string>;
-  /** From the descriptor, lower case. */
+  /** The headers that the descriptor names, in lower case. */
   readonly forwardHeaders: readonly string[];
   /** Whether the client sent a valid `traceparent`: otherwise its `tracestate` is void. */
   readonly isClientTrace: boolean;

@@ -28,7 +28,7 @@ export function createRedirectFailure(outcome: CheckedOutcome): ProviderFailure 
 interface BodyProblem {
   /** Continues `the response of the provider is`. */
   readonly what: string;
-  /** For operators. */
+  /** The detail, for operators. */
   readonly detail: string;
 }
 

@@ -23,7 +23,7 @@ export interface ReferenceContext {
 /** Visible ASCII without the backslash, which URL parsers read as a slash. */
 const SAFE = /^[!-[\]-~]*$/;
 const HTTP_URL = /^https?:\/\//i;
-/** For endpoints without a URL: no reference of theirs has its origin. */
+/** The base of endpoints without a URL: no reference has its origin. */
 const NO_BASE: EndpointBase = { origin: 'http://module.invalid', path: '' };
 
 /**

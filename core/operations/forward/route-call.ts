@@ -142,7 +142,7 @@ export class RouteCall implements RouteRequest {
     return module;
   }
 
-  /** Of the generation in which it is first asked for: the request keeps that one. */
+  /** Looks the module up in the current generation at the first use: the request keeps that one. */
   #lookUp(): LiveModule | null {
     if (this.#module === undefined) {
       const { module } = this.target;

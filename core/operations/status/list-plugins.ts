@@ -8,7 +8,7 @@ import { SURFACES, type SurfaceStatuses } from './surface-status.js';
 export const PLUGINS = createToken<PluginStatuses>('plugins');
 
 interface PluginStatuses {
-  /** In the order in which they were found: of two with one kind, the first is used. */
+  /** Lists them in the order in which they were found: of two with one kind, the first is used. */
   list(): readonly PluginStatus[];
 }
 

@@ -24,7 +24,7 @@ interface IgnoredEntry {
 
 /** The descriptors of the whole host, over all its processes. */
 export interface ModuleList {
-  /** By name. */
+  /** The modules, by name. */
   readonly modules: readonly ModuleEntry[];
   readonly ignored: readonly IgnoredEntry[];
   /** The number of serving processes. */
@@ -104,7 +104,7 @@ function pickShown(descriptor: Descriptor | null): Shown {
   return Object.fromEntries(given.map((name) => [name, descriptor[name]]));
 }
 
-/** Without the lists that are empty by default. */
+/** The entry leaves out lists that are empty by default. */
 type ResponsesEntry = Pick<Responses, 'mode' | 'expose_headers'> & Partial<Responses>;
 
 /** Absent for the envelope without headers of the provider. */

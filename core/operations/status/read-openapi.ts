@@ -62,7 +62,7 @@ export class ReadOpenApi implements Handler<OpenApiQuery> {
     });
   }
 
-  /** As the descriptor writes it. */
+  /** Finds the mount as the descriptor writes it. */
   #findMount(module: string, mount: Mount): Mount {
     const found = this.#mounts.mounts.findMount(module, mount);
     if (found !== null) return found;

@@ -20,6 +20,6 @@ export interface SurfaceStatus {
 }
 
 export interface SurfaceStatuses {
-  /** By name. */
+  /** Lists them by name. */
   list(): readonly SurfaceStatus[];
 }

@@ -3,7 +3,7 @@ import { expectLimited, expectStatus } from '../expectations.js';
 import { craftRequest } from '../request-bytes.js';
 import { requireOwn, type Scene } from '../scene.js';
 
-/** Of the second host: far below what the attacks send. */
+/** The settings of the second host: far below what the attacks send. */
 export const BOUNDED_ARGS: readonly string[] = [
   ...['--auth-failures', '5'],
   ...['--actor-rate', '1', '--actor-burst', '10'],

@@ -13,7 +13,7 @@ interface NamedModule {
   readonly id: string;
   readonly title: string;
   readonly type: 'dns' | 'srv';
-  /** Of the name, or of the target of its SRV record. */
+  /** The records of the name, or of the target of its SRV record. */
   readonly records: readonly DnsRecord[];
   /** The target of the SRV record. */
   readonly target?: string;

@@ -20,7 +20,7 @@ const TOKENS = 20;
 const UNREAD = 5;
 /** More calls than the host needs to receive the responses. */
 const UNREAD_ATTEMPTS = 50;
-/** For longer than it takes to send them, the host must have no room for another. */
+/** The host must have no room for another for longer than it takes to send them. */
 const UNREAD_MS = 1500;
 
 /** Each item is checked 500 times: a host that does it on its event loop is held for a second. */
@@ -28,9 +28,9 @@ export const COSTLY_SCHEMA = {
   items: { allOf: Array.from({ length: 500 }, () => ({ type: 'number' })) },
 };
 const COSTLY_BODY = `[${'1,'.repeat(32_000)}1]`;
-/** At the same time. */
+/** The number of checks at the same time. */
 const COSTLY_CHECKS = 4;
-/** In turn: more than a host could serve before the bodies arrive and between the checks. */
+/** The number of neighbors in turn: more than a host could serve before the bodies arrive and between the checks. */
 const COSTLY_NEIGHBORS = 50;
 
 export const NEIGHBOR_CASES: readonly Attack[] = [

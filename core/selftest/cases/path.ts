@@ -128,7 +128,7 @@ const FORWARDED: readonly Row[] = [
   ['bytes-two-queries', 'a second question mark stays', '/items/1?a?b'],
 ];
 
-/** Below the module with all forms of paths: another route than the one that the caller may call. */
+/** Paths of all forms below the module: another route than the one that the caller may call. */
 const FORMS: readonly (readonly [name: string, title: string, path: string, status: number])[] = [
   ['final-slash', 'a final slash of a locked route', '/reports/', 403],
   ['mixed-neighbor', 'a locked literal beside a mixed segment', '/docs/secret.json', 403],

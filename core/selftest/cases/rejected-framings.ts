@@ -6,7 +6,7 @@ export interface RejectedFraming {
   readonly method?: string;
   /** Default `HTTP/1.1`. */
   readonly version?: string;
-  /** After the content type, which a GET does not have. */
+  /** The lines after the content type, which a GET does not have. */
   readonly lines: readonly string[];
   /** The bytes after the head. */
   readonly rest: string;

@@ -4,15 +4,15 @@ import type { Log } from '../../contract/index.js';
 export interface LogLine {
   /** The method that was called. */
   readonly level: keyof Log;
-  /** As passed. */
+  /** The fields as passed. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** As passed. */
+  /** The message as passed. */
   readonly message: string;
 }
 
 /** A log that records its lines. */
 export interface FakeLog extends Log {
-  /** In the order of writing. */
+  /** The lines, in the order of writing. */
   readonly lines: readonly LogLine[];
 }
 

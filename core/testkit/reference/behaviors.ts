@@ -121,7 +121,7 @@ function describe({ method, target, headers, body }: ReferenceRequest): Echo {
   return { method, target, headers, bodySha256: isEmpty ? null : hashBody(body) };
 }
 
-/** In hex. */
+/** Returns the hash in hex. */
 export function hashBody(body: Uint8Array): string {
   return createHash('sha256').update(body).digest('hex');
 }

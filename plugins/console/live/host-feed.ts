@@ -25,7 +25,7 @@ export interface FeedUpdate {
   readonly changed: readonly ModuleSnapshot[];
   /** Their files. */
   readonly removed: readonly string[];
-  /** By name. */
+  /** The counts by name. */
   readonly counts: ReadonlyMap<string, Counts>;
   readonly sample: Sample | null;
 }
@@ -84,7 +84,7 @@ export class HostFeed {
     return this.#reading;
   }
 
-  /** Between samples only while a page is open. */
+  /** Sends samples only while a page is open. */
   async #tick(): Promise<void> {
     if (this.#listeners.size > 0 || this.#isSampleDue()) await this.read();
   }

@@ -12,7 +12,7 @@ export interface Sample {
   readonly at: number;
   readonly calls: number;
   readonly failed: number;
-  /** At its end. */
+  /** The number at the end of the interval. */
   readonly in_flight: number;
 }
 

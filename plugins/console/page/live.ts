@@ -14,7 +14,7 @@ import type {
 
 /** `lost`: the host does not answer; the browser keeps trying. */
 export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
-/** By name, then by file. `undefined` until they have been read. */
+/** The modules by name, then by file. `undefined` until they have been read. */
 export const modules = signal<readonly ModuleStatus[] | undefined>(undefined);
 export const modulesProblem = signal<Problem | null>(null);
 export const ignoredFiles = signal<readonly { readonly file: string; readonly reason: string }[]>(
@@ -27,7 +27,7 @@ export const epoch = signal(0);
 /** 15 minutes. */
 const MAX_SAMPLES = 90;
 const CALLS_LIMIT = 500;
-/** Without an event for this long the stream is opened again: the host sends one every 4 s. */
+/** The stream is opened again after this time without an event: the host sends one every 4 s. */
 const MAX_SILENCE_MS = 20_000;
 const WATCH_MS = 5000;
 const MAX_HIDDEN_MS = 10_000;

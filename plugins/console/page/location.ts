@@ -3,7 +3,7 @@ import { API, CONSOLE } from '../paths.js';
 
 const url = signal(new URL(location.href));
 
-/** Below `/console`, decoded segments: `['modules', 'acme/crm']`. */
+/** The decoded segments below `/console`: `['modules', 'acme/crm']`. */
 export const segments = computed(() =>
   url.value.pathname
     .slice(CONSOLE.length)

@@ -56,7 +56,7 @@ export interface ListedApproval {
 export interface Sample {
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** In the interval. */
+  /** The number of calls in the interval. */
   readonly calls: number;
   readonly failed: number;
   readonly in_flight: number;

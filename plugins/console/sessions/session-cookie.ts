@@ -4,7 +4,7 @@ import { CONSOLE, OIDC } from '../paths.js';
 interface CookieKind {
   /** `__Host-` is added under https. */
   readonly name: string;
-  /** On loopback; under https the prefix requires `/`. */
+  /** The path on loopback; under https the prefix requires `/`. */
   readonly path: string;
   readonly sameSite: 'Strict' | 'Lax';
 }

@@ -3,10 +3,10 @@ import { define, enums, type Infer, is, object, string } from 'superstruct';
 import { ACTOR_KINDS, type Actor } from '../../../core/contract/index.js';
 import { decryptText, encryptText } from './encrypted-text.js';
 
-/** Of the 256 bits of a cookie these name the actor, so that its sessions are found without the others. */
+/** These of the 256 bits of a cookie name the actor, so that its sessions are found without the others. */
 const ACTOR_BYTES = 6;
 const RANDOM_BYTES = 26;
-/** In base64url, where 6 bytes are 8 characters and the rest begins behind them. */
+/** The length in base64url, where 6 bytes are 8 characters and the rest begins behind them. */
 const ACTOR_LENGTH = 8;
 const ID_BYTES = 16;
 const COOKIE = /^[A-Za-z0-9_-]{43}$/;

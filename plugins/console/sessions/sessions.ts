@@ -78,7 +78,7 @@ export class Sessions {
   readonly #context: SessionsContext;
   readonly #now: () => number;
   readonly #known = new Map<string, Known>();
-  /** By the key of the record. */
+  /** The listeners by the key of the record. */
   readonly #onEnd = new Map<string, Set<(reason: EndReason) => void>>();
 
   /** @param now the clock. Milliseconds since 1970 */

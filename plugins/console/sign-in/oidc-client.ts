@@ -5,7 +5,7 @@ import { isLoopbackName } from '../../shared/loopback.js';
 import type { OidcIssuerConfig } from '../config.js';
 import { OIDC_CALLBACK } from '../paths.js';
 
-/** For each request to the issuer. Seconds. */
+/** The time for each request to the issuer. Seconds. */
 const TIMEOUT_SECONDS = 5;
 /** How long the metadata of the issuer is cached. Milliseconds. */
 const DISCOVERY_MS = 10 * 60_000;
@@ -27,7 +27,7 @@ interface SignInBegin {
 /** One issuer at which people sign in: authorization code with PKCE. */
 export class OidcClient {
   readonly issuer: string;
-  /** Of this issuer alone: `/console/api/oidc/callback/login.example`. */
+  /** The callback of this issuer alone: `/console/api/oidc/callback/login.example`. */
   readonly ownCallback: string;
   readonly #config: OidcIssuerConfig;
   readonly #secret: Secret | null;

@@ -20,8 +20,8 @@ const WARN_INTERVAL_MS = 1000;
 /** States that are remembered as used; they expire after 10 minutes in any case. */
 const MAX_USED = 10_000;
 /**
- * Of them in the store, where the other processes see them. Anonymous clients make them, so they must leave room
- * for sessions; beyond it, each process remembers its own alone.
+ * The maximum of used states in the store, where the other processes see them. Anonymous clients make them, so they
+ * must leave room for sessions; beyond it, each process remembers its own alone.
  */
 const MAX_STORED_USED = 100;
 const USED_PREFIX = 'oidc-used:';

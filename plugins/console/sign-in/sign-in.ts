@@ -131,7 +131,7 @@ const HOST_SCOPES = [
   'modgate.plugins.read',
   'modgate.sessions',
 ] as const;
-/** Below the limit of the authenticator for development tokens. */
+/** The length is below the limit of the authenticator for development tokens. */
 const MAX_LENGTH = 7000;
 
 /** A development token of a user who may do everything that these modules offer. */

@@ -4,7 +4,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export interface ApiOperation {
   readonly module: string;
   readonly method: string;
-  /** With `{name}` for parameters. */
+  /** The path with `{name}` for parameters. */
   readonly path: string;
   readonly parameters: readonly JsonObject[];
   readonly operation: JsonObject;
@@ -19,7 +19,7 @@ export class ApiDocument {
     this.root = asObject(root);
   }
 
-  /** By module, in the order of the document. */
+  /** Lists operations by module, in the order of the document. */
   listModules(): Map<string, ApiOperation[]> {
     const modules = new Map<string, ApiOperation[]>();
     for (const [path, item] of Object.entries(asObject(this.root['paths']))) {

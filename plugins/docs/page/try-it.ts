@@ -69,7 +69,7 @@ function isKey(parameter: JsonObject): boolean {
   return parameter['in'] === 'header' && parameter['name'] === 'idempotency-key';
 }
 
-/** Also where the page has no TLS, and so no `randomUUID`. */
+/** Works also where the page has no TLS, and so no `randomUUID`. */
 function createKey(): string {
   return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join(
     '',

@@ -217,13 +217,13 @@ function useRows(module: ModuleStatus | null, entity: Entity) {
   };
 }
 
-/** For an entity that declares no fields: those of its first rows. */
+/** Lists the fields of the first rows, for an entity that declares none. */
 function listFields(rows: readonly Row[]): Field[] {
   const names = new Set(rows.slice(0, 20).flatMap((row) => Object.keys(row)));
   return [...names].slice(0, 12).map((name) => ({ name, type: 'json' }));
 }
 
-/** Also as the table shows the values: dates of a person, yes and no. */
+/** The filter also matches values as the table shows them: dates of a person, yes and no. */
 function matches(row: Row, fields: readonly Field[], filter: string): boolean {
   const sought = filter.trim().toLowerCase();
   if (sought === '') return true;
@@ -236,7 +236,7 @@ function describeCount(read: number, fitting: number, hasMore: boolean): string 
   return hasMore ? `${rows} read so far, the module has more` : `${rows}, all are read`;
 }
 
-/** By its first field. */
+/** Names a row by its first field. */
 function nameRow(row: Row, fields: readonly Field[]): string {
   return formatValue(row[fields[0]?.name ?? ''], fields[0]);
 }

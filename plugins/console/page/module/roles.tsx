@@ -81,7 +81,7 @@ function describeOpened({ scope, opens }: { scope: string; opens: readonly strin
   return `${scope}: ${opens.length === 0 ? 'contributions' : opens.join(', ')}`;
 }
 
-/** With those of the roles that it names. */
+/** Collects the scopes of a role, with those of the roles that it names. */
 function collectScopes(role: Role, roles: readonly Role[]): ReadonlySet<string> {
   const byName = new Map(roles.map((one) => [one.name, one]));
   const reached = new Set([role]);

@@ -63,7 +63,7 @@ interface ApiRequest {
   readonly body: string | null;
 }
 
-/** As the session's actor. */
+/** Sends the request as the session's actor. */
 function send({ method, target, headers, body }: ApiRequest): Promise<Response> {
   return fetch(API + target, {
     method,

@@ -1,7 +1,7 @@
 import { modules, modulesProblem, readAll } from '../live.js';
 import { Arrival } from './parts.js';
 
-/** Like `Arrival`, for the list of modules. */
+/** Shows how the list of modules arrives, as `Arrival` does. */
 export function ModulesArrival() {
   const problem = modulesProblem.value;
   const reload = () => void readAll();

@@ -10,7 +10,7 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** Sentences, which wrap. Other cells have one line. */
   readonly isText?: boolean;
-  /** Not shown on a small screen: what a row opens has it too. */
+  /** A small screen does not show it: what a row opens has it too. */
   readonly isMinor?: boolean;
 }
 
@@ -23,9 +23,9 @@ interface TableProps<Row> {
   readonly onSort?: (by: string) => void;
 }
 
-/** Beyond so many rows only those in view are in the page. */
+/** A longer table has only the rows in view in the page. */
 const VIRTUAL_FROM = 200;
-/** Of a row with one line. */
+/** The height of a row with one line. */
 const ROW_PX = 41;
 const MARGIN_ROWS = 20;
 
