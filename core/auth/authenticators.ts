@@ -174,7 +174,8 @@ async function openLink(
     throw new ConfigError(`authenticator '${name}' cannot be used: ${builtIn.missing}`);
   }
   const link = await builtIn.open(config, log, options);
-  const check = (one: Authenticator) => createCheckedAuthenticator(one, log, roles, null, tokens);
+  const check = (authenticator: Authenticator) =>
+    createCheckedAuthenticator(authenticator, log, roles, null, tokens);
   return { ...link, chain: link.chain.map(check) };
 }
 

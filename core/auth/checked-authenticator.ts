@@ -195,7 +195,7 @@ function validateActor(result: unknown, name: string): Actor {
 }
 
 function isListOfTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 function invalidActor(name: string, member: string): Error {

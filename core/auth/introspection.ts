@@ -112,7 +112,9 @@ function findRejection(
 }
 
 function isMeantFor(aud: unknown, audiences: readonly string[]): boolean {
-  return [aud].flat().some((one) => typeof one === 'string' && audiences.includes(one));
+  return [aud]
+    .flat()
+    .some((audience) => typeof audience === 'string' && audiences.includes(audience));
 }
 
 /** Long enough to absorb a flood, short enough for a token that was just issued. */

@@ -81,7 +81,9 @@ function parseKeysFile(file: string, text: string): LocalJWKSet {
     ]);
   }
   if (keys.weak.length > 0) {
-    throw new InvalidFile(keys.weak.map((one) => createFileDiagnostic(file, 'weak-key', one)));
+    throw new InvalidFile(
+      keys.weak.map((reason) => createFileDiagnostic(file, 'weak-key', reason)),
+    );
   }
   return createLocalJWKSet({ keys: [...keys.usable] });
 }

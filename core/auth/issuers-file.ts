@@ -199,8 +199,8 @@ export function findTokenEndpoints(
   issuer: string,
 ): readonly string[] | null | undefined {
   const entries = [
-    ...issuers.filter((one) => one.issuer === issuer),
-    ...introspection.filter((one) => (one.issuer ?? one.name) === issuer),
+    ...issuers.filter((entry) => entry.issuer === issuer),
+    ...introspection.filter((entry) => (entry.issuer ?? entry.name) === issuer),
   ];
   if (entries.length === 0) return undefined;
   const named = entries.flatMap(({ token_endpoints: endpoints = [] }) => endpoints);

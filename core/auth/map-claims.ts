@@ -24,7 +24,9 @@ export function createActor(claims: Claims, mapping: ActorMapping): GivenActor {
   return {
     kind: readKind(claims, mapping.kind),
     id: readId(claims, mapping.id ?? DEFAULT_ID, mapping.id_prefix ?? ''),
-    scopes: new Set(allowed === undefined ? scopes : scopes.filter((one) => allowed.includes(one))),
+    scopes: new Set(
+      allowed === undefined ? scopes : scopes.filter((scope) => allowed.includes(scope)),
+    ),
     ...(roles.length > 0 && { roles, ...(allowed !== undefined && { allowedScopes: allowed }) }),
   };
 }

@@ -133,7 +133,7 @@ function listNamed(role: Role, table: RoleTable): Role[] {
 /** The role itself first. */
 function listReached(role: Role, table: RoleTable): ReadonlySet<Role> {
   const reached = new Set([role]);
-  for (const one of reached) for (const named of listNamed(one, table)) reached.add(named);
+  for (const role of reached) for (const named of listNamed(role, table)) reached.add(named);
   return reached;
 }
 

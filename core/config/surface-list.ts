@@ -45,7 +45,7 @@ function parseEntry(name: string, entry: unknown, directory: string): SurfaceCho
   if (!NAME.test(name) || typeof entry !== 'object' || entry === null || Array.isArray(entry)) {
     return null;
   }
-  const isDefault = DEFAULT_SURFACES.some((one) => one === name);
+  const isDefault = DEFAULT_SURFACES.some((surface) => surface === name);
   const enabled = readMember(entry, 'enabled') ?? isDefault;
   if (typeof enabled !== 'boolean') return null;
   const { enabled: _switch, ...config } = entry as Record<string, unknown>;

@@ -31,9 +31,9 @@ export function explainDeniedHeader(
   credentialHeaders: readonly string[] = [],
 ): string | null {
   const plain = normalizeHeaderName(name);
-  if (SET_BY_HOST.some((one) => one === plain)) return 'the host sets this header itself';
+  if (SET_BY_HOST.some((header) => header === plain)) return 'the host sets this header itself';
   if (DENIED_HEADERS.has(plain)) return 'this header is never forwarded';
-  if (credentialHeaders.some((one) => normalizeHeaderName(one) === plain)) {
+  if (credentialHeaders.some((header) => normalizeHeaderName(header) === plain)) {
     return 'this header holds credentials of callers, which are never forwarded';
   }
   const prefix = DENIED_PREFIXES.find((start) => plain.startsWith(start));
@@ -42,5 +42,5 @@ export function explainDeniedHeader(
 
 export function isAlwaysForwarded(name: string): boolean {
   const plain = name.toLowerCase();
-  return ALWAYS_FORWARDED.some((one) => one === plain);
+  return ALWAYS_FORWARDED.some((header) => header === plain);
 }

@@ -100,10 +100,10 @@ export function validateMounts(
   const seen = new Set<string>();
   return Array.from(mounts, (given, index): Violation[] => {
     if (given?.path === undefined) return [];
-    const one: Mount = { ...given, path: given.path };
+    const mapping: Mount = { ...given, path: given.path };
     const subject = `'mount[${index}]'`;
     const at = { path: ['mount', index, 'path'], at: 'value' } as const;
-    const key = formatMount(one);
+    const key = formatMount(mapping);
     const isRepeated = seen.has(key);
     seen.add(key);
     if (isRepeated) {
@@ -116,15 +116,15 @@ export function validateMounts(
         },
       ];
     }
-    if (one.path === ROOT) {
-      if (one.host !== undefined) return [];
+    if (mapping.path === ROOT) {
+      if (mapping.host !== undefined) return [];
       const message = `${subject} with the path '/' has no host: expected one`;
       return [
         { rule: 'mount-without-host', message, hint: 'name the host, or another path', ...at },
       ];
     }
-    if (!reserved.has(firstSegment(one.path))) return [];
-    const message = `${subject} begins with '${firstSegment(one.path)}', which belongs to the host or one of its surfaces`;
+    if (!reserved.has(firstSegment(mapping.path))) return [];
+    const message = `${subject} begins with '${firstSegment(mapping.path)}', which belongs to the host or one of its surfaces`;
     return [{ rule: 'reserved-mount', message, hint: 'choose another first segment', ...at }];
   }).flat();
 }

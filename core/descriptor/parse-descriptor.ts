@@ -110,7 +110,9 @@ export async function parseDescriptor(input: DescriptorInput): Promise<ParsedDes
     });
   }
   const wire = shape.value as WireDescriptor;
-  const warnings = findWarnings(wire, value).map((one) => createDiagnostic(one, source, 'warning'));
+  const warnings = findWarnings(wire, value).map((warning) =>
+    createDiagnostic(warning, source, 'warning'),
+  );
   return { descriptor: createDescriptor(wire, config.value), warnings, locate };
 }
 

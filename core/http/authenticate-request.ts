@@ -296,7 +296,8 @@ function adviseOn({ credentialHeaders, challenges }: Authentication): string {
   if (others.length > 0) {
     return `send valid credentials in one of these headers: ${credentialHeaders.join(', ')}`;
   }
-  const isBearer = first === 'authorization' && challenges.some((one) => /^bearer\b/i.test(one));
+  const isBearer =
+    first === 'authorization' && challenges.some((challenge) => /^bearer\b/i.test(challenge));
   return `send ${isBearer ? 'a valid bearer token' : 'valid credentials'} in the ${first} header`;
 }
 

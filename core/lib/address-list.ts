@@ -92,10 +92,10 @@ export function isInRanges(address: string, ranges: readonly string[]): boolean 
 export function isRangeIn(text: string, ranges: readonly string[]): boolean {
   const inner = parseRange(text);
   if ('reason' in inner) return false;
-  return ranges.some((one) => {
-    const outer = parseRange(one);
+  return ranges.some((range) => {
+    const outer = parseRange(range);
     if ('reason' in outer || outer.family !== inner.family) return false;
-    return outer.prefix <= inner.prefix && isInRanges(inner.address, [one]);
+    return outer.prefix <= inner.prefix && isInRanges(inner.address, [range]);
   });
 }
 

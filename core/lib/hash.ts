@@ -14,8 +14,8 @@ export function hashText(text: string): number {
 }
 
 /** Mixes two hashes with the finalizer of MurmurHash3 to a number between 0 and 1, both exclusive. */
-export function mixHashes(one: number, other: number): number {
-  let hash = one ^ other;
+export function mixHashes(first: number, other: number): number {
+  let hash = first ^ other;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   hash ^= hash >>> 16;

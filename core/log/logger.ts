@@ -64,11 +64,11 @@ function createLogger(
   bindings: Readonly<Record<string, unknown>>,
   sink: Sink,
 ): Logger {
-  const isEnabled: Logger['isEnabled'] = (one) =>
-    LOG_LEVELS.indexOf(one) >= LOG_LEVELS.indexOf(level);
-  const write = (one: Exclude<LogLevel, 'silent'>): LogWrite =>
-    isEnabled(one)
-      ? (fields, message) => sink.write(formatLine(one, bindings, fields, message))
+  const isEnabled: Logger['isEnabled'] = (named) =>
+    LOG_LEVELS.indexOf(named) >= LOG_LEVELS.indexOf(level);
+  const write = (named: Exclude<LogLevel, 'silent'>): LogWrite =>
+    isEnabled(named)
+      ? (fields, message) => sink.write(formatLine(named, bindings, fields, message))
       : () => {};
   return {
     trace: write('trace'),

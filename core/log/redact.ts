@@ -96,7 +96,7 @@ function describeError(error: Error, depth: number): Fields {
     ...(isSystemError(error) ? {} : { stack: error.stack }),
     ...(error.cause === undefined ? {} : { cause: redactValue(error.cause, depth + 1) }),
     ...(error instanceof AggregateError
-      ? { errors: error.errors.map((one) => redactValue(one, depth + 1)) }
+      ? { errors: error.errors.map((inner) => redactValue(inner, depth + 1)) }
       : {}),
   };
 }

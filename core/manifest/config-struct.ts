@@ -45,7 +45,7 @@ const type = named(
   'configType',
   described(
     dynamic<ConfigType>((value): AnyStruct => {
-      const known = KINDS.find((one) => (value as { kind?: unknown } | null)?.kind === one);
+      const known = KINDS.find((name) => (value as { kind?: unknown } | null)?.kind === name);
       return known === undefined ? unknownType : TYPES[known];
     }),
     {
@@ -53,7 +53,7 @@ const type = named(
       description: 'Type of the value.',
       required: ['kind'],
       properties: { kind: { enum: KINDS, description: 'Kind of the value.' } },
-      allOf: KINDS.map((one) => when({ properties: { kind: { const: one } } }, TYPES[one])),
+      allOf: KINDS.map((kind) => when({ properties: { kind: { const: kind } } }, TYPES[kind])),
     },
   ),
 );

@@ -93,8 +93,8 @@ function createInvalidManifest(
   source: DocumentSource,
 ): InvalidFile {
   const { diagnostics } = createInvalidFile(errors, source);
-  const warnings = findRouteWarnings(accepted).map((one) =>
-    createDiagnostic(one, source, 'warning'),
+  const warnings = findRouteWarnings(accepted).map((warning) =>
+    createDiagnostic(warning, source, 'warning'),
   );
   // Errors first, as only so many diagnostics are kept.
   const room = MAX_DIAGNOSTICS - diagnostics.length;

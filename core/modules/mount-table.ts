@@ -37,9 +37,9 @@ export class MountTable {
     this.#options = options;
     this.isEmpty = mounted.length === 0;
     const longestFirst = mounted.toSorted((a, b) => b.mount.path.length - a.mount.path.length);
-    for (const one of longestFirst) {
-      const host = one.mount.host ?? null;
-      this.#byHost.set(host, [...(this.#byHost.get(host) ?? []), one]);
+    for (const mounted of longestFirst) {
+      const host = mounted.mount.host ?? null;
+      this.#byHost.set(host, [...(this.#byHost.get(host) ?? []), mounted]);
     }
   }
 
@@ -67,7 +67,7 @@ export class MountTable {
   /** The mount of a module; `null` if it has no such one. */
   findMount(module: string, { host, path }: Mount): Mount | null {
     const named = this.#byHost.get(host === undefined ? null : normalizeHost(host)) ?? [];
-    const found = named.find((one) => one.module === module && one.mount.path === path);
+    const found = named.find((mounted) => mounted.module === module && mounted.mount.path === path);
     return found?.mount ?? null;
   }
 

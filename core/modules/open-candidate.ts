@@ -48,9 +48,9 @@ export async function openCandidate(
   const config = createCandidateConfig(declared.config, rules.endpoints);
   const provider = await context.open(config, 'candidate', LOG_FIELDS);
   const streams = adapter.supports.streams === true;
-  const createClient = (one: Provider) =>
+  const createClient = (opened: Provider) =>
     new ProviderClient({
-      provider: withoutHealthChecks(one),
+      provider: withoutHealthChecks(opened),
       streams,
       descriptor: limitCopies(descriptor, rules),
       log,

@@ -167,8 +167,8 @@ async function findFurtherErrors(
     checks.push(readLocalManifest({ descriptor: manifest, ...place }));
   }
   const further = await collectDiagnostics(checks);
-  const all = [...diagnostics, ...further.filter((one) => one.file === file)];
-  const ofOthers = further.filter((one) => one.file !== file);
+  const all = [...diagnostics, ...further.filter((diagnostic) => diagnostic.file === file)];
+  const ofOthers = further.filter((diagnostic) => diagnostic.file !== file);
   const cause = new InvalidFile([...sortDiagnostics(all), ...ofOthers]);
   return new UnpreparedDescriptor(cause, { module, files, mounts });
 }
@@ -229,7 +229,7 @@ async function completeDescriptor(
   const ofBoth = [
     ...findExchangeWarnings(descriptor, adapter, declared),
     ...findCacheWarnings(descriptor, declared),
-  ].map((one) => createDiagnostic(one, { file, locate }, 'warning'));
+  ].map((warning) => createDiagnostic(warning, { file, locate }, 'warning'));
   const isSigned = factory !== null && ofSigner !== null;
   return {
     file,

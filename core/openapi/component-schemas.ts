@@ -135,7 +135,7 @@ class Embedding {
       : undefined;
     if (holds === undefined) return jsonText(value);
     if (holds === 'one') return this.write(value);
-    if (Array.isArray(value)) return `[${value.map((one) => this.write(one)).join(',')}]`;
+    if (Array.isArray(value)) return `[${value.map((item) => this.write(item)).join(',')}]`;
     const members = Object.entries(value as SchemaObject);
     return `{${members.map(([key, member]) => `${jsonText(key)}:${this.write(member)}`).join(',')}}`;
   }

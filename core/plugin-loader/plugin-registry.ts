@@ -162,8 +162,8 @@ class Registry implements PluginRegistry {
       (source) => source.kind !== 'folder' || resolve(source.path) !== SHIPPED_PLUGINS,
     );
     const found = await findPlugins(sources);
-    const stamps = found.map(async (one) =>
-      'error' in one ? one.folder : `${one.folder}\n${await readStamp(one.folder)}`,
+    const stamps = found.map(async (plugin) =>
+      'error' in plugin ? plugin.folder : `${plugin.folder}\n${await readStamp(plugin.folder)}`,
     );
     const folders = await listWatchedFolders(sources);
     return { folders, stamp: (await Promise.all(stamps)).join('\n') };
@@ -182,7 +182,7 @@ class Registry implements PluginRegistry {
     const found = await findPlugins(this.#sources);
     const byFolder = new Map(this.#entries.map((entry) => [entry.read.folder, entry]));
     const entries = await Promise.all(
-      found.map((one) => this.#keepOrRead(one, byFolder.get(one.folder) ?? null, force)),
+      found.map((plugin) => this.#keepOrRead(plugin, byFolder.get(plugin.folder) ?? null, force)),
     );
     // Their code is still running, so modules keep their kinds.
     const removed = this.#entries.filter(

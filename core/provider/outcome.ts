@@ -120,7 +120,7 @@ const NO_SECRETS: readonly Secret[] = [];
 /** The credentials that the request carried. Adapters are third-party code. */
 export function readSecrets({ secrets }: Outcome): readonly Secret[] {
   if (!Array.isArray(secrets)) return NO_SECRETS;
-  return secrets.filter((one) => typeof one?.reveal === 'function' && one.reveal() !== '');
+  return secrets.filter((secret) => typeof secret?.reveal === 'function' && secret.reveal() !== '');
 }
 
 /** `null` unless there is one length. */

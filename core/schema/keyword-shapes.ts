@@ -35,7 +35,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
     expected: `one of ${TYPES.join(', ')}, or a list of them`,
     accepts: (value) =>
       Array.isArray(value)
-        ? value.length > 0 && isNameList(value) && value.every((one) => TYPES.includes(one))
+        ? value.length > 0 && isNameList(value) && value.every((name) => TYPES.includes(name))
         : TYPES.includes(value as string),
   },
   enum: { expected: 'a list', accepts: Array.isArray },
@@ -100,6 +100,6 @@ function isSchema(value: unknown): boolean {
 }
 
 function isNameList(value: unknown): boolean {
-  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string')) return false;
+  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) return false;
   return new Set(value).size === value.length;
 }

@@ -101,7 +101,7 @@ function readQuestion(query: Buffer): DnsQuestion | null {
   }
   if (query.length < offset + 5) return null;
   const code = query.readUInt16BE(offset + 1);
-  const type = (Object.keys(TYPES) as DnsRecord['type'][]).find((one) => TYPES[one] === code);
+  const type = (Object.keys(TYPES) as DnsRecord['type'][]).find((name) => TYPES[name] === code);
   return { name: labels.join('.'), type: type ?? null };
 }
 

@@ -24,7 +24,7 @@ export async function runAttacks(
     results.set(attack, await runAttack(attack, scene));
   };
   const slow = Promise.all(runs.filter(({ attack }) => attack.isSlow).map(run));
-  for (const one of runs) if (!one.attack.isSlow) await run(one);
+  for (const attempt of runs) if (!attempt.attack.isSlow) await run(attempt);
   await slow;
   return runs.flatMap(({ attack, scene: { lateChecks } }) => {
     const result = results.get(attack);

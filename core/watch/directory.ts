@@ -162,7 +162,7 @@ async function readEntries<Entry>(
 
 function classifyName(file: string): string | null {
   if (file.startsWith('.')) return 'starts with a dot';
-  const ending = IGNORED_ENDINGS.find((one) => file.endsWith(one));
+  const ending = IGNORED_ENDINGS.find((suffix) => file.endsWith(suffix));
   if (ending !== undefined) return `ends in ${ending}`;
   return null;
 }

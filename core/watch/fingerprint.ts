@@ -96,8 +96,11 @@ function statPath(path: string, onStatus: (status: Stats | null) => void): void 
   }
 }
 
-export function isSame(one: Fingerprint, other: Fingerprint): boolean {
-  return one.length === other.length && one.every((path, index) => isSamePath(path, other[index]));
+export function isSame(fingerprint: Fingerprint, other: Fingerprint): boolean {
+  return (
+    fingerprint.length === other.length &&
+    fingerprint.every((path, index) => isSamePath(path, other[index]))
+  );
 }
 
 /** Whether the first path has no file. */

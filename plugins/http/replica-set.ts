@@ -32,7 +32,9 @@ export class ReplicaSet {
   /** Those with the same id keep their connections; the others finish their calls. */
   replace(options: readonly ReplicaOptions[]): void {
     const before = this.#byId;
-    this.#byId = new Map(options.map((one) => [one.id, before.get(one.id) ?? new Replica(one)]));
+    this.#byId = new Map(
+      options.map((replica) => [replica.id, before.get(replica.id) ?? new Replica(replica)]),
+    );
     this.#endpoints = options.map(({ id, weight, origin, prefix, priority = 0 }) => ({
       id,
       weight,

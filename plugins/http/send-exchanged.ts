@@ -90,7 +90,7 @@ function assertEndpoint(
 ): void {
   const endpoints = callerTokens.endpoints();
   if (tokenUrl !== undefined && endpoints !== null) {
-    if (endpoints.some((one) => isSameUrl(one, tokenUrl))) return;
+    if (endpoints.some((endpoint) => isSameUrl(endpoint, tokenUrl))) return;
     throw new Error(
       "auth.exchange.token_url must be one of the issuer's token_endpoints in the issuers file",
     );

@@ -141,7 +141,7 @@ export class TokenEndpoint {
     if (configured !== undefined && !isSameUrl(endpoint, configured)) {
       throw createTokenFailure('protocol', 'token_url is not that of the discovery');
     }
-    if (allowed !== null && !allowed.some((one) => isSameUrl(one, endpoint))) {
+    if (allowed !== null && !allowed.some((listed) => isSameUrl(listed, endpoint))) {
       throw createTokenFailure('protocol', 'not one of token_endpoints in the issuers file');
     }
   }
@@ -180,7 +180,7 @@ export class TokenEndpoint {
   #needsDiscovery(tokenUrl: string): boolean {
     const { listAllowed } = this.#options;
     if (listAllowed === undefined) return false;
-    return readAllowed(listAllowed)?.some((one) => isSameUrl(one, tokenUrl)) !== true;
+    return readAllowed(listAllowed)?.some((listed) => isSameUrl(listed, tokenUrl)) !== true;
   }
 
   async #authenticate(): Promise<ClientAuth> {
@@ -218,7 +218,7 @@ function readAllowed(list: () => readonly string[] | null): readonly string[] | 
 }
 
 /** Compares as URLs: a default port may be written or not. */
-export function isSameUrl(one: string | undefined, other: string | undefined): boolean {
-  if (one === undefined || other === undefined) return false;
-  return new URL(one).href === new URL(other).href;
+export function isSameUrl(url: string | undefined, other: string | undefined): boolean {
+  if (url === undefined || other === undefined) return false;
+  return new URL(url).href === new URL(other).href;
 }

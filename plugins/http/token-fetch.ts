@@ -48,7 +48,7 @@ export function createTokenFetch(
     }
     if (response.ok) return response;
     const error = await readErrorWord(response);
-    const isEcho = error !== null && listSent(options, secret).some((one) => one.includes(error));
+    const isEcho = error !== null && listSent(options, secret).some((sent) => sent.includes(error));
     throw new TokenRejected(response.status, isEcho ? null : error);
   };
 }
@@ -95,8 +95,8 @@ function toNetworkFailure(
 
 /** The failure leaves out its cause: errors of openid-client may contain the response. */
 export function toTokenFailure(error: unknown): ProviderFailure {
-  for (let one = error; one instanceof Error; one = one.cause) {
-    if (isProviderFailure(one)) return one;
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if (isProviderFailure(current)) return current;
   }
   return createTokenFailure('protocol', 'not a valid response');
 }

@@ -161,7 +161,7 @@ interface SocketFolder {
 export async function createSocketFolder(bases = [tmpdir(), '/tmp']): Promise<SocketFolder> {
   const prefixes = bases.map((base) => join(base, 'modgate-'));
   const prefix = prefixes.find(
-    (one) => Buffer.byteLength(join(`${one}${RANDOM}`, SOCKET_NAME)) <= MAX_SOCKET_PATH_BYTES,
+    (folder) => Buffer.byteLength(join(`${folder}${RANDOM}`, SOCKET_NAME)) <= MAX_SOCKET_PATH_BYTES,
   );
   if (prefix === undefined) {
     throw new Error(

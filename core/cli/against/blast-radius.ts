@@ -241,7 +241,7 @@ function listOtherParts(manifest: Compared, known: Compared): OpenedPart[] {
   const anonymous = { permission: ANONYMOUS, list: listOpenedToAll };
   const mount = { permission: 'mount', list: ({ taken }: Compared) => taken };
   const others = manifest.capabilities.map((permission) => {
-    return { permission, list: (one: Compared) => listOpened(permission, one) };
+    return { permission, list: (side: Compared) => listOpened(permission, side) };
   });
   const parts = [anonymous, mount, ...others].flatMap(({ permission, list }) => {
     const knownParts = list(known);
@@ -259,7 +259,9 @@ function listOtherAddresses(
 ): OpenedPart[] {
   if (known === null) return [];
   const others =
-    addresses === null ? [EVERY_ADDRESS] : addresses.filter((one) => !isRangeIn(one, known));
+    addresses === null
+      ? [EVERY_ADDRESS]
+      : addresses.filter((address) => !isRangeIn(address, known));
   return others.map((opens) => ({ permission: 'address', opens }));
 }
 

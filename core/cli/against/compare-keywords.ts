@@ -35,7 +35,7 @@ export function compareValues(before: SchemaObject, after: SchemaObject): Keywor
   if (old === null) return [{ effect: 'narrower', what: 'only listed values are accepted now' }];
   if (now === null) return [{ effect: 'wider', what: 'other than listed values are accepted now' }];
   const isIn = (list: readonly unknown[]) => (value: unknown) =>
-    list.some((one) => equalJson(one, value));
+    list.some((item) => equalJson(item, value));
   const show = (value: unknown) => JSON.stringify(value);
   return [
     ...old

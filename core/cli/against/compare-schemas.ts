@@ -242,9 +242,11 @@ function keepWorst(
   differences: readonly SchemaDifference[],
   breaking: readonly SchemaEffect[],
 ): SchemaDifference[] {
-  return differences.filter((one) => {
-    if (breaking.includes(one.effect)) return true;
-    const others = differences.filter((other) => other !== one && other.place === one.place);
+  return differences.filter((difference) => {
+    if (breaking.includes(difference.effect)) return true;
+    const others = differences.filter(
+      (other) => other !== difference && other.place === difference.place,
+    );
     return !others.some(({ effect }) => breaking.includes(effect));
   });
 }

@@ -83,10 +83,10 @@ function describeMounts(checked: CheckedFile) {
 
 /** `/api/orders/old, below /api/orders of module 'orders'` */
 export function listTaken(name: string, mounts: readonly OuterMount[]): readonly string[] {
-  return mounts.flatMap((one) => {
-    const outer = one.module === name ? findOuterMount(one, mounts) : undefined;
+  return mounts.flatMap((mount) => {
+    const outer = mount.module === name ? findOuterMount(mount, mounts) : undefined;
     if (outer === undefined) return [];
-    return `${formatMount(one.mount)}, below ${formatMount(outer.mount)} of module '${outer.module}'`;
+    return `${formatMount(mount.mount)}, below ${formatMount(outer.mount)} of module '${outer.module}'`;
   });
 }
 

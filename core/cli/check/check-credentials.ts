@@ -91,9 +91,9 @@ async function findCredentialProblem(
 }
 
 function listPrepared(files: readonly CheckedFile[]) {
-  return files.flatMap((one) =>
-    one.kind === 'descriptor' && one.prepared !== null
-      ? [{ file: one.file, prepared: one.prepared }]
+  return files.flatMap((file) =>
+    file.kind === 'descriptor' && file.prepared !== null
+      ? [{ file: file.file, prepared: file.prepared }]
       : [],
   );
 }

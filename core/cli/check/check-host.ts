@@ -124,7 +124,7 @@ class Findings {
   /** Each once, however many parts of the host read the file or the setting. */
   report(diagnostics: readonly Diagnostic[]): void {
     for (const diagnostic of diagnostics) {
-      const isKnown = this.diagnostics.some((one) => isDeepStrictEqual(one, diagnostic));
+      const isKnown = this.diagnostics.some((known) => isDeepStrictEqual(known, diagnostic));
       if (!isKnown) this.diagnostics.push(diagnostic);
     }
   }

@@ -45,7 +45,7 @@ export async function checkRoles(
   const hasPlugins = listPluginAuthenticators(config.authenticators ?? []).length > 0;
   const isBounded = !hasPlugins && naming.every(({ names }) => names !== null);
   return [
-    ...naming.flatMap((one) => warnOfUnknownNames(one, table)),
+    ...naming.flatMap((file) => warnOfUnknownNames(file, table)),
     ...sortDiagnostics([
       ...warnOfUndeclaredScopes(table, source, listModules(modules)),
       ...(isBounded ? warnOfUnusedRoles(table, source, naming) : []),
@@ -56,7 +56,7 @@ export async function checkRoles(
 /** Without the modules, one whose manifest is not known stands for them. */
 function listModules(files: readonly CheckedFile[] | null): ReportedModule[] {
   if (files === null) return [{ name: null, manifest: null }];
-  return listReportedModules(files.filter((one) => one.kind === 'descriptor'));
+  return listReportedModules(files.filter((file) => file.kind === 'descriptor'));
 }
 
 async function readGivenRoles(

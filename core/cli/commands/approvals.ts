@@ -69,7 +69,7 @@ export function define(command: Command): void {
 /** Lists requests for approval of a running host, shows some, or decides about them. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const [name = 'list', ...ids] = command.args;
-  const action = ACTIONS.find((one) => one === name);
+  const action = ACTIONS.find((known) => known === name);
   if (action === undefined) throw new ConfigError(`the action must be ${ACTIONS.join(', ')}`);
   const isDecision = action === 'approve' || action === 'reject';
   if (isDecision) rejectOptions(command, ['json'], `with ${action}`);

@@ -74,8 +74,8 @@ function formatReport({ totals, differences }: Report): string {
   return `${lines.join('\n')}\n`;
 }
 
-function formatDifference(one: Report['differences'][number]): string[] {
-  const { at, route, live, candidate, request_id, pointers } = one;
+function formatDifference(difference: Report['differences'][number]): string[] {
+  const { at, route, live, candidate, request_id, pointers } = difference;
   const status = live === candidate ? `${live}` : `${live} -> ${candidate}`;
   return [
     '',

@@ -27,7 +27,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
 
 function formatRoles({ roles, scopes }: RoleReport): string {
   if (roles.length === 0) return 'no roles\n';
-  const opened = new Map(scopes.map((one) => [one.scope, one]));
+  const opened = new Map(scopes.map((entry) => [entry.scope, entry]));
   return roles
     .map((role) => `${formatRole(role, opened).map(toPrintable).join('\n')}\n`)
     .join('\n');
@@ -42,8 +42,8 @@ function formatRole(
     description === null ? name : `${name}: ${description}`,
     ...(roles.length === 0 ? [] : [`  has the scopes of ${roles.join(', ')}`]),
     ...scopes.flatMap((scope) => {
-      const one = opened.get(scope);
-      return one === undefined ? [] : `  ${scope.padEnd(width)}  ${describeScope(one)}`;
+      const entry = opened.get(scope);
+      return entry === undefined ? [] : `  ${scope.padEnd(width)}  ${describeScope(entry)}`;
     }),
   ];
 }

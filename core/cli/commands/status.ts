@@ -98,8 +98,8 @@ function formatEndpoint({ endpoint, state, until, routes }: EndpointEntry): stri
   const name = toPrintable(endpoint);
   const own = `  endpoint ${name} is ${formatBreaker(state, until)}`;
   const ofRoutes = (routes ?? []).map(
-    (one) =>
-      `  route ${toPrintable(one.route)} at ${name} is ${formatBreaker(one.state, one.until)}`,
+    (breaker) =>
+      `  route ${toPrintable(breaker.route)} at ${name} is ${formatBreaker(breaker.state, breaker.until)}`,
   );
   return GOOD_ENDPOINT_STATES.has(state) ? ofRoutes : [own, ...ofRoutes];
 }

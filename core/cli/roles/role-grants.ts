@@ -24,10 +24,10 @@ interface RoleGrants {
 export function findRoleGrants(name: string, report: RoleReport): RoleGrants {
   const role = createReportedTable(report).get(name);
   if (role === undefined) throw createUnknownRole(name, report);
-  const opened = new Map(report.scopes.map((one) => [one.scope, one]));
+  const opened = new Map(report.scopes.map((entry) => [entry.scope, entry]));
   const scopes = [...role.scopes].flatMap(([scope, from]) => {
-    const one = opened.get(scope);
-    return one === undefined ? [] : { ...one, from };
+    const entry = opened.get(scope);
+    return entry === undefined ? [] : { ...entry, from };
   });
   return {
     role: role.name,
@@ -55,7 +55,7 @@ export function formatRoleGrants({ role, description, roles, scopes }: RoleGrant
   const columns = [{ title: 'scope' }, { title: 'from' }, { title: 'opens' }];
   const table = formatTable(
     columns,
-    scopes.map((one) => [one.scope, one.from, describeScope(one)]),
+    scopes.map((entry) => [entry.scope, entry.from, describeScope(entry)]),
   );
   const lines = scopes.length === 0 ? subjects : [...subjects, '', ...table];
   return `${lines.map(toPrintable).join('\n')}\n`;

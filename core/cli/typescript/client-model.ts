@@ -190,21 +190,23 @@ function readParameters({ root, item, operation }: Source): Parameter[] {
     const parameter = followReference(root, entry);
     byKey.set(`${String(parameter['in'])} ${String(parameter['name'])}`, parameter);
   }
-  const used = [...byKey.values()].filter((one) => one['in'] === 'path' || one['in'] === 'query');
-  const names = used.map((one) => ({ place: one['in'], name: readName(one) }));
+  const used = [...byKey.values()].filter(
+    (parameter) => parameter['in'] === 'path' || parameter['in'] === 'query',
+  );
+  const names = used.map((parameter) => ({ place: parameter['in'], name: readName(parameter) }));
   const taken = new UniqueNames(operation['requestBody'] === undefined ? [] : ['body']);
-  return used.map((one): Parameter => {
-    const place = one['in'] === 'path' ? 'path' : 'query';
-    const name = readName(one);
+  return used.map((parameter): Parameter => {
+    const place = parameter['in'] === 'path' ? 'path' : 'query';
+    const name = readName(parameter);
     const clashes = names.some((other) => other.name === name && other.place !== place);
     const isPrefixed = clashes || name === 'body';
     return {
       place,
-      name: String(one['name']),
+      name: String(parameter['name']),
       argument: taken.add(toIdentifier(isPrefixed ? `${place}_${name}` : name)),
-      isRequired: place === 'path' || one['required'] === true,
-      isRest: one['x-modgate-rest'] === true,
-      schema: one['schema'] ?? true,
+      isRequired: place === 'path' || parameter['required'] === true,
+      isRest: parameter['x-modgate-rest'] === true,
+      schema: parameter['schema'] ?? true,
     };
   });
 }

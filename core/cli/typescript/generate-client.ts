@@ -85,7 +85,7 @@ function describeLeftOut({ leftOut }: ClientModule): string[] {
   return [
     '',
     'Left out, since they answer with streams of events, or are WebSockets:',
-    ...leftOut.map((one) => `- ${one}`),
+    ...leftOut.map((operation) => `- ${operation}`),
   ];
 }
 
@@ -116,7 +116,7 @@ function uniteProblems(problems: ClientFunction['problems']): string {
   const members = [...statuses].map(([code, of]) => {
     return `Problem<${JSON.stringify(code)}, ${[...of].join(' | ')}>`;
   });
-  return [...members, 'UnexpectedAnswer'].map((one) => `\n  | ${one}`).join('');
+  return [...members, 'UnexpectedAnswer'].map((member) => `\n  | ${member}`).join('');
 }
 
 /** The input and the data of a route. */

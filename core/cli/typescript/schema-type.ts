@@ -59,7 +59,7 @@ class TypeWriter {
     const parts = [
       typeof reference === 'string' ? this.#names.ofReference(reference) : 'unknown',
       this.#writeValues(schema, indent),
-      ...asList(schema['allOf']).map((one) => this.write(one, indent)),
+      ...asList(schema['allOf']).map((part) => this.write(part, indent)),
       this.#writeAlternatives(schema['anyOf'], indent),
       this.#writeAlternatives(schema['oneOf'], indent),
     ];
@@ -68,7 +68,7 @@ class TypeWriter {
 
   #writeAlternatives(schemas: unknown, indent: string): string {
     if (!Array.isArray(schemas) || schemas.length === 0) return 'unknown';
-    return unite(schemas.map((one) => this.write(one, indent)));
+    return unite(schemas.map((branch) => this.write(branch, indent)));
   }
 
   #writeValues(schema: JsonObject, indent: string): string {
@@ -137,7 +137,7 @@ class TypeWriter {
     const { additionalProperties: others, patternProperties: patterns } = schema;
     const schemas = [...Object.values(asObject(patterns)), ...(isObject(others) ? [others] : [])];
     if (schemas.length === 0) return others === true ? 'unknown' : null;
-    return hasMembers ? 'unknown' : unite(schemas.map((one) => this.write(one, indent)));
+    return hasMembers ? 'unknown' : unite(schemas.map((branch) => this.write(branch, indent)));
   }
 }
 

@@ -140,9 +140,9 @@ function createSecure(limits: ServerLimits, tls: ReloadedPair): Server {
   return server;
 }
 
-function isSameClientCa(one: TlsPair, other: TlsPair): boolean {
-  if (one.ca === null || other.ca === null) return one.ca === other.ca;
-  return one.ca.equals(other.ca);
+function isSameClientCa(pair: TlsPair, other: TlsPair): boolean {
+  if (pair.ca === null || other.ca === null) return pair.ca === other.ca;
+  return pair.ca.equals(other.ca);
 }
 
 /** Client certificates are checked against the configured authorities only, never those of the system. */

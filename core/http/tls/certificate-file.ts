@@ -55,7 +55,7 @@ export function parseCertificateFile(file: string, content: string): Certificate
   );
 }
 
-function keyOf(one: Client): string {
-  const name = CERTIFICATE_NAMES.find((each) => one[each] !== undefined);
-  return name === undefined ? '' : `${name}:${one[name]}`;
+function keyOf(client: Client): string {
+  const name = CERTIFICATE_NAMES.find((each) => client[each] !== undefined);
+  return name === undefined ? '' : `${name}:${client[name]}`;
 }

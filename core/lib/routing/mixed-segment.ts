@@ -47,14 +47,16 @@ function findLiteral(
  * The order in which mixed segments are tried: more literal characters first, then the longer first literal, then
  * by code unit.
  */
-export function compareMixed(one: MixedSegment, other: MixedSegment): number {
-  const [mine, theirs] = [one, other].map(({ parts }) => {
+export function compareMixed(segment: MixedSegment, other: MixedSegment): number {
+  const [mine, theirs] = [segment, other].map(({ parts }) => {
     const literals = parts.map((part) => (part.kind === 'literal' ? part.text.length : 0));
     const first = literals.find((length) => length > 0) ?? 0;
     return { total: literals.reduce((sum, length) => sum + length, 0), first };
   });
   if (mine === undefined || theirs === undefined) return 0;
   return (
-    theirs.total - mine.total || theirs.first - mine.first || compareTexts(one.shape, other.shape)
+    theirs.total - mine.total ||
+    theirs.first - mine.first ||
+    compareTexts(segment.shape, other.shape)
   );
 }

@@ -14,9 +14,9 @@ export function createCandidateMetric(candidates: ObservedCandidates): Collected
     labelNames: ['module', 'route', 'result'],
     read: () =>
       candidates.list().flatMap(([module, { totals }]) =>
-        totals.flatMap((one) =>
+        totals.flatMap((candidate) =>
           COPY_RESULTS.map((result): Sample => {
-            return [{ module, route: one.route, result }, one[result]];
+            return [{ module, route: candidate.route, result }, candidate[result]];
           }),
         ),
       ),

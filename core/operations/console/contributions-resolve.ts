@@ -51,9 +51,9 @@ export class ContributionsResolve implements BridgeOperation<Payload> {
         .filter(({ target }) => target === payload.target)
         .filter(({ target_version }) => fits(target_version, versions))
         .filter(({ required_capabilities = [] }) =>
-          required_capabilities.every((one) => holdsPermission(request.actor, one)),
+          required_capabilities.every((capability) => holdsPermission(request.actor, capability)),
         )
-        .flatMap((one) => describeContribution(one, module, generation, context)),
+        .flatMap((contribution) => describeContribution(contribution, module, generation, context)),
     );
     return Buffer.from(json.stringify({ data }));
   }

@@ -28,7 +28,7 @@ export class ModulesMetadata implements BridgeOperation<Payload> {
     const modules = [...generation.values()]
       .filter(
         ({ manifest }) =>
-          seesAll || manifest.capabilities.some((one) => holdsPermission(actor, one)),
+          seesAll || manifest.capabilities.some((capability) => holdsPermission(actor, capability)),
       )
       .sort(
         (a, b) =>

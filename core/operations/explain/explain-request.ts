@@ -169,9 +169,9 @@ function addTargets(
   if (path.kind !== 'module') return endpoints;
   const hasOther = endpoints.some(({ endpoint }) => basePathOf(endpoint) !== basePath);
   if (basePath === '' && !hasOther) return endpoints;
-  return endpoints.map((one) => ({
-    ...one,
-    target: basePathOf(one.endpoint) + path.forwardTarget,
+  return endpoints.map((entry) => ({
+    ...entry,
+    target: basePathOf(entry.endpoint) + path.forwardTarget,
   }));
 }
 

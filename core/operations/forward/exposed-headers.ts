@@ -91,7 +91,7 @@ export function assertSendable({ status }: Pick<CheckedOutcome, 'status'>, value
 
 function isHopByHop(connection: string | undefined, name: string): boolean {
   if (typeof connection !== 'string' || connection === 'keep-alive') return false;
-  return connection.split(',').some((one) => one.trim().toLowerCase() === name);
+  return connection.split(',').some((option) => option.trim().toLowerCase() === name);
 }
 
 /** Without the provider's word only raw responses may be kept, and by their caller alone. */

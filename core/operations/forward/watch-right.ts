@@ -40,6 +40,6 @@ export function watchRight({ found, request }: RouteCall, onLost: () => void): (
   };
 }
 
-function isSame(one: Actor, other: Actor): boolean {
-  return one.kind === other.kind && one.id === other.id;
+function isSame(actor: Actor, other: Actor): boolean {
+  return actor.kind === other.kind && actor.id === other.id;
 }

@@ -129,6 +129,6 @@ function toEndpointEntry(status: EndpointStatus) {
     calls,
     failures,
     until: until?.toISOString() ?? null,
-    routes: routes.map((one) => ({ ...one, until: one.until?.toISOString() ?? null })),
+    routes: routes.map((route) => ({ ...route, until: route.until?.toISOString() ?? null })),
   };
 }

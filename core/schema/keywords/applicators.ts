@@ -12,11 +12,11 @@ export function compileApplicators(schema: Schema, source: CheckerSource): Keywo
   const { $ref, allOf, not } = schema;
   const checks: KeywordCheck[] = [];
   if (typeof $ref === 'string') checks.push(followReference($ref, source));
-  for (const one of toList(allOf)) checks.push(source.checkerOf(one).check);
-  const any = toList(schema['anyOf']).map((one) => source.checkerOf(one));
+  for (const schema of toList(allOf)) checks.push(source.checkerOf(schema).check);
+  const any = toList(schema['anyOf']).map((branch) => source.checkerOf(branch));
   if (any.length > 0) checks.push(checkAny(any));
-  const one = toList(schema['oneOf']).map((branch) => source.checkerOf(branch));
-  if (one.length > 0) checks.push(checkOne(one));
+  const exclusive = toList(schema['oneOf']).map((branch) => source.checkerOf(branch));
+  if (exclusive.length > 0) checks.push(checkOne(exclusive));
   if (not !== undefined) checks.push(checkNot(source.checkerOf(not)));
   if (schema['if'] !== undefined) checks.push(checkIf(schema, source));
   checks.push(...compileDependentSchemas(schema, source));
@@ -117,7 +117,10 @@ function compileDependentSchemas(schema: Schema, source: CheckerSource): Keyword
   const { dependentSchemas } = schema;
   if (!isSchemaObject(dependentSchemas)) return [];
   const dependents = new Dependents(
-    Object.entries(dependentSchemas).map(([name, one]) => [name, source.checkerOf(one)]),
+    Object.entries(dependentSchemas).map(([name, dependent]) => [
+      name,
+      source.checkerOf(dependent),
+    ]),
   );
   return [
     (value, run, at, seen) => {

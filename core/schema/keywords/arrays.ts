@@ -49,7 +49,7 @@ function compileUnique({ uniqueItems }: Schema): ArrayCheck[] {
 
 function compileItems({ prefixItems, items }: Schema, source: CheckerSource): ArrayCheck[] {
   if (prefixItems === undefined && items === undefined) return [];
-  const first = Array.isArray(prefixItems) ? prefixItems.map((one) => source.checkerOf(one)) : [];
+  const first = Array.isArray(prefixItems) ? prefixItems.map((item) => source.checkerOf(item)) : [];
   const others = items === undefined ? null : source.checkerOf(items);
   return [
     (value, run, at, seen) => {

@@ -98,12 +98,13 @@ function compileProperties(schema: Schema, source: CheckerSource): ObjectCheck[]
   const { properties, patternProperties, additionalProperties } = schema;
   const byName = new Map<string, Checker>();
   if (isSchemaObject(properties)) {
-    for (const [name, one] of Object.entries(properties)) byName.set(name, source.checkerOf(one));
+    for (const [name, property] of Object.entries(properties))
+      byName.set(name, source.checkerOf(property));
   }
   const byPattern: PatternProperty[] = [];
   if (isSchemaObject(patternProperties)) {
-    for (const [pattern, one] of Object.entries(patternProperties)) {
-      byPattern.push({ matcher: source.matcherOf(pattern), checker: source.checkerOf(one) });
+    for (const [pattern, property] of Object.entries(patternProperties)) {
+      byPattern.push({ matcher: source.matcherOf(pattern), checker: source.checkerOf(property) });
     }
   }
   const others = additionalProperties === undefined ? null : source.checkerOf(additionalProperties);

@@ -93,7 +93,7 @@ export function compileValueKeywords(schema: Readonly<Record<string, unknown>>):
       if (isNested(value)) {
         run.spend(nested.length);
         const onCompare = () => run.look(1);
-        if (nested.some((one) => equalJson(one, value, onCompare))) return true;
+        if (nested.some((allowed) => equalJson(allowed, value, onCompare))) return true;
       }
       return violates(run, at, reason);
     };

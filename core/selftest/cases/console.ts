@@ -143,16 +143,18 @@ export const CONSOLE_CASES: readonly Attack[] = [
   }),
   withSession('token-in-cookie', 'the token in the cookie', async (scene, cookie) => {
     const token = scene.token ?? '';
-    const forms = [token, ...ENCODINGS.map((one) => Buffer.from(token).toString(one))];
+    const forms = [token, ...ENCODINGS.map((encoding) => Buffer.from(token).toString(encoding))];
     const value = readValue(cookie);
-    const decoded = ENCODINGS.map((one) => Buffer.from(value, one).toString('latin1'));
+    const decoded = ENCODINGS.map((encoding) => Buffer.from(value, encoding).toString('latin1'));
     const isHeld = forms.some((form) => [value, ...decoded].some((text) => text.includes(form)));
     return isHeld ? 'the cookie holds the token' : null;
   }),
   describe('script', 'a script that reads the cookie', async (scene) => {
     const { attributes, verdict } = await signIn(scene);
     if (verdict !== null) return verdict;
-    const missing = ['HttpOnly', 'SameSite=Strict'].find((one) => !attributes.includes(one));
+    const missing = ['HttpOnly', 'SameSite=Strict'].find(
+      (attribute) => !attributes.includes(attribute),
+    );
     return missing === undefined ? null : `the cookie is not ${missing}`;
   }),
   {

@@ -65,7 +65,8 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
       for (const name of reads) assert.match(name, HEADER, `a header must match ${HEADER}`);
       const isBounded = challenges.length > 0 && challenges.length <= MAX_CHALLENGES;
       assert.ok(isBounded, `1 to ${MAX_CHALLENGES} challenges`);
-      for (const one of challenges) assert.match(one, CHALLENGE, `it must match ${CHALLENGE}`);
+      for (const challenge of challenges)
+        assert.match(challenge, CHALLENGE, `it must match ${CHALLENGE}`);
       for (const { credentials } of good) {
         const { headers } = completeCredentials(credentials);
         const isCalled = reads.some((name) => headers.has(name));
@@ -214,7 +215,7 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
         calls.map(({ credentials }) => harness.authenticate('credentials', credentials)),
       );
       assert.deepEqual(
-        found.map((one) => one?.actor.id ?? null),
+        found.map((result) => result?.actor.id ?? null),
         calls.map(({ id }) => id),
       );
     },

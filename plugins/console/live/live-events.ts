@@ -68,7 +68,7 @@ export class LiveEvents {
     this.#open.set(actor, count + 1);
     const undo: (() => void)[] = [() => this.#release(actor)];
     const stream = new EventStream(HEADERS, () => {
-      for (const one of undo.splice(0)) one();
+      for (const end of undo.splice(0)) end();
     });
     const { signal } = call;
     signal.addEventListener('abort', () => stream.close(), { once: true });

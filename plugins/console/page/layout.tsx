@@ -84,7 +84,7 @@ const theme = signal<Theme>('auto');
 
 /** The choice is kept by the browser. */
 export function loadTheme(): void {
-  setTheme(THEMES.find((one) => one === localStorage.getItem('modgate.theme')) ?? 'auto');
+  setTheme(THEMES.find((theme) => theme === localStorage.getItem('modgate.theme')) ?? 'auto');
 }
 
 function setTheme(next: Theme): void {

@@ -187,7 +187,10 @@ function reopenSilent(): void {
 
 /** `undefined` before the first list. */
 function hashShown(): number | undefined {
-  const shown = modules.value?.map((one) => ({ ...one, configDigest: one.config_digest ?? null }));
+  const shown = modules.value?.map((module) => ({
+    ...module,
+    configDigest: module.config_digest ?? null,
+  }));
   return shown && hashList(shown, ignoredFiles.value);
 }
 
@@ -204,25 +207,25 @@ async function onError(): Promise<void> {
 
 function applyChanges({ changed, removed }: Changes): void {
   changes += 1;
-  const known = new Map((modules.value ?? []).map((one) => [one.file, one]));
+  const known = new Map((modules.value ?? []).map((module) => [module.file, module]));
   for (const file of removed) known.delete(file);
   let isIncomplete = false;
-  for (const one of changed) {
-    const before = known.get(one.file);
+  for (const module of changed) {
+    const before = known.get(module.file);
     // Grants and the digests of what was rejected are not in the event.
-    if (before === undefined || before.config_digest !== one.config_digest) isIncomplete = true;
-    else known.set(one.file, { ...before, ...one });
+    if (before === undefined || before.config_digest !== module.config_digest) isIncomplete = true;
+    else known.set(module.file, { ...before, ...module });
   }
   modules.value = sort([...known.values()]);
   if (isIncomplete) void readAll();
 }
 
 function applyCounts({ modules: counts }: CountChanges): void {
-  modules.value = modules.value?.map((one) => {
-    const now = one.name === null ? undefined : counts[one.name];
-    if (now === undefined) return one;
+  modules.value = modules.value?.map((module) => {
+    const now = module.name === null ? undefined : counts[module.name];
+    if (now === undefined) return module;
     const [calls, failed, in_flight, queued, streams] = now;
-    return { ...one, counts: { calls, failed, in_flight, queued, streams } };
+    return { ...module, counts: { calls, failed, in_flight, queued, streams } };
   });
 }
 

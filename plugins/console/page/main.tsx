@@ -33,7 +33,7 @@ function App() {
   if (session.value === null) return <SignIn />;
   // The name of a module is one segment: its slash is encoded.
   const maxParts = name === 'modules' ? 1 : 0;
-  const page = PAGES.find((one) => one.name === name && rest.length <= maxParts);
+  const page = PAGES.find((candidate) => candidate.name === name && rest.length <= maxParts);
   // Another question is another page: the form starts with it.
   const key = name === 'explain' ? String(query.value.get('request_id')) : name;
   return <Layout>{page ? <page.Content key={key} /> : <NotFound />}</Layout>;

@@ -16,7 +16,7 @@ export function createApiView(root: unknown, send: SendRequest): HTMLElement {
   const show = () => {
     const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
     const shown = modules.flatMap(([name, operations]): [string, ApiOperation[]][] => {
-      const found = operations.filter((one) => matches(one, words));
+      const found = operations.filter((operation) => matches(operation, words));
       return found.length === 0 ? [] : [[name, found]];
     });
     const routes = shown.reduce((sum, [, operations]) => sum + operations.length, 0);

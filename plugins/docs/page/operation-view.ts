@@ -77,7 +77,9 @@ function title(text: string): HTMLElement {
 }
 
 function createRights({ security }: JsonObject): HTMLElement[] {
-  const scopes = asList(security).flatMap((one) => Object.values(asObject(one)).flatMap(asList));
+  const scopes = asList(security).flatMap((requirement) =>
+    Object.values(asObject(requirement)).flatMap(asList),
+  );
   const names = [...new Set(scopes.map(String))];
   if (names.length === 0) return [];
   return [create('p', {}, 'Needs ', create('code', {}, names.join(', ')))];

@@ -78,7 +78,7 @@ function readRights(module: ModuleStatus, { config }: Manifest) {
       : explainDenied(module, permission);
   const deniedWriting = explain(writing, 'writes');
   const reader = [reading, writing].find(
-    (one) => one !== undefined && explainDenied(module, one) === null,
+    (capability) => capability !== undefined && explainDenied(module, capability) === null,
   );
   const deniedReading = explain(reading ?? writing, 'reads');
   return { reader: reader ?? null, deniedReading, deniedWriting };
@@ -122,7 +122,7 @@ function ConfigCard({ isWritable, value, field, onRead, onWrite }: ConfigCardPro
     }
     const latest = await onRead();
     if (!latest.ok) return setProblem(latest.problem);
-    const found = latest.data.data.find((one) => one.service === service && one.key === key);
+    const found = latest.data.data.find((entry) => entry.service === service && entry.key === key);
     // Only what was shown may be overwritten.
     const hasChanged = found !== undefined && toText(found.desired_value, type) !== before;
     setOutdated(hasChanged);

@@ -36,7 +36,9 @@ export function Contributions({
   onDone,
   showsNone = false,
 }: ContributionsProps) {
-  const permission = manifest.capabilities.find((one) => explainDenied(module, one) === null);
+  const permission = manifest.capabilities.find(
+    (capability) => explainDenied(module, capability) === null,
+  );
   const [found, setFound] = useState<readonly Contribution[] | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [opened, setOpened] = useState<Contribution | null>(null);
@@ -67,14 +69,14 @@ export function Contributions({
   return (
     <>
       <div class="row">
-        {found.map((one) => (
+        {found.map((contribution) => (
           <button
-            key={one.key}
+            key={contribution.key}
             type="button"
-            aria-pressed={one === opened}
-            onClick={() => setOpened(one === opened ? null : one)}
+            aria-pressed={contribution === opened}
+            onClick={() => setOpened(contribution === opened ? null : contribution)}
           >
-            {one.label}
+            {contribution.label}
           </button>
         ))}
       </div>

@@ -162,7 +162,7 @@ function RowPanel({ title, row, fields, onClose, children }: RowPanelProps) {
     <Panel title={title} onClose={onClose}>
       <dl class="pairs">
         {Object.entries(row).map(([name, value]) => {
-          const field = fields.find((one) => one.name === name);
+          const field = fields.find((declared) => declared.name === name);
           return (
             <div key={name}>
               <dt>{field?.label ?? name}</dt>

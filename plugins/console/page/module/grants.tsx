@@ -81,8 +81,10 @@ function isGrantedHere({ console: granted }: ModuleStatus): boolean {
 
 function listOpened(manifest: Manifest, permission: string): string[] {
   const { admin, config, http_routes: routes } = manifest;
-  const entities = (admin?.entities ?? []).filter((one) => one.read_capability === permission);
-  const actions = (admin?.actions ?? []).filter((one) => one.capability === permission);
+  const entities = (admin?.entities ?? []).filter(
+    (entity) => entity.read_capability === permission,
+  );
+  const actions = (admin?.actions ?? []).filter((action) => action.capability === permission);
   const count = routes.filter(({ capability }) => capability === permission).length;
   return [
     ...entities.map(({ name }) => `entity ${name}`),
@@ -104,7 +106,9 @@ function listOpenedConfig(config: Manifest['config'], permission: string): strin
 
 function describeGrants({ console: granted }: ModuleStatus, { capabilities }: Manifest): string {
   const digest = session.value?.ui_digest;
-  const others = (granted?.ui ?? []).filter((one) => one !== 'builtin' && one !== digest);
+  const others = (granted?.ui ?? []).filter(
+    (artifact) => artifact !== 'builtin' && artifact !== digest,
+  );
   return [
     'console:',
     `  ui: [${['builtin', ...others].join(', ')}]`,

@@ -83,10 +83,10 @@ function describeOpened({ scope, opens }: { scope: string; opens: readonly strin
 
 /** Collects the scopes of a role, with those of the roles that it names. */
 function collectScopes(role: Role, roles: readonly Role[]): ReadonlySet<string> {
-  const byName = new Map(roles.map((one) => [one.name, one]));
+  const byName = new Map(roles.map((role) => [role.name, role]));
   const reached = new Set([role]);
-  for (const one of reached) {
-    for (const name of one.roles) {
+  for (const reachedRole of reached) {
+    for (const name of reachedRole.roles) {
       const named = byName.get(name);
       if (named !== undefined) reached.add(named);
     }

@@ -37,9 +37,9 @@ const COLUMNS: readonly Column<CallRecord>[] = [
   {
     id: 'route',
     head: 'Route',
-    cell: (one) => (
-      <button type="button" class="link" onClick={() => setQuery({ call: one.request_id })}>
-        {one.method} {one.route ?? one.path_named ?? '–'}
+    cell: (call) => (
+      <button type="button" class="link" onClick={() => setQuery({ call: call.request_id })}>
+        {call.method} {call.route ?? call.path_named ?? '–'}
       </button>
     ),
   },
@@ -113,7 +113,7 @@ export function CallsPage() {
           <code>--keep-calls</code> to see those of all.
         </p>
       )}
-      {opened && <CallPanel one={opened} />}
+      {opened && <CallPanel call={opened} />}
       {calls?.length === 0 && (
         <Empty title="No calls yet">
           Calls appear here as they happen. Try one on the page <a href={pathTo('api')}>API</a>.
@@ -196,13 +196,13 @@ function useCalls(filters: Filters, isPaused: boolean) {
   useEffect(() => {
     if (isPaused) return;
     return listenToCalls((fresh) => {
-      const fitting = fresh.filter((one) =>
-        FILTERS.every((name) => filters[name] === '' || String(one[name]) === filters[name]),
+      const fitting = fresh.filter((call) =>
+        FILTERS.every((name) => filters[name] === '' || String(call[name]) === filters[name]),
       );
       if (fitting.length === 0) return;
       setCalls((before) => {
         const known = new Set((before ?? []).slice(0, fitting.length + PAGE_SIZE).map(keyOf));
-        const added = fitting.filter((one) => !known.has(keyOf(one))).toReversed();
+        const added = fitting.filter((call) => !known.has(keyOf(call))).toReversed();
         return [...added, ...(before ?? [])].slice(0, MAX_SHOWN);
       });
     });
@@ -210,21 +210,21 @@ function useCalls(filters: Filters, isPaused: boolean) {
   return { calls, hosts, problem, next, more: () => void read(next) };
 }
 
-function CallPanel({ one }: { one: CallRecord }) {
-  const explain = new URLSearchParams({ request_id: one.request_id });
+function CallPanel({ call }: { call: CallRecord }) {
+  const explain = new URLSearchParams({ request_id: call.request_id });
   return (
     <Panel
-      title={`${one.method} ${one.route ?? one.path_named ?? ''}`}
+      title={`${call.method} ${call.route ?? call.path_named ?? ''}`}
       onClose={() => setQuery({ call: null })}
     >
       <p>
-        <Status value={one.status} />{' '}
-        {one.module && <a href={pathTo('modules', one.module)}>{one.module}</a>} ·{' '}
+        <Status value={call.status} />{' '}
+        {call.module && <a href={pathTo('modules', call.module)}>{call.module}</a>} ·{' '}
         <a href={`${pathTo('explain')}?${explain}`}>Explain this call</a>
       </p>
       <dl class="pairs">
         {FACTS.map((name) => {
-          const value = formatFact(one, name);
+          const value = formatFact(call, name);
           return value === null ? null : (
             <div key={name}>
               <dt>{ALL_CALL_MEMBERS[name].label}</dt>
@@ -233,8 +233,8 @@ function CallPanel({ one }: { one: CallRecord }) {
           );
         })}
       </dl>
-      <Captured title="Request body" value={one.request_body} />
-      <Captured title="Response body" value={one.response_body} />
+      <Captured title="Request body" value={call.request_body} />
+      <Captured title="Response body" value={call.response_body} />
     </Panel>
   );
 }
@@ -242,10 +242,10 @@ function CallPanel({ one }: { one: CallRecord }) {
 const IN_TITLE: ReadonlySet<CallMemberName> = new Set(['method', 'module', 'route', 'status']);
 const FACTS = listCallMembers<CallMemberName>(() => true).filter((name) => !IN_TITLE.has(name));
 
-function formatFact(one: CallRecord, name: CallMemberName): string | null {
-  const value = one[name] ?? null;
+function formatFact(call: CallRecord, name: CallMemberName): string | null {
+  const value = call[name] ?? null;
   if (value === null) return null;
-  if (name === 'at') return new Date(one.at).toLocaleString();
+  if (name === 'at') return new Date(call.at).toLocaleString();
   if (ALL_CALL_MEMBERS[name].kind === 'number') return `${Number(value).toFixed(2)} ms`;
   if (typeof value !== 'object') return String(value);
   if (value.length === 0) return null;

@@ -101,8 +101,8 @@ function ExplainForm({ asked, isWaiting = false }: ExplainFormProps) {
             <label>
               Method
               <select value={method} onChange={(event) => setMethod(event.currentTarget.value)}>
-                {METHODS.map((one) => (
-                  <option key={one}>{one}</option>
+                {METHODS.map((method) => (
+                  <option key={method}>{method}</option>
                 ))}
               </select>
             </label>
@@ -261,27 +261,27 @@ function ExplainedCalls({ requestId }: { requestId: string }) {
       {problem && <ProblemBox problem={problem} onRetry={reload} />}
       {isLoading && <Loading />}
       {data?.calls.length === 0 && <Empty title="No call has this ID" />}
-      {data?.calls.map((one) => (
-        <Compared key={one.at} one={one} />
+      {data?.calls.map((compared) => (
+        <Compared key={compared.at} call={compared} />
       ))}
       {last && <ExplainForm asked={{ method: last.method, target }} isWaiting />}
     </>
   );
 }
 
-function Compared({ one }: { one: ComparedCall }) {
-  const { decision, now } = one;
-  const path = one.route ?? one.path_named ?? '';
+function Compared({ call }: { call: ComparedCall }) {
+  const { decision, now } = call;
+  const path = call.route ?? call.path_named ?? '';
   return (
-    <Card title={`${one.method} ${path}`}>
+    <Card title={`${call.method} ${path}`}>
       <p>
-        <Status value={one.status} /> {nameActor(one.actor)} from {one.client ?? 'unknown'} ·{' '}
-        {one.module ?? one.module_named ?? 'no module'} · {new Date(one.at).toLocaleString()}
+        <Status value={call.status} /> {nameActor(call.actor)} from {call.client ?? 'unknown'} ·{' '}
+        {call.module ?? call.module_named ?? 'no module'} · {new Date(call.at).toLocaleString()}
       </p>
       <p class="fine">
-        {one.detail ?? one.failure ?? 'not rejected'}
-        {one.failure_detail && <>: {one.failure_detail}</>} · {one.attempts} attempts
-        {one.endpoint && <> · {one.endpoint}</>} · {one.duration_ms.toFixed(1)} ms
+        {call.detail ?? call.failure ?? 'not rejected'}
+        {call.failure_detail && <>: {call.failure_detail}</>} · {call.attempts} attempts
+        {call.endpoint && <> · {call.endpoint}</>} · {call.duration_ms.toFixed(1)} ms
       </p>
       <div class="columns">
         <section>

@@ -39,12 +39,12 @@ const TABS: Readonly<Record<string, (props: TabProps) => JSX.Element>> = {
 };
 
 export function ModulePage({ name }: { name: string }) {
-  const module = modules.value?.find((one) => one.name === name);
+  const module = modules.value?.find((candidate) => candidate.name === name);
   const { data, problem, isLoading, reload } = useResource<{ manifests: NamedManifest[] }>(
     module ? `/manifests?module=${encodeURIComponent(name)}` : null,
     module?.digest,
   );
-  const manifest = data?.manifests.find((one) => one.name === name)?.manifest;
+  const manifest = data?.manifests.find((entry) => entry.name === name)?.manifest;
   return (
     <>
       <PageHead title={name}>{module && <State value={module.state} />}</PageHead>

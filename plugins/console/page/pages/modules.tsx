@@ -74,10 +74,10 @@ function ModuleList() {
   const by = query.value.get('sort') ?? 'name';
   const isDescending = query.value.get('order') === 'desc';
   const found = all?.filter(
-    (one) => (state === '' || one.state === state) && matches(one, find.toLowerCase()),
+    (module) => (state === '' || module.state === state) && matches(module, find.toLowerCase()),
   );
   const rows = found && sortRows(found, by, isDescending);
-  const states = [...new Set(all?.map((one) => one.state))].sort();
+  const states = [...new Set(all?.map((module) => module.state))].sort();
   return (
     <>
       <PageHead title="Modules">
@@ -89,9 +89,9 @@ function ModuleList() {
             onChange={(event) => setQuery({ state: event.currentTarget.value })}
           >
             <option value="">all</option>
-            {states.map((one) => (
-              <option key={one} value={one}>
-                {one.replaceAll('_', ' ')}
+            {states.map((name) => (
+              <option key={name} value={name}>
+                {name.replaceAll('_', ' ')}
               </option>
             ))}
           </select>

@@ -126,7 +126,7 @@ function Breakers({ all }: { all: readonly ModuleStatus[] }) {
   const open = all.flatMap(({ name, endpoints }) =>
     endpoints.flatMap(({ endpoint, state, routes = [] }) => [
       ...(state === 'closed' || state === 'up' ? [] : [{ name, endpoint, state, route: '' }]),
-      ...routes.map((one) => ({ name, endpoint, state: one.state, route: one.route })),
+      ...routes.map((breaker) => ({ name, endpoint, state: breaker.state, route: breaker.route })),
     ]),
   );
   return (

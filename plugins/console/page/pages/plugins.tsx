@@ -56,7 +56,12 @@ export function PluginsPage() {
               ),
             },
             { id: 'origin', head: 'Origin', cell: ({ origin }) => origin },
-            { id: 'offers', head: 'Offers', isText: true, cell: (one) => describeOffers(one) },
+            {
+              id: 'offers',
+              head: 'Offers',
+              isText: true,
+              cell: (plugin) => describeOffers(plugin),
+            },
             { id: 'state', head: 'State', cell: ({ state }) => <State value={state} /> },
             { id: 'integrity', head: 'Integrity', cell: ({ integrity }) => integrity ?? '–' },
             {

@@ -165,7 +165,7 @@ function describeLine(
 /** The next of 1, 2, 5, 10, 20, …: a scale that people can read. */
 export function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
-  const step = [1, 2, 5, 10].find((one) => one * power >= value) ?? 10;
+  const step = [1, 2, 5, 10].find((factor) => factor * power >= value) ?? 10;
   return step * power;
 }
 

@@ -96,7 +96,7 @@ export function Latency({ module, head, nameOf, hrefOf }: LatencyProps) {
 
 function measure({ calls }: RecentCalls, nameOf: LatencyProps['nameOf']): LatencyRow[] | null {
   if (calls === null) return null;
-  const byName = Map.groupBy(calls, (one) => nameOf(one));
+  const byName = Map.groupBy(calls, (call) => nameOf(call));
   return [...byName]
     .flatMap(([name, list]) => {
       if (name === null) return [];
@@ -148,7 +148,7 @@ function useRecentCalls(module: string | null): RecentCalls {
 /** Both lists have the calls of the moment at which one ends and the other begins. */
 function join(fresh: readonly CallRecord[], known: readonly CallRecord[]): CallRecord[] {
   const keys = new Set(fresh.map(keyOf));
-  return [...fresh, ...known.filter((one) => !keys.has(keyOf(one)))].slice(0, MAX_CALLS);
+  return [...fresh, ...known.filter((call) => !keys.has(keyOf(call)))].slice(0, MAX_CALLS);
 }
 
 const keyOf = ({ request_id: id, at }: CallRecord) => `${id} ${at}`;
