@@ -16,9 +16,9 @@ export function renderSchema(schema, pages = {}) {
   const sections = [...new Set(rows.map(({ path }) => path.split(/[.[]/)[0]))];
   const parts = ['## Top level', renderTable(rows.filter(isTop))];
   for (const section of sections) {
-    const own = rows.filter((row) => !isTop(row) && row.path.split(/[.[]/)[0] === section);
-    if (own.length === 0) continue;
-    parts.push(`## \`${section}\``, ...renderSection(own));
+    const members = rows.filter((row) => !isTop(row) && row.path.split(/[.[]/)[0] === section);
+    if (members.length === 0) continue;
+    parts.push(`## \`${section}\``, ...renderSection(members));
   }
   return [...parts, ...renderFormats(context)].join('\n\n');
 }

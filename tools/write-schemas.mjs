@@ -44,9 +44,10 @@ class SchemaWriter {
 
   write(struct) {
     const { keywords, definition } = readDescription(struct);
-    const own = this.convert(keywords);
-    if (definition !== null) return { ...this.define(definition.name, definition.struct), ...own };
-    return { ...this.writeType(struct), ...own };
+    const converted = this.convert(keywords);
+    if (definition !== null)
+      return { ...this.define(definition.name, definition.struct), ...converted };
+    return { ...this.writeType(struct), ...converted };
   }
 
   define(name, struct) {

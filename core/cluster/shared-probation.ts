@@ -35,16 +35,16 @@ export class WorkerProbation implements SharedProbation {
   }
 
   join(digest: string): ProbationShare {
-    let own: ProbationFigures | null = null;
+    let reported: ProbationFigures | null = null;
     let timer: NodeJS.Timeout | null = null;
     const send = () => {
       timer = null;
-      if (own !== null) this.#channel.send({ type: 'probation', digest, figures: own });
+      if (reported !== null) this.#channel.send({ type: 'probation', digest, figures: reported });
     };
     const figures = this.#figures;
     const share: ProbationShare = {
       report: (counted) => {
-        own = counted;
+        reported = counted;
         timer ??= setTimeout(send, REPORT_DELAY_MS);
       },
       get others() {

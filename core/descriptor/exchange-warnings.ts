@@ -15,7 +15,7 @@ export function findExchangeWarnings(
 ): Violation[] {
   const exchange = readExchange(config, adapter);
   if (exchange === null) return [];
-  const own = exchange.hasHost
+  const warnings = exchange.hasHost
     ? []
     : [
         ...(source.kind === 'provider' ? ['manifest: { from: provider }'] : []),
@@ -24,7 +24,7 @@ export function findExchangeWarnings(
       ].map((what) => `'${what}' is requested without credentials, by the host itself`);
   const hasPublic = isPublic && manifest?.http_routes.some(({ access }) => access === 'public');
   return [
-    ...own.map((message) => warn(message, "set 'host: {}' for a token of the host")),
+    ...warnings.map((message) => warn(message, "set 'host: {}' for a token of the host")),
     ...(hasPublic
       ? [
           warn(

@@ -126,9 +126,9 @@ export class ChangeSignal {
 
   /** @returns removes the listener. */
   add(listener: () => void): () => void {
-    const own = () => listener();
-    this.#listeners.add(own);
-    return () => this.#listeners.delete(own);
+    const added = () => listener();
+    this.#listeners.add(added);
+    return () => this.#listeners.delete(added);
   }
 
   readonly notify = (): void => {

@@ -114,9 +114,13 @@ export async function openVersion(
       openSigner(factory, config, { module, scope, log, secret, file, path }, uncaughtErrors);
   };
   const { kind, config } = descriptor.provider;
-  const open = async (own: unknown, folder: string, fields: Readonly<Record<string, unknown>>) => {
+  const open = async (
+    ownConfig: unknown,
+    folder: string,
+    fields: Readonly<Record<string, unknown>>,
+  ) => {
     const opened = await openInTime(kind, owner, () =>
-      adapter.open(own, {
+      adapter.open(ownConfig, {
         module,
         scope,
         log: withFields(log, fields),

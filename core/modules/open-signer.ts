@@ -30,9 +30,9 @@ export async function openSigner(
   context: SignerContext,
   owner: ErrorOwner | null,
 ): Promise<Signer> {
-  const [invalid, own] = struct.validate(config, { coerce: true });
+  const [invalid, validConfig] = struct.validate(config, { coerce: true });
   if (invalid !== undefined) throw new Error(`signer '${name}' does not accept its config`);
-  const opened = (await runAs(owner, () => open(own, context))) as Partial<Signer> | null;
+  const opened = (await runAs(owner, () => open(validConfig, context))) as Partial<Signer> | null;
   const sign = opened?.sign;
   if (typeof sign !== 'function') {
     throw new Error(`signer '${name}' cannot be used: 'open' must return an object with 'sign'`);

@@ -157,9 +157,9 @@ async function findFurtherErrors(
     files.push(...listReferencedFiles(adapter.config, config, baseDir));
     checks.push(resolveConfig(adapter, config, place, context, []));
     if (signer !== null) {
-      const own = readSigner(config, adapter)?.config;
-      files.push(...listReferencedFiles(signer.config, own, baseDir));
-      checks.push(resolveConfig(signer, own, place, context, [], SIGNER_CONFIG_PATH));
+      const signerConfig = readSigner(config, adapter)?.config;
+      files.push(...listReferencedFiles(signer.config, signerConfig, baseDir));
+      checks.push(resolveConfig(signer, signerConfig, place, context, [], SIGNER_CONFIG_PATH));
     }
   }
   if (manifest !== null) {
@@ -212,11 +212,11 @@ async function completeDescriptor(
   const { checksExamples = false } = context;
   const { config } = descriptor.provider;
   const resolving = resolveConfig(adapter, config, place, context, missingSecrets);
-  const own = readSigner(config, adapter)?.config;
+  const signerConfig = readSigner(config, adapter)?.config;
   const signing =
     factory === null
       ? null
-      : resolveConfig(factory, own, place, context, missingSecrets, SIGNER_CONFIG_PATH);
+      : resolveConfig(factory, signerConfig, place, context, missingSecrets, SIGNER_CONFIG_PATH);
   const adapterLimits = limitsOf(adapter);
   const loading =
     givenManifest ?? readLocalManifest({ descriptor, ...place, checksExamples, adapterLimits });
@@ -239,7 +239,7 @@ async function completeDescriptor(
     // Rarely used, so the text is parsed again instead of keeping all positions in memory.
     locate: (path, at) => readStructuredText(file, text).locate(path, at),
     adapter,
-    signer: isSigned ? { factory, config: own, references: ofSigner } : null,
+    signer: isSigned ? { factory, config: signerConfig, references: ofSigner } : null,
     references,
     manifest,
     warnings: [...warnings, ...ofBoth, ...(manifest?.warnings ?? [])],
@@ -308,8 +308,8 @@ function listNamedFiles(
 ): string[] {
   const { config } = descriptor.provider;
   const files = listReferencedFiles(adapter.config, config, baseDir);
-  const own = readSigner(config, adapter)?.config;
-  const ofSigner = signer === null ? [] : listReferencedFiles(signer.config, own, baseDir);
+  const signerConfig = readSigner(config, adapter)?.config;
+  const ofSigner = signer === null ? [] : listReferencedFiles(signer.config, signerConfig, baseDir);
   return [...files, ...ofSigner, ...listManifestFiles(descriptor, baseDir)];
 }
 

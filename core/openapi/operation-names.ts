@@ -32,8 +32,8 @@ export class OperationNames {
   add({ name, routes }: DescribedModule): void {
     const prefix = name.replaceAll('/', '.');
     for (const route of routes.entries) {
-      const own = route.value.declared.operation?.operation_id ?? describeRoute(route);
-      const operationId = this.#operations.claim(`${prefix}.${own}`);
+      const declaredName = route.value.declared.operation?.operation_id ?? describeRoute(route);
+      const operationId = this.#operations.claim(`${prefix}.${declaredName}`);
       this.#ids.set(route, operationId);
       if (operationId.search(NOT_IN_COMPONENT) !== -1) this.#components.set(operationId, '');
     }

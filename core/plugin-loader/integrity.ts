@@ -34,13 +34,13 @@ export async function verifyIntegrity(
   plugin: PluginManifest,
   pinned: PluginDigests,
 ): Promise<IntegrityProblem | null> {
-  const own = plugin.digests === null ? null : { ...plugin.digests };
-  const expected = Object.hasOwn(pinned, plugin.name) ? pinned[plugin.name] : own;
+  const manifestDigests = plugin.digests === null ? null : { ...plugin.digests };
+  const expected = Object.hasOwn(pinned, plugin.name) ? pinned[plugin.name] : manifestDigests;
   if (expected == null) return { state: 'unverified', reason: 'has no digests' };
   try {
     const found = { ...(await digestFiles(plugin.folder)) };
     // A file cannot hold its own digest.
-    if (expected === own) delete found[PLUGIN_FILE];
+    if (expected === manifestDigests) delete found[PLUGIN_FILE];
     const reason = compare(found, expected);
     return reason === null ? null : { state: 'failed', reason };
   } catch (error) {

@@ -192,11 +192,11 @@ function loadEngine(): typeof RE2JS {
 function createMatcher(pattern: string): Matcher {
   const { source, size } = translatePattern(pattern);
   if (isSimplePattern(pattern, size)) {
-    const own = new RegExp(pattern, 'u');
+    const expression = new RegExp(pattern, 'u');
     return {
       test: (text, run) => {
         run.spendOnPattern(text.length, size);
-        return own.test(text);
+        return expression.test(text);
       },
     };
   }

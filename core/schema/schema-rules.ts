@@ -118,10 +118,10 @@ export class SchemaRules {
   }
 
   /** Adds what is reached until a bound is exceeded, so that the cost does not grow with the manifest. */
-  #findExcess(own: SchemaSize): Omit<SchemaProblem, 'path'> | null {
-    const reached = new Set(own.names);
-    const patterns = new Map(own.patterns);
-    let { bytes, subschemas } = own;
+  #findExcess(size: SchemaSize): Omit<SchemaProblem, 'path'> | null {
+    const reached = new Set(size.names);
+    const patterns = new Map(size.patterns);
+    let { bytes, subschemas } = size;
     // Grows while it is read; circles end, since a set has each name once.
     for (const name of reached) {
       const size = this.#sizes.get(name);

@@ -24,8 +24,8 @@ export function craftRequest(scene: Scene, request: CraftedRequest = {}): Buffer
   const { method = 'GET', path = scene.route, headers = [], body } = request;
   const { target = scene.base + path } = request;
   const lines = [`${method} ${target} HTTP/1.1`, `host: ${scene.authority}`];
-  const own = request.as === undefined ? scene.token : requireOwn(scene).tokens[request.as];
-  const token = request.token === undefined ? own : request.token;
+  const sceneToken = request.as === undefined ? scene.token : requireOwn(scene).tokens[request.as];
+  const token = request.token === undefined ? sceneToken : request.token;
   if (token !== null) lines.push(`authorization: Bearer ${token}`);
   const sent = new Set(headers.map(([name]) => name.toLowerCase()));
   lines.push(...craftMark(scene).filter((line) => !sent.has(line.split(':', 1)[0] ?? '')));

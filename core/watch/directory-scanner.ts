@@ -220,9 +220,9 @@ export class DirectoryScanner {
 
 /** Covers the descriptor and the files that it names. */
 async function digestContent(read: DirectoryFile, named: readonly string[]): Promise<string> {
-  const own = 'text' in read ? hash('sha256', read.text) : read.diagnostic.rule;
+  const stamp = 'text' in read ? hash('sha256', read.text) : read.diagnostic.rule;
   const others = await Promise.all(named.map(digestFile));
-  return [own, ...others].join();
+  return [stamp, ...others].join();
 }
 
 async function digestFile(path: string): Promise<string> {

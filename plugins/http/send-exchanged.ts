@@ -29,9 +29,9 @@ export function createExchangeSender(
     log,
   });
   const { host } = config;
-  const own =
+  const clientTokens =
     host === undefined ? null : new TokenSource({ request: () => endpoint.request(host), log });
-  const sendOwn = own === null ? sendPlain : sendWithToken(own);
+  const sendOwn = clientTokens === null ? sendPlain : sendWithToken(clientTokens);
   return {
     send: (replica, request, limits) => {
       const { context } = request;
@@ -44,7 +44,7 @@ export function createExchangeSender(
       }
       return sendWithToken(exchanged.of(token, context.actor))(replica, request, limits);
     },
-    problem: () => exchanged.problem ?? own?.problem ?? null,
+    problem: () => exchanged.problem ?? clientTokens?.problem ?? null,
   };
 }
 

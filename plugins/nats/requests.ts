@@ -34,8 +34,8 @@ export function createNatsRequest({ operation, headers }: Invocation): NatsReque
     case 'admin_action': {
       // A name may contain characters that a header cannot.
       const action = encodeURIComponent(operation.action.toWellFormed());
-      const own = { ...withJson(headers), 'modgate-action': action };
-      return { kind, headers: own, payload: operation.inputJson };
+      const sent = { ...withJson(headers), 'modgate-action': action };
+      return { kind, headers: sent, payload: operation.inputJson };
     }
     case 'configure': {
       const { revision, values } = operation;

@@ -96,12 +96,12 @@ function formatReason(
 /** The endpoint, if it is not up, and its routes with a circuit breaker that is not closed. */
 function formatEndpoint({ endpoint, state, until, routes }: EndpointEntry): string[] {
   const name = toPrintable(endpoint);
-  const own = `  endpoint ${name} is ${formatBreaker(state, until)}`;
+  const ofEndpoint = `  endpoint ${name} is ${formatBreaker(state, until)}`;
   const ofRoutes = (routes ?? []).map(
     (breaker) =>
       `  route ${toPrintable(breaker.route)} at ${name} is ${formatBreaker(breaker.state, breaker.until)}`,
   );
-  return GOOD_ENDPOINT_STATES.has(state) ? ofRoutes : [own, ...ofRoutes];
+  return GOOD_ENDPOINT_STATES.has(state) ? ofRoutes : [ofEndpoint, ...ofRoutes];
 }
 
 function formatBreaker(state: string, until: string | null | undefined): string {

@@ -90,14 +90,14 @@ async function readBeforeRelease(): Promise<string> {
 
 /** The versions that modgate itself is built with. */
 function readRanges() {
-  const own = require('modgate/package.json') as {
+  const modgate = require('modgate/package.json') as {
     readonly dependencies: Readonly<Record<string, string>>;
     readonly devDependencies: Readonly<Record<string, string>>;
   };
   return {
     modgateRange: `^${readVersion()}`,
-    superstructRange: own.dependencies['superstruct'] ?? '*',
-    typescriptRange: own.devDependencies['typescript'] ?? '*',
-    nodeTypesRange: own.devDependencies['@types/node'] ?? '*',
+    superstructRange: modgate.dependencies['superstruct'] ?? '*',
+    typescriptRange: modgate.devDependencies['typescript'] ?? '*',
+    nodeTypesRange: modgate.devDependencies['@types/node'] ?? '*',
   };
 }

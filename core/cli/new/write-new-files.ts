@@ -35,8 +35,8 @@ export async function writeNewFiles(folder: string, files: readonly NewFile[]): 
 
 /** The files and their folders below the target folder. */
 function listPaths(folder: string, files: readonly NewFile[]): Set<string> {
-  const own = files.map(({ path }) => dirname(path)).filter((path) => path !== '.');
-  return new Set([...own, ...files.map(({ path }) => path)].map((path) => join(folder, path)));
+  const folders = files.map(({ path }) => dirname(path)).filter((path) => path !== '.');
+  return new Set([...folders, ...files.map(({ path }) => path)].map((path) => join(folder, path)));
 }
 
 async function writeNewFile(

@@ -296,9 +296,9 @@ function listCodes(root: JsonObject, schema: unknown, depth: number): string[] {
   if (depth > MAX_NESTED) return [];
   const followed = followReference(root, schema);
   const { const: value, enum: values } = asObject(asObject(followed['properties'])['code']);
-  const own = [value, ...asList(values)].filter((code) => typeof code === 'string');
+  const codes = [value, ...asList(values)].filter((code) => typeof code === 'string');
   const parts = ['allOf', 'oneOf', 'anyOf'].flatMap((keyword) => asList(followed[keyword]));
-  const all = [...own, ...parts.flatMap((part) => listCodes(root, part, depth + 1))];
+  const all = [...codes, ...parts.flatMap((part) => listCodes(root, part, depth + 1))];
   return [...new Set(all)];
 }
 

@@ -270,7 +270,7 @@ function writeOptions(modules: readonly ClientModule[]): string {
 }
 
 function writeSend({ name }: ClientModule, modules: readonly ClientModule[]): string {
-  const own = JSON.stringify(`/modules/${encodeURIComponent(name)}/http`);
+  const prefix = JSON.stringify(`/modules/${encodeURIComponent(name)}/http`);
   const basePath = modules.length === 1 ? '' : `?.[${JSON.stringify(name)}]`;
-  return `createSend(options, ${own}, options.basePath${basePath})`;
+  return `createSend(options, ${prefix}, options.basePath${basePath})`;
 }

@@ -46,9 +46,9 @@ export function findModule(
 
 /** `ShopItem` by the title or the name that the schema had in its manifest, otherwise by its operation. */
 export function nameComponent(key: string, schema: unknown, module?: ClientModule): string {
-  const own = readTitle(schema) ?? PART_OF_OPERATION.exec(key)?.[1];
-  if (own === undefined || module === undefined) return toTypeName(key);
-  return toTypeName(module.member) + toTypeName(own);
+  const title = readTitle(schema) ?? PART_OF_OPERATION.exec(key)?.[1];
+  if (title === undefined || module === undefined) return toTypeName(key);
+  return toTypeName(module.member) + toTypeName(title);
 }
 
 function readTitle(schema: unknown): string | undefined {

@@ -171,14 +171,14 @@ function assertPrefixFree(
   { factory: { name, prefix }, plugin }: FoundSurface,
   other: Pick<MountedSurface, 'name' | 'plugin'> | undefined,
 ): void {
-  const own = `surface '${name}' of plugin '${plugin}' has the prefix '${prefix}'`;
+  const claim = `surface '${name}' of plugin '${plugin}' has the prefix '${prefix}'`;
   const hint = `switch it off with surfaces: { ${name}: { enabled: false } }`;
   if (isHostPrefix(prefix)) {
-    throw new ConfigError(`${own}, which belongs to the host's own routes: ${hint}`);
+    throw new ConfigError(`${claim}, which belongs to the host's own routes: ${hint}`);
   }
   if (other === undefined) return;
   throw new ConfigError(
-    `${own}, which surface '${other.name}' of plugin '${other.plugin}' has: ${hint}`,
+    `${claim}, which surface '${other.name}' of plugin '${other.plugin}' has: ${hint}`,
   );
 }
 

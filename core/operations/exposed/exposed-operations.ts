@@ -73,8 +73,8 @@ function listDeclared({ manifest: { admin }, routes }: ExposingModule) {
     claim(`action:${action.name}`, { kind: 'action', action }),
   );
   const ofRoutes = routes.entries.map((entry) => {
-    const own = entry.value.declared.operation?.operation_id ?? describeRoute(entry);
-    return claim(own, { kind: 'route', route: entry.value });
+    const declaredName = entry.value.declared.operation?.operation_id ?? describeRoute(entry);
+    return claim(declaredName, { kind: 'route', route: entry.value });
   });
   return [...ofRoutes, ...entities, ...actions];
 }

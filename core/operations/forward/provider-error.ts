@@ -161,11 +161,11 @@ export function createStatusError(
   const retryAfter = readRetryAfter(outcome);
   const { 'content-range': range } = outcome.headers;
   const values = [...secrets, ...outcome.secrets].map((secret) => secret.reveal());
-  const own = readProviderError(outcome, (text) => maskSecrets(text, values));
-  const detail = own.detail ?? `the provider responded with ${outcome.status}`;
+  const providerError = readProviderError(outcome, (text) => maskSecrets(text, values));
+  const detail = providerError.detail ?? `the provider responded with ${outcome.status}`;
   return new ProviderError(reason, 'provider_error', detail, {
     status: outcome.status,
-    errors: [...errors, ...own.errors],
+    errors: [...errors, ...providerError.errors],
     headers: {
       ...(retryAfter !== null && { 'retry-after': retryAfter }),
       ...(response.isPassedOn &&

@@ -41,11 +41,11 @@ function checkAny(branches: readonly Checker[]): KeywordCheck {
   return (value, run, at, seen) => {
     let isValid = false;
     for (let index = 0; index < branches.length; index += 1) {
-      const own = seen === null ? null : new Evaluated(run);
-      if (!branches[index]?.check(value, run, null, own)) continue;
+      const evaluated = seen === null ? null : new Evaluated(run);
+      if (!branches[index]?.check(value, run, null, evaluated)) continue;
       isValid = true;
-      if (own === null) break;
-      seen?.merge(own);
+      if (evaluated === null) break;
+      seen?.merge(evaluated);
     }
     return isValid || reportBranches(branches, value, run, at);
   };
@@ -55,10 +55,10 @@ function checkOne(branches: readonly Checker[]): KeywordCheck {
   return (value, run, at, seen) => {
     let count = 0;
     for (let index = 0; index < branches.length; index += 1) {
-      const own = seen === null ? null : new Evaluated(run);
-      if (!branches[index]?.check(value, run, null, own)) continue;
+      const evaluated = seen === null ? null : new Evaluated(run);
+      if (!branches[index]?.check(value, run, null, evaluated)) continue;
       count += 1;
-      if (own !== null) seen?.merge(own);
+      if (evaluated !== null) seen?.merge(evaluated);
     }
     if (count === 1) return true;
     if (count === 0) return reportBranches(branches, value, run, at);
@@ -105,9 +105,9 @@ function checkIf(schema: Schema, source: CheckerSource): KeywordCheck {
   const consequence = schema['then'] === undefined ? null : source.checkerOf(schema['then']);
   const alternative = schema['else'] === undefined ? null : source.checkerOf(schema['else']);
   return (value, run, at, seen) => {
-    const own = seen === null ? null : new Evaluated(run);
-    const isMet = condition.check(value, run, null, own);
-    if (isMet && own !== null) seen?.merge(own);
+    const evaluated = seen === null ? null : new Evaluated(run);
+    const isMet = condition.check(value, run, null, evaluated);
+    if (isMet && evaluated !== null) seen?.merge(evaluated);
     const branch = isMet ? consequence : alternative;
     return branch === null || branch.check(value, run, at, seen);
   };

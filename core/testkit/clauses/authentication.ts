@@ -162,11 +162,11 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
         ? 'the credentials have no scheme'
         : null,
     run: async (harness) => {
-      const own = new Set(harness.running.good.map(({ credentials }) => credentials.scheme));
+      const schemes = new Set(harness.running.good.map(({ credentials }) => credentials.scheme));
       for (const { credentials } of harness.running.good) {
         if ((credentials.scheme ?? '') === '') continue;
         for (const scheme of ['', 'basic', 'bearer', 'digest', 'negotiate']) {
-          if (own.has(scheme)) continue;
+          if (schemes.has(scheme)) continue;
           const found = await harness.authenticate(`scheme '${scheme}'`, {
             ...credentials,
             scheme,

@@ -76,9 +76,9 @@ export function createFakeSurfaceContext(
       admit: async (actor) => assertAdmitted(actor),
       snapshot: async () => snapshot,
       onChange: (listener) => {
-        const own = () => listener();
-        listeners.add(own);
-        return () => listeners.delete(own);
+        const added = () => listener();
+        listeners.add(added);
+        return () => listeners.delete(added);
       },
     },
     requests,

@@ -55,8 +55,8 @@ export class CallFeed extends PolledFeed {
         send(all);
         continue;
       }
-      const own = calls.filter(({ at }) => at >= beganAt);
-      if (own.length > 0) send(encodeEvent('calls', { calls: own }));
+      const later = calls.filter(({ at }) => at >= beganAt);
+      if (later.length > 0) send(encodeEvent('calls', { calls: later }));
     }
   }
 }

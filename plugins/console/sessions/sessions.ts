@@ -198,9 +198,9 @@ export class Sessions {
    * @param newest the key of one that stays, also if the clock was set back
    */
   async #endOldest(actor: Actor, most: number, newest?: string): Promise<void> {
-    const own = await this.#listOwn(actor);
-    const others = own.filter(({ key }) => key !== newest);
-    for (const { key } of others.slice(0, Math.max(0, own.length - most))) {
+    const sessions = await this.#listOwn(actor);
+    const others = sessions.filter(({ key }) => key !== newest);
+    for (const { key } of others.slice(0, Math.max(0, sessions.length - most))) {
       await this.end(key, 'revoked');
     }
   }
@@ -217,9 +217,9 @@ export class Sessions {
       await this.#context.records.set(key, record, options);
     } catch (error) {
       if (!isSurfaceError(error) || error.code !== 'unavailable') throw error;
-      const own = await this.#listOwn(record.actor);
+      const sessions = await this.#listOwn(record.actor);
       // Several at once, because all sessions have to be read.
-      const evicted = own.length > 0 ? own.slice(0, 1) : await this.#listLeastUsed();
+      const evicted = sessions.length > 0 ? sessions.slice(0, 1) : await this.#listLeastUsed();
       for (const { key } of evicted) await this.end(key, 'revoked');
       await this.#context.records.set(key, record, options);
     }

@@ -220,14 +220,14 @@ function describeType(api: ApiDocument, schema: unknown): string {
   if (schema === false) return 'nothing';
   const { $ref: reference } = asObject(schema);
   if (typeof reference === 'string') return decodeURIComponent(reference.replace(/^.*\//, ''));
-  const own = asObject(schema);
-  if ('const' in own) return JSON.stringify(own['const']);
-  const { enum: values, type, items } = own;
+  const resolved = asObject(schema);
+  if ('const' in resolved) return JSON.stringify(resolved['const']);
+  const { enum: values, type, items } = resolved;
   if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(' | ');
   if (type === 'array') return `${describeType(api, items)}[]`;
   if (Array.isArray(type)) return type.join(' | ');
   if (typeof type === 'string') return type;
-  return own['properties'] === undefined ? 'any JSON' : 'object';
+  return resolved['properties'] === undefined ? 'any JSON' : 'object';
 }
 
 function describeRules(schema: JsonObject): string {
