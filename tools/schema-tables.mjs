@@ -54,14 +54,14 @@ function renderFormats({ formats }) {
 function collectProperties(schema, context, { path, condition, depth }) {
   if (depth > MAX_DEPTH) return [];
   const { properties = {}, required = [] } = schema;
-  const rows = Object.entries(properties).flatMap(([name, given]) => {
-    if (typeof given === 'boolean') return [];
-    const property = dereference(given, context);
+  const rows = Object.entries(properties).flatMap(([name, described]) => {
+    if (typeof described === 'boolean') return [];
+    const property = dereference(described, context);
     const place = path === '' ? name : `${path}.${name}`;
     const row = {
       path: place,
       condition,
-      type: describeType(given, context),
+      type: describeType(described, context),
       required: required.includes(name),
       fallback: property.default,
       description: property.description ?? '',
@@ -116,10 +116,10 @@ function listAlternatives(schema, context) {
   return rawAlternatives(schema).map((branch) => dereference(branch, context));
 }
 
-function describeType(given, context) {
-  const { $ref } = given;
+function describeType(described, context) {
+  const { $ref } = described;
   if ($ref !== undefined && context.pages[$ref] !== undefined) return context.pages[$ref];
-  const schema = dereference(given, context);
+  const schema = dereference(described, context);
   const name = $ref?.split('/').at(-1);
   if (name !== undefined && schema.pattern !== undefined) {
     context.formats.set(name, dereference({ $ref }, context));

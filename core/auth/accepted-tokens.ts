@@ -25,9 +25,9 @@ export class AcceptedTokens {
    * @param given as the authenticator made it
    * @param actor with the scopes of its roles; one token has one such actor
    */
-  keep(given: Actor, actor: Actor, token: string): void {
+  keep(resolved: Actor, actor: Actor, token: string): void {
     if (!this.#isWanted || this.#tokens.has(actor)) return;
-    const by = findAcceptedBy(given);
+    const by = findAcceptedBy(resolved);
     if (by !== undefined) this.#tokens.set(actor, { ...by, value: new Secret(token) });
   }
 

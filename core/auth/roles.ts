@@ -60,13 +60,13 @@ export class Roles {
   }
 
   /** The actor with the scopes of its roles. A role that the file does not have adds nothing. */
-  resolve(given: GivenActor, authenticator: string): Actor {
-    if (given.roles === undefined || given.roles.length === 0) return given;
+  resolve(authenticated: GivenActor, authenticator: string): Actor {
+    if (authenticated.roles === undefined || authenticated.roles.length === 0) return authenticated;
     const { table } = this;
-    const known = this.#resolved.get(given);
+    const known = this.#resolved.get(authenticated);
     if (known?.table === table) return known.actor;
-    const actor = this.#create(given, new Set(given.roles), authenticator);
-    this.#resolved.set(given, { table, actor });
+    const actor = this.#create(authenticated, new Set(authenticated.roles), authenticator);
+    this.#resolved.set(authenticated, { table, actor });
     return actor;
   }
 
@@ -80,15 +80,18 @@ export class Roles {
     return this.#source.close();
   }
 
-  #create(given: GivenActor, names: ReadonlySet<string>, authenticator: string): Actor {
-    const { kind, id, expiresAt, allowedScopes } = given;
+  #create(authenticated: GivenActor, names: ReadonlySet<string>, authenticator: string): Actor {
+    const { kind, id, expiresAt, allowedScopes } = authenticated;
     const roles = [...names].flatMap((name) => this.table.get(name) ?? []);
     if (roles.length < names.size) this.#reportUnknown(names, authenticator);
     const allowed = allowedScopes === undefined ? null : new Set(allowedScopes);
     return {
       kind,
       id,
-      scopes: roles.length === 0 ? given.scopes : new RoleScopes(given.scopes, roles, allowed),
+      scopes:
+        roles.length === 0
+          ? authenticated.scopes
+          : new RoleScopes(authenticated.scopes, roles, allowed),
       roles: roles.map(({ name }) => name),
       ...(expiresAt !== undefined && { expiresAt }),
     };

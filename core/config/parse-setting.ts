@@ -16,15 +16,17 @@ export interface SettingText {
 }
 
 /** @throws ConfigError with the source and the expected value, never with the text. */
-export function parseSetting(name: SettingName, given: SettingText): unknown {
+export function parseSetting(name: SettingName, setting: SettingText): unknown {
   const { kind } = SETTINGS[name];
-  if (kind.struct !== undefined && isMapping(given.value)) assertMapping(kind.struct, given);
+  if (kind.struct !== undefined && isMapping(setting.value)) assertMapping(kind.struct, setting);
   const value =
-    given.value === undefined
-      ? kind.parse(given.text, given.directory)
-      : kind.parseValue?.(given.value, given.directory);
+    setting.value === undefined
+      ? kind.parse(setting.text, setting.directory)
+      : kind.parseValue?.(setting.value, setting.directory);
   if (value !== undefined) return value;
-  throw new ConfigError(`${given.source} must be ${kind.expected}${explainInvalid(kind, given)}`);
+  throw new ConfigError(
+    `${setting.source} must be ${kind.expected}${explainInvalid(kind, setting)}`,
+  );
 }
 
 function isMapping(value: unknown): boolean {

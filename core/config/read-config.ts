@@ -68,8 +68,8 @@ export async function readConfig<Name extends SettingName>(
   return { config: Object.freeze(values), sources } as unknown as ReadConfig<Name>;
 }
 
-function readValue(name: SettingName, given: SettingText | null): unknown {
-  return given === null ? null : parseSetting(name, given);
+function readValue(name: SettingName, text: SettingText | null): unknown {
+  return text === null ? null : parseSetting(name, text);
 }
 
 async function readFile(
@@ -113,7 +113,7 @@ export async function readConfigFile(
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new ConfigError(`${file} must be a mapping of settings, such as 'port: 3000'`);
   }
-  const given = new Map<SettingName, SettingText>();
+  const texts = new Map<SettingName, SettingText>();
   for (const [key, entry] of Object.entries(value)) {
     const place = `${file}:${formatPlace(document, key)}`;
     await attempt(() => {
@@ -121,10 +121,10 @@ export async function readConfigFile(
       if (name === undefined) throw new ConfigError(`${place} ${describeUnknown(key)}`);
       const text = readEntry(name, entry, `${key} in ${place}`, dirname(file));
       parseSetting(name, text);
-      given.set(name, text);
+      texts.set(name, text);
     });
   }
-  return given;
+  return texts;
 }
 
 async function readDocument(file: string): Promise<StructuredText> {

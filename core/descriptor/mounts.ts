@@ -98,9 +98,9 @@ export function validateMounts(
   reserved: ReadonlySet<string>,
 ): Violation[] {
   const seen = new Set<string>();
-  return Array.from(mounts, (given, index): Violation[] => {
-    if (given?.path === undefined) return [];
-    const mapping: Mount = { ...given, path: given.path };
+  return Array.from(mounts, (mount, index): Violation[] => {
+    if (mount?.path === undefined) return [];
+    const mapping: Mount = { ...mount, path: mount.path };
     const subject = `'mount[${index}]'`;
     const at = { path: ['mount', index, 'path'], at: 'value' } as const;
     const key = formatMount(mapping);

@@ -15,12 +15,12 @@ export function isListedType(
 ): boolean {
   if (ranges === null || ranges.includes(ANY)) return true;
   const [essence = ''] = (contentType ?? '').split(';', 1);
-  const given = essence.trim().toLowerCase();
-  const type = MEDIA_TYPE.exec(given)?.[1];
+  const name = essence.trim().toLowerCase();
+  const type = MEDIA_TYPE.exec(name)?.[1];
   if (type === undefined) return false;
   return ranges.some((range) => {
     const listed = range.toLowerCase();
-    return listed === given || listed === `${type}/*`;
+    return listed === name || listed === `${type}/*`;
   });
 }
 

@@ -233,8 +233,8 @@ export class Dispatcher {
     const { maxBytes: maxResponseBytes, ...hold } = call.response ?? {
       maxBytes: this.#descriptor.limits.response_bytes,
     };
-    const given = { id, operation, headers, context, maxResponseBytes, ...hold };
-    return new EndpointInvocation(given, endpoint.name, deadline, call.held ?? null);
+    const attempt = { id, operation, headers, context, maxResponseBytes, ...hold };
+    return new EndpointInvocation(attempt, endpoint.name, deadline, call.held ?? null);
   }
 
   /** Only failures before the status line are retried. The budget comes last, because it is then paid. */

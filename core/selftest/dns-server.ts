@@ -50,8 +50,8 @@ export async function startDnsServer(
     const question = readQuestion(query);
     if (question === null) return null;
     questions.push(question);
-    const given = await reply(question);
-    return given === null ? null : encodeReply(query, question, given, maxBytes);
+    const answer = await reply(question);
+    return answer === null ? null : encodeReply(query, question, answer, maxBytes);
   };
   const sockets = new Set<Socket>();
   const tcp = createServer((socket) => {

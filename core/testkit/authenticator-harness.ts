@@ -37,8 +37,8 @@ export class AuthenticatorHarness {
   }
 
   /** @throws AssertionError for an authenticator that throws, which callers would see as a 500. */
-  async authenticate(what: string, given: GivenCredentials): Promise<Accepted | null> {
-    const credentials = completeCredentials(given);
+  async authenticate(what: string, partial: GivenCredentials): Promise<Accepted | null> {
+    const credentials = completeCredentials(partial);
     const work = (async () => this.running.authenticator.authenticate(credentials))();
     try {
       return readAccepted(await this.wait.settles(`authenticate of ${what}`, work));

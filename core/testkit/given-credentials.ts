@@ -2,9 +2,9 @@ import type { Authenticator, Credentials } from '../contract/index.js';
 import type { GivenCredentials } from './authenticator-subject.js';
 
 /** Adds what a host would pass. */
-export function completeCredentials(given: GivenCredentials): Credentials {
-  const { scheme = '', token = '', method = 'GET', target = '/' } = given;
-  const headers = new Map(given.headers ?? []);
+export function completeCredentials(partial: GivenCredentials): Credentials {
+  const { scheme = '', token = '', method = 'GET', target = '/' } = partial;
+  const headers = new Map(partial.headers ?? []);
   if (scheme !== '') headers.set('authorization', [`${scheme} ${token}`]);
   return { scheme, token, method, target, headers };
 }

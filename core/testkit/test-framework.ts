@@ -19,8 +19,8 @@ interface TestContext {
 }
 
 /** @returns the given framework, otherwise the global `describe` and `it`. */
-export function findFramework(given: TestFramework | undefined): TestFramework {
-  const found = given ?? (globalThis as Partial<TestFramework>);
+export function findFramework(chosen: TestFramework | undefined): TestFramework {
+  const found = chosen ?? (globalThis as Partial<TestFramework>);
   if (typeof found.describe === 'function' && typeof found.it === 'function') {
     return found as TestFramework;
   }

@@ -106,8 +106,8 @@ export const auth = named(
       }),
       'exactly one of bearer, basic, header, oauth2, exchange and signer, with config only beside signer',
       ({ config, ...kinds }) => {
-        const given = Object.values(kinds).filter((part) => part !== undefined);
-        return given.length === 1 && (config === undefined || kinds.signer !== undefined);
+        const configured = Object.values(kinds).filter((part) => part !== undefined);
+        return configured.length === 1 && (config === undefined || kinds.signer !== undefined);
       },
     ),
     {

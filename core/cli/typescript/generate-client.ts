@@ -163,8 +163,8 @@ function writeParameters(route: ClientFunction): string {
   const input = writeInputParameter(route);
   if (!route.needsKey) return `${input}, options?: CallOptions`;
   // A parameter before a required one cannot be left out.
-  const given = input.replace(/^input\?: (.*)$/, 'input: $1 | undefined');
-  return `${given}, options: CallOptions & { readonly idempotencyKey: string }`;
+  const parameters = input.replace(/^input\?: (.*)$/, 'input: $1 | undefined');
+  return `${parameters}, options: CallOptions & { readonly idempotencyKey: string }`;
 }
 
 function writeInputParameter({ typeName, path, query, body }: ClientFunction): string {

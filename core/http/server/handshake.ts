@@ -59,8 +59,8 @@ export function findHandshake(request: IncomingMessage): Handshake | null {
  */
 export function takeHandshake(request: IncomingMessage): void {
   const { headers, rawHeaders } = request;
-  const given = headers['sec-websocket-protocol'];
-  const offered = (given ?? '').split(',').map((name) => name.trim());
+  const offer = headers['sec-websocket-protocol'];
+  const offered = (offer ?? '').split(',').map((name) => name.trim());
   const credentials = offered.filter((name) => CREDENTIAL.test(name));
   const others = offered.filter((name) => !OF_HOST.test(name)).join(',');
   const protocols = parseSubprotocols(others === '' ? undefined : others);
@@ -72,7 +72,7 @@ export function takeHandshake(request: IncomingMessage): void {
     extensions: headers['sec-websocket-extensions'],
     problem: protocols === null ? createProtocolError('expected a list of different tokens') : null,
   });
-  if (given !== undefined) replaceHeader(request, 'sec-websocket-protocol', others);
+  if (protocols !== undefined) replaceHeader(request, 'sec-websocket-protocol', others);
   if (credentials.length === 0) return;
   const [credential = ''] = credentials;
   const value = `Bearer ${decodeToken(credential)}`.trimEnd();

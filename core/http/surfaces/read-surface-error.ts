@@ -66,8 +66,11 @@ function findStep({ code, errors }: Infer<typeof PARTS>) {
 }
 
 /** @throws TypeError for a header that cannot be sent. */
-function readHeaders(given: Readonly<Record<string, string | number>>): Record<string, string> {
-  const texts = Object.entries(given).map(([name, value]): [string, string] => [name, `${value}`]);
+function readHeaders(headers: Readonly<Record<string, string | number>>): Record<string, string> {
+  const texts = Object.entries(headers).map(([name, value]): [string, string] => [
+    name,
+    `${value}`,
+  ]);
   const valid = [...new Headers(texts)];
   return Object.fromEntries(
     valid.filter(([name]) => !isOwnHeader(name) && !PROBLEM_HEADERS.has(name)),

@@ -57,10 +57,10 @@ export async function openTls(
 function requireBoth(
   ...settings: readonly (readonly [flag: string, value: string | null])[]
 ): void {
-  const given = settings.filter(([, value]) => value !== null);
+  const configured = settings.filter(([, value]) => value !== null);
   const missing = settings.find(([, value]) => value === null);
-  if (given[0] === undefined || missing === undefined) return;
-  throw new ConfigError(`${given[0][0]} requires ${missing[0]}`);
+  if (configured[0] === undefined || missing === undefined) return;
+  throw new ConfigError(`${configured[0][0]} requires ${missing[0]}`);
 }
 
 function requireCertificate({ tlsCert, tlsKey, tlsClientCa }: TlsConfig): void {

@@ -39,8 +39,8 @@ export function captureBodies({
   };
 }
 
-function captureBody(given: Outcome['body'], captureBytes: number, mask: Mask): string | null {
-  const body = joinBody(given);
+function captureBody(captured: Outcome['body'], captureBytes: number, mask: Mask): string | null {
+  const body = joinBody(captured);
   if (body.length === 0) return null;
   // Secrets can only be found in parsed JSON.
   if (body.length > MAX_PARSED_BYTES) return CUT;

@@ -39,8 +39,8 @@ export class AdminActionInvoke implements BridgeOperation<Payload> {
   async execute(payload: Payload, call: BridgeCall): Promise<Buffer> {
     const action = findAction(payload, call);
     if (action === null) throw new Error('a declared action was not found');
-    const given = { input: payload.input, json: sliceInput(call.body), place: 'payload.input' };
-    return invokeAction(this.#store, action, given, call);
+    const input = { input: payload.input, json: sliceInput(call.body), place: 'payload.input' };
+    return invokeAction(this.#store, action, input, call);
   }
 }
 

@@ -74,12 +74,12 @@ export class InvokeOperation implements Handler<OperationRequest> {
 
   #invoke(action: AdminAction, input: OperationRequest, call: AdminCall): Promise<Buffer> {
     assertNames(input, ['body']);
-    const given = {
+    const checked = {
       input: input.arguments['body'],
       json: sliceMembers(input.json).get('body') ?? null,
       place: 'arguments.body',
     };
-    return invokeAction(this.#store, action, given, call);
+    return invokeAction(this.#store, action, checked, call);
   }
 }
 

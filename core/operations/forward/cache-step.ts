@@ -49,15 +49,16 @@ function lookUp(call: RouteCall, rules: CacheRules): void | Promise<void> {
     noteCache(call, 'bypass', describeForward('bypass'));
     return;
   }
-  const given = { ...createRouteRequest(call), withheld: listWithheld(call) };
-  const entry = createEntry(call, given, responses, { ...rules, credentials });
+  const providerRequest = { ...createRouteRequest(call), withheld: listWithheld(call) };
+  const entry = createEntry(call, providerRequest, responses, { ...rules, credentials });
   // What a HEAD fetches has no body.
-  const isHead = given.operation.kind === 'http_route' && given.operation.method === 'HEAD';
+  const isHead =
+    providerRequest.operation.kind === 'http_route' && providerRequest.operation.method === 'HEAD';
   const now = Date.now();
   const kept = responses.find(entry.key, now);
   if (kept !== null) {
     const isFresh = now < kept.freshUntil;
-    if (!isFresh && !isHead) renewCache(call, entry, given);
+    if (!isFresh && !isHead) renewCache(call, entry, providerRequest);
     return giveKept(call, kept, isFresh ? 'hit' : 'stale');
   }
   if (isHead) {

@@ -74,22 +74,27 @@ export interface ProviderRequest<T> {
  * Calls the provider for a caller.
  * @throws HostError 502, or the provider's own error if the descriptor passes it through; ClientClosed.
  */
-export async function callProvider<T>(given: ProviderRequest<T>): Promise<T> {
-  const { module, describeCall } = given;
-  Authorization.assert(given.authorization);
+export async function callProvider<T>(providerRequest: ProviderRequest<T>): Promise<T> {
+  const { module, describeCall } = providerRequest;
+  Authorization.assert(providerRequest.authorization);
   try {
-    const call = new ForwardedCall(given);
-    const { value } = await module.client.call(call, observe(call, given));
+    const call = new ForwardedCall(providerRequest);
+    const { value } = await module.client.call(call, observe(call, providerRequest));
     return value;
   } catch (error) {
-    const failure = given.upload?.failure ?? null;
+    const failure = providerRequest.upload?.failure ?? null;
     // A body that could not be read whole is the reason, whatever the provider made of it.
     if (failure !== null && !isProviderFailure(failure)) throw failure;
     if (error instanceof ProviderStatus) {
       throw createStatusError(error, module, describeCall());
     }
     if (isProviderFailure(error)) {
-      throw createFailureError(error, describeCall(), module.descriptor.owner, given.carried);
+      throw createFailureError(
+        error,
+        describeCall(),
+        module.descriptor.owner,
+        providerRequest.carried,
+      );
     }
     throw error;
   }
@@ -123,32 +128,32 @@ class ForwardedCall implements ProviderCall {
   readonly facts: RequestFacts;
   readonly #traceContext: TraceContext;
 
-  constructor(given: Omit<ProviderRequest<unknown>, 'describeCall' | 'parseResponse'>) {
-    const { module, operation, request } = given;
+  constructor(providerRequest: Omit<ProviderRequest<unknown>, 'describeCall' | 'parseResponse'>) {
+    const { module, operation, request } = providerRequest;
     const { requestId, correlationId, actor } = request;
-    const { signal, held, facts } = given.detached ?? request;
-    const clientTrace = readClientTrace(given);
+    const { signal, held, facts } = providerRequest.detached ?? request;
+    const clientTrace = readClientTrace(providerRequest);
     this.#traceContext = clientTrace ?? createTraceContext();
     this.operation = operation;
-    this.route = given.route;
+    this.route = providerRequest.route;
     this.context = { module: module.name, actor, requestId, correlationId };
     this.identity = identifyCaller(module, actor, requestId);
-    this.headers = createCallHeaders(given, clientTrace);
-    if (given.response) this.response = given.response;
-    if (given.upload) {
-      this.upload = given.upload;
+    this.headers = createCallHeaders(providerRequest, clientTrace);
+    if (providerRequest.response) this.response = providerRequest.response;
+    if (providerRequest.upload) {
+      this.upload = providerRequest.upload;
       // JSON is chunked, so that its end can be held back until it has proved good.
-      const length = given.sendsBytes ? request.headers.get('content-length') : undefined;
+      const length = providerRequest.sendsBytes ? request.headers.get('content-length') : undefined;
       if (length !== undefined) this.headers['content-length'] = length;
     }
-    this.timeoutMs = given.timeoutMs;
+    this.timeoutMs = providerRequest.timeoutMs;
     this.signal = signal;
-    this.isRepeatable = given.isRepeatable;
+    this.isRepeatable = providerRequest.isRepeatable;
     this.hashKey = readHashKey(module, request);
     if (held !== undefined) this.held = held;
     this.facts = facts;
     facts.trace_id = facts.span?.traceId ?? this.#traceContext.traceId;
-    facts.bodies = given.sendsBytes === true ? null : createBodies(module, operation);
+    facts.bodies = providerRequest.sendsBytes === true ? null : createBodies(module, operation);
   }
 
   nextTraceparent(): string {

@@ -184,11 +184,11 @@ export const providerStep: CallStep = {
     assertCarried(found);
     const admitted = admit(call);
     try {
-      const given = createRouteRequest(call);
+      const providerRequest = createRouteRequest(call);
       const response =
         call.cacheEntry === null
-          ? await callProvider(given)
-          : await fillCache(call, call.cacheEntry, given);
+          ? await callProvider(providerRequest)
+          : await fillCache(call, call.cacheEntry, providerRequest);
       call.reply = createReply(call, response, admitted);
     } catch (error) {
       admitted?.close();

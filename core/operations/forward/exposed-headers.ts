@@ -51,8 +51,8 @@ export function createExposeHeaders(options: ExposeOptions): ExposeHeaders {
     for (const name of passed) {
       // Some clients follow it there, and send their credentials along.
       if (name === 'location' && outcome.status === NOT_MODIFIED) continue;
-      const given = readValue(outcome, name);
-      const value = given === null ? null : translate(name, given, base, references);
+      const received = readValue(outcome, name);
+      const value = received === null ? null : translate(name, received, base, references);
       if (value !== null) headers.push(name, value);
     }
     if (isRaw || exposesVary) {
@@ -63,11 +63,11 @@ export function createExposeHeaders(options: ExposeOptions): ExposeHeaders {
       headers.push('www-authenticate', 'Provider');
     }
     if (isRaw) headers.push('modgate-origin', 'provider');
-    const given = readValue(outcome, 'cache-control');
-    const cacheControl = chooseCacheControl(given, exposesCacheControl, isRaw);
+    const received = readValue(outcome, 'cache-control');
+    const cacheControl = chooseCacheControl(received, exposesCacheControl, isRaw);
     return {
       cacheControl,
-      publicCacheControl: exposesCacheControl ? (given ?? cacheControl) : cacheControl,
+      publicCacheControl: exposesCacheControl ? (received ?? cacheControl) : cacheControl,
       headers,
       exposed,
     };
@@ -95,9 +95,9 @@ function isHopByHop(connection: string | undefined, name: string): boolean {
 }
 
 /** Without the provider's word only raw responses may be kept, and by their caller alone. */
-function chooseCacheControl(given: string | null, isExposed: boolean, isRaw: boolean): string {
-  if (given === null) return isRaw ? 'private' : NO_STORE;
-  return isExposed ? makePrivate(given) : NO_STORE;
+function chooseCacheControl(received: string | null, isExposed: boolean, isRaw: boolean): string {
+  if (received === null) return isRaw ? 'private' : NO_STORE;
+  return isExposed ? makePrivate(received) : NO_STORE;
 }
 
 function translate(

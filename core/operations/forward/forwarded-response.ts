@@ -124,14 +124,14 @@ function createModuleReader(
 }
 
 /** A redirect is of no use without its place, exposed or not. */
-function withLocation(given: ExposedHeaders, location: string | null): ExposedHeaders {
-  if (location === null) return given;
+function withLocation(exposed: ExposedHeaders, location: string | null): ExposedHeaders {
+  if (location === null) return exposed;
   const headers: string[] = ['location', location];
-  for (let index = 0; index < given.headers.length; index += 2) {
-    const [name = '', value = ''] = given.headers.slice(index, index + 2);
+  for (let index = 0; index < exposed.headers.length; index += 2) {
+    const [name = '', value = ''] = exposed.headers.slice(index, index + 2);
     if (name !== 'location') headers.push(name, value);
   }
-  return { ...given, headers };
+  return { ...exposed, headers };
 }
 
 function readPlain(outcome: CheckedOutcome): ForwardedResponse {

@@ -98,10 +98,10 @@ type Shown = Partial<Pick<ModuleStatus, (typeof SHOWN_MEMBERS)[number]>>;
 
 function pickShown(descriptor: Descriptor | null): Shown {
   if (descriptor === null) return {};
-  const given = SHOWN_MEMBERS.filter(
+  const shown = SHOWN_MEMBERS.filter(
     (name) => descriptor[name] !== undefined && descriptor[name] !== false,
   );
-  return Object.fromEntries(given.map((name) => [name, descriptor[name]]));
+  return Object.fromEntries(shown.map((name) => [name, descriptor[name]]));
 }
 
 /** The entry leaves out lists that are empty by default. */

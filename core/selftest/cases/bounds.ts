@@ -14,8 +14,8 @@ export const BOUNDS_CASES: readonly Attack[] = [
   {
     id: 'guard-failures',
     title: 'wrong credentials from one address beyond --auth-failures are not checked',
-    attack: async (given) => {
-      const scene = toBounded(given);
+    attack: async (unbounded) => {
+      const scene = toBounded(unbounded);
       const target = scene.base + scene.route;
       const guess = (index: number) =>
         craftRequest(scene, { token: `guess-${scene.mark}-${index}` });
@@ -31,8 +31,8 @@ export const BOUNDS_CASES: readonly Attack[] = [
   {
     id: 'neighbors-actor-rate',
     title: 'requests of one actor beyond --actor-rate are rejected, those of others served',
-    attack: async (given) => {
-      const scene = toBounded(given);
+    attack: async (unbounded) => {
+      const scene = toBounded(unbounded);
       const request = craftRequest(scene, { as: 'stranger' });
       return (
         (await expectLimited(scene, () => request, 403)) ??

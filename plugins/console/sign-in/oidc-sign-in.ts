@@ -189,7 +189,7 @@ function assertDistinct(clients: readonly OidcClient[]): void {
 }
 
 function hasState({ searchParams }: URL, { state }: PendingSignIn): boolean {
-  const [given = '', ...others] = searchParams.getAll('state');
-  if (others.length > 0 || given.length !== state.length) return false;
-  return timingSafeEqual(Buffer.from(given), Buffer.from(state));
+  const [received = '', ...others] = searchParams.getAll('state');
+  if (others.length > 0 || received.length !== state.length) return false;
+  return timingSafeEqual(Buffer.from(received), Buffer.from(state));
 }
