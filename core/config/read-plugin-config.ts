@@ -1,8 +1,10 @@
 import type { AnyStruct } from '../contract/described.js';
+import type { SurfaceFactory } from '../contract/index.js';
 import { InvalidFile } from '../document/diagnostic.js';
 import { resolveReferences } from '../document/references.js';
 import { validateStruct } from '../document/validate.js';
 import { ConfigError } from '../errors.js';
+import type { SurfaceChoice } from './surface-list.js';
 
 /** What the configuration file has for something that a plugin ships. */
 interface PluginConfigInput {
@@ -43,4 +45,10 @@ export async function readPluginConfig({
     if (error instanceof InvalidFile) throw new ConfigError(error.message, { cause: error });
     throw error;
   }
+}
+
+/** @throws ConfigError for a config that its struct rejects. */
+export function readSurfaceConfig(choice: SurfaceChoice, { config: struct }: SurfaceFactory) {
+  const owner = `surface '${choice.name}'`;
+  return readPluginConfig({ ...choice, owner, struct, prefix: ['surfaces', choice.name] });
 }

@@ -26,6 +26,9 @@ export interface CallMember {
   readonly since?: number;
 }
 
+const NULLABLE_TEXT = { kind: 'text', isNullable: true } as const;
+const NULLABLE_INTEGER = { kind: 'integer', isNullable: true } as const;
+
 /** Every call has them, `null` where there is nothing to say. */
 export const CALL_MEMBERS = {
   at: {
@@ -51,16 +54,14 @@ export const CALL_MEMBERS = {
     isLogged: true,
   },
   trace_id: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'trace',
     text: 'the id of its trace, 32 hex digits',
     isCollected: true,
     isLogged: true,
   },
   module: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'module',
     text: 'the live module that matched',
     isCollected: true,
@@ -76,8 +77,7 @@ export const CALL_MEMBERS = {
     isLogged: true,
   },
   route: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'route',
     text: 'the template of the route that matched',
     isCollected: true,
@@ -92,8 +92,7 @@ export const CALL_MEMBERS = {
     filterSince: 2,
   },
   failure: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'failure',
     text: 'how the call of the provider failed: `unavailable`, `timeout`, `overloaded`, `refused`, `protocol`, `status`, `cancelled`',
     isCollected: true,
@@ -101,8 +100,7 @@ export const CALL_MEMBERS = {
     attribute: 'modgate.failure',
   },
   failure_detail: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'detail',
     text: 'what went wrong with the provider, at most 200 characters: `ECONNREFUSED 127.0.0.1:4100`',
     isCollected: true,
@@ -111,16 +109,14 @@ export const CALL_MEMBERS = {
     since: 3,
   },
   actor: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'actor',
     text: 'who called, `service:crm-sync`; `null` without authentication',
     isLogged: true,
     filterSince: 5,
   },
   client: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'client',
     text: 'the address of the client; behind a trusted proxy, as that proxy names it',
     isLogged: true,
@@ -150,8 +146,7 @@ export const CALL_MEMBERS = {
     isLogged: true,
   },
   endpoint: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'endpoint',
     text: 'the endpoint of the last attempt',
     isCollected: true,
@@ -161,8 +156,7 @@ export const CALL_MEMBERS = {
 /** Each is added where it says something: a surface, a mount, the host of a fleet, the cache of a route. */
 export const ENTRY_MEMBERS = {
   surface: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'through',
     text: 'the surface through which it came; absent over HTTP',
     isCollected: true,
@@ -170,8 +164,7 @@ export const ENTRY_MEMBERS = {
     since: 4,
   },
   mount: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'mount',
     text: 'the mount through which it came, its host and path: `api.example/orders`; absent below `/modules`',
     isCollected: true,
@@ -201,72 +194,63 @@ export const ENTRY_MEMBERS = {
 /** Added where a body was streamed, of bytes or of events, and for a WebSocket. */
 export const STREAM_MEMBERS = {
   bytes_in: {
-    kind: 'integer',
-    isNullable: true,
+    ...NULLABLE_INTEGER,
     label: 'bytes in',
     text: 'how many bytes of the body of the request came, or of the frames of the caller; `null` where it was not streamed',
     isCollected: true,
     since: 6,
   },
   request_sha256: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'sent',
     text: 'the SHA-256 of the body of the request, in hex; `null` where it did not come whole',
     isCollected: true,
     since: 6,
   },
   bytes_out: {
-    kind: 'integer',
-    isNullable: true,
+    ...NULLABLE_INTEGER,
     label: 'bytes out',
     text: 'how many bytes of the body of the response, or of the frames of the provider, were passed on; `null` where it was not streamed',
     isCollected: true,
     since: 6,
   },
   response_sha256: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'received',
     text: 'the SHA-256 of the body of the response, in hex; `null` where it did not come whole',
     isCollected: true,
     since: 6,
   },
   stream_end: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'ended by',
     text: 'how a stream of events ended: `complete`, `problem`, `client`, `max_ms`, `reload`, `shutdown`, `unauthorized`; `null` where there was none',
     isCollected: true,
     since: 7,
   },
   frames_in: {
-    kind: 'integer',
-    isNullable: true,
+    ...NULLABLE_INTEGER,
     label: 'frames in',
     text: 'how many frames of the caller were passed on; `null` for no WebSocket',
     isCollected: true,
     since: 8,
   },
   frames_out: {
-    kind: 'integer',
-    isNullable: true,
+    ...NULLABLE_INTEGER,
     label: 'frames out',
     text: 'how many frames of the provider were passed on; `null` for no WebSocket',
     isCollected: true,
     since: 8,
   },
   closed_by: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'closed by',
     text: 'who closed a WebSocket first: `caller`, `provider`, `host`; `null` for no WebSocket',
     isCollected: true,
     since: 8,
   },
   close_code: {
-    kind: 'integer',
-    isNullable: true,
+    ...NULLABLE_INTEGER,
     label: 'close code',
     text: 'the code of the first close frame of a WebSocket; 1005 where it had none, 1006 where a connection broke off; `null` for no WebSocket',
     isCollected: true,
@@ -277,8 +261,7 @@ export const STREAM_MEMBERS = {
 /** Added where the host rejected the request. */
 export const REJECTION_MEMBERS = {
   code: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'code',
     text: 'the `code` of the Problem; `null` for a preflight that was answered without what it asked for',
     filterSince: 5,
@@ -300,8 +283,7 @@ export const REJECTION_MEMBERS = {
     since: 5,
   },
   step: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'step',
     text: 'the step that decided',
     filterSince: 5,
@@ -309,44 +291,38 @@ export const REJECTION_MEMBERS = {
     since: 5,
   },
   reason: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'reason',
     text: 'a word where the step does not say enough',
     attribute: 'modgate.reason',
     since: 5,
   },
   module_named: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'named',
     text: 'the name that the path gave, where no live module matched',
     since: 5,
   },
   path_named: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'path',
     text: 'the raw path without its query, where no route matched, and of a surface: at most 256 characters, escaped; `null` where it holds the credential of the caller',
     since: 5,
   },
   token: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'token',
     text: 'with a 401: the id of the entry of the tokens file, or the `kid`, where one was recognized; never a part of the credential',
     since: 5,
   },
   roles: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'roles',
     text: 'with a 403 for a missing scope: the roles that have it, at most 10, separated by spaces',
     since: 6,
   },
   origin: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'origin',
     text: 'the `origin` of a request that CORS or the check of cookies rejected: at most 256 characters, escaped',
     since: 5,

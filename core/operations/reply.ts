@@ -19,7 +19,7 @@ export interface ReplyStream {
   readonly bytes: number;
   /** Bytes that are held back. */
   readonly heldBytes: number;
-  /** Whether the connection is closed after the last part, so that nobody takes the body for whole. */
+  /** Whether the connection is closed after the last part, so that no client takes the body for whole. */
   readonly isCut: boolean;
   /**
    * The next part; `null` at the end.

@@ -87,7 +87,7 @@ export function checkOutcome(
   checkHeaders(headers);
   const secrets = readSecrets(outcome);
   if (body !== null && typeof body === 'object' && isBodyStream(body)) {
-    if (openStream === null) throw createMalformed('with a stream that nobody asked for');
+    if (openStream === null) throw createMalformed('with a stream that was not asked for');
     const stream = openStream(body, status, readLength(headers));
     const parts = { status, headers, pieces: NONE, length: 0, stream, secrets, connection: null };
     return { ...parts, isDelimited: isDelimited !== false };
@@ -104,14 +104,14 @@ export function checkOutcome(
   return { ...parts, isDelimited: isDelimited !== false };
 }
 
-/** @throws ProviderFailure for one that nobody asked for; it is closed. */
+/** @throws ProviderFailure for one that was not asked for; it is closed. */
 function checkConnection(connection: unknown, status: number, isUpgrade: boolean): void {
   if (!(connection instanceof Duplex)) throw createMalformed('with a connection that is no Duplex');
   // It can break off before anybody reads it.
   connection.on('error', () => connection.destroy());
   if (isUpgrade && status === SWITCHING_PROTOCOLS) return;
   connection.destroy();
-  throw createMalformed('with a connection that nobody asked for');
+  throw createMalformed('with a connection that was not asked for');
 }
 
 const SWITCHING_PROTOCOLS = 101;

@@ -4,7 +4,6 @@ import {
   isProviderFailure,
   type Log,
   type Provider,
-  ProviderFailure,
   type Secret,
   type StreamForm,
 } from '../contract/index.js';
@@ -15,19 +14,18 @@ import type { ErrorOwner } from '../isolation/error-owner.js';
 import type { ModuleScope } from '../isolation/scope.js';
 import { nameShare } from '../lib/actor-name.js';
 import { maskSecrets } from '../lib/secrets/mask-secrets.js';
-import { toError } from '../lib/to-error.js';
+import { beginUpload } from './begin-upload.js';
 import { Bulkhead } from './bulkhead.js';
-import { Deadline } from './deadline.js';
+import { Deadline, OpenDeadlines } from './deadline.js';
 import { Dispatcher } from './dispatcher.js';
 import type { EndpointStatus } from './endpoint.js';
 import type { EndpointBase } from './endpoint-base.js';
 import type { EndpointPool } from './endpoint-pool.js';
 import type { LoadShedder } from './load-shedding.js';
 import { ModuleEndpoints, type Resolution } from './module-endpoints.js';
-import { OpenDeadlines } from './open-deadlines.js';
 import { type HostEnd, type OpenStream, OpenStreams } from './open-streams.js';
 import { isPassedOn } from './outcome.js';
-import type { ParseResponse, ProviderAnswer, ProviderCall, Upload } from './provider-call.js';
+import type { ParseResponse, ProviderAnswer, ProviderCall } from './provider-call.js';
 import { LocalRates, type RateLimiters } from './rate-limiter.js';
 import { RateLimits } from './rate-limits.js';
 import { createOverload } from './rejected-call.js';
@@ -279,7 +277,9 @@ export class ProviderClient {
       this.#leave(isFailed);
     };
     try {
-      if (call.upload !== undefined) endUpload = this.#beginUpload(call, call.upload, deadline);
+      if (call.upload !== undefined) {
+        endUpload = beginUpload(this.#bulkhead, shareOf(call.context), call.upload, deadline);
+      }
       hasPlace = this.#bulkhead.tryAcquire() || (await this.#waitForTurn(call, deadline));
       const answer = await this.#dispatcher.send(call, parse, deadline);
       ({ stream } = answer);
@@ -316,38 +316,6 @@ export class ProviderClient {
       if (hasPlace) this.#bulkhead.release();
       if (stream === null && !isOpen) end();
     }
-  }
-
-  /**
-   * @returns ends it with its call
-   * @throws RejectedCall for one request too many of an actor that still sends others.
-   */
-  #beginUpload({ context }: ProviderCall, upload: Upload, deadline: Deadline): () => void {
-    const share = shareOf(context);
-    if (!this.#bulkhead.beginReceiving(share)) {
-      throw createOverload('limits.concurrency', 'the caller sends too many bodies at once');
-    }
-    let isReceiving = true;
-    const endReceiving = () => {
-      if (isReceiving) this.#bulkhead.endReceiving(share);
-      isReceiving = false;
-    };
-    upload.watch({
-      onStart: () => deadline.suspend(),
-      onEnd: () => {
-        endReceiving();
-        deadline.restart();
-      },
-      onFailure: (cause) =>
-        deadline.abort(isProviderFailure(cause) ? cause : createEndedEarly(cause)),
-    });
-    const stop = { handleEvent: () => upload.stop(toError(deadline.reason)) };
-    deadline.addEventListener('abort', stop);
-    return () => {
-      endReceiving();
-      deadline.removeEventListener('abort', stop);
-      upload.stop();
-    };
   }
 
   #close(deadline: Deadline, endUpload: () => void): void {
@@ -398,11 +366,6 @@ export class ProviderClient {
   #reportIdle(): void {
     if (this.#onIdle !== null && this.#isIdle()) this.#onIdle();
   }
-}
-
-/** The caller gets the cause. */
-function createEndedEarly(cause: Error): ProviderFailure {
-  return new ProviderFailure('cancelled', 'the body of the request ended early', { cause });
 }
 
 function shareOf({ actor }: ProviderCall['context']): string {

@@ -40,7 +40,7 @@ export interface SchemaRoot {
 
 /**
  * Ignores what is no schema and references that lead nowhere: other rules report them.
- * @param follows whether the graph goes on in a shared schema that is none of the roots
+ * @param follows whether the graph continues in a shared schema that is none of the roots
  */
 export function createSchemaGraph(
   roots: readonly SchemaRoot[],

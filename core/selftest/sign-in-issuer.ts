@@ -12,7 +12,7 @@ const TOKEN_PATH = '/token';
 const METADATA = '/.well-known/openid-configuration';
 const SLOW = '/slow';
 
-/** What the code of an answer says. Everybody can make one: the issuer knows nobody. */
+/** What the code of an answer says. Anyone can make one: the issuer knows no users. */
 export interface SignInCode {
   /** The nonce of the ID token. */
   readonly nonce: string;

@@ -115,7 +115,7 @@ export class Console implements Surface {
       // A page of another site cannot send this header.
       if (bearer !== null) return this.#serveSessions(bearer, request, sessionId[1]);
     }
-    // Before the page is judged: what is missing is a setting of the host.
+    // Before the page is checked: what is missing is a setting of the host.
     if (call.origin === null && SIGN_IN_ROUTES.has(route) && route !== 'GET /sign-in') {
       throw createUnknownOrigin();
     }

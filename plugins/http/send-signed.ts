@@ -9,10 +9,10 @@ import {
 import type { Replica } from './replica.js';
 import type { ProviderRequest, SendRequest } from './send-request.js';
 
-/** Headers whose values nobody else may repeat. */
+/** Headers whose values must not appear anywhere else. */
 const SENSITIVE = /auth|token|sign|secret|key|cookie/;
 
-/** Sends requests with the headers of a signer, which signs each attempt anew. */
+/** Sends requests with the headers of a signer, which signs each attempt again. */
 export function sendSigned(signer: Signer, send: SendRequest): SendRequest {
   return async (replica, request, limits) => {
     const signed = await signer.sign(describeRequest(replica, request));

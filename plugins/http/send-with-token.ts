@@ -57,7 +57,7 @@ function isStream(body: ProviderRequest['body']): boolean {
   return body !== null && isBodyStream(body);
 }
 
-/** The request for a token goes on: other calls wait for it too. */
+/** The request for a token continues: other calls wait for it too. */
 function rejectOnAbort<T>(work: Promise<T>, signal: Cancellation): Promise<T> {
   return new Promise((resolve, reject) => {
     const listener = { handleEvent: () => reject(createWaitFailure(signal.reason)) };

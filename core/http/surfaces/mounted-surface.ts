@@ -6,7 +6,7 @@ import {
   isRejected,
   type Rejected,
 } from '../../auth/checked-authenticator.js';
-import { readPluginConfig } from '../../config/read-plugin-config.js';
+import { readSurfaceConfig } from '../../config/read-plugin-config.js';
 import type { SurfaceChoice } from '../../config/surface-list.js';
 import {
   type Actor,
@@ -23,8 +23,7 @@ import {
   type SurfaceFactory,
 } from '../../contract/index.js';
 import { ConfigError, createUnavailable, HostError } from '../../errors.js';
-import type { ErrorOwner } from '../../isolation/error-owner.js';
-import { runAs } from '../../isolation/error-owner.js';
+import { type ErrorOwner, runAs } from '../../isolation/error-owner.js';
 import { ModuleScope } from '../../isolation/scope.js';
 import { UncaughtErrors } from '../../isolation/uncaught-errors.js';
 import { nameError } from '../../lib/name-error.js';
@@ -84,12 +83,6 @@ const DEFAULT_LIMITS: SurfaceLimits = {
   calls: 1000,
   callsOfNetwork: 100,
 };
-
-/** @throws ConfigError for a config that its struct rejects. */
-export function readSurfaceConfig(choice: SurfaceChoice, { config: struct }: SurfaceFactory) {
-  const owner = `surface '${choice.name}'`;
-  return readPluginConfig({ ...choice, owner, struct, prefix: ['surfaces', choice.name] });
-}
 
 /** A surface that is on: opened, or with the reason why not. */
 export class MountedSurface {

@@ -1,3 +1,4 @@
+import { readSurfaceConfig } from '../../config/read-plugin-config.js';
 import type { SurfaceChoice } from '../../config/surface-list.js';
 import { ConfigError } from '../../errors.js';
 import type { Attempt } from '../../lib/attempt.js';
@@ -6,12 +7,7 @@ import { firstSegment } from '../../lib/routing/request-path.js';
 import { toError } from '../../lib/to-error.js';
 import type { SurfaceStatus } from '../../operations/status/surface-status.js';
 import type { FoundSurface } from '../../plugin-loader/plugin-registry.js';
-import {
-  MAX_BODY_BYTES,
-  MountedSurface,
-  readSurfaceConfig,
-  type SurfaceServices,
-} from './mounted-surface.js';
+import { MAX_BODY_BYTES, MountedSurface, type SurfaceServices } from './mounted-surface.js';
 import { isHostPrefix, isSurfacePrefix } from './surface-path.js';
 
 /** Looks up the surfaces of plugins. */

@@ -13,7 +13,7 @@ export const acceptStep: ReportedStep<RouteCall, ExplainedRouteCall> = {
     assertAsksForStream(match.value, module, request.method, request.headers.get('accept'));
   },
   explain({ route, module, request }) {
-    if (route === null || module === null || !isJudged(route.value, module)) return undefined;
+    if (route === null || module === null || !requiresAccept(route.value, module)) return undefined;
     const { mediaType = '' } = route.value.stream ?? {};
     const report = decide(
       () => assertAsksForStream(route.value, module, request.method, mediaType),
@@ -24,7 +24,7 @@ export const acceptStep: ReportedStep<RouteCall, ExplainedRouteCall> = {
   },
 };
 
-function isJudged({ stream }: LiveRoute, { descriptor }: RoutedModule): boolean {
+function requiresAccept({ stream }: LiveRoute, { descriptor }: RoutedModule): boolean {
   return stream !== null && descriptor.responses.mode === 'envelope';
 }
 
@@ -36,7 +36,7 @@ function assertAsksForStream(
   accept: string | undefined,
 ): void {
   const { stream } = route;
-  if (stream === null || !isJudged(route, module)) return;
+  if (stream === null || !requiresAccept(route, module)) return;
   if (method === 'HEAD') {
     throw new HostError('not_found', 'the route streams events, which have no HEAD', {
       nextActions: [`send ${route.method} with accept: ${stream.mediaType}`],

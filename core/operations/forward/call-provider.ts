@@ -66,7 +66,7 @@ export interface ProviderRequest<T> {
   /** The details of the call in a 502. */
   readonly describeCall: () => ErrorDetail[];
   readonly parseResponse: ParseResponse<T>;
-  /** Called with each response, before it is parsed; `null`, the default, for nobody. */
+  /** Called with each response, before it is parsed; `null`, the default, for none. */
   readonly onAnswer?: ((call: ProviderCall, outcome: CheckedOutcome) => void) | null;
 }
 

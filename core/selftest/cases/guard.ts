@@ -103,7 +103,7 @@ const PUBLIC_ROUTE = `/modules/${PUBLIC_MODULE}/http/public`;
 /** The only address that may call the module `fenced`; no attack comes from it. */
 export const FENCED_ADDRESS = '192.0.2.1';
 
-/** Headers of proxies that nobody has said to trust. */
+/** Headers of proxies that no setting trusts. */
 const CLAIMED_ADDRESSES: readonly (readonly [name: string, headers: readonly RawHeader[]])[] = [
   ['none', []],
   ['x-forwarded-for', [['x-forwarded-for', FENCED_ADDRESS]]],

@@ -10,7 +10,7 @@ const START = '/console/api/oidc/start';
 const STARTS = 20;
 const REPEATED = 5;
 const SAME_ORIGIN: RawHeader = ['sec-fetch-site', 'same-origin'];
-/** The cookie of a session, not that of a sign-in that goes on. */
+/** The cookie of a session, not that of a sign-in in progress. */
 const SESSION = /^(?:__Host-)?modgate=[^;]/;
 
 /** What the host wants to see again. */
