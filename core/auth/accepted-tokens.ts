@@ -19,14 +19,15 @@ export class AcceptedTokens {
   /** The issuers of the issuers file; `null` without one. */
   issuers: ExchangeIssuers | null = null;
   readonly #tokens = new WeakMap<Actor, AcceptedToken>();
-  #isWanted = false;
+  /** Whether a module exchanges tokens: before, none is kept. */
+  isWanted = false;
 
   /**
-   * @param given as the authenticator made it
+   * @param resolved as the authenticator made it
    * @param actor with the scopes of its roles; one token has one such actor
    */
   keep(resolved: Actor, actor: Actor, token: string): void {
-    if (!this.#isWanted || this.#tokens.has(actor)) return;
+    if (this.#tokens.has(actor)) return;
     const by = findAcceptedBy(resolved);
     if (by !== undefined) this.#tokens.set(actor, { ...by, value: new Secret(token) });
   }
@@ -46,7 +47,7 @@ export class AcceptedTokens {
       );
     };
     endpoints();
-    this.#isWanted = true;
+    this.isWanted = true;
     return {
       endpoints,
       find: ({ actor }) => {

@@ -85,7 +85,7 @@ export function createCheckedAuthenticator(
   const checked = { name, readsCookies, roles, isBuiltIn: owner === null };
   const validate = (result: unknown, { token }: CallerCredentials) => {
     const found = validateResult(result, checked);
-    if (tokens !== null && 'actor' in found) tokens.keep(result as Actor, found.actor, token);
+    if (tokens?.isWanted && 'actor' in found) tokens.keep(result as Actor, found.actor, token);
     return found;
   };
   let waiting = 0;

@@ -40,6 +40,8 @@ export interface LiveRoute {
   /** Whether a call may change what the module's routes with a cache have kept. */
   readonly clearsCache: boolean;
   readonly isWebSocket: boolean;
+  /** Whether it carries JSON alone: no bytes, no stream and no WebSocket. */
+  readonly isPlain: boolean;
   /** Whether a call without an `idempotency-key` is rejected. */
   readonly requiresKey: boolean;
   /** Whether a failed call may be repeated. */
@@ -132,8 +134,10 @@ function createLiveRoute(
   schemas: SchemaRegistry,
   caches: boolean,
 ): LiveRoute {
-  const isStream = declared.operation?.stream !== undefined;
-  const shortened = declared.operation?.timeout_ms ?? Number.POSITIVE_INFINITY;
+  const { operation } = declared;
+  const isStream = operation?.stream !== undefined;
+  const shortened = operation?.timeout_ms ?? Number.POSITIVE_INFINITY;
+  const bytes = byteRulesOf(descriptor, operation);
   return {
     declared,
     name: `${declared.method} ${declared.path}`,
@@ -143,13 +147,14 @@ function createLiveRoute(
     isPublic: declared.access === 'public' && descriptor.public,
     timeoutMs: Math.min(readTimeout(descriptor, isStream), shortened),
     body: bodyRuleOf(declared),
-    ...byteRulesOf(descriptor, declared.operation),
-    stream: streamRulesOf(declared.operation),
+    ...bytes,
+    stream: streamRulesOf(operation),
     isWebSocket: isWebSocket(declared),
+    isPlain: !isStream && (bytes.bodyBytes ?? bytes.responseBytes) === null,
     cache: cacheRulesOf(descriptor, declared),
     clearsCache: caches && declared.method !== 'GET',
     ...readIdempotency(declared),
-    schemas: createRouteSchemas(descriptor, declared.operation, schemas),
+    schemas: createRouteSchemas(descriptor, operation, schemas),
     envelopeHead: createEnvelopeHead(descriptor.module, declared),
   };
 }

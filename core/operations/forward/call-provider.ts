@@ -137,7 +137,7 @@ class ForwardedCall implements ProviderCall {
     this.operation = operation;
     this.route = providerRequest.route;
     this.context = { module: module.name, actor, requestId, correlationId };
-    this.identity = identifyCaller(module, actor, requestId);
+    this.identity = module.descriptor.identity ? identifyCaller(module, actor, requestId) : null;
     this.headers = createCallHeaders(providerRequest, clientTrace);
     if (providerRequest.response) this.response = providerRequest.response;
     if (providerRequest.upload) {

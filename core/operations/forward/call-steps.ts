@@ -181,8 +181,8 @@ export const providerStep: CallStep = {
     // The cache has it.
     if (call.reply !== null) return;
     const { found } = call;
-    assertCarried(found);
-    const admitted = admit(call);
+    if (!found.match.value.isPlain) assertCarried(found);
+    const admitted = found.match.value.isPlain ? null : admit(call);
     try {
       const providerRequest = createRouteRequest(call);
       const response =

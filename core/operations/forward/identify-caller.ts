@@ -9,16 +9,15 @@ import { nameActor } from '../../lib/actor-name.js';
 import type { RoutedModule } from '../../modules/live-module.js';
 
 /**
- * Whom `modgate-identity` names; `null` for a module without it. Of the scopes only capabilities of the module
- * count: its provider must not learn the others, and an actor may have thousands.
+ * Describes the caller for `modgate-identity`, where the module has it. Only scopes that are capabilities of the
+ * module count: its provider must not learn the others, and an actor may have thousands.
  * @throws HostError 403 if the token would be too long.
  */
 export function identifyCaller(
-  { descriptor, manifest, name }: RoutedModule,
+  { manifest, name }: RoutedModule,
   actor: Actor,
   requestId: string,
-): IdentifiedCaller | null {
-  if (!descriptor.identity) return null;
+): IdentifiedCaller {
   const scopes = manifest.capabilities.filter((capability) => actor.scopes.has(capability));
   const caller = { module: name, actor: nameActor(actor), scope: scopes.join(' '), requestId };
   if (measureIdentity(caller) <= MAX_IDENTITY_BYTES) return caller;
