@@ -1,4 +1,4 @@
-// Builds side by side, in turns: node bench/compare.mjs BUILD[,raw][,NODE FLAG…] … [--rounds N] [--seconds N]
+// Builds side by side, in turns: node bench/compare.mjs BUILD[,raw][,hold=BYTES][,NODE FLAG…] … [--rounds N] [--seconds N]
 // [--warm-up SECONDS] [--payload TEXT] [--think-ms N] [--peer NAME …]. For "is this change worth it": git worktree, build, compare.
 import { parseArgs } from 'node:util';
 import { measureScenario } from './measure-scenario.mjs';
@@ -25,7 +25,9 @@ pinSelf();
 const builds = positionals.map((build) => {
   const [dist, ...flags] = build.split(',');
   const isRaw = flags.includes('raw');
-  const nodeFlags = flags.filter((flag) => flag !== 'raw');
+  const hold = flags.find((flag) => flag.startsWith('hold='));
+  const holdBytes = hold === undefined ? null : Number(hold.slice('hold='.length));
+  const nodeFlags = flags.filter((flag) => flag !== 'raw' && flag !== hold);
   return {
     name: build,
     what: '',
@@ -35,6 +37,7 @@ const builds = positionals.map((build) => {
       startModgate({
         ...{ dist, upstream: upstream.url, nodeFlags },
         mode: isRaw ? 'raw' : 'envelope',
+        holdBytes,
       }),
   };
 });

@@ -6,19 +6,29 @@ import { LOAD_CORE, startServer } from './pinned-process.mjs';
 const CONNECTIONS = 32;
 
 /**
- * Starts a host with these flags of Node.js, warms it up, and loads it with GETs of 100 B: to look into it.
+ * Starts a host with these flags of Node.js, warms it up, and loads it with one payload: to look into it.
  * @param {object} options
  * @param {string} options.dist the folder of the build
  * @param {readonly string[]} options.nodeFlags
+ * @param {string} [options.payload] its name; default GET 100 B
+ * @param {number | null} [options.holdBytes] `limits.hold_bytes`
  * @param {number} options.warmUpSeconds
  * @param {number} options.seconds
  * @param {() => Promise<void>} [options.afterLoad] awaited before the host is stopped
  * @returns {Promise<import('./load.mjs').LoadResult>} of the load after the warm-up
  */
-export async function loadHost({ dist, nodeFlags, warmUpSeconds, seconds, afterLoad }) {
+export async function loadHost({
+  dist,
+  nodeFlags,
+  payload = 'GET 100 B',
+  holdBytes = null,
+  warmUpSeconds,
+  seconds,
+  afterLoad,
+}) {
   const upstream = await startServer(LOAD_CORE, 'upstream.mjs');
-  const host = await startModgate({ dist, upstream: upstream.url, nodeFlags });
-  const [{ path }] = PAYLOADS;
+  const host = await startModgate({ dist, upstream: upstream.url, nodeFlags, holdBytes });
+  const { path } = PAYLOADS.find(({ name }) => name === payload);
   const load = { url: host.url + path, headers: host.headers, bodyFile: null, connections: CONNECTIONS };
   try {
     await applyLoad({ ...load, seconds: warmUpSeconds });

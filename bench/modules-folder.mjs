@@ -11,9 +11,9 @@ const TOKEN = 'bench-token';
 /**
  * A folder of descriptors, a tokens file and a state folder, all temporary. `module` is called by every
  * scenario, and the last of them, by name and by file: a search that is linear would show.
- * @param {{ upstream: string, kind: 'http' | 'local', modules: number, routes: number, mode: 'envelope' | 'raw' }} options
+ * @param {{ upstream: string, kind: 'http' | 'local', modules: number, routes: number, mode: 'envelope' | 'raw', holdBytes: number | null }} options
  */
-export function createModulesFolder({ upstream, kind, modules, routes, mode }) {
+export function createModulesFolder({ upstream, kind, modules, routes, mode, holdBytes }) {
   const root = mkdtempSync(join(tmpdir(), 'modgate-bench-'));
   const folder = join(root, 'modules.d');
   mkdirSync(folder);
@@ -34,6 +34,7 @@ export function createModulesFolder({ upstream, kind, modules, routes, mode }) {
         provider,
         manifest: `./${name}.manifest.json`,
         ...(mode === 'raw' && { responses: { mode } }),
+        ...(holdBytes !== null && { limits: { hold_bytes: holdBytes } }),
       }),
     );
     writeFileSync(

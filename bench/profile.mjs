@@ -1,4 +1,5 @@
-// Where the host spends its CPU time under GET 100 B: `node bench/profile.mjs [build] [seconds]` leaves the
+// Where the host spends its CPU time under one payload, by default GET 100 B:
+// `node bench/profile.mjs [build] [seconds] [payload] [hold_bytes]` leaves the
 // profile (for Chrome's or an editor's viewer) and prints functions by self time.
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +14,7 @@ const SAMPLE_MICROSECONDS = 200;
 const TOP_FUNCTIONS = 70;
 const TOP_FILES = 45;
 
-const [, , dist = 'dist', seconds = DEFAULT_SECONDS] = process.argv;
+const [, , dist = 'dist', seconds = DEFAULT_SECONDS, payload, hold] = process.argv;
 const folder = mkdtempSync(join(tmpdir(), 'modgate-profile-'));
 
 pinSelf();
@@ -30,6 +31,8 @@ async function recordProfile() {
       `--cpu-prof-dir=${folder}`,
       `--cpu-prof-interval=${SAMPLE_MICROSECONDS}`,
     ],
+    payload,
+    holdBytes: hold === undefined ? null : Number(hold),
     warmUpSeconds: WARM_UP_SECONDS,
     seconds: Number(seconds),
   });
