@@ -34,8 +34,11 @@ export interface UpstreamLimits {
 const EVENT_STREAM = /^text\/event-stream\b/i;
 /** The last transfer coding delimits the body (RFC 9112, 6.3). */
 const CHUNKED = /(?:^|[\s,])chunked$/i;
-/** What is read ahead of a client that reads slowly. */
-const READ_AHEAD_BYTES = 65_536;
+/**
+ * What is read ahead of a client that reads slowly. Less than one read of a socket, whose parts would be joined with
+ * the next ones otherwise.
+ */
+const READ_AHEAD_BYTES = 32_768;
 
 /**
  * Sends one request and collects its response, or streams it once it is longer than it may be held. The request
@@ -211,7 +214,11 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
     if (this.#isOver) return;
     const stream = new Readable({
       highWaterMark: READ_AHEAD_BYTES,
-      read: () => controller.resume(),
+      // At once, the next part would come before this one is taken, and both would be copied into one.
+      read: () =>
+        queueMicrotask(() => {
+          if (!this.#isOver) controller.resume();
+        }),
       destroy: (error, done) => {
         if (this.#end()) controller.abort(createAbortFailure(error, this.#status));
         done(error);
