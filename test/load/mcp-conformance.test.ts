@@ -1,0 +1,119 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { describeModule } from '../support/http/modules.js';
+import { useHost } from '../support/http/use-host.js';
+import { type RunningProxy, startTokenProxy } from '../support/mcp/token-proxy.js';
+
+/** The suite is frozen: a later one may require more. It needs a later Node.js than the host. */
+const SUITE = '@modelcontextprotocol/conformance@0.2.0-alpha.12';
+const PACKAGES = ['-y', '-p', 'node@24', '-p', SUITE];
+/** The suite has frozen requirements since the second of them. */
+const REVISIONS = {
+  '2025-06-18': ['--spec-version', '2025-06-18'],
+  '2025-11-25': ['--requirements', '2025-11-25'],
+  '2026-07-28': ['--requirements', '2026-07-28'],
+};
+/** Scenarios of what the surface does not have, each with the reason. */
+const EXPECTED_FAILURES = 'test/support/mcp/conformance-expected-failures.yaml';
+
+const route = (operation_id: string, path: string, operation: object, method = 'GET') => ({
+  ...{ method, path, capability: 'test.use', summary: 'A tool that the suite calls.' },
+  operation: { operation_id, ...operation },
+});
+
+const TEXT = { response: 'bytes', response_types: ['text/plain'] };
+
+/** The names of the tools are that of the module and these. The second response is not JSON, so that it fails. */
+const ROUTES = [route('simple_text', '/text', TEXT), route('error_handling', '/error', {})];
+
+/** The checks of a listed scenario that fail; all its others pass. */
+const FAILING_CHECKS: Readonly<Record<string, readonly string[]>> = {
+  'server-stateless': [
+    'sep-2575-http-server-no-independent-requests-on-stream',
+    'sep-2575-missing-capability-http-400',
+    'sep-2575-server-no-log-without-loglevel',
+    'sep-2575-server-rejects-undeclared-capability',
+  ],
+  caching: [
+    'sep-2549-prompts-list-caching-hints',
+    'sep-2549-resources-list-caching-hints',
+    'sep-2549-resources-templates-list-caching-hints',
+  ],
+};
+
+describe('official conformance suite of MCP', function () {
+  this.timeout(120_000);
+  let results: string;
+  let proxy: RunningProxy;
+  const setup = useHost(
+    ({ url }) => ({
+      'test.json': describeModule('test', url, ROUTES, { mcp: { expose: 'read' } }),
+    }),
+    { args: ['--surfaces', 'mcp'], isDescribed: false },
+  );
+
+  before(async function () {
+    const isThere = spawnSync('npx', [...PACKAGES, 'conformance', '--version']).status === 0;
+    if (!isThere && process.env['CI'] === undefined) this.skip();
+    expect(isThere, `${SUITE} can be installed`).to.equal(true);
+    results = mkdtempSync(join(tmpdir(), 'modgate-conformance-'));
+    proxy = await startTokenProxy(setup.host.port, 'dev-service:agent:test.use');
+  });
+
+  after(async () => {
+    await proxy?.close();
+    if (results !== undefined) rmSync(results, { recursive: true });
+  });
+
+  it('passes each scenario of what the surface has, in all revisions', async () => {
+    setup.provider.answer({ headers: [['content-type', 'text/plain']], body: 'A text.' });
+    const runs = Object.entries(REVISIONS).map(([name, revision]) =>
+      runSuite([
+        ...['server', '--url', `${proxy.url}/mcp`, ...revision],
+        ...['--output-dir', join(results, name)],
+      ]),
+    );
+    for (const output of await Promise.all(runs)) expect(output).to.match(/Total: \d+ passed/);
+    const { server: expected } = parse(readFileSync(EXPECTED_FAILURES, 'utf8')) as {
+      server: readonly string[];
+    };
+    const failing = listFailing(results);
+    expect([...failing.keys()].sort()).to.deep.equal([...expected].sort());
+    for (const [scenario, checks] of Object.entries(FAILING_CHECKS)) {
+      expect(failing.get(scenario), scenario).to.deep.equal(checks);
+    }
+  });
+});
+
+/** The failing checks of each scenario that has some, of all revisions. */
+function listFailing(results: string): Map<string, string[]> {
+  const failing = new Map<string, string[]>();
+  const folders = Object.keys(REVISIONS).flatMap((name) =>
+    readdirSync(join(results, name)).map((folder) => join(results, name, folder)),
+  );
+  expect(folders).to.have.length.above(60);
+  for (const folder of folders) {
+    const scenario = /\/server-([^/]+)-\d{4}-\d\d-\d\dT[^/]*$/.exec(folder)?.[1] ?? folder;
+    const checks = JSON.parse(readFileSync(join(folder, 'checks.json'), 'utf8')) as Check[];
+    const failed = checks.filter(({ status }) => status === 'FAILURE').map(({ id }) => id);
+    if (failed.length > 0) failing.set(scenario, failed.sort());
+  }
+  return failing;
+}
+
+interface Check {
+  readonly id: string;
+  readonly status: string;
+}
+
+/** @returns what the suite prints; it fails for scenarios that the surface does not have. */
+function runSuite(args: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    const given = [...PACKAGES, 'conformance', ...args];
+    execFile('npx', given, (_error, stdout, stderr) => resolve(stdout + stderr));
+  });
+}
