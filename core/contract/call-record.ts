@@ -162,6 +162,7 @@ export const ENTRY_MEMBERS = {
     isCollected: true,
     isLogged: true,
     since: 4,
+    attribute: 'modgate.surface',
   },
   mount: {
     ...NULLABLE_TEXT,
