@@ -35,6 +35,7 @@ export const ATTACK_CLASSES = {
   'cross-module': 'grants of one module used on another',
   neighbors: 'callers who affect other callers',
   cache: 'kept responses of other callers and requests',
+  release: 'releases that their publisher may not publish',
   slow: 'slow clients',
 } as const;
 

@@ -24,6 +24,7 @@ import { PATH_CASES } from './cases/path.js';
 import { PLANE_CASES } from './cases/plane.js';
 import { PROVIDER_CASES } from './cases/provider.js';
 import { RAW_MODE_CASES } from './cases/raw-mode.js';
+import { RELEASE_CASES } from './cases/releases.js';
 import { SIGN_IN_CASES } from './cases/sign-in.js';
 import { SLOW_CASES } from './cases/slow.js';
 import { SLOW_BODY_CASES } from './cases/slow-bodies.js';
@@ -62,6 +63,7 @@ const ATTACKS: readonly Attack[] = [
   ...NEIGHBOR_CASES,
   ...CACHE_CASES,
   ...BOUNDS_CASES,
+  ...RELEASE_CASES,
   ...TIMING_CASES,
   ...SYMLINK_CASES,
   ...WEB_CASES,

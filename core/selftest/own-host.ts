@@ -50,6 +50,7 @@ const SCOPES: Readonly<
   admin: { kind: 'user', scopes: ['console.admin'] },
   explainer: { kind: 'service', scopes: ['modgate.explain'] },
   approver: { kind: 'user', scopes: ['shop.use', 'modgate.approvals'] },
+  publisher: { kind: 'service', scopes: ['modgate.releases'] },
   expired: { kind: 'service', scopes: ['shop.use'] },
 };
 

@@ -50,7 +50,7 @@ export interface OwnScene {
  * `owner` is a service with the scopes of the routes, `stranger` one without them, `wildcard` one with
  * scopes that look like patterns. `user` is a user without `console.admin`, `admin` one with it only.
  * `explainer` may explain requests only. `approver` is a user with the scopes of the routes, who decides about
- * requests for approval. `expired` is an expired token.
+ * requests for approval. `publisher` may publish releases. `expired` is an expired token.
  */
 export const OWN_TOKENS = [
   ...([
@@ -61,6 +61,7 @@ export const OWN_TOKENS = [
     'admin',
     'explainer',
     'approver',
+    'publisher',
     'expired',
   ] as const),
 ] as const;

@@ -359,4 +359,14 @@ export const FINDINGS: readonly Finding[] = [
     cases: ['websocket-unread-client'],
     weakened: 'reads for clients that do not',
   },
+  {
+    subject: 'releases with files, secrets and code that their publisher may not use',
+    cases: listClass('release').filter((id) => id !== 'release-replayed'),
+    weakened: 'takes any release',
+  },
+  {
+    subject: 'a release that is published again, or late',
+    cases: ['release-replayed'],
+    weakened: 'ignores the base of a release',
+  },
 ];

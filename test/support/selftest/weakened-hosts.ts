@@ -204,6 +204,18 @@ const WEAKNESSES: Readonly<Record<string, (ports: Surroundings) => Weakness>> = 
   }),
   'keeps one response for all callers': () => createKeeping('own'),
   'keeps one response for all headers': () => createKeeping('shared'),
+  'takes any release': () => ({
+    respond: async (text) =>
+      /^POST \/releases /.test(text) && !text.includes('x-request-id: release-replayed.')
+        ? formatOk('{"release":null,"outcome":"active"}')
+        : null,
+  }),
+  'ignores the base of a release': () => ({
+    changeResponse: (text) =>
+      text.includes('x-request-id: release-replayed.')
+        ? text.replace(/^HTTP\/1\.1 409 .*/, 'HTTP/1.1 200 OK')
+        : text,
+  }),
   'lets anybody purge': () => ({
     respond: async (text) => (text.startsWith('DELETE /cache?') ? formatOk('') : null),
   }),
