@@ -3,34 +3,28 @@ import { any, array, type Infer, nullable, optional, string, type } from 'supers
 import { formatMount, type Mount } from '../../descriptor/mounts.js';
 import { compareNames } from '../../lib/compare-texts.js';
 import { parseRouteTemplate, TemplateError } from '../../lib/routing/route-template.js';
+import {
+  type BlastRadius,
+  compareModule,
+  type ModuleChange,
+  type MountOwners,
+  type RouteFacts,
+  type ServedModule,
+} from '../../modules/against/blast-radius.js';
+import { formatChanges } from '../../modules/against/format-changes.js';
+import {
+  type LocalModule,
+  listTaken,
+  type ResponseFacts,
+} from '../../modules/against/local-module.js';
 import { listMounts } from '../check/check-descriptors.js';
 import type { CheckReport } from '../check/check-report.js';
-import { count } from '../check/format-text.js';
 import type { HostClient } from '../client/host-client.js';
 import { RejectedRequest, requestJson } from '../client/host-response.js';
 import { MODULES_PATH, moduleList } from '../client/module-list.js';
 import { CommandError } from '../command-error.js';
 import { toPrintable } from '../output/escape.js';
-import {
-  type BlastRadius,
-  type ChangedRoute,
-  type ChangeKind,
-  compareModule,
-  type ModuleChange,
-  type MountOwners,
-  type MovedMount,
-  type OpenedPart,
-  type RemovedRoute,
-  type RouteFacts,
-  type ServedModule,
-} from './blast-radius.js';
-import type { SchemaChange } from './compare-schemas.js';
-import {
-  type LocalModule,
-  listLocalModules,
-  listTaken,
-  type ResponseFacts,
-} from './local-modules.js';
+import { listLocalModules } from './local-modules.js';
 
 /** What a host leaves out. */
 const ENVELOPE: ResponseFacts = { mode: 'envelope', expose_headers: [] };
@@ -70,13 +64,6 @@ const manifestList = type({
     }),
   ),
 });
-
-const MARKS: Readonly<Record<ChangeKind, string>> = {
-  added: '+',
-  removed: '-',
-  changed: '~',
-  unknown: '?',
-};
 
 /**
  * Finds the changes in a running host if it had the checked files.
@@ -282,96 +269,7 @@ function readManifest(client: HostClient, manifest: ServedManifest): ServedModul
 }
 
 /** Lists added (+), removed (-) and changed (~) modules and routes. */
-export function formatBlastRadius({ url, modules, unchanged }: BlastRadius): string {
-  const lines = [
-    `against ${url}:`,
-    ...modules.flatMap(formatModule),
-    `  = ${count(unchanged.length, 'module')} unchanged`,
-  ];
+export function formatBlastRadius({ url, ...changes }: BlastRadius): string {
+  const lines = [`against ${url}:`, ...formatChanges(changes)];
   return `${lines.map(toPrintable).join('\n')}\n`;
-}
-
-function formatModule(changed: ModuleChange): string[] {
-  const { module, change, detail, capabilities, permissions, mounts, routes, responses } = changed;
-  const reason = detail === null ? '' : `: ${detail}`;
-  return [
-    `  ${MARKS[change]} ${module} ${change}${reason}`,
-    ...routes.removed.map((route) => `      - ${formatRoute(route)}, ${formatCalls(route)}`),
-    ...routes.changed.flatMap((route) => [
-      `      ~ ${formatChange(route)}`,
-      ...(route.schemas ?? []).map((change) => `          ${formatSchemaChange(change)}`),
-    ]),
-    ...routes.added.map((route) => `      + ${formatRoute(route)}`),
-    ...capabilities.removed.map((capability) => `      - capability ${capability}`),
-    ...capabilities.added.map((capability) => `      + capability ${capability}`),
-    ...(mounts?.removed ?? []).map((mount) => `      - ${formatMove(mount, 'goes to')}`),
-    ...(mounts?.added ?? []).map((mount) => `      + ${formatMove(mount, 'comes from')}`),
-    ...(permissions?.removed ?? []).map((part) => `      - ${formatOpened(part)}`),
-    ...(permissions?.added ?? []).map((part) => `      + ${formatOpened(part)}`),
-    ...(responses === undefined ? [] : formatResponses(responses)),
-  ];
-}
-
-function formatOpened({ permission, opens }: OpenedPart): string {
-  return `permission ${permission} opens ${opens}`;
-}
-
-function formatMove({ mount, module }: MovedMount, how: string): string {
-  return `mount ${mount}${module === null ? '' : `, which ${how} module '${module}'`}`;
-}
-
-/** A header that is no longer there breaks clients as much as another mode. */
-function formatResponses({ before, after }: NonNullable<ModuleChange['responses']>): string[] {
-  const list = (mark: string, from: ResponseFacts, to: ResponseFacts) => [
-    ...from.expose_headers
-      .filter((name) => !to.expose_headers.includes(name))
-      .map((name) => `      ${mark} exposed header ${name}`),
-    ...(from.redirects ?? [])
-      .filter((target) => !to.redirects?.includes(target))
-      .map((target) => `      ${mark} redirects to ${target}`),
-  ];
-  return [
-    ...(before.mode === after.mode ? [] : [`      ~ responses ${before.mode} -> ${after.mode}`]),
-    ...list('-', before, after),
-    ...list('+', after, before),
-  ];
-}
-
-function formatRoute({ method, path, capability }: RouteFacts): string {
-  return `${method} ${path} (${capability ?? 'no capability'})`;
-}
-
-function formatCalls({ calls_last_hour: calls, calls_note: note }: RemovedRoute): string {
-  if (calls === null) return `calls in the last hour ${note ?? 'unknown'}`;
-  const number = calls === 0 ? 'never called' : `called ${count(calls, 'time')}`;
-  return `${number} in the last hour${note === null ? '' : ` (${note})`}`;
-}
-
-function formatChange({ before, after, schemas = [] }: ChangedRoute): string {
-  const changes: string[] = [];
-  if (before.path !== after.path) changes.push(`path ${before.path} -> ${after.path}`);
-  if (before.capability !== after.capability) {
-    changes.push(`capability ${before.capability ?? 'none'} -> ${after.capability ?? 'none'}`);
-  }
-  if (before.timeout_ms !== after.timeout_ms) {
-    changes.push(`timeout_ms ${formatTimeout(before)} -> ${formatTimeout(after)}`);
-  }
-  if (schemas.length > 0) changes.push(count(schemas.length, 'schema change'));
-  if (before.body !== after.body) {
-    changes.push(`body ${formatBody(before)} -> ${formatBody(after)}`);
-  }
-  return `${after.method} ${after.path}: ${changes.join(', ')}`;
-}
-
-function formatSchemaChange({ schema, place, change, breaks }: SchemaChange): string {
-  const effect = breaks ? 'breaks callers' : 'compatible';
-  return `${effect}: ${schema}${place === '' ? '' : ` ${place}`} ${change}`;
-}
-
-function formatTimeout({ timeout_ms }: RouteFacts): string {
-  return timeout_ms === null ? "the module's" : String(timeout_ms);
-}
-
-function formatBody({ body }: RouteFacts): string {
-  return body ?? "the method's";
 }

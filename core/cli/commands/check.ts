@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import { listPluginAuthenticators } from '../../config/authenticator-list.js';
 import type { Diagnostic } from '../../document/diagnostic.js';
 import { ConfigError } from '../../errors.js';
+import type { BlastRadius } from '../../modules/against/blast-radius.js';
 import { PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { readVersion } from '../../version.js';
-import type { BlastRadius } from '../against/blast-radius.js';
 import { findBlastRadius, formatBlastRadius } from '../against/find-blast-radius.js';
 import { checkFiles } from '../check/check-files.js';
 import {

@@ -51,7 +51,13 @@ import {
   readOpenApiQuery,
   readPurgeQuery,
 } from './queries.js';
-import { createQueryError, moduleParameter, readQuery, servedParameter } from './query.js';
+import {
+  createQueryError,
+  digestParameter,
+  moduleParameter,
+  readQuery,
+  servedParameter,
+} from './query.js';
 import { createUnknownPath } from './unknown-path.js';
 
 export interface HostRoutesOptions extends ResourceOptions {
@@ -126,7 +132,7 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
   post('/releases', container.resolve(PublishRelease), readPublish, MAX_RELEASE_BODY_BYTES);
   post('/rollback', container.resolve(RollbackRelease), readRollback);
   get('/releases', container.resolve(ListReleases), readNothing);
-  get('/releases/:id', container.resolve(ReadRelease), readReleaseId);
+  get('/releases/:id', container.resolve(ReadRelease), readReleaseQuery);
   get('/calls', container.resolve(ListCalls), readCallQuery);
   get('/openapi.json', container.resolve(ReadOpenApi), readOpenApiQuery);
   get('/audit', container.resolve(ListAudit), readAuditQuery);
@@ -172,8 +178,9 @@ function readRollback(_ctx: HostContext, body: Buffer) {
   return parseRollback(body);
 }
 
-function readReleaseId({ params }: RouterContext<HostState>): string {
-  return (params['id'] ?? '').slice(0, MAX_DIGEST_LENGTH);
+function readReleaseQuery(ctx: RouterContext<HostState>) {
+  const { against } = readQuery(ctx, { against: digestParameter });
+  return { id: (ctx.params['id'] ?? '').slice(0, MAX_DIGEST_LENGTH), against };
 }
 
 function readNothing(): null {

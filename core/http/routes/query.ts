@@ -33,6 +33,11 @@ export const servedParameter: Parameter<string> = {
   parse: (text) => (MODULE_NAME.test(text) || DIGEST.test(text) ? text : null),
 };
 
+export const digestParameter: Parameter<string> = {
+  expected: 'a digest',
+  parse: (text) => (DIGEST.test(text) ? text : null),
+};
+
 export const timeParameter: Parameter<number> = {
   expected: 'a time as 2026-01-31T12:00:00Z',
   parse: (text) => {

@@ -1,6 +1,10 @@
 import { formatDiagnostic, InvalidFile } from '../../document/diagnostic.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
-import { prepareDescriptor, UnpreparedDescriptor } from '../../modules/prepare-descriptor.js';
+import {
+  type PreparedDescriptor,
+  prepareDescriptor,
+  UnpreparedDescriptor,
+} from '../../modules/prepare-descriptor.js';
 import {
   findMissingFiles,
   type InspectedDescriptor,
@@ -75,6 +79,15 @@ export async function checkRelease(
   return modules;
 }
 
+/** The descriptors of a stored release, as far as this version accepts them. */
+export async function prepareStored(
+  host: HostReleases,
+  release: ReleaseContent | null,
+): Promise<readonly PreparedDescriptor[]> {
+  if (release === null) return [];
+  return (await prepareModules(host, decodeFiles(release.content))).prepared;
+}
+
 /** Of a stored release, as far as this version accepts it. */
 export async function readModules(
   host: HostReleases,
@@ -87,14 +100,14 @@ export async function readModules(
 function prepareModules({ stateDir, context }: HostReleases, files: ReleaseFiles) {
   return new ReleaseFolder(stateDir).withFiles(files, async (folder) => {
     const modules = new Map<string, ReleaseModule>();
+    const prepared: PreparedDescriptor[] = [];
     const errors: ErrorDetail[] = [];
     const { descriptors } = await inspectFolder(folder, context);
     for (const { entry } of descriptors) {
       try {
-        const { descriptor, inputDigest } = await prepareDescriptor(entry, {
-          ...context,
-          allowsMissingSecrets: true,
-        });
+        const one = await prepareDescriptor(entry, { ...context, allowsMissingSecrets: true });
+        prepared.push(one);
+        const { descriptor, inputDigest } = one;
         const { module, probation, enabled } = descriptor;
         if (modules.has(module)) {
           errors.push({ field: entry.file, reason: 'another descriptor has its module name' });
@@ -106,7 +119,7 @@ function prepareModules({ stateDir, context }: HostReleases, files: ReleaseFiles
         errors.push(...describeError(entry.file, error.cause));
       }
     }
-    return { modules, errors };
+    return { modules, prepared, errors };
   });
 }
 

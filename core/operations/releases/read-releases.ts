@@ -1,7 +1,9 @@
 import type { ReleaseEntry, ReleasesStatus } from '../../contract/release-status.js';
 import { HostError } from '../../errors.js';
 import { injectable } from '../../injection.js';
-import type { Store, StoredRelease } from '../../store/store.js';
+import { compareDescriptors } from '../../modules/against/compare-descriptors.js';
+import { formatChanges } from '../../modules/against/format-changes.js';
+import type { ReleaseContent, Store, StoredRelease } from '../../store/store.js';
 import { authorize } from '../authorization.js';
 import { STORE } from '../injection-tokens.js';
 import { type Handler, Reply } from '../reply.js';
@@ -9,6 +11,7 @@ import type { CallerRequest } from '../request.js';
 import { rethrowStoreError } from '../store-error.js';
 import { HOST_RELEASES, type HostReleases, RELEASES_SCOPE } from './host-releases.js';
 import { sumFigures } from './judge-canary.js';
+import { prepareStored } from './open-release.js';
 
 /** `GET /releases`: the releases of the fleet, which one is active, and how a canary does. */
 @injectable(STORE, HOST_RELEASES)
@@ -53,9 +56,15 @@ export class ListReleases implements Handler<null> {
   }
 }
 
-/** `GET /releases/{release}`: a release with its files. */
+interface ReleaseQuery {
+  readonly id: string;
+  /** The release to compare it with; `null`: its files are shown instead. */
+  readonly against: string | null;
+}
+
+/** `GET /releases/{id}?against=`: a release with its files, or what it changes for clients. */
 @injectable(STORE, HOST_RELEASES)
-export class ReadRelease implements Handler<string> {
+export class ReadRelease implements Handler<ReleaseQuery> {
   readonly #store: Store;
   readonly #host: HostReleases;
 
@@ -64,13 +73,24 @@ export class ReadRelease implements Handler<string> {
     this.#host = host;
   }
 
-  async execute(id: string, request: CallerRequest): Promise<Reply> {
+  async execute({ id, against }: ReleaseQuery, request: CallerRequest): Promise<Reply> {
     const authorization = authorize(request.actor, { kind: 'scope', scope: RELEASES_SCOPE });
+    const release = await this.#get(id);
+    if (against !== null) {
+      const before = await prepareStored(this.#host, await this.#get(against));
+      const after = await prepareStored(this.#host, release);
+      const difference = formatChanges(compareDescriptors(before, after));
+      return Reply.json(authorization, { release: id, against, difference });
+    }
+    const content = JSON.parse(release.content) as Readonly<Record<string, string>>;
+    return Reply.json(authorization, { ...describeRelease(release), content });
+  }
+
+  async #get(id: string): Promise<ReleaseContent> {
     const { releases } = this.#store;
     const release = await releases.get(this.#host.fleet, id).catch(rethrowStoreError);
     if (release === null) throw createUnknownRelease();
-    const content = JSON.parse(release.content) as Readonly<Record<string, string>>;
-    return Reply.json(authorization, { ...describeRelease(release), content });
+    return release;
   }
 }
 

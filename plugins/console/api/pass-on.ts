@@ -14,6 +14,7 @@ const ROUTES: ReadonlySet<string> = new Set([
   'modules',
   'openapi.json',
   'plugins',
+  'releases',
   'roles',
 ]);
 
@@ -44,7 +45,8 @@ export function isHostRoute(target: string): boolean {
   const [path = ''] = target.slice(API.length).split('?', 1);
   const [, first = '', ...rest] = path.split('/');
   if (first === 'modules') return rest.length === 0 || rest[1] === 'http';
-  if (first === 'approvals' && rest.length === 1) return rest[0] !== '';
+  const isItem = first === 'approvals' || first === 'releases';
+  if (isItem && rest.length === 1) return rest[0] !== '';
   return ROUTES.has(first) && rest.length === 0;
 }
 

@@ -7,6 +7,7 @@ import { ExplainPage } from './pages/explain.js';
 import { ModulesPage } from './pages/modules.js';
 import { Overview } from './pages/overview.js';
 import { PluginsPage } from './pages/plugins.js';
+import { ReleasesPage } from './pages/releases.js';
 
 interface Page {
   /** The first segment below `/console`. */
@@ -25,6 +26,7 @@ export const PAGES: readonly Page[] = [
   { name: 'explain', label: 'Explain', scope: 'modgate.explain', Content: ExplainPage },
   { name: 'audit', label: 'Audit', scope: 'modgate.audit.read', Content: AuditPage },
   { name: 'approvals', label: 'Approvals', scope: 'modgate.approvals', Content: ApprovalsPage },
+  { name: 'releases', label: 'Releases', scope: 'modgate.releases', Content: ReleasesPage },
   { name: 'api', label: 'API', scope: null, Content: ApiPage },
   { name: 'plugins', label: 'Plugins', scope: 'modgate.plugins.read', Content: PluginsPage },
 ];

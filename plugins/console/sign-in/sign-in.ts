@@ -129,6 +129,7 @@ const HOST_SCOPES = [
   'modgate.metrics.read',
   'modgate.modules.read',
   'modgate.plugins.read',
+  'modgate.releases',
   'modgate.sessions',
 ] as const;
 /** The length is below the limit of the authenticator for development tokens. */

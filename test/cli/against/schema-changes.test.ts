@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { listSchemaChanges } from '../../../core/cli/against/compare-schemas.js';
 import type { JsonSchema } from '../../../core/contract/index.js';
+import { listSchemaChanges } from '../../../core/modules/against/compare-schemas.js';
 import { createWorkplace } from '../../support/cli/run-in.js';
 import { describeModule } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';

@@ -5,6 +5,7 @@ import { describeDenials } from './pages/denials.js';
 import { describeEveryPage } from './pages/every-page.js';
 import { describeInjection } from './pages/injection.js';
 import { describeModulePages } from './pages/module-pages.js';
+import { describeReleases } from './pages/releases.js';
 import { describeRestart } from './pages/restart.js';
 import { describeSignIn } from './pages/sign-in.js';
 
@@ -18,6 +19,7 @@ describe('the console in a browser', () => {
   describeDenials(setup);
   describeAudit(setup);
   describeApprovals(setup);
+  describeReleases(setup);
   describeInjection(setup);
   describeRestart(setup);
 });

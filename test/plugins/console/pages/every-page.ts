@@ -30,6 +30,7 @@ const PAGES: Readonly<Record<string, string>> = {
   '/console/api': 'API',
   '/console/approvals': 'Approvals',
   '/console/plugins': 'Plugins',
+  '/console/releases': 'Releases',
   '/console/nowhere': 'Page not found',
   '/console/modules/acme/danger': 'Page not found',
 };

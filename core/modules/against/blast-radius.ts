@@ -7,7 +7,7 @@ import { bodyRuleOf, defaultBodyRule } from '../../manifest/body-rule.js';
 import { listOpened } from '../../manifest/list-opened.js';
 import { listPublicRoutes } from '../../manifest/list-public-routes.js';
 import { listSchemaChanges, type SchemaChange } from './compare-schemas.js';
-import type { AccessFacts, LocalModule, ResponseFacts } from './local-modules.js';
+import type { AccessFacts, LocalModule, ResponseFacts } from './local-module.js';
 
 /** A route as clients see it. */
 export interface RouteFacts {

@@ -1,0 +1,68 @@
+import type { Manifest } from '../../contract/index.js';
+import type { Descriptor } from '../../descriptor/descriptor.js';
+import {
+  findOuterMount,
+  formatMount,
+  type Mount,
+  type OuterMount,
+} from '../../descriptor/mounts.js';
+
+/** A module in the checked files. */
+export type LocalModule =
+  | {
+      readonly kind: 'known';
+      readonly manifest: Manifest;
+      /** `null` for a manifest that was checked without its descriptor. */
+      readonly configDigest: string | null;
+      /** Likewise. */
+      readonly responses: ResponseFacts | null;
+      /** Likewise. */
+      readonly access: AccessFacts | null;
+    }
+  | { readonly kind: 'disabled' }
+  | { readonly kind: 'unknown'; readonly detail: string };
+
+/** How a descriptor lets clients reach its module. */
+export interface AccessFacts {
+  /** Whether it opens the public routes. */
+  readonly public: boolean;
+  /** Where clients may call from; `null`: everywhere. */
+  readonly addresses: readonly string[] | null;
+  readonly mounts: readonly Mount[];
+  /** The paths of other modules that its mounts take. */
+  readonly taken: readonly string[];
+}
+
+/** What clients get of the responses of a module. */
+export interface ResponseFacts {
+  readonly mode: string;
+  readonly expose_headers: readonly string[];
+  /** Where redirects may lead that callers get; absent for nowhere. */
+  readonly redirects?: readonly string[] | undefined;
+}
+
+/** `/api/orders/old, below /api/orders of module 'orders'` */
+export function listTaken(name: string, mounts: readonly OuterMount[]): readonly string[] {
+  return mounts.flatMap((mount) => {
+    const outer = mount.module === name ? findOuterMount(mount, mounts) : undefined;
+    if (outer === undefined) return [];
+    return `${formatMount(mount.mount)}, below ${formatMount(outer.mount)} of module '${outer.module}'`;
+  });
+}
+
+export function readAccess(
+  { module, allow, mount, ...descriptor }: Descriptor,
+  mounts: readonly OuterMount[],
+): AccessFacts {
+  return {
+    public: descriptor.public,
+    addresses: allow?.addresses ?? null,
+    mounts: mount,
+    taken: listTaken(module, mounts),
+  };
+}
+
+export function readResponses({ responses }: Pick<Descriptor, 'responses'>): ResponseFacts {
+  const { mode, expose_headers, redirects } = responses;
+  return { mode, expose_headers, ...(redirects.length > 0 && { redirects }) };
+}

@@ -1,0 +1,165 @@
+import type { ReleaseEntry, ReleasesStatus } from '../../../../core/contract/release-status.js';
+import { query, setQuery } from '../location.js';
+import {
+  Arrival,
+  Card,
+  Empty,
+  Moment,
+  PageHead,
+  ReloadButton,
+  State,
+  useResource,
+} from '../ui/parts.js';
+import { Table } from '../ui/table.js';
+import { useNow } from '../ui/ticks.js';
+
+/** How often the list is read again: releases come from other callers. */
+const REFRESH_MS = 3000;
+
+export function ReleasesPage() {
+  const resource = useResource<ReleasesStatus>('/releases', String(useNow(REFRESH_MS)));
+  const { data } = resource;
+  return (
+    <>
+      <PageHead title="Releases">
+        <ReloadButton of={resource} />
+      </PageHead>
+      <Arrival of={resource} />
+      {data?.canary && <CanaryCard of={data.canary} />}
+      {data && <Problems of={data} />}
+      {data?.releases.length === 0 && (
+        <Empty title="No releases">
+          Publish a folder of descriptors with modgate publish. Hosts that are started with
+          --modules store: serve it.
+        </Empty>
+      )}
+      {data && data.releases.length > 0 && <ReleaseTable of={data} />}
+      {data && data.releases.length > 1 && <DifferenceCard of={data} />}
+    </>
+  );
+}
+
+function ReleaseTable({ of: status }: { of: ReleasesStatus }) {
+  return (
+    <Table
+      caption="Releases, newest first"
+      rows={status.releases}
+      keyOf={({ release }) => release}
+      columns={[
+        { id: 'release', head: 'Release', cell: ({ release }) => <code>{shorten(release)}</code> },
+        { id: 'state', head: 'State', cell: (one) => <ReleaseState of={one} in={status} /> },
+        { id: 'at', head: 'Created', cell: ({ created_at: at }) => <Moment at={at} /> },
+        { id: 'author', head: 'Author', cell: ({ author }) => `${author.kind}:${author.id}` },
+        { id: 'files', head: 'Files', isNumber: true, cell: ({ files }) => files },
+        {
+          id: 'base',
+          head: 'From',
+          cell: ({ base }) => (base === null ? '–' : <code>{shorten(base)}</code>),
+        },
+        { id: 'note', head: 'Note', isText: true, cell: describeNote },
+      ]}
+    />
+  );
+}
+
+function describeNote({ note, verdict }: ReleaseEntry): string {
+  return [note, verdict?.reason].filter(Boolean).join(' · ') || '–';
+}
+
+function ReleaseState({
+  of: { release, verdict },
+  in: status,
+}: {
+  of: ReleaseEntry;
+  in: ReleasesStatus;
+}) {
+  if (release === status.active) return <State value="active" tone="good" />;
+  if (release === status.canary?.release) return <State value="canary" />;
+  return verdict === null ? <>–</> : <State value={verdict.outcome} />;
+}
+
+function CanaryCard({ of: canary }: { of: NonNullable<ReleasesStatus['canary']> }) {
+  const modules = Object.entries(canary.modules);
+  return (
+    <Card title="Canary">
+      <p>
+        <code>{shorten(canary.release)}</code> is tried by {canary.hosts.join(', ')}, until{' '}
+        <Moment at={canary.until} />.
+      </p>
+      <ul>
+        {modules.map(([name, { calls, failed }]) => (
+          <li key={name}>
+            {name}: {calls} calls, {failed} failed
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Problems({ of: { hosts } }: { of: ReleasesStatus }) {
+  const problems = hosts.filter(({ problem }) => problem !== null);
+  if (problems.length === 0) return null;
+  return (
+    <Card title="Hosts that keep another release">
+      <ul>
+        {problems.map(({ host, problem }) => (
+          <li key={host}>
+            {host}: {problem}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+/** What clients notice between two releases, by default of the newest against its base. */
+function DifferenceCard({ of: { releases } }: { of: ReleasesStatus }) {
+  const [newest, second] = releases;
+  const has = (release: string | null | undefined) => {
+    return releases.some((one) => one.release === release) ? (release ?? '') : '';
+  };
+  const after = has(query.value.get('release')) || (newest?.release ?? '');
+  const base = releases.find(({ release }) => release === after)?.base;
+  const before = has(query.value.get('against')) || has(base) || (second?.release ?? '');
+  const resource = useResource<{ difference: readonly string[] }>(
+    `/releases/${after}?against=${before}`,
+  );
+  return (
+    <Card title="Difference">
+      <div class="row">
+        <ReleaseSelect label="Release" name="release" value={after} of={releases} />
+        <ReleaseSelect label="Against" name="against" value={before} of={releases} />
+      </div>
+      <Arrival of={resource} />
+      {resource.data && <pre>{resource.data.difference.join('\n')}</pre>}
+    </Card>
+  );
+}
+
+interface ReleaseSelectProps {
+  label: string;
+  name: 'release' | 'against';
+  value: string;
+  of: readonly ReleaseEntry[];
+}
+
+function ReleaseSelect({ label, name, value, of: releases }: ReleaseSelectProps) {
+  return (
+    <label>
+      {label}{' '}
+      <select value={value} onChange={(event) => setQuery({ [name]: event.currentTarget.value })}>
+        {releases.map(({ release, note }) => (
+          <option key={release} value={release}>
+            {[shorten(release), note].filter(Boolean).join(' ')}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** The first 12 of 64 digits identify a digest, as in git. */
+function shorten(digest: string): string {
+  return digest.replace(/^sha256:([0-9a-f]{12})[0-9a-f]*$/, '$1');
+}
