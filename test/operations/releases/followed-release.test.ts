@@ -1,0 +1,96 @@
+import { mkdtempSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { digestRelease, encodeFiles } from '../../../core/modules/releases/release-files.js';
+import type { Store } from '../../../core/store/store.js';
+import { silent } from '../../store/backend.js';
+import { call, parseJson } from '../../support/http/call.js';
+import { describeModule } from '../../support/http/modules.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { readReleases } from '../../support/releases.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
+import { openStore } from '../../support/store/open-store.js';
+
+const SECRET = 'FOLLOWED_SECRET';
+
+/** Writes to the store of the host as another host of its fleet could. */
+describe('a release that a host finds in the store', () => {
+  let state = '';
+  let host: RunningHost;
+  let store: Store;
+
+  beforeEach(async () => {
+    state = mkdtempSync(join(tmpdir(), 'modgate-followed-'));
+    const args = ['--modules', 'store:', '--state', state];
+    host = await startHost({ args, env: { [SECRET]: 'value' } });
+    store = await openStore({ url: null, stateDir: state, keys: null, log: silent });
+  });
+  afterEach(async () => {
+    await store.close();
+    await host.stop();
+    rmSync(state, { recursive: true, force: true });
+  });
+
+  const describeCrm = (config: object = {}) =>
+    describeModule('crm', 'http://127.0.0.1:1', [{ method: 'GET', path: '/items' }], {
+      provider: { kind: 'http', config: { endpoints: ['http://127.0.0.1:1'], ...config } },
+    });
+  const publish = async (
+    descriptor: object,
+    { leastVersion = '0.1.0', named = descriptor }: { leastVersion?: string; named?: object } = {},
+  ): Promise<string> => {
+    const toFiles = (one: object) => new Map([['crm.json', Buffer.from(JSON.stringify(one))]]);
+    const { active: base } = await store.releases.readState('');
+    const id = digestRelease(toFiles(named), { base, leastVersion });
+    const author = { kind: 'service', id: 'other' } as const;
+    const content = encodeFiles(toFiles(descriptor));
+    const draft = { id, base, author, note: '', leastVersion, files: 1, bytes: 1, content };
+    const ids = { requestId: 'r', correlationId: 'c' };
+    const audit = {
+      actor: author,
+      module: '',
+      permission: '',
+      operation: 'test',
+      target: id,
+      ...ids,
+    };
+    expect(await store.releases.publish('', draft, null, audit)).to.deep.equal({ outcome: 'done' });
+    return id;
+  };
+  const untilProblem = (text: string) =>
+    waitUntil(text, async () => {
+      return (await readReleases(host)).hosts[0]?.problem?.includes(text) === true;
+    });
+  const readModules = async () => {
+    const { modules } = parseJson(await call(host, { target: '/modules' })) as {
+      modules: { name: string; state: string; reason: string | null }[];
+    };
+    return modules;
+  };
+  const readServed = () => readlinkSync(join(state, 'releases', 'current'));
+
+  it('is kept out of a host that is older than its least version, which says so', async () => {
+    const good = await publish(describeCrm());
+    const isServed = () => readServed() === good.slice('sha256:'.length);
+    await waitUntil('the first release', isServed);
+    const newer = await publish(describeCrm({}), { leastVersion: '99.0.0' });
+    await untilProblem(`${newer} requires modgate 99.0.0`);
+    expect(isServed()).to.equal(true);
+    expect((await readReleases(host)).hosts[0]?.release).to.equal(good);
+    await waitUntil('the module', async () => (await readModules())[0]?.state === 'live');
+  });
+
+  it('is kept out when its content is not what its name says', async () => {
+    await publish(describeCrm({ manifest_path: '/other' }), { named: describeCrm() });
+    await untilProblem('has another content than was published');
+    expect(readServed()).to.equal('none');
+  });
+
+  it('has no reference that this host does not allow', async () => {
+    await publish(describeCrm({ auth: { bearer: `env:${SECRET}` } }));
+    await waitUntil('the module', async () => (await readModules())[0]?.state === 'refused');
+    const [module] = await readModules();
+    expect(module?.reason).to.include('--release-references');
+  });
+});
