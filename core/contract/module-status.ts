@@ -104,6 +104,11 @@ export interface ModuleStatus<State extends string = string, Endpoint extends st
   readonly resolved_at?: string | null;
   /** Why the last look-up of endpoints failed; `null` when it succeeded. Absent where no endpoint moves. */
   readonly resolve_error?: string | null;
+  /**
+   * Where copies of calls go, as the descriptor in use names it: `https://next.internal`, or `endpoints of ./next.json`
+   * for a file. Absent without a candidate.
+   */
+  readonly candidate?: { readonly origins: readonly string[] };
   /** Absent for the envelope without headers of the provider. */
   readonly responses?: { readonly mode: string; readonly expose_headers: readonly string[] };
 }

@@ -1,5 +1,5 @@
-import { array, boolean, enums, refine, size, unknown } from 'superstruct';
-import { described, withDefault } from '../contract/described.js';
+import { array, boolean, dynamic, enums, refine, size, string, type, unknown } from 'superstruct';
+import { type AnyStruct, described, when, withDefault } from '../contract/described.js';
 import { matching } from '../document/structs.js';
 import { amount, count, section } from './struct-members.js';
 
@@ -8,6 +8,25 @@ const MAX_CANDIDATE_ENDPOINTS = 64;
 const CANDIDATE_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const MAX_IGNORED = 64;
 const IGNORED_POINTER = /^\/(?:[^~]|~[01]){0,199}$/;
+
+const list = described(size(array(unknown()), 1, MAX_CANDIDATE_ENDPOINTS), {
+  minItems: 1,
+  maxItems: MAX_CANDIDATE_ENDPOINTS,
+});
+const listFile = type({ file: string() });
+
+/** The form of each entry, and of a file, is that of the adapter. */
+const candidateEndpoints = described(
+  dynamic<readonly unknown[] | { readonly file: string }>((value): AnyStruct => {
+    const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isMapping ? listFile : list;
+  }),
+  {
+    ...when({ type: 'object' }, listFile, list),
+    description:
+      'Endpoints of the candidate, in the forms of endpoints of provider.config; its other settings apply as they are.',
+  },
+);
 
 const candidateMethods = described(
   refine(
@@ -30,26 +49,25 @@ const ignoredPlaces = described(
 /** `candidate` of a descriptor. */
 export const candidate = section(
   'candidate',
-  'Another version of the provider, which gets copies of answered calls; nobody gets its answers.',
+  'Another version of the provider, which gets copies of answered calls; no caller gets its answers.',
   {
-    endpoints: described(size(array(unknown()), 1, MAX_CANDIDATE_ENDPOINTS), {
-      minItems: 1,
-      maxItems: MAX_CANDIDATE_ENDPOINTS,
-      description:
-        'Where it is reached, as endpoints of provider.config; everything else is as there.',
-    }),
-    share: amount(0.01, [0, 1], 'Share of the calls that are made again there, 0 to 1.'),
+    endpoints: candidateEndpoints,
+    share: amount(0.01, [0, 1], 'Share of the answered calls that are copied, 0 to 1.'),
     methods: withDefault(candidateMethods, ['GET'], {
       description: 'Calls with these methods of the caller are copied.',
     }),
     ignore: withDefault(ignoredPlaces, [], {
       description:
-        'What may differ: JSON Pointers in which * stands for one step, such as /items/*/updated_at.',
+        'Places that may differ: JSON Pointers in which * stands for one step, such as /items/*/updated_at.',
     }),
     baseline: withDefault(boolean(), false, {
       description:
-        'Whether copies of GET and HEAD are also made at the live provider: what differs between its own two answers does not count.',
+        'Whether copied GET and HEAD calls are also repeated at the live provider: differences between its own two answers are not counted.',
     }),
-    concurrency: count(16, [1, 1000], 'Copies at the same time; one more is dropped.'),
+    concurrency: count(
+      16,
+      [1, 1000],
+      'Copies that run at the same time; any further one is dropped.',
+    ),
   },
 );

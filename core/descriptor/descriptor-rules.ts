@@ -2,7 +2,7 @@ import type { Violation } from '../document/diagnostic.js';
 import { parseRange } from '../lib/address-list.js';
 import { readMember } from '../lib/read-member.js';
 import { canBeSegment } from '../lib/routing/path-segment.js';
-import { findCandidateWarnings } from './candidate.js';
+import { findMethodWarnings } from './candidate.js';
 import { createManifestSource, type DescriptorAdapter } from './descriptor.js';
 import type { WireDescriptor } from './descriptor-struct.js';
 import { explainUnexposable, MODULE_REDIRECTS } from './expose-headers.js';
@@ -111,7 +111,7 @@ export function findWarnings(wire: WireDescriptor, written: unknown): Violation[
     ...findNeedlessProviderErrors(wire, written),
     ...findRedirects(wire),
     ...findUncallableGrants(wire.console.grants),
-    ...findCandidateWarnings(wire),
+    ...findMethodWarnings(wire),
   ];
 }
 

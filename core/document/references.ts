@@ -39,6 +39,8 @@ interface ReferencesInput {
   readonly allowsReference?: ((reference: string) => boolean) | undefined;
   /** Called for each unresolved secret, which then gets a placeholder. Default: it is an error. */
   readonly onMissingSecret?: ((missing: MissingSecret) => void) | undefined;
+  /** Adds rules to the struct of each document. Default: none. */
+  readonly restrictDocument?: (struct: AnyStruct) => AnyStruct;
 }
 
 export interface MissingSecret {
@@ -67,6 +69,8 @@ export interface ReferencedDocument {
   /** Absolute. */
   readonly path: string;
   readonly struct: AnyStruct;
+  /** When the config was read. */
+  readonly content: unknown;
 }
 
 interface Resolved {
@@ -121,10 +125,12 @@ export async function resolveReferences(input: ReferencesInput): Promise<Referen
   for (const reference of found) {
     try {
       const resolved = await readReference(reference, input);
-      const { struct } = reference;
-      if (struct !== null && resolved.path !== null) {
-        ofDocuments.push(...findMistakes(resolved.path, resolved.bytes, struct));
-        documents.set(reference.text, { path: resolved.path, struct });
+      const { path } = resolved;
+      if (reference.struct !== null && path !== null) {
+        const struct = input.restrictDocument?.(reference.struct) ?? reference.struct;
+        const read = tryDocument(path, resolved.bytes, struct);
+        if ('mistakes' in read) ofDocuments.push(...read.mistakes);
+        else documents.set(reference.text, { path, struct, content: read.content });
         continue;
       }
       files.set(reference.text, resolved);
@@ -150,12 +156,15 @@ export async function resolveReferences(input: ReferencesInput): Promise<Referen
   return createReferences(secrets, files, documents, input.baseDir);
 }
 
-function findMistakes(file: string, bytes: Buffer, struct: AnyStruct): readonly Diagnostic[] {
+function tryDocument(
+  file: string,
+  bytes: Buffer,
+  struct: AnyStruct,
+): { readonly content: unknown } | { readonly mistakes: readonly Diagnostic[] } {
   try {
-    readDocument(file, bytes, struct);
-    return [];
+    return { content: readDocument(file, bytes, struct) };
   } catch (error) {
-    if (error instanceof InvalidFile) return error.diagnostics;
+    if (error instanceof InvalidFile) return { mistakes: error.diagnostics };
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import type { Log, Manifest, Provider, Supports } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { readExchange } from '../descriptor/exchange.js';
 import { formatDiagnostic } from '../document/diagnostic.js';
+import type { References } from '../document/references.js';
 import type { IdentitySigner } from '../identity/identity-keys.js';
 import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
 import { ModuleScope } from '../isolation/scope.js';
@@ -116,6 +117,7 @@ export async function openVersion(
   const { kind, config } = descriptor.provider;
   const open = async (
     ownConfig: unknown,
+    references: References,
     folder: string,
     fields: Readonly<Record<string, unknown>>,
   ) => {
@@ -136,7 +138,7 @@ export async function openVersion(
     return checkedProvider(opened, kind, owner);
   };
   try {
-    const provider = await open(config, '', {});
+    const provider = await open(config, references, '', {});
     if (descriptor.identity) await context.identity.prepare();
     const routes = new PreparedRoutes(descriptor);
     if (prepared.manifest !== null) await routes.prepare(prepared.manifest.manifest);

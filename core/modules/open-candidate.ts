@@ -1,6 +1,7 @@
 import type { Log, Manifest, Provider } from '../contract/index.js';
 import { createCandidateConfig } from '../descriptor/candidate.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
+import type { References } from '../document/references.js';
 import type { IdentitySigner } from '../identity/identity-keys.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
 import type { ModuleScope } from '../isolation/scope.js';
@@ -22,6 +23,7 @@ interface CandidateContext {
   /** Opens a provider with another config; `folder` is its own in that of the module. */
   readonly open: (
     config: unknown,
+    references: References,
     folder: string,
     fields: Readonly<Record<string, unknown>>,
   ) => Promise<Provider>;
@@ -38,7 +40,7 @@ const LOG_FIELDS = { candidate: true };
  * @throws what the adapter throws
  */
 export async function openCandidate(
-  { descriptor, adapter, references }: PreparedDescriptor,
+  { descriptor, adapter, candidateReferences: references }: PreparedDescriptor,
   context: CandidateContext,
 ): Promise<CandidateOpener | null> {
   const { candidate: rules, module, provider: declared } = descriptor;
@@ -46,7 +48,7 @@ export async function openCandidate(
   const { scope, candidateReports } = context;
   const log = withFields(context.log, LOG_FIELDS);
   const config = createCandidateConfig(declared.config, rules.endpoints);
-  const provider = await context.open(config, 'candidate', LOG_FIELDS);
+  const provider = await context.open(config, references, 'candidate', LOG_FIELDS);
   const streams = adapter.supports.streams === true;
   const createClient = (opened: Provider) =>
     new ProviderClient({

@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import canonicalize from 'canonicalize';
 import type { ProviderAdapter, SignerFactory } from '../contract/index.js';
+import { findOriginWarnings } from '../descriptor/candidate.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { findExchangeWarnings } from '../descriptor/exchange-warnings.js';
 import { MODULE_NAME } from '../descriptor/identifiers.js';
@@ -37,6 +38,7 @@ import {
 import type { AdapterLimits } from '../manifest/route-rules.js';
 import type { AdapterSource } from '../plugin-loader/adapter-source.js';
 import type { DirectoryFile } from '../watch/directory.js';
+import { listCandidateFiles, readCandidateFile } from './candidate-file.js';
 
 export interface DescriptorContext {
   readonly plugins: AdapterSource;
@@ -69,6 +71,8 @@ export interface PreparedDescriptor {
   readonly signer: PreparedSigner | null;
   /** The references of the adapter; its lists also have those of the signer. */
   readonly references: References;
+  /** Those of the candidate's config; without a candidate the same. */
+  readonly candidateReferences: References;
   /** `null` when it is requested later, from a URL or the provider. */
   readonly manifest: LoadedManifest | null;
   readonly warnings: readonly Diagnostic[];
@@ -220,15 +224,22 @@ async function completeDescriptor(
   const adapterLimits = limitsOf(adapter);
   const loading =
     givenManifest ?? readLocalManifest({ descriptor, ...place, checksExamples, adapterLimits });
-  const checks = [resolving, Promise.resolve(signing), Promise.resolve(loading)];
+  const ofCandidate = resolving.then(
+    (references) => readCandidateFile(adapter, descriptor, references, place),
+    // Its own errors are collected.
+    () => null,
+  );
+  const checks = [resolving, Promise.resolve(signing), Promise.resolve(loading), ofCandidate];
   const errors = await collectDiagnostics(checks);
   if (errors.length > 0) throw new InvalidFile(errors);
+  const candidate = await ofCandidate;
   const [ofAdapter, ofSigner, manifest] = [await resolving, await signing, await loading];
   const references = ofSigner === null ? ofAdapter : joinReferences(ofAdapter, ofSigner);
   const declared = manifest?.manifest ?? null;
   const ofBoth = [
     ...findExchangeWarnings(descriptor, adapter, declared),
     ...findCacheWarnings(descriptor, declared),
+    ...findOriginWarnings(descriptor, candidate?.listed ?? null),
   ].map((warning) => createDiagnostic(warning, { file, locate }, 'warning'));
   const isSigned = factory !== null && ofSigner !== null;
   return {
@@ -241,6 +252,10 @@ async function completeDescriptor(
     adapter,
     signer: isSigned ? { factory, config: signerConfig, references: ofSigner } : null,
     references,
+    candidateReferences: {
+      ...references,
+      ...(candidate !== null && { document: candidate.document }),
+    },
     manifest,
     warnings: [...warnings, ...ofBoth, ...(manifest?.warnings ?? [])],
     missingSecrets,
@@ -310,17 +325,21 @@ function listNamedFiles(
   const files = listReferencedFiles(adapter.config, config, baseDir);
   const signerConfig = readSigner(config, adapter)?.config;
   const ofSigner = signer === null ? [] : listReferencedFiles(signer.config, signerConfig, baseDir);
-  return [...files, ...ofSigner, ...listManifestFiles(descriptor, baseDir)];
+  const ofCandidate = listCandidateFiles(descriptor, adapter, baseDir);
+  return [...files, ...ofSigner, ...ofCandidate, ...listManifestFiles(descriptor, baseDir)];
 }
 
 /** The provider itself follows its documents. */
 function listReloadingFiles(
   files: readonly string[],
-  { provider }: Descriptor,
+  descriptor: Descriptor,
   adapter: ProviderAdapter,
   baseDir: string,
 ): readonly string[] {
-  const followed = listFollowedFiles(adapter.config, provider.config, baseDir);
+  const followed = [
+    ...listFollowedFiles(adapter.config, descriptor.provider.config, baseDir),
+    ...listCandidateFiles(descriptor, adapter, baseDir),
+  ];
   return followed.length === 0 ? files : files.filter((file) => !followed.includes(file));
 }
 

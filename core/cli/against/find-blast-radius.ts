@@ -249,6 +249,7 @@ async function readServedModules(client: HostClient): Promise<ServedModule[]> {
       addresses: byName.get(name)?.allow?.addresses ?? null,
       mounts: byName.get(name)?.mounts ?? [],
       taken: listTaken(name, mounts),
+      copied: byName.get(name)?.candidate?.origins ?? [],
     },
     manifest: readManifest(client, manifest),
     responses: byName.get(name)?.responses ?? ENVELOPE,

@@ -42,6 +42,8 @@ const moduleEntry = type({
   // Absent where clients of every address may call.
   allow: optional(type({ addresses: array(string()) })),
   mounts: optional(array(type({ host: optional(string()), path: string() }))),
+  // Absent without a candidate.
+  candidate: optional(type({ origins: array(string()) })),
   endpoints: optional(array(endpointEntry)),
   resolve_error: optional(nullable(string())),
 });

@@ -39,7 +39,8 @@ export interface OpenedPart {
   readonly permission: string;
   /**
    * `entity contacts`, `action sync`, `configuration (read)`; `GET /contacts` for `anonymous` callers; for `mount` the
-   * paths of another module that it takes; for `address` a range of clients, or `every address`.
+   * paths of another module that it takes; for `address` a range of clients, or `every address`; for `candidate` an
+   * origin that gets copies of calls.
    */
   readonly opens: string;
 }
@@ -116,7 +117,7 @@ export interface ServedModule {
   readonly responses: ResponseFacts;
 }
 
-const OPEN: AccessFacts = { public: false, addresses: null, mounts: [], taken: [] };
+const OPEN: AccessFacts = { public: false, addresses: null, mounts: [], taken: [], copied: [] };
 const EMPTY: Compared = { ...OPEN, capabilities: [], http_routes: [] };
 const EVERY_ADDRESS = 'every address';
 
@@ -240,10 +241,11 @@ function comparePermissions(before: Compared, after: Compared) {
 function listOtherParts(manifest: Compared, known: Compared): OpenedPart[] {
   const anonymous = { permission: ANONYMOUS, list: listOpenedToAll };
   const mount = { permission: 'mount', list: ({ taken }: Compared) => taken };
+  const candidate = { permission: 'candidate', list: ({ copied }: Compared) => copied };
   const others = manifest.capabilities.map((permission) => {
     return { permission, list: (side: Compared) => listOpened(permission, side) };
   });
-  const parts = [anonymous, mount, ...others].flatMap(({ permission, list }) => {
+  const parts = [anonymous, mount, candidate, ...others].flatMap(({ permission, list }) => {
     const knownParts = list(known);
     return list(manifest)
       .filter((opens) => !knownParts.includes(opens))

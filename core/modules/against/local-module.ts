@@ -1,4 +1,5 @@
 import type { Manifest } from '../../contract/index.js';
+import { listCandidateOrigins } from '../../descriptor/candidate.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import {
   findOuterMount,
@@ -31,6 +32,8 @@ export interface AccessFacts {
   readonly mounts: readonly Mount[];
   /** The paths of other modules that its mounts take. */
   readonly taken: readonly string[];
+  /** Where copies of calls go. */
+  readonly copied: readonly string[];
 }
 
 /** What clients get of the responses of a module. */
@@ -59,6 +62,7 @@ export function readAccess(
     addresses: allow?.addresses ?? null,
     mounts: mount,
     taken: listTaken(module, mounts),
+    copied: candidate === undefined ? [] : listCandidateOrigins(candidate.endpoints),
   };
 }
 

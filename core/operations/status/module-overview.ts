@@ -1,4 +1,5 @@
 import type { ModuleStatus } from '../../contract/module-status.js';
+import { listCandidateOrigins } from '../../descriptor/candidate.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import { SHOWN_MEMBERS } from '../../descriptor/descriptor-struct.js';
 import { isPlainEnvelope, type Responses } from '../../descriptor/expose-headers.js';
@@ -82,6 +83,7 @@ export function toModuleEntry(record: ModuleRecord): ModuleEntry {
     },
     endpoints: record.live?.client.endpoints().map(toEndpointEntry) ?? [],
     ...toResolutionEntry(client),
+    ...toCandidateEntry(record.live?.descriptor.candidate),
     ...toResponsesEntry(record.live?.descriptor.responses),
   };
 }
@@ -92,6 +94,11 @@ function toResolutionEntry(client: ProviderClient | undefined) {
   if (resolution === null) return {};
   const { resolvedAt, resolveError } = resolution;
   return { resolved_at: resolvedAt?.toISOString() ?? null, resolve_error: resolveError };
+}
+
+function toCandidateEntry(candidate: Descriptor['candidate']): Pick<ModuleEntry, 'candidate'> {
+  if (candidate === undefined) return {};
+  return { candidate: { origins: listCandidateOrigins(candidate.endpoints) } };
 }
 
 type Shown = Partial<Pick<ModuleStatus, (typeof SHOWN_MEMBERS)[number]>>;

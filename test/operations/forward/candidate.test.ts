@@ -303,6 +303,24 @@ describe('a candidate beside the live provider', function () {
     expect(sum(await read())).to.equal(0);
   });
 
+  it('follows the file of its endpoints', async () => {
+    const other = await startProvider(answerJson({ a: 1 }));
+    try {
+      host.drop('next/endpoints.json', JSON.stringify([candidate.url]));
+      await serve({ endpoints: { file: './next/endpoints.json' } });
+      await send('/items');
+      await settle(2);
+      expect(candidate.requests).to.have.length(1);
+      host.drop('next/endpoints.json', JSON.stringify([other.url]));
+      await waitUntil('copies go to the other one', async () => {
+        await send('/items');
+        return other.requests.length > 0;
+      });
+    } finally {
+      await other.stop();
+    }
+  });
+
   it('is counted by module, route and result', async () => {
     await serve();
     await send('/items');
