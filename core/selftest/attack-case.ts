@@ -36,6 +36,7 @@ export const ATTACK_CLASSES = {
   neighbors: 'callers who affect other callers',
   cache: 'kept responses of other callers and requests',
   release: 'releases that their publisher may not publish',
+  candidate: 'copies of calls for a hostile candidate',
   slow: 'slow clients',
 } as const;
 

@@ -10,6 +10,7 @@ import { BODY_CASES } from './cases/body.js';
 import { BOUNDS_CASES } from './cases/bounds.js';
 import { BRIDGE_CASES } from './cases/bridge.js';
 import { CACHE_CASES } from './cases/cache.js';
+import { CANDIDATE_CASES } from './cases/candidate.js';
 import { CONSOLE_CASES } from './cases/console.js';
 import { EXCHANGE_CASES } from './cases/exchange.js';
 import { GUARD_CASES } from './cases/guard.js';
@@ -62,6 +63,7 @@ const ATTACKS: readonly Attack[] = [
   ...SIGN_IN_CASES,
   ...NEIGHBOR_CASES,
   ...CACHE_CASES,
+  ...CANDIDATE_CASES,
   ...BOUNDS_CASES,
   ...RELEASE_CASES,
   ...TIMING_CASES,

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { TOOLS_MODULE } from './cases/agents.js';
 import { BOUNDED_ARGS } from './cases/bounds.js';
 import { CACHING_MODULE } from './cases/cache.js';
+import { COPIED_MODULES, createCandidateScripts } from './cases/candidate.js';
 import { PUBLIC_MODULE } from './cases/guard.js';
 import { MOUNTED_MODULE, SHADOWING_MODULE } from './cases/mounts.js';
 import { createNamedReply, NAMED_MODULES } from './cases/names.js';
@@ -42,7 +43,13 @@ const SCOPES: Readonly<
 > = {
   owner: {
     kind: 'service',
-    scopes: ['shop.use', 'modgate.modules.read', 'modgate.calls.read', 'modgate.metrics.read'],
+    scopes: [
+      'shop.use',
+      'modgate.modules.read',
+      'modgate.calls.read',
+      'modgate.metrics.read',
+      'modgate.candidate.read',
+    ],
   },
   stranger: { kind: 'service', scopes: [] },
   wildcard: { kind: 'service', scopes: ['*', 'shop.*', 'shop', 'SHOP.USE', 'shop.use.more'] },
@@ -109,6 +116,7 @@ export async function startOwnHost(): Promise<OwnHost> {
     const dns = await startDnsServer(createNamedReply(named));
     providers.push(dns);
     const exchange = await start(createExchangeScripts(bystander.url));
+    const candidate = await start(createCandidateScripts(bystander.url));
     const endpoints = {
       ...named,
       [EXCHANGING_MODULE]: exchange.url,
@@ -122,6 +130,7 @@ export async function startOwnHost(): Promise<OwnHost> {
       fenced: provider.url,
       [CACHING_MODULE]: provider.url,
       [ECHOING_MODULE]: provider.url,
+      ...Object.fromEntries(COPIED_MODULES.map((module) => [module, provider.url])),
       [PUBLIC_MODULE]: provider.url,
       [TOOLS_MODULE]: provider.url,
       [STREAM_MODULE]: provider.url,
@@ -149,7 +158,7 @@ export async function startOwnHost(): Promise<OwnHost> {
     const signIn = await startSignInIssuer(issuer, start);
     const bounded = join(directory, 'bounded');
     mkdirSync(bounded);
-    writeModules(directory, endpoints, secret, dns.address);
+    writeModules(directory, endpoints, secret, { dns: dns.address, candidate: candidate.url });
     writeModules(bounded, { shop: provider.url }, secret);
     writePlugins(directory, bystander.url);
     writeWebAccess(directory, describeManifest(USERS_MODULE), provider.url, signIn.settings);
@@ -190,6 +199,7 @@ export async function startOwnHost(): Promise<OwnHost> {
           issuer,
           introspection,
           exchange,
+          candidate,
           signIn,
           bounded: boundedAddress,
           secrets: [secret, credential],

@@ -2,6 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TOOLS_MODULE } from './cases/agents.js';
 import { CACHE_ROUTES, CACHING_MODULE } from './cases/cache.js';
+import { COPIED_MODULES, describeCopied } from './cases/candidate.js';
 import { FENCED_ADDRESS, PUBLIC_MODULE } from './cases/guard.js';
 import {
   MOUNT_HOST,
@@ -89,6 +90,7 @@ const TLS = { tls: { ca: './authority.pem' } };
 const CONFIGS: Readonly<Record<string, object>> = {
   shop: CREDENTIAL,
   [ECHOING_MODULE]: CREDENTIAL,
+  ...Object.fromEntries(COPIED_MODULES.map((module) => [module, CREDENTIAL])),
   'tls-good': TLS,
   'tls-elsewhere': TLS,
   'tls-expired': TLS,
@@ -96,14 +98,22 @@ const CONFIGS: Readonly<Record<string, object>> = {
   'tls-pin': { tls: { ...TLS.tls, pin_sha256: OTHER_PIN } },
 };
 
+/** Beside the providers. */
+interface Servers {
+  /** `127.0.0.1:5353` */
+  readonly dns: string;
+  /** URL. */
+  readonly candidate: string;
+}
+
 /** Writes `modules.d` with a descriptor for each endpoint, and one that the host rejects. */
 export function writeModules(
   directory: string,
   endpoints: Readonly<Record<string, string>>,
   password: string,
-  dnsAddress = '',
+  servers: Servers = { dns: '', candidate: '' },
 ): void {
-  writeDescriptors(directory, endpoints, dnsAddress);
+  writeDescriptors(directory, endpoints, servers);
   const refused = {
     kind: 'http',
     config: { endpoints: [`http://selftest:${password}@127.0.0.1`] },
@@ -114,13 +124,13 @@ export function writeModules(
 function writeDescriptors(
   directory: string,
   endpoints: Readonly<Record<string, string>>,
-  dnsAddress: string,
+  { dns, candidate }: Servers,
 ): void {
   const folder = join(directory, 'modules.d');
   mkdirSync(folder);
   writeFileSync(join(folder, 'authority.pem'), authority);
   for (const [module, url] of Object.entries(endpoints)) {
-    const config = describeNamed(module, url, dnsAddress) ?? {
+    const config = describeNamed(module, url, dns) ?? {
       endpoints: [url],
       ...configOf(module, url),
     };
@@ -139,6 +149,7 @@ function writeDescriptors(
         provider_errors: 'passthrough',
         records: { capture_bytes: 4096 },
       }),
+      ...describeCopied(module, candidate),
       ...(module === PUBLIC_MODULE && { public: true }),
       ...(module === TOOLS_MODULE && { callers: ['service', 'user'], mcp: { expose: 'all' } }),
       ...(module === 'fenced' && { allow: { addresses: [FENCED_ADDRESS] } }),

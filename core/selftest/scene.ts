@@ -36,6 +36,8 @@ export interface OwnScene {
   readonly introspection: RecordingProvider;
   /** Exchanges tokens, and is the provider of the modules that it is for. */
   readonly exchange: RecordingProvider;
+  /** Gets copies of calls. */
+  readonly candidate: RecordingProvider;
   /** The issuers at which people sign in to the console. */
   readonly signIn: SignInIssuer;
   /** A second host: it rejects wrong credentials of one address, and requests of one actor, beyond a bound. */

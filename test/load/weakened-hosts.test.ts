@@ -35,14 +35,15 @@ describe('attacks for the findings of reviews', function () {
     const attacks = ATTACKS.filter(
       ({ id }) => rare.includes(id) || (!RARE.test(id) && concerns(weakened, id)),
     );
-    const { provider, sockets, introspection, exchange, bystander, signIn, bounded, secrets } =
-      requireOwn(own.scene);
+    const { provider, sockets, introspection, exchange, candidate, ...rest } = requireOwn(own.scene);
+    const { bystander, signIn, bounded, secrets } = rest;
     const ports = {
       host: own.scene.address.port,
       provider: provider.port,
       sockets: sockets.port,
       introspection: introspection.port,
       exchange: exchange.port,
+      candidate: candidate.port,
       bystander: bystander.port,
       issuer: Number(new URL(signIn.issuer).port),
       secret: secrets[0] ?? '',

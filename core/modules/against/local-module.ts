@@ -54,7 +54,7 @@ export function listTaken(name: string, mounts: readonly OuterMount[]): readonly
 }
 
 export function readAccess(
-  { module, allow, mount, ...descriptor }: Descriptor,
+  { module, allow, mount, candidate, ...descriptor }: Descriptor,
   mounts: readonly OuterMount[],
 ): AccessFacts {
   return {

@@ -6,7 +6,13 @@ import { type CraftedRequest, craftMark, craftRequest } from '../request-bytes.j
 import { type OwnToken, requireOwn } from '../scene.js';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
-const HOST_ROUTES = ['/modules', '/manifests', '/calls', '/explain?method=GET&target=/'];
+const HOST_ROUTES = [
+  '/modules',
+  '/manifests',
+  '/calls',
+  '/explain?method=GET&target=/',
+  '/candidate?module=shop',
+];
 
 /** Invalid credentials, derived from a valid token. */
 const BAD_CREDENTIALS: readonly (readonly [

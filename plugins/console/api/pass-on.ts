@@ -7,6 +7,7 @@ const ROUTES: ReadonlySet<string> = new Set([
   'approvals',
   'audit',
   'calls',
+  'candidate',
   'descriptors',
   'explain',
   'fleet',

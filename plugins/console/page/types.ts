@@ -53,6 +53,29 @@ export interface ListedApproval {
   readonly expires_at: string;
 }
 
+/** `GET /candidate?module=` */
+export interface CandidateReport {
+  readonly totals: readonly CandidateTotals[];
+  /** Newest first. */
+  readonly differences: readonly {
+    readonly at: string;
+    readonly route: string;
+    /** Statuses. */
+    readonly live: number;
+    readonly candidate: number;
+    readonly request_id: string;
+    readonly pointers: readonly { readonly pointer: string; readonly kind: string }[];
+  }[];
+}
+
+export interface CandidateTotals {
+  readonly route: string;
+  readonly same: number;
+  readonly different: number;
+  readonly failed: number;
+  readonly dropped: number;
+}
+
 export interface Sample {
   /** Milliseconds since 1970. */
   readonly at: number;

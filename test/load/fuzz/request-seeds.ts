@@ -167,6 +167,7 @@ function describeOwn(token: string, port: number): OwnScene {
     bystander: provider,
     introspection: provider,
     exchange: provider,
+    candidate: provider,
     issuer: createTokenIssuer(),
     tokens: new Proxy({} as OwnScene['tokens'], { get: () => token }),
     signIn: {

@@ -1,6 +1,7 @@
 import { useConsole } from '../../support/console/use-console.js';
 import { describeApprovals } from './pages/approvals.js';
 import { describeAudit } from './pages/audit.js';
+import { describeCandidate } from './pages/candidate.js';
 import { describeDenials } from './pages/denials.js';
 import { describeEveryPage } from './pages/every-page.js';
 import { describeInjection } from './pages/injection.js';
@@ -16,6 +17,7 @@ describe('the console in a browser', () => {
   describeSignIn(setup);
   describe('a page', () => describeEveryPage(setup));
   describeModulePages(setup);
+  describeCandidate(setup);
   describeDenials(setup);
   describeAudit(setup);
   describeApprovals(setup);

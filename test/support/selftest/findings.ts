@@ -36,6 +36,61 @@ export const FINDINGS: readonly Finding[] = [
     weakened: 'follows redirects of a token endpoint',
   },
   {
+    subject: 'roles that a claim makes up',
+    cases: ['jwt-role-made-up'],
+    weakened: 'gives any role that a claim names',
+  },
+  {
+    subject: 'a role by the name that another issuer has for it',
+    cases: ['jwt-role-elsewhere'],
+    weakened: 'knows the names that all issuers have for roles',
+  },
+  {
+    subject: 'a scope that an issuer cannot grant, through a role',
+    cases: ['jwt-role-bounded'],
+    weakened: 'gives every scope of a role',
+  },
+  {
+    subject: 'names of DNS with addresses of the host and of metadata services',
+    cases: listNames('ssrf-name-'),
+    weakened: 'calls any address of a name',
+  },
+  {
+    subject: 'an SRV record that points TLS at another name',
+    cases: ['tls-name-target'],
+    weakened: 'accepts the certificate of the target of a name',
+  },
+  {
+    subject: 'copies with credentials of the caller',
+    cases: ['candidate-credentials'],
+    weakened: 'copies what the caller sends',
+  },
+  {
+    subject: 'a candidate that redirects',
+    cases: ['candidate-redirect'],
+    weakened: 'follows redirects of a candidate',
+  },
+  {
+    subject: 'a candidate whose answer the caller gets',
+    cases: ['candidate-answer'],
+    weakened: 'answers with a candidate',
+  },
+  {
+    subject: 'copies of calls that change data',
+    cases: ['candidate-method'],
+    weakened: 'copies calls of every method',
+  },
+  {
+    subject: 'values of a candidate in the differences',
+    cases: ['candidate-names', 'candidate-echo'],
+    weakened: 'shows values of a candidate',
+  },
+  {
+    subject: 'a candidate that hangs, never ends or answers 50 MiB',
+    cases: ['candidate-hang', 'candidate-endless', 'candidate-large'],
+    weakened: 'waits for a candidate',
+  },
+  {
     subject: 'spellings of a mount that lead to its module',
     cases: [
       ...['mount-encoded', 'mount-encoded-slash', 'mount-double-slash', 'mount-case'],

@@ -1,17 +1,10 @@
 import { connect, type Socket } from 'node:net';
-import { exchangedToken, REDIRECT_TARGET } from '../../../core/selftest/exchange-server.js';
+import { SERVICE_WEAKNESSES } from './service-weaknesses.js';
 import { listen, type WeakHost } from './weak-host.js';
 import { AGENT_WEAKNESSES } from './weakened-agents.js';
 import { BODY_WEAKNESSES } from './weakened-bodies.js';
 import { WEAKENED_WEBSOCKETS } from './weakened-websockets.js';
-import {
-  changeBody,
-  exchange,
-  formatOk,
-  readdress,
-  type Surroundings,
-  type Weakness,
-} from './weakness.js';
+import { changeBody, exchange, formatOk, type Surroundings, type Weakness } from './weakness.js';
 
 const TRIPPING_FAILURES = 5;
 const REPEATED = /"a":1,"a":2|"b":1,"\\u0062":2/;
@@ -25,35 +18,7 @@ const WEAKNESSES: Readonly<Record<string, (ports: Surroundings) => Weakness>> = 
   'is not weakened': () => ({}),
   ...BODY_WEAKNESSES,
   ...WEAKENED_WEBSOCKETS,
-  'keeps one exchanged token for all callers': ({ exchange: port }) => ({
-    respond: async (text) => {
-      if (!text.startsWith('GET /modules/exchanging/http/items ') || !isFor(text, 'bob'))
-        return null;
-      await exchange(port, readdress(text, '/items', exchangedToken('ann')));
-      return formatOk('{"data":{"ok":true}}');
-    },
-  }),
-  'exchanges tokens of any issuer': ({ exchange: port }) => ({
-    respond: async (text) => {
-      if (!text.startsWith('GET /modules/exchanging/http/items ') || !isFor(text, 'eve'))
-        return null;
-      await exchange(port, readdress(text, '/items', exchangedToken('eve')));
-      return formatOk('{"data":{"ok":true}}');
-    },
-  }),
-  'shows exchanged tokens': () => ({
-    respond: async (text) =>
-      text.startsWith('GET /modules/exchanging/http/answers/repeated ')
-        ? formatOk(exchangedToken('ann')).replace('200 OK', '409 Conflict')
-        : null,
-  }),
-  'follows redirects of a token endpoint': ({ bystander }) => ({
-    respond: async (text) => {
-      if (!text.startsWith('GET /modules/redirected/')) return null;
-      await exchange(bystander, `GET ${REDIRECT_TARGET} HTTP/1.0\r\nhost: a\r\n\r\n`);
-      return null;
-    },
-  }),
+  ...SERVICE_WEAKNESSES,
   'reads without a bound': () => ({ isGreedy: true }),
   'ignores Upgrade': () => ({ changeRequest: (text) => text.replaceAll(UPGRADE, '') }),
   'has one circuit breaker for all routes': createTripping,
@@ -341,10 +306,4 @@ function createHolding(): Weakness {
 function changeLimited(text: string, attack: string, status: string): string {
   const isOfAttack = text.includes(`x-request-id: ${attack}.`);
   return isOfAttack ? text.replace(/^HTTP\/1\.1 429 .*/, `HTTP/1.1 ${status}`) : text;
-}
-
-/** Whether the signed token of a request is for the subject. */
-function isFor(text: string, subject: string): boolean {
-  const payload = /^authorization: bearer [^.]+\.([^.]+)/im.exec(text)?.[1] ?? '';
-  return Buffer.from(payload, 'base64url').includes(`"sub":"${subject}"`);
 }

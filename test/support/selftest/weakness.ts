@@ -28,6 +28,8 @@ export interface Surroundings {
   readonly introspection: number;
   /** Exchanges tokens, and is a provider. */
   readonly exchange: number;
+  /** Gets copies of calls. */
+  readonly candidate: number;
   /** That no request may reach. */
   readonly bystander: number;
   /** Of the issuer at which people sign in to the console. */
@@ -36,19 +38,29 @@ export interface Surroundings {
   readonly secret: string;
 }
 
-/** The same request with another target and token. */
-export function readdress(text: string, target: string, token: string): string {
-  return text
-    .replace(/^(\S+) \S+ /, `$1 ${target} `)
-    .replace(/^authorization: .*\r$/im, `authorization: Bearer ${token}\r`);
-}
-
 export function changeBody(text: string, change: (body: string) => string): string {
   const [head = '', body = ''] = text.split('\r\n\r\n');
   const changed = change(body);
   if (changed === body) return text;
   const length = `content-length: ${changed.length}`;
   return `${head.replace(/content-length: \d+/, length)}\r\n\r\n${changed}`;
+}
+
+/** Whether the signed token of a request is for the subject. */
+export function isFor(text: string, subject: string): boolean {
+  return readPayload(text).includes(`"sub":"${subject}"`);
+}
+
+export function readPayload(text: string): string {
+  const payload = /^authorization: bearer [^.]+\.([^.]+)/im.exec(text)?.[1] ?? '';
+  return Buffer.from(payload, 'base64url').toString();
+}
+
+/** The same request with another target and token. */
+export function readdress(text: string, target: string, token: string): string {
+  return text
+    .replace(/^(\S+) \S+ /, `$1 ${target} `)
+    .replace(/^authorization: .*\r$/im, `authorization: Bearer ${token}\r`);
 }
 
 export function formatOk(body: string): string {

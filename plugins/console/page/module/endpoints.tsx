@@ -1,8 +1,8 @@
 import { samples } from '../live.js';
-import type { Sample } from '../types.js';
+import type { ModuleStatus, Sample } from '../types.js';
 import { RateCharts } from '../ui/chart.js';
 import { Latency } from '../ui/latency.js';
-import { Card, Empty, State, useResource } from '../ui/parts.js';
+import { Card, Empty, Moment, State, useResource } from '../ui/parts.js';
 import { Table } from '../ui/table.js';
 import type { TabProps } from './tab-props.js';
 
@@ -12,6 +12,7 @@ export function EndpointsTab({ module }: TabProps) {
   const { data } = useResource<{ samples: Sample[] }>(path, String(samples.value.at(-1)?.at));
   return (
     <>
+      <Resolution module={module} />
       <EndpointTable module={module} />
       <Card title="Calls, last 15 minutes">
         <RateCharts samples={data?.samples ?? []} />
@@ -23,6 +24,32 @@ export function EndpointsTab({ module }: TabProps) {
           nameOf={({ method, route }) => (route === null ? null : `${method} ${route}`)}
         />
       </Card>
+    </>
+  );
+}
+
+/** Of endpoints that come from DNS. */
+function Resolution({ module }: Pick<TabProps, 'module'>) {
+  const isMoving = module.resolved_at !== undefined;
+  // Events do not have it.
+  const version = String(samples.value.at(-1)?.at);
+  const { data } = useResource<{ modules: ModuleStatus[] }>(isMoving ? '/modules' : null, version);
+  const latest = data?.modules.find(({ file }) => file === module.file) ?? module;
+  const { resolved_at: at, resolve_error: error } = latest;
+  if (at === undefined) return null;
+  return (
+    <>
+      <p class="fine">
+        Found by DNS:{' '}
+        {at === null ? (
+          'no name has had an answer'
+        ) : (
+          <>
+            last answer <Moment at={at} />
+          </>
+        )}
+      </p>
+      {error && <p class="note">{error}</p>}
     </>
   );
 }

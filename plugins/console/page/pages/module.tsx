@@ -6,6 +6,7 @@ import { modules } from '../live.js';
 import { pathTo, query, setQuery } from '../location.js';
 import type { Manifest, NamedManifest } from '../manifest.js';
 import { ActionForm } from '../module/action-form.js';
+import { CandidateTab } from '../module/candidate.js';
 import { ConfigTab } from '../module/config.js';
 import { Contributions } from '../module/contributions.js';
 import { DataTab } from '../module/data.js';
@@ -30,6 +31,7 @@ import {
 const TABS: Readonly<Record<string, (props: TabProps) => JSX.Element>> = {
   Routes: RoutesTab,
   Endpoints: EndpointsTab,
+  Candidate: CandidateTab,
   Data: DataTab,
   Actions: ActionsTab,
   Configuration: ConfigTab,
@@ -154,7 +156,7 @@ function Tabs({ module, manifest }: TabProps) {
         context={{}}
       />
       <nav ref={tabs} class="tabs" aria-label="Parts of the module">
-        {Object.keys(TABS).map((tab) => (
+        {listTabs(module).map((tab) => (
           <a
             key={tab}
             href={`${pathTo('modules', module.name ?? '')}?tab=${tab}`}
@@ -167,6 +169,12 @@ function Tabs({ module, manifest }: TabProps) {
       {Tab && <Tab key={`${module.name} ${chosen}`} module={module} manifest={manifest} />}
     </>
   );
+}
+
+/** Few modules have a candidate. */
+function listTabs({ candidate }: ModuleStatus): readonly string[] {
+  const hasCandidate = candidate !== undefined;
+  return Object.keys(TABS).filter((tab) => hasCandidate || TABS[tab] !== CandidateTab);
 }
 
 function ManifestTab({ module, manifest }: TabProps) {

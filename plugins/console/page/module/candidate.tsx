@@ -1,0 +1,242 @@
+import { useEffect, useState } from 'preact/hooks';
+import { holds } from '../api.js';
+import { samples } from '../live.js';
+import { pathTo } from '../location.js';
+import type { CandidateReport, CandidateTotals } from '../types.js';
+import { Arrival, Card, Empty, Moment, useResource } from '../ui/parts.js';
+import { Table } from '../ui/table.js';
+import type { TabProps } from './tab-props.js';
+
+const SCOPE = 'modgate.candidate.read';
+/** Each has at least 2 seconds. */
+const MAX_INTERVALS = 90;
+const SPARK_WIDTH = 180;
+const SPARK_HEIGHT = 24;
+
+/** Results of the copies of one interval. */
+type Interval = ReadonlyMap<string, CandidateTotals>;
+
+/** How the answers of the candidate compare with the live ones. */
+export function CandidateTab({ module }: TabProps) {
+  const name = module.name ?? '';
+  const path = holds(SCOPE) ? `/candidate?${new URLSearchParams({ module: name })}` : null;
+  // Read again after calls, and with each sample of the host, because copies end after their calls.
+  const version = `${module.counts.calls} ${samples.value.at(-1)?.at}`;
+  const resource = useResource<CandidateReport>(path, version);
+  const { data } = resource;
+  const intervals = useIntervals(data);
+  if (path === null)
+    return <Empty title="Results cannot be shown">They need the scope {SCOPE}.</Empty>;
+  return (
+    <>
+      <p class="fine">Copies of calls go to {module.candidate?.origins.join(', ')}</p>
+      <Arrival of={resource} />
+      {data && (
+        <>
+          <Card title="Results by route">
+            <ResultTable totals={data.totals} intervals={intervals} />
+          </Card>
+          <Card title="What differs, in the last 100 differences">
+            <DifferenceTable differences={data.differences} />
+          </Card>
+        </>
+      )}
+    </>
+  );
+}
+
+/** What has been added to the totals since the page shows them, oldest first. */
+function useIntervals(data: CandidateReport | undefined): readonly Interval[] {
+  const [state, setState] = useState<{ last?: CandidateReport; intervals: readonly Interval[] }>({
+    intervals: [],
+  });
+  useEffect(() => {
+    if (data === undefined) return;
+    setState(({ last, intervals }) => {
+      const added = last === undefined ? [] : [subtract(data.totals, last.totals)];
+      return { last: data, intervals: [...intervals, ...added].slice(-MAX_INTERVALS) };
+    });
+  }, [data]);
+  return state.intervals;
+}
+
+function subtract(now: readonly CandidateTotals[], before: readonly CandidateTotals[]): Interval {
+  const known = new Map(before.map((one) => [one.route, one]));
+  return new Map(
+    now.map((one) => {
+      const old = known.get(one.route);
+      const isNew = old === undefined || countOf(one) < countOf(old);
+      return [one.route, isNew ? one : minus(one, old)];
+    }),
+  );
+}
+
+function minus(now: CandidateTotals, before: CandidateTotals): CandidateTotals {
+  return {
+    route: now.route,
+    same: now.same - before.same,
+    different: now.different - before.different,
+    failed: now.failed - before.failed,
+    dropped: now.dropped - before.dropped,
+  };
+}
+
+function countOf({ same, different, failed, dropped }: CandidateTotals): number {
+  return same + different + failed + dropped;
+}
+
+interface ResultTableProps {
+  readonly totals: readonly CandidateTotals[];
+  readonly intervals: readonly Interval[];
+}
+
+function ResultTable({ totals, intervals }: ResultTableProps) {
+  const copied = totals.filter((one) => countOf(one) > 0);
+  if (copied.length === 0)
+    return (
+      <Empty title="No copies yet">
+        A share of the calls is copied once the live provider has answered them.
+      </Empty>
+    );
+  const number = (id: keyof CandidateTotals, head: string) => ({
+    id,
+    head,
+    isNumber: true,
+    cell: (row: CandidateTotals) => row[id].toLocaleString('en'),
+  });
+  return (
+    <Table
+      caption="Results by route"
+      rows={copied}
+      keyOf={({ route }) => route}
+      columns={[
+        { id: 'route', head: 'Route', cell: ({ route }) => <code>{route}</code> },
+        {
+          id: 'share',
+          head: 'Differs',
+          isNumber: true,
+          cell: (row) => formatShares(row).different,
+        },
+        { id: 'broken', head: 'Fails', isNumber: true, cell: (row) => formatShares(row).failed },
+        {
+          id: 'time',
+          head: 'While this tab is open',
+          cell: ({ route }) => <Spark route={route} intervals={intervals} />,
+        },
+        number('same', 'Same'),
+        number('different', 'Different'),
+        number('failed', 'Failed'),
+        number('dropped', 'Dropped'),
+      ]}
+    />
+  );
+}
+
+/** Of the answers that could be compared. */
+function sharesOf({ same, different, failed }: CandidateTotals) {
+  const all = Math.max(1, same + different + failed);
+  return { different: different / all, failed: failed / all };
+}
+
+function formatShares(totals: CandidateTotals) {
+  const { different, failed } = sharesOf(totals);
+  return { different: formatShare(different), failed: formatShare(failed) };
+}
+
+function formatShare(share: number): string {
+  const percent = 100 * share;
+  return `${percent > 0 && percent < 10 ? percent.toFixed(1) : Math.round(percent)} %`;
+}
+
+/** A bar for each interval: the share of answers that differ, and above it of those that fail. */
+function Spark({ route, intervals }: { route: string; intervals: readonly Interval[] }) {
+  const all = intervals.flatMap((one) => one.get(route) ?? []);
+  const latest = all.findLast((one) => countOf(one) > 0);
+  const width = SPARK_WIDTH / MAX_INTERVALS;
+  const words =
+    latest === undefined
+      ? 'no copies'
+      : `${formatShares(latest).different} of the latest differ, ${formatShares(latest).failed} fail`;
+  return (
+    <svg
+      class="spark"
+      viewBox={`0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`}
+      role="img"
+      aria-label={`${route}: ${words}`}
+    >
+      {all.map((one, index) => {
+        const { different, failed } = sharesOf(one);
+        const x = SPARK_WIDTH - (all.length - index) * width;
+        const [low, high] = [different * SPARK_HEIGHT, failed * SPARK_HEIGHT];
+        return (
+          <g key={index}>
+            <rect x={x} y={SPARK_HEIGHT - low} width={width} height={low} />
+            <rect class="bad" x={x} y={SPARK_HEIGHT - low - high} width={width} height={high} />
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
+
+interface Place {
+  readonly route: string;
+  readonly place: string;
+  readonly kind: string;
+  times: number;
+  /** Of the latest. */
+  readonly at: string;
+  readonly request: string;
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  missing: 'missing in the candidate',
+  extra: 'only in the candidate',
+  type: 'another type',
+  value: 'another value',
+};
+
+function DifferenceTable({ differences }: Pick<CandidateReport, 'differences'>) {
+  const places = groupByPlace(differences);
+  if (places.length === 0)
+    return <Empty title="No differences">The answers that were compared are the same.</Empty>;
+  return (
+    <Table
+      caption="What differs"
+      rows={places}
+      keyOf={({ route, place, kind }) => `${route} ${place} ${kind}`}
+      columns={[
+        { id: 'route', head: 'Route', cell: ({ route }) => <code>{route}</code> },
+        { id: 'place', head: 'Place', cell: ({ place }) => <code>{place}</code> },
+        { id: 'kind', head: 'Difference', cell: ({ kind }) => KINDS[kind] ?? kind },
+        { id: 'times', head: 'Times', isNumber: true, cell: ({ times }) => times },
+        { id: 'at', head: 'Latest', cell: ({ at }) => <Moment at={at} /> },
+        {
+          id: 'request',
+          head: 'Latest call',
+          cell: ({ request }) => (
+            <a href={`${pathTo('calls')}?${new URLSearchParams({ request_id: request })}`}>
+              {request}
+            </a>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+/** Most frequent first. */
+function groupByPlace(differences: CandidateReport['differences']): readonly Place[] {
+  const places = new Map<string, Place>();
+  for (const { route, at, request_id: request, live, candidate, pointers } of differences) {
+    const ofStatus = { pointer: `status ${live}`, kind: `status ${candidate}` };
+    for (const { pointer, kind } of live === candidate ? pointers : [ofStatus, ...pointers]) {
+      const key = JSON.stringify([route, pointer, kind]);
+      const place = places.get(key);
+      if (place === undefined) {
+        places.set(key, { route, place: pointer || 'the whole body', kind, times: 1, at, request });
+      } else place.times += 1;
+    }
+  }
+  return [...places.values()].sort((a, b) => b.times - a.times);
+}
