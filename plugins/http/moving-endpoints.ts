@@ -9,6 +9,9 @@ import { ReplicaSet } from './replica-set.js';
 /** How long `open` waits for the first answers; the module serves without them after that. */
 const FIRST_ANSWERS_MS = 3_000;
 
+/** The open ones by module: two while a new version opens, and those of its candidate. */
+const openWatches = new Map<string, readonly EndpointWatch[]>();
+
 type FixedEntry = string | WeightedEndpoint;
 
 /** The endpoints of a config in which none moves; `null` for any other. */
@@ -51,8 +54,14 @@ export async function openMovingEndpoints(
     ? endpoints
     : await context.follow<EndpointEntry[]>(endpoints.file, replace);
   const settings = readResolver(resolver);
-  const watch = new EndpointWatch(entries, { settings, toReplica, onLookup: publish });
+  const { module } = context;
+  const earlier = openWatches.get(module) ?? [];
+  const watch = new EndpointWatch(entries, { settings, toReplica, onLookup: publish, earlier });
+  openWatches.set(module, [watch, ...earlier]);
   context.scope.defer(() => {
+    const others = (openWatches.get(module) ?? []).filter((one) => one !== watch);
+    if (others.length > 0) openWatches.set(module, others);
+    else openWatches.delete(module);
     watch.close();
     return replicas.close();
   });

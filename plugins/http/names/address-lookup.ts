@@ -22,6 +22,11 @@ export class AddressLookup {
     this.#ipv6 = new LastAnswer(staleMs);
   }
 
+  inherit(known: AddressLookup): void {
+    this.#ipv4.inherit(known.#ipv4);
+    this.#ipv6.inherit(known.#ipv6);
+  }
+
   /** In an order that does not depend on that of the records, which servers rotate. */
   get addresses(): readonly string[] {
     return [...this.#ipv4.records, ...this.#ipv6.records];

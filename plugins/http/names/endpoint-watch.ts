@@ -25,6 +25,8 @@ interface EndpointWatchOptions {
   readonly toReplica: (entry: string | WeightedEndpoint | NamedPlace) => ReplicaOptions;
   /** Called after each look-up. */
   readonly onLookup: () => void;
+  /** Those of earlier versions of the provider, newest first, whose answers are used until there is a newer one. */
+  readonly earlier: readonly EndpointWatch[];
 }
 
 /** What a look-up has found so far. */
@@ -137,36 +139,58 @@ export class EndpointWatch {
 
   #createLookup(entry: NamedEndpoint): Lookup {
     const { settings } = this.#options;
-    if ('srv' in entry) return new ServiceLookup(entry.srv, this.#resolver, settings);
+    const known = this.#findKnown(entry);
+    if ('srv' in entry) {
+      const lookup = new ServiceLookup(entry.srv, this.#resolver, settings);
+      if (known instanceof ServiceLookup) lookup.inherit(known);
+      return lookup;
+    }
     const lookup = new AddressLookup(calledName(entry), this.#resolver, settings);
+    if (known instanceof FixedPort) lookup.inherit(known.lookup);
     return new FixedPort(lookup, entry.port);
   }
+
+  /** Of another server, or with addresses that are no longer allowed, answers do not count. */
+  #findKnown(entry: NamedEndpoint): Lookup | undefined {
+    const { settings, earlier } = this.#options;
+    const id = endpointId(entry);
+    const usable = earlier.filter((one) => isSameSource(one.#options.settings, settings));
+    for (const watch of usable) {
+      const known = watch.#lookups.get(id);
+      if (known !== undefined) return known;
+    }
+    return undefined;
+  }
+}
+
+function isSameSource(a: ResolverSettings, b: ResolverSettings): boolean {
+  return a.allowLocal === b.allowLocal && String(a.servers) === String(b.servers);
 }
 
 /** The addresses of a name, all at one port. */
 class FixedPort implements Lookup {
-  readonly #lookup: AddressLookup;
+  readonly lookup: AddressLookup;
   readonly #port: number;
 
   constructor(lookup: AddressLookup, port: number) {
-    this.#lookup = lookup;
+    this.lookup = lookup;
     this.#port = port;
   }
 
   get places(): readonly ServicePlace[] {
     const port = this.#port;
-    return this.#lookup.addresses.map((address) => ({ address, port, weight: 1, priority: 0 }));
+    return this.lookup.addresses.map((address) => ({ address, port, weight: 1, priority: 0 }));
   }
 
   get arrivedAt(): Date | null {
-    return this.#lookup.arrivedAt;
+    return this.lookup.arrivedAt;
   }
 
   get failure(): string | null {
-    return this.#lookup.failure;
+    return this.lookup.failure;
   }
 
   refresh(): Promise<void> {
-    return this.#lookup.refresh();
+    return this.lookup.refresh();
   }
 }

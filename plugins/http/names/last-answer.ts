@@ -20,6 +20,13 @@ export class LastAnswer<T> {
     this.#staleMs = staleMs;
   }
 
+  /** Starts with what another one knows of the same query. */
+  inherit(known: LastAnswer<T>): void {
+    this.#records = known.#records;
+    this.#answeredAt = known.#answeredAt;
+    this.arrivedAt = known.arrivedAt;
+  }
+
   /** Empty while nothing is known. */
   get records(): readonly T[] {
     return this.#records;

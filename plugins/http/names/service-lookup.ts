@@ -34,6 +34,17 @@ export class ServiceLookup {
     this.#services = new LastAnswer(settings.staleMs);
   }
 
+  inherit(known: ServiceLookup): void {
+    this.#services.inherit(known.#services);
+    this.#targets = new Map(
+      [...known.#targets].map(([name, target]) => {
+        const lookup = this.#keepOrCreate(name);
+        lookup.inherit(target);
+        return [name, lookup];
+      }),
+    );
+  }
+
   get places(): readonly ServicePlace[] {
     const records = this.#services.records;
     const priorities = [...new Set(records.map(({ priority }) => priority))].sort((a, b) => a - b);

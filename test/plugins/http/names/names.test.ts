@@ -117,6 +117,32 @@ describe('endpoints by name', () => {
     expect(await names.metrics()).to.match(/modgate_resolve_failures_total\{module="crm"\} [1-9]/);
   });
 
+  it('keeps the last answer over a reload of the module while servers fail', async () => {
+    const { names } = context;
+    const { port } = names.places;
+    names.serve({
+      [NAME]: a('127.0.0.2'),
+      [SERVICE]: [srv('n1.internal', port)],
+      'n1.internal': a('127.0.0.3'),
+    });
+    const endpoints = [...byDns({ path: '/reload' }), { srv: SERVICE, path: '/reload' }];
+    await names.open(endpoints);
+    await names.waitForAddresses('127.0.0.2', '127.0.0.3');
+    const { resolved_at: before } = await names.shown();
+    names.reply = () => ({ rcode: 'SERVFAIL' });
+    await names.open(endpoints, { more: { retry: { attempts: 0 } } });
+    await names.waitForAddresses('127.0.0.2', '127.0.0.3');
+    expect((await names.at()).at).to.equal('127.0.0.2');
+    const { resolved_at: after, resolve_error: error } = await names.shown();
+    expect(error).to.match(/^DNS ESERVFAIL/);
+    expect(Date.parse(after ?? '')).to.be.at.least(Date.parse(before ?? ''));
+    // Answers of another server, or before an option that restricts addresses, do not count.
+    const { code } = await names
+      .open(endpoints, { resolver: { allow_local: false } })
+      .then(async () => parseJson(await names.get()) as { code?: string });
+    expect(code).to.equal('external_dependency_failure');
+  });
+
   it('drops the last answer once it is older than stale_ms', async () => {
     const { names } = context;
     names.serve({ [NAME]: a('127.0.0.2') });
