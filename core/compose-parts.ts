@@ -240,6 +240,8 @@ export async function openModules(
     log,
   });
   await registry.start();
+  // A module may have been rejected because of an issuer that the file did not have.
+  tokens.onIssuersChange(() => registry.rescan());
   const watcher = new PluginWatcher(plugins, log, () => registry.rescan());
   watcher.start();
   return {

@@ -9,6 +9,8 @@ interface AcceptedToken extends CallerToken {
 export interface ExchangeIssuers {
   /** `null`: those that discovery names; `undefined` for an issuer that the file does not have. */
   tokenEndpoints(issuer: string): readonly string[] | null | undefined;
+  /** Called after each change of the file. */
+  onChange: () => void;
 }
 
 /**
@@ -21,6 +23,7 @@ export class AcceptedTokens {
   readonly #tokens = new WeakMap<Actor, AcceptedToken>();
   /** Whether a module exchanges tokens: before, none is kept. */
   isWanted = false;
+  #isAsked = false;
 
   /**
    * @param resolved as the authenticator made it
@@ -30,6 +33,14 @@ export class AcceptedTokens {
     if (this.#tokens.has(actor)) return;
     const by = findAcceptedBy(resolved);
     if (by !== undefined) this.#tokens.set(actor, { ...by, value: new Secret(token) });
+  }
+
+  /** Calls the listener when the issuers file has changed, if a module has asked for an issuer. */
+  onIssuersChange(listener: () => void): void {
+    if (this.issuers === null) return;
+    this.issuers.onChange = () => {
+      if (this.#isAsked) listener();
+    };
   }
 
   /**
@@ -46,6 +57,7 @@ export class AcceptedTokens {
           : 'auth.exchange.issuer is not in the issuers file: name the issuer of one of its entries',
       );
     };
+    this.#isAsked = true;
     endpoints();
     this.isWanted = true;
     return {

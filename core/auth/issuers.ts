@@ -71,7 +71,12 @@ export async function openIssuersAuthenticators(
     }),
     pollMs: options.pollMs,
   });
+  const exchange: ExchangeIssuers = {
+    tokenEndpoints: (issuer) => reloaded.current.tokenEndpoints(issuer),
+    onChange: () => {},
+  };
   reloaded.onChange = (_current, previous) => {
+    exchange.onChange();
     previous.close().catch((error: unknown) => log.error({ err: error }, 'issuer not closed'));
   };
   const jwt: Authenticator = {
@@ -87,7 +92,7 @@ export async function openIssuersAuthenticators(
   return {
     chain: [jwt, introspection],
     issuers: reloaded.current.names,
-    exchange: { tokenEndpoints: (issuer) => reloaded.current.tokenEndpoints(issuer) },
+    exchange,
     close: async () => {
       await reloaded.close();
       await reloaded.current.close();

@@ -98,8 +98,8 @@ function createToReplica(config: HttpConfig, context: OpenContext) {
 }
 
 /**
- * Called at its address by the name of the descriptor: a certificate for the target of a record, which whoever
- * answers chooses, proves nothing.
+ * Called at its address by the name of the descriptor: a certificate for the target of a record proves nothing,
+ * because the DNS server chooses the target.
  */
 function toNamedReplica(
   { entry, address: host, port, weight, priority }: NamedPlace,

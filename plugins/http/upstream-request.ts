@@ -267,7 +267,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
     return this.#createProtocolFailure(`body is over ${this.#limits.maxResponseBytes} bytes`);
   }
 
-  /** Nobody could wait for its end. */
+  /** No call can wait for its end. */
   #createEndless(): ProviderFailure {
     const detail = 'content-type text/event-stream';
     const options = { status: this.#status, phase: 'answered', detail } as const;

@@ -83,7 +83,7 @@ export class Candidate {
     return this.#methods.has(method);
   }
 
-  /** Takes note of an answer that is on its way to the caller; the copy is made when it has left. */
+  /** Registers a call with its answer; the copy is made after the answer has left for the caller. */
   offer(answered: AnsweredCall): void {
     const { call, route, outcome, held } = answered;
     if (this.#isClosed || !this.#isChosen(call)) return;

@@ -164,7 +164,7 @@ describe('a candidate beside the live provider', function () {
     );
   });
 
-  it('does not count what is ignored, nor noise of the live provider', async () => {
+  it('counts neither ignored places nor differences between answers of the live provider', async () => {
     await serve({ ignore: ['/took', '/items/*/at'], baseline: true });
     let calls = 0;
     answerLive = (request, response) => {

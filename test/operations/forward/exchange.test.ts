@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { headerValue } from '../../../core/selftest/raw-http.js';
 import { OPERATOR, SECRET, useExchangeHost } from '../../support/auth/use-exchange-host.js';
@@ -201,6 +203,27 @@ describe('a module that exchanges tokens', () => {
       JSON.stringify(modules.find((one: { name: string }) => one.name === module));
     expect(reasonOf('elsewhere')).to.include("must be one of the issuer's token_endpoints");
     expect(reasonOf('unknown')).to.include('is not in the issuers file');
+  });
+
+  it('opens modules once the issuers file names what they need, and leaves the others', async () => {
+    const read = async (name: string) => {
+      const { modules } = JSON.parse(await readText('/modules'));
+      return modules.find((one: { name: string }) => one.name === name);
+    };
+    const { since } = await read('crm');
+    const file = join(setup.folder, 'issuers.json');
+    const { issuers } = JSON.parse(readFileSync(file, 'utf8'));
+    const [own, ...others] = issuers;
+    const wider = {
+      ...own,
+      token_endpoints: [...own.token_endpoints, 'https://elsewhere.example/token'],
+    };
+    const added = { ...own, issuer: 'https://unknown.example' };
+    writeFileSync(file, JSON.stringify({ issuers: [wider, ...others, added] }));
+    for (const name of ['elsewhere', 'unknown']) {
+      await waitUntil(`${name} is live`, async () => (await read(name)).state === 'live');
+    }
+    expect((await read('crm')).since).to.equal(since);
   });
 
   it('drops a token that the provider rejects, and calls once more with a new one', async () => {
