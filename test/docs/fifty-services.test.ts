@@ -3,6 +3,7 @@ import { createWorkplace } from '../support/cli/run-in.js';
 import { type DocumentedBlock, readDocumentedBlocks } from '../support/docs/documented-commands.js';
 import { writeDocumentedFiles } from '../support/docs/documented-files.js';
 import { buildManifest, describeModule } from '../support/http/modules.js';
+import { answerJson, startProvider } from '../support/provider.js';
 
 const PAGE = 'docs/operate/fifty-services.md';
 const ENDPOINT = 'http://127.0.0.1:9';
@@ -64,6 +65,62 @@ describe(PAGE, () => {
       const [command = '', ...lines] = block.split('\n');
       const { code, stdout } = await place.run(command.split(' ').slice(3));
       expect({ code, stdout }).to.deep.equal({ code: 0, stdout: lines.join('\n') });
+    } finally {
+      place.remove();
+    }
+  });
+
+  it('shows what modgate candidate prints', async () => {
+    const place = createWorkplace();
+    const block = findBlock(({ body }) => body.startsWith('$ npx modgate candidate'));
+    const [command = '', ...lines] = block.split('\n');
+    const totals = [
+      { route: 'GET /invoices', same: 412, different: 0, failed: 0, dropped: 0 },
+      { route: 'GET /invoices/{id}', same: 1630, different: 21, failed: 0, dropped: 4 },
+    ];
+    const difference = {
+      at: '2026-01-31T12:00:00.000Z',
+      route: 'GET /invoices/{id}',
+      live: 200,
+      candidate: 200,
+      request_id: '3f1c2a58-4b0e-4b39-9d0c-1f6e7a0f2b11',
+      pointers: [
+        { pointer: '/total', kind: 'value' },
+        { pointer: '/lines/0/sku', kind: 'missing' },
+      ],
+    };
+    const host = await startProvider(
+      answerJson({ module: 'invoices', totals, differences: [difference] }),
+    );
+    try {
+      const args = [...command.split(' ').slice(3), '--url', host.url, '--token', 'a-token-for-docs'];
+      const { code, stdout } = await place.run(args);
+      expect({ code, stdout }).to.deep.equal({ code: 0, stdout: lines.join('\n') });
+      expect(host.requests[0]?.target).to.equal('/candidate?module=invoices');
+    } finally {
+      await host.stop();
+      place.remove();
+    }
+  });
+
+  it('has files of roles, tokens and issuers that a host accepts', async () => {
+    const place = createWorkplace();
+    try {
+      for (const name of ['roles.yaml', 'tokens.yaml', 'issuers.yaml']) {
+        place.write(
+          name,
+          findBlock(({ body }) => body.startsWith(`# ${name}\n`)),
+        );
+      }
+      const crm = describeModule('crm', ENDPOINT, [], { manifest: { inline: CRM } });
+      place.write('modules.d/crm.json', crm);
+      const command = findBlock(({ kind, body }) => kind === 'sh' && body.includes('serve'));
+      const args = [...command.trim().split(' ').slice(2), '--issuers', 'issuers.yaml'];
+      const { code, stdout, stderr } = await place.run([
+        ...[...args, '--env', 'production', '--modules', 'modules.d', '--state', 'state'],
+        '--check',
+      ]);
+      expect(code, stdout + stderr).to.equal(0);
     } finally {
       place.remove();
     }
