@@ -93,7 +93,13 @@ describe(PAGE, () => {
       answerJson({ module: 'invoices', totals, differences: [difference] }),
     );
     try {
-      const args = [...command.split(' ').slice(3), '--url', host.url, '--token', 'a-token-for-docs'];
+      const args = [
+        ...command.split(' ').slice(3),
+        '--url',
+        host.url,
+        '--token',
+        'a-token-for-docs',
+      ];
       const { code, stdout } = await place.run(args);
       expect({ code, stdout }).to.deep.equal({ code: 0, stdout: lines.join('\n') });
       expect(host.requests[0]?.target).to.equal('/candidate?module=invoices');

@@ -35,7 +35,9 @@ describe('attacks for the findings of reviews', function () {
     const attacks = ATTACKS.filter(
       ({ id }) => rare.includes(id) || (!RARE.test(id) && concerns(weakened, id)),
     );
-    const { provider, sockets, introspection, exchange, candidate, ...rest } = requireOwn(own.scene);
+    const { provider, sockets, introspection, exchange, candidate, ...rest } = requireOwn(
+      own.scene,
+    );
     const { bystander, signIn, bounded, secrets } = rest;
     const ports = {
       host: own.scene.address.port,
