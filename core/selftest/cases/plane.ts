@@ -27,6 +27,15 @@ const BAD_HOSTS: readonly (readonly [name: string, title: string, lines: readonl
 
 const WRITES = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
+/** Hosts report to the store alone. */
+const FORGED_HEARTBEAT = JSON.stringify({
+  fleet: 'shop',
+  id: 'host_00000000-0000-4000-8000-000000000000',
+  address: 'http://evil.test',
+  digest: `sha256:${'0'.repeat(64)}`,
+  state: 'ready',
+});
+
 export const PLANE_CASES: readonly Attack[] = [
   ...BAD_HOSTS.map(
     ([name, title, lines]): Attack => ({
@@ -119,6 +128,19 @@ export const PLANE_CASES: readonly Attack[] = [
     title: 'GET /modules without its scope',
     send: { target: '/modules', as: 'stranger' },
     rejected: 403,
+  },
+  {
+    id: 'admin-scope-fleet',
+    title: 'GET /fleet without its scope',
+    send: { target: '/fleet', as: 'stranger' },
+    rejected: 403,
+  },
+  {
+    id: 'admin-heartbeat',
+    title: 'a forged heartbeat of a host of the fleet',
+    needs: 'token',
+    send: { method: 'POST', target: '/fleet', body: FORGED_HEARTBEAT },
+    rejected: 405,
   },
   {
     id: 'admin-cors',

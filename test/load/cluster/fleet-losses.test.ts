@@ -12,6 +12,7 @@ import {
   readValues,
   writeValue,
 } from '../../support/bridge/config.js';
+import { callConsole, signIn } from '../../support/console/console-client.js';
 import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
 import { useFleet } from '../../support/fleet.js';
 import { call } from '../../support/http/call.js';
@@ -137,6 +138,27 @@ describe('a fleet that loses something', function () {
     } finally {
       await shared.close();
     }
+  });
+
+  it('accepts no session on one host that has ended on another', async () => {
+    const stale = await startBehind(proxy.port);
+    const other = await fleet.start({ files: files() });
+    await fleet.until(other, 'agreement', isAgreed);
+    const readWith = async (cookie: string) =>
+      (await callConsole(stale, { path: '/modules', cookie })).status;
+    const signOut = async (cookie: string) =>
+      (await callConsole(other, { method: 'DELETE', path: '/session', cookie })).status;
+    const [first, second] = [await signIn(other), await signIn(other)];
+    expect([await readWith(first), await readWith(second)]).to.deep.equal([200, 200]);
+    expect(await signOut(first)).to.equal(204);
+    expect([await readWith(first), await readWith(second)]).to.deep.equal([401, 200]);
+    // A host without the store cannot know, and lets no session in.
+    await proxy.cut();
+    expect(await signOut(second)).to.equal(204);
+    expect(await readWith(second)).to.equal(503);
+    await proxy.restore();
+    await waitUntil('the store', async () => (await readWith(second)) !== 503);
+    expect(await readWith(second)).to.equal(401);
   });
 
   it('takes times of the store where the clock of a host jumps by a day', async () => {

@@ -424,4 +424,9 @@ export const FINDINGS: readonly Finding[] = [
     cases: ['release-replayed'],
     weakened: 'ignores the base of a release',
   },
+  {
+    subject: 'a list of hosts that callers could write',
+    cases: ['admin-heartbeat'],
+    weakened: 'takes heartbeats of callers',
+  },
 ];

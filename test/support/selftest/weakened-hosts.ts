@@ -185,6 +185,9 @@ const WEAKNESSES: Readonly<Record<string, (ports: Surroundings) => Weakness>> = 
     respond: async (text) => (text.startsWith('DELETE /cache?') ? formatOk('') : null),
   }),
   ...AGENT_WEAKNESSES,
+  'takes heartbeats of callers': () => ({
+    respond: async (text) => (text.startsWith('POST /fleet ') ? formatOk('{}') : null),
+  }),
   'forwards trace headers unchecked': ({ provider }) => ({
     respond: async (text) =>
       /^tracestate: /im.test(text)
