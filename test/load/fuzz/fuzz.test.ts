@@ -6,6 +6,8 @@ import { fuzzTexts } from './fuzz-texts.js';
 
 /** For each of the two tests. `npm run fuzz` is the long form. */
 const SECONDS = Number(process.env['FUZZ_SECONDS'] ?? 20) / 2;
+/** A weak parser or host fails at once; the rest is spent on shrinking what fast-check found. */
+const WEAK_SECONDS = 3;
 /** Additional time for a busy machine. */
 const SLACK_MS = 90_000;
 
@@ -38,7 +40,7 @@ describe('fuzzing', function () {
         if (text.includes('module')) throw new TypeError('weak');
       },
     };
-    const message = await failureOf(fuzzTexts(createFuzzing(10), parsers));
+    const message = await failureOf(fuzzTexts(createFuzzing(WEAK_SECONDS), parsers));
     expect(message).to.match(/the weak parser threw TypeError: weak: ".*module/s);
     expect(message).to.match(/seed: \d+/);
   });
@@ -66,7 +68,9 @@ describe('fuzzing', function () {
     it(`finds ${title}`, async () => {
       const weak = await startWeakHost(bytes);
       try {
-        expect(await failureOf(fuzzRequests(createFuzzing(20), weak, 300))).to.match(message);
+        expect(await failureOf(fuzzRequests(createFuzzing(WEAK_SECONDS), weak, 300))).to.match(
+          message,
+        );
       } finally {
         weak.close();
       }

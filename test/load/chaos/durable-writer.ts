@@ -1,6 +1,6 @@
-import { silent } from '../store/backend.js';
-import { write } from '../store/drafts.js';
-import { openStore } from '../support/store/open-store.js';
+import { silent } from '../../store/backend.js';
+import { write } from '../../store/drafts.js';
+import { openStore } from '../../support/store/open-store.js';
 
 /** Writes `first`, `first` + 1, … until it is killed. Acknowledges each write with a line on stdout. */
 const [stateDir = '', url = '', first = '0'] = process.argv.slice(2);

@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { describeModule, toRoutes } from '../support/http/modules.js';
-import { waitUntil } from '../support/http/wait-until.js';
+import { describeModule, toRoutes } from '../../support/http/modules.js';
+import { waitUntil } from '../../support/http/wait-until.js';
 import {
   FOLLOW_MS,
   type ReloadProcess,
   startReloadProcess,
-} from '../support/reload/reload-host.js';
+} from '../../support/reload/reload-host.js';
 
 const MODULES = 10;
 const KILLS = 5;

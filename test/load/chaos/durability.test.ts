@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { BACKENDS, type Backend } from '../store/backend.js';
+import { BACKENDS, type Backend } from '../../store/backend.js';
 
 const WRITES = 1000;
 const KILLS = 8;

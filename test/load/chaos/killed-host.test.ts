@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { buildManifest, describeModule } from '../support/http/modules.js';
-import { waitUntil } from '../support/http/wait-until.js';
+import { buildManifest, describeModule } from '../../support/http/modules.js';
+import { waitUntil } from '../../support/http/wait-until.js';
 import {
   describeCrmOf,
   hasLogged,
@@ -9,8 +9,8 @@ import {
   onProbation,
   ROUTES,
   startCrmProcess,
-} from '../support/reload/crm-host.js';
-import { FOLLOW_MS, type ReloadProcess } from '../support/reload/reload-host.js';
+} from '../../support/reload/crm-host.js';
+import { FOLLOW_MS, type ReloadProcess } from '../../support/reload/reload-host.js';
 
 describe('modules of a host that was killed', () => {
   let host: ReloadProcess;

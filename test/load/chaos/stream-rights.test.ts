@@ -2,10 +2,13 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { describeModule } from '../support/http/modules.js';
-import { readStream, SSE } from '../support/http/use-streams.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
-import { type StreamingProvider, startStreamingProvider } from '../support/streaming-provider.js';
+import { describeModule } from '../../support/http/modules.js';
+import { readStream, SSE } from '../../support/http/use-streams.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
+import {
+  type StreamingProvider,
+  startStreamingProvider,
+} from '../../support/streaming-provider.js';
 
 const entry = (id: string, scopes: readonly string[] = ['chat.use']) => ({
   id,

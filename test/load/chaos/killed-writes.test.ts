@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { ConfigField } from '../../core/contract/index.js';
-import { askWrite, configDescriptor, readValues, writeValue } from '../support/bridge/config.js';
-import { runModgate } from '../support/cli/run-modgate.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import type { ConfigField } from '../../../core/contract/index.js';
+import { askWrite, configDescriptor, readValues, writeValue } from '../../support/bridge/config.js';
+import { runModgate } from '../../support/cli/run-modgate.js';
+import { type HostProcess, startHostProcess } from '../../support/start-host.js';
 
 describe('config_write when the host is killed', () => {
   const WRITES = 20;
