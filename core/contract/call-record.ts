@@ -26,20 +26,21 @@ export interface CallMember {
   readonly since?: number;
 }
 
+const TEXT = { kind: 'text', isNullable: false } as const;
 const NULLABLE_TEXT = { kind: 'text', isNullable: true } as const;
+/** Handlers collect it, and the log has it. */
+const COLLECTED_TEXT = { ...NULLABLE_TEXT, isCollected: true, isLogged: true } as const;
 const NULLABLE_INTEGER = { kind: 'integer', isNullable: true } as const;
 
 /** Every call has them, `null` where there is nothing to say. */
 export const CALL_MEMBERS = {
   at: {
-    kind: 'text',
-    isNullable: false,
+    ...TEXT,
     label: 'at',
     text: 'when it ended, ISO 8601 in UTC',
   },
   request_id: {
-    kind: 'text',
-    isNullable: false,
+    ...TEXT,
     label: 'request',
     text: 'the `x-request-id` of the answer',
     isLogged: true,
@@ -47,41 +48,33 @@ export const CALL_MEMBERS = {
     attribute: 'modgate.request_id',
   },
   correlation_id: {
-    kind: 'text',
-    isNullable: false,
+    ...TEXT,
     label: 'correlation',
     text: 'the `x-correlation-id` of the answer',
     isLogged: true,
   },
   trace_id: {
-    ...NULLABLE_TEXT,
+    ...COLLECTED_TEXT,
     label: 'trace',
     text: 'the id of its trace, 32 hex digits',
-    isCollected: true,
-    isLogged: true,
   },
   module: {
-    ...NULLABLE_TEXT,
+    ...COLLECTED_TEXT,
     label: 'module',
     text: 'the live module that matched',
-    isCollected: true,
-    isLogged: true,
     filterSince: 2,
     attribute: 'modgate.module',
   },
   method: {
-    kind: 'text',
-    isNullable: false,
+    ...TEXT,
     label: 'method',
     text: 'as on the request line',
     isLogged: true,
   },
   route: {
-    ...NULLABLE_TEXT,
+    ...COLLECTED_TEXT,
     label: 'route',
     text: 'the template of the route that matched',
-    isCollected: true,
-    isLogged: true,
   },
   status: {
     kind: 'integer',
@@ -92,19 +85,15 @@ export const CALL_MEMBERS = {
     filterSince: 2,
   },
   failure: {
-    ...NULLABLE_TEXT,
+    ...COLLECTED_TEXT,
     label: 'failure',
     text: 'how the call of the provider failed: `unavailable`, `timeout`, `overloaded`, `refused`, `protocol`, `status`, `cancelled`',
-    isCollected: true,
-    isLogged: true,
     attribute: 'modgate.failure',
   },
   failure_detail: {
-    ...NULLABLE_TEXT,
+    ...COLLECTED_TEXT,
     label: 'detail',
     text: 'what went wrong with the provider, at most 200 characters: `ECONNREFUSED 127.0.0.1:4100`',
-    isCollected: true,
-    isLogged: true,
     attribute: 'modgate.failure_detail',
     since: 3,
   },
@@ -156,37 +145,29 @@ export const CALL_MEMBERS = {
 /** Each is added where it says something: a surface, a mount, the host of a fleet, the cache of a route. */
 export const ENTRY_MEMBERS = {
   surface: {
-    ...NULLABLE_TEXT,
+    ...COLLECTED_TEXT,
     label: 'through',
     text: 'the surface through which it came; absent over HTTP',
-    isCollected: true,
-    isLogged: true,
     since: 4,
     attribute: 'modgate.surface',
   },
   mount: {
-    ...NULLABLE_TEXT,
+    ...COLLECTED_TEXT,
     label: 'mount',
     text: 'the mount through which it came, its host and path: `api.example/orders`; absent below `/modules`',
-    isCollected: true,
-    isLogged: true,
     since: 7,
   },
   host: {
-    kind: 'text',
-    isNullable: true,
+    ...NULLABLE_TEXT,
     label: 'host',
     text: 'the id of the host that answered, as `modgate fleet` shows it; absent without a fleet',
     filterSince: 11,
     since: 11,
   },
   cache: {
-    kind: 'text',
-    isNullable: true,
+    ...COLLECTED_TEXT,
     label: 'cache',
     text: 'what the cache of its route did: `hit`, `stale`, `collapsed`, `miss`, `bypass`; absent for a route without one',
-    isCollected: true,
-    isLogged: true,
     attribute: 'modgate.cache',
     since: 12,
   },
@@ -270,8 +251,7 @@ export const REJECTION_MEMBERS = {
     since: 5,
   },
   detail: {
-    kind: 'text',
-    isNullable: false,
+    ...TEXT,
     label: 'problem',
     text: 'the `detail` of the Problem',
     since: 5,

@@ -9,7 +9,6 @@ export * from './failure.js';
 export * from './host-snapshot.js';
 export * from './log.js';
 export * from './manifest.js';
-export * from './method.js';
 export * from './operation.js';
 export * from './plugin.js';
 export * from './provider.js';

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { Actor } from './actor.js';
 import type { Cancellation } from './cancellation.js';
-import type { Method } from './method.js';
+import type { Method } from './manifest.js';
 import type { Secret } from './secret.js';
 
 /** The parts of a body as they arrive. Reading stops with `return`, as `for await` does. */

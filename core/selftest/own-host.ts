@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TOOLS_MODULE } from './cases/agents.js';
-import { BOUNDED_ARGS } from './cases/bounds.js';
+import { BOUNDED_ARGS } from './cases/bodies/bounds.js';
 import { CACHING_MODULE } from './cases/cache.js';
 import { COPIED_MODULES, createCandidateScripts } from './cases/candidate.js';
 import { PUBLIC_MODULE } from './cases/guard.js';

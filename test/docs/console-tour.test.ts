@@ -42,6 +42,10 @@ describe(PAGE, () => {
   };
   const press = (name: string, within?: Page | Locator) => named(name, 'button', within).click();
   const follow = (name: string) => named(name, 'link').click();
+  const field = (name: string) => {
+    followed.add(name);
+    return page.getByLabel(name).first();
+  };
   const cardOf = (title: string) => {
     followed.add(title);
     return page.locator('.card', { hasText: title }).last();
@@ -147,6 +151,8 @@ describe(PAGE, () => {
 
   it('9. tries a route on the page API', async () => {
     await follow('API');
+    await field('Module').selectOption('shop');
+    await field('Filter').fill('orders/{id}');
     await page.locator('.operation > summary', { hasText: 'shop/http/orders/{id}' }).click();
     const operation = page.locator('.operation[open]');
     await operation.getByLabel('id (path)').fill('360');

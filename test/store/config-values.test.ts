@@ -123,11 +123,11 @@ for (const kind of BACKENDS) {
       const error = await expectUnavailable(store.readConfig('crm'), 'newer_schema');
       expect(error.message).to.equal(
         'the store was written by a newer modgate: its schema is version 99 and needs version 99, ' +
-          'this modgate supports 11',
+          'this modgate supports 12',
       );
       const versions = await query.selectFrom('schema_version').select('version').execute();
       expect(versions.map(({ version }) => version)).to.deep.equal([
-        1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 99,
+        1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 99,
       ]);
     });
 

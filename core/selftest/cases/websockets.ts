@@ -17,7 +17,7 @@ import {
   writeFlood,
   writeFrame,
 } from '../websocket-scripts.js';
-import { expectUnreadToEnd } from './unread-streams.js';
+import { expectUnreadToEnd } from './bodies/unread-streams.js';
 
 const OWN_PROTOCOL = 'modgate.v1';
 /** The host allows 10 s for a head, or closes after seconds of silence; the rest is for a busy machine. */

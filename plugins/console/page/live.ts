@@ -65,7 +65,7 @@ export function connect(): void {
   followVisibility();
   const extras = [calls, approvals].filter(({ listeners }) => listeners.size > 0);
   const search = extras.map(({ name }) => `${name}=true`).join('&');
-  source = new EventSource(`${API}/events?${search}`);
+  source = new EventSource(`${API}/events${search && `?${search}`}`);
   source.addEventListener('error', () => void onError());
   on<{ boot: string }>('hello', (event) => {
     const isNew = boot !== null && boot !== event.boot;

@@ -11,6 +11,9 @@ interface AxeResult {
   }[];
 }
 
+const TRANSITIONS_END = `Promise.allSettled(
+  document.getAnimations().filter((animation) => animation instanceof CSSTransition).map((animation) => animation.finished),
+)`;
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 /**
@@ -21,6 +24,8 @@ export async function findAccessibilityViolations(
   page: Page,
   rules: readonly string[] = [],
 ): Promise<string[]> {
+  // A color in transition has another contrast.
+  await page.evaluate(TRANSITIONS_END);
   // As an init script would: a script element is not allowed on the page.
   if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(await readFile(AXE, 'utf8'));
   const runOnly = rules.length === 0 ? WCAG : { type: 'rule', values: rules };

@@ -55,8 +55,8 @@ const EXCEPTIONS = {
 export function callThroughHost(subject: AdapterSubject, host: () => RunningHost): AdapterSubject {
   const adapter: ProviderAdapter = {
     ...subject.adapter,
-    // A client sees a whole body.
-    supports: { ...subject.adapter.supports, streams: false },
+    // A client sees a whole body; separate tests cover WebSockets.
+    supports: { ...subject.adapter.supports, streams: false, upgrade: false },
     open: (config, context) => openThroughHost(host(), subject.adapter.kind, config, context),
   };
   return { ...subject, adapter, except: { ...subject.except, ...EXCEPTIONS } };

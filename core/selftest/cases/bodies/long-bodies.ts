@@ -1,10 +1,15 @@
-import type { Attack, Verdict } from '../attack-case.js';
-import { expectRejected, readResponse, sendOnce } from '../expectations.js';
-import { LONG_MODULE, LONG_START, LONGEST_BYTES, TURNING_RESPONSES } from '../long-body-scripts.js';
-import { RawConnection } from '../raw-http.js';
-import { SMUGGLED } from '../raw-mode-scripts.js';
-import { craftLines, craftRequest } from '../request-bytes.js';
-import { listReceived, requireOwn, type Scene } from '../scene.js';
+import type { Attack, Verdict } from '../../attack-case.js';
+import { expectRejected, readResponse, sendOnce } from '../../expectations.js';
+import {
+  LONG_MODULE,
+  LONG_START,
+  LONGEST_BYTES,
+  TURNING_RESPONSES,
+} from '../../long-body-scripts.js';
+import { RawConnection } from '../../raw-http.js';
+import { SMUGGLED } from '../../raw-mode-scripts.js';
+import { craftLines, craftRequest } from '../../request-bytes.js';
+import { listReceived, requireOwn, type Scene } from '../../scene.js';
 
 const CLOSE_DEADLINE_MS = 10_000;
 const LINES = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];

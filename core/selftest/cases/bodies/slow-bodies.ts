@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Attack, Verdict } from '../attack-case.js';
-import { parseObject, sendOnce } from '../expectations.js';
-import { LONG_START } from '../long-body-scripts.js';
-import { RawConnection } from '../raw-http.js';
-import { craftLines, craftRequest } from '../request-bytes.js';
-import type { Scene } from '../scene.js';
+import type { Attack, Verdict } from '../../attack-case.js';
+import { parseObject, sendOnce } from '../../expectations.js';
+import { LONG_START } from '../../long-body-scripts.js';
+import { RawConnection } from '../../raw-http.js';
+import { craftLines, craftRequest } from '../../request-bytes.js';
+import type { Scene } from '../../scene.js';
 import { chunk, longTarget } from './long-bodies.js';
 
 /** The host allows pauses of 1 s, and 1 KiB a second. The rest is for a busy machine. */

@@ -1,8 +1,8 @@
-import type { Attack, Verdict } from '../attack-case.js';
-import { sendOnce } from '../expectations.js';
-import { RawConnection } from '../raw-http.js';
-import { craftLines, craftRequest } from '../request-bytes.js';
-import type { Scene } from '../scene.js';
+import type { Attack, Verdict } from '../../attack-case.js';
+import { sendOnce } from '../../expectations.js';
+import { RawConnection } from '../../raw-http.js';
+import { craftLines, craftRequest } from '../../request-bytes.js';
+import type { Scene } from '../../scene.js';
 
 /** The host allows 10 s for a head and checks each second. The rest is for a busy machine. */
 const HEAD_DEADLINE_MS = 20_000;

@@ -1,8 +1,8 @@
-import type { Attack, AttackClass } from '../attack-case.js';
-import { expectForwarded, expectRejected } from '../expectations.js';
-import type { RawHeader } from '../raw-http.js';
-import { craftLines, craftRequest } from '../request-bytes.js';
-import type { Scene } from '../scene.js';
+import type { Attack, AttackClass } from '../../attack-case.js';
+import { expectForwarded, expectRejected } from '../../expectations.js';
+import type { RawHeader } from '../../raw-http.js';
+import { craftLines, craftRequest } from '../../request-bytes.js';
+import type { Scene } from '../../scene.js';
 
 const MIB = 1024 * 1024;
 const DEPTH = 100_000;

@@ -1,7 +1,7 @@
-import type { Attack } from '../attack-case.js';
-import { expectLimited, expectStatus } from '../expectations.js';
-import { craftRequest } from '../request-bytes.js';
-import { requireOwn, type Scene } from '../scene.js';
+import type { Attack } from '../../attack-case.js';
+import { expectLimited, expectStatus } from '../../expectations.js';
+import { craftRequest } from '../../request-bytes.js';
+import { requireOwn, type Scene } from '../../scene.js';
 
 /** The settings of the second host: far below what the attacks send. */
 export const BOUNDED_ARGS: readonly string[] = [

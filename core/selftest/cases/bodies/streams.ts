@@ -1,10 +1,10 @@
-import type { Attack, Verdict } from '../attack-case.js';
-import { expectNoSecrets, sendOnce } from '../expectations.js';
-import { RawConnection } from '../raw-http.js';
-import { SMUGGLED } from '../raw-mode-scripts.js';
-import { craftRequest } from '../request-bytes.js';
-import type { Scene } from '../scene.js';
-import { HOSTILE_STREAMS, SLOW_STREAM_MODULE, STREAM_MODULE } from '../stream-scripts.js';
+import type { Attack, Verdict } from '../../attack-case.js';
+import { expectNoSecrets, sendOnce } from '../../expectations.js';
+import { RawConnection } from '../../raw-http.js';
+import { SMUGGLED } from '../../raw-mode-scripts.js';
+import { craftRequest } from '../../request-bytes.js';
+import type { Scene } from '../../scene.js';
+import { HOSTILE_STREAMS, SLOW_STREAM_MODULE, STREAM_MODULE } from '../../stream-scripts.js';
 import { expectUnreadToEnd } from './unread-streams.js';
 
 const SSE = ['accept', 'text/event-stream'] as const;

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Verdict } from '../attack-case.js';
-import { parseObject, sendOnce } from '../expectations.js';
-import { RawConnection } from '../raw-http.js';
-import { craftRequest } from '../request-bytes.js';
-import type { Scene } from '../scene.js';
+import type { Verdict } from '../../attack-case.js';
+import { parseObject, sendOnce } from '../../expectations.js';
+import { RawConnection } from '../../raw-http.js';
+import { craftRequest } from '../../request-bytes.js';
+import type { Scene } from '../../scene.js';
 
 /** The host allows a client 1 s without reading, and 5 s for an answer; the rest is for a busy machine. */
 const CLOSE_DEADLINE_MS = 15_000;
