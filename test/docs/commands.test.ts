@@ -19,6 +19,7 @@ const ROLES: Readonly<Record<string, readonly Role[]>> = {
   'docs/operate/install.md': ['checkout', 'package'],
   'docs/operate/console-tour.md': ['checkout'],
   'docs/operate/mcp.md': ['checkout'],
+  'docs/cookbook/aws-signature.md': ['package', 'author'],
   'docs/extend/adapter.md': ['package', 'author'],
   'docs/extend/publishing.md': ['author'],
   'docs/extend/testkit.md': ['author'],

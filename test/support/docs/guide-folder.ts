@@ -16,7 +16,7 @@ export interface GuideFolder {
   remove(): void;
 }
 
-const FILE = /^(?:#|\/\/) ((?:[\w.-]+\/)*[\w-]+\.(?:mjs|js|json|yaml))\n/;
+const FILE = /^(?:#|\/\/) ((?:[\w.-]+\/)*[\w.-]+\.(?:mjs|js|ts|json|yaml))\n/;
 
 export function createGuideFolder(): GuideFolder {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'modgate-guide-')));
