@@ -15,6 +15,7 @@ import { BACKENDS, useBackend } from '../store/backend.js';
 import { CALL } from '../support/console/fake-context.js';
 
 const SIGN_INS = 60;
+const ROUNDS = 3;
 const HOUR = 3_600_000;
 
 for (const kind of BACKENDS) {
@@ -49,14 +50,21 @@ for (const kind of BACKENDS) {
   });
 }
 
-/** The CPU time of a sign-in: other programs do not change it. Milliseconds. */
+/**
+ * The CPU time of a sign-in in the cheapest round, in milliseconds: other programs do not change it, and not every
+ * round collects the garbage of the tests before.
+ */
 async function measure(sessions: Sessions, name: string): Promise<number> {
-  const before = process.cpuUsage();
-  for (let number = 0; number < SIGN_INS; number += 1) {
-    expect(await sessions.begin(`${name}-${number}`, 'token', CALL)).to.be.a('string');
+  const rounds: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const before = process.cpuUsage();
+    for (let number = 0; number < SIGN_INS / ROUNDS; number += 1) {
+      expect(await sessions.begin(`${name}-${round}-${number}`, 'token', CALL)).to.be.a('string');
+    }
+    const { user, system } = process.cpuUsage(before);
+    rounds.push((user + system) / 1000 / (SIGN_INS / ROUNDS));
   }
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000 / SIGN_INS;
+  return Math.min(...rounds);
 }
 
 /** Each of another actor. */
