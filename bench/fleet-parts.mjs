@@ -16,13 +16,13 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const BODY = JSON.stringify({ ok: true });
 
 export const ITEMS = '/modules/crm/http/items';
-export const TOKEN = 'dev-service:load:crm.read,modgate.modules.read';
+export const TOKEN = 'dev-service:load:crm.read,modgate.modules.read,modgate.releases';
 
-export async function waitUntil(what, condition) {
+export async function waitUntil(what, condition, pollMs = POLL_MS) {
   const deadline = performance.now() + WAIT_MS;
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`${what}: not within ${WAIT_MS} ms`);
-    await pause(POLL_MS);
+    await pause(pollMs);
   }
 }
 
@@ -84,25 +84,29 @@ export async function startProxy(host, port) {
   };
 }
 
-/** A folder with one module and places for the state of each host. */
+export function describeModule(module, provider, members = {}) {
+  return {
+    apiVersion: 'modgate/v1',
+    module,
+    provider: { kind: 'http', config: { endpoints: [provider] } },
+    manifest: {
+      inline: {
+        protocol: 'modgate.manifest.v1',
+        module_id: module,
+        capabilities: ['crm.read'],
+        http_routes: [{ method: 'GET', path: '/items', capability: 'crm.read' }],
+      },
+    },
+    ...members,
+  };
+}
+
+/** A folder with descriptors and places for the state of each host. */
 export function createFolder(provider, modules) {
   const folder = mkdtempSync(join(tmpdir(), 'modgate-fleet-'));
   mkdirSync(join(folder, 'modules.d'));
   for (const [module, members] of Object.entries(modules)) {
-    const descriptor = {
-      apiVersion: 'modgate/v1',
-      module,
-      provider: { kind: 'http', config: { endpoints: [provider] } },
-      manifest: {
-        inline: {
-          protocol: 'modgate.manifest.v1',
-          module_id: module,
-          capabilities: ['crm.read'],
-          http_routes: [{ method: 'GET', path: '/items', capability: 'crm.read' }],
-        },
-      },
-      ...members,
-    };
+    const descriptor = describeModule(module, provider, members);
     writeFileSync(join(folder, 'modules.d', `${module}.json`), JSON.stringify(descriptor));
   }
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
@@ -110,7 +114,7 @@ export function createFolder(provider, modules) {
 
 export async function startHost(folder, name, port, args) {
   const all = ['dist/core/main.js', 'serve', '--env', 'development', '--port', `${port}`];
-  const own = ['--modules', join(folder, 'modules.d'), '--state', join(folder, name)];
+  const own = ['--state', join(folder, name)];
   const flags = ['--status-files', 'off', '--log-success-sample', '0', ...args];
   const child = spawn(process.execPath, [...all, ...own, ...flags], {
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -156,21 +160,29 @@ export async function readJson(url) {
   return response.json();
 }
 
+export async function postJson(url, value) {
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(value) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${text}`);
+  return JSON.parse(text);
+}
+
 /** Clients that call every 20 ms, each over a connection that it keeps. */
-export function startLoad(port) {
-  const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
+export function startLoad(port, { path = ITEMS, clients: count = CLIENTS } = {}) {
+  const agent = new Agent({ keepAlive: true, maxSockets: count });
   const load = { answered: 0, failed: {}, slowestMs: 0, isOver: false };
   const run = async () => {
     while (!load.isOver) {
       const start = performance.now();
-      const status = await ask(port, ITEMS, agent).catch(({ message }) => message);
+      const status = await ask(port, path, agent).catch(({ message }) => message);
       load.slowestMs = Math.max(load.slowestMs, performance.now() - start);
       load.answered += 1;
       if (status !== 200) load.failed[status] = (load.failed[status] ?? 0) + 1;
       await pause(PAUSE_MS);
     }
   };
-  const clients = Array.from({ length: CLIENTS }, run);
+  const clients = Array.from({ length: count }, run);
   return {
     stop: async () => {
       load.isOver = true;

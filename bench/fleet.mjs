@@ -1,9 +1,11 @@
-// Ten hosts behind haproxy, on real PostgreSQL and Redis, that lose something under load; and rates over all of them.
+// Ten hosts behind haproxy, on real PostgreSQL and Redis, that lose something under load; rates over all of them; and
+// releases that they follow under load.
 // node bench/fleet.mjs [scenario…]
-// The scenarios: restart, store, redis, kill, rate, cost. Default: all.
+// The scenarios: restart, store, redis, kill, rate, cost, publish, rollback, canary. Default: all.
 // MODGATE_TEST_POSTGRES and MODGATE_TEST_REDIS name the servers; haproxy and wrk must be installed.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
@@ -21,6 +23,7 @@ import {
   TOKEN,
   waitUntil,
 } from './fleet-parts.mjs';
+import { createReleaseScenarios } from './fleet-releases.mjs';
 
 const HOSTS = 10;
 const CUT_MS = 20_000;
@@ -52,9 +55,10 @@ const args = [
   ...['--fleet', `bench-${process.pid}`, '--store', storeUrl.href, '--drain-delay-ms', '2000'],
   ...['--redis', `redis://127.0.0.1:${redis.port}`],
 ];
-const hosts = [];
+let hosts = [];
+let modules = '';
 const start = async (index, port) => {
-  hosts[index] = await startHost(folder, `host-${index}`, port, args);
+  hosts[index] = await startHost(folder, `host-${index}`, port, ['--modules', modules, ...args]);
 };
 const agreement = (among = hosts) =>
   waitUntil('agreement', async () => {
@@ -168,17 +172,37 @@ function readConfiguration(ports) {
 }
 
 const balanced = await freePort();
-const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SCENARIOS);
-let haproxy;
+const releases = createReleaseScenarios({ balanced, provider: provider.url, count: HOSTS, print });
+const known = [...Object.keys(SCENARIOS), ...Object.keys(releases.scenarios)];
+const chosen = process.argv.length > 2 ? process.argv.slice(2) : known;
+
+/** Starts all hosts with these modules, and runs scenarios one after the other. */
+async function runAll(scenarios, source, publishFirst = async () => {}) {
+  const names = chosen.filter((name) => Object.hasOwn(scenarios, name));
+  if (names.length === 0) return;
+  modules = source;
+  let haproxy;
+  try {
+    for (let index = 0; index < HOSTS; index += 1) await start(index, await freePort());
+    haproxy = await startHaproxy(folder, readConfiguration(hosts.map(({ port }) => port)));
+    await waitUntil('haproxy', async () => (await ask(balanced, '/readyz').catch(() => 0)) === 200);
+    await publishFirst();
+    await waitUntil('modules', async () => (await ask(balanced, ITEMS).catch(() => 0)) === 200);
+    await agreement();
+    for (const name of names) await scenarios[name]();
+  } finally {
+    await Promise.all(hosts.map((host) => host.stop('SIGKILL')));
+    hosts = [];
+    haproxy?.stop();
+  }
+}
+
 try {
-  for (let index = 0; index < HOSTS; index += 1) await start(index, await freePort());
-  haproxy = await startHaproxy(folder, readConfiguration(hosts.map(({ port }) => port)));
-  await waitUntil('haproxy', async () => (await ask(balanced, ITEMS).catch(() => 0)) === 200);
-  await agreement();
-  for (const name of chosen) await SCENARIOS[name]();
+  const unknown = chosen.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new Error(`scenario ${unknown}: expected ${known.join(', ')}`);
+  await runAll(SCENARIOS, join(folder, 'modules.d'));
+  await runAll(releases.scenarios, 'store:', releases.publishFirst);
 } finally {
-  await Promise.all(hosts.map((host) => host.stop('SIGKILL')));
-  haproxy?.stop();
   provider.close();
   await store.cut();
   await redis.cut();
