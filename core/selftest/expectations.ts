@@ -185,6 +185,28 @@ export async function readResponse(
   }
 }
 
+const TRICKLE_MS = 500;
+
+/**
+ * Expects that the host closes the connection in time, whatever it has sent before.
+ * @param more what is sent meanwhile, every half second
+ */
+export async function expectDisconnect(
+  connection: RawConnection,
+  deadlineMs: number,
+  more: (() => string) | null = null,
+): Promise<Verdict> {
+  const timer = more && setInterval(() => connection.write(more()), TRICKLE_MS);
+  try {
+    await connection.closed(deadlineMs);
+    return null;
+  } catch {
+    return 'the connection stayed open';
+  } finally {
+    if (timer !== null) clearInterval(timer);
+  }
+}
+
 /** Expects that the connection is closed without another response. */
 export async function expectClosed(connection: RawConnection): Promise<Verdict> {
   try {

@@ -79,22 +79,9 @@ export async function checkRelease(
   return modules;
 }
 
-/** The descriptors of a stored release, as far as this version accepts them. */
-export async function prepareStored(
-  host: HostReleases,
-  release: ReleaseContent | null,
-): Promise<readonly PreparedDescriptor[]> {
-  if (release === null) return [];
-  return (await prepareModules(host, decodeFiles(release.content))).prepared;
-}
-
-/** Of a stored release, as far as this version accepts it. */
-export async function readModules(
-  host: HostReleases,
-  release: ReleaseContent | null,
-): Promise<ReadonlyMap<string, ReleaseModule>> {
-  if (release === null) return new Map();
-  return (await prepareModules(host, decodeFiles(release.content))).modules;
+/** What a stored release has, as far as this version accepts it. */
+export function prepareStored(host: HostReleases, { content }: ReleaseContent) {
+  return prepareModules(host, decodeFiles(content));
 }
 
 function prepareModules({ stateDir, context }: HostReleases, files: ReleaseFiles) {

@@ -18,8 +18,8 @@ import {
   checkRelease,
   inspectRelease,
   inspectStored,
+  prepareStored,
   type ReleaseModule,
-  readModules,
 } from './open-release.js';
 import { createConflict } from './release-conflict.js';
 import { assertReleaseRights } from './release-rights.js';
@@ -102,8 +102,10 @@ export class PublishRelease implements Handler<PublishInput> {
     before: ReleaseContent | null,
   ): Promise<CanaryDraft> {
     const hosts = await this.#selectHosts(share);
-    const known = await readModules(this.#host, before);
-    const changed = [...modules].filter(([name, { digest }]) => known.get(name)?.digest !== digest);
+    const known = before && (await prepareStored(this.#host, before)).modules;
+    const changed = [...modules].filter(
+      ([name, { digest }]) => known?.get(name)?.digest !== digest,
+    );
     return {
       hosts,
       allowUnproven,

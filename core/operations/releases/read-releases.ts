@@ -9,8 +9,8 @@ import { STORE } from '../injection-tokens.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import { rethrowStoreError } from '../store-error.js';
+import { sumFigures } from './decide-canary.js';
 import { HOST_RELEASES, type HostReleases, RELEASES_SCOPE } from './host-releases.js';
-import { sumFigures } from './judge-canary.js';
 import { prepareStored } from './open-release.js';
 
 /** `GET /releases`: the releases of the fleet, which one is active, and how a canary does. */
@@ -75,27 +75,28 @@ export class ReadRelease implements Handler<ReleaseQuery> {
 
   async execute({ id, against }: ReleaseQuery, request: CallerRequest): Promise<Reply> {
     const authorization = authorize(request.actor, { kind: 'scope', scope: RELEASES_SCOPE });
-    const release = await this.#get(id);
+    const release = await requireRelease(this.#store, this.#host, id);
     if (against !== null) {
-      const before = await prepareStored(this.#host, await this.#get(against));
+      const base = await requireRelease(this.#store, this.#host, against);
+      const before = await prepareStored(this.#host, base);
       const after = await prepareStored(this.#host, release);
-      const difference = formatChanges(compareDescriptors(before, after));
+      const difference = formatChanges(compareDescriptors(before.prepared, after.prepared));
       return Reply.json(authorization, { release: id, against, difference });
     }
     const content = JSON.parse(release.content) as Readonly<Record<string, string>>;
     return Reply.json(authorization, { ...describeRelease(release), content });
   }
-
-  async #get(id: string): Promise<ReleaseContent> {
-    const { releases } = this.#store;
-    const release = await releases.get(this.#host.fleet, id).catch(rethrowStoreError);
-    if (release === null) throw createUnknownRelease();
-    return release;
-  }
 }
 
-export function createUnknownRelease(): HostError {
-  return new HostError('not_found', 'no release has this digest', {
+/** @throws HostError 404, 503. */
+export async function requireRelease(
+  { releases }: Store,
+  { fleet }: HostReleases,
+  id: string,
+): Promise<ReleaseContent> {
+  const release = await releases.get(fleet, id).catch(rethrowStoreError);
+  if (release !== null) return release;
+  throw new HostError('not_found', 'no release has this digest', {
     nextActions: ['see GET /releases; old releases are removed'],
   });
 }

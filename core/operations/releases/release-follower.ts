@@ -10,7 +10,7 @@ import type { CanaryFigures, ReleaseHost, ReleaseState } from '../../store/relea
 import type { Store } from '../../store/store.js';
 import type { ModuleEntry, ModuleOverview } from '../status/module-overview.js';
 import { type Baseline, countSince, takeBaseline } from './canary-figures.js';
-import { judgeCanary } from './judge-canary.js';
+import { decideCanary } from './decide-canary.js';
 
 /** A pooler between host and database may swallow notifications. */
 const POLL_MS = 1000;
@@ -116,7 +116,7 @@ export class ReleaseFollower {
       const state = await store.releases.readState(fleet);
       await this.#apply(state);
       await this.#report(state);
-      if (state.canary !== null) await this.#judge(state);
+      if (state.canary !== null) await this.#decide(state);
     } catch (error) {
       this.#reported = null;
       if (this.#mayWarn()) log.warn({ err: error }, 'releases cannot be followed');
@@ -183,10 +183,10 @@ export class ReleaseFollower {
   }
 
   /** Any host decides; the store accepts one verdict. */
-  async #judge({ canary, now }: ReleaseState): Promise<void> {
+  async #decide({ canary, now }: ReleaseState): Promise<void> {
     const { store, fleet, log } = this.#options;
     if (canary === null || this.#overview === null) return;
-    const verdict = judgeCanary(canary, await store.releases.listHosts(fleet), now);
+    const verdict = decideCanary(canary, await store.releases.listHosts(fleet), now);
     if (verdict === null) return;
     const isDecided = await store.releases.endCanary(fleet, canary.release, verdict, {
       actor: { kind: 'system', id: 'modgate' },

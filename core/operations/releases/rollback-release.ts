@@ -8,10 +8,10 @@ import { STORE } from '../injection-tokens.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import { rethrowStoreError } from '../store-error.js';
+import { sumFigures } from './decide-canary.js';
 import { HOST_RELEASES, type HostReleases, RELEASES_SCOPE } from './host-releases.js';
-import { sumFigures } from './judge-canary.js';
 import { inspectRelease, inspectStored } from './open-release.js';
-import { createUnknownRelease } from './read-releases.js';
+import { requireRelease } from './read-releases.js';
 import { createConflict } from './release-conflict.js';
 import { assertReleaseRights } from './release-rights.js';
 
@@ -42,12 +42,12 @@ export class RollbackRelease implements Handler<string | null> {
       await this.#abort(canary, audit);
       return Reply.json(authorization, { release: active, outcome: 'aborted' });
     }
-    const current = active === null ? null : await this.#read(active);
+    const current = active === null ? null : await requireRelease(this.#store, this.#host, active);
     const target = id ?? current?.base ?? null;
     if (target === null) throw createNothingBefore();
     if (target === active)
       return Reply.json(authorization, { release: active, outcome: 'unchanged' });
-    const release = await this.#read(target);
+    const release = await requireRelease(this.#store, this.#host, target);
     const inspected = await inspectRelease(this.#host, decodeFiles(release.content));
     const known = await inspectStored(this.#host, current);
     assertReleaseRights(actor, inspected, known, this.#host.patterns);
@@ -71,12 +71,6 @@ export class RollbackRelease implements Handler<string | null> {
         nextActions: ['see modgate releases'],
       });
     }
-  }
-
-  async #read(id: string) {
-    const release = await this.#store.releases.get(this.#host.fleet, id).catch(rethrowStoreError);
-    if (release === null) throw createUnknownRelease();
-    return release;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Attack, Verdict } from '../../attack-case.js';
-import { expectRejected, readResponse, sendOnce } from '../../expectations.js';
+import { expectDisconnect, expectRejected, readResponse, sendOnce } from '../../expectations.js';
 import {
   LONG_MODULE,
   LONG_START,
@@ -158,10 +158,8 @@ async function expectClosing(scene: Scene, bytes: string | Buffer): Promise<Verd
   const connection = await RawConnection.to(scene.address);
   try {
     connection.write(bytes);
-    await connection.closed(CLOSE_DEADLINE_MS);
-    return scene.own === null ? null : expectNothingWhole(scene);
-  } catch {
-    return 'the connection stayed open';
+    const verdict = await expectDisconnect(connection, CLOSE_DEADLINE_MS);
+    return verdict ?? (scene.own === null ? null : await expectNothingWhole(scene));
   } finally {
     connection.destroy();
   }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Attack, Verdict } from '../../attack-case.js';
-import { parseObject, sendOnce } from '../../expectations.js';
+import { expectDisconnect, parseObject, sendOnce } from '../../expectations.js';
 import { LONG_START } from '../../long-body-scripts.js';
 import { RawConnection } from '../../raw-http.js';
 import { craftLines, craftRequest } from '../../request-bytes.js';
@@ -30,17 +30,17 @@ export const SLOW_BODY_CASES: readonly Attack[] = [
   ),
   describe('provider', 'a provider that trickles a long response', (scene, connection) => {
     connection.write(craftRequest(scene, { target: longTarget('/long/trickle') }));
-    return expectEnd(connection);
+    return expectDisconnect(connection, END_DEADLINE_MS);
   }),
   describe('upload', 'a long body that stops', (scene, connection) => {
     connection.write(craftStart(scene));
-    return expectEnd(connection);
+    return expectDisconnect(connection, END_DEADLINE_MS);
   }),
   describe('trickle', 'a long body that trickles', async (scene, connection) => {
     connection.write(craftStart(scene));
     const timer = setInterval(() => connection.write(chunk(' ')), TRICKLE_MS);
     try {
-      return await expectEnd(connection);
+      return await expectDisconnect(connection, END_DEADLINE_MS);
     } finally {
       clearInterval(timer);
     }
@@ -49,7 +49,7 @@ export const SLOW_BODY_CASES: readonly Attack[] = [
     const head = craftLines(scene, `PUT ${longTarget('/flood/unread')} HTTP/1.1`, FILE_LINES);
     connection.write(head);
     for (let count = 0; count < FILE_CHUNKS; count += 1) connection.write(FILE_CHUNK);
-    return expectEnd(connection);
+    return expectDisconnect(connection, END_DEADLINE_MS);
   }),
 ];
 
@@ -76,15 +76,6 @@ function describe(
 function craftStart(scene: Scene): Buffer {
   const line = `POST ${longTarget('/long/slow')} HTTP/1.1`;
   return craftLines(scene, line, JSON_LINES, chunk(LONG_START));
-}
-
-async function expectEnd(connection: RawConnection): Promise<Verdict> {
-  try {
-    await connection.closed(END_DEADLINE_MS);
-    return null;
-  } catch {
-    return 'the connection stayed open';
-  }
 }
 
 /** A call is recorded when it ends. */

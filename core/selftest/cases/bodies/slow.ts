@@ -1,36 +1,35 @@
 import type { Attack, Verdict } from '../../attack-case.js';
-import { sendOnce } from '../../expectations.js';
+import { expectDisconnect, sendOnce } from '../../expectations.js';
 import { RawConnection } from '../../raw-http.js';
 import { craftLines, craftRequest } from '../../request-bytes.js';
 import type { Scene } from '../../scene.js';
 
 /** The host allows 10 s for a head and checks each second. The rest is for a busy machine. */
 const HEAD_DEADLINE_MS = 20_000;
-const TRICKLE_MS = 500;
 const CONNECTIONS = 200;
 const PIPELINED = 50;
 
 export const SLOW_CASES: readonly Attack[] = [
-  expectDisconnect(
+  attackWithoutEnd(
     'silence',
     'a connection without a request',
     () => '',
     () => '',
   ),
-  expectDisconnect(
+  attackWithoutEnd(
     'head',
     'a head that never ends',
     (scene) => `GET ${scene.base} HTTP/1.1\r\nHost: a\r\n`,
     () => 'x-a: b\r\n',
   ),
-  expectDisconnect(
+  attackWithoutEnd(
     'line',
     'a request line that never ends',
     () => 'GET /',
     () => 'a',
   ),
   {
-    ...expectDisconnect(
+    ...attackWithoutEnd(
       'body',
       'a body that stalls',
       (scene) =>
@@ -95,7 +94,7 @@ export const SLOW_CASES: readonly Attack[] = [
 ];
 
 /** Sends a start and then more bytes without end. The host must close the connection. */
-function expectDisconnect(
+function attackWithoutEnd(
   name: string,
   title: string,
   begin: (scene: Scene) => string,
@@ -107,15 +106,10 @@ function expectDisconnect(
     isSlow: true,
     attack: async (scene) => {
       const connection = await RawConnection.to(scene.address);
-      connection.write(begin(scene));
-      const timer = setInterval(() => connection.write(more()), TRICKLE_MS);
       try {
-        await connection.closed(HEAD_DEADLINE_MS);
-        return null;
-      } catch {
-        return 'the connection stayed open';
+        connection.write(begin(scene));
+        return await expectDisconnect(connection, HEAD_DEADLINE_MS, more);
       } finally {
-        clearInterval(timer);
         connection.destroy();
       }
     },

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { countSince, takeBaseline } from '../../../core/operations/releases/canary-figures.js';
-import { judgeCanary } from '../../../core/operations/releases/judge-canary.js';
+import { decideCanary } from '../../../core/operations/releases/decide-canary.js';
 import type { ModuleEntry } from '../../../core/operations/status/module-overview.js';
 import type { Canary, ReleaseHost } from '../../../core/store/releases/releases.js';
 
@@ -24,17 +24,17 @@ const report = (host: string, calls: number, failed: number, more = {}): Release
 describe('the verdict of a canary', () => {
   it('waits for the time of the store, and sums over its hosts alone', () => {
     const reports = [report('host_a', 5, 0), report('host_b', 5, 1), report('host_c', 90, 90)];
-    expect(judgeCanary(CANARY, reports, BEFORE)).to.equal(null);
-    const verdict = judgeCanary(CANARY, reports, AFTER);
+    expect(decideCanary(CANARY, reports, BEFORE)).to.equal(null);
+    const verdict = decideCanary(CANARY, reports, AFTER);
     expect(verdict?.outcome).to.equal('released');
     expect(verdict?.modules).to.deep.equal({ crm: { calls: 10, failed: 1 } });
   });
 
   it('fails at once when the share is exceeded, but not before enough calls', () => {
     const few = [report('host_a', 9, 9)];
-    expect(judgeCanary(CANARY, few, BEFORE)).to.equal(null);
+    expect(decideCanary(CANARY, few, BEFORE)).to.equal(null);
     const enough = [report('host_a', 9, 1), report('host_b', 1, 1)];
-    expect(judgeCanary(CANARY, enough, BEFORE)).to.include({
+    expect(decideCanary(CANARY, enough, BEFORE)).to.include({
       outcome: 'failed',
       reason: '2 of 10 calls of crm failed, more than the share of 0.1',
     });
@@ -42,7 +42,7 @@ describe('the verdict of a canary', () => {
 
   it('fails when a host rejects a module or cannot serve the release', () => {
     const rejecting = report('host_b', 0, 0, { rejected: { crm: 'broken' } });
-    expect(judgeCanary(CANARY, [rejecting], BEFORE)?.reason)
+    expect(decideCanary(CANARY, [rejecting], BEFORE)?.reason)
       .to.include('host_b')
       .and.include('broken');
     const old = {
@@ -51,22 +51,22 @@ describe('the verdict of a canary', () => {
       problem: `${RELEASE} requires more`,
       figures: null,
     };
-    expect(judgeCanary(CANARY, [old], BEFORE)?.outcome).to.equal('failed');
+    expect(decideCanary(CANARY, [old], BEFORE)?.outcome).to.equal('failed');
     const earlier = { ...old, problem: `sha256:${'b'.repeat(64)} requires more` };
-    expect(judgeCanary(CANARY, [earlier], BEFORE)).to.equal(null);
+    expect(decideCanary(CANARY, [earlier], BEFORE)).to.equal(null);
   });
 
   it('is unproven with too few calls, also when no host has reported', () => {
-    expect(judgeCanary(CANARY, [report('host_a', 9, 0)], AFTER)?.outcome).to.equal('unproven');
-    expect(judgeCanary(CANARY, [], AFTER)?.outcome).to.equal('unproven');
+    expect(decideCanary(CANARY, [report('host_a', 9, 0)], AFTER)?.outcome).to.equal('unproven');
+    expect(decideCanary(CANARY, [], AFTER)?.outcome).to.equal('unproven');
     const allowed = { ...CANARY, allowUnproven: true };
-    expect(judgeCanary(allowed, [], AFTER)?.outcome).to.equal('released');
+    expect(decideCanary(allowed, [], AFTER)?.outcome).to.equal('released');
   });
 
   it('ignores figures of another release', () => {
     const figures = { release: 'sha256:other', modules: { crm: { calls: 50, failed: 50 } } };
     const stale = { ...report('host_a', 0, 0), figures: { ...figures, rejected: {} } };
-    expect(judgeCanary(CANARY, [stale], BEFORE)).to.equal(null);
+    expect(decideCanary(CANARY, [stale], BEFORE)).to.equal(null);
   });
 });
 

@@ -27,7 +27,7 @@ export function sumFigures(
  * @param now the time of the store
  * @returns `null` as long as it is not decided
  */
-export function judgeCanary(
+export function decideCanary(
   canary: Canary,
   reports: readonly ReleaseHost[],
   now: string,
