@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Selectable, Transaction } from 'kysely';
 import type { Actor } from '../contract/index.js';
 import { appendAuditRow } from './audit-log.js';
-import type { AuditedValue } from './audit-row.js';
-import type { Database } from './database.js';
+import type { Database, UseDatabase } from './database.js';
 import { lockSurface } from './surface-records.js';
 import type { ApprovalTable, Tables } from './tables.js';
 
@@ -71,9 +70,6 @@ export interface ApprovalStore {
   findPrevious(approval: StoredApproval): Promise<StoredApproval | null>;
 }
 
-type AuditedDatabase = Database & { digest(value: AuditedValue | null): Promise<string | null> };
-type Use = <T>(work: (database: AuditedDatabase) => Promise<T>) => Promise<T>;
-
 /** An approval expires this long after its request. */
 export const APPROVAL_MS = 600_000;
 /** How many requests may be pending at a time. */
@@ -83,7 +79,7 @@ const ID_BYTES = 15;
 const LOCK = 'host:approvals';
 
 /** @param now the clock. Milliseconds since 1970 */
-export function createApprovalStore(use: Use, now: () => number = Date.now): ApprovalStore {
+export function createApprovalStore(use: UseDatabase, now: () => number = Date.now): ApprovalStore {
   const readTime = () => new Date(now()).toISOString();
   return {
     request: (draft, audit) =>

@@ -1,8 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { digestText } from '../lib/hash.js';
-import type { AuditedValue } from './audit-row.js';
-import type { Database } from './database.js';
+import type { Database, DigestAudited } from './database.js';
 import { decrypt, encrypt } from './encryption.js';
 import type { StoreKeys } from './encryption-keys.js';
 
@@ -31,9 +30,6 @@ function replaceLoneSurrogates(json: string): string {
 export const DIGEST_KEY = 'audit digest key';
 
 const DIGEST_KEY_BYTES = 32;
-
-/** Computes `value_digest`. @throws StoreUnavailable for a sensitive value while the digest key is unreadable. */
-export type DigestAudited = (audited: AuditedValue | null) => Promise<string | null>;
 
 /** The key for digests of sensitive values is created with the store and kept in it, shared by all hosts. */
 export async function openDigest(

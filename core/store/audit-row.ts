@@ -27,6 +27,9 @@ export interface AuditDraft {
   readonly value: AuditedValue | null;
 }
 
+/** The audit fields of a write. */
+export type WriteAudit = Omit<AuditDraft, 'outcome' | 'value'>;
+
 export interface AuditedValue {
   /** As parsed by JSON.parse. */
   readonly json: unknown;

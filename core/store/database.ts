@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
+import type { AuditedValue } from './audit-row.js';
 import type { StoreUnavailable } from './store-unavailable.js';
 import type { Tables } from './tables.js';
 
@@ -28,3 +29,16 @@ export interface Database extends ReadableDatabase {
   /** Sends a notice to the other processes; nothing where only processes of one host share the database. */
   sendNotice(notice: string): Promise<void>;
 }
+
+/** Computes `value_digest`. @throws StoreUnavailable for a sensitive value while the digest key is unreadable. */
+export type DigestAudited = (audited: AuditedValue | null) => Promise<string | null>;
+
+/** The database of a store. */
+export interface OpenedDatabase extends Database {
+  readonly digest: DigestAudited;
+}
+
+/** Runs work on the open database. @throws StoreUnavailable while there is none. */
+export type UseDatabase<D extends Database = OpenedDatabase> = <T>(
+  work: (database: D) => Promise<T>,
+) => Promise<T>;

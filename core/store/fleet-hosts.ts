@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { FleetHostStatus } from '../contract/fleet-status.js';
-import type { Database } from './database.js';
+import type { UseDatabase } from './database.js';
 
 /** Seconds without a heartbeat after which a host counts as lost. */
 const LOST_AFTER_S = 6;
@@ -29,8 +29,6 @@ export interface FleetHostStore {
   prune(fleet: string): Promise<void>;
 }
 
-type Use = <T>(work: (database: Database) => Promise<T>) => Promise<T>;
-
 /** The time of the store, some seconds ago. */
 function timeAgo(seconds: number): RawBuilder<string> {
   return sql<string>`to_char(
@@ -39,7 +37,7 @@ function timeAgo(seconds: number): RawBuilder<string> {
   )`;
 }
 
-export function createFleetHostStore(use: Use): FleetHostStore {
+export function createFleetHostStore(use: UseDatabase): FleetHostStore {
   return {
     beat: ({ rejected, serves, ...heartbeat }) =>
       use(async ({ query }) => {

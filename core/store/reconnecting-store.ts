@@ -4,7 +4,7 @@ import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { settleWithin } from '../lib/promises.js';
 import { createLogInterval } from '../log/log-interval.js';
 import { createApprovalStore } from './approvals.js';
-import { type DigestAudited, openDigest } from './audit-digest.js';
+import { openDigest } from './audit-digest.js';
 import {
   type AuditFilter,
   type AuditVerification,
@@ -32,7 +32,7 @@ import {
   type StoredConfig,
   writeStoredValue,
 } from './config-values.js';
-import type { ChangeListener, Database, NoticeListener } from './database.js';
+import type { ChangeListener, Database, NoticeListener, OpenedDatabase } from './database.js';
 import type { StoreKeys } from './encryption-keys.js';
 import { createFleetHostStore } from './fleet-hosts.js';
 import { rotateKeys } from './reencrypt.js';
@@ -51,10 +51,6 @@ interface ReconnectingStoreOptions {
   readonly keys: StoreKeys | null;
   readonly log: Log;
   readonly maxOperations?: number;
-}
-
-interface OpenedDatabase extends Database {
-  readonly digest: DigestAudited;
 }
 
 const RETRY: BackoffBounds = { firstMs: 100, maxMs: 10_000 };

@@ -1,7 +1,7 @@
 import type { AuditRow } from '../contract/audit-row.js';
 import type { ApprovalStore } from './approvals.js';
 import type { AuditFilter, AuditVerification } from './audit-log.js';
-import type { AuditDraft } from './audit-row.js';
+import type { AuditDraft, WriteAudit } from './audit-row.js';
 import type { CallBounds, CallFilter, StoredCall } from './call-log.js';
 import type { ConfigWrite, GeneratedField, StoredConfig } from './config-values.js';
 import type { ChangeListener, NoticeListener } from './database.js';
@@ -13,7 +13,7 @@ import type { SurfaceRecordStore } from './surface-records.js';
 export type { AuditRow } from '../contract/audit-row.js';
 export type { StoredApproval } from './approvals.js';
 export type { AuditFilter, AuditVerification } from './audit-log.js';
-export type { AuditDraft, AuditedValue, AuditOutcome } from './audit-row.js';
+export type { AuditDraft, AuditedValue, AuditOutcome, WriteAudit } from './audit-row.js';
 export type { CallBounds, CallFilter, StoredCall } from './call-log.js';
 export type {
   ConfigAddress,
@@ -26,9 +26,6 @@ export type {
 export type { ChangeListener } from './database.js';
 export type { ReleaseContent, StoredRelease } from './releases/releases.js';
 export { StoreUnavailable } from './store-unavailable.js';
-
-/** The audit fields of a write. */
-export type WriteAudit = Omit<AuditDraft, 'outcome' | 'value'>;
 
 /**
  * Config values, the audit and, where configured, calls. While the store is unavailable every operation

@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import type { Database } from './database.js';
+import type { Database, UseDatabase } from './database.js';
 import type { SurfaceRecordTable, Tables } from './tables.js';
 
 /** What came of a write. */
@@ -33,8 +33,6 @@ export interface SurfaceRecordStore {
   list(surface: string, prefix: string): Promise<readonly StoredSurfaceRecord[]>;
 }
 
-type Use = <T>(work: (database: Database) => Promise<T>) => Promise<T>;
-
 /** Sorts after every character of a key. */
 const AFTER_KEYS = '~';
 /** How many records a surface can have. */
@@ -45,7 +43,7 @@ const MAX_RECORDS = 10_000;
  * @param maxRecords of each surface
  */
 export function createSurfaceRecordStore(
-  use: Use,
+  use: UseDatabase<Database>,
   now: () => number = Date.now,
   maxRecords = MAX_RECORDS,
 ) {

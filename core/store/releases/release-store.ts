@@ -1,8 +1,8 @@
 import { type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import type { Actor } from '../../contract/index.js';
 import { appendAuditRow } from '../audit-log.js';
-import type { AuditDraft } from '../audit-row.js';
-import type { Database } from '../database.js';
+import type { WriteAudit } from '../audit-row.js';
+import type { Database, UseDatabase } from '../database.js';
 import type { ReleaseHostTable, ReleaseTable, Tables } from '../tables.js';
 import type {
   Canary,
@@ -17,10 +17,6 @@ import type {
   StoredRelease,
 } from './releases.js';
 
-type WriteAudit = Omit<AuditDraft, 'outcome' | 'value'>;
-type AuditedDatabase = Database & { digest(value: null): Promise<string | null> };
-type Use = <T>(work: (database: AuditedDatabase) => Promise<T>) => Promise<T>;
-
 /** What listeners get when the releases have changed; no module has this name. */
 export const RELEASE_CHANGE = ':releases';
 /** The oldest are removed, but never the active one, its base and a canary. */
@@ -32,7 +28,7 @@ const SUMMARY = [
 ] as const;
 
 /** @param notify called after each change by this process */
-export function createReleaseStore(use: Use, notify: () => void): ReleaseStore {
+export function createReleaseStore(use: UseDatabase, notify: () => void): ReleaseStore {
   const change = async <T>(
     audit: WriteAudit,
     isDone: (result: T) => boolean,

@@ -1,7 +1,5 @@
 import type { Actor } from '../../contract/index.js';
-import type { AuditDraft } from '../audit-row.js';
-
-type WriteAudit = Omit<AuditDraft, 'outcome' | 'value'>;
+import type { WriteAudit } from '../audit-row.js';
 
 /** A release without its files. */
 export interface StoredRelease {
