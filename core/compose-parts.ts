@@ -12,6 +12,7 @@ import { IdentityKeys, PUBLISH_AHEAD_MS, PUBLISH_OVERLAP_MS } from './identity/i
 import { redactNames } from './log/redact.js';
 import { ModuleRegistry } from './modules/module-registry.js';
 import { isAllowedReference } from './modules/releases/inspect-release.js';
+import { isRecorded, keepCall } from './observability/calls/kept-call.js';
 import { RecentCalls } from './observability/calls/recent-calls.js';
 import { StoredCalls } from './observability/calls/stored-calls.js';
 import type { RequestObserver } from './observability/completed-request.js';
@@ -129,7 +130,7 @@ export async function openRecords(config: HostConfig, log: Log, { store }: Stora
   const tracing = await openTracing(process.env, readVersion(), log);
   // A folder that cannot be written is reported by the heartbeat.
   const host = config.fleet === null ? null : await readHostId(config.state).catch(() => null);
-  const archive = maxCalls === 0 ? null : new StoredCalls({ store, maxCalls, maxHours, log, host });
+  const archive = maxCalls === 0 ? null : new StoredCalls({ store, maxCalls, maxHours, log });
   return {
     tracing,
     archive,
@@ -299,14 +300,17 @@ export function createObservability(
   id: string | null = null,
 ): Observability {
   const metrics = new Metrics(host);
-  const calls = new RecentCalls(undefined, undefined, undefined, id);
+  const calls = new RecentCalls();
   return {
     metrics,
     calls,
     observe: (completed) => {
       metrics.count(completed);
-      calls.add(completed);
-      stored?.add(completed);
+      if (isRecorded(completed)) {
+        const call = keepCall(completed, id);
+        calls.add(call, completed.facts.bodies);
+        stored?.add(call);
+      }
       completed.facts.span?.end(completed.status, completed.rejection);
     },
   };

@@ -391,3 +391,8 @@ export function listCallMembers<Name extends CallMemberName>(
   const names = Object.keys(ALL_CALL_MEMBERS) as CallMemberName[];
   return names.filter((name) => passes(ALL_CALL_MEMBERS[name])) as Name[];
 }
+
+/** The names of the members by which `GET /calls` selects. */
+export const CALL_FILTERS = listCallMembers<CallFilterName>(
+  ({ filterSince }) => filterSince !== undefined,
+);

@@ -1,6 +1,6 @@
 import { CALL_MEMBERS, type CallFields, listCallMembers } from '../contract/call-record.js';
 import type { Log } from '../contract/index.js';
-import { createFixedShape } from '../lib/fixed-shape.js';
+import { createFixedShape, createNulls } from '../lib/fixed-shape.js';
 import { TokenBuckets } from '../lib/token-buckets.js';
 import { ShownText } from '../log/redact.js';
 import { keepCall } from '../observability/calls/kept-call.js';
@@ -59,7 +59,7 @@ const FIRST = listCallMembers<keyof CallFields>(({ isLogged }) => isLogged).filt
 );
 
 const EMPTY_LINE: Record<string, unknown> = createFixedShape(
-  Object.fromEntries([...FIRST, 'bytes_in', 'bytes_out', ...LAST].map((name) => [name, null])),
+  createNulls([...FIRST, 'bytes_in', 'bytes_out', ...LAST]),
 );
 
 /** The logged members of the call, and those of its rejection that say something. */

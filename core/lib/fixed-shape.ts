@@ -6,3 +6,7 @@
 export function createFixedShape<T extends object>(members: T): T {
   return JSON.parse(JSON.stringify(members)) as T;
 }
+
+export function createNulls<Name extends string>(names: readonly Name[]): Record<Name, null> {
+  return Object.fromEntries(names.map((name) => [name, null])) as Record<Name, null>;
+}

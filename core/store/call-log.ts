@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
 import {
+  CALL_FILTERS,
   type CallFilterName,
   type CallMemberName,
   listCallMembers,
@@ -26,7 +27,6 @@ export interface CallBounds {
   readonly since: number;
 }
 
-const FILTERS = listCallMembers<CallFilterName>(({ filterSince }) => filterSince !== undefined);
 /** Named, since a newer modgate may have added others. */
 const COLUMNS: readonly (keyof CallTable)[] = [
   'id',
@@ -73,7 +73,7 @@ export function selectCalls(
   query: Kysely<Tables>,
   { since, beforeId, limit, ...filters }: CallFilter,
 ): Promise<StoredCall[]> {
-  const equal = FILTERS.filter((name) => filters[name] !== null);
+  const equal = CALL_FILTERS.filter((name) => filters[name] !== null);
   return query
     .selectFrom('call_record')
     .select(COLUMNS)

@@ -6,6 +6,7 @@ import { createPage } from '../../core/observability/calls/call-page.js';
 import { RecentCalls } from '../../core/observability/calls/recent-calls.js';
 import { ANY_CALL } from '../../core/operations/status/call-record.js';
 import type { EndpointEntry, ModuleEntry } from '../../core/operations/status/module-overview.js';
+import { createKept } from '../support/observability/completed.js';
 
 const TIMES = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:01.000Z'] as const;
 
@@ -112,30 +113,6 @@ describe('a page of calls from several workers', () => {
   });
 
   function addCall(buffer: RecentCalls | undefined, requestId: string): void {
-    buffer?.add({
-      requestId,
-      correlationId: 'c',
-      actor: 'service:crm',
-      scopes: null,
-      rejection: null,
-      method: 'GET',
-      status: 200,
-      bytesOut: 0,
-      durationMs: 1,
-      completedAt: Date.now(),
-      facts: {
-        kind: 'forwarded',
-        module: 'm',
-        route: '/a',
-        provider_ms: null,
-        attempts: 1,
-        endpoint: null,
-        failure: null,
-        trace_id: null,
-        bodies: null,
-        bytesIn: 0,
-        span: null,
-      },
-    } as Parameters<RecentCalls['add']>[0]);
+    buffer?.add({ ...createKept(0), request_id: requestId }, null);
   }
 });

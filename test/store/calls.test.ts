@@ -1,12 +1,9 @@
 import { expect } from 'chai';
-import { NO_STREAM } from '../../core/observability/calls/kept-call.js';
-import { NO_REJECTION } from '../../core/observability/calls/stored-calls.js';
 import { ANY_CALL } from '../../core/operations/status/call-record.js';
-import { callId } from '../../core/store/call-log.js';
 import type { CallFilter, Store, StoredCall } from '../../core/store/store.js';
+import { createStored } from '../support/observability/completed.js';
 import { BACKENDS, useBackend } from './backend.js';
 
-const RUN = '0123abcd';
 const NOON = Date.parse('2026-01-31T12:00:00.000Z');
 const ALL: CallFilter = {
   ...ANY_CALL,
@@ -14,36 +11,8 @@ const ALL: CallFilter = {
   limit: 1000,
 };
 
-function createCall(number: number, more: Partial<StoredCall> = {}): StoredCall {
-  const at = NOON + number;
-  return {
-    id: callId(at, RUN, number),
-    at: new Date(at).toISOString(),
-    request_id: `r${number}`,
-    correlation_id: 'c',
-    trace_id: null,
-    module: 'shop',
-    method: 'GET',
-    route: '/items/{id}',
-    status: 200,
-    failure: null,
-    failure_detail: null,
-    actor: 'service:crm',
-    client: '192.0.2.1',
-    duration_ms: 1.234,
-    provider_ms: null,
-    attempts: 1,
-    endpoint: null,
-    surface: null,
-    mount: null,
-    host: null,
-    cache: null,
-    scopes: null,
-    ...NO_STREAM,
-    ...NO_REJECTION,
-    ...more,
-  };
-}
+const createCall = (number: number, more: Partial<StoredCall> = {}) =>
+  createStored(number, NOON + number, more);
 
 for (const kind of BACKENDS) {
   describe(`calls in ${kind.name}`, () => {

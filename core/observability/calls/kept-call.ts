@@ -1,11 +1,11 @@
 import {
   CALL_MEMBERS,
   type CollectedName,
+  ENTRY_MEMBERS,
   listCallMembers,
   STREAM_MEMBERS,
-  type StreamFields,
 } from '../../contract/call-record.js';
-import { createFixedShape } from '../../lib/fixed-shape.js';
+import { createFixedShape, createNulls } from '../../lib/fixed-shape.js';
 import type { RecordedCall } from '../../operations/status/call-record.js';
 import { type CompletedRequest, roundMs, roundMsOrNull } from '../completed-request.js';
 
@@ -23,18 +23,9 @@ type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 const COLLECTED = listCallMembers<CollectedName>(({ isCollected }) => isCollected);
 
-export const NO_STREAM = Object.fromEntries(
-  Object.keys(STREAM_MEMBERS).map((name) => [name, null]),
-) as unknown as StreamFields;
-
 /** Every call is a copy of it, so that all have one shape and the order of the declaration. */
 const EMPTY = createFixedShape({
-  ...Object.fromEntries(Object.keys(CALL_MEMBERS).map((name) => [name, null])),
-  ...NO_STREAM,
-  surface: null,
-  mount: null,
-  host: null,
-  cache: null,
+  ...createNulls(Object.keys({ ...CALL_MEMBERS, ...STREAM_MEMBERS, ...ENTRY_MEMBERS })),
   rejection: null,
   scopes: null,
 }) as unknown as KeptCall;

@@ -1,23 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import type { CallFilterName } from '../../contract/call-record.js';
-import {
-  CALL_FILTERS,
-  type CallPage,
-  type CallQuery,
-  type CapturedBodies,
-  type RecordedCall,
+import { CALL_FILTERS, type CallFilterName } from '../../contract/call-record.js';
+import type { CallBodies } from '../../operations/request.js';
+import type {
+  CallPage,
+  CallQuery,
+  CapturedBodies,
+  RecordedCall,
 } from '../../operations/status/call-record.js';
-import type { CompletedRequest } from '../completed-request.js';
 import { type CallPart, createPage, parseCallCursor } from './call-page.js';
 import { captureBodies } from './capture-bodies.js';
-import {
-  type CallKey,
-  isRecorded,
-  type KeptCall,
-  keepCall,
-  nameCall,
-  readCall,
-} from './kept-call.js';
+import { type CallKey, type KeptCall, nameCall, readCall } from './kept-call.js';
 
 const CAPACITY = 10_000;
 /** Requests without an actor: anyone can send them, so they cannot displace the others. */
@@ -30,26 +22,19 @@ export class RecentCalls {
   readonly #known: CallRing;
   readonly #anonymous: CallRing;
   readonly #bodies: KeptBodies;
-  readonly #host: string | null;
 
-  /** @param host the id of the host in its fleet; `null` without one */
   constructor(
     capacity = CAPACITY,
     maxCapturedLength = MAX_CAPTURED_LENGTH,
     anonymousCapacity = ANONYMOUS_CAPACITY,
-    host: string | null = null,
   ) {
-    this.#host = host;
     this.#bodies = new KeptBodies(maxCapturedLength);
     this.#known = new CallRing(capacity, this.#bodies);
     this.#anonymous = new CallRing(anonymousCapacity, this.#bodies);
   }
 
-  add(completed: CompletedRequest): void {
-    if (!isRecorded(completed)) return;
-    const call = keepCall(completed, this.#host);
+  add(call: KeptCall, bodies: CallBodies | null): void {
     (call.actor === null ? this.#anonymous : this.#known).add(call);
-    const { bodies } = completed.facts;
     if (bodies !== null) this.#bodies.add(call, captureBodies(bodies));
   }
 

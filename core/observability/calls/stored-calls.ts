@@ -1,17 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { REJECTION_MEMBERS, type Rejection } from '../../contract/call-record.js';
 import type { Log } from '../../contract/index.js';
+import { createNulls } from '../../lib/fixed-shape.js';
 import { settleWithin } from '../../lib/promises.js';
 import { createLogInterval } from '../../log/log-interval.js';
 import type { CallPage, CallQuery, RecordedCall } from '../../operations/status/call-record.js';
 import { callId } from '../../store/call-log.js';
 import { type Store, type StoredCall, StoreUnavailable } from '../../store/store.js';
-import type { CompletedRequest } from '../completed-request.js';
-import { isRecorded, keepCall, readCall } from './kept-call.js';
+import { type KeptCall, readCall } from './kept-call.js';
 
-export const NO_REJECTION = Object.fromEntries(
-  Object.keys(REJECTION_MEMBERS).map((name) => [name, null]),
-) as unknown as RejectionRow;
+const REJECTION_NAMES = Object.keys(REJECTION_MEMBERS) as (keyof Rejection)[];
+const NO_REJECTION = createNulls(REJECTION_NAMES);
 
 interface StoredCallsOptions {
   readonly store: Pick<Store, 'appendCalls' | 'readCalls' | 'pruneCalls'>;
@@ -19,8 +18,6 @@ interface StoredCallsOptions {
   readonly maxCalls: number;
   readonly maxHours: number;
   readonly log: Log;
-  /** The id of the host in its fleet; `null` without one. */
-  readonly host: string | null;
 }
 
 /** Longest delay of a write. */
@@ -63,15 +60,14 @@ export class StoredCalls {
     this.#options = options;
   }
 
-  add(completed: CompletedRequest): void {
-    if (!isRecorded(completed)) return;
+  add(call: KeptCall): void {
     if (this.#waiting.length >= MAX_WAITING) {
       this.#lost += 1;
       return;
     }
     this.#number += 1;
-    const id = callId(completed.completedAt, this.#run, this.#number);
-    this.#waiting.push(toRow(readCall(keepCall(completed, this.#options.host)), id));
+    const id = callId(call.at, this.#run, this.#number);
+    this.#waiting.push(toRow(readCall(call), id));
     this.#timer ??= setTimeout(() => void this.#writeSoon(), WRITE_INTERVAL_MS).unref();
   }
 
@@ -175,8 +171,6 @@ export class StoredCalls {
   }
 }
 
-type RejectionRow = Pick<StoredCall, keyof Rejection>;
-
 /** The columns of a call: lists are JSON text. */
 function toRow(recorded: RecordedCall, id: string): StoredCall {
   const { rejection, scopes, captured: _captured, ...call } = recorded;
@@ -193,7 +187,7 @@ function toRow(recorded: RecordedCall, id: string): StoredCall {
 function fromRow({ id: _id, ...row }: StoredCall): RecordedCall {
   const call: Record<string, unknown> = { ...row };
   const rejection: Record<string, unknown> = {};
-  for (const name of Object.keys(REJECTION_MEMBERS)) {
+  for (const name of REJECTION_NAMES) {
     rejection[name] = call[name];
     delete call[name];
   }

@@ -1,15 +1,16 @@
 import {
+  CALL_FILTERS,
   type CallFields,
   type CallFilterName,
   type CallRecord,
   type EntryFields,
-  listCallMembers,
   type Rejection,
   STREAM_MEMBERS,
   type StreamFields,
 } from '../../contract/call-record.js';
 import { createToken } from '../../injection.js';
 import { compareTexts } from '../../lib/compare-texts.js';
+import { createNulls } from '../../lib/fixed-shape.js';
 
 export const CALL_RECORDS = createToken<CallRecords>('call-records');
 
@@ -33,10 +34,6 @@ export interface CapturedBodies {
   readonly response: string | null;
 }
 
-export const CALL_FILTERS = listCallMembers<CallFilterName>(
-  ({ filterSince }) => filterSince !== undefined,
-);
-
 /** `null` selects every call. */
 export type CallFilters = {
   readonly [Name in CallFilterName]: (CallFields & EntryFields & Rejection)[Name] | null;
@@ -52,7 +49,7 @@ export interface CallQuery extends CallFilters {
 }
 
 export const ANY_CALL: Omit<CallQuery, 'limit'> = {
-  ...(Object.fromEntries(CALL_FILTERS.map((name) => [name, null])) as unknown as CallFilters),
+  ...createNulls(CALL_FILTERS),
   since: null,
   cursor: null,
 };

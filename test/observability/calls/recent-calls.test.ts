@@ -1,18 +1,14 @@
 import { expect } from 'chai';
 import { RecentCalls } from '../../../core/observability/calls/recent-calls.js';
-import type { CompletedRequest } from '../../../core/observability/completed-request.js';
 import { ANY_CALL } from '../../../core/operations/status/call-record.js';
-import { createEnded } from '../../support/observability/completed.js';
+import { createKept } from '../../support/observability/completed.js';
 
 const ALL = { ...ANY_CALL, limit: 1000 };
 
-function end(id: number, body: string | null = null): CompletedRequest {
-  const ended = createEnded(id);
-  if (body !== null) {
-    const request = Buffer.from(JSON.stringify(body));
-    ended.facts.bodies = { secrets: [], captureBytes: 1000, request, response: null };
-  }
-  return ended;
+function add(ring: RecentCalls, id: number, body: string | null = null): void {
+  const request = Buffer.from(JSON.stringify(body));
+  const bodies = { secrets: [], captureBytes: 1000, request, response: null };
+  ring.add(createKept(id), body === null ? null : bodies);
 }
 
 const idsOf = (ring: RecentCalls, query = {}) =>
@@ -22,31 +18,31 @@ describe('recent calls', () => {
   it('keeps only the last ones', () => {
     const ring = new RecentCalls(4);
     expect(idsOf(ring)).to.deep.equal([]);
-    for (let id = 0; id < 10; id += 1) ring.add(end(id));
+    for (let id = 0; id < 10; id += 1) add(ring, id);
     expect(idsOf(ring)).to.deep.equal([9, 8, 7, 6]);
   });
 
   it('ends a cursor whose calls have been overwritten, without repetition', () => {
     const ring = new RecentCalls(4);
-    for (let id = 0; id < 4; id += 1) ring.add(end(id));
+    for (let id = 0; id < 4; id += 1) add(ring, id);
     const page = ring.list({ ...ALL, limit: 2 });
     const cursor = page?.next ?? '';
-    ring.add(end(4));
+    add(ring, 4);
     expect(idsOf(ring, { cursor })).to.deep.equal([1]);
-    for (let id = 5; id < 9; id += 1) ring.add(end(id));
+    for (let id = 5; id < 9; id += 1) add(ring, id);
     expect(idsOf(ring, { cursor })).to.deep.equal([]);
   });
 
   it('rejects the cursor of another process', () => {
     const [one, other] = [new RecentCalls(4), new RecentCalls(4)];
-    for (let id = 0; id < 3; id += 1) one.add(end(id));
+    for (let id = 0; id < 3; id += 1) add(one, id);
     const cursor = one.list({ ...ALL, limit: 1 })?.next ?? '';
     expect(other.list({ ...ALL, cursor })).to.equal(null);
   });
 
   it('removes the oldest bodies beyond their total limit', () => {
     const ring = new RecentCalls(100, 1000);
-    for (let id = 0; id < 30; id += 1) ring.add(end(id, 'x'.repeat(98)));
+    for (let id = 0; id < 30; id += 1) add(ring, id, 'x'.repeat(98));
     const captured = ring.list(ALL)?.calls.map((call) => call.captured !== null) ?? [];
     expect(captured.filter(Boolean)).to.have.length(10);
     expect(captured.slice(0, 10)).to.not.include(false);
@@ -54,8 +50,8 @@ describe('recent calls', () => {
 
   it('frees the memory of bodies with their calls', () => {
     const ring = new RecentCalls(4, 1000);
-    for (let id = 0; id < 50; id += 1) ring.add(end(id, id < 25 ? 'x'.repeat(98) : null));
-    for (let id = 50; id < 53; id += 1) ring.add(end(id, 'x'.repeat(298)));
+    for (let id = 0; id < 50; id += 1) add(ring, id, id < 25 ? 'x'.repeat(98) : null);
+    for (let id = 50; id < 53; id += 1) add(ring, id, 'x'.repeat(298));
     const captured = ring.list(ALL)?.calls.map((call) => call.captured !== null);
     expect(captured).to.deep.equal([true, true, true, false]);
   });

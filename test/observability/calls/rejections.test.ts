@@ -6,7 +6,7 @@ import { call, JSON_TYPE, parseJson } from '../../support/http/call.js';
 import { describeModule } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { createEnded } from '../../support/observability/completed.js';
+import { createKept } from '../../support/observability/completed.js';
 
 const ROUTES = [
   { method: 'GET', path: '/items/{id}', capability: 'shop.read' },
@@ -155,8 +155,10 @@ describe('the record of a rejected request', () => {
 
   it('does not displace the calls of actors', () => {
     const calls = new RecentCalls(10, 1000, 5);
-    for (let id = 0; id < 8; id += 1) calls.add(createEnded(id));
-    for (let id = 0; id < 100; id += 1) calls.add({ ...createEnded(id, 401), actor: null });
+    for (let id = 0; id < 8; id += 1) calls.add(createKept(id), null);
+    for (let id = 0; id < 100; id += 1) {
+      calls.add({ ...createKept(id), status: 401, actor: null }, null);
+    }
     const all = calls.list({ ...ANY_CALL, limit: 1000 })?.calls ?? [];
     expect(all.filter(({ actor }) => actor !== null)).to.have.length(8);
     expect(all.filter(({ actor }) => actor === null)).to.have.length(5);

@@ -1,11 +1,12 @@
 import { expect } from 'chai';
+import { createObservability } from '../../../core/compose-parts.js';
 import type { Log } from '../../../core/contract/index.js';
 import { StoredCalls } from '../../../core/observability/calls/stored-calls.js';
 import { ANY_CALL } from '../../../core/operations/status/call-record.js';
 import { type CallBounds, type StoredCall, StoreUnavailable } from '../../../core/store/store.js';
 import { silent } from '../../store/backend.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { createEnded } from '../../support/observability/completed.js';
+import { createEnded, createKept } from '../../support/observability/completed.js';
 
 const MS_PER_HOUR = 3_600_000;
 const QUERY = { ...ANY_CALL, limit: 1000 };
@@ -33,7 +34,7 @@ const WAIT_MS = 10_000;
 describe('stored calls', () => {
   const archives: StoredCalls[] = [];
   const open = (store: ReturnType<typeof createStore>, maxCalls = 1000, log: Log = silent) => {
-    const archive = new StoredCalls({ store, maxCalls, maxHours: 2, log, host: null });
+    const archive = new StoredCalls({ store, maxCalls, maxHours: 2, log });
     archives.push(archive);
     return archive;
   };
@@ -55,7 +56,7 @@ describe('stored calls', () => {
   it('are written in the background, in batches, in order', async () => {
     const store = createStore();
     const archive = open(store);
-    for (let id = 0; id < 250; id += 1) archive.add(createEnded(id));
+    for (let id = 0; id < 250; id += 1) archive.add(createKept(id));
     expect(store.batches).to.have.length(0);
     await waitUntil('the batches', () => store.batches.flat().length === 250, WAIT_MS);
     expect(store.batches.map(({ length }) => length)).to.deep.equal([100, 100, 50]);
@@ -67,10 +68,17 @@ describe('stored calls', () => {
   it('omits other requests', async () => {
     const store = createStore();
     const archive = open(store);
+    const host = {
+      list: () => [],
+      rejectedActors: () => 0,
+      reloads: { success: 0, failure: 0, lastAt: new Date() },
+    };
+    const { observe, calls } = createObservability(host, archive);
     const ended = createEnded(1);
     ended.facts.kind = null;
-    archive.add(ended);
-    archive.add(createEnded(2));
+    observe(ended);
+    observe(createEnded(2));
+    expect(calls.list(QUERY)?.calls).to.have.length(1);
     await archive.close();
     expect(idsOf(store.batches.flat())).to.deep.equal([2]);
   });
@@ -78,7 +86,7 @@ describe('stored calls', () => {
   it('are complete when they are read', async () => {
     const store = createStore();
     const archive = open(store);
-    archive.add(createEnded(1));
+    archive.add(createKept(1));
     const page = await archive.list(QUERY);
     expect(page?.calls.map(({ request_id }) => request_id)).to.deep.equal(['1']);
   });
@@ -87,7 +95,7 @@ describe('stored calls', () => {
     const store = createStore();
     const archive = open(store);
     store.failure = new StoreUnavailable('locked');
-    for (let id = 0; id < 150; id += 1) archive.add(createEnded(id));
+    for (let id = 0; id < 150; id += 1) archive.add(createKept(id));
     const failure = await archive.list(QUERY).catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(StoreUnavailable);
     store.failure = null;
@@ -101,10 +109,10 @@ describe('stored calls', () => {
     const log = { ...silent, error: (_: object, message: string) => errors.push(message) };
     const archive = open(store, 1000, log as unknown as Log);
     store.failure = new TypeError('no');
-    archive.add(createEnded(1));
+    archive.add(createKept(1));
     await waitUntil('the line', () => errors.length > 0, WAIT_MS);
     store.failure = null;
-    archive.add(createEnded(2));
+    archive.add(createKept(2));
     await waitUntil('the next', () => store.batches.flat().length > 0, WAIT_MS);
     expect(idsOf(store.batches.flat())).to.deep.equal([2]);
   });
@@ -115,7 +123,7 @@ describe('stored calls', () => {
     const log = { ...silent, warn: (fields: object) => warnings.push(fields) };
     const archive = open(store, 1000, log as unknown as Log);
     store.failure = new StoreUnavailable('locked');
-    for (let id = 0; id < 20_300; id += 1) archive.add(createEnded(id));
+    for (let id = 0; id < 20_300; id += 1) archive.add(createKept(id));
     await waitUntil('the warning', () => warnings.length > 0, WAIT_MS);
     const reason = 'the store is locked by another process';
     expect(warnings).to.deep.equal([{ reason, waiting: 20_000, lost: 300 }]);
@@ -128,16 +136,16 @@ describe('stored calls', () => {
     const store = createStore();
     const archive = open(store, 2000);
     const before = Date.now();
-    archive.add(createEnded(0));
+    archive.add(createKept(0));
     await waitUntil('the first', () => store.prunes.length === 1, WAIT_MS);
     expect(store.prunes[0]?.maxCalls).to.equal(2000);
     expect(store.prunes[0]?.since).to.be.within(
       before - 2 * MS_PER_HOUR,
       Date.now() - 2 * MS_PER_HOUR,
     );
-    for (let id = 0; id < 199; id += 1) archive.add(createEnded(id));
+    for (let id = 0; id < 199; id += 1) archive.add(createKept(id));
     await waitUntil('the batch', () => store.batches.flat().length === 200, WAIT_MS);
-    archive.add(createEnded(200));
+    archive.add(createKept(200));
     await waitUntil('the next', () => store.prunes.length === 2, WAIT_MS);
     expect(store.batches.flat()).to.have.length.within(200, 201);
   });
@@ -146,7 +154,7 @@ describe('stored calls', () => {
     const store = createStore();
     const archive = open(store);
     store.appendCalls = () => new Promise(() => {});
-    archive.add(createEnded(1));
+    archive.add(createKept(1));
     await archive.close();
     expect(store.batches).to.have.length(0);
     archives.length = 0;

@@ -1,5 +1,12 @@
+import { type CallMemberName, listCallMembers } from '../../../core/contract/call-record.js';
+import { createNulls } from '../../../core/lib/fixed-shape.js';
+import { type KeptCall, keepCall } from '../../../core/observability/calls/kept-call.js';
 import type { CompletedRequest } from '../../../core/observability/completed-request.js';
 import { createRequestFacts } from '../../../core/operations/request.js';
+import { callId } from '../../../core/store/call-log.js';
+import type { StoredCall } from '../../../core/store/store.js';
+
+const RUN = '0123abcd';
 
 /** A forwarded request that has ended, by its id. */
 export function createEnded(id: number, status = 200): CompletedRequest {
@@ -19,5 +26,35 @@ export function createEnded(id: number, status = 200): CompletedRequest {
     bytesOut: 0,
     durationMs: 1,
     completedAt: Date.now(),
+  };
+}
+
+/** The record of a forwarded request, by its id. */
+export function createKept(id: number): KeptCall {
+  return keepCall(createEnded(id));
+}
+
+/** @param at when it ended, in milliseconds since 1970 */
+export function createStored(
+  number: number,
+  at: number,
+  more: Partial<StoredCall> = {},
+): StoredCall {
+  return {
+    ...createNulls(listCallMembers<CallMemberName>(() => true)),
+    scopes: null,
+    id: callId(at, RUN, number),
+    at: new Date(at).toISOString(),
+    request_id: `r${number}`,
+    correlation_id: 'c',
+    module: 'shop',
+    method: 'GET',
+    route: '/items/{id}',
+    status: 200,
+    actor: 'service:crm',
+    client: '192.0.2.1',
+    duration_ms: 1.234,
+    attempts: 1,
+    ...more,
   };
 }

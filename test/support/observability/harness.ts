@@ -2,20 +2,22 @@
 
 import { Counter, Registry } from 'prom-client';
 import { createObservability } from '../../../core/compose-parts.js';
-import { NO_STREAM } from '../../../core/observability/calls/kept-call.js';
-import { NO_REJECTION } from '../../../core/observability/calls/stored-calls.js';
-import type { CompletedRequest } from '../../../core/observability/completed-request.js';
-import { createRequestFacts } from '../../../core/operations/request.js';
-import { callId } from '../../../core/store/call-log.js';
-import type { StoredCall } from '../../../core/store/store.js';
+import { keepCall } from '../../../core/observability/calls/kept-call.js';
 import { createSqliteBackend } from '../../store/backend.js';
+import { createEnded, createStored } from './completed.js';
 
 const ROUNDS = 500_000;
 const MICROSECONDS_PER_MS = 1000;
 const BATCHES = 300;
 const BATCH = 100;
 
-const ended = createEnded();
+const ended = createEnded(1);
+Object.assign(ended.facts, {
+  module: 'shop',
+  route: '/items/{id}',
+  provider_ms: 1.234,
+  attempts: 1,
+});
 const host = {
   list: () => [],
   rejectedActors: () => 0,
@@ -32,7 +34,7 @@ const child = counter.labels('shop', 'GET', '/items/{id}', '200');
 
 for (const round of ['warm-up', 'measured']) {
   measure(`${round}: metrics`, () => metrics.count(ended));
-  measure(`${round}: call record`, () => calls.add(ended));
+  measure(`${round}: call record`, () => calls.add(keepCall(ended), null));
   measure(`${round}: both, as the host does`, () => observe(ended));
   measure(`${round}: one counter of prom-client, for comparison`, () => child.inc());
 }
@@ -51,7 +53,9 @@ async function measureArchive(): Promise<void> {
     turnedAt = now;
   };
   for (let batch = 0; batch < BATCHES; batch += 1) {
-    const calls = Array.from({ length: BATCH }, (_, index) => createCall(batch * BATCH + index));
+    const calls = Array.from({ length: BATCH }, (_, index) =>
+      createStored(batch * BATCH + index, Date.now()),
+    );
     const timer = setImmediate(function again() {
       turn();
       immediate = setImmediate(again);
@@ -77,36 +81,6 @@ async function measureArchive(): Promise<void> {
   await backend.dispose();
 }
 
-function createCall(number: number): StoredCall {
-  const at = Date.now();
-  return {
-    id: callId(at, '00000000', number),
-    at: new Date(at).toISOString(),
-    request_id: `req_${number}`,
-    correlation_id: `corr_${number}`,
-    trace_id: 'a'.repeat(32),
-    module: 'shop',
-    method: 'GET',
-    route: '/items/{id}',
-    status: 200,
-    failure: null,
-    failure_detail: null,
-    actor: 'service:crm',
-    client: '192.0.2.1',
-    duration_ms: 1.5,
-    provider_ms: 1.234,
-    attempts: 1,
-    endpoint: 'http://127.0.0.1:4100',
-    surface: null,
-    cache: null,
-    mount: null,
-    host: null,
-    scopes: null,
-    ...NO_STREAM,
-    ...NO_REJECTION,
-  };
-}
-
 function measure(name: string, work: () => void): void {
   const { user, system } = process.cpuUsage();
   const startedAt = performance.now();
@@ -115,31 +89,4 @@ function measure(name: string, work: () => void): void {
   const spent = process.cpuUsage({ user, system });
   const cpu = (spent.user + spent.system) / ROUNDS;
   process.stdout.write(`${name}: ${wall.toFixed(3)} µs, CPU ${cpu.toFixed(3)} µs\n`);
-}
-
-function createEnded(): CompletedRequest {
-  const facts = createRequestFacts();
-  Object.assign(facts, {
-    kind: 'forwarded',
-    module: 'shop',
-    route: '/items/{id}',
-    provider_ms: 1.234,
-    attempts: 1,
-    endpoint: 'http://127.0.0.1:4100',
-  });
-  return {
-    requestId: 'req_1',
-    correlationId: 'corr_1',
-    actor: 'service:crm',
-    actorKind: 'service',
-    client: '192.0.2.1',
-    scopes: new Set(['shop.read']),
-    rejection: null,
-    facts,
-    method: 'GET',
-    status: 200,
-    bytesOut: 100,
-    durationMs: 1.5,
-    completedAt: Date.now(),
-  };
 }
