@@ -1,5 +1,5 @@
 import { parse, resolve } from 'node:path';
-import { isProviderFailure, type Manifest } from '../contract/index.js';
+import { isProviderFailure, type Log, type Manifest } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import {
   createFileDiagnostic,
@@ -30,6 +30,8 @@ export interface ManifestInput {
   /** `Provider.manifest`, for `{ from: provider }`. */
   readonly readFromProvider: (signal: AbortSignal) => Promise<unknown>;
   readonly signal: AbortSignal;
+  /** Default: no log. */
+  readonly log?: Log | undefined;
   /** Whether an example that violates its schema is an error. Default false. */
   readonly checksExamples?: boolean;
   /** What the adapter can carry. Default `null`: it is not known. */
@@ -65,9 +67,9 @@ async function readManifest(input: ManifestInput): Promise<LoadedManifest> {
   if (kind === 'inline')
     return { ...parseInline(input.descriptor.manifest.value, input), files: [] };
   const { files = [], ...document } = await readDocument(input);
-  const { checksExamples = false, adapterLimits = null } = input;
+  const { checksExamples = false, adapterLimits = null, log = null } = input;
   return {
-    ...(await parseManifestText({ ...document, checksExamples, adapterLimits })),
+    ...(await parseManifestText({ ...document, checksExamples, adapterLimits }, log)),
     files,
   };
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { ManifestRoute } from '../contract/index.js';
+import type { Log, ManifestRoute } from '../contract/index.js';
 import { type Diagnostic, InvalidFile } from '../document/diagnostic.js';
 import { type ManifestText, type ParsedText, parseText } from './parse-text.js';
 
@@ -22,15 +22,17 @@ let last: Promise<unknown> = Promise.resolve();
 let lastLong: Promise<unknown> = Promise.resolve();
 let thread: Worker | null = null;
 let idle: NodeJS.Timeout | undefined;
+let hasWarned = false;
 
 /**
  * Parses a manifest without stalling callers: a long one in a worker thread, since one of 480 kB takes more
  * than 100 ms.
+ * @param log gets one warning if the system has no room for a thread; `null` for none
  * @throws InvalidFile with all errors of the text or the manifest.
  */
-export function parseManifestText(text: ManifestText): Promise<ParsedText> {
+export function parseManifestText(text: ManifestText, log: Log | null): Promise<ParsedText> {
   if (text.text.length > MAX_SHORT_TEXT) {
-    const parsed = lastLong.then(() => parseInThread(text));
+    const parsed = lastLong.then(() => parseInThread(text, log));
     lastLong = parsed.catch(() => {});
     return parsed;
   }
@@ -39,10 +41,15 @@ export function parseManifestText(text: ManifestText): Promise<ParsedText> {
   return parsed;
 }
 
-async function parseInThread(text: ManifestText): Promise<ParsedText> {
-  const result = await readWhole(text).catch(() => null);
-  // A system that has no room for a thread.
-  if (result === null) return parseText(text);
+async function parseInThread(text: ManifestText, log: Log | null): Promise<ParsedText> {
+  let result: ParseResult;
+  try {
+    result = await readWhole(text);
+  } catch (error) {
+    if (!hasWarned) log?.warn({ err: error, file: text.file }, 'manifest parsed without a thread');
+    hasWarned = true;
+    return parseText(text);
+  }
   if (result.kind === 'invalid') throw new InvalidFile(result.diagnostics);
   return result.parsed;
 }

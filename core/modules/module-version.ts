@@ -214,6 +214,7 @@ function createVersion(
             throw maskFailure(error, prepared.references.secrets);
           }),
         signal: scope.signal,
+        log,
       });
       for (const warning of manifest.warnings)
         log.warn({ file, warning: formatDiagnostic(warning) }, 'manifest warning');

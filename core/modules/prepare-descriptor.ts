@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import canonicalize from 'canonicalize';
-import type { ProviderAdapter, SignerFactory } from '../contract/index.js';
+import type { Log, ProviderAdapter, SignerFactory } from '../contract/index.js';
 import { findOriginWarnings } from '../descriptor/candidate.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { findExchangeWarnings } from '../descriptor/exchange-warnings.js';
@@ -41,6 +41,8 @@ import type { DirectoryFile } from '../watch/directory.js';
 import { listCandidateFiles, readCandidateFile } from './candidate-file.js';
 
 export interface DescriptorContext {
+  /** Default: no log. */
+  readonly log?: Log;
   readonly plugins: AdapterSource;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The headers that hold credentials of callers, in lower case: a descriptor must not forward them. */
@@ -168,7 +170,7 @@ async function findFurtherErrors(
   }
   if (manifest !== null) {
     files.push(...listManifestFiles(manifest, baseDir));
-    checks.push(readLocalManifest({ descriptor: manifest, ...place }));
+    checks.push(readLocalManifest({ descriptor: manifest, ...place, log: context.log }));
   }
   const further = await collectDiagnostics(checks);
   const all = [...diagnostics, ...further.filter((diagnostic) => diagnostic.file === file)];
@@ -223,7 +225,8 @@ async function completeDescriptor(
       : resolveConfig(factory, signerConfig, place, context, missingSecrets, SIGNER_CONFIG_PATH);
   const adapterLimits = limitsOf(adapter);
   const loading =
-    givenManifest ?? readLocalManifest({ descriptor, ...place, checksExamples, adapterLimits });
+    givenManifest ??
+    readLocalManifest({ descriptor, ...place, checksExamples, adapterLimits, log: context.log });
   const ofCandidate = resolving.then(
     (references) => readCandidateFile(adapter, descriptor, references, place),
     // Its own errors are collected.
