@@ -1,16 +1,11 @@
-import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
+import { useExpiringToken } from '../../support/auth/use-expiring-token.js';
 import { call, parseJson } from '../../support/http/call.js';
 import { describeModule } from '../../support/http/modules.js';
 import { useScriptedProvider } from '../../support/http/use-scripted-provider.js';
 import { beginEvents, readStream, SSE, useStreams } from '../../support/http/use-streams.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
-import {
-  type StreamingProvider,
-  startStreamingProvider,
-} from '../../support/streaming-provider.js';
 
 const first = (_request: unknown, response: ServerResponse) => {
   beginEvents(response);
@@ -156,35 +151,19 @@ describe('the end of streams of events', () => {
 });
 
 describe('streams of events and credentials', () => {
-  const TOKEN = 'the-token-of-ann-0123456789';
-  let provider: StreamingProvider | undefined;
-  let host: RunningHost | undefined;
-
-  after(async () => {
-    await host?.stop();
-    await provider?.stop();
-  });
+  const route = { method: 'GET', path: '/events', capability: 'chat.use' };
+  const setup = useExpiringToken(
+    (url) => ({ 'm.json': describeModule('m', url, [{ ...route, operation: { stream: 'sse' } }]) }),
+    first,
+  );
 
   it('end when the credential expires', async () => {
-    provider = await startStreamingProvider(first);
-    const route = { method: 'GET', path: '/events', capability: 'chat.use' };
-    const routes = [{ ...route, operation: { stream: 'sse' } }];
-    const entry = {
-      id: 'ann',
-      kind: 'service',
-      scopes: ['chat.use'],
-      sha256: createHash('sha256').update(TOKEN).digest('hex'),
-      expires_at: new Date(Date.now() + 4000).toISOString(),
-    };
-    host = await startHost({
-      files: { 'm.json': describeModule('m', provider.url, routes) },
-      tokens: { tokens: [entry] },
-    });
-    const headers = { ...SSE, authorization: `Bearer ${TOKEN}` };
-    const response = await fetch(`${host.url}/modules/m/http/events`, { headers });
+    const headers = { ...SSE, authorization: `Bearer ${setup.token}` };
+    const response = await fetch(`${setup.host.url}/modules/m/http/events`, { headers });
     expect(response.status).to.equal(200);
     expect(await response.text()).to.match(
       /data: 1\n\nevent: modgate.end\ndata: \{"reason":"unauthorized"\}\n\n$/,
     );
+    expect(Date.now()).to.be.at.least(setup.expiresAt);
   });
 });

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
+import { useExpiringToken } from '../../support/auth/use-expiring-token.js';
 import { describeModule } from '../../support/http/modules.js';
 import {
   AUTHORIZATION,
@@ -15,11 +15,6 @@ import {
   writeHandshake,
 } from '../../support/http/use-websockets.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
-import {
-  type StreamingProvider,
-  startStreamingProvider,
-} from '../../support/streaming-provider.js';
 
 const TEXT = 0x1;
 const CLOSE = 0x8;
@@ -116,36 +111,20 @@ describe('the end of WebSockets', () => {
 });
 
 describe('WebSockets and credentials', () => {
-  const TOKEN = 'the-token-of-ann-0123456789';
-  let provider: StreamingProvider | undefined;
-  let host: RunningHost | undefined;
-
-  after(async () => {
-    await host?.stop();
-    await provider?.stop();
-  });
+  const setup = useExpiringToken(
+    (url) => ({ 'chat.json': describeModule('chat', url, ROUTES) }),
+    () => {},
+  );
 
   it('are closed with 1008 when the credential expires', async () => {
-    provider = await startStreamingProvider(() => {});
-    provider.onUpgrade(echo);
-    const entry = {
-      id: 'ann',
-      kind: 'service',
-      scopes: ['chat.use'],
-      sha256: createHash('sha256').update(TOKEN).digest('hex'),
-      expires_at: new Date(Date.now() + 3000).toISOString(),
-    };
-    host = await startHost({
-      files: { 'chat.json': describeModule('chat', provider.url, ROUTES) },
-      tokens: { tokens: [entry] },
-    });
-    const url = `${host.url.replace('http', 'ws')}/modules/chat/http/socket`;
-    const bearer = `modgate.bearer.${Buffer.from(TOKEN).toString('base64url')}`;
+    setup.provider.onUpgrade(echo);
+    const url = `${setup.host.url.replace('http', 'ws')}/modules/chat/http/socket`;
+    const bearer = `modgate.bearer.${Buffer.from(setup.token).toString('base64url')}`;
     const socket = new WebSocket(url, ['modgate.v1', bearer]);
     await once(socket, 'open');
     const [code] = await once(socket, 'close');
     expect(code).to.equal(POLICY_VIOLATION);
-    expect(Date.now()).to.be.at.least(Date.parse(entry.expires_at));
+    expect(Date.now()).to.be.at.least(setup.expiresAt);
   });
 });
 

@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { answerJson, type ScriptedProvider, startProvider } from '../provider.js';
+import { type RunningHost, startHost } from '../start-host.js';
+import { started } from '../started.js';
+import { type StreamingProvider, startStreamingProvider } from '../streaming-provider.js';
+
+const LIFETIME_MS = 1500;
+
+export interface ExpiringToken {
+  readonly host: RunningHost;
+  readonly provider: StreamingProvider;
+  readonly token: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+/**
+ * A host in front of a streaming provider, and a token with the scope `chat.use`. The token expires 1.5 s after the
+ * host first asks its issuer about it, so that it is valid at its first use.
+ */
+export function useExpiringToken(
+  describe: (url: string) => Readonly<Record<string, object>>,
+  answer: RequestListener,
+): ExpiringToken {
+  let folder: string;
+  let issuer: ScriptedProvider | undefined;
+  let provider: StreamingProvider | undefined;
+  let host: RunningHost | undefined;
+  let expiresAt = 0;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'modgate-expiring-'));
+    issuer = await startProvider((request, response) => {
+      expiresAt ||= Date.now() + LIFETIME_MS;
+      const claims = { active: true, sub: 'ann', scope: 'chat.use', exp: expiresAt / 1000 };
+      answerJson(claims)(request, response);
+    });
+    const introspection = {
+      name: 'opaque',
+      url: issuer.url,
+      client_id: 'gateway',
+      client_secret: 'file:./secret',
+      actor: { kind: 'service' },
+    };
+    const issuers = join(folder, 'issuers.json');
+    writeFileSync(issuers, JSON.stringify({ introspection: [introspection] }));
+    writeFileSync(join(folder, 'secret'), 'a-secret', { mode: 0o600 });
+    provider = await startStreamingProvider(answer);
+    host = await startHost({ files: describe(provider.url), args: ['--issuers', issuers] });
+  });
+
+  after(async () => {
+    await host?.stop();
+    await provider?.stop();
+    await issuer?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  return {
+    get host() {
+      return started(host);
+    },
+    get provider() {
+      return started(provider);
+    },
+    token: 'opaque-token-of-ann-0123456789',
+    get expiresAt() {
+      return expiresAt;
+    },
+  };
+}
