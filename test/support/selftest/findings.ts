@@ -1,12 +1,14 @@
 import { ATTACK_CORPUS } from '../../../core/selftest/attack-corpus.js';
 
 /** What once worked against the host, as far as a caller or provider can do it. */
-interface Finding {
+export interface Finding {
   readonly subject: string;
   /** The cases that attack it. */
   readonly cases: readonly string[];
   /** The weakened host that fails these cases and no other of the table. */
   readonly weakened: string;
+  /** Its cases fail at deadlines of many seconds, so they run beside others. */
+  readonly waits?: true;
 }
 
 const listNames = (start: string) =>
@@ -19,11 +21,13 @@ export const FINDINGS: readonly Finding[] = [
     subject: "one caller's exchanged token for another",
     cases: ['jwt-exchange-caller'],
     weakened: 'keeps one exchanged token for all callers',
+    waits: true,
   },
   {
     subject: 'a token of another issuer at a token endpoint',
     cases: ['jwt-exchange-issuer'],
     weakened: 'exchanges tokens of any issuer',
+    waits: true,
   },
   {
     subject: 'a provider that repeats an exchanged token',
@@ -54,6 +58,7 @@ export const FINDINGS: readonly Finding[] = [
     subject: 'names of DNS with addresses of the host and of metadata services',
     cases: listNames('ssrf-name-'),
     weakened: 'calls any address of a name',
+    waits: true,
   },
   {
     subject: 'an SRV record that points TLS at another name',
@@ -89,6 +94,7 @@ export const FINDINGS: readonly Finding[] = [
     subject: 'a candidate that hangs, never ends or answers 50 MiB',
     cases: ['candidate-hang', 'candidate-endless', 'candidate-large'],
     weakened: 'waits for a candidate',
+    waits: true,
   },
   {
     subject: 'spellings of a mount that lead to its module',
@@ -320,11 +326,13 @@ export const FINDINGS: readonly Finding[] = [
     subject: 'heads and trailers that never end',
     cases: ['oversize-head-endless', 'oversize-long-trailers'],
     weakened: 'reads heads and trailers without an end',
+    waits: true,
   },
   {
     subject: 'long bodies that are read or sent slowly',
     cases: listNames('slow-long-'),
     weakened: 'waits for slow bodies',
+    waits: true,
   },
   {
     subject: 'arguments of tools that leave their place in the path',
@@ -385,6 +393,7 @@ export const FINDINGS: readonly Finding[] = [
     subject: 'heads of handshakes without an end',
     cases: listNames('websocket-head-'),
     weakened: 'reads any head of a handshake',
+    waits: true,
   },
   {
     subject: 'frames that are malformed, compressed or masked on the wrong side',
@@ -413,6 +422,7 @@ export const FINDINGS: readonly Finding[] = [
     subject: 'a flood for a client that reads nothing',
     cases: ['websocket-unread-client'],
     weakened: 'reads for clients that do not',
+    waits: true,
   },
   {
     subject: 'releases with files, secrets and code that their publisher may not use',

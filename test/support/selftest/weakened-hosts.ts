@@ -215,12 +215,16 @@ function createKeeping(kind: string): Weakness {
   };
 }
 
+export function createWeakness(name: string, ports: Surroundings): Weakness {
+  const create = WEAKNESSES[name];
+  if (create === undefined) throw new Error(`no weakened host ${name}`);
+  return create(ports);
+}
+
 /** A proxy in front of a host, which weakens one thing. */
-export function startWeakenedHost(name: string, ports: Surroundings): Promise<WeakHost> {
-  const weakness = WEAKNESSES[name]?.(ports);
-  if (weakness === undefined) throw new Error(`no weakened host ${name}`);
+export function startWeakenedHost(weakness: Weakness, port: number): Promise<WeakHost> {
   return listen((client) => {
-    const host = connect(ports.host, '127.0.0.1');
+    const host = connect(port, '127.0.0.1');
     host.on('error', () => client.destroy());
     let last = '';
     host.on('close', () => {
