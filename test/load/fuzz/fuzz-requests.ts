@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { craftGood, type FuzzTarget } from './fuzz-target.js';
 import { type Material, type Mutation, mutate, mutations } from './mutate.js';
 import { exchange, parseResponses } from './read-responses.js';
-import { createRequestMaterial } from './request-seeds.js';
+import { readRequestMaterial } from './request-seeds.js';
 import { type Fuzzing, quoteBytes, tryFor } from './run-property.js';
 import { DESCRIPTOR_TEXTS, TEXTS } from './text-seeds.js';
 
@@ -37,7 +37,7 @@ export async function fuzzRequests(
   target: FuzzTarget,
   closeDeadlineMs = CLOSE_DEADLINE_MS,
 ): Promise<RequestCounts> {
-  const material = await createRequestMaterial(target.token);
+  const material = await readRequestMaterial();
   const descriptors = { ...TEXTS, seeds: DESCRIPTOR_TEXTS.map((text) => Buffer.from(text)) };
   const statuses = new Map<number, number>();
   let count = 0;
@@ -83,7 +83,7 @@ function dropDescriptor({ drop }: FuzzTarget, bytes: Buffer, isJson: boolean): v
 }
 
 async function expectServed(target: FuzzTarget): Promise<void> {
-  const received = await exchange(target.address, craftGood(target.token), {
+  const received = await exchange(target.address, craftGood(), {
     end: false,
     deadlineMs: CLOSE_DEADLINE_MS,
   });

@@ -4,12 +4,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type HostProcess, startHostProcess } from '../../support/start-host.js';
-import { GOOD_TARGET } from './request-seeds.js';
+import { GOOD_TARGET, TOKEN } from './request-seeds.js';
 
 /** The host that the requests are sent to. */
 export interface FuzzTarget {
   readonly address: { readonly host: string; readonly port: number };
-  readonly token: string;
   /** Writes a file into the folder of descriptors. */
   drop(name: string, bytes: Buffer): void;
 }
@@ -19,7 +18,6 @@ interface FuzzHost extends FuzzTarget {
   close(): Promise<void>;
 }
 
-const TOKEN = 'fuzz-token-of-the-owner';
 const SCOPES = ['shop.use', 'modgate.modules.read', 'modgate.calls.read', 'modgate.explain'];
 
 /** Short timeouts, so that hanging requests end soon. Load shedding is off for busy machines. */
@@ -53,7 +51,6 @@ export async function startFuzzHost(): Promise<FuzzHost> {
   return {
     host,
     address: { host: '127.0.0.1', port: host.port },
-    token: TOKEN,
     drop: (name, bytes) => writeFileSync(join(host.directory, 'modules.d', name), bytes),
     close: async () => {
       await host.kill();
@@ -86,7 +83,7 @@ function describeShop(url: string) {
 }
 
 /** A call that must always be served. */
-export function craftGood(token: string): Buffer {
-  const lines = [`GET ${GOOD_TARGET} HTTP/1.1`, 'Host: a', `Authorization: Bearer ${token}`];
+export function craftGood(): Buffer {
+  const lines = [`GET ${GOOD_TARGET} HTTP/1.1`, 'Host: a', `Authorization: Bearer ${TOKEN}`];
   return Buffer.from(`${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`);
 }

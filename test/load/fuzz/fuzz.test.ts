@@ -99,7 +99,6 @@ async function startWeakHost(bytes: string | null): Promise<FuzzTarget & { close
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     address: { host: '127.0.0.1', port: (server.address() as AddressInfo).port },
-    token: 'weak',
     drop: () => {},
     close: () => {
       server.close();

@@ -12,6 +12,8 @@ import type { Material } from './mutate.js';
 const MAX_SEED_LENGTH = 20 * 1024;
 /** What attributes calls to an attack: it differs in every run. */
 const MARK = /(?:x-(?:correlation|request)-id: )?[a-z0-9-]+\.[0-9a-f]{8}-[0-9a-f-]{27}(?:\r\n)?/gi;
+/** The token of the host. */
+export const TOKEN = 'fuzz-token-of-the-owner';
 /** A route of the module that the requests call. */
 export const GOOD_TARGET = '/modules/shop/http/items';
 
@@ -70,18 +72,25 @@ const DICTIONARY = [
   ...[`X-Long: ${'a'.repeat(8000)}\r\n`, 'X-Many: a\r\n'.repeat(300), 'a'.repeat(17_000)],
 ];
 
+let material: Promise<Material> | undefined;
+
 /**
- * Creates meaningful requests: those of the corpus, and those that the attacks send to a server that closes
- * every connection.
+ * Meaningful requests: those of the corpus, and those that the attacks send to a server that closes every
+ * connection. They are created once, because the attacks take many seconds.
  */
-export async function createRequestMaterial(token: string): Promise<Material> {
+export function readRequestMaterial(): Promise<Material> {
+  material ??= createRequestMaterial();
+  return material;
+}
+
+async function createRequestMaterial(): Promise<Material> {
   const corpus = [...readTargets(), ...readBodies(), ...readRaw()].map((text) =>
     Buffer.concat(
       text.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part)),
     ),
   );
-  const withToken = corpus.map((bytes) => insertToken(bytes, token));
-  const seeds = [...withToken, ...(await recordAttacks(token))];
+  const withToken = corpus.map((bytes) => insertToken(bytes));
+  const seeds = [...withToken, ...(await recordAttacks())];
   return { seeds: seeds.filter((seed) => seed.length <= MAX_SEED_LENGTH), dictionary: DICTIONARY };
 }
 
@@ -117,15 +126,15 @@ function readRaw(): Parts[] {
   );
 }
 
-function insertToken(bytes: Buffer, token: string): Buffer {
+function insertToken(bytes: Buffer): Buffer {
   const text = bytes.toString('latin1');
   return Buffer.from(
-    text.replace('Host: a\r\n', `Host: a\r\nAuthorization: Bearer ${token}\r\n`),
+    text.replace('Host: a\r\n', `Host: a\r\nAuthorization: Bearer ${TOKEN}\r\n`),
     'latin1',
   );
 }
 
-async function recordAttacks(token: string): Promise<Buffer[]> {
+async function recordAttacks(): Promise<Buffer[]> {
   const seen = new Map<string, Buffer>();
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -143,8 +152,8 @@ async function recordAttacks(token: string): Promise<Buffer[]> {
     authority: 'a',
     base: '/modules/shop/http',
     route: '/items',
-    token,
-    own: describeOwn(token, port),
+    token: TOKEN,
+    own: describeOwn(port),
     mark: '',
     lateChecks: [],
   });
@@ -153,7 +162,7 @@ async function recordAttacks(token: string): Promise<Buffer[]> {
 }
 
 /** Its providers are never called, because the server closes every connection. */
-function describeOwn(token: string, port: number): OwnScene {
+function describeOwn(port: number): OwnScene {
   const provider: RecordingProvider = {
     url: 'http://127.0.0.1:9',
     port: 9,
@@ -169,7 +178,7 @@ function describeOwn(token: string, port: number): OwnScene {
     exchange: provider,
     candidate: provider,
     issuer: createTokenIssuer(),
-    tokens: new Proxy({} as OwnScene['tokens'], { get: () => token }),
+    tokens: new Proxy({} as OwnScene['tokens'], { get: () => TOKEN }),
     signIn: {
       ...{ issuer: provider.url, slowIssuer: provider.url, settings: [] },
       ...{ countExchanges: () => 0, release: () => {} },
