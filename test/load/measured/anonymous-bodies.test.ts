@@ -1,14 +1,14 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { RawConnection } from '../../core/selftest/raw-http.js';
-import { describeWideModule } from '../support/http/modules.js';
-import { waitUntil } from '../support/http/wait-until.js';
-import { scrape } from '../support/observability/exposition.js';
-import { type ScriptedProvider, startProvider } from '../support/provider.js';
-import { slowness } from '../support/slowness.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
-import { readWaitedMs } from '../support/waited-ms.js';
+import { RawConnection } from '../../../core/selftest/raw-http.js';
+import { describeWideModule } from '../../support/http/modules.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { scrape } from '../../support/observability/exposition.js';
+import { type ScriptedProvider, startProvider } from '../../support/provider.js';
+import { slowness } from '../../support/slowness.js';
+import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+import { readWaitedMs } from '../../support/waited-ms.js';
 
 const MIB = 1_048_576;
 const CONNECTIONS = 1000;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { useConsole } from '../support/console/use-console.js';
+import { useConsole } from '../../support/console/use-console.js';
 
 const COUNT = 10_000;
 const SHOWN = '10,000';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { useBrowser } from '../support/browser/browser.js';
-import { OPS, signIn } from '../support/console/console-client.js';
-import { describeCrm } from '../support/console/shop-modules.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { useBrowser } from '../../support/browser/browser.js';
+import { OPS, signIn } from '../../support/console/console-client.js';
+import { describeCrm } from '../../support/console/shop-modules.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
 
 const RUNS = 3;
 const CPU_THROTTLING = 4;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { useConsole } from '../support/console/use-console.js';
-import { describeModule, toRoutes } from '../support/http/modules.js';
+import { useConsole } from '../../support/console/use-console.js';
+import { describeModule, toRoutes } from '../../support/http/modules.js';
 
 /** As many as Microsoft Graph has. */
 const COUNT = 11_422;

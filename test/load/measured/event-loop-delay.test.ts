@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { EventLoopDelay } from '../../core/provider/event-loop-delay.js';
-import { waitUntil } from '../support/http/wait-until.js';
+import { EventLoopDelay } from '../../../core/provider/event-loop-delay.js';
+import { waitUntil } from '../../support/http/wait-until.js';
 
 describe('event loop delay', () => {
   let delay: EventLoopDelay | undefined;

@@ -1,18 +1,18 @@
 import { expect } from 'chai';
-import { waitUntil } from '../support/http/wait-until.js';
-import type { ProbeFigures } from '../support/reload/host-probe.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import type { ProbeFigures } from '../../support/reload/host-probe.js';
 import {
   describeVersion,
   MODULES_AT_ONCE,
   moduleName,
   reloadAll,
-} from '../support/reload/many-reloads.js';
-import { createProbe, type Probe } from '../support/reload/probed-process.js';
+} from '../../support/reload/many-reloads.js';
+import { createProbe, type Probe } from '../../support/reload/probed-process.js';
 import {
   FOLLOW_MS,
   type ReloadProcess,
   startReloadProcess,
-} from '../support/reload/reload-host.js';
+} from '../../support/reload/reload-host.js';
 
 const ROUNDS = 4;
 /** Far below the size of 200 versions (20 KiB each), far above normal heap growth. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { describeModule, toRoutes } from '../support/http/modules.js';
-import { type ReloadProcess, startReloadProcess } from '../support/reload/reload-host.js';
-import { slowness } from '../support/slowness.js';
+import { describeModule, toRoutes } from '../../support/http/modules.js';
+import { type ReloadProcess, startReloadProcess } from '../../support/reload/reload-host.js';
+import { slowness } from '../../support/slowness.js';
 
 const ROUTES = toRoutes(['GET /items'], 'use');
 const LOADED_MS = 60_000;

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect } from 'chai';
-import { ROOT } from '../support/http/call.js';
-import { describeModule } from '../support/http/modules.js';
-import { scrape } from '../support/observability/exposition.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { ROOT } from '../../support/http/call.js';
+import { describeModule } from '../../support/http/modules.js';
+import { scrape } from '../../support/observability/exposition.js';
+import { type HostProcess, startHostProcess } from '../../support/start-host.js';
 
 const MIB = 1_048_576;
 const MAX_GROWTH_BYTES = 80 * MIB;

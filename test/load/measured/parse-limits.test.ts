@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { parseStructuredText } from '../../core/document/parse-document.js';
-import { cpuMsSince } from '../support/cpu-time.js';
-import { expectViolation, violationsOf } from '../support/documents/violations.js';
-import { slowness } from '../support/slowness.js';
+import { parseStructuredText } from '../../../core/document/parse-document.js';
+import { cpuMsSince } from '../../support/cpu-time.js';
+import { expectViolation, violationsOf } from '../../support/documents/violations.js';
+import { slowness } from '../../support/slowness.js';
 
 const ONE_MIB = 1024 * 1024;
 const LARGEST = { json: 4 * ONE_MIB, yaml: ONE_MIB } as const;

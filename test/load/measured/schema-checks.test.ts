@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createRouteSchemas } from '../../core/modules/route-schemas.js';
-import { SchemaRegistry } from '../../core/schema/compile-schema.js';
-import { RawConnection } from '../../core/selftest/raw-http.js';
-import { describeModule } from '../support/http/modules.js';
-import { type ScriptedProvider, startProvider } from '../support/provider.js';
-import { COSTLY_SCHEMAS, type CostlySchema } from '../support/schema/costly-schemas.js';
-import { slowness } from '../support/slowness.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
-import { readMainThreadMs, readWaitedMs } from '../support/waited-ms.js';
+import { createRouteSchemas } from '../../../core/modules/route-schemas.js';
+import { SchemaRegistry } from '../../../core/schema/compile-schema.js';
+import { RawConnection } from '../../../core/selftest/raw-http.js';
+import { describeModule } from '../../support/http/modules.js';
+import { type ScriptedProvider, startProvider } from '../../support/provider.js';
+import { COSTLY_SCHEMAS, type CostlySchema } from '../../support/schema/costly-schemas.js';
+import { slowness } from '../../support/slowness.js';
+import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+import { readMainThreadMs, readWaitedMs } from '../../support/waited-ms.js';
 
 const TICK_MS = 2;
 const MIB = 1_048_576;

@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import type { Actor } from '../../core/contract/index.js';
-import { createSurfaceRecords } from '../../core/http/surfaces/surface-records.js';
-import type { Database } from '../../core/store/database.js';
-import { createSurfaceRecordStore } from '../../core/store/surface-records.js';
+import type { Actor } from '../../../core/contract/index.js';
+import { createSurfaceRecords } from '../../../core/http/surfaces/surface-records.js';
+import type { Database } from '../../../core/store/database.js';
+import { createSurfaceRecordStore } from '../../../core/store/surface-records.js';
 import {
   actorPrefix,
   createCookieValue,
   encryptToken,
   type SessionRecord,
-} from '../../plugins/console/sessions/session-record.js';
-import { Sessions } from '../../plugins/console/sessions/sessions.js';
-import { BACKENDS, useBackend } from '../store/backend.js';
-import { CALL } from '../support/console/fake-context.js';
+} from '../../../plugins/console/sessions/session-record.js';
+import { Sessions } from '../../../plugins/console/sessions/sessions.js';
+import { BACKENDS, useBackend } from '../../store/backend.js';
+import { CALL } from '../../support/console/fake-context.js';
 
 const SIGN_INS = 60;
 const ROUNDS = 3;

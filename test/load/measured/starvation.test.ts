@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { RawConnection } from '../../core/selftest/raw-http.js';
-import { ROOT } from '../support/http/call.js';
-import { waitUntil } from '../support/http/wait-until.js';
-import { describeItems, readModule } from '../support/provider/routes.js';
-import { type RunningProvider, startProvider, startRawProvider } from '../support/provider.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { RawConnection } from '../../../core/selftest/raw-http.js';
+import { ROOT } from '../../support/http/call.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { describeItems, readModule } from '../../support/provider/routes.js';
+import { type RunningProvider, startProvider, startRawProvider } from '../../support/provider.js';
+import { type HostProcess, startHostProcess } from '../../support/start-host.js';
 
 const CALLERS = 1_000;
 const SAMPLES = 600;

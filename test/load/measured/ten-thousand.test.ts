@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { expect } from 'chai';
 import { Pool } from 'undici';
-import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
-import { describeModule, toRoutes } from '../support/http/modules.js';
-import { waitUntil } from '../support/http/wait-until.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { describeModule, toRoutes } from '../../support/http/modules.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { type HostProcess, startHostProcess } from '../../support/start-host.js';
 
 const REQUESTS = 10_000;
 const CONNECTIONS = 64;
