@@ -9,7 +9,7 @@ import { type ManifestText, type ParsedText, parseText } from './parse-text.js';
 const MAX_SHORT_TEXT = 16_384;
 
 /** How long the thread waits for another manifest before it ends. */
-const IDLE_MS = 2000;
+const IDLE_MS = 200;
 
 /** The message of the thread. */
 export type ParseResult =
