@@ -1,13 +1,16 @@
 // Preloaded into a host that a benchmark observes: reports its CPU time, and its memory after a collection.
 // With `node --expose-gc --import …` and an IPC channel.
-import { readFileSync } from 'node:fs';
+import { openSync, readSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 
-const SCHEDULED = `/proc/${process.pid}/task/${process.pid}/schedstat`;
+const SCHEDULED = openSync(`/proc/${process.pid}/task/${process.pid}/schedstat`);
 const NANOSECONDS_PER_MS = 1e6;
+const WATCH_MS = 1;
 
+/** One buffer for all reads, because garbage would lengthen the turns. */
+const bytes = Buffer.alloc(64);
 let longestTurnMs = 0;
-let isWatching = false;
+let watching;
 
 // Threads load this file too.
 if (isMainThread) {
@@ -18,8 +21,7 @@ if (isMainThread) {
 function answer(request) {
   if (request === 'watch') {
     longestTurnMs = 0;
-    isWatching = true;
-    watchTurns(readMainMs());
+    watching = watchTurns();
   }
   if (request === 'memory') {
     globalThis.gc();
@@ -28,21 +30,25 @@ function answer(request) {
   const { user, system } = process.cpuUsage();
   const { heapUsed, external } = process.memoryUsage();
   const mainMs = readMainMs();
-  if (request !== 'watch') isWatching = false;
+  if (request !== 'watch') clearInterval(watching);
   process.send({ cpuMs: (user + system) / 1000, mainMs, longestTurnMs, bytes: heapUsed + external });
 }
 
 /** CPU time of the main thread. */
 function readMainMs() {
-  return Number(readFileSync(SCHEDULED, 'latin1').split(' ')[0]) / NANOSECONDS_PER_MS;
+  const length = readSync(SCHEDULED, bytes, 0, bytes.length, 0);
+  return Number(bytes.latin1Slice(0, length).split(' ')[0]) / NANOSECONDS_PER_MS;
 }
 
-/** Each turn of the event loop, by its CPU time: the wait for a core does not depend on the host. */
-function watchTurns(before) {
-  if (!isWatching) return;
-  setImmediate(() => {
+/**
+ * Turns of the event loop by their CPU time: the wait for a core does not depend on the host. A timer sees each of
+ * more than 1 ms; a turn that begins the next one at once would keep the loop busy.
+ */
+function watchTurns() {
+  let before = readMainMs();
+  return setInterval(() => {
     const now = readMainMs();
     longestTurnMs = Math.max(longestTurnMs, now - before);
-    watchTurns(now);
-  });
+    before = now;
+  }, WATCH_MS);
 }
