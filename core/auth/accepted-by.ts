@@ -11,11 +11,11 @@ export interface AcceptedBy {
 const ACCEPTED_BY = new WeakMap<Actor, AcceptedBy>();
 
 /** Called once for each token that is verified: its actor is kept with it. */
-export function markAccepted(actor: Actor, by: AcceptedBy): void {
-  ACCEPTED_BY.set(actor, by);
+export function markAccepted(actor: Actor, acceptedBy: AcceptedBy): void {
+  ACCEPTED_BY.set(actor, acceptedBy);
 }
 
-/** `undefined` for an actor of anything but the issuers file. */
+/** `undefined` unless an entry of the issuers file accepted the token of the actor. */
 export function findAcceptedBy(actor: Actor): AcceptedBy | undefined {
   return ACCEPTED_BY.get(actor);
 }

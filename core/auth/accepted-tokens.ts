@@ -5,34 +5,37 @@ interface AcceptedToken extends CallerToken {
   readonly issuer: string;
 }
 
-/** What the issuers file says of token exchange. */
+/** The token endpoints of the issuers file. */
 export interface ExchangeIssuers {
-  /** `null`: those that discovery names; `undefined` for an issuer that the file does not have. */
+  /**
+   * Returns `null` for the endpoints that discovery names, and `undefined` for an unknown issuer.
+   */
   tokenEndpoints(issuer: string): readonly string[] | null | undefined;
   /** Called after each change of the file. */
   onChange: () => void;
 }
 
 /**
- * The bearer tokens that entries of the issuers file have accepted, by their actors. Nothing else refers to them: a
- * token is forgotten with its actor. None is kept before a module exchanges tokens.
+ * Bearer tokens that entries of the issuers file have accepted, by actor. The map is weak: a token
+ * is removed with its actor. No token is kept before a module exchanges tokens.
  */
 export class AcceptedTokens {
   /** The issuers of the issuers file; `null` without one. */
   issuers: ExchangeIssuers | null = null;
   readonly #tokens = new WeakMap<Actor, AcceptedToken>();
-  /** Whether a module exchanges tokens: before, none is kept. */
+  /** Whether a module exchanges tokens; otherwise no token is kept. */
   isWanted = false;
   #isAsked = false;
 
   /**
-   * @param resolved as the authenticator made it
-   * @param actor with the scopes of its roles; one token has one such actor
+   * @param resolved the actor as the authenticator created it
+   * @param actor the same actor with the scopes of its roles; a token has one such actor
    */
   keep(resolved: Actor, actor: Actor, token: string): void {
     if (this.#tokens.has(actor)) return;
-    const by = findAcceptedBy(resolved);
-    if (by !== undefined) this.#tokens.set(actor, { ...by, value: new Secret(token) });
+    const acceptedBy = findAcceptedBy(resolved);
+    if (acceptedBy !== undefined)
+      this.#tokens.set(actor, { ...acceptedBy, value: new Secret(token) });
   }
 
   /** Calls the listener when the issuers file has changed, if a module has asked for an issuer. */
@@ -49,8 +52,8 @@ export class AcceptedTokens {
    */
   open(issuer: string): CallerTokens {
     const endpoints = () => {
-      const found = this.issuers?.tokenEndpoints(issuer);
-      if (found !== undefined) return found;
+      const issuerEndpoints = this.issuers?.tokenEndpoints(issuer);
+      if (issuerEndpoints !== undefined) return issuerEndpoints;
       throw new Error(
         this.issuers === null
           ? 'auth.exchange requires an issuers file: name one with --issuers FILE (or MODGATE_ISSUERS)'

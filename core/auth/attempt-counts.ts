@@ -11,7 +11,7 @@ export interface Attempt {
 
 export type Admission =
   | { readonly attempt: Attempt }
-  /** Too many were rejected. */
+  /** The attempt is rejected: too many others were. */
   | { readonly attempt: null; readonly waitMs: number };
 
 /** Counts attempts to authenticate, over all processes of the host. */
@@ -23,23 +23,25 @@ export interface AttemptLedger {
   begin(network: string, credential: string): Admission | Promise<Admission>;
 }
 
-/** Networks, and accepted credentials: about 2 MB each. A `max` would allocate all places at once. */
+/**
+ * About 2 MB for each cache. `maxSize` is used because `max` would allocate all entries at once.
+ */
 export const REMEMBERED = { maxSize: 10_000, sizeCalculation: () => 1 };
-/** How long an accepted credential passes whatever is rejected from its address. Milliseconds. */
+/** How long an accepted credential is exempt from the limit of its network. Milliseconds. */
 export const ACCEPTED_MS = 10 * 60_000;
 const WINDOW_MS = 60_000;
 
-/** What was tried from one network. */
+/** The attempts from one network. */
 interface Window {
   rejected: number;
-  /** Attempts that are being verified. */
+  /** Number of attempts that are being verified. */
   running: number;
   endsAt: number;
-  /** Attempts that wait: those that are being verified may all be rejected. */
+  /** Attempts that wait, because all running ones may be rejected. */
   waiting: (() => void)[];
 }
 
-/** The attempts of all networks. What is least recently used is removed first. */
+/** The attempts of all networks. The least recently used network is removed first. */
 export class AttemptCounts implements AttemptLedger {
   readonly #limit: number;
   readonly #now: () => number;
@@ -79,7 +81,7 @@ export class AttemptCounts implements AttemptLedger {
     return { attempt: { settle } };
   }
 
-  /** Notes the result of a credential that was accepted before. */
+  /** Records the result of a credential that was accepted before. */
   note(network: string, credential: string, outcome: AttemptOutcome): void {
     if (outcome === 'undecided') return;
     if (outcome === 'accepted') {

@@ -6,15 +6,15 @@ import { type Authenticated, isRejected, type Rejected } from './checked-authent
 
 type Result = Authenticated | Rejected;
 
-/** A credential that a request brought. */
+/** A credential of a request. */
 interface PresentedCredential {
   /** The address of the client. */
   readonly address: string;
-  /** Everything that the authenticators get, as text. */
+  /** The credential headers, as text. */
   readonly text: string;
   /** @throws HostError 401, 503. */
   readonly verify: () => Result | Promise<Result>;
-  /** Whether a rejection counts. Default: every one does. */
+  /** Whether a rejection counts. Default: all rejections count. */
   readonly isCounted?: (rejected: Rejected) => boolean;
 }
 
@@ -27,14 +27,15 @@ export class AuthFailures {
   readonly #ledger: AttemptLedger;
   readonly #key: Uint8Array;
 
-  /** @param key of this start of the host, the same in all of its processes */
+  /** @param key a random key, new at each start of the host and the same in all of its processes */
   constructor(ledger: AttemptLedger, key: Uint8Array) {
     this.#ledger = ledger;
     this.#key = key;
   }
 
   /**
-   * Verifies a credential unless too many were rejected from its network. A promise only if it waits.
+   * Verifies a credential unless too many were rejected from its network. Returns a promise only if
+   * it waits.
    * @throws HostError 429, and what `verify` throws.
    */
   guard({ address, text, verify, isCounted }: PresentedCredential): Result | Promise<Result> {
@@ -62,13 +63,13 @@ export class AuthFailures {
     return admitted instanceof Promise ? admitted.then(run) : run(admitted);
   }
 
-  /** Keyed with a random secret, so that a digest in memory does not reveal its credential. */
+  /** Uses a random key, so that a digest in memory does not reveal its credential. */
   #hash(network: string, text: string): string {
     return createHash('sha256').update(this.#key).update(`${network}\0${text}`).digest('base64');
   }
 }
 
-/** An authenticator that does not answer has not rejected anything. */
+/** An error means that the authenticator did not respond, so the credential is undecided. */
 function outcomeOf(error: unknown): AttemptOutcome {
   return error instanceof HostError && error.code === 'unauthorized' ? 'rejected' : 'undecided';
 }

@@ -15,12 +15,13 @@ export const AUTHORIZATION_ONLY: ReadonlySet<string> = new Set(['authorization']
 type Result = Authenticated | Rejected;
 
 /**
- * Calls the authenticators in order; the first actor wins. One that reads none of the present headers, or
- * throws, is skipped. A promise is returned only if an authenticator returns one.
+ * Calls the authenticators in order; the first actor wins. An authenticator that reads none of the
+ * present headers, or throws, is skipped. A promise is returned only if an authenticator returns
+ * one.
  * @param present the credential headers of the request
- * @returns the reason of the authenticator that came furthest when every one has rejected the credentials
- * @throws HostError 503 when one of them failed and no other knows the credentials: they may be valid, so
- * the client must not discard them.
+ * @returns the most specific rejection when every authenticator has rejected the credentials
+ * @throws HostError 503 when one of them failed and no other accepts the credentials: they may be
+ * valid, so the client must not discard them.
  */
 export function authenticateWith(
   chain: readonly CheckedAuthenticator[],
@@ -35,17 +36,17 @@ export function authenticateWith(
     return false;
   };
   const tryFrom = (start: number): Result | Promise<Result> => {
-    for (let at = start; at < chain.length; at += 1) {
-      const authenticator = chain[at] as CheckedAuthenticator;
+    for (let index = start; index < chain.length; index += 1) {
+      const authenticator = chain[index] as CheckedAuthenticator;
       if (!authenticator.reads.some((name) => present.has(name))) continue;
       try {
         const result = authenticator.authenticate(credentials);
         if (result instanceof Promise) {
           const skip = (cause: unknown) => {
             failure ??= { cause };
-            return tryFrom(at + 1);
+            return tryFrom(index + 1);
           };
-          return result.then((later) => (isAccepted(later) ? later : tryFrom(at + 1)), skip);
+          return result.then((later) => (isAccepted(later) ? later : tryFrom(index + 1)), skip);
         }
         if (isAccepted(result)) return result;
       } catch (cause) {

@@ -16,19 +16,19 @@ import { openTokensAuthenticator } from './static-tokens.js';
 interface Authenticators {
   /** The authenticators in the order they are tried: the first actor wins. */
   readonly chain: readonly CheckedAuthenticator[];
-  /** The issuers whose access tokens are accepted, as the issuers file names them at the start. */
+  /** The issuers whose access tokens are accepted, as the issuers file lists them at startup. */
   readonly issuers: readonly string[];
-  /** True when anyone who reaches the host can act as any actor. */
+  /** Whether any client that reaches the host can act as any actor. */
   readonly hasDevTokens: boolean;
-  /** Those of the roles file; none without one. */
+  /** The roles of the roles file; empty without one. */
   readonly roles: Roles;
-  /** Those that entries of the issuers file accept. */
+  /** The tokens that entries of the issuers file accept. */
   readonly tokens: AcceptedTokens;
   /** Stops watching files. */
   close(): Promise<void>;
 }
 
-/** A part of the chain. */
+/** One authenticator of the chain. */
 interface Link<T = CheckedAuthenticator> {
   readonly chain: readonly T[];
   readonly issuers?: readonly string[];
@@ -37,9 +37,12 @@ interface Link<T = CheckedAuthenticator> {
 }
 
 interface OpenOptions {
-  /** Whether nothing is requested from issuers: no token can be verified then. Default false. */
+  /**
+   * Whether the host requests nothing from issuers, so that no token can be verified. Default
+   * false.
+   */
   readonly isOffline?: boolean;
-  /** Gets each problem, and what has it is left out. Without it the first problem throws. */
+  /** Receives each problem; the invalid part is omitted. Without it the first problem throws. */
   readonly attempt?: Attempt;
 }
 
@@ -47,12 +50,12 @@ interface BuiltIn {
   isConfigured(config: HostConfig): boolean;
   /** The error if a configured chain names it and it is not configured. */
   readonly missing: string;
-  /** Whether a configured chain must name it. */
+  /** Whether only a configured chain adds it. */
   readonly isExplicit: boolean;
   open(config: HostConfig, log: Log, options: OpenOptions): Promise<Link<Authenticator>>;
 }
 
-/** The order is that in which they are tried without a configured chain. */
+/** In the order of the default chain. */
 const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
   [
     'dev',
@@ -61,7 +64,7 @@ const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
       missing: 'dev tokens require --env development',
       isExplicit: false,
       open: async (config) => ({
-        chain: [createDevAuthenticator(whereDevTokensHold(config))],
+        chain: [createDevAuthenticator(devTokenScope(config))],
         close: async () => {},
       }),
     },
@@ -93,10 +96,10 @@ const NO_PLUGINS: AuthenticatorSource = {
 };
 
 /**
- * Opens the configured authenticators: those of the configured chain in its order, otherwise `dev` in
+ * Opens the authenticators of the configured chain in its order. The default chain has `dev` in
  * development, `tokens` with a tokens file, and those of an issuers file.
- * @throws ConfigError when there would be none, when dev tokens could be used from another machine, when
- * one of them cannot be used, and for a file that is missing or invalid.
+ * @throws ConfigError when the chain is empty, when dev tokens could be used from another machine,
+ * when an authenticator is unusable, and for a missing or invalid file.
  */
 export async function createAuthenticators(
   config: HostConfig,
@@ -187,8 +190,8 @@ function assertCredentialsRequired(config: HostConfig): void {
   );
 }
 
-/** A public URL of another host says that people reach the host through a proxy. */
-function whereDevTokensHold({ allowDevAuthAnywhere, publicUrl }: HostConfig) {
+/** With a public URL of another host, clients reach this host through a proxy. */
+function devTokenScope({ allowDevAuthAnywhere, publicUrl }: HostConfig) {
   if (allowDevAuthAnywhere) return 'anywhere';
   return isLoopbackOrigin(publicUrl) ? 'loopback' : 'nowhere';
 }

@@ -1,12 +1,12 @@
 import type { Credentials } from '../contract/index.js';
 
-/** What a request presents. */
+/** The credentials of a request. */
 export interface CallerCredentials extends Credentials {
-  /** The address of the client, where it is known. */
+  /** The address of the client, if known. */
   readonly address?: string | undefined;
 }
 
-/** The credentials of a request with a bearer token alone. */
+/** The credentials of a request whose only credential is a bearer token. */
 export function createBearerCredentials(
   token: string,
   { method, target }: Pick<Credentials, 'method' | 'target'> = { method: 'GET', target: '/' },

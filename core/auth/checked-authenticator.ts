@@ -15,7 +15,7 @@ import type { AcceptedTokens } from './accepted-tokens.js';
 import { ACTOR_ID, SCOPE } from './actor-syntax.js';
 import type { CallerCredentials } from './caller-credentials.js';
 import { readDeclaration } from './declaration.js';
-import type { GivenActor, Roles } from './roles.js';
+import type { AuthenticatedActor, Roles } from './roles.js';
 
 /** The default of `limits.timeout_ms`: authentication takes no longer than a call. */
 const RESPONSE_TIMEOUT_MS = 5000;
@@ -33,7 +33,7 @@ export interface Authenticated {
   readonly readsCookies: boolean;
 }
 
-/** Credentials without an actor. */
+/** Rejected credentials. */
 export interface Rejected {
   readonly rejected: CredentialReason;
   /** The entry of the tokens file, or the id of the key, that they name; `null` for none. */
@@ -51,7 +51,7 @@ export interface CheckedAuthenticator {
   readonly name: string;
   /** The headers that hold its credentials, in lower case. */
   readonly reads: readonly string[];
-  /** What a 401 lists. */
+  /** The challenges in the response with status 401. */
   readonly challenges: readonly string[];
   authenticate(
     credentials: CallerCredentials,
@@ -59,11 +59,11 @@ export interface CheckedAuthenticator {
 }
 
 /**
- * Authenticators are third-party code: each has a deadline, and its actor is validated. Any other behavior
- * becomes an error, logged at most once a second.
+ * Wraps an authenticator, which is third-party code: each call has a deadline, and its actor is
+ * validated. Invalid behavior becomes an error, logged at most once a second.
  * @param roles add their scopes to its actors
- * @param owner receives its uncaught errors; `null` for the host's own
- * @param tokens keeps those of the issuers file
+ * @param owner receives its uncaught errors; `null` for an authenticator of the host
+ * @param tokens keeps accepted tokens of the issuers file
  * @throws Error for invalid `reads` or `challenges`.
  */
 export function createCheckedAuthenticator(
@@ -84,9 +84,9 @@ export function createCheckedAuthenticator(
     new Error(`authenticator '${name}' did not respond within ${RESPONSE_TIMEOUT_MS} ms`);
   const checked = { name, readsCookies, roles, isBuiltIn: owner === null };
   const validate = (result: unknown, { token }: CallerCredentials) => {
-    const found = validateResult(result, checked);
-    if (tokens?.isWanted && 'actor' in found) tokens.keep(result as Actor, found.actor, token);
-    return found;
+    const outcome = validateResult(result, checked);
+    if (tokens?.isWanted && 'actor' in outcome) tokens.keep(result as Actor, outcome.actor, token);
+    return outcome;
   };
   let waiting = 0;
 
@@ -142,11 +142,16 @@ interface CheckedResult {
   readonly name: string;
   readonly readsCookies: boolean;
   readonly roles: Roles;
-  /** Only those of the host name tokens: one of a plugin could name a part of the credential. */
+  /**
+   * Only authenticators of the host may name tokens: a plugin could expose a part of the
+   * credential.
+   */
   readonly isBuiltIn: boolean;
 }
 
-/** @throws Error for anything but an actor, an actor with the digest of a body, a reason, or `null`. */
+/**
+ * @throws Error unless the result is an actor, with or without a body digest, a reason, or `null`.
+ */
 function validateResult(result: unknown, checked: CheckedResult): Authenticated | Rejected {
   const { name, readsCookies, isBuiltIn } = checked;
   if (result === null) return UNKNOWN_CREDENTIALS;
@@ -171,14 +176,14 @@ function validateResult(result: unknown, checked: CheckedResult): Authenticated 
 
 function readActor(result: unknown, { name, roles, isBuiltIn }: CheckedResult): Actor {
   const actor = validateActor(result, name);
-  // Only the authenticators of the host bound what roles add: the contract has no such member.
+  // Only authenticators of the host may limit the scopes of roles: the contract has no such member.
   return roles.resolve(isBuiltIn ? actor : withoutBounds(actor), name);
 }
 
-function withoutBounds(actor: GivenActor): GivenActor {
+function withoutBounds(actor: AuthenticatedActor): AuthenticatedActor {
   if (actor.allowedScopes === undefined) return actor;
-  const { allowedScopes: _unknown, ...known } = actor;
-  return known;
+  const { allowedScopes: _unknown, ...contractActor } = actor;
+  return contractActor;
 }
 
 function validateActor(result: unknown, name: string): Actor {

@@ -9,14 +9,15 @@ const DEFAULT_HEADERS: readonly string[] = ['authorization'];
 export const BASIC_CHALLENGE = 'Basic realm="modgate"';
 const DEFAULT_CHALLENGES: readonly string[] = ['Bearer'];
 
-/** The headers that hold credentials, in the order of the chain; for a chain without any, the default. */
+/** The headers that hold credentials, in the order of the chain; the default for an empty chain. */
 export function listCredentialHeaders(chain: readonly Declared[]): readonly string[] {
   const names = new Set(chain.flatMap(({ reads }) => reads));
   return names.size === 0 ? DEFAULT_HEADERS : [...names];
 }
 
 /**
- * What a 401 lists: never empty, since a 401 needs a challenge (RFC 9110, section 15.5.2).
+ * The challenges of a 401. Never empty, since a 401 requires a challenge (RFC 9110, section
+ * 15.5.2).
  * @param takesBasic whether tokens are also passwords of `authorization: Basic`
  */
 export function listChallenges(chain: readonly Declared[], takesBasic: boolean): readonly string[] {
@@ -26,14 +27,15 @@ export function listChallenges(chain: readonly Declared[], takesBasic: boolean):
 }
 
 /**
- * The values of `www-authenticate`. With passwords they are one line that begins with theirs: clients of container
- * registries read the first challenge of a line alone, and give up at a `Bearer` without a realm.
+ * The values of `www-authenticate`. With passwords they are one line that begins with `Basic`:
+ * clients of container registries read only the first challenge of a line, and fail at a `Bearer`
+ * without a realm.
  */
 export function writeChallenges(challenges: readonly string[]): readonly string[] {
   return challenges[0] === BASIC_CHALLENGE ? [challenges.join(', ')] : challenges;
 }
 
-/** @throws ConfigError where no authenticator takes the tokens, or another one takes `Basic`. */
+/** @throws ConfigError if no authenticator accepts such tokens, or another one reads `Basic`. */
 export function assertBasicUsable(chain: readonly Declared[]): void {
   if (chain.some(({ challenges }) => challenges.some((challenge) => /^basic\b/i.test(challenge)))) {
     throw new ConfigError(

@@ -8,21 +8,22 @@ const DEV_PREFIX = /^dev-(?:service|system|user):/;
 const DEV_TOKEN = /^dev-(service|system|user):([^:]*)(?::(.*))?$/;
 
 /**
- * Accepts every token of the form `dev-service:<id>[:<scope>,<scope>…]`, `dev-user:<id>[:<scopes>]` or
- * `dev-system:<id>`. A scope may contain a colon. An empty list of scopes, or an empty scope, is rejected:
- * more likely a script's empty variable than a wish for no scopes.
+ * Accepts every token of the form `dev-service:<id>[:<scope>,<scope>…]`, `dev-user:<id>[:<scopes>]`
+ * or `dev-system:<id>`. A scope may contain a colon. An empty scope or list of scopes is rejected:
+ * the cause is more likely an empty variable of a script than intent.
  *
- * @param holds where they count: with `loopback`, not for a request that a proxy has passed on
+ * @param holds where tokens are accepted; `loopback` excludes requests that a proxy has forwarded
  */
 export function createDevAuthenticator(
-  holds: 'anywhere' | 'loopback' | 'nowhere' = 'loopback',
+  acceptedFrom: 'anywhere' | 'loopback' | 'nowhere' = 'loopback',
 ): Authenticator {
   return {
     name: 'dev',
     authenticate: ({ scheme, token, headers }) => {
       if (scheme !== 'bearer' || !DEV_PREFIX.test(token)) return null;
       const isRefused =
-        holds === 'nowhere' || (holds === 'loopback' && [...headers.keys()].some(isProxyHeader));
+        acceptedFrom === 'nowhere' ||
+        (acceptedFrom === 'loopback' && [...headers.keys()].some(isProxyHeader));
       if (isRefused) return { rejected: 'unknown' };
       return parseDevToken(token) ?? { rejected: 'malformed' };
     },

@@ -51,8 +51,8 @@ async function introspect(
 }
 
 /**
- * Asks the issuer about a token that it cannot know, which also tries the client and its secret.
- * @returns why it gives no usable response; `null` if it does
+ * Checks the issuer, the client and its secret with a token that the issuer cannot know.
+ * @returns why the response is unusable; `null` for a usable one
  */
 export async function findIntrospectionProblem(
   config: IntrospectionConfig,
@@ -89,7 +89,9 @@ function parseIntrospection(response: unknown, config: IntrospectionConfig): Ver
   return { actor: { ...actor, expiresAt }, expiresAt };
 }
 
-/** An issuer may report `active` by its own clock and for any resource, so all claims are checked. */
+/**
+ * Checks all claims, because an issuer may report `active` by its own clock and for any resource.
+ */
 function findRejection(
   claims: Claims,
   { issuer, audience }: IntrospectionConfig,
@@ -179,8 +181,8 @@ export class Introspection {
     const { prefix = '', min_length = 1, max_length = MAX_TOKEN_LENGTH } = format ?? {};
     if (token.length < min_length || token.length > max_length) return false;
     if (!token.startsWith(prefix) || !TOKEN.test(token)) return false;
-    const named = issuer === undefined ? undefined : readJwtParts(token)?.issuer;
-    return named === undefined || named === issuer;
+    const tokenIssuer = issuer === undefined ? undefined : readJwtParts(token)?.issuer;
+    return tokenIssuer === undefined || tokenIssuer === issuer;
   }
 
   async #request(
@@ -210,7 +212,7 @@ export class Introspection {
     }
     if (!(error instanceof RejectedToken)) throw error;
     this.#rejections.report(this.#config.name, error);
-    // Not cached for a wrong mapping, which may be corrected at any time.
+    // A wrong mapping is not cached, because it may be corrected at any time.
     const rejected = { rejected: error.reason };
     if (!error.isSuspicious) this.#rejected.set(digest, rejected);
     return rejected;

@@ -12,13 +12,13 @@ const MAX_KEYS = 100;
 const PRINTABLE_ID = /^[ -~]{1,256}$/;
 
 interface PublicKeys {
-  /** Symmetric keys are left out, because they are never used here. */
+  /** Excludes symmetric keys, which are never used here. */
   readonly usable: readonly JWK[];
   /** `key 'first': its RSA modulus must have at least 2048 bits` */
   readonly weak: readonly string[];
 }
 
-/** `null` for a value that is not a JSON Web Key Set, and for one without public keys. */
+/** Returns `null` unless the value is a JSON Web Key Set with public keys. */
 function parseKeySet(value: unknown): PublicKeys | null {
   if (typeof value !== 'object' || value === null || !('keys' in value)) return null;
   const { keys } = value;
@@ -89,8 +89,8 @@ function parseKeysFile(file: string, text: string): LocalJWKSet {
 }
 
 /**
- * Keys behind a URL. Known keys stay in use while the issuer is down. They are requested again at
- * intervals, and when a token names an unknown key, at most once per cool-down.
+ * Keys behind a URL. Known keys stay in use while the issuer is unavailable. They are requested
+ * again at intervals, and when a token names an unknown key, at most once per cool-down.
  */
 class RemoteKeys implements IssuerKeys {
   readonly #issuer: string;
@@ -103,7 +103,7 @@ class RemoteKeys implements IssuerKeys {
   #attemptedAt = Number.NEGATIVE_INFINITY;
   #attempt: Promise<void> | null = null;
   #isDown = false;
-  /** The state that was logged last. */
+  /** The last logged state. */
   #weak = '';
 
   constructor(issuer: string, url: string, source: JwksSource, log: Log) {
@@ -121,15 +121,15 @@ class RemoteKeys implements IssuerKeys {
     if (this.#keys === null) await this.#refresh(FIRST_KEYS_RETRY_MS);
     // Not awaited: the known keys are still valid.
     else void this.#refresh(this.#refreshMs);
-    const known = this.#keys;
-    if (known === null) throw new IssuerError('has not provided its keys yet');
+    const currentKeys = this.#keys;
+    if (currentKeys === null) throw new IssuerError('has not provided its keys yet');
     try {
-      return await known(header, token);
+      return await currentKeys(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       await this.#refresh(this.#cooldownMs);
-      const renewed = this.#keys ?? known;
-      if (renewed === known) throw error;
+      const renewed = this.#keys ?? currentKeys;
+      if (renewed === currentKeys) throw error;
       return renewed(header, token);
     }
   };

@@ -30,7 +30,7 @@ const SIGNATURE_ALGORITHMS = [
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ] as const;
 
-/** Wire names; seconds. Bounds catch a wrong unit. */
+/** Wire names; seconds. The bounds detect a wrong unit. */
 export const ISSUER_DEFAULTS = {
   clock_skew_seconds: 30,
   max_age_seconds: 86_400,
@@ -48,9 +48,9 @@ const plainUrl = define<string>(
   isTrustedUrl,
 );
 
-const texts = (what: AnyStruct) =>
+const texts = (struct: AnyStruct) =>
   dynamic<string | string[]>(
-    (value): AnyStruct => (Array.isArray(value) ? nonempty(array(what)) : what),
+    (value): AnyStruct => (Array.isArray(value) ? nonempty(array(struct)) : struct),
   );
 
 const claim = nonEmptyText();
@@ -62,7 +62,7 @@ const kindFromClaim = object({
   default: optional(kind),
 });
 
-/** How claims become an actor. */
+/** The mapping from claims to an actor. */
 const actor = object({
   kind: dynamic<Infer<typeof kind> | Infer<typeof kindFromClaim>>(
     (value): AnyStruct => (typeof value === 'object' && value !== null ? kindFromClaim : kind),
@@ -72,7 +72,7 @@ const actor = object({
   scopes: optional(array(claim)),
   allowed_scopes: optional(array(scope)),
   roles: optional(array(claim)),
-  /** Where the issuer has other names for roles; then only what it lists counts. */
+  /** Maps the issuer's names to role names; names that it does not list are ignored. */
   role_values: optional(record(nonEmptyText(), roleName)),
   allowed_roles: optional(array(roleName)),
 });
@@ -81,7 +81,7 @@ export type ActorMapping = Infer<typeof actor>;
 
 const MAX_TOKEN_ENDPOINTS = 16;
 
-/** Where tokens of the issuer may be sent, to be exchanged for others. */
+/** The endpoints that may receive tokens of the issuer, to exchange them. */
 const tokenEndpoints = size(array(plainUrl), 1, MAX_TOKEN_ENDPOINTS);
 
 const jwks = refine(
@@ -148,9 +148,9 @@ export interface IntrospectionConfig extends Omit<Infer<typeof introspection>, '
 export interface IssuersFile {
   readonly issuers: readonly IssuerConfig[];
   readonly introspection: readonly IntrospectionConfig[];
-  /** The secret behind a `client_secret`. */
+  /** Resolves the reference of a `client_secret`. */
   secret(reference: string): Secret;
-  /** Base of relative paths. */
+  /** Relative paths start here. */
   readonly baseDir: string;
 }
 
@@ -191,8 +191,9 @@ export async function parseIssuersFile(
 }
 
 /**
- * The endpoints that exchange tokens of an issuer; `null`: those that discovery names; `undefined` for an issuer that
- * the file does not have. An entry for introspection without `issuer` has its name instead.
+ * The endpoints that exchange tokens of an issuer: `null` for those that discovery names;
+ * `undefined` for an issuer that the file does not have. The issuer of an entry for introspection
+ * is its name if it has no `issuer`.
  */
 export function findTokenEndpoints(
   { issuers, introspection }: Pick<IssuersFile, 'issuers' | 'introspection'>,
@@ -203,11 +204,11 @@ export function findTokenEndpoints(
     ...introspection.filter((entry) => (entry.issuer ?? entry.name) === issuer),
   ];
   if (entries.length === 0) return undefined;
-  const named = entries.flatMap(({ token_endpoints: endpoints = [] }) => endpoints);
-  return named.length === 0 ? null : named;
+  const tokenEndpoints = entries.flatMap(({ token_endpoints: endpoints = [] }) => endpoints);
+  return tokenEndpoints.length === 0 ? null : tokenEndpoints;
 }
 
-/** Over plain HTTP anyone on the path could replace the keys. */
+/** Rejects plain HTTP, because anyone on the path could replace the keys. */
 function isTrustedUrl(value: unknown): boolean {
   if (typeof value !== 'string' || !/^https?:\/\//i.test(value) || !URL.canParse(value))
     return false;

@@ -20,7 +20,7 @@ import { type Issuer, RejectedToken, readJwtParts, verifyJwt } from './verify-jw
 
 interface IssuersAuthenticators {
   readonly chain: readonly Authenticator[];
-  /** Those that the file names now. */
+  /** The issuers that the file lists now. */
   readonly issuers: readonly string[];
   readonly exchange: ExchangeIssuers;
   close(): Promise<void>;
@@ -43,16 +43,16 @@ interface OpenIssuers {
   readonly byName: ReadonlyMap<string, Issuer>;
   readonly verified: ActorCache;
   readonly introspection: readonly Introspection[];
-  /** The names of signed and of opaque tokens. */
+  /** The names of the issuers of signed and of opaque tokens. */
   readonly names: readonly string[];
   readonly tokenEndpoints: ExchangeIssuers['tokenEndpoints'];
   close(): Promise<void>;
 }
 
 /**
- * Authenticates tokens of the issuers in a file, which is reloaded when it changes: signed tokens are
- * verified here, opaque ones by introspection.
- * @throws InvalidFile when the file, or one that it names, is invalid or missing now.
+ * Authenticates tokens of the issuers in a file, which is reloaded when it changes. Signed tokens
+ * are verified locally, opaque ones by introspection.
+ * @throws InvalidFile when the file, or one that it names, is invalid or missing at startup.
  */
 export async function openIssuersAuthenticators(
   file: string,

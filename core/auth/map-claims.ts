@@ -1,7 +1,7 @@
 import type { ActorKind } from '../contract/index.js';
 import { ACTOR_ID, SCOPE } from './actor-syntax.js';
 import { type ActorMapping, ISSUER_DEFAULTS } from './issuers-file.js';
-import type { GivenActor } from './roles.js';
+import type { AuthenticatedActor } from './roles.js';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
@@ -17,7 +17,7 @@ const DEFAULT_ID = 'sub';
  * might mean something else.
  * @throws UnmappedClaims
  */
-export function createActor(claims: Claims, mapping: ActorMapping): GivenActor {
+export function createActor(claims: Claims, mapping: ActorMapping): AuthenticatedActor {
   const { allowed_scopes: allowed } = mapping;
   const scopes = readScopes(claims, mapping.scopes ?? ISSUER_DEFAULTS.scopes);
   const roles = readRoles(claims, mapping);
@@ -43,8 +43,8 @@ function readKind(claims: Claims, kind: ActorMapping['kind']): ActorKind {
   const value = findClaim(claims, kind.claim);
   const mapped =
     typeof value === 'string' && Object.hasOwn(kind.values, value) ? kind.values[value] : undefined;
-  const found = mapped ?? kind.default;
-  if (found !== undefined) return found;
+  const actorKind = mapped ?? kind.default;
+  if (actorKind !== undefined) return actorKind;
   throw new UnmappedClaims(`the claim '${kind.claim}' does not map to a kind of actor`);
 }
 
@@ -62,24 +62,27 @@ function isScope(value: unknown): value is string {
   return typeof value === 'string' && SCOPE.test(value);
 }
 
-/** Names that the mapping does not list, and those of no role, are for other services. */
+/** Unlisted names and names of unknown roles are ignored: they belong to other services. */
 function readRoles(
   claims: Claims,
   { roles: names = [], role_values: values, allowed_roles: allowed }: ActorMapping,
 ): string[] {
-  const given = names.flatMap((name) => {
+  const claimedRoles = names.flatMap((name) => {
     const words = readWords(claims, name);
     if (words.every((word) => typeof word === 'string')) return words;
     throw new UnmappedClaims(`the claim '${name}' must hold names of roles`);
   });
   const roles =
     values === undefined
-      ? given
-      : given.flatMap((word) => (Object.hasOwn(values, word) ? (values[word] ?? []) : []));
+      ? claimedRoles
+      : claimedRoles.flatMap((word) => (Object.hasOwn(values, word) ? (values[word] ?? []) : []));
   return allowed === undefined ? roles : roles.filter((role) => allowed.includes(role));
 }
 
-/** A string of words separated by spaces (RFC 6749, section 3.3), or a list. Without the claim none. */
+/**
+ * The value is a string of words separated by spaces (RFC 6749, section 3.3), or a list. A missing
+ * claim has no words.
+ */
 function readWords(claims: Claims, name: string): unknown[] {
   const value = findClaim(claims, name) ?? [];
   if (typeof value === 'string') return value.split(' ').filter((word) => word !== '');

@@ -13,7 +13,7 @@ import {
 } from './checked-authenticator.js';
 import type { Roles } from './roles.js';
 
-/** The host does not start without it. Milliseconds. */
+/** The host does not start if opening takes longer. Milliseconds. */
 const OPEN_TIMEOUT_MS = 5000;
 
 interface PluginAuthenticator {
@@ -28,7 +28,8 @@ export interface AuthenticatorSource {
 
 /**
  * Loads and opens an authenticator of a plugin.
- * @throws ConfigError that names it, whatever fails: the host must not start without it.
+ * @throws ConfigError that names the authenticator for every failure: the host must not start
+ * without it.
  */
 export async function openPluginAuthenticator(
   choice: AuthenticatorChoice,
@@ -61,7 +62,7 @@ export async function openPluginAuthenticator(
   }
 }
 
-/** Reads each member once: the plugin's object may change. */
+/** Reads each member only once, because the plugin's object may change. */
 function bindAuthenticator(name: string, opened: unknown): Authenticator {
   const { authenticate, reads, challenges } = (opened ?? {}) as Partial<Authenticator>;
   if (typeof authenticate !== 'function') {

@@ -8,7 +8,9 @@ export interface RejectionLog {
 /** Anyone can send tokens, so warnings are limited to one per issuer in this time. Milliseconds. */
 const WARN_INTERVAL_MS = 60_000;
 
-/** Logs rejected tokens: at `warn` where the issuer or the mapping is wrong, otherwise at `debug`. */
+/**
+ * Logs rejected tokens: at `warn` if the issuer or the mapping may be wrong, otherwise at `debug`.
+ */
 export function createRejectionLog(log: Log): RejectionLog {
   const warnedAt = new Map<string, number>();
   return {

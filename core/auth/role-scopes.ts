@@ -1,33 +1,36 @@
 import type { Role } from './role-table.js';
 
 /**
- * The scopes of an actor: those that it was given, and those of its roles. It refers to the scopes of the
- * roles, which all actors share: ten thousand actors with a large role need no ten thousand copies.
+ * The scopes of an actor: its direct scopes, and those of its roles. The scopes of roles are
+ * shared, so that ten thousand actors with a large role need no copies.
  */
 export class RoleScopes implements ReadonlySet<string> {
-  readonly #given: ReadonlySet<string>;
+  readonly #direct: ReadonlySet<string>;
   readonly #roles: readonly Role[];
   readonly #isAllowed: (scope: string) => boolean;
 
   /** @param allowed the only scopes that roles may add; `null` for any */
   constructor(
-    given: ReadonlySet<string>,
+    direct: ReadonlySet<string>,
     roles: readonly Role[],
     allowed: ReadonlySet<string> | null,
   ) {
-    this.#given = given;
+    this.#direct = direct;
     this.#roles = roles;
     this.#isAllowed = (scope) => allowed === null || allowed.has(scope);
   }
 
   has(scope: string): boolean {
-    if (this.#given.has(scope)) return true;
+    if (this.#direct.has(scope)) return true;
     return this.#isAllowed(scope) && this.#roles.some(({ scopes }) => scopes.has(scope));
   }
 
-  /** The role that adds the scope; `null` for one that the actor was given, or does not have. */
+  /**
+   * The role that adds the scope; `null` for a direct scope, and for one that the actor does not
+   * have.
+   */
   findRole(scope: string): Role | null {
-    if (this.#given.has(scope) || !this.#isAllowed(scope)) return null;
+    if (this.#direct.has(scope) || !this.#isAllowed(scope)) return null;
     return this.#roles.find(({ scopes }) => scopes.has(scope)) ?? null;
   }
 
@@ -64,7 +67,7 @@ export class RoleScopes implements ReadonlySet<string> {
   }
 
   *#listAll(): Iterable<string> {
-    yield* this.#given;
+    yield* this.#direct;
     for (const { scopes } of this.#roles) {
       for (const scope of scopes.keys()) if (this.#isAllowed(scope)) yield scope;
     }

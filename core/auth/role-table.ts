@@ -11,7 +11,7 @@ const ROLE_NAME = /^[A-Za-z0-9._-]{1,128}$/;
 export const roleName = matching('a name of 1 to 128 letters, digits or ._-', ROLE_NAME);
 
 const MAX_ROLES = 1000;
-/** The maximum of one role, with the scopes of the roles that it names. */
+/** The maximum number of scopes of one role, including those of the roles that it names. */
 const MAX_SCOPES = 5000;
 const MAX_DESCRIPTION_LENGTH = 200;
 
@@ -34,7 +34,7 @@ export class Role {
   readonly description: string | null;
   /** The scopes of this role, without those of other roles. */
   readonly ownScopes: readonly string[];
-  /** The roles whose scopes it has as well. */
+  /** The names of the roles whose scopes this role includes. */
   readonly roles: readonly string[];
   readonly #table: RoleTable;
   #scopes: ReadonlyMap<string, string> | null = null;
@@ -51,7 +51,7 @@ export class Role {
     this.#table = table;
   }
 
-  /** Each scope, and the name of the role that lists it. Collected once, when the role is first used. */
+  /** Each scope, with the name of the role that lists it. Collected when the role is first used. */
   get scopes(): ReadonlyMap<string, string> {
     this.#scopes ??= collectScopes(listReached(this, this.#table));
     return this.#scopes;
@@ -88,7 +88,10 @@ export class RoleTable {
     return [...this.#byName.values()];
   }
 
-  /** The names of the roles that have the scope: first those that list it, then those that name them. */
+  /**
+   * The names of the roles that have the scope: first those that list it, then those that include
+   * it.
+   */
   listHolders(scope: string): string[] {
     const holders = new Set(this.#owners.get(scope));
     for (const { name } of holders)
@@ -111,14 +114,14 @@ export function parseRolesFile(file: string, content: string): RoleTable {
   return readRolesFile(file, content).table;
 }
 
-/** Parses as {@link parseRolesFile} does, with the places of what the file says. */
+/** Parses like {@link parseRolesFile}, and returns the positions of the values as well. */
 export function readRolesFile(
   file: string,
   content: string,
 ): { readonly table: RoleTable; readonly source: DocumentSource } {
   const { value, source } = parseByStruct(file, content, ROLES_FILE);
   const table = new RoleTable(value.roles);
-  // A later check relies on the earlier ones: with a circle, every role of it would reach itself.
+  // Each check relies on the earlier ones: in a circle, every role would reach itself.
   for (const check of [checkCount, checkNames, checkCircles, checkScopeCounts]) {
     const violations = check(table);
     if (violations.length > 0) throw createInvalidFile(violations, source);
@@ -130,10 +133,10 @@ function listNamed(role: Role, table: RoleTable): Role[] {
   return role.roles.flatMap((name) => table.get(name) ?? []);
 }
 
-/** The role itself first. */
+/** Includes the role itself, as the first one. */
 function listReached(role: Role, table: RoleTable): ReadonlySet<Role> {
   const reached = new Set([role]);
-  for (const role of reached) for (const named of listNamed(role, table)) reached.add(named);
+  for (const role of reached) for (const included of listNamed(role, table)) reached.add(included);
   return reached;
 }
 
@@ -170,10 +173,10 @@ function checkCircles(table: RoleTable): Violation[] {
   const visit = (role: Role) => {
     states.set(role, 'open');
     for (const [index, name] of role.roles.entries()) {
-      const named = table.get(name);
-      if (named === undefined) continue;
-      const state = states.get(named);
-      if (state === undefined) visit(named);
+      const included = table.get(name);
+      if (included === undefined) continue;
+      const state = states.get(included);
+      if (state === undefined) visit(included);
       if (state !== 'open') continue;
       const message = `role '${role.name}' names '${name}', which has '${role.name}' itself: expected no circle`;
       const path = ['roles', role.name, 'roles', index];
@@ -189,7 +192,7 @@ function checkScopeCounts(table: RoleTable): Violation[] {
   return table.list().flatMap((role) => {
     const reached = listReached(role, table);
     const listed = [...reached].reduce((sum, { ownScopes }) => sum + ownScopes.length, 0);
-    // Most roles are far below the bound, even if each scope that they list were different.
+    // Skips most roles: they are below the limit even if all listed scopes were different.
     if (listed <= MAX_SCOPES) return [];
     const { size } = collectScopes(reached);
     if (size <= MAX_SCOPES) return [];

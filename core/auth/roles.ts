@@ -4,9 +4,9 @@ import { openReloadedFile } from '../watch/reloaded-file.js';
 import { RoleScopes } from './role-scopes.js';
 import { parseRolesFile, type Role, RoleTable } from './role-table.js';
 
-/** An actor as its authenticator made it. */
-export interface GivenActor extends Actor {
-  /** The only scopes that its roles may add; absent for any. */
+/** An actor as its authenticator created it, before the scopes of its roles are added. */
+export interface AuthenticatedActor extends Actor {
+  /** The only scopes that its roles may add; absent if roles may add any scope. */
   readonly allowedScopes?: readonly string[];
 }
 
@@ -20,13 +20,15 @@ interface RolesSource {
   close(): Promise<void>;
 }
 
-/** Adds the scopes of roles to actors. Every authenticator shares it. */
+/** Adds the scopes of roles to actors. All authenticators share it. */
 export class Roles {
   readonly #source: RolesSource;
   readonly #log: Log;
-  /** The result by the actor that the authenticator made: most make it once for each token. */
+  /**
+   * The result by the actor of the authenticator: most authenticators create one for each token.
+   */
   readonly #resolved = new WeakMap<
-    GivenActor,
+    AuthenticatedActor,
     { readonly table: RoleTable; readonly actor: Actor }
   >();
   readonly #loggedAt = new Map<string, number>();
@@ -43,7 +45,7 @@ export class Roles {
 
   /**
    * Reads the roles file, and follows its changes; the last good version stays in use.
-   * @throws ConfigError when the file is invalid or missing now.
+   * @throws ConfigError when the file is invalid or missing at startup.
    */
   static async open(file: string, log: Log): Promise<Roles> {
     try {
@@ -54,17 +56,17 @@ export class Roles {
     }
   }
 
-  /** The table of the version of the file that is in use. */
+  /** The table of the current version of the file. */
   get table(): RoleTable {
     return this.#source.current;
   }
 
-  /** The actor with the scopes of its roles. A role that the file does not have adds nothing. */
-  resolve(authenticated: GivenActor, authenticator: string): Actor {
+  /** Adds the scopes of its roles to an actor. A role that the file does not have adds nothing. */
+  resolve(authenticated: AuthenticatedActor, authenticator: string): Actor {
     if (authenticated.roles === undefined || authenticated.roles.length === 0) return authenticated;
     const { table } = this;
-    const known = this.#resolved.get(authenticated);
-    if (known?.table === table) return known.actor;
+    const cached = this.#resolved.get(authenticated);
+    if (cached?.table === table) return cached.actor;
     const actor = this.#create(authenticated, new Set(authenticated.roles), authenticator);
     this.#resolved.set(authenticated, { table, actor });
     return actor;
@@ -80,7 +82,11 @@ export class Roles {
     return this.#source.close();
   }
 
-  #create(authenticated: GivenActor, names: ReadonlySet<string>, authenticator: string): Actor {
+  #create(
+    authenticated: AuthenticatedActor,
+    names: ReadonlySet<string>,
+    authenticator: string,
+  ): Actor {
     const { kind, id, expiresAt, allowedScopes } = authenticated;
     const roles = [...names].flatMap((name) => this.table.get(name) ?? []);
     if (roles.length < names.size) this.#reportUnknown(names, authenticator);
@@ -97,7 +103,7 @@ export class Roles {
     };
   }
 
-  /** Names may come from tokens, so that clients could fill the log with them. */
+  /** Limited, because names may come from tokens: clients could fill the log with them. */
   #reportUnknown(names: ReadonlySet<string>, authenticator: string): void {
     const now = performance.now();
     const loggedAt = this.#loggedAt.get(authenticator) ?? Number.NEGATIVE_INFINITY;

@@ -12,16 +12,16 @@ export interface TokensAuthenticator extends Authenticator {
 
 interface TokensOptions {
   readonly log: Log;
-  /** A header that holds a token as well, in lower case; `null`: only `authorization`. */
+  /** Another header that may hold a token, in lower case; `null` for `authorization` alone. */
   readonly tokenHeader?: string | null;
   /** The time between two checks of the file. Milliseconds, default 2000. */
   readonly pollMs?: number;
 }
 
 /**
- * Authenticates the tokens of a file, which is reloaded when it changes. A file that becomes invalid or is
- * deleted is logged once; the last good version stays in use.
- * @throws InvalidFile when the file is invalid or missing now.
+ * Authenticates the tokens of a file, which is reloaded when it changes. A file that becomes
+ * invalid or is deleted is logged once; the last good version stays in use.
+ * @throws InvalidFile when the file is invalid or missing at startup.
  */
 export async function openTokensAuthenticator(
   file: string,
@@ -46,7 +46,10 @@ export async function openTokensAuthenticator(
   };
 }
 
-/** The host has rejected a request with two different tokens. Reading `headers` would make a map of all. */
+/**
+ * A request with two different tokens was rejected before. `headers` is not read, because that
+ * would build a map of all headers.
+ */
 function readToken(credentials: Credentials, header: string | null): string | null {
   if (credentials.scheme === 'bearer') return credentials.token;
   return header === null ? null : (credentials.headers.get(header)?.[0] ?? null);

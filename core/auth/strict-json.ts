@@ -3,8 +3,8 @@ import { readNodeValue, type SyntaxViolation } from '../document/syntax-tree.js'
 import type { Claims } from './map-claims.js';
 
 /**
- * Rejects duplicate members: JSON.parse uses the last one, other parsers the first. `undefined` for
- * invalid JSON.
+ * Rejects duplicate members: JSON.parse uses the last one, other parsers the first. Returns
+ * `undefined` for invalid JSON.
  */
 export function parsePlainJson(text: string): unknown {
   const violations: SyntaxViolation[] = [];
@@ -16,7 +16,7 @@ export function parsePlainJson(text: string): unknown {
   }
 }
 
-/** `undefined` for anything but an object. */
+/** Returns `undefined` unless the text is an object. */
 export function parsePlainObject(text: string): Claims | undefined {
   const value = parsePlainJson(text);
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -8,7 +8,7 @@ import { ISSUER_DEFAULTS, type IssuerConfig } from './issuers-file.js';
 import { type Claims, createActor, UnmappedClaims } from './map-claims.js';
 import { parsePlainObject } from './strict-json.js';
 
-/** Claimed by the token: not trusted before the signature is verified. */
+/** Claims of a token, not trusted before the signature is verified. */
 interface JwtParts {
   readonly algorithm: string;
   readonly issuer: string;
@@ -23,12 +23,15 @@ const COMPACT = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+$/;
  */
 const REJECTED_HEADERS = ['jku', 'jwk', 'x5u', 'x5c', 'crit', 'b64', 'cty', 'zip', 'enc'] as const;
 
-/** Access tokens and plain ones; logout tokens and DPoP proofs are signed with the same keys. */
+/**
+ * The types of access tokens and plain tokens. Logout tokens and DPoP proofs are signed with the
+ * same keys.
+ */
 const TYPES: ReadonlySet<unknown> = new Set([undefined, 'jwt', 'at+jwt', 'application/at+jwt']);
 
 const MAX_KEY_ID_LENGTH = 256;
 
-/** Reads the parts that select the issuer; `null` for a token that no issuer would sign. */
+/** Reads the parts that select the issuer; returns `null` if no issuer would sign such a token. */
 export function readJwtParts(token: string): JwtParts | null {
   if (token.length > MAX_TOKEN_LENGTH) return null;
   const [, first = '', second = ''] = COMPACT.exec(token) ?? [];
@@ -70,7 +73,7 @@ export class RejectedToken extends Error {
   /** Whether an operator may have to act: the claims do not fit the mapping, or the key is unusable. */
   readonly isSuspicious: boolean;
   readonly reason: CredentialReason;
-  /** The key of the issuer that the token names; `null` where none was found. */
+  /** The id of the key that the token names; `null` if none was found. */
   keyId: string | null = null;
 
   constructor(
@@ -119,7 +122,8 @@ export async function verifyJwt(token: string, { config, keys }: Issuer): Promis
       maxTokenAge: config.max_age_seconds ?? ISSUER_DEFAULTS.max_age_seconds,
       requiredClaims: ['exp'],
     });
-    // Bound to a key of the caller (RFC 7800), which a bearer token does not prove.
+    // The token is bound to a key of the caller (RFC 7800); a bearer token does not prove its
+    // possession.
     if (payload['cnf'] !== undefined)
       throw new RejectedToken('the token is bound to a key', 'malformed');
     const { exp = 0 } = payload;
