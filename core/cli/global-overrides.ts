@@ -1,16 +1,16 @@
 import { findErrorOwner } from '../isolation/error-owner.js';
 
 /**
- * Replaces two globals of Node.js for the code of modules and plugins, as no public hook does the same.
- * The host's own code gets the original behavior. `test/cli/global-overrides.test.ts` fails when
- * Node.js changes what they depend on.
+ * Replaces two globals of Node.js for the code of modules and plugins, because no public hook does
+ * the same. Code of the host uses the original functions. `test/cli/global-overrides.test.ts` fails
+ * if the internals of Node.js change.
  */
 export function overrideGlobals(): void {
   overrideQueueMicrotask();
   overrideExit();
 }
 
-/** Node.js 20 no longer has the async context of a microtask once it has thrown; Node.js 24 does. */
+/** Node.js 20 loses the async context of a microtask that has thrown; Node.js 24 keeps it. */
 function overrideQueueMicrotask(): void {
   const { queueMicrotask } = globalThis;
   globalThis.queueMicrotask = (callback) => {
@@ -26,7 +26,7 @@ function overrideQueueMicrotask(): void {
   };
 }
 
-/** Only the host may end the process: in other code `process.exit` throws. */
+/** Only the host may end the process: `process.exit` throws for other code. */
 function overrideExit(): void {
   const { exit } = process;
   process.exit = (code) => {

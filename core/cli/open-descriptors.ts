@@ -11,10 +11,11 @@ import { readSettings } from './setting-options.js';
 const DESCRIPTOR_SETTINGS = ['modules', 'tokenHeader', ...PLUGIN_SETTINGS] as const;
 
 /**
- * Reads the settings for a command that reads descriptors, and opens the plugins.
- * @param others the settings that the command reads besides
+ * Reads the settings of a command that reads descriptors, and opens the plugins.
+ * @param others the additional settings of the command
  * @param path a file or folder to read instead of the folder of `--modules`
- * @returns with `descriptors`, which validates them as a host with the same settings does
+ * @returns settings and `descriptors`, which validates descriptors like a host with the same
+ * settings
  * @throws ConfigError for an invalid setting, and for a folder that cannot be read.
  */
 export async function openDescriptors<Name extends SettingName = never>(

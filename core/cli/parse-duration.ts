@@ -11,7 +11,7 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 const DURATION = /^(\d{1,7}(?:\.\d{1,3})?)(ms|s|m|h|d)$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Milliseconds of `500ms`, `10s`, `1.5m`, `1h` or `90d`; NaN for another text. */
+/** The milliseconds of `500ms`, `10s`, `1.5m`, `1h` or `90d`; NaN for any other text. */
 export function parseDuration(text: string): number {
   const [, number = '', unit = ''] = DURATION.exec(text) ?? [];
   return Number(number) * (UNITS_MS[unit] ?? Number.NaN);
@@ -19,7 +19,7 @@ export function parseDuration(text: string): number {
 
 /**
  * Parses a duration before now, a date in UTC or a time with a zone.
- * @throws ConfigError for another text.
+ * @throws ConfigError for any other text.
  */
 export function parseSince(text: string): (now: number) => Date {
   const ms = parseDuration(text);

@@ -49,8 +49,8 @@ export function handleHangUp(reload: () => void): void {
 }
 
 /**
- * At SIGUSR1 Node.js opens the inspector, through which every user of the machine can run code in the
- * host. A listener replaces that default.
+ * Node.js opens the inspector at SIGUSR1, through which every user of the machine can run code in
+ * the host. The listener replaces this default.
  */
 export function ignoreInspectorSignal(log: Logger): void {
   process.on('SIGUSR1', () => log.warn({ signal: 'SIGUSR1' }, 'inspector is off in production'));

@@ -11,8 +11,8 @@ import { rejectEmptyValues } from './useless-options.js';
 const PRINTED = new Set(['commander.helpDisplayed', 'commander.version']);
 
 /**
- * Runs `modgate` with the arguments after its name. Errors print one line on stderr, `modgate: …`: those
- * of usage and configuration exit with 2, failures of a command with 1. Throws only for bugs of modgate.
+ * Runs `modgate` with its arguments. Errors print one line on stderr, `modgate: …`: usage and
+ * configuration errors exit with 2, failures of a command with 1. Throws only for bugs of modgate.
  */
 export async function runCli(args: readonly string[], context: CommandContext): Promise<ExitCode> {
   try {
@@ -25,7 +25,7 @@ export async function runCli(args: readonly string[], context: CommandContext): 
   }
 }
 
-/** What a failed command prints, and its exit code; `null` for a bug. */
+/** The message of a failed command, and its exit code; `null` for a bug. */
 export function describeCommandFailure(error: unknown): { message: string; code: ExitCode } | null {
   if (error instanceof CommandError) {
     return { message: toPrintable(error.message), code: EXIT.failure };
@@ -62,8 +62,9 @@ async function dispatch(args: readonly string[], context: CommandContext): Promi
 }
 
 /**
- * Turns `help serve` into `serve --help`: commander's own help command shows commands that are not loaded
- * yet. Drops the options of an unknown command, which commander would accept with `--help`.
+ * Rewrites `help serve` to `serve --help`, because commander's help command would show commands
+ * that are not loaded yet. Drops the options of an unknown command, which commander would accept
+ * with `--help`.
  */
 function normalizeArguments(args: readonly string[]): string[] {
   const [first = '', second] = args;

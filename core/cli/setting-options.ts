@@ -18,7 +18,7 @@ export function addSettings(command: Command, names: readonly SettingName[]): vo
 }
 
 /**
- * @param attempt gets each invalid setting; without it the first one throws
+ * @param attempt receives each invalid setting; without it the first one throws
  * @throws ConfigError
  */
 export function readSettings<Name extends SettingName>(
@@ -52,7 +52,7 @@ export function choiceArgument(name: string, help: string, words: readonly strin
   return new Argument(name, help).choices(words).argParser(createParser(name, words));
 }
 
-/** Replaces commander's own parser, whose message prints the value. */
+/** Replaces commander's parser, whose message contains the value. */
 function createParser(name: string, words: readonly string[]): (text: string) => string {
   return (text) => {
     if (words.includes(text)) return text;
@@ -60,8 +60,8 @@ function createParser(name: string, words: readonly string[]): (text: string) =>
   };
 }
 
-export function addJsonOption(command: Command, what: string): void {
-  command.option('--json', `Print ${what} as JSON`);
+export function addJsonOption(command: Command, content: string): void {
+  command.option('--json', `Print ${content} as JSON`);
 }
 
 export function wantsJson(command: Command): boolean {

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { ConfigError } from '../errors.js';
 
 /**
- * An empty value is mostly a variable of a script that is not set. Ignoring it would run another command
- * than the one that was meant.
+ * Rejects an empty value, which is usually an unset variable of a script. Ignoring it would run a
+ * different command.
  * @throws ConfigError that names the first option or argument with an empty value.
  */
 export function rejectEmptyValues(command: Command): void {
@@ -13,8 +13,8 @@ export function rejectEmptyValues(command: Command): void {
   }
   const index = command.args.indexOf('');
   if (index === -1) return;
-  const { registeredArguments: known } = command;
-  const name = (known[index] ?? known.at(-1))?.name();
+  const { registeredArguments: argumentsOfCommand } = command;
+  const name = (argumentsOfCommand[index] ?? argumentsOfCommand.at(-1))?.name();
   throw new ConfigError(`argument '${name}' must not be empty`);
 }
 

@@ -26,7 +26,7 @@ import { CommandError } from '../command-error.js';
 import { toPrintable } from '../output/escape.js';
 import { listLocalModules } from './local-modules.js';
 
-/** What a host leaves out. */
+/** The parts of a response that the envelope excludes. */
 const ENVELOPE: ResponseFacts = { mode: 'envelope', expose_headers: [] };
 
 const manifestList = type({
@@ -86,7 +86,10 @@ export async function findBlastRadius(
   return { url: client.url, modules, unchanged };
 }
 
-/** The modules that have the mounts now, and would have them. What is not checked stays as it is. */
+/**
+ * The modules that own the mounts now, and would own them. Modules outside the check stay
+ * unchanged.
+ */
 function findMountOwners(
   pairs: readonly ModulePair[],
   served: readonly ServedModule[],
@@ -131,7 +134,7 @@ function pairModules(report: CheckReport, served: readonly ServedModule[]): Modu
   return pairs.sort(compareNames);
 }
 
-/** A manifest has a module id, which may be served under several names. */
+/** Pairs manifests by module id, because a module may be served under several names. */
 function pairManifest(
   module: string | null,
   local: ReadonlyMap<string, LocalModule>,

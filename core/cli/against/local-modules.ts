@@ -12,7 +12,7 @@ const INVALID_FILE = 'its file has errors';
 const MANIFEST_UNKNOWN = 'its manifest is not available offline';
 
 /**
- * Lists the modules by name. Files without a readable module name are left out.
+ * Lists the modules by name, without files whose module name is unreadable.
  * @param others the mounts of modules that are not checked
  */
 export function listLocalModules(
@@ -28,7 +28,7 @@ export function listLocalModules(
   for (const checked of files) {
     if (checked.module === null) continue;
     const local = describeLocal(checked, mounts);
-    // A duplicate does not change the module that has the name.
+    // A duplicate does not replace the module that already has the name.
     if (local.kind === 'unknown' && modules.has(checked.module)) continue;
     modules.set(checked.module, local);
   }

@@ -7,19 +7,22 @@ import { toError } from '../../lib/to-error.js';
 import type { PreparedDescriptor } from '../../modules/prepare-descriptor.js';
 import type { CheckedFile } from './check-report.js';
 
-/** Longer than the adapters of the host take. Milliseconds. */
+/** Longer than the timeout of the adapters. Milliseconds. */
 const TIMEOUT_MS = 15_000;
 
 type Tokens = Pick<AcceptedTokens, 'open'>;
 
 interface CheckedCredentials {
   readonly files: readonly CheckedFile[];
-  /** Those of the issuers file. */
+  /** The tokens of the issuers file. */
   readonly tokens: Tokens;
   readonly log: Log;
 }
 
-/** Errors for modules that exchange tokens of an issuer, or at an endpoint, that the issuers file does not name. */
+/**
+ * Reports modules that exchange tokens of an issuer, or at an endpoint, that the issuers file
+ * lacks.
+ */
 export function checkExchange({ files, tokens }: CheckedCredentials): Diagnostic[] {
   return listPrepared(files).flatMap(({ file, prepared }) => {
     const problem = findExchangeProblem(prepared, tokens);
@@ -52,10 +55,10 @@ function findExchangeProblem(
   }
 }
 
-/** Requests credentials as the first call would. @returns one problem for each module without */
+/** Requests credentials like the first call of each module. @returns a problem for each failure */
 export async function tryCredentials(checked: CheckedCredentials): Promise<string[]> {
   const problems: string[] = [];
-  // One after the other, so that modules with one token endpoint do not flood it.
+  // Runs one request at a time, so that modules with the same token endpoint do not flood it.
   for (const { prepared } of listPrepared(checked.files)) {
     const problem = await findCredentialProblem(prepared, checked);
     const { module } = prepared.descriptor;

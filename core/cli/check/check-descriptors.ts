@@ -24,15 +24,17 @@ import { findUnknownOperations } from './check-exposed.js';
 /** A descriptor that was validated like in a host, without opening a provider. */
 export interface CheckedDescriptor {
   readonly entry: DirectoryFile;
-  /** `null` where it could not be read. */
+  /** `null` if it cannot be read. */
   readonly module: string | null;
   /** `null` when a host would reject it. */
   readonly prepared: PreparedDescriptor | null;
-  /** The mounts as far as they can be read; none of a disabled module. */
+  /** The readable mounts; none for a disabled module. */
   readonly mounts: readonly Mount[];
-  /** Every file that the descriptor names, absolute; of an invalid one as far as they are known. */
+  /**
+   * The absolute paths of all files that the descriptor names; for an invalid one the known paths.
+   */
   readonly files: readonly string[];
-  /** They name the descriptor by its file name, other files as the descriptor refers to them. */
+  /** Diagnostics name the descriptor by its file name, and other files by their reference. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -42,7 +44,7 @@ interface CheckedFolder {
 }
 
 /**
- * Validates every descriptor of a folder, and that no two have the same module name or mount.
+ * Validates every descriptor of a folder, and rejects duplicate module names and mounts.
  * @throws UnreadableDirectory for a folder that does not exist or cannot be read.
  */
 export async function checkDescriptors(
@@ -80,24 +82,24 @@ function readDiagnostics(file: string, cause: unknown): readonly Diagnostic[] {
   return [{ ...createFileDiagnostic(file, 'unusable-descriptor', reason), hint }];
 }
 
-/** The first of two files with the same module name or mount keeps it. Disabled files have no claim. */
+/** Keeps the first of two files with the same module name or mount. Disabled files are exempt. */
 function rejectDuplicates(descriptors: readonly CheckedDescriptor[]): CheckedDescriptor[] {
   const owners = new Map<string, string>();
   return descriptors.map((checked) => {
     const { entry, module, mounts, prepared } = checked;
     if (module === null || !prepared?.descriptor.enabled) return checked;
     const claims = listClaims(module, mounts);
-    const taken = claims.findIndex((claim) => owners.has(claim));
-    if (taken === -1) {
+    const duplicateIndex = claims.findIndex((claim) => owners.has(claim));
+    if (duplicateIndex === -1) {
       for (const claim of claims) owners.set(claim, entry.file);
       return checked;
     }
-    const claim = claims[taken] ?? '';
+    const claim = claims[duplicateIndex] ?? '';
     const { reason: message, hint } = explainTaken(claim, owners.get(claim) ?? '');
     const place =
-      taken === 0
+      duplicateIndex === 0
         ? { rule: 'duplicate-module', path: ['module'] }
-        : { rule: 'duplicate-mount', path: ['mount', taken - 1] };
+        : { rule: 'duplicate-mount', path: ['mount', duplicateIndex - 1] };
     const diagnostic = createDiagnostic({ ...place, message, hint, at: 'value' }, prepared);
     return { ...checked, prepared: null, diagnostics: [diagnostic, ...checked.diagnostics] };
   });
@@ -111,7 +113,10 @@ export function listMounts(
   );
 }
 
-/** A module then answers below the path of another one: the longest path wins. */
+/**
+ * Warns because a nested module handles requests below the path of another one: the longest path
+ * wins.
+ */
 function warnOfNestedMounts(descriptors: readonly CheckedDescriptor[]): CheckedDescriptor[] {
   const all = listMounts(descriptors);
   return descriptors.map((checked) => {

@@ -4,18 +4,18 @@ import { createRoutedModule } from '../../modules/live-module.js';
 import { configDigestOf, type PreparedDescriptor } from '../../modules/prepare-descriptor.js';
 import { listOperationIds } from '../../operations/exposed/exposed-operations.js';
 
-/** Warnings for names in `mcp.only` that no operation of the manifest has: they expose nothing. */
+/** Warns of names in `mcp.only` that match no operation of the manifest, and so expose nothing. */
 export function findUnknownOperations(prepared: PreparedDescriptor): Diagnostic[] {
   const { descriptor, manifest } = prepared;
   const { only } = descriptor.mcp;
   if (only === undefined || manifest === null) return [];
   const configDigest = configDigestOf(prepared.inputDigest, manifest.digest);
   const parts = { manifest: manifest.manifest, manifestDigest: manifest.digest, configDigest };
-  const known = listOperationIds(createRoutedModule({ descriptor, ...parts }));
+  const operationIds = listOperationIds(createRoutedModule({ descriptor, ...parts }));
   return only.flatMap((name, index) => {
-    if (known.includes(name)) return [];
+    if (operationIds.includes(name)) return [];
     const message = `mcp.only names '${name}', which is not an operation of the manifest`;
-    const ofKind = known.filter((id) => kindOf(id) === kindOf(name));
+    const ofKind = operationIds.filter((id) => kindOf(id) === kindOf(name));
     const nearest = findNearestName(name, ofKind);
     const hint =
       nearest === null ? 'see GET /operations for the names' : `did you mean '${nearest}'?`;

@@ -13,7 +13,7 @@ import type { CheckedFile, CheckNote, CheckReport } from './check-report.js';
 import { describeFile } from './describe-file.js';
 
 interface CheckContext extends DescriptorContext {
-  /** Authenticators of plugins. They read headers that only an opened one names. */
+  /** Authenticators of plugins. Only an opened authenticator names the headers that it reads. */
   readonly unopenedAuthenticators: readonly string[];
 }
 
@@ -34,8 +34,15 @@ async function checkFolder(folder: string, context: CheckContext): Promise<Check
   const { descriptors, ignored } = await checkDescriptors(folder, context);
   const used = descriptors.flatMap(({ files }) => files);
   const unused = omitUsedFiles(ignored, folder, used);
-  const shown = unused.map(({ file, reason }) => ({ file: describeFile(folder, file), reason }));
-  return { ...reportDescriptors(descriptors, folder, context), isFolder: true, ignored: shown };
+  const unusedFiles = unused.map(({ file, reason }) => ({
+    file: describeFile(folder, file),
+    reason,
+  }));
+  return {
+    ...reportDescriptors(descriptors, folder, context),
+    isFolder: true,
+    ignored: unusedFiles,
+  };
 }
 
 async function isFolder(path: string): Promise<boolean> {
@@ -67,13 +74,13 @@ function reportDescriptors(
   };
 }
 
-/** A manifest that several descriptors refer to is validated with each, but reported once. */
+/** Reports each manifest once, although it is validated with every descriptor that refers to it. */
 function describeDiagnostics(diagnostics: readonly Diagnostic[], folder: string): Diagnostic[] {
-  const shown = diagnostics.map((diagnostic) => ({
+  const described = diagnostics.map((diagnostic) => ({
     ...diagnostic,
     file: describeFile(folder, diagnostic.file),
   }));
-  const byKey = new Map(shown.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic]));
+  const byKey = new Map(described.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic]));
   return [...byKey.values()];
 }
 
@@ -82,7 +89,7 @@ const MANIFEST_NOTES: Readonly<Record<string, string>> = {
   url: 'the manifest comes from a URL and was not checked',
 };
 
-/** Opening one may need secrets and other hosts, which a check does without. */
+/** They are not opened, because that may require secrets and other hosts. */
 function describeUnopened(names: readonly string[]): string {
   const list = names.map((name) => `'${name}'`).join(', ');
   return `a host also rejects a name in 'forward_headers' that ${list} reads; a check does not open authenticators of plugins`;
@@ -116,7 +123,7 @@ interface CheckedManifest {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** `null` for a file that is not a manifest, or cannot be read. */
+/** Returns `null` for a file that is not a manifest, or cannot be read. */
 function readAsManifest(entry: DirectoryFile): CheckedManifest | null {
   if (!('text' in entry)) return null;
   const document = readDocument(entry);
@@ -145,7 +152,7 @@ function readDocument({ file, text }: { readonly file: string; readonly text: st
   }
 }
 
-/** Decides by keys that only manifests have. `protocol` may be missing by mistake. */
+/** Detects a manifest by its own keys, because `protocol` may be missing by mistake. */
 function looksLikeManifest(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   if ('protocol' in value) return true;

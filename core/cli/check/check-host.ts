@@ -33,7 +33,7 @@ import { checkFiles } from './check-files.js';
 import type { CheckReport } from './check-report.js';
 import { checkRoles } from './check-roles.js';
 
-/** Stands for the file of findings about settings. */
+/** The file name in diagnostics about settings. */
 const SETTINGS_SUBJECT = 'settings';
 const EMPTY: CheckReport = { isFolder: true, files: [], diagnostics: [], notes: [], ignored: [] };
 
@@ -45,8 +45,8 @@ interface CheckHostOptions {
 }
 
 /**
- * Reads what `modgate serve` with the same settings would read, and reports all of it. Listens on nothing and
- * writes nothing.
+ * Reads and reports everything that `modgate serve` with the same settings would read. It neither
+ * listens nor writes.
  */
 export async function checkHost(
   command: Command,
@@ -92,7 +92,7 @@ export async function checkHost(
   return { ...report, diagnostics: [...findings.diagnostics, ...report.diagnostics] };
 }
 
-/** What would end a start is an error, what it would log as a warning a warning. */
+/** Diagnostics by severity: an error would prevent startup, a warning would be logged. */
 class Findings {
   readonly diagnostics: Diagnostic[] = [];
 
@@ -103,7 +103,7 @@ class Findings {
     error: (fields, message) => this.warn(describeLine(fields, message)),
   };
 
-  /** @returns `null` for what cannot be used. @throws any error that is no finding. */
+  /** Returns `null` after an error that it reports. @throws any other error. */
   readonly attempt = async <T>(work: () => T | Promise<T>): Promise<T | null> => {
     try {
       return await work();
@@ -113,7 +113,7 @@ class Findings {
     }
   };
 
-  /** @throws any error that is no finding. */
+  /** @throws an error that is not about configuration. */
   add(error: unknown): void {
     const invalid = error instanceof ConfigError ? (error.cause ?? error) : error;
     if (invalid instanceof InvalidFile) this.report(invalid.diagnostics);
@@ -121,10 +121,10 @@ class Findings {
     else throw error;
   }
 
-  /** Each once, however many parts of the host read the file or the setting. */
+  /** Adds each diagnostic once, even if several parts of the host read the file or the setting. */
   report(diagnostics: readonly Diagnostic[]): void {
     for (const diagnostic of diagnostics) {
-      const isKnown = this.diagnostics.some((known) => isDeepStrictEqual(known, diagnostic));
+      const isKnown = this.diagnostics.some((reported) => isDeepStrictEqual(reported, diagnostic));
       if (!isKnown) this.diagnostics.push(diagnostic);
     }
   }
@@ -147,7 +147,7 @@ function describeLine(fields: Readonly<Record<string, unknown>>, message: string
   return details.length === 0 ? message : `${message} (${details.join(', ')})`;
 }
 
-/** An invalid setting has its default in what follows. */
+/** Replaces an invalid setting by its default, so that the check can continue. */
 async function readEverySetting(
   command: Command,
   context: CommandContext,
@@ -174,11 +174,11 @@ async function checkAccess(
 }
 
 async function checkTls(config: HostConfig, { attempt, log }: Findings): Promise<void> {
-  // Which scopes the roles of certificates give is not checked here.
+  // The scopes of roles of certificates are not checked here.
   await (await openTls(config, Roles.none(log), log, attempt)).close();
 }
 
-/** A host starts without them. */
+/** Problems are warnings, because a host starts without these connections. */
 async function tryConnections(
   { store, issuers }: HostConfig,
   { environment }: CommandContext,
@@ -211,7 +211,7 @@ async function findStoreProblem(url: string): Promise<string | null> {
     return null;
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
-    // The first start creates it.
+    // The first startup creates it.
     return error.code === 'missing' ? null : error.message;
   }
 }

@@ -11,7 +11,7 @@ export function readManifestOf(checked: CheckedFile) {
 export function readConfigDigest({ prepared }: CheckedFile & { kind: 'descriptor' }) {
   const manifest = prepared?.manifest ?? null;
   if (prepared === null || manifest === null) return null;
-  // Files count by their content, variables do not count.
+  // Only files are relevant: variables are not part of the digest.
   const isMissingFile = prepared.missingSecrets.some(({ reference }) => !isVariable(reference));
   if (isMissingFile) return null;
   return configDigestOf(prepared.inputDigest, manifest.digest);
@@ -20,7 +20,7 @@ export function readConfigDigest({ prepared }: CheckedFile & { kind: 'descriptor
 /** A validated descriptor or manifest. */
 export type CheckedFile = {
   readonly file: string;
-  /** The module that it is for; `null` where that could not be read. */
+  /** The module of the file; `null` if it cannot be read. */
   readonly module: string | null;
 } & (
   | { readonly kind: 'descriptor'; readonly prepared: PreparedDescriptor | null }
@@ -35,7 +35,7 @@ export interface CheckNote {
 
 /** The result of `check`. File names are relative to the working directory: see `describeFile`. */
 export interface CheckReport {
-  /** Whether a whole folder was checked, so that a module without a file is one to be removed. */
+  /** Whether a whole folder was checked, so that a module without a file counts as removed. */
   readonly isFolder: boolean;
   readonly files: readonly CheckedFile[];
   readonly diagnostics: readonly Diagnostic[];

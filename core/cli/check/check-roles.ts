@@ -17,29 +17,29 @@ import { createRoleReport, type ReportedModule } from '../../operations/status/r
 import { listReportedModules } from '../roles/read-roles.js';
 import type { CheckedFile } from './check-report.js';
 
-/** The maximum of one file that names roles. */
+/** The maximum number of names in one warning. */
 const MAX_NAMES = 10;
 
 /** The roles that a file gives to actors. */
-interface GivenRoles {
+interface RoleSource {
   readonly file: string;
-  /** `null` where any role can be given. */
+  /** `null` if any role is possible. */
   readonly names: ReadonlySet<string> | null;
 }
 
 /**
- * Warns of roles without effect: of scopes that no module declares, of names that the roles file does not
- * have, and of roles that no actor can have.
- * @param modules `null` where they are not known
- * @throws InvalidFile for a file that cannot be used.
+ * Warns of roles without effect: scopes that no module declares, unknown names, and roles that no
+ * actor can have.
+ * @param modules `null` if they are unknown
+ * @throws InvalidFile for an unusable file.
  */
 export async function checkRoles(
   config: HostConfig,
   environment: NodeJS.ProcessEnv,
   modules: readonly CheckedFile[] | null,
 ): Promise<Diagnostic[]> {
-  const given = await readGivenRoles(config, environment);
-  const naming = given.filter(({ names }) => names === null || names.size > 0);
+  const sources = await readRoleSources(config, environment);
+  const naming = sources.filter(({ names }) => names === null || names.size > 0);
   if (config.roles === null) return naming.map(warnOfMissingFile);
   const { table, source } = readRolesFile(config.roles, await readFileText(config.roles));
   const hasPlugins = listPluginAuthenticators(config.authenticators ?? []).length > 0;
@@ -53,39 +53,39 @@ export async function checkRoles(
   ];
 }
 
-/** Without the modules, one whose manifest is not known stands for them. */
+/** Returns a placeholder with an unknown manifest if the modules are unknown. */
 function listModules(files: readonly CheckedFile[] | null): ReportedModule[] {
   if (files === null) return [{ name: null, manifest: null }];
   return listReportedModules(files.filter((file) => file.kind === 'descriptor'));
 }
 
-async function readGivenRoles(
+async function readRoleSources(
   { tokens, tlsClients, issuers }: HostConfig,
   environment: NodeJS.ProcessEnv,
-): Promise<GivenRoles[]> {
-  const given: GivenRoles[] = [];
+): Promise<RoleSource[]> {
+  const sources: RoleSource[] = [];
   if (tokens !== null) {
     const actors = parseTokenFile(tokens, await readFileText(tokens));
-    given.push({ file: tokens, names: listRoles(actors.values()) });
+    sources.push({ file: tokens, names: listRoles(actors.values()) });
   }
   if (tlsClients !== null) {
     const actors = parseCertificateFile(tlsClients, await readFileText(tlsClients));
-    given.push({ file: tlsClients, names: listRoles(actors.values()) });
+    sources.push({ file: tlsClients, names: listRoles(actors.values()) });
   }
   if (issuers !== null) {
     const file = await parseIssuersFile(issuers, await readFileText(issuers), environment);
     for (const { actor } of [...file.issuers, ...file.introspection]) {
-      given.push({ file: issuers, names: listMappedRoles(actor) });
+      sources.push({ file: issuers, names: listMappedRoles(actor) });
     }
   }
-  return given;
+  return sources;
 }
 
 function listRoles(actors: Iterable<Actor>): ReadonlySet<string> {
   return new Set([...actors].flatMap(({ roles = [] }) => roles));
 }
 
-/** `null` for any. */
+/** Returns `null` if any role is possible. */
 function listMappedRoles(mapping: ActorMapping): ReadonlySet<string> | null {
   const { roles = [], role_values: values, allowed_roles: allowed } = mapping;
   if (roles.length === 0) return new Set();
@@ -94,17 +94,17 @@ function listMappedRoles(mapping: ActorMapping): ReadonlySet<string> | null {
   return new Set(allowed === undefined ? names : names.filter((name) => allowed.includes(name)));
 }
 
-function warnOfMissingFile({ file }: GivenRoles): Diagnostic {
+function warnOfMissingFile({ file }: RoleSource): Diagnostic {
   const message = 'gives roles to actors, but no roles file is configured: they add no scopes';
   return warnOfFile(file, 'roles-without-file', message, 'name one with --roles FILE');
 }
 
-function warnOfUnknownNames({ file, names }: GivenRoles, table: RoleTable): Diagnostic[] {
+function warnOfUnknownNames({ file, names }: RoleSource, table: RoleTable): Diagnostic[] {
   const unknown = [...(names ?? [])].filter((name) => table.get(name) === undefined);
   if (unknown.length === 0) return [];
   const listed = unknown.slice(0, MAX_NAMES).join(', ');
-  const more = unknown.length > MAX_NAMES ? ` and ${unknown.length - MAX_NAMES} more` : '';
-  const message = `names roles that the roles file does not have: ${listed}${more}`;
+  const suffix = unknown.length > MAX_NAMES ? ` and ${unknown.length - MAX_NAMES} more` : '';
+  const message = `names roles that the roles file does not have: ${listed}${suffix}`;
   return [warnOfFile(file, 'unknown-role', message, 'add them to the roles file')];
 }
 
@@ -133,10 +133,10 @@ function warnOfUndeclaredScopes(
 function warnOfUnusedRoles(
   table: RoleTable,
   source: DocumentSource,
-  given: readonly GivenRoles[],
+  sources: readonly RoleSource[],
 ): Diagnostic[] {
   const used = new Set<Role>();
-  for (const { names } of given) for (const name of names ?? []) addRole(name);
+  for (const { names } of sources) for (const name of names ?? []) addRole(name);
   for (const role of used) role.roles.forEach(addRole);
   return table.list().flatMap((role) => {
     if (used.has(role)) return [];

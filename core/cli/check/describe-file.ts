@@ -1,6 +1,6 @@
 import { isAbsolute, relative, resolve } from 'node:path';
 
-/** The path to show: relative to the working directory for files below it, otherwise absolute. */
+/** The displayed path: relative to the working directory for files below it, otherwise absolute. */
 export function describeFile(folder: string, file: string): string {
   const path = resolve(folder, file);
   const fromHere = relative(process.cwd(), path);

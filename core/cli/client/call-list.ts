@@ -54,7 +54,7 @@ export const callList = type({ calls: array(callEntry), next_cursor: nullable(st
 const verdict = type({ status: nullable(number()), detail: string() });
 
 export interface ExplainedCall extends CallEntry {
-  /** What would be decided now, with `now=true`; `null` where that is not known. */
+  /** The current verdict, with `now=true`; `null` if it is unknown. */
   readonly now?: { readonly verdict: Infer<typeof verdict> } | null;
 }
 
@@ -63,5 +63,5 @@ const explainedCall = type({
   now: optional(nullable(type({ verdict }))),
 }) as unknown as Describe<ExplainedCall>;
 
-/** What `GET /explain?request_id=` returns. */
+/** The response to `GET /explain?request_id=`. */
 export const explainedCalls = type({ calls: array(explainedCall) });

@@ -6,9 +6,12 @@ import type { HostAddress } from './host-options.js';
 
 /** The limit for a complete response. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** Enough for the manifests of ten thousand modules. */
+/** Sufficient for the manifests of ten thousand modules. */
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
-/** A smaller difference is no skew: a `date` header has whole seconds, and transfer takes time. */
+/**
+ * The smallest difference that counts as skew: a `date` header has whole seconds, and transfer
+ * takes time.
+ */
 const CLOCK_TOLERANCE_MS = 2000;
 
 export interface HostResponse {
@@ -24,15 +27,20 @@ export interface HostClient {
    * @throws HostUnreachable when there is no response.
    */
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<HostResponse>;
-  /** Sends as `get` does, with the method DELETE. */
+  /** Sends a request like `get`, with the method DELETE. */
   remove(path: string): Promise<HostResponse>;
-  /** Sends as `get` does, with the method POST and a JSON body. */
+  /** Sends a request like `get`, with the method POST and a JSON body. */
   post(path: string, value: unknown): Promise<HostResponse>;
-  /** How far the host's clock was ahead at its last response. Milliseconds. */
+  /**
+   * The clock skew of the host at its last response. Milliseconds; positive if the host is ahead.
+   */
   readonly clockSkewMs: number;
 }
 
-/** The host did not respond: nothing listens there, it is not a host, or it is too slow. */
+/**
+ * The host did not respond: nothing listens there, another program does, or the response is too
+ * slow.
+ */
 export class HostUnreachable extends CommandError {}
 
 const UNKNOWN_AUTHORITY = 'its certificate is from an unknown authority (set one with --ca)';
@@ -105,10 +113,10 @@ function readClockSkew(date: string | null): number {
 
 function createUnreachableError(url: string, { reason, cause }: FetchFailed): HostUnreachable {
   const { code, type } = cause as Partial<FetchError>;
-  const known = REASONS[code ?? ''] ?? REASONS[type ?? ''];
+  const knownReason = REASONS[code ?? ''] ?? REASONS[type ?? ''];
   const problem =
     reason === 'timeout'
       ? `no response within ${REQUEST_TIMEOUT_MS / 1000} s`
-      : (known ?? `the connection failed${code === undefined ? '' : ` (${code})`}`);
+      : (knownReason ?? `the connection failed${code === undefined ? '' : ` (${code})`}`);
   return new HostUnreachable(`the host at ${url} cannot be reached: ${problem}`, { cause });
 }

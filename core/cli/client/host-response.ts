@@ -20,8 +20,8 @@ const PROBLEM = type({
 });
 
 /**
- * Resolves with the body of a 200.
- * @throws RejectedRequest for another status, with the detail of its Problem.
+ * Returns the body of a response with status 200.
+ * @throws RejectedRequest for any other status, with the detail of its Problem.
  */
 export async function postResource(
   client: HostClient,
@@ -34,8 +34,8 @@ export async function postResource(
 }
 
 /**
- * Resolves with the body of a 200.
- * @throws RejectedRequest for another status, with the detail of its Problem.
+ * Returns the body of a response with status 200.
+ * @throws RejectedRequest for any other status, with the detail of its Problem.
  */
 export async function requestText(
   client: HostClient,
@@ -47,7 +47,7 @@ export async function requestText(
   throw new RejectedRequest(describeRejection(client.url, response), response.status);
 }
 
-/** @throws RejectedRequest for another status than 204, with the detail of its Problem. */
+/** @throws RejectedRequest for any status except 204, with the detail of its Problem. */
 export async function removeResource(client: HostClient, path: string): Promise<void> {
   const response = await client.remove(path);
   if (response.status === 204) return;

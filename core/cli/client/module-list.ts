@@ -29,7 +29,7 @@ const moduleEntry = type({
     in_flight: number(),
     streams: optional(number()),
   }),
-  // Absent for the envelope without headers of the provider.
+  // Absent for the envelope without response headers.
   responses: optional(
     type({
       mode: string(),
@@ -37,9 +37,9 @@ const moduleEntry = type({
       redirects: optional(array(string())),
     }),
   ),
-  // Absent where every route needs credentials.
+  // Absent if every route requires credentials.
   public: optional(boolean()),
-  // Absent where clients of every address may call.
+  // Absent if clients of every address may call.
   allow: optional(type({ addresses: array(string()) })),
   mounts: optional(array(type({ host: optional(string()), path: string() }))),
   // Absent without a candidate.

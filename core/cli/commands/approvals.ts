@@ -69,7 +69,7 @@ export function define(command: Command): void {
 /** Lists requests for approval of a running host, shows some, or decides about them. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const [name = 'list', ...ids] = command.args;
-  const action = ACTIONS.find((known) => known === name);
+  const action = ACTIONS.find((candidate) => candidate === name);
   if (action === undefined) throw new ConfigError(`the action must be ${ACTIONS.join(', ')}`);
   const isDecision = action === 'approve' || action === 'reject';
   if (isDecision) rejectOptions(command, ['json'], `with ${action}`);
@@ -85,8 +85,8 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
       await context.print(`${DECISIONS[action]} ${id}\n`);
     } else {
       const text = await requestText(client, `${PATH}/${id}`);
-      const shown = formatWhole(parseHostResponse(client, text, wholeApproval));
-      await context.print(wantsJson(command) ? `${text}\n` : shown);
+      const formatted = formatWhole(parseHostResponse(client, text, wholeApproval));
+      await context.print(wantsJson(command) ? `${text}\n` : formatted);
     }
   }
   if (action !== 'list') return EXIT.ok;
@@ -98,20 +98,20 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
 }
 
 function formatRow({ id, status, module, name, danger_level, ...more }: Approval): string[] {
-  const by = `${more.actor.kind}:${more.actor.id}`;
-  return [id, status, by, module, name, danger_level, more.expires_at].map(toPrintable);
+  const requester = `${more.actor.kind}:${more.actor.id}`;
+  return [id, status, requester, module, name, danger_level, more.expires_at].map(toPrintable);
 }
 
-function formatWhole(shown: WholeApproval): string {
-  const { id, status, module, name, headers, previous } = shown;
+function formatWhole(approval: WholeApproval): string {
+  const { id, status, module, name, headers, previous } = approval;
   const warning = '  warning: the arguments hold characters that people do not see';
   const lines = [
     `${id}  ${status}`,
-    `  ${shown.actor.kind}:${shown.actor.id} asks for ${name} of ${module} (${shown.danger_level})`,
-    `  requested ${shown.requested_at}, expires ${shown.expires_at}`,
+    `  ${approval.actor.kind}:${approval.actor.id} asks for ${name} of ${module} (${approval.danger_level})`,
+    `  requested ${approval.requested_at}, expires ${approval.expires_at}`,
     ...(headers.length === 0 ? [] : [`  with the headers ${headers.join(', ')}`]),
-    ...(shown.has_invisible ? [warning] : []),
-    `  arguments  ${shown.arguments}`,
+    ...(approval.has_invisible ? [warning] : []),
+    `  arguments  ${approval.arguments}`,
     previous === null
       ? '  no call of this operation was approved before'
       : `  approved before  ${previous.arguments}`,

@@ -67,7 +67,7 @@ async function follow(
   const { calls } = await requestJson(client, '/calls?limit=1', callList);
   const since = sinceOf(client);
   const newCalls = new NewCalls(client, filters, since ?? calls[0]?.at ?? EPOCH);
-  // Skips the calls so far. Comparing with a clock would depend on the clock of the host.
+  // Skips earlier calls. Comparing times would depend on the clock of the host.
   if (since === null) await newCalls.poll();
   const format = wantsJson(command)
     ? (call: object) => `${JSON.stringify(call)}\n`
@@ -94,7 +94,7 @@ function requireNumber(text: string, source: string, { min, max }: typeof LIMIT)
   throw new ConfigError(`${source} must be a whole number from ${min} to ${max}`);
 }
 
-/** @throws ConfigError for a text that is neither a time nor a duration. */
+/** @throws ConfigError unless the text is a time or a duration. */
 function readSince({ since }: CallsOptions): (client: HostClient) => string | null {
   if (since === undefined) return () => null;
   const sinceOf = parseSince(since);
@@ -148,8 +148,8 @@ function formatFailure({ failure, failure_detail }: CallEntry): string {
 }
 
 /**
- * Follows the calls of a host. Each poll returns the calls since the last one, oldest first. The first
- * poll starts at `since`.
+ * Follows the calls of a host. Each poll returns the calls since the previous one, oldest first.
+ * The first poll starts at `since`.
  */
 class NewCalls {
   readonly #client: HostClient;
@@ -194,11 +194,11 @@ class NewCalls {
 
 /** Omits each known call once: identical entries are different calls with the same request id. */
 function omitKnown(calls: readonly CallEntry[], known: readonly string[]): CallEntry[] {
-  const left = [...known];
+  const remaining = [...known];
   return calls.filter((call) => {
-    const index = left.indexOf(JSON.stringify(call));
+    const index = remaining.indexOf(JSON.stringify(call));
     if (index === -1) return true;
-    left.splice(index, 1);
+    remaining.splice(index, 1);
     return false;
   });
 }

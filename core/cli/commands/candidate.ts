@@ -46,7 +46,7 @@ export function define(command: Command): void {
   command.addHelpText('after', HELP);
 }
 
-/** Prints the report of a candidate. Exits with 0 also where answers differ. */
+/** Prints the report of a candidate. Exits with 0 even if responses differ. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const [module = ''] = command.args;
   const client = createHostClient(readHostAddress(command, context));

@@ -27,7 +27,7 @@ import { toPrintable } from '../output/escape.js';
 import { addJsonOption, wantsJson } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
 
-/** Only the fields that are needed to print it, so that other versions of the host are accepted. */
+/** Contains only the fields that are printed, so that other versions of the host are accepted. */
 const EXPLANATION = type({
   method: string(),
   target: string(),
@@ -57,7 +57,7 @@ interface ExplainTarget {
   readonly target: string;
   /** The token of the caller to explain. */
   readonly as: string | null;
-  /** The address of the client; `null` where it is not known. */
+  /** The address of the client; `null` if it is unknown. */
   readonly client: string | null;
 }
 
@@ -105,7 +105,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   return EXIT.ok;
 }
 
-/** Prints why recorded calls got their answer. */
+/** Prints the reason for each response to recorded calls. */
 async function explainCalls(
   requestId: string,
   command: Command,
@@ -170,7 +170,7 @@ function parseExplanation(client: HostClient, text: string): Explanation {
   return parseHostResponse(client, text, EXPLANATION) as unknown as Explanation;
 }
 
-/** Formats each call as a block, with everything that is known of it. */
+/** Formats each call as a block with all of its details. */
 function formatCallDetails(calls: readonly ExplainedCall[]): string {
   return calls.map((call) => `${formatBlock(call).map(toPrintable).join('\n')}\n`).join('\n');
 }

@@ -32,7 +32,7 @@ export function define(command: Command): void {
   command.addHelpText('after', HELP);
 }
 
-/** Prints the hosts of the fleet. Exits with 0 also where they differ. */
+/** Prints the hosts of the fleet. Exits with 0 even if they differ. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const client = createHostClient(readHostAddress(command, context));
   const text = await requestText(client, FLEET_PATH);

@@ -39,7 +39,10 @@ export function define(command: Command): void {
   addJsonOption(command, 'the report');
 }
 
-/** Prints the grants of consoles, the permissions of the manifest and the differences, or those of a role. */
+/**
+ * Prints the grants of consoles, the permissions of the manifest and their differences; or those of
+ * a role.
+ */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const { role } = command.opts<{ role?: string }>();
   if (role !== undefined) return showRole(role, command, context);
@@ -104,10 +107,11 @@ async function findDescriptor(
   context: DescriptorContext,
 ): Promise<DirectoryFile> {
   const { descriptors } = await checkDescriptors(folder, context);
-  const named = descriptors.filter((checked) => checked.module === module);
-  // Of two with the same name, the one that a host would serve.
-  const found = named.find(({ prepared }) => prepared?.descriptor.enabled) ?? named[0];
-  if (found !== undefined) return found.entry;
+  const candidates = descriptors.filter((checked) => checked.module === module);
+  // Of two descriptors with the same name, the enabled one is served.
+  const checkedModule =
+    candidates.find(({ prepared }) => prepared?.descriptor.enabled) ?? candidates[0];
+  if (checkedModule !== undefined) return checkedModule.entry;
   const names = descriptors.flatMap((checked) => checked.module ?? []);
   const hint = suggestName(module, names);
   throw new ConfigError(
@@ -183,7 +187,7 @@ interface ReportedPermission {
   readonly granted: boolean;
   /** Whether it is in `capabilities` of the manifest; `null` without a local manifest. */
   readonly declared: boolean | null;
-  /** What the permission opens, as `listOpened` returns it. */
+  /** The routes and entities that the permission opens, as `listOpened` returns them. */
   readonly opens: readonly string[];
 }
 
@@ -192,19 +196,22 @@ interface GrantsReport {
   readonly module: string;
   /** `null` without a local manifest. */
   readonly module_id: string | null;
-  /** The file as diagnostics name it. */
+  /** The file name in diagnostics. */
   readonly file: string;
   readonly enabled: boolean;
   readonly manifest_from: Descriptor['manifest']['kind'];
   readonly manifest_digest: string | null;
   readonly pin: Pin;
-  /** The `moduleReleaseDigest` that consoles must send; `null` where the local manifest is missing. */
+  /** The `moduleReleaseDigest` that consoles must send; `null` without a local manifest. */
   readonly release: string | null;
   readonly ui: readonly string[];
   readonly grants: readonly string[];
-  /** Absent where every route needs credentials. */
+  /** Absent if every route requires credentials. */
   readonly public_routes?: readonly string[];
-  /** The declared ones in the order of the manifest, then those that are granted but not declared. */
+  /**
+   * The declared permissions in the order of the manifest, then those that are granted but not
+   * declared.
+   */
   readonly permissions: readonly ReportedPermission[];
   /** Declared by the manifest but not granted. */
   readonly not_granted: readonly string[];

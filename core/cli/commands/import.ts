@@ -27,7 +27,7 @@ Run again, it prints the difference to the files and changes them only with
 --write: the manifest, and the endpoint in the descriptor. With --check it
 writes nothing and exits with 1 when clients would notice the difference.`;
 
-/** The rules of the kind http for an endpoint. */
+/** The syntax of an endpoint of kind http. */
 const ENDPOINT = /^https?:\/\/[^/?#@\\\s]+(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@%]+)*$/i;
 
 export function define(command: Command): void {
@@ -115,6 +115,6 @@ const ENDPOINT_CHANGE: ManifestChange = {
 
 function noteServers(paths: readonly string[], endpoint: string): string[] {
   const [path] = paths;
-  if (path === undefined || paths.some((one) => endpoint.endsWith(one))) return [];
+  if (path === undefined || paths.some((suffix) => endpoint.endsWith(suffix))) return [];
   return [`the document has its paths below ${path}: --endpoint has another path`];
 }

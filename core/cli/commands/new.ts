@@ -42,12 +42,12 @@ const TEMPLATES: Readonly<Record<string, Template>> = {
   signer: createPluginTemplate('signer'),
 };
 
-function createPluginTemplate(what: PluginTemplate): Template {
+function createPluginTemplate(template: PluginTemplate): Template {
   return {
     folder: '.',
     createFiles: async (name, _folder, { kind }) => {
       if (kind !== undefined) throw new ConfigError('--kind applies to modules only');
-      return createPluginFiles(name, what);
+      return createPluginFiles(name, template);
     },
   };
 }
@@ -69,10 +69,10 @@ export function define(command: Command): void {
 
 /** Writes files that work without changes. Never overwrites a file. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
-  const [what = '', name = ''] = command.args;
+  const [templateName = '', name = ''] = command.args;
   const options = command.opts<NewOptions>();
   // Commander has validated the argument against the table.
-  const template = TEMPLATES[what];
+  const template = TEMPLATES[templateName];
   if (template === undefined) throw new Error('unknown template');
   const { dir = template.folder } = options;
   const created = await writeNewFiles(dir, await template.createFiles(name, dir, options));

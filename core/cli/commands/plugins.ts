@@ -70,9 +70,9 @@ async function digest(
   const useless = ['url', 'check', 'token', 'ca', 'config', ...PLUGIN_SETTINGS];
   rejectOptions(command, useless, 'with digest');
   if (folders.length === 0) throw new ConfigError("'digest' requires the folder of a plugin");
-  const { own = false } = command.opts<{ own?: boolean }>();
-  if (own && folders.length > 1) throw new ConfigError('--own accepts one folder');
-  const printed = await digestPlugins(folders, own);
+  const { own: isOwn = false } = command.opts<{ own?: boolean }>();
+  if (isOwn && folders.length > 1) throw new ConfigError('--own accepts one folder');
+  const printed = await digestPlugins(folders, isOwn);
   await context.print(`${JSON.stringify(printed, null, 2)}\n`);
   return EXIT.ok;
 }
@@ -114,9 +114,9 @@ const COLUMNS: readonly TableColumn[] = [
   { title: 'SURFACES' },
 ];
 
-/** One row per plugin, followed by its folder, unless it is shipped, and its problem. */
+/** Formats one row per plugin, then its folder unless it is shipped, and its problem. */
 function formatPlugins(plugins: readonly PluginListEntry[]): string {
-  // Few plugins have signers.
+  // The column is omitted without signers, because few plugins have any.
   const hasSigners = plugins.some(({ signers = [] }) => signers.length > 0);
   const columns = hasSigners ? [...COLUMNS, { title: 'SIGNERS' }] : COLUMNS;
   const [titles = '', ...rows] = formatTable(columns, plugins.map(formatRow));

@@ -61,7 +61,7 @@ export function define(command: Command): void {
   addSettings(command, ['tokenHeader', ...PLUGIN_SETTINGS]);
 }
 
-/** Publishes a folder, and waits for the verdict of a canary. */
+/** Publishes a folder, and waits for the verdict on a canary. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const options = command.opts<PublishOptions>();
   const share = readShare(options);
@@ -104,12 +104,12 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     return EXIT.ok;
   }
   await writeBase(folder, release);
-  const what = outcome === 'unchanged' ? 'is active already: nothing has changed' : 'is active';
-  await context.print(`${name} ${what}\n`);
+  const result = outcome === 'unchanged' ? 'is active already: nothing has changed' : 'is active';
+  await context.print(`${name} ${result}\n`);
   return EXIT.ok;
 }
 
-/** `10%` or `0.1`. @throws ConfigError */
+/** Parses `10%` or `0.1`. @throws ConfigError */
 function readShare({ canary }: PublishOptions): number | null {
   if (canary === undefined) return null;
   const [, number = '', percent] = /^(\d{1,3}(?:\.\d{1,4})?)(%)?$/.exec(canary) ?? [];
@@ -139,8 +139,8 @@ async function reportVerdict(
   });
   const isReleased = outcome === 'released';
   if (isReleased) await writeBase(folder, release);
-  const what = isReleased ? 'is active on all hosts' : `went back (${outcome})`;
-  await context.print(`${name} ${what}: ${toPrintable(reason)}\n`);
+  const result = isReleased ? 'is active on all hosts' : `went back (${outcome})`;
+  await context.print(`${name} ${result}: ${toPrintable(reason)}\n`);
   return isReleased ? EXIT.ok : EXIT.failure;
 }
 

@@ -21,7 +21,7 @@ export function define(command: Command): void {
   addHostOptions(command);
 }
 
-/** Removes the kept responses of a module from a running host. */
+/** Removes the cached responses of a module from a running host. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const [module = '', path] = command.args;
   if (!MODULE_NAME.test(module)) throw new ConfigError('the module must be the name of a module');

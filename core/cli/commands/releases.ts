@@ -77,12 +77,13 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
 async function pull(
   client: HostClient,
   folder: string,
-  { release: wanted, force = false }: { readonly release?: string; readonly force?: boolean },
+  { release: requested, force = false }: { readonly release?: string; readonly force?: boolean },
   context: CommandContext,
 ): Promise<void> {
   const status = await readReleases(client);
-  if (wanted === undefined && status.active === null) throw new ConfigError('no release is active');
-  const { release } = findRelease(status, wanted ?? status.active ?? '');
+  if (requested === undefined && status.active === null)
+    throw new ConfigError('no release is active');
+  const { release } = findRelease(status, requested ?? status.active ?? '');
   const files = await readReleaseFiles(client, release);
   await clear(folder, force);
   await writeFiles(folder, files);
@@ -114,7 +115,7 @@ async function writeFiles(folder: string, files: ReleaseFiles): Promise<void> {
 
 function formatReleases(status: ReleasesStatus): string {
   const { active, canary, releases, hosts } = status;
-  const rows = releases.map((one) => formatRow(one, status).map(toPrintable));
+  const rows = releases.map((release) => formatRow(release, status).map(toPrintable));
   const problems = hosts.flatMap(({ host, problem }) =>
     problem === null ? [] : `${host} does not serve ${toPrintable(problem)}`,
   );
@@ -128,8 +129,8 @@ function formatReleases(status: ReleasesStatus): string {
   return `${[...formatTable(COLUMNS, rows), ...summary, ...trial, ...problems].join('\n')}\n`;
 }
 
-function formatRow(one: ReleaseEntry, { active, canary }: ReleasesStatus): string[] {
-  const { release, verdict, created_at, author, files, base, note } = one;
+function formatRow(entry: ReleaseEntry, { active, canary }: ReleasesStatus): string[] {
+  const { release, verdict, created_at, author, files, base, note } = entry;
   const state =
     release === active
       ? 'active'

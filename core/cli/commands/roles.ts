@@ -16,7 +16,10 @@ export function define(command: Command): void {
   command.addHelpText('after', HELP);
 }
 
-/** Lists roles, their scopes and what each opens. Exits with 0 for scopes without effect. */
+/**
+ * Lists roles with their scopes, and the routes and entities that each opens. Exits with 0 even if
+ * some scopes have no effect.
+ */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const report = await readRoleReport(command, context);
   await context.print(

@@ -25,12 +25,12 @@ export function define(command: Command): void {
 /** Makes an earlier release active again. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const client = createHostClient(readHostAddress(command, context));
-  const [given] = command.args;
-  const wanted =
-    given === undefined ? null : findRelease(await readReleases(client), given).release;
-  const { release, outcome } = await postChange(client, '/rollback', { release: wanted });
+  const [text] = command.args;
+  const requested =
+    text === undefined ? null : findRelease(await readReleases(client), text).release;
+  const { release, outcome } = await postChange(client, '/rollback', { release: requested });
   const name = release === null ? 'no release' : shortenRelease(release);
-  const what = outcome === 'aborted' ? 'stays active: the canary has ended' : 'is active';
-  await context.print(`${name} ${what}\n`);
+  const result = outcome === 'aborted' ? 'stays active: the canary has ended' : 'is active';
+  await context.print(`${name} ${result}\n`);
   return EXIT.ok;
 }

@@ -47,10 +47,10 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   if (wantsJson(command)) rejectOptions(command, ['verbose'], 'with --json');
   const { class: names } = command.opts<{ class?: string }>();
   const attacks = ATTACK_CORPUS.filter((attack) => parseClasses(names).has(attack.class));
-  const given = readScene(command, context);
-  const own = given === null ? await startOwnHost() : null;
+  const remoteScene = readScene(command, context);
+  const ownHost = remoteScene === null ? await startOwnHost() : null;
   try {
-    const scene = given ?? own?.scene;
+    const scene = remoteScene ?? ownHost?.scene;
     if (scene === undefined) throw new Error('no host to attack');
     await assertReachable(scene);
     const results = await runAttacks(attacks, scene);
@@ -58,11 +58,14 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     await context.print(wantsJson(command) ? formatJson(results) : formatText(results, verbose));
     return results.some(({ verdict }) => verdict === 'failed') ? EXIT.failure : EXIT.ok;
   } finally {
-    await own?.close();
+    await ownHost?.close();
   }
 }
 
-/** Every case would fail for a certificate that is not trusted. @throws CommandError with the reason. */
+/**
+ * Checks the connection first, since every case would fail for an untrusted certificate. @throws
+ * CommandError
+ */
 async function assertReachable({ address }: Scene): Promise<void> {
   if (address.tls === undefined) return;
   try {
@@ -79,7 +82,10 @@ function parseClasses(names: string | undefined): ReadonlySet<string> {
   throw new ConfigError(`--class must name classes of ${CLASS_NAMES.join(', ')}`);
 }
 
-/** @returns `null` to start an own host. @throws ConfigError for a host that is not on loopback. */
+/**
+ * Returns `null` if the command starts its own host. @throws ConfigError for a host that is not on
+ * loopback.
+ */
 function readScene(command: Command, context: CommandContext): Scene | null {
   const [text] = command.args;
   const { route } = command.opts<{ route?: string }>();
@@ -108,7 +114,7 @@ function readScene(command: Command, context: CommandContext): Scene | null {
     authority: url.host,
     base: match?.[1] ?? '/modules/selftest/http',
     route: match?.[2] ?? '/selftest',
-    // Without a route the token has nothing to call.
+    // Without a route there is no request for the token.
     token: match === null ? null : token,
     own: null,
     mark: 'selftest',

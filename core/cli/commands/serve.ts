@@ -91,7 +91,7 @@ interface HangUpHandler {
   onHangUp: () => void;
 }
 
-/** Runs before any code of a module or plugin is loaded. */
+/** Runs before code of modules and plugins is loaded. */
 function prepareProcess({ config }: ServeConfig, log: Logger, { exit }: CommandContext): void {
   exitOnUncaughtError(log, exit);
   overrideGlobals();
@@ -104,7 +104,7 @@ async function serveAlone(
   stopped: Promise<StopSignal>,
   hangUp: HangUpHandler,
 ): Promise<void> {
-  // Before the host listens no request is in flight, so a stop needs no drain.
+  // Requests start only when the host listens, so that this stop requires no drain.
   const first = await Promise.race([start(settings, log), stopped]);
   if (typeof first === 'string') return;
   hangUp.onHangUp = () => first.reload();
@@ -134,7 +134,7 @@ async function serveAsWorker(context: CommandContext): Promise<ExitCode> {
   return hasSucceeded ? EXIT.ok : EXIT.failure;
 }
 
-/** Composes the host, listens, and logs where. */
+/** Composes the host, listens, and logs the address. */
 export async function start(settings: ServeConfig, log: Logger): Promise<ComposedHost> {
   const { composeHost } = await import('../../compose.js');
   const host = await composeHost(settings.config, log);
@@ -148,7 +148,7 @@ export async function start(settings: ServeConfig, log: Logger): Promise<Compose
   }
 }
 
-/** Ends the requests in flight, then everything that is open. */
+/** Finishes the requests in flight, then closes everything. */
 export async function drain(host: ComposedHost, signal: StopSignal, log: Logger): Promise<void> {
   log.info({ signal }, 'draining');
   await host.drain();

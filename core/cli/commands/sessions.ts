@@ -49,7 +49,7 @@ export function define(command: Command): void {
   addJsonOption(command, 'the list');
 }
 
-/** Lists the sessions of the console of a running host, or ends some. */
+/** Lists the sessions of the console of a running host, or ends some of them. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const [action, ...ids] = command.args;
   if (action !== undefined && action !== 'end') {

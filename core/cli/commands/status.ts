@@ -93,7 +93,9 @@ function formatReason(
   return [...lines, ...(endpoints ?? []).flatMap(formatEndpoint)];
 }
 
-/** The endpoint, if it is not up, and its routes with a circuit breaker that is not closed. */
+/**
+ * Formats the endpoint, its state unless it is up, and routes whose circuit breaker is not closed.
+ */
 function formatEndpoint({ endpoint, state, until, routes }: EndpointEntry): string[] {
   const name = toPrintable(endpoint);
   const ofEndpoint = `  endpoint ${name} is ${formatBreaker(state, until)}`;

@@ -53,7 +53,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const { plugin, exports } = await loadPlugin(folder);
   const subjects = await readSubjects(plugin.entryPath);
   const isJson = wantsJson(command);
-  // Not awaited: stdout keeps the order, and the last text reports a stdout that cannot be written.
+  // Not awaited: stdout preserves the order, and the last write reports a failure of stdout.
   const write = (text: string) => void (isJson ? null : context.print(text).catch(() => {}));
   const { name, version } = plugin;
   write(`plugin '${name}' ${version}\n`);
@@ -131,7 +131,7 @@ function findPackage(name: string): string | null {
 
 async function isFile(path: string): Promise<boolean> {
   return stat(path).then(
-    (found) => found.isFile(),
+    (stats) => stats.isFile(),
     () => false,
   );
 }

@@ -31,7 +31,7 @@ interface Action {
   readonly file: string;
   readonly subject: string | undefined;
   readonly options: TokenOptions;
-  /** The header of API keys; `null` where none is configured. */
+  /** The header of API keys; `null` without one. */
   readonly tokenHeader: string | null;
   readonly isJson: boolean;
 }
@@ -50,7 +50,7 @@ type Run = (action: Action, context: CommandContext) => Promise<ExitCode>;
 
 const ACTIONS = { create, list, revoke } satisfies Record<string, Run>;
 
-/** What each action does not use. */
+/** The options that each action does not use. */
 const USELESS: Readonly<Record<keyof typeof ACTIONS, readonly string[]>> = {
   create: ['all'],
   list: ['kind', 'scope', 'role', 'expires', 'headerKey', 'all', 'tokenHeader'],
@@ -149,7 +149,7 @@ async function revoke(action: Action, context: CommandContext): Promise<ExitCode
   const { file, subject, options, isJson } = action;
   if (subject === undefined)
     throw new ConfigError('revoke requires the ID or the digest of a token');
-  // A mistyped path must not look like a token that is gone.
+  // Without this check, a mistyped path would look like a removed token.
   await listTokens(file);
   let revoked: readonly TokenFileEntry[] = [];
   await editTokenFile(file, (text) => {
@@ -170,12 +170,12 @@ function select(
   subject: string,
   isAll: boolean,
 ): readonly TokenFileEntry[] {
-  const named = entries.filter(({ id }) => id === subject);
-  const isDigest = named.length === 0 && /^[0-9a-f]{8,64}$/.test(subject);
-  const found = isDigest ? entries.filter(({ sha256 }) => sha256.startsWith(subject)) : named;
-  if (found.length < 2 || (isAll && !isDigest)) return found;
+  const withId = entries.filter(({ id }) => id === subject);
+  const isDigest = withId.length === 0 && /^[0-9a-f]{8,64}$/.test(subject);
+  const matches = isDigest ? entries.filter(({ sha256 }) => sha256.startsWith(subject)) : withId;
+  if (matches.length < 2 || (isAll && !isDigest)) return matches;
   throw new ConfigError(
-    `${found.length} tokens match: select one by its digest, or all of an ID with --all`,
+    `${matches.length} tokens match: select one by its digest, or all of an ID with --all`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { type Argument, Command, type Option } from 'commander';
 import type { CommandModule } from '../command-module.js';
 
-/** How a value can be completed. `free` cannot. */
+/** The completion of a value. `free` values cannot be completed. */
 export type ValueKind =
   | { readonly kind: 'words'; readonly words: readonly string[] }
   | { readonly kind: 'file' }

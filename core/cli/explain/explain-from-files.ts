@@ -17,9 +17,9 @@ import { type CheckedDescriptor, checkDescriptors } from '../check/check-descrip
 interface ExplainTarget {
   readonly method: string;
   readonly target: string;
-  /** A development token, as others need a host. */
+  /** A development token, because other tokens require a host. */
   readonly as: string | null;
-  /** The address of the client; `null` where it is not known. */
+  /** The address of the client; `null` if it is unknown. */
   readonly client: string | null;
 }
 
@@ -87,7 +87,10 @@ function findState({ prepared }: CheckedDescriptor, live: RoutedModule | null): 
   return live === null ? 'waiting' : 'live';
 }
 
-/** `null` for a module that a host would not serve, or not before it has loaded the manifest. */
+/**
+ * Returns `null` for a module that a host would not serve, or only after it has loaded the
+ * manifest.
+ */
 function createModule({ prepared }: CheckedDescriptor): RoutedModule | null {
   const read = prepared?.manifest ?? null;
   if (prepared === null || read === null || !prepared.descriptor.enabled) return null;

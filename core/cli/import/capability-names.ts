@@ -2,7 +2,7 @@
 const MAX_MODULE_LENGTH = 63;
 const MAX_TAG_LENGTH = 58;
 
-/** Creates `<module>.<tag>.read` and `<module>.<tag>.write`, with a name of its own for each tag. */
+/** Creates `<module>.<tag>.read` and `<module>.<tag>.write`, with a unique name for each tag. */
 export class CapabilityNames {
   readonly #module: string;
   readonly #names = new Map<string, string>();
@@ -17,8 +17,8 @@ export class CapabilityNames {
   }
 
   #nameTag(tag: string): string {
-    const known = this.#names.get(tag);
-    if (known !== undefined) return known;
+    const cachedName = this.#names.get(tag);
+    if (cachedName !== undefined) return cachedName;
     const base = toWord(tag);
     let name = base;
     for (let count = 2; this.#taken.has(name); count += 1) name = `${base}_${count}`;

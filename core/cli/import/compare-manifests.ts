@@ -10,7 +10,7 @@ export interface ManifestChange {
   readonly place: string;
   /** JSON Pointer below the place; absent for the route as a whole. */
   readonly pointer?: string;
-  /** Whether it changes more than texts for people. */
+  /** Whether it changes more than documentation texts. */
   readonly affectsClients: boolean;
 }
 
@@ -25,10 +25,10 @@ const TEXTS = new Set([
   'version',
 ]);
 
-/** Keywords whose members are names that the document chose. */
+/** Keywords whose members are names chosen by the document. */
 const NAMED = new Set(['properties', '$defs', 'patternProperties', 'dependentSchemas']);
 
-/** A route or schema with more changes is listed as changed in many places. */
+/** A route or schema with more changes is reported as changed in many places. */
 const MAX_CHANGES_OF_PLACE = 20;
 
 export function compareManifests(before: JsonObject, after: JsonObject): ManifestChange[] {
@@ -67,7 +67,7 @@ function compareRoutes(before: JsonObject, after: JsonObject): ManifestChange[] 
   return shorten(compareValues(before, after).map((change) => ({ ...change, place })));
 }
 
-/** @param all of one place */
+/** @param all the changes of one place */
 function shorten(all: ManifestChange[]): ManifestChange[] {
   const [first] = all;
   if (first === undefined || all.length <= MAX_CHANGES_OF_PLACE) return all;
@@ -75,7 +75,7 @@ function shorten(all: ManifestChange[]): ManifestChange[] {
   return [{ change: 'changed', place: first.place, pointer: '', affectsClients }];
 }
 
-/** By method and shape: another name of a parameter is a change of the route. */
+/** Indexes by method and shape, so that a renamed parameter is a change of the same route. */
 function indexRoutes(routes: unknown): Map<string, JsonObject> {
   return new Map(
     asList(routes)

@@ -12,15 +12,15 @@ type BodyRule = 'required' | 'optional' | 'none' | 'bytes';
 
 interface ConvertedBody {
   readonly rule: BodyRule;
-  /** Media types of a body of bytes. */
+  /** The media types of a body of bytes. */
   readonly types: readonly string[];
   readonly schema: JsonObject | null;
-  /** By name. */
+  /** The examples by name. */
   readonly examples: ReadonlyMap<string, unknown>;
 }
 
 interface ConvertedResponse {
-  /** Members of the operation that say that the response is no JSON. */
+  /** Members of the operation that describe a response without JSON. */
   readonly form: Pick<DraftOperation, 'response' | 'response_types' | 'stream' | 'stream_types'>;
   readonly schema: JsonObject | null;
   readonly examples: ReadonlyMap<string, unknown>;
@@ -35,9 +35,9 @@ interface BodyContext {
 }
 
 interface MediaTypes {
-  /** The values of JSON types. */
+  /** The schemas and examples of JSON types. */
   readonly json: readonly JsonObject[];
-  /** The names of all others. */
+  /** The names of all other types. */
   readonly others: readonly string[];
 }
 
@@ -75,9 +75,9 @@ export function convertRequestBody(
 }
 
 /**
- * Converts the responses with a status 2xx. A
- * document that names other statuses alone does not promise that no 2xx ever comes.
- * @param isGet whether it may be a WebSocket: one whose only success is a 101
+ * Converts the responses with a status 2xx. A document that names only other statuses does not
+ * exclude a 2xx.
+ * @param isGet whether it may be a WebSocket, whose only success is a 101
  */
 export function convertResponses(
   operation: JsonObject,
@@ -96,9 +96,11 @@ export function convertResponses(
   const used = successes.length > 0 ? successes : defaults;
   listUnused(responses, used, context);
   const types = used.map(([, response]) => splitMediaTypes(response));
-  const json = types.flatMap((one) => one.json);
-  const others = types.flatMap((one) => one.others);
-  const isEmpty = types.some((one) => one.json.length === 0 && one.others.length === 0);
+  const json = types.flatMap((mediaTypes) => mediaTypes.json);
+  const others = types.flatMap((mediaTypes) => mediaTypes.others);
+  const isEmpty = types.some(
+    (mediaTypes) => mediaTypes.json.length === 0 && mediaTypes.others.length === 0,
+  );
   listRedirects(responses, context);
   if (json.length === 0 && others.length > 0) {
     const form = convertForm(others);
@@ -123,31 +125,31 @@ const FORMS: readonly (readonly [type: RegExp, form: EventForm])[] = [
   [/^application\/(?:x-)?(?:ndjson|jsonl|jsonlines)\b/i, 'ndjson'],
 ];
 
-/** `null` for a type that is no stream of events. */
+/** Returns `null` unless the type is a stream of events. */
 function formOf(type: string): EventForm | null {
   return FORMS.find(([pattern]) => pattern.test(type))?.[1] ?? null;
 }
 
-/** Of a response without JSON. */
+/** Converts a response without JSON. */
 function convertForm(types: readonly string[]): ConvertedResponse['form'] {
   const stream = types.map(formOf).find((form) => form !== null);
   if (stream !== undefined) return { stream, ...listStreamTypes(stream, types) };
   return { response: 'bytes', ...listTypes('response_types', types) };
 }
 
-/** Only where the host does not know one of them. */
+/** Returns the types only if the host does not know one of them. */
 function listStreamTypes(stream: EventForm, types: readonly string[]) {
-  const given = listTypes(
+  const listed = listTypes(
     'stream_types',
     types.filter((type) => formOf(type) === stream),
   );
-  const known: readonly string[] = STREAM_TYPES[stream];
-  return given.stream_types?.every((type) => known.includes(type)) === true ? {} : given;
+  const knownTypes: readonly string[] = STREAM_TYPES[stream];
+  return listed.stream_types?.every((type) => knownTypes.includes(type)) === true ? {} : listed;
 }
 
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/;
 
-/** Without parameters; none where the document names a range or what is no media type. */
+/** Removes parameters. Returns none for a range or an invalid media type. */
 export function listTypes<Name extends 'body_types' | 'response_types' | 'stream_types'>(
   name: Name,
   types: readonly string[],
@@ -168,23 +170,23 @@ function listRedirects(
   }
 }
 
-/** In the envelope, a response without a body is `null`. */
+/** The schema of a response without a body in the envelope. */
 const NULL: JsonObject = { enum: [null] };
 
 function splitMediaTypes(body: JsonObject): MediaTypes {
   const entries = Object.entries(asObject(body['content']));
   const isJson = ([type, value]: [string, unknown]) => JSON_TYPE.test(type) && !isFile(type, value);
   const json = entries.filter(isJson).map(([, value]) => asObject(value));
-  return { json, others: entries.filter((one) => !isJson(one)).map(([type]) => type) };
+  return { json, others: entries.filter((entry) => !isJson(entry)).map(([type]) => type) };
 }
 
-/** Any media type with the schema of a file. */
+/** Matches a media range with the schema of a file. */
 function isFile(type: string, value: unknown): boolean {
   const { type: kind, format } = asObject(asObject(value)['schema']);
   return type.includes('*') && kind === 'string' && format === 'binary';
 }
 
-/** One schema for several media types or statuses. `null` where one of them has none: any value is valid. */
+/** Merges the schemas of several media types or statuses. Returns `null` if any value is valid. */
 function convertAlternatives(
   schemas: readonly unknown[],
   direction: Direction,
@@ -219,7 +221,7 @@ function listUnused(
   { place, unmapped }: BodyContext,
 ): void {
   for (const [status, response] of responses) {
-    const isUsed = used.some(([one]) => one === status);
+    const isUsed = used.some(([usedStatus]) => usedStatus === status);
     if (!isUsed && isObject(response['content'])) {
       unmapped.add(place, 'schemas of error responses', 'clients get Problems instead');
     }
@@ -236,9 +238,9 @@ function readExamples(
   { document }: BodyContext,
 ): Map<string, unknown> {
   const examples = new Map<string, unknown>();
-  for (const { example, examples: named } of mediaTypes) {
+  for (const { example, examples: examplesByName } of mediaTypes) {
     if (example !== undefined && !examples.has('example')) examples.set('example', example);
-    for (const [name, entry] of Object.entries(asObject(named))) {
+    for (const [name, entry] of Object.entries(asObject(examplesByName))) {
       const { value } = follow(document, entry);
       if (value !== undefined && !examples.has(name)) examples.set(name, value);
     }

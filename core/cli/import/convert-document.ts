@@ -16,25 +16,22 @@ import { SharedDefinitions } from './shared-definitions.js';
 import { type UnmappedPart, UnmappedParts } from './unmapped.js';
 
 interface ConvertedDocument {
-  /** Passes the rules of the host. */
+  /** A manifest that follows the rules of the host. */
   readonly manifest: ImportedManifest;
   readonly unmapped: readonly UnmappedPart[];
 }
 
-/** In the order of their routes. */
+/** The order of the routes of one path. */
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
-/** Methods that a route cannot have. */
+/** Methods that routes do not support. */
 const OTHER_METHODS: Readonly<Record<string, string>> = {
   head: 'the host answers HEAD through a GET route, which this path does not have',
   options: 'the host has no such routes',
   trace: 'the host has no such routes',
 };
 
-/**
- * Converts a document to a manifest that passes `modgate check`, and lists what the manifest does not
- * have.
- */
+/** Converts a document to a manifest that passes `modgate check`, and lists the omitted parts. */
 export function convertDocument(document: OpenApiDocument, module: string): ConvertedDocument {
   const unmapped = new UnmappedParts();
   const { info, webhooks, paths, security } = document.root;
@@ -80,7 +77,7 @@ interface DocumentContext {
 
 function convertItem(path: string, value: unknown, context: DocumentContext): DraftRoute[] {
   const { document, unmapped } = context;
-  // Extensions of the document stand beside the paths.
+  // Extensions of the document are among the paths.
   if (path.startsWith('x-')) return [];
   if (!path.startsWith('/')) {
     unmapped.add(path, 'the path', 'a path starts with /');
@@ -111,7 +108,9 @@ function isExternal(item: unknown): boolean {
   return typeof reference === 'string' && !reference.startsWith('#');
 }
 
-/** By the first tag, otherwise by the first literal segment of the path. */
+/**
+ * Names the capability after the first tag, otherwise after the first literal segment of the path.
+ */
 function addCapability(route: DraftRoute, capabilities: CapabilityNames): DraftRoute {
   const literal = route.path.split('/').find((segment) => segment !== '' && !segment.includes('{'));
   const tag = route.tags?.[0] ?? literal ?? 'other';
@@ -125,7 +124,7 @@ function addCapability(route: DraftRoute, capabilities: CapabilityNames): DraftR
   };
 }
 
-/** What a descriptor may need besides the endpoint: what the document says about servers and credentials. */
+/** Comments for the descriptor about the servers and credentials of the document. */
 export function listServerPaths({ root }: OpenApiDocument): string[] {
   const urls = asList(root['servers']).map((server) => asText(asObject(server)['url']));
   return urls.flatMap((url) => {

@@ -32,7 +32,10 @@ const DEFAULT_BODY: Readonly<Record<string, 'required' | 'none'>> = {
 export const SECURITY_REASON =
   'each route needs its capability, and the descriptor has the credentials';
 
-/** Converts one operation. Returns `null`, and lists the reason, where the host cannot carry its calls. */
+/**
+ * Converts one operation. Returns `null`, and lists the reason, if the host cannot forward its
+ * calls.
+ */
 export function convertOperation(source: OperationSource): DraftRoute | null {
   const { document, method, item, operation, unmapped, shared } = source;
   const place = `${method} ${source.path}`;
@@ -84,7 +87,7 @@ function leaveOut({ method, path, unmapped }: OperationSource, reason: string): 
   return null;
 }
 
-/** Names with the characters that templates allow. */
+/** Replaces characters that templates do not allow. */
 function toParameterName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_-]/g, '_');
 }
@@ -122,16 +125,16 @@ function pairExamples(
 interface ConvertedPath {
   /** The template of the route. */
   readonly template: string;
-  /** The names of the document's parameters that the template writes otherwise. */
+  /** The original names of parameters that the template renames. */
   readonly renamed: readonly string[];
 }
 
-/** Splits a path into literals and the names of its parameters, in turn. */
+/** Splits a path into alternating literals and parameter names. */
 const PARAMETER = /\{([^{}]+)\}/;
 
 /**
- * Converts a path of a document to a route template: literals are decoded, and parameter names get the
- * characters that templates allow. Returns the reason as a text where no route can have the path.
+ * Converts a path of a document to a route template: literals are decoded, and parameter names get
+ * the characters that templates allow. Returns the reason as a text if no route can have the path.
  */
 function convertPath(path: string): ConvertedPath | string {
   if (path.includes('#')) return 'no request can have a # in its path';
@@ -146,7 +149,7 @@ function convertPath(path: string): ConvertedPath | string {
   return { template: parts.join(''), renamed };
 }
 
-/** Templates are compared with decoded segments. */
+/** Decodes literals, because templates are compared with decoded segments. */
 function decodeLiterals(text: string): string {
   try {
     return decodeURIComponent(text);

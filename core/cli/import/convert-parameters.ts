@@ -10,7 +10,7 @@ interface ConvertedParameters {
   readonly querySchema: JsonObject | null;
   /** Whether the operation has a parameter for the header `idempotency-key`. */
   readonly requiresKey: boolean;
-  /** The parameters of the path whose values may hold a slash. */
+  /** The path parameters whose values may contain a slash. */
   readonly encoded: readonly string[];
 }
 
@@ -22,7 +22,7 @@ interface ParameterContext {
   readonly shared: SharedDefinitions;
 }
 
-/** Headers that reach every provider, in every mode: as sent, or with the value of the request. */
+/** Headers that reach every provider in every mode, as sent or with the value of the request. */
 const FORWARDED: ReadonlySet<string> = new Set([
   ...ALWAYS_FORWARDED,
   ...REQUEST_IDS,
@@ -35,7 +35,7 @@ const NOT_FORWARDED =
 /** OpenAPI ignores parameters with these names. */
 const IGNORED = new Set(['accept', 'authorization', 'content-type']);
 
-/** What the host reads as another type than text. */
+/** Types that the host parses; other values are texts. */
 const READ_TYPES: ReadonlySet<unknown> = new Set(['integer', 'number', 'boolean', 'string']);
 
 /** Converts the parameters of a path item and of its operation, which override those of the path item. */
@@ -51,29 +51,33 @@ export function convertParameters(
   }
   const all = [...parameters.values()];
   for (const parameter of all) listUnmapped(parameter, context);
-  const isKey = (one: JsonObject) => /^idempotency-key$/i.test(asText(one['name']) ?? '');
+  const isKey = (parameter: JsonObject) =>
+    /^idempotency-key$/i.test(asText(parameter['name']) ?? '');
   return {
     querySchema: convertQuery(
-      all.filter((one) => one['in'] === 'query'),
+      all.filter((parameter) => parameter['in'] === 'query'),
       context,
     ),
-    encoded: all.flatMap((one) =>
-      one['in'] === 'path' && mayHoldSlash(one) ? (asText(one['name']) ?? []) : [],
+    encoded: all.flatMap((parameter) =>
+      parameter['in'] === 'path' && mayHoldSlash(parameter)
+        ? (asText(parameter['name']) ?? [])
+        : [],
     ),
     requiresKey: all.some(
-      (one) => one['in'] === 'header' && isKey(one) && one['required'] === true,
+      (parameter) =>
+        parameter['in'] === 'header' && isKey(parameter) && parameter['required'] === true,
     ),
   };
 }
 
-/** By its extension or its examples. */
+/** Checks the extension, the examples and the allowed values. */
 function mayHoldSlash({ example, examples, schema, ...others }: JsonObject): boolean {
-  const { example: own, default: value, enum: values, examples: list } = asObject(schema);
-  const named = Object.values(asObject(examples)).map((one) => asObject(one)['value']);
-  const all = [example, own, value, ...named, ...asList(values), ...asList(list)];
+  const { example: schemaExample, default: value, enum: values, examples: list } = asObject(schema);
+  const namedExamples = Object.values(asObject(examples)).map((entry) => asObject(entry)['value']);
+  const all = [example, schemaExample, value, ...namedExamples, ...asList(values), ...asList(list)];
   return (
     others['x-multi-segment'] === true ||
-    all.some((one) => typeof one === 'string' && one.includes('/'))
+    all.some((candidate) => typeof candidate === 'string' && candidate.includes('/'))
   );
 }
 
@@ -140,7 +144,7 @@ function convertQuery(
   };
 }
 
-/** `null` for a parameter that a query schema cannot express. */
+/** Returns `null` for a parameter that a query schema cannot express. */
 function convertQueryParameter(
   name: string,
   parameter: JsonObject,
@@ -152,7 +156,7 @@ function convertQueryParameter(
     unmapped.add(place, `content of the query parameter ${name}`, reason);
     return { type: 'string' };
   }
-  // The host reads the type of the property itself, so that references are followed here.
+  // References are followed here, because the host parses the property by its own type.
   const schema = simplify(document, parameter['schema']);
   const { type } = schema;
   const { style = 'form', explode = style === 'form' } = parameter;
@@ -175,7 +179,9 @@ function convertQueryParameter(
   if (type !== 'array' && !READ_TYPES.has(type)) {
     if (Object.keys(schema).length > 0 && type !== undefined) {
       unmapped.add(place, part, 'a value of a query has one type');
-    } else if (['allOf', 'anyOf', 'oneOf', 'not', 'enum', 'const'].some((one) => one in schema)) {
+    } else if (
+      ['allOf', 'anyOf', 'oneOf', 'not', 'enum', 'const'].some((keyword) => keyword in schema)
+    ) {
       unmapped.add(place, part, 'the host checks only that it is there');
     }
     return {};
@@ -189,22 +195,22 @@ function convertQueryParameter(
   return convertSchema(checked, { document, place, unmapped, shared, direction: 'input' }) ?? {};
 }
 
-/** Whether an empty value may violate the schema. In a list it is an item, which is checked as such. */
+/** Whether an empty value may violate the schema. In a list it is an item, and checked as such. */
 function rejectsEmptyText({ type, ...rules }: JsonObject): boolean {
   return type !== 'array' && (type !== 'string' || hasRules(rules));
 }
 
-/** Without references and without null, which a query cannot hold. */
+/** Removes references and null, because a query cannot contain null. */
 function simplify(document: OpenApiDocument, written: unknown): JsonObject {
   const schema = follow(document, written);
   const { type } = schema;
   if (Array.isArray(type)) {
-    const types = type.filter((one) => one !== 'null');
+    const types = type.filter((typeName) => typeName !== 'null');
     return types.length === 1 ? { ...schema, type: types[0] } : schema;
   }
   for (const keyword of ['anyOf', 'oneOf']) {
     const { [keyword]: branches, ...others } = schema;
-    const values = asList(branches).filter((one) => follow(document, one)['type'] !== 'null');
+    const values = asList(branches).filter((branch) => follow(document, branch)['type'] !== 'null');
     if (values.length === 1 && !hasRules(others))
       return { ...follow(document, values[0]), ...others };
   }
@@ -214,17 +220,20 @@ function simplify(document: OpenApiDocument, written: unknown): JsonObject {
 /** Whether the schema, or a branch of it, is that of a list. */
 function canBeList(document: OpenApiDocument, schema: JsonObject): boolean {
   const branches = new Set([schema]);
-  // Grows while it is read; circles end, since a set has each branch once.
+  // The set grows during the loop. Circles end, because a set contains each branch once.
   for (const { type, ...branch } of branches) {
     if (type === 'array' || asList(type).includes('array')) return true;
     for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
-      for (const one of asList(branch[keyword])) branches.add(follow(document, one));
+      for (const alternative of asList(branch[keyword]))
+        branches.add(follow(document, alternative));
     }
   }
   return false;
 }
 
-/** The host reads items without a type as text, which would violate other rules. */
+/**
+ * Adds a type to items: the host would parse items without one as text, which violates other rules.
+ */
 function withReadableItems(
   name: string,
   { items: written, ...rules }: JsonObject,

@@ -22,8 +22,8 @@ interface SchemaContext {
 }
 
 /**
- * Converts a schema of a document to JSON Schema 2020-12. What it refers to becomes a shared schema of the
- * manifest. `null` where any value is valid.
+ * Converts a schema of a document to JSON Schema 2020-12. Referenced schemas become shared schemas
+ * of the manifest. Returns `null` if any value is valid.
  */
 export function convertSchema(schema: unknown, context: SchemaContext): JsonObject | null {
   const converted = new SchemaConversion(context).convert(schema);
@@ -34,7 +34,7 @@ export function convertSchema(schema: unknown, context: SchemaContext): JsonObje
 
 class SchemaConversion {
   readonly #context: SchemaContext;
-  /** A read-only member is not required of a request, a write-only one not of a response. */
+  /** Requests do not require read-only members, and responses do not require write-only ones. */
   readonly #notRequired: MarkedMembers;
 
   constructor(context: SchemaContext) {
@@ -42,7 +42,9 @@ class SchemaConversion {
     this.#notRequired = context.shared.notRequired(context.direction);
   }
 
-  /** @param whole the schemas whose `allOf` leads here: all of them describe the same value */
+  /**
+   * @param whole the schemas whose `allOf` contains this one: all of them describe the same value
+   */
   convert(schema: unknown, whole: readonly JsonObject[] = []): JsonObject | boolean {
     if (typeof schema === 'boolean') return schema;
     if (!isObject(schema)) return {};
@@ -51,7 +53,7 @@ class SchemaConversion {
       return allowNull(this.#convertMembers(schema, whole), schema);
     }
     const target = this.#convertReference(reference);
-    // OpenAPI 3.0 ignores what stands beside a reference.
+    // OpenAPI 3.0 ignores siblings of a reference.
     const isAlone = this.#context.document.version === '3.0';
     const siblings = isAlone ? {} : this.#convertMembers(schema, whole);
     return allowNull({ ...target, ...siblings }, schema);
@@ -73,12 +75,12 @@ class SchemaConversion {
     const members = Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {
       if (SCHEMA_MAP_KEYWORDS.has(keyword)) {
         const schemas = Object.entries(asObject(value)).filter(([name]) => this.#isUsable(name));
-        return [[keyword, mapValues(schemas, (one) => this.convert(one))]];
+        return [[keyword, mapValues(schemas, (schema) => this.convert(schema))]];
       }
       if (SCHEMA_LIST_KEYWORDS.has(keyword)) {
         if (!Array.isArray(value)) return [];
         const above = keyword === 'allOf' ? around : [];
-        return [[keyword, value.map((one) => this.convert(one, above))]];
+        return [[keyword, value.map((part) => this.convert(part, above))]];
       }
       if (SCHEMA_KEYWORDS.has(keyword)) return [[keyword, this.convert(value)]];
       if (keyword === 'required') return this.#convertRequired(value, around);
@@ -116,7 +118,7 @@ class SchemaConversion {
     if (KEPT_KEYWORDS.has(keyword)) return [[keyword, value]];
     if (!DROPPED_DEFINITIONS.has(keyword)) {
       const part = keyword.startsWith('x-') ? 'keywords x-…' : `keyword ${keyword}`;
-      // Once for the document: the schemas of many operations share their parts.
+      // Reported once for the document, because the schemas of many operations share their parts.
       this.#context.unmapped.add('the schemas', part, 'it has no meaning for the host');
     }
     return [];
@@ -140,7 +142,8 @@ class SchemaConversion {
 
   #convertType(value: unknown): [string, unknown][] {
     const types: readonly unknown[] = Array.isArray(value) ? value : [value];
-    if (types.length > 0 && types.every((one) => TYPES.has(one))) return [['type', value]];
+    if (types.length > 0 && types.every((typeName) => TYPES.has(typeName)))
+      return [['type', value]];
     this.#report('a type that JSON Schema does not have', 'any value is accepted there');
     return [];
   }
@@ -156,13 +159,13 @@ const TYPES: ReadonlySet<unknown> = new Set([
   'string',
 ]);
 
-/** In OpenAPI 3.0 the keyword is true or false, and `minimum` has the number. */
+/** In OpenAPI 3.0 the keyword is a boolean, and `minimum` has the number. */
 function convertBound(keyword: string, value: unknown, bound: unknown): [string, unknown][] {
   if (typeof value !== 'boolean') return [[keyword, value]];
   return value && typeof bound === 'number' ? [[keyword, bound]] : [];
 }
 
-/** `nullable` also stands beside references and combinations, where it can only mean that null is valid. */
+/** `nullable` beside references and combinations can only mean that null is valid. */
 function allowNull(converted: JsonObject, { nullable }: JsonObject): JsonObject {
   if (nullable !== true || Object.keys(converted).length === 0) return converted;
   const { type } = converted;

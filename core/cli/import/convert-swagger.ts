@@ -3,7 +3,7 @@ import { asList, asObject, asText, isObject, type JsonObject } from '../json-val
 
 type Members = Record<string, unknown>;
 
-/** Where each part of a Swagger document stands in OpenAPI 3. */
+/** The place of each part of a Swagger document in OpenAPI 3. */
 const PLACES = {
   definitions: 'components/schemas',
   parameters: 'components/parameters',
@@ -11,15 +11,15 @@ const PLACES = {
   securityDefinitions: 'components/securitySchemes',
 } as const;
 
-/** Members of the root that stay as they are. */
+/** Members of the root that are copied. */
 const KEPT = ['info', 'tags', 'externalDocs', 'security'] as const;
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
 const JSON_TYPES = ['application/json'];
 const FORM_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 
-/** Values within a schema that are no schemas. */
+/** Values within a schema that are not schemas. */
 const VALUES: ReadonlySet<string> = new Set(['default', 'enum', 'example', 'x-example']);
-/** Members of a schema whose keys are names that the author has chosen. */
+/** Members of a schema whose keys are names chosen by the author. */
 const NAMED: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'definitions']);
 
 const LIST_STYLES: Readonly<Record<string, Members>> = {
@@ -39,7 +39,7 @@ interface MediaTypes {
   readonly produces: readonly string[];
 }
 
-/** Converts a Swagger 2.0 document to OpenAPI 3.0. What it has besides the specification is dropped. */
+/** Converts a Swagger 2.0 document to OpenAPI 3.0. Parts outside the specification are dropped. */
 export function convertSwagger(root: JsonObject): JsonObject {
   const types: MediaTypes = {
     consumes: listTexts(root['consumes']),
@@ -52,8 +52,12 @@ export function convertSwagger(root: JsonObject): JsonObject {
     paths: mapValues(root['paths'], (item) => convertItem(asObject(item), root, types)),
     components: {
       schemas: mapValues(root['definitions'], convertSchema),
-      parameters: mapValues(root['parameters'], (one) => convertParameter(asObject(one))),
-      responses: mapValues(root['responses'], (one) => convertResponse(asObject(one), types)),
+      parameters: mapValues(root['parameters'], (parameter) =>
+        convertParameter(asObject(parameter)),
+      ),
+      responses: mapValues(root['responses'], (response) =>
+        convertResponse(asObject(response), types),
+      ),
       securitySchemes: mapValues(root['securityDefinitions'], convertSecurity),
     },
   };
@@ -80,7 +84,7 @@ function convertItem(item: JsonObject, root: JsonObject, types: MediaTypes): Jso
   return converted;
 }
 
-/** @param shared the parameters of the path: those of the operation replace them */
+/** @param shared the parameters of the path, which those of the operation override */
 function convertOperation(
   operation: JsonObject,
   shared: readonly unknown[],
@@ -92,27 +96,33 @@ function convertOperation(
     consumes: consumes === undefined ? inherited.consumes : listTexts(consumes),
     produces: produces === undefined ? inherited.produces : listTexts(produces),
   };
-  const byName = new Map<string, { readonly given: unknown; readonly found: JsonObject }>();
-  for (const given of [...shared, ...asList(parameters)]) {
-    const found = findParameter(asObject(given), root);
-    byName.set(`${String(found['in'])} ${String(found['name'])}`, { given, found });
+  const byName = new Map<string, { readonly listed: unknown; readonly parameter: JsonObject }>();
+  for (const listed of [...shared, ...asList(parameters)]) {
+    const parameter = findParameter(asObject(listed), root);
+    byName.set(`${String(parameter['in'])} ${String(parameter['name'])}`, { listed, parameter });
   }
   const all = [...byName.values()];
-  const body = all.findLast(({ found }) => found['in'] === 'body')?.found;
-  const fields = all.filter(({ found }) => found['in'] === 'formData').map(({ found }) => found);
-  const kept = all.filter(({ found }) => !['body', 'formData'].includes(String(found['in'])));
+  const body = all.findLast(({ parameter }) => parameter['in'] === 'body')?.parameter;
+  const fields = all
+    .filter(({ parameter }) => parameter['in'] === 'formData')
+    .map(({ parameter }) => parameter);
+  const kept = all.filter(
+    ({ parameter }) => !['body', 'formData'].includes(String(parameter['in'])),
+  );
   const requestBody = body ? convertBody(body, types) : convertForm(fields, types);
   return {
     ...others,
-    parameters: kept.map(({ given, found }) =>
-      isReference(given) ? convertReferences(given) : convertParameter(found),
+    parameters: kept.map(({ listed, parameter }) =>
+      isReference(listed) ? convertReferences(listed) : convertParameter(parameter),
     ),
     ...(requestBody === null ? {} : { requestBody }),
-    responses: mapValues(responses, (one) => convertResponse(asObject(one), types)),
+    responses: mapValues(responses, (response) => convertResponse(asObject(response), types)),
   };
 }
 
-/** A reference to a parameter of the document leads to it, since its place decides what becomes of it. */
+/**
+ * Follows a reference to a parameter, because the location of the parameter decides its conversion.
+ */
 function findParameter(parameter: JsonObject, root: JsonObject): JsonObject {
   const [, name] = /^#\/parameters\/([^/]+)$/.exec(asText(parameter['$ref']) ?? '') ?? [];
   return name === undefined
@@ -133,16 +143,19 @@ function convertBody(
   };
 }
 
-/** `null` without fields. */
+/** Returns `null` without fields. */
 function convertForm(fields: readonly JsonObject[], { consumes }: MediaTypes): JsonObject | null {
   if (fields.length === 0) return null;
-  const named = consumes.filter((type) => FORM_TYPES.includes(type));
+  const formTypes = consumes.filter((type) => FORM_TYPES.includes(type));
   const hasFile = fields.some(({ type }) => type === 'file');
-  const types = named.length > 0 ? named : FORM_TYPES.slice(hasFile ? 1 : 0, hasFile ? 2 : 1);
-  const required = fields.filter((one) => one['required'] === true).map((one) => one['name']);
+  const types =
+    formTypes.length > 0 ? formTypes : FORM_TYPES.slice(hasFile ? 1 : 0, hasFile ? 2 : 1);
+  const required = fields
+    .filter((field) => field['required'] === true)
+    .map((field) => field['name']);
   const schema = {
     type: 'object',
-    properties: Object.fromEntries(fields.map((one) => [one['name'], readSchema(one)])),
+    properties: Object.fromEntries(fields.map((field) => [field['name'], readSchema(field)])),
     ...(required.length === 0 ? {} : { required }),
   };
   return {
@@ -162,17 +175,17 @@ function convertParameter(parameter: JsonObject): JsonObject {
     type,
     collectionFormat,
   } = parameter;
-  const given = { name, in: place, description, required, allowEmptyValue };
+  const shared = { name, in: place, description, required, allowEmptyValue };
   const isList = type === 'array' && (place === 'query' || collectionFormat !== undefined);
   const style = LIST_STYLES[String(collectionFormat)] ?? PLAIN_LIST;
   return {
-    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    ...Object.fromEntries(Object.entries(shared).filter(([, value]) => value !== undefined)),
     ...(isList && place === 'query' ? style : {}),
     schema: readSchema(parameter),
   };
 }
 
-/** The rules that stand beside the name of a parameter, a header or an item. */
+/** The rules of a parameter, a header or an item, which are beside its name. */
 function readSchema(parameter: JsonObject): JsonObject {
   const {
     name: _name,
@@ -189,28 +202,28 @@ function readSchema(parameter: JsonObject): JsonObject {
 function convertResponse(response: JsonObject, { produces }: MediaTypes): JsonObject {
   if (isReference(response)) return convertReferences(response);
   const { description, schema, headers, examples } = response;
-  const shown = asObject(examples);
+  const exampleValues = asObject(examples);
   const isFile = asObject(schema)['type'] === 'file';
   const fallback = isFile ? ['application/octet-stream'] : JSON_TYPES;
-  const listed = schema === undefined ? Object.keys(shown) : produces;
+  const listed = schema === undefined ? Object.keys(exampleValues) : produces;
   const types = listed.length > 0 || schema === undefined ? listed : fallback;
   const content = types.map((type) => [
     type,
     {
       ...(schema === undefined ? {} : { schema: convertSchema(schema) }),
-      ...(type in shown ? { example: shown[type] } : {}),
+      ...(type in exampleValues ? { example: exampleValues[type] } : {}),
     },
   ]);
   return {
     description: description ?? '',
     ...(headers === undefined
       ? {}
-      : { headers: mapValues(headers, (one) => ({ schema: readSchema(asObject(one)) })) }),
+      : { headers: mapValues(headers, (header) => ({ schema: readSchema(asObject(header)) })) }),
     ...(content.length === 0 ? {} : { content: Object.fromEntries(content) }),
   };
 }
 
-/** At any depth: what is nested too deep has been rejected before. */
+/** Converts at any depth: documents that are nested too deep were rejected before. */
 function convertSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(convertSchema);
   if (!isObject(schema)) return schema;
@@ -256,12 +269,12 @@ function convertSecurity(value: unknown): JsonObject {
   return { ...others, type, flows };
 }
 
-function mapValues(value: unknown, convert: (one: unknown) => unknown): JsonObject {
+function mapValues(value: unknown, convert: (item: unknown) => unknown): JsonObject {
   return Object.fromEntries(
-    Object.entries(asObject(value)).map(([name, one]) => [name, convert(one)]),
+    Object.entries(asObject(value)).map(([name, item]) => [name, convert(item)]),
   );
 }
 
 function listTexts(value: unknown): readonly string[] {
-  return asList(value).filter((one) => typeof one === 'string');
+  return asList(value).filter((item) => typeof item === 'string');
 }

@@ -1,7 +1,7 @@
 import type { StreamForm } from '../../contract/index.js';
 import type { JsonObject } from '../json-value.js';
 
-/** A manifest while it is built: what the host's rules reject is removed from it afterwards. */
+/** A manifest under construction; parts that the host's rules reject are removed from it later. */
 export interface DraftManifest {
   readonly protocol: 'modgate.manifest.v1';
   readonly module_id: string;
@@ -12,7 +12,7 @@ export interface DraftManifest {
   schemas: SharedDraft;
 }
 
-/** A manifest that shares no schemas has no member for them. */
+/** Without shared schemas, the member is absent. */
 export type ImportedManifest = Omit<DraftManifest, 'schemas'> & { readonly schemas?: SharedDraft };
 
 /** Shared schemas by name. */
@@ -20,11 +20,15 @@ export type SharedDraft = Record<string, JsonObject | boolean>;
 
 export const SCHEMA_NAMES = ['input_schema', 'output_schema', 'query_schema'] as const;
 
-/** Of several operations whose paths differ in the query, each has its own place. No manifest holds it. */
+/**
+ * Operations whose paths differ only in the query each have a place. Manifests do not contain it.
+ */
 export const PLACE = Symbol('the place of the operation in its document');
 
 export interface DraftRoute {
-  /** The operation in lists of what is not mapped, as the document writes it: `GET /pets?status=sold`. */
+  /**
+   * The operation in lists of unmapped parts, as the document writes it: `GET /pets?status=sold`.
+   */
   readonly [PLACE]: string;
   method: string;
   path: string;
@@ -58,7 +62,7 @@ export interface DraftExample {
   readonly output?: unknown;
 }
 
-/** The capabilities of its routes, each once, in their order. */
+/** The capabilities of the routes, without duplicates, in the order of the routes. */
 export function listCapabilities({ http_routes }: Pick<DraftManifest, 'http_routes'>): string[] {
   return [...new Set(http_routes.flatMap(({ capability }) => capability ?? []))].sort();
 }

@@ -18,10 +18,10 @@ import type { UnmappedParts } from './unmapped.js';
 
 type Rejection = Pick<Violation, 'path' | 'message' | 'rule'>;
 
-/** Each pass removes at least one part; a validation reports at most 100. */
+/** Each pass removes at least one part, and a validation reports at most 100 problems. */
 const MAX_PASSES = 1000;
 
-/** What these rules reject can be removed on its own: the schema then accepts more. */
+/** Rules whose rejected keyword can be removed on its own: the schema then accepts more. */
 const RULES_OF_A_KEYWORD = new Set([
   'branching-recursion',
   'circular-reference',
@@ -31,13 +31,13 @@ const RULES_OF_A_KEYWORD = new Set([
   'untranslatable-pattern',
 ]);
 
-/** Without its texts, the schema may be short enough. */
+/** The schema may fit without its texts. */
 const RULE_OF_LENGTH = 'schema-too-large';
 
 type SchemaName = (typeof SCHEMA_NAMES)[number];
 
 /**
- * Validates the manifest as `modgate check` does and removes what it rejects, until nothing is left to remove: a
+ * Validates the manifest like `modgate check`, and removes rejected parts until none is left: a
  * keyword, an example, a schema or a route. Lists each with the reason.
  */
 export function dropRejectedParts(manifest: DraftManifest, unmapped: UnmappedParts): void {
@@ -68,14 +68,16 @@ export function dropRejectedParts(manifest: DraftManifest, unmapped: UnmappedPar
   throw new Error('the imported manifest was still rejected after many passes');
 }
 
-/** Examples are compared with schemas that are valid, so that they come last. */
+/** Examples come last, because only valid schemas are compared with examples. */
 function findRejected(manifest: DraftManifest): readonly Rejection[] {
-  const capabilities = [...new Set(manifest.http_routes.flatMap((one) => one.capability ?? []))];
+  const capabilities = [
+    ...new Set(manifest.http_routes.flatMap((diagnostic) => diagnostic.capability ?? [])),
+  ];
   const { manifest: valid, errors } = readManifest({ ...manifest, capabilities });
   return errors.length > 0 ? errors : validateExamples(valid);
 }
 
-/** The schema accepts any value at the rejected place. */
+/** Removes the rejected part; the schema then accepts any value there. */
 function dropSharedPart(
   schemas: SharedDraft,
   name: string,
@@ -86,8 +88,8 @@ function dropSharedPart(
   const isPart = path.length > 0 && RULES_OF_A_KEYWORD.has(diagnostic.rule);
   const part = isPart ? String(path.at(-1)) : 'the schema';
   unmapped.add(`the schema ${name}`, part, explain(diagnostic));
-  const kept = isPart ? withoutMember(schemas[name], path) : true;
-  schemas[name] = kept as JsonObject | boolean;
+  const remaining = isPart ? withoutMember(schemas[name], path) : true;
+  schemas[name] = remaining as JsonObject | boolean;
 }
 
 function findRoute(manifest: DraftManifest, { path, message }: Rejection): DraftRoute {
@@ -97,7 +99,7 @@ function findRoute(manifest: DraftManifest, { path, message }: Rejection): Draft
   return route;
 }
 
-/** False where only the whole route can be removed. */
+/** Returns false if the whole route must be removed. */
 function dropPart(route: DraftRoute, diagnostic: Rejection, unmapped: UnmappedParts): boolean {
   const [, , member, name, ...rest] = diagnostic.path;
   const { operation } = route;
@@ -127,7 +129,7 @@ function dropOperationPart(
     delete operation.examples[index];
     return true;
   }
-  if (SCHEMA_NAMES.some((one) => one === name)) {
+  if (SCHEMA_NAMES.some((capability) => capability === name)) {
     return dropSchemaPart(operation, name as SchemaName, rest, rule, report);
   }
   report(name);
@@ -188,7 +190,7 @@ function withoutMember(value: unknown, [key, ...rest]: Path): unknown {
   return Object.fromEntries(entries);
 }
 
-/** The message without the place of the route in the list, which means nothing to the reader. */
+/** Removes the index of the route from the message, which is meaningless to the reader. */
 function explain({ message }: Rejection): string {
   return message.replace(/^'http_routes\[\d+\]\.(?:operation\.)?/, "'");
 }

@@ -11,14 +11,14 @@ import {
 import { stripAnnotations } from './strip-annotations.js';
 import type { UnmappedParts } from './unmapped.js';
 
-/** Leaves room for the capabilities, which follow from the routes. */
+/** Reserves space for the capabilities, which follow from the routes. */
 const MAX_LENGTH = MAX_TEXT_LENGTH - 256 * 1024;
-/** Once the capabilities are known. */
+/** The limit once the capabilities are known. */
 const MAX_WHOLE_LENGTH = MAX_TEXT_LENGTH - 16 * 1024;
 
 const REASON = 'the manifest would be longer than 4 MiB';
 
-/** What is left out of all routes, one after the other, until the manifest is short enough. */
+/** Parts that are removed from all routes, in this order, until the manifest is short enough. */
 const LEFT_OUT: readonly (readonly [part: string, drop: (route: DraftRoute) => void])[] = [
   ['texts and examples of schemas', stripSchemas],
   ['descriptions of operations', (route) => delete route.description],
@@ -28,8 +28,8 @@ const LEFT_OUT: readonly (readonly [part: string, drop: (route: DraftRoute) => v
 ];
 
 /**
- * Makes the manifest of a large document short enough for a file: without texts, then without schemas, the longest
- * first, and without operations where their paths alone are too long.
+ * Shortens the manifest of a large document: it removes texts, then schemas, the longest first. It
+ * removes operations if the paths alone are too long.
  */
 export function fitManifest(manifest: DraftManifest, unmapped: UnmappedParts): void {
   const { schemas, http_routes: routes } = manifest;
@@ -55,7 +55,7 @@ export function fitManifest(manifest: DraftManifest, unmapped: UnmappedParts): v
   fitRoutes(manifest, unmapped);
 }
 
-/** Thousands of routes are too long even where no schema says anything any more. */
+/** Thousands of routes can be too long even without schemas. */
 function fitRoutes(manifest: DraftManifest, unmapped: UnmappedParts): void {
   const measure = () => lengthOf({ ...manifest, capabilities: listCapabilities(manifest) });
   let length = measure();

@@ -14,7 +14,7 @@ type Step = (schema: JsonObject | boolean, exceeds: (name: string) => boolean) =
 
 const NEVER = () => false;
 
-/** What is done to the shared schemas that exceed a bound, one after the other. */
+/** The steps for shared schemas that exceed a bound, in order. */
 const STEPS: readonly Step[] = [
   (schema, exceeds) => loosenSchema(schema, { isCut: exceeds, isWider: NEVER }).schema,
   (schema) => (isObject(schema) ? stripAnnotations(schema) : schema),
@@ -23,9 +23,9 @@ const STEPS: readonly Step[] = [
 ];
 
 /**
- * Opens shared schemas that exceed a bound with what they reach: they keep their own members, and accept any value
- * where they refer to others that exceed it.
- * @returns the names of those that accept more than the document says
+ * Opens shared schemas that exceed a bound together with referenced schemas: they keep their own
+ * members, and accept any value in place of references to others that exceed it.
+ * @returns the names of schemas that accept more than the document specifies
  */
 export function fitSchemas(schemas: SharedDraft, unmapped: UnmappedParts): Set<string> {
   const opened = new Set<string>();
@@ -44,7 +44,10 @@ export function fitSchemas(schemas: SharedDraft, unmapped: UnmappedParts): Set<s
   return opened;
 }
 
-/** Weakens what refers to schemas that accept more than the document says, so that it does not accept less. */
+/**
+ * Weakens schemas that refer to wider schemas, so that they do not accept less than the document
+ * specifies.
+ */
 export function loosenReferring(manifest: DraftManifest, opened: ReadonlySet<string>): void {
   if (opened.size === 0) return;
   const { schemas } = manifest;
@@ -68,10 +71,11 @@ function findReferring(schemas: SharedDraft, opened: ReadonlySet<string>): Set<s
       referring.set(other, [...(referring.get(other) ?? []), name]);
     }
   }
-  const found = new Set(opened);
-  // Grows while it is read.
-  for (const name of found) for (const other of referring.get(name) ?? []) found.add(other);
-  return found;
+  const widerNames = new Set(opened);
+  // The set grows during the loop.
+  for (const name of widerNames)
+    for (const other of referring.get(name) ?? []) widerNames.add(other);
+  return widerNames;
 }
 
 /** Removes shared schemas that no route reaches. */
@@ -82,7 +86,7 @@ export function dropUnused(manifest: DraftManifest): void {
       SCHEMA_NAMES.flatMap((name) => listSharedNames(operation?.[name])),
     ),
   );
-  // Grows while it is read.
+  // The set grows during the loop.
   for (const name of used) for (const other of listSharedNames(schemas[name])) used.add(other);
   for (const name of Object.keys(schemas)) if (!used.has(name)) delete schemas[name];
 }

@@ -8,7 +8,7 @@ export interface ImportReport {
   readonly capabilities: readonly string[];
   /** Files that were created or changed. */
   readonly written: readonly string[];
-  /** Differences from the files of an earlier import; `null` for a first one. */
+  /** Differences from the files of an earlier import; `null` for a first import. */
   readonly changes: readonly ManifestChange[] | null;
   readonly unmapped: readonly UnmappedPart[];
   readonly notes: readonly string[];
@@ -42,7 +42,7 @@ function formatChanges(changes: readonly ManifestChange[], isWritten: boolean): 
   return ['differences:', ...lines, ...(isWritten ? [] : ['use --write to write them'])];
 }
 
-/** One line for each reason, since large documents repeat them. */
+/** Formats one line for each reason, since large documents repeat them. */
 function formatUnmapped(unmapped: readonly UnmappedPart[]): string[] {
   if (unmapped.length === 0) return [];
   const places = new Map<string, string[]>();
@@ -53,8 +53,8 @@ function formatUnmapped(unmapped: readonly UnmappedPart[]): string[] {
   return [
     'not mapped (--json lists each place):',
     ...[...places].map(([reason, [first, ...others]]) => {
-      const more = others.length === 0 ? '' : ` and ${others.length} more`;
-      return `  ${others.length + 1} × ${reason} (${first}${more})`;
+      const suffix = others.length === 0 ? '' : ` and ${others.length} more`;
+      return `  ${others.length + 1} × ${reason} (${first}${suffix})`;
     }),
   ];
 }

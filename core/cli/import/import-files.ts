@@ -36,8 +36,9 @@ export class ImportFiles {
   }
 
   /**
-   * The manifest of an earlier import; `null` for none.
-   * @throws ConfigError for a descriptor of this name that no import has written, or that of another module.
+   * The manifest of an earlier import; `null` without one.
+   * @throws ConfigError for a descriptor of this name that was not imported, or that belongs to
+   * another module.
    */
   async readEarlier(): Promise<JsonObject | null> {
     const descriptor = await readText(this.descriptor);
@@ -92,7 +93,7 @@ provider_errors: passthrough
     return endpoints.some((entry) => (isObject(entry) ? entry['url'] : entry) === endpoint);
   }
 
-  /** Replaces the endpoints only: operators may have changed everything else. */
+  /** Replaces only the endpoints, because operators may have changed other parts. */
   async replaceEndpoint(endpoint: string): Promise<void> {
     const { parseDocument } = await import('yaml');
     const document = parseDocument((await readText(this.descriptor)) ?? '');
@@ -101,7 +102,7 @@ provider_errors: passthrough
   }
 }
 
-/** Readable, unless it would be too long for a host. */
+/** Indents the text, unless it would then be too long for a host. */
 function formatManifest(manifest: ImportedManifest): string {
   const readable = `${JSON.stringify(manifest, null, 2)}\n`;
   const isShort = Buffer.byteLength(readable) <= MAX_TEXT_LENGTH;
@@ -126,7 +127,7 @@ async function write(file: string, text: string): Promise<void> {
   }
 }
 
-/** Empty for what cannot be read. */
+/** Returns an empty object for an unreadable file. */
 function readObject(parse: () => unknown): JsonObject {
   try {
     const value = parse();

@@ -3,9 +3,9 @@ import { SUBSCHEMA_KEYWORDS } from '../../schema/subschema-keywords.js';
 import { isObject, type JsonObject } from '../json-value.js';
 
 interface Loosening {
-  /** Whether references to a shared schema are removed: any value is accepted there. */
+  /** Whether references to a shared schema are removed, so that any value is accepted there. */
   readonly isCut: (name: string) => boolean;
-  /** Whether a shared schema accepts more than the document says. */
+  /** Whether a shared schema accepts more than the document specifies. */
   readonly isWider: (name: string) => boolean;
 }
 
@@ -15,8 +15,9 @@ interface Loosened {
 }
 
 /**
- * A schema that accepts everything it did before parts of it accepted more. Where a wider part would make the whole
- * accept less, as in `not` or `oneOf`, the keyword is removed or weakened.
+ * Returns a schema that still accepts everything that it did before parts of it became wider. A
+ * keyword such as `not` or `oneOf` is removed or weakened if a wider part would make the whole
+ * stricter.
  */
 export function loosenSchema(schema: unknown, loosening: Loosening): Loosened {
   if (!isObject(schema)) return { schema, isWider: false };
@@ -46,12 +47,12 @@ function loosenMember(keyword: string, value: unknown, loosening: Loosening): Lo
   if (holds === undefined) return { schema: value, isWider: false };
   if (holds === 'one') return loosenSchema(value, loosening);
   const isList = Array.isArray(value);
-  const parts = Object.entries(value as object).map(([key, one]) => {
-    return [key, loosenSchema(one, loosening)] as const;
+  const parts = Object.entries(value as object).map(([key, part]) => {
+    return [key, loosenSchema(part, loosening)] as const;
   });
   const isWider = parts.some(([, part]) => part.isWider);
   const entries = parts.map(([key, { schema }]) => [key, schema] as const);
-  const schema = isList ? entries.map(([, one]) => one) : Object.fromEntries(entries);
+  const schema = isList ? entries.map(([, part]) => part) : Object.fromEntries(entries);
   return { schema, isWider };
 }
 
@@ -61,7 +62,7 @@ function weaken(members: Map<string, unknown>, wider: ReadonlySet<string>): void
     for (const keyword of ['if', 'then', 'else']) members.delete(keyword);
   }
   if (wider.has('contains')) members.delete('maxContains');
-  // A part that is open has evaluated less than the document says.
+  // An open part evaluates fewer members than the document specifies.
   for (const keyword of ['unevaluatedProperties', 'unevaluatedItems']) members.delete(keyword);
   if (wider.has('oneOf')) {
     const branches = members.get('oneOf');
@@ -76,7 +77,7 @@ function isOpen(schema: unknown): boolean {
   return schema === true || (isObject(schema) && Object.keys(schema).length === 0);
 }
 
-/** The names of the shared schemas that a schema refers to. */
+/** The names of shared schemas that a schema refers to. */
 export function listSharedNames(schema: unknown): string[] {
   const names = new Set<string>();
   const open = [schema];

@@ -1,7 +1,7 @@
 import { asList, asObject, isObject, type JsonObject } from '../json-value.js';
 import { findByPointer, type OpenApiDocument } from './openapi-document.js';
 
-/** Whether the schema is that of a request or of a response: read-only members are not sent. */
+/** Whether the schema is that of a request or of a response: requests omit read-only members. */
 export type Direction = 'input' | 'output';
 
 /** Members with a mark, such as `readOnly`, of the objects that a schema describes. */
@@ -15,19 +15,19 @@ export class MarkedMembers {
     this.#mark = mark;
   }
 
-  /** The names of those that the schema, what it refers to, or a part of its `allOf` has. */
+  /** The names of marked members in the schema, its references, or parts of its `allOf`. */
   of(schema: JsonObject): ReadonlySet<string> {
-    const known = this.#names.get(schema);
-    if (known !== undefined) return known;
+    const cached = this.#names.get(schema);
+    if (cached !== undefined) return cached;
     const names = new Set<string>();
     const parts = new Set([schema]);
-    // Grows while it is read; circles end, since a set has each part once.
+    // The set grows during the loop. Circles end, because a set contains each part once.
     for (const part of parts) {
       for (const [name, property] of Object.entries(asObject(part['properties']))) {
         if (this.#isMarked(property)) names.add(name);
       }
-      for (const one of [this.#followOne(part), ...asList(part['allOf'])]) {
-        if (isObject(one)) parts.add(one);
+      for (const nested of [this.#followOne(part), ...asList(part['allOf'])]) {
+        if (isObject(nested)) parts.add(nested);
       }
     }
     this.#names.set(schema, names);
@@ -35,8 +35,11 @@ export class MarkedMembers {
   }
 
   #isMarked(property: unknown): boolean {
-    const own = asObject(property);
-    return own[this.#mark] === true || asObject(this.#followOne(own))[this.#mark] === true;
+    const propertySchema = asObject(property);
+    return (
+      propertySchema[this.#mark] === true ||
+      asObject(this.#followOne(propertySchema))[this.#mark] === true
+    );
   }
 
   #followOne({ $ref: reference }: JsonObject): unknown {

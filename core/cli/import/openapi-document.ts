@@ -10,7 +10,7 @@ import { convertSwagger } from './convert-swagger.js';
 /** Deeper than any description in use. */
 const MAX_DEPTH = 200;
 
-/** A chain of references that is longer is a circle. */
+/** A longer chain of references is a circle. */
 const MAX_REFERENCES = 100;
 
 /** YAML reads `swagger: 2.0` as a number. */
@@ -23,8 +23,8 @@ export interface OpenApiDocument {
 }
 
 /**
- * A document of Swagger 2.0 is converted to OpenAPI 3.0.
- * @throws CommandError for anything that is neither Swagger 2.0 nor OpenAPI 3.0 or 3.1.
+ * Converts a document of Swagger 2.0 to OpenAPI 3.0.
+ * @throws CommandError unless the document is Swagger 2.0, or OpenAPI 3.0 or 3.1.
  */
 export function parseOpenApi(value: unknown): OpenApiDocument {
   if (!isObject(value)) throw new CommandError('the document is not OpenAPI: expected a mapping');
@@ -39,30 +39,38 @@ function readVersion(root: JsonObject): OpenApiDocument['version'] {
   const { openapi, swagger } = root;
   const [version] = /^3\.[01](?=\.|$)/.exec(String(openapi)) ?? [];
   if (version === '3.0' || version === '3.1') return version;
-  const named = [openapi, swagger].find(
-    (one) => typeof one === 'string' || typeof one === 'number',
+  const documentVersion = [openapi, swagger].find(
+    (candidate) => typeof candidate === 'string' || typeof candidate === 'number',
   );
-  if (named === undefined) {
+  if (documentVersion === undefined) {
     throw new CommandError("the document is not OpenAPI: it has no member 'openapi'");
   }
   const name = openapi === undefined ? 'Swagger' : 'OpenAPI';
-  const shown = String(named).slice(0, 20);
-  throw new CommandError(`${name} ${shown} is not supported: use Swagger 2.0, OpenAPI 3.0 or 3.1`);
+  const shortened = String(documentVersion).slice(0, 20);
+  throw new CommandError(
+    `${name} ${shortened} is not supported: use Swagger 2.0, OpenAPI 3.0 or 3.1`,
+  );
 }
 
-/** What a pointer such as `#/components/schemas/Pet` refers to; `undefined` for nothing. */
+/** The target of a pointer such as `#/components/schemas/Pet`; `undefined` for none. */
 export function findByPointer({ root }: OpenApiDocument, pointer: string): unknown {
   const path = parsePointer(pointer);
   return path === null ? undefined : findAtPath(root, path)?.value;
 }
 
-/** The keys of a reference into the document, percent-encoded or not; `null` for one to another document. */
+/**
+ * The keys of a reference within the document, percent-encoded or not; `null` for a reference to
+ * another document.
+ */
 export function parsePointer(reference: string): string[] | null {
   const path = parseReference(reference);
   return path === null && reference.startsWith('#/') ? splitPointer(reference.slice(1)) : path;
 }
 
-/** Follows references of parameters, bodies and responses; empty where they lead nowhere. */
+/**
+ * Follows references of parameters, bodies and responses; returns an empty object for a broken
+ * reference.
+ */
 export function follow(document: OpenApiDocument, value: unknown): JsonObject {
   let current = asObject(value);
   for (let count = 0; count < MAX_REFERENCES; count += 1) {

@@ -28,10 +28,12 @@ export const SCHEMA_MAP_KEYWORDS: ReadonlySet<string> = new Set([
   'properties',
 ]);
 
-/** Definitions that are used are moved into `$defs` of the schema that uses them. */
+/**
+ * Keywords of definitions. Used definitions are moved into `$defs` of the schema that uses them.
+ */
 export const DROPPED_DEFINITIONS: ReadonlySet<string> = new Set(['$defs', 'definitions']);
 
-/** Keywords for people, which no check depends on. */
+/** Keywords for documentation, which no check depends on. */
 export const ANNOTATIONS: ReadonlySet<string> = new Set([
   '$comment',
   'default',
@@ -43,7 +45,7 @@ export const ANNOTATIONS: ReadonlySet<string> = new Set([
   'writeOnly',
 ]);
 
-/** Keywords that are taken over as they are. */
+/** Keywords that are copied. */
 export const KEPT_KEYWORDS: ReadonlySet<string> = new Set([
   ...ANNOTATIONS,
   'const',

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../json-value.js';
 import { type Direction, MarkedMembers } from './marked-members.js';
 import { findByPointer, type OpenApiDocument, parsePointer } from './openapi-document.js';
 
-/** Converts what a definition describes; `null` where any value is valid. */
+/** Converts a definition; returns `null` if any value is valid. */
 type ConvertDefinition = (
   schema: unknown,
   direction: Direction,
@@ -16,12 +16,12 @@ interface Definition {
   readonly name: string;
 }
 
-/** Leaves room for a number behind it. */
+/** Reserves space for a number. */
 const MAX_NAME_LENGTH = 110;
 
 /**
- * What schemas of a document refer to, as shared schemas of the manifest. Requests and responses have one of their
- * own where they differ: read-only members are not required of a request.
+ * Shared schemas of the manifest for referenced schemas of a document. Requests and responses have
+ * separate ones if they differ: requests do not require read-only members.
  */
 export class SharedDefinitions {
   readonly #document: OpenApiDocument;
@@ -43,11 +43,11 @@ export class SharedDefinitions {
     return this.#marked[direction];
   }
 
-  /** The schema that refers to a definition, or a text that says why there is none. */
+  /** Returns the schema that refers to a definition, or a text with the reason why none does. */
   refer(reference: string, direction: Direction): JsonObject | string {
     const key = `${direction} ${reference}`;
-    const known = this.#definitions.get(key);
-    if (known !== undefined) return { $ref: formatSharedReference(known.name) };
+    const cached = this.#definitions.get(key);
+    if (cached !== undefined) return { $ref: formatSharedReference(cached.name) };
     const keys = parsePointer(reference);
     if (keys === null) return 'a reference to another document';
     const target = findByPointer(this.#document, reference);
@@ -60,15 +60,15 @@ export class SharedDefinitions {
   }
 
   /**
-   * The shared schemas, for a manifest with these routes, whose references then get their final names. Call it once,
-   * after the routes.
+   * Returns the shared schemas of a manifest, and gives the references of its routes their final
+   * names. Call it once, after all routes are converted.
    */
   complete(
     routes: readonly unknown[],
     convert: ConvertDefinition,
   ): Record<string, JsonObject | boolean> {
     const converted = new Map<string, JsonObject | boolean>();
-    // Definitions refer to further ones, which are added while the map is read.
+    // Definitions add further ones to the map during the loop.
     for (const { reference, direction, name } of this.#definitions.values()) {
       const schema = findByPointer(this.#document, reference);
       const place = `the schema ${this.#baseNames.get(reference)}`;
@@ -86,7 +86,7 @@ export class SharedDefinitions {
     return Object.fromEntries(converted);
   }
 
-  /** The input schemas that take the name of the definition: it has no other one, or the same. */
+  /** The input schemas that get the name of the definition, because no other schema differs. */
   #findRenamed(converted: ReadonlyMap<string, JsonObject | boolean>): Map<string, string> {
     const renamed = new Map<string, string>();
     for (const { reference, direction, name } of this.#definitions.values()) {
@@ -111,9 +111,9 @@ export class SharedDefinitions {
     return renamed;
   }
 
-  #claim(wanted: string): string {
-    let name = wanted;
-    for (let count = 2; this.#taken.has(name); count += 1) name = `${wanted}_${count}`;
+  #claim(preferred: string): string {
+    let name = preferred;
+    for (let count = 2; this.#taken.has(name); count += 1) name = `${preferred}_${count}`;
     this.#taken.add(name);
     return name;
   }

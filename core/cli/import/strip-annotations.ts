@@ -6,7 +6,7 @@ import {
   SCHEMA_MAP_KEYWORDS,
 } from './schema-keywords.js';
 
-/** The schema without its texts, defaults and examples: it accepts the same values. */
+/** Removes texts, defaults and examples from a schema, which then accepts the same values. */
 export function stripAnnotations(schema: JsonObject): JsonObject {
   return strip(schema) as JsonObject;
 }

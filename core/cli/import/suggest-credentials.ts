@@ -1,21 +1,21 @@
 import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
 import { follow, type OpenApiDocument } from './openapi-document.js';
 
-/** Characters that the name of a header can have: others could end the comment. */
+/** Characters of header names; others could end the comment. */
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /**
- * The lines of a new descriptor, as comments, that say how the host sends the service's credentials. They
- * follow the security scheme that the document requires first; without one, the first that it declares.
- * @param variable for the secret
+ * Comment lines of a new descriptor about how the host sends the service's credentials. They follow
+ * the security scheme that the document requires first, otherwise the first declared one.
+ * @param variable the variable of the secret
  */
 export function suggestCredentials(document: OpenApiDocument, variable: string): readonly string[] {
   const schemes = Object.entries(
     asObject(asObject(document.root['components'])['securitySchemes']),
   );
   const required = Object.keys(asObject(asList(document.root['security']).find(isNotEmpty)));
-  const found = schemes.find(([name]) => name === required[0]) ?? schemes[0];
-  return found === undefined ? [] : describe(follow(document, found[1]), `env:${variable}`);
+  const scheme = schemes.find(([name]) => name === required[0]) ?? schemes[0];
+  return scheme === undefined ? [] : describe(follow(document, scheme[1]), `env:${variable}`);
 }
 
 function describe(declared: JsonObject, secret: string): readonly string[] {
@@ -47,7 +47,7 @@ function describe(declared: JsonObject, secret: string): readonly string[] {
   }
 }
 
-/** An empty requirement stands for calls without credentials. */
+/** An empty requirement allows calls without credentials. */
 function isNotEmpty(requirement: unknown): boolean {
   return isObject(requirement) && Object.keys(requirement).length > 0;
 }

@@ -13,7 +13,7 @@ export function isOperation({ part }: UnmappedPart): boolean {
   return part === OPERATION;
 }
 
-/** Collects what an import leaves out; each part of a place is listed once. */
+/** Collects omitted parts of an import; each part of a place is listed once. */
 export class UnmappedParts {
   readonly #parts = new Map<string, UnmappedPart>();
 
@@ -21,7 +21,7 @@ export class UnmappedParts {
     this.#parts.set(JSON.stringify([place, part, reason]), { place, part, reason });
   }
 
-  /** The operation at `place` has no route; its other parts are then not listed. */
+  /** Records that the operation at `place` has no route; its other parts are then not listed. */
   addOperation(place: string, reason: string): void {
     this.add(place, OPERATION, reason);
   }
@@ -29,6 +29,6 @@ export class UnmappedParts {
   list(): UnmappedPart[] {
     const all = [...this.#parts.values()];
     const missing = new Set(all.filter(isOperation).map(({ place }) => place));
-    return all.filter((one) => isOperation(one) || !missing.has(one.place));
+    return all.filter((part) => isOperation(part) || !missing.has(part.place));
   }
 }

@@ -15,7 +15,7 @@ export async function assertNameAvailable(name: string, folder: string): Promise
   }
 }
 
-/** Empty for a missing or unreadable folder: writing to it reports other errors. */
+/** Returns an empty list for a missing or unreadable folder: writing to it reports the error. */
 async function listFiles(folder: string) {
   try {
     return (await readDirectory(folder)).files;

@@ -8,9 +8,9 @@ export const MODULE_KINDS = ['local', 'http'] as const;
 export type ModuleKind = (typeof MODULE_KINDS)[number];
 
 /**
- * Creates the files of a new module. The descriptor comes last, so that a watching host finds the files
- * that it refers to.
- * @param schemas the path of the JSON Schemas from the folder of the descriptor, or `null` for none
+ * Creates the files of a new module. The descriptor comes last, so that a watching host finds the
+ * files that it refers to.
+ * @param schemas the path of the JSON Schemas from the folder of the descriptor; `null` for none
  * @throws ConfigError for an invalid module name.
  */
 export function createModuleFiles(
@@ -34,7 +34,7 @@ export function createModuleFiles(
   return [manifest, { path: `${stem}/module.mjs`, text: LOCAL_MODULE }, descriptor];
 }
 
-/** A comment that editors with YAML support read. */
+/** Editors with YAML support read this comment. */
 function createSchemaLine(schemas: string | null, up: '' | '../', name: string): string {
   if (schemas === null) return '';
   return `# yaml-language-server: $schema=${up}${schemas}/${name}.schema.json\n`;
@@ -67,7 +67,7 @@ const HTTP_PROVIDER = `provider:
     endpoints: [http://127.0.0.1:4100]`;
 
 function createManifest(name: string): string {
-  // Only the last part of the name, because a capability has a lower maximum length.
+  // Uses only the last part of the name, because a capability has a lower maximum length.
   const capability = `${name.replace(/^.*\//, '')}.read`;
   return `protocol: modgate.manifest.v1
 module_id: ${quote(name)}

@@ -6,7 +6,7 @@ import { ConfigError } from '../../errors.js';
 import { readVersion } from '../../version.js';
 import type { NewFile } from './write-new-files.js';
 
-/** The folder of the template of each. */
+/** The template folder of each kind of plugin. */
 const TEMPLATES = {
   plugin: 'plugin-template',
   surface: 'surface-template',
@@ -23,7 +23,7 @@ const SUFFIX = '.template';
 /** A package name with an optional scope. Its last part is the name of the plugin and the folder. */
 const PACKAGE_NAME = /^(?:@[a-z0-9][a-z0-9-]*\/)?([a-z][a-z0-9-]{0,62})$/;
 
-/** The kind of the package `modgate-mqtt` is `mqtt`. */
+/** The prefix that is removed: the kind of the package `modgate-mqtt` is `mqtt`. */
 const COMMON_PREFIX = /^modgate-(?=[a-z])/;
 
 /** npm does not publish `.gitignore` files. */
@@ -36,7 +36,7 @@ const RENAMED: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
  */
 export async function createPluginFiles(
   packageName: string,
-  what: PluginTemplate,
+  kind: PluginTemplate,
 ): Promise<NewFile[]> {
   const name = PACKAGE_NAME.exec(packageName)?.[1];
   if (name === undefined) {
@@ -55,7 +55,7 @@ export async function createPluginFiles(
     ...readRanges(),
     beforeRelease: await readBeforeRelease(),
   };
-  const template = fileURLToPath(new URL(`./${TEMPLATES[what]}`, import.meta.url));
+  const template = fileURLToPath(new URL(`./${TEMPLATES[kind]}`, import.meta.url));
   const paths = (await readdir(template, { recursive: true })).filter((path) =>
     path.endsWith(SUFFIX),
   );
@@ -80,7 +80,7 @@ function fillIn(text: string, values: Readonly<Record<string, string>>): string 
   });
 }
 
-/** How to install modgate before it is published, as the docs have it; without this section nothing. */
+/** The documented steps to install modgate before it is published; empty without that section. */
 async function readBeforeRelease(): Promise<string> {
   const root = dirname(require.resolve('modgate/package.json'));
   const page = await readFile(join(root, 'docs/operate/install.md'), 'utf8');

@@ -33,7 +33,7 @@ export function addDocumentOptions(command: Command): void {
 }
 
 /**
- * The OpenAPI document, as JSON, of the modules that the arguments name: all without any.
+ * Returns the OpenAPI document, as JSON, of the modules that the arguments name, or of all modules.
  * @throws ConfigError when both a host and files are chosen.
  */
 export function readDocument(command: Command, context: CommandContext): Promise<string> {
@@ -71,9 +71,9 @@ interface FilesInput {
 }
 
 /**
- * The OpenAPI document that a host with these files would have.
- * @param only the names of the modules to describe; none: all
- * @throws CommandError for a module that the files do not have, or that is not valid.
+ * Creates the OpenAPI document of a host with these files.
+ * @param only the names of the modules to describe; empty for all
+ * @throws CommandError for a module that is missing or invalid.
  */
 async function createDocumentOfFiles(
   folder: string,
@@ -93,7 +93,10 @@ async function createDocumentOfFiles(
   return Buffer.concat(builder.build().pieces);
 }
 
-/** None for a module that a host would not serve, or not before it has loaded the manifest. */
+/**
+ * Returns nothing for a module that a host would not serve, or only after it has loaded the
+ * manifest.
+ */
 function describeModule({ prepared }: CheckedDescriptor): DescribedModule[] {
   if (!prepared?.manifest || !prepared.descriptor.enabled) return [];
   const { descriptor, inputDigest } = prepared;

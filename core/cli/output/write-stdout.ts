@@ -3,19 +3,19 @@ import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { CommandError } from '../command-error.js';
 
-/** The reader of a pipe has closed it. */
+/** Error codes of a pipe that its reader has closed. */
 const CLOSED = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED']);
 
 /**
- * Resolves when the text has been written, or when its reader is gone: `modgate --help | head -1` is not an
- * error.
+ * Resolves when the text has been written, or when its reader has exited: `modgate --help | head
+ * -1` is not an error.
  * @throws CommandError when the text cannot be written, such as to a full disk.
  */
 export async function writeStdout(text: string): Promise<void> {
   try {
     const stdout: Writable & { readonly fd: number } = process.stdout;
     if (stdout instanceof Socket) await writeStream(stdout, text);
-    // A stream to a file would ignore that a full disk accepted only a part.
+    // A stream would not report that a full disk accepted only a part.
     else writeFileSync(stdout.fd, text);
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;

@@ -2,12 +2,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DIGEST } from '../../descriptor/identifiers.js';
 
-/** Beside a folder of descriptors; names the release that the folder was made from. */
+/**
+ * The file beside a folder of descriptors that names the release from which the folder was created.
+ */
 function baseFile(folder: string): string {
   return join(dirname(resolve(folder)), '.modgate-release');
 }
 
-/** `null` without such a file. */
+/** Returns `null` without such a file. */
 export async function readBase(folder: string): Promise<string | null> {
   const text = await readFile(baseFile(folder), 'utf8').catch(() => '');
   return DIGEST.test(text.trim()) ? text.trim() : null;

@@ -17,7 +17,7 @@ import { CommandError } from '../command-error.js';
 import { readRemoteManifest, writeManifestPath } from './pin-manifests.js';
 
 /**
- * The files of a release: descriptors, their manifests, and the files that they name.
+ * Collects the files of a release: descriptors, their manifests, and the files that they name.
  * @throws CommandError for a folder that cannot be a release.
  */
 export async function collectRelease(
@@ -60,7 +60,7 @@ async function addDescriptor(
   const path = pinnedManifestPath(file);
   try {
     const manifest = await readRemoteManifest(
-      // A URL is requested without the credentials of the provider.
+      // Manifests from a URL are requested without the credentials of the provider.
       await prepareDescriptor(entry, { ...context, allowsMissingSecrets: kind === 'url' }),
     );
     files.set(path, Buffer.from(manifest));

@@ -18,8 +18,8 @@ import { CommandError } from '../command-error.js';
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
- * Reads the manifest of a descriptor from its URL or provider, as a host would.
- * @throws CommandError where it is invalid or not available now.
+ * Reads the manifest of a descriptor from its URL or provider, like a host.
+ * @throws CommandError if it is invalid or unavailable.
  */
 export async function readRemoteManifest(prepared: PreparedDescriptor): Promise<string> {
   const stateDir = await mkdtemp(join(tmpdir(), 'modgate-publish-'));
@@ -40,7 +40,7 @@ export async function readRemoteManifest(prepared: PreparedDescriptor): Promise<
   }
 }
 
-/** Enough to request a manifest: no calls follow. */
+/** Sufficient to request a manifest, because no calls follow. */
 function createContext(stateDir: string): VersionContext {
   const reject = () => {
     throw new CommandError('a manifest cannot be read with the tokens of callers');
@@ -48,7 +48,7 @@ function createContext(stateDir: string): VersionContext {
   return {
     log: SILENT,
     stateDir,
-    // Opened by calls alone.
+    // Only calls open it.
     store: createStore({ url: null, stateDir, keys: null, log: SILENT }),
     loadShedder: new LoadShedder({ maxInFlight: 1, shedDelayMs: 1 }, { medianMs: 0 }),
     openStreams: new OpenStreams(),
@@ -61,7 +61,7 @@ function createContext(stateDir: string): VersionContext {
   };
 }
 
-/** The text of a descriptor whose manifest is the file at `path`; comments stay. */
+/** Writes the path of the manifest into the text of a descriptor; comments are kept. */
 export function writeManifestPath(file: string, text: string, path: string): string {
   if (file.endsWith('.json')) {
     const value = JSON.parse(text) as object;

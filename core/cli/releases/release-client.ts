@@ -54,7 +54,7 @@ const releasesStatus = type({
 
 const releaseContent = type({ ...entry, content: record(string(), string()) });
 
-/** What a publish or rollback came to. */
+/** The result of a publish or rollback. */
 const releaseChange = type({ release: nullable(string()), outcome: string() });
 
 export function parseReleases(client: HostClient, text: string): ReleasesStatus {
@@ -66,7 +66,7 @@ export async function readReleases(client: HostClient): Promise<ReleasesStatus> 
   return parseReleases(client, await requestText(client, RELEASES_PATH));
 }
 
-/** @throws CommandError also for files that do not stay in a folder. */
+/** @throws CommandError also for a file whose path leaves the folder. */
 export async function readReleaseFiles(client: HostClient, release: string): Promise<ReleaseFiles> {
   const { content } = await requestJson(client, `${RELEASES_PATH}/${release}`, releaseContent);
   const files = toFiles(content);
@@ -99,7 +99,7 @@ export function findRelease({ releases }: ReleasesStatus, text: string): Release
   return first;
 }
 
-/** @throws RejectedRequest for another status than 200. */
+/** @throws RejectedRequest for any status except 200. */
 export async function postChange(client: HostClient, path: string, value: unknown) {
   return parseHostResponse(client, await postResource(client, path, value), releaseChange);
 }

@@ -5,13 +5,13 @@ import { CommandError } from '../command-error.js';
 import { readReleases } from './release-client.js';
 
 const POLL_MS = 1000;
-/** After the end of the probation: hosts decide within seconds. */
+/** The time after the end of the probation within which hosts decide. */
 const GRACE_MS = 60_000;
 
 /**
- * Waits until a canary is decided.
+ * Waits for the verdict on a canary.
  * @param onFigures called when calls were counted
- * @throws CommandError when no host decides, or none can be asked for a minute.
+ * @throws CommandError when no host decides, or none is reachable for a minute.
  */
 export async function waitForVerdict(
   client: HostClient,
@@ -19,18 +19,18 @@ export async function waitForVerdict(
   onFigures: (canary: NonNullable<ReleasesStatus['canary']>) => Promise<void>,
 ): Promise<NonNullable<ReleaseEntry['verdict']>> {
   let deadline = performance.now() + GRACE_MS;
-  let shown = '';
+  let printed = '';
   for (;;) {
     const status = await readNow(client);
-    const verdict = status?.releases.find((one) => one.release === release)?.verdict ?? null;
+    const verdict = status?.releases.find((entry) => entry.release === release)?.verdict ?? null;
     if (verdict !== null) return verdict;
     if (status?.canary?.release === release) {
       const { until, modules } = status.canary;
       const leftMs = Date.parse(until) - Date.now() - client.clockSkewMs;
       deadline = performance.now() + Math.max(0, leftMs) + GRACE_MS;
       const figures = JSON.stringify(modules);
-      if (figures !== shown) await onFigures(status.canary);
-      shown = figures;
+      if (figures !== printed) await onFigures(status.canary);
+      printed = figures;
     }
     if (performance.now() >= deadline) {
       throw new CommandError('the canary was not decided: see modgate releases');
@@ -39,7 +39,7 @@ export async function waitForVerdict(
   }
 }
 
-/** `null` while the host cannot be reached, such as while it restarts. */
+/** Returns `null` while the host is unreachable, such as during a restart. */
 async function readNow(client: HostClient): Promise<ReleasesStatus | null> {
   try {
     return await readReleases(client);

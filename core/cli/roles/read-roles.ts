@@ -38,7 +38,7 @@ const ROLE_REPORT = type({
 
 const FILE_SETTINGS = ['roles', 'modules', ...PLUGIN_SETTINGS] as const;
 
-/** The options of {@link readRoleReport}. */
+/** Adds the options of {@link readRoleReport}. */
 export function addRoleOptions(command: Command): void {
   command.option('--url <url>', 'Show the roles of a running host');
   addCredentialOptions(command);
@@ -72,7 +72,7 @@ async function readFiles(command: Command, context: CommandContext): Promise<Rol
   }
 }
 
-/** Those that a host would not leave out. */
+/** The modules that a host would report. */
 export function listReportedModules(
   checked: readonly Pick<CheckedDescriptor, 'module' | 'prepared'>[],
 ): ReportedModule[] {
@@ -84,16 +84,16 @@ export function listReportedModules(
     }));
 }
 
-/** The roles of a report with the scopes of those that they name. */
+/** Creates a table of the roles of a report, including the scopes of the roles that they name. */
 export function createReportedTable({ roles }: RoleReport): RoleTable {
   return new RoleTable(
     Object.fromEntries(
-      roles.map(({ name, description, scopes, roles: named }) => [
+      roles.map(({ name, description, scopes, roles: included }) => [
         name,
         {
           ...(description !== null && { description }),
           scopes: [...scopes],
-          roles: [...named],
+          roles: [...included],
         },
       ]),
     ),

@@ -9,18 +9,18 @@ import { createReportedTable, describeScope } from './read-roles.js';
 interface RoleGrants {
   readonly role: string;
   readonly description: string | null;
-  /** The roles whose scopes it has as well. */
+  /** The roles whose scopes it includes. */
   readonly roles: readonly string[];
-  /** The scopes, with those of the roles that it names. */
+  /** The scopes, including those of included roles. */
   readonly scopes: readonly (ReportedScope & {
     /** The role that lists it. */
     readonly from: string;
   })[];
-  /** Those of its scopes that no module declares. */
+  /** The scopes that no module declares. */
   readonly not_declared: readonly string[];
 }
 
-/** @throws ConfigError for a role that the report does not have. */
+/** @throws ConfigError for a role that is missing in the report. */
 export function findRoleGrants(name: string, report: RoleReport): RoleGrants {
   const role = createReportedTable(report).get(name);
   if (role === undefined) throw createUnknownRole(name, report);

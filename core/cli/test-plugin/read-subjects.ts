@@ -12,14 +12,14 @@ import { toPrintable } from '../output/escape.js';
 
 export type Subject = AdapterSubject | AuthenticatorSubject | SurfaceSubject | SignerSubject;
 
-/** The file lies beside the entry of a plugin and exports what the suites need to test it. */
+/** The file beside the entry of a plugin that exports test subjects for the suites. */
 const TESTKIT_FILE = 'testkit.js';
 
 /** @throws ConfigError for a file that is missing, cannot be imported, or exports no subjects. */
 export async function readSubjects(entryPath: string): Promise<readonly Subject[]> {
   const path = join(dirname(entryPath), TESTKIT_FILE);
   const exists = await stat(path).then(
-    (found) => found.isFile(),
+    (stats) => stats.isFile(),
     () => false,
   );
   if (!exists) {

@@ -6,7 +6,7 @@ export interface SubjectScore {
   /** `adapter 'http'`. */
   readonly subject: string;
   readonly clauses: readonly ClauseResult[];
-  /** Why there are no results; `null` where there are. */
+  /** The reason why there are no results; `null` with results. */
   readonly reason: string | null;
 }
 
@@ -36,7 +36,7 @@ export function summarizeScores(subjects: readonly SubjectScore[]): Summary {
   return { passed: count('pass'), failed: count('fail') + untested, skipped: count('skip') };
 }
 
-/** One line, followed by the reason of a clause that failed or was skipped. */
+/** Formats one line, and the reason of a clause that failed or was skipped. */
 export function formatClause({ id, title, status, reason }: ClauseResult): string {
   const line = `  ${MARKS[status]}  ${id}: ${title}\n`;
   return reason === null ? line : `${line}        ${formatReason(reason)}\n`;

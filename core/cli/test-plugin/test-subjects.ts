@@ -19,7 +19,7 @@ interface TestOptions {
   readonly onResult: (result: ClauseResult) => void;
 }
 
-/** What a plugin exports and is tested itself. */
+/** The parts of a plugin that are tested. */
 interface TestedExports {
   readonly adapters: ReadonlyMap<string, ProviderAdapter>;
   readonly surfaces: ReadonlyMap<string, SurfaceFactory>;
@@ -27,7 +27,7 @@ interface TestedExports {
 }
 
 /**
- * Tests each adapter, surface and signer that the plugin exports, the same object that a host would use, and
+ * Tests each adapter, surface and signer of the plugin, the same objects that a host would use, and
  * each authenticator with a subject.
  */
 export async function testSubjects(
@@ -111,8 +111,8 @@ async function score(
 function failOnUncaughtError(result: ClauseResult, errors: readonly unknown[]): ClauseResult {
   if (errors.length === 0 || result.status === 'fail') return result;
   const [first] = errors;
-  const what = first instanceof Error ? first.message : `a ${typeof first}`;
-  return { ...result, status: 'fail', reason: `uncaught error: ${what}` };
+  const description = first instanceof Error ? first.message : `a ${typeof first}`;
+  return { ...result, status: 'fail', reason: `uncaught error: ${description}` };
 }
 
 function collectUncaughtErrors(): { take(): unknown[]; stop(): void } {

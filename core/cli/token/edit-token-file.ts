@@ -11,7 +11,7 @@ import type { TokenFileEntry } from './token-entry.js';
 
 const NEW_FILE_MODE = 0o600;
 const PERMISSION_BITS = 0o777;
-/** The time limit of another edit. Milliseconds. */
+/** How long to wait for another edit. Milliseconds. */
 const LOCK_TIMEOUT_MS = 5000;
 const LOCK_POLL_MS = 20;
 
@@ -44,7 +44,7 @@ export async function editTokenFile(
   });
 }
 
-/** `null` for a missing file. */
+/** Returns `null` for a missing file. */
 async function readValidated(file: string): Promise<string | null> {
   try {
     const text = await readTextFile(file);
@@ -89,13 +89,13 @@ async function replaceFile(file: string, text: string): Promise<void> {
   const beside = join(dirname(file), `.${basename(file)}.${process.pid}.new`);
   try {
     const before = await stat(file).catch(() => null);
-    // One that an earlier process has left.
+    // Removes a file that an earlier process has left behind.
     await rm(beside, { force: true });
     const handle = await open(beside, 'wx', NEW_FILE_MODE);
     try {
       await handle.writeFile(text);
       if (before !== null) await handle.chmod(before.mode & PERMISSION_BITS);
-      // Keeps the file readable for a host of another user, where this process may change owners.
+      // Preserves the owner, so that a host of another user can still read the file.
       if (before !== null) await handle.chown(before.uid, before.gid).catch(() => {});
       await handle.sync();
     } finally {

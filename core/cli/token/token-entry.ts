@@ -14,7 +14,7 @@ export interface TokenFileEntry {
   readonly expires_at?: string;
 }
 
-/** Recognized by secret scanners. */
+/** The prefix that secret scanners recognize. */
 const PREFIX = 'mgt_';
 /** 256 bits cannot be guessed. */
 const TOKEN_BYTES = 32;
@@ -34,8 +34,9 @@ const MAX_TIME = Date.UTC(10_000, 0);
 export function parseExpiry(text: string, now: number): string | undefined {
   if (text === 'never') return undefined;
   const ms = parseDuration(text);
-  const at = Number.isNaN(ms) ? parseTime(text) : now + ms;
-  if (at > now && at < MAX_TIME) return `${new Date(at).toISOString().slice(0, 19)}Z`;
+  const expiresAt = Number.isNaN(ms) ? parseTime(text) : now + ms;
+  if (expiresAt > now && expiresAt < MAX_TIME)
+    return `${new Date(expiresAt).toISOString().slice(0, 19)}Z`;
   throw new ConfigError(
     '--expires must be a duration such as 90d, 12h or 30m, a future time such as 2030-06-30T00:00:00Z, or never',
   );

@@ -3,7 +3,7 @@ import { parsePointer } from '../import/openapi-document.js';
 import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
 import { toIdentifier, toTypeName, UniqueNames } from './names.js';
 
-/** What the client has for one OpenAPI document of a host. */
+/** The parts of a client for one OpenAPI document of a host. */
 export interface ClientModel {
   /** The digest of the modules. */
   readonly version: string;
@@ -17,14 +17,14 @@ export interface ClientModule {
   /** The member of the client. */
   readonly member: string;
   readonly typeName: string;
-  /** The type of the errors that most of its functions have. */
+  /** The name of the error type that most of its functions share. */
   readonly errorName: string;
   readonly functions: readonly ClientFunction[];
-  /** `GET /path` of the routes that answer with a stream of events, or are WebSockets, which have no function. */
+  /** `GET /path` of routes without a function: streams of events and WebSockets. */
   readonly leftOut: readonly string[];
 }
 
-/** A function has a type with each of them. */
+/** The suffixes of the types of a function. */
 export const TYPE_SUFFIXES: readonly string[] = ['Input', 'Data', 'Error'];
 
 export interface ClientFunction {
@@ -32,7 +32,7 @@ export interface ClientFunction {
   /** The name without a suffix. */
   readonly typeName: string;
   readonly method: string;
-  /** Literal parts, and the arguments between them. */
+  /** The literal parts, and the arguments between them. */
   readonly path: readonly (string | PathArgument)[];
   readonly pathText: string;
   readonly query: readonly QueryArgument[];
@@ -40,13 +40,13 @@ export interface ClientFunction {
   readonly body: {
     readonly schema: unknown;
     readonly isRequired: boolean;
-    /** Whether it is of any media type. */
+    /** Whether the body has any media type. */
     readonly isBytes: boolean;
   } | null;
   readonly data: unknown;
-  /** Whether the data are of any media type: the function resolves to the response itself. */
+  /** Whether the response has any media type: the function then resolves to the response itself. */
   readonly isBytes: boolean;
-  /** Whether the response is the provider's own, without the envelope. */
+  /** Whether the response is the provider's response without the envelope. */
   readonly isRaw: boolean;
   readonly needsKey: boolean;
   readonly problems: readonly ProblemKind[];
@@ -71,12 +71,15 @@ interface ProblemKind {
   readonly status: number;
 }
 
-/** How deep combined schemas of an envelope or a Problem are followed: references may form a circle. */
+/**
+ * The maximum depth of combined schemas of an envelope or a Problem, whose references may form a
+ * circle.
+ */
 const MAX_NESTED = 5;
 
 /** Marks a body of bytes. */
 const BYTES = 'x-modgate-bytes';
-/** Marks a response that is a stream of events, or opens a WebSocket. */
+/** Marks a response that is a stream of events or opens a WebSocket. */
 const STREAM = 'x-modgate-stream';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
@@ -194,7 +197,7 @@ function readParameters({ root, item, operation }: Source): Parameter[] {
     (parameter) => parameter['in'] === 'path' || parameter['in'] === 'query',
   );
   const names = used.map((parameter) => ({ place: parameter['in'], name: readName(parameter) }));
-  const taken = new UniqueNames(operation['requestBody'] === undefined ? [] : ['body']);
+  const argumentNames = new UniqueNames(operation['requestBody'] === undefined ? [] : ['body']);
   return used.map((parameter): Parameter => {
     const place = parameter['in'] === 'path' ? 'path' : 'query';
     const name = readName(parameter);
@@ -203,7 +206,7 @@ function readParameters({ root, item, operation }: Source): Parameter[] {
     return {
       place,
       name: String(parameter['name']),
-      argument: taken.add(toIdentifier(isPrefixed ? `${place}_${name}` : name)),
+      argument: argumentNames.add(toIdentifier(isPrefixed ? `${place}_${name}` : name)),
       isRequired: place === 'path' || parameter['required'] === true,
       isRest: parameter['x-modgate-rest'] === true,
       schema: parameter['schema'] ?? true,
@@ -211,7 +214,7 @@ function readParameters({ root, item, operation }: Source): Parameter[] {
   });
 }
 
-/** Paths of one shape share the names of the first route. */
+/** Paths of the same shape use the parameter names of the first route. */
 function readName(parameter: JsonObject): string {
   return asText(parameter['x-modgate-name']) ?? String(parameter['name']);
 }
@@ -220,9 +223,9 @@ function splitPath(path: string, parameters: readonly Parameter[]): (string | Pa
   const parts = path.split(/\{([^{}]+)\}/);
   return parts.flatMap((part, index): (string | PathArgument)[] => {
     if (index % 2 === 0) return part === '' ? [] : [part];
-    const found = parameters.find(({ place, name }) => place === 'path' && name === part);
-    if (found === undefined) return [`{${part}}`];
-    const { argument, isRest, schema } = found;
+    const parameter = parameters.find(({ place, name }) => place === 'path' && name === part);
+    if (parameter === undefined) return [`{${part}}`];
+    const { argument, isRest, schema } = parameter;
     return [{ argument, isRest, schema }];
   });
 }
@@ -241,7 +244,9 @@ function readSuccess({
   return { data: envelope['data'] ?? true, isRaw: false, isBytes };
 }
 
-/** The properties of the envelope, which may be combined of a common part and `data`; `null` in raw mode. */
+/**
+ * The properties of the envelope, which may combine a common part and `data`; `null` in raw mode.
+ */
 function findEnvelope(root: JsonObject, schema: unknown): JsonObject | null {
   const properties = collectProperties(root, schema);
   return 'declared_path' in properties && 'provider_path' in properties ? properties : null;
@@ -281,13 +286,13 @@ function needsKey({ root, item, operation }: Source): boolean {
   });
 }
 
-/** Reads them by the statuses of the operation: the codes that its schemas name, otherwise those of the status. */
+/** Reads the problems by status: the codes of the schemas, otherwise those of the status. */
 function readProblems({ root, operation }: Source): ProblemKind[] {
   return Object.entries(asObject(operation['responses'])).flatMap(([text, response]) => {
     const status = Number(text);
     if (!(status >= 400)) return [];
-    const named = listCodes(root, readJsonSchema(followReference(root, response)), 0);
-    const codes = named.length > 0 ? named : codesOfStatus(status);
+    const listedCodes = listCodes(root, readJsonSchema(followReference(root, response)), 0);
+    const codes = listedCodes.length > 0 ? listedCodes : codesOfStatus(status);
     return codes.map((code) => ({ code, status }));
   });
 }

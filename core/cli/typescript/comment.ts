@@ -1,4 +1,4 @@
-/** A documentation comment with these lines, indented; empty without lines. */
+/** Formats a documentation comment with these lines, indented; empty without lines. */
 export function formatComment(texts: readonly string[], indent: string): string {
   const lines = texts.flatMap((text) => text.trim().split(/\r\n|[\r\n\u2028\u2029]/));
   if (lines.length === 0) return '';

@@ -11,10 +11,13 @@ import { RUNTIME_CODE, RUNTIME_PAGES, RUNTIME_TYPES } from './runtime.js';
 import { describeSchema, type TypeNames, typeOfSchema } from './schema-type.js';
 import { SchemaTypes } from './schema-types.js';
 
-/** What lists of entities return, and what the console bridge makes of them. */
+/** The cursor members of the provider's lists, and of the same lists from the console bridge. */
 const MEMBERS = ['next_cursor', 'nextCursor'];
 
-/** The TypeScript file: a header with the digest of the modules, an empty line, and the code. */
+/**
+ * Returns the TypeScript file: a header with the digest of the modules, an empty line, and the
+ * code.
+ */
 export function generateClient(model: ClientModel): string {
   const types = new SchemaTypes(model);
   const modules = model.modules.map((module) => {
@@ -23,7 +26,7 @@ export function generateClient(model: ClientModel): string {
   const hasPages = modules.some(({ hasPages }) => hasPages);
   const sections = [
     RUNTIME_TYPES,
-    // Written after the modules, which use them.
+    // Written last, because the modules use them.
     types.write(),
     ...modules.map(({ text }) => text),
     writeFactory(model),
@@ -33,7 +36,7 @@ export function generateClient(model: ClientModel): string {
   return `${writeHeader(model)}\n${sections.filter((text) => text !== '').join('\n')}`;
 }
 
-/** The text below the header, which does not have the digest. */
+/** The text below the header, which contains the digest. */
 export function withoutHeader(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(/^(?:\/\/.*\n)*/, '');
 }
@@ -50,7 +53,7 @@ function writeHeader({ version, modules }: ModelHeader): string {
   ].join('\n');
 }
 
-/** A line break would end the comment: the names are those of the host that was asked. */
+/** Removes line breaks, which would end the comment: the names come from a remote host. */
 function toLine(text: string): string {
   return text.replaceAll(/[\r\n\u2028\u2029]+/g, ' ');
 }
@@ -93,14 +96,14 @@ function creatorOf({ typeName }: ClientModule): string {
   return `create${typeName}`;
 }
 
-/** One type for the errors of all routes that have the same. */
+/** Writes one type for the errors of all routes that share them. */
 function writeErrors({ errorName, functions }: ClientModule): string[] {
   const shared = new Map<string, string>();
   const names = new UniqueNames();
   return functions.map(({ typeName, problems }) => {
     const union = uniteProblems(problems);
-    const known = shared.get(union);
-    if (known !== undefined) return `export type ${typeName}Error = ${known};\n\n`;
+    const sharedName = shared.get(union);
+    if (sharedName !== undefined) return `export type ${typeName}Error = ${sharedName};\n\n`;
     const name = names.add(errorName);
     shared.set(union, name);
     return `export type ${name} =${union};\n\nexport type ${typeName}Error = ${name};\n\n`;
@@ -113,13 +116,13 @@ function uniteProblems(problems: ClientFunction['problems']): string {
   for (const { code, status } of problems) {
     statuses.set(code, (statuses.get(code) ?? new Set()).add(status));
   }
-  const members = [...statuses].map(([code, of]) => {
-    return `Problem<${JSON.stringify(code)}, ${[...of].join(' | ')}>`;
+  const members = [...statuses].map(([code, statusesOfCode]) => {
+    return `Problem<${JSON.stringify(code)}, ${[...statusesOfCode].join(' | ')}>`;
   });
   return [...members, 'UnexpectedAnswer'].map((member) => `\n  | ${member}`).join('');
 }
 
-/** The input and the data of a route. */
+/** Writes the types of the input and the data of a route. */
 function writeTypes(route: ClientFunction, names: TypeNames): string {
   const { typeName, data, isBytes } = route;
   const type = isBytes ? 'BytesResponse' : typeOfSchema(data, names);
@@ -235,7 +238,7 @@ ${body}}
 `;
 }
 
-/** How a route pages: it takes a cursor in its query and returns the next one. */
+/** The paging of a route that has a cursor in its query and returns the next one. */
 interface Paging {
   /** The name of the function that reads all pages. */
   readonly name: string;
@@ -245,7 +248,7 @@ interface Paging {
   readonly member: string;
 }
 
-/** @param names those of all functions of the module; the found one is added */
+/** @param names the names of all functions of the module; the new one is added */
 function findPaging(route: ClientFunction, schemas: JsonObject, names: UniqueNames): Paging | null {
   const cursor = route.query.find(({ name, isRequired }) => name === 'cursor' && !isRequired);
   if (route.method !== 'GET' || cursor === undefined) return null;
@@ -256,7 +259,7 @@ function findPaging(route: ClientFunction, schemas: JsonObject, names: UniqueNam
   return { name: names.add(`${route.name}Pages`), argument: cursor.argument, member };
 }
 
-/** Where the modules answer: one path, or one for each of several modules. */
+/** Writes the options for base paths: one path, or one for each of several modules. */
 function writeOptions(modules: readonly ClientModule[]): string {
   const type =
     modules.length === 1

@@ -1,7 +1,10 @@
 const PART_OF_IDENTIFIER = /[\p{ID_Continue}$]/u;
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
-/** `acme/crm` becomes `acmeCrm`: characters that no identifier has are dropped, the next letter is upper case. */
+/**
+ * Converts `acme/crm` to `acmeCrm`: invalid characters are dropped, and the next letter is
+ * capitalized.
+ */
 export function toIdentifier(text: string): string {
   let identifier = '';
   let isUpper = false;
@@ -27,12 +30,12 @@ export function toKey(name: string): string {
   return IDENTIFIER.test(name) ? name : JSON.stringify(name);
 }
 
-/** The name as that of a method: `new` as it stands would declare a constructor. */
+/** Formats the name of a method: an unquoted `new` would declare a constructor. */
 export function toMethodName(name: string): string {
   return name === 'new' ? JSON.stringify(name) : toKey(name);
 }
 
-/** Equal names get `_2`, `_3` and so on. */
+/** Gives equal names the suffixes `_2`, `_3` and so on. */
 export class UniqueNames {
   readonly #taken: Set<string>;
 
@@ -40,7 +43,7 @@ export class UniqueNames {
     this.#taken = new Set(taken);
   }
 
-  /** @param suffixes those with which the name is used */
+  /** @param suffixes the suffixes that are appended to the name */
   add(name: string, suffixes: readonly string[] = ['']): string {
     const listUses = (base: string) => suffixes.map((suffix) => `${base}${suffix}`);
     let unique = name;

@@ -2,15 +2,15 @@ import { asList, asObject, asText, isObject, type JsonObject } from '../json-val
 import { formatComment } from './comment.js';
 import { toKey } from './names.js';
 
-/** The types that have a name of their own. */
+/** The names of types. */
 export interface TypeNames {
   ofReference(reference: string): string;
-  /** `null` for a schema that is written where it stands. */
+  /** Returns `null` for a schema that is written inline. */
   ofRepeated(schema: JsonObject): string | null;
 }
 
 interface TypePlace {
-  /** The indentation of the line that the type starts in. */
+  /** The indentation of the line in which the type starts. */
   readonly indent?: string;
   /** Whether this is the declaration of the name of the schema. */
   readonly isNamed?: boolean;
@@ -18,7 +18,10 @@ interface TypePlace {
 
 const INDENT = '  ';
 
-/** The TypeScript type of a JSON Schema. Keywords that TypeScript cannot express are left out. */
+/**
+ * Returns the TypeScript type of a JSON Schema. Keywords that TypeScript cannot express are
+ * ignored.
+ */
 export function typeOfSchema(
   schema: unknown,
   names: TypeNames,
@@ -132,7 +135,9 @@ class TypeWriter {
     return `{\n${members.join('')}${indent}}`;
   }
 
-  /** An index signature has to include the types of all members, so that it is only exact without any. */
+  /**
+   * An index signature must include the types of all members, so it is exact only without members.
+   */
   #writeIndex(schema: JsonObject, hasMembers: boolean, indent: string): string | null {
     const { additionalProperties: others, patternProperties: patterns } = schema;
     const schemas = [...Object.values(asObject(patterns)), ...(isObject(others) ? [others] : [])];
@@ -141,14 +146,14 @@ class TypeWriter {
   }
 }
 
-/** `false`, and the same as an object. */
+/** Matches `false`, also as an object. */
 function isNever(schema: unknown): boolean {
   if (!isObject(schema)) return schema === false;
   const { not } = schema;
   return not === true || (isObject(not) && Object.keys(not).length === 0);
 }
 
-/** Schemas often leave out the type that their keywords are for. */
+/** Derives a missing type from keywords. */
 function guess(schema: JsonObject): string | undefined {
   if (isObject(schema['properties']) || isObject(schema['additionalProperties'])) return 'object';
   if (isObject(schema['items']) || Array.isArray(schema['prefixItems'])) return 'array';
@@ -171,7 +176,7 @@ function intersect(types: readonly string[]): string {
   return distinct.map(group).join(' & ');
 }
 
-/** A union inside an intersection or a tuple. */
+/** Adds parentheses to a union inside an intersection or a tuple. */
 function group(type: string): string {
   return / [|&] /.test(type) ? `(${type})` : type;
 }

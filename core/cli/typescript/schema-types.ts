@@ -15,8 +15,8 @@ interface NamedSchema {
 }
 
 /**
- * The types of the schemas that routes refer to, directly or through another schema, and of those that a module
- * repeats: one for each structure.
+ * The types of schemas that routes refer to, directly or indirectly, and of schemas that a module
+ * repeats. Each structure has one type.
  */
 export class SchemaTypes {
   readonly #model: ClientModel;
@@ -33,23 +33,23 @@ export class SchemaTypes {
   }
 
   of(module: ClientModule | undefined): TypeNames {
-    const known = this.#ofModules.get(module);
-    if (known !== undefined) return known;
+    const cached = this.#ofModules.get(module);
+    if (cached !== undefined) return cached;
     const repeated = module === undefined ? new Map<string, string>() : nameRepeated(module);
     const names: TypeNames = {
       ofReference: (reference) => this.#nameReference(reference),
       ofRepeated: (schema) => {
         const text = JSON.stringify(schema);
-        const wanted = repeated.get(text);
-        if (wanted === undefined) return null;
-        return this.#name(`${module?.name} ${text}`, wanted, schema, names);
+        const preferred = repeated.get(text);
+        if (preferred === undefined) return null;
+        return this.#name(`${module?.name} ${text}`, preferred, schema, names);
       },
     };
     this.#ofModules.set(module, names);
     return names;
   }
 
-  /** Types may refer to further ones, which are added while the map is read. */
+  /** Types add further ones to the map during the loop. */
   write(): string {
     const types: string[] = [];
     for (const { name, schema, names } of this.#named.values()) {
@@ -73,10 +73,10 @@ export class SchemaTypes {
     return this.#name(first, nameComponent(first, schema, module), schema, this.of(module));
   }
 
-  #name(key: string, wanted: string, schema: unknown, names: TypeNames): string {
-    const known = this.#named.get(key);
-    if (known !== undefined) return known.name;
-    const name = this.#unique.add(wanted);
+  #name(key: string, preferred: string, schema: unknown, names: TypeNames): string {
+    const cached = this.#named.get(key);
+    if (cached !== undefined) return cached.name;
+    const name = this.#unique.add(preferred);
     this.#named.set(key, { name, schema, names });
     return name;
   }
@@ -85,7 +85,7 @@ export class SchemaTypes {
 function listRuntimeTypes(): string[] {
   const declared = RUNTIME_TYPES.matchAll(/(?:interface|type) (\w+)/g);
   const names = [...declared].map(([, name = '']) => name);
-  // Names of the runtime that are not exported, and of the platform.
+  // Names of the runtime that are not exported, and names of the platform.
   return [...names, 'Client', 'Route', 'Input', 'Send', 'Array', 'Promise', 'Record', 'Parameters'];
 }
 

@@ -7,9 +7,9 @@ const PART_OF_OPERATION = /\.(?:input|output|query)\.(.+?)(?:_\d+)?$/;
 const TITLE = /^[A-Za-z][A-Za-z0-9 _-]{0,40}$/;
 
 /**
- * Groups components of one module and one structure: each operation has components of its own, most of which are
- * the same. Groups are split until references of equal components lead to equal ones.
- * @returns the first component of the group of each one
+ * Groups components of one module by structure: each operation has its own components, most of
+ * which are equal. Groups are split until references of equal components lead to equal components.
+ * @returns the first component of the group of each component
  */
 export function groupComponents({ schemas, modules }: ClientModel): ReadonlyMap<string, string> {
   const keys = Object.keys(schemas);
@@ -44,7 +44,10 @@ export function findModule(
   return owners.sort((a, b) => b.name.length - a.name.length)[0];
 }
 
-/** `ShopItem` by the title or the name that the schema had in its manifest, otherwise by its operation. */
+/**
+ * Returns `ShopItem` after the title or the name of the schema in its manifest, otherwise after its
+ * operation.
+ */
 export function nameComponent(key: string, schema: unknown, module?: ClientModule): string {
   const title = readTitle(schema) ?? PART_OF_OPERATION.exec(key)?.[1];
   if (title === undefined || module === undefined) return toTypeName(key);
@@ -56,7 +59,7 @@ function readTitle(schema: unknown): string | undefined {
   return title !== undefined && TITLE.test(title) ? title : undefined;
 }
 
-/** The names for schemas of objects that a module has in several places, by their text. */
+/** Names the schemas of objects that a module repeats, by their text. */
 export function nameRepeated(module: ClientModule): ReadonlyMap<string, string> {
   const places = new Map<string, string[]>();
   const visit = (schema: unknown, place: string): void => {
@@ -82,7 +85,7 @@ function visitRoute(
   visit(body?.schema, `${typeName}Body`);
 }
 
-/** The parts of a schema that are types, with what they add to a name. */
+/** The parts of a schema that are types, with the suffixes for their names. */
 function listParts(schema: JsonObject): [string, unknown][] {
   const properties = Object.entries(asObject(schema['properties']));
   const alternatives = ['allOf', 'anyOf', 'oneOf', 'prefixItems'].flatMap((keyword) => {

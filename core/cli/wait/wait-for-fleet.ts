@@ -20,7 +20,10 @@ export interface FleetWaitOutcome {
   readonly hosts: readonly FleetHostStatus[];
 }
 
-/** Polls one host until all hosts of its fleet serve what is waited for. A lost host ends it at once. */
+/**
+ * Polls one host until all hosts of its fleet serve the module or digest. A lost host ends the wait
+ * at once.
+ */
 export async function waitForFleet(
   client: HostClient,
   { served, timeoutMs, ignoresLost }: FleetWait,
@@ -49,7 +52,7 @@ async function read(client: HostClient, served: string): Promise<FleetStatus | H
   }
 }
 
-/** `null` while there are hosts that may follow. */
+/** Returns `null` while hosts may still follow. */
 function decide({ hosts }: FleetStatus, served: string, ignoresLost: boolean) {
   const lost = hosts.filter(({ state }) => state === 'lost');
   if (lost.length > 0 && !ignoresLost) {

@@ -5,7 +5,7 @@ export type WaitSubject =
   | { readonly kind: 'module'; readonly name: string }
   | { readonly kind: 'digest'; readonly digest: string };
 
-/** How a wait ends; `module` is the entry that decided it. */
+/** The outcome of a wait; `module` is the entry that decided it. */
 export type WaitOutcome =
   | { readonly outcome: 'live'; readonly module: ModuleEntry }
   | { readonly outcome: 'rejected'; readonly module: ModuleEntry }
@@ -20,11 +20,14 @@ export type WaitOutcome =
 const REJECTED: ReadonlySet<string> = new Set(['refused', 'stale', 'rolled_back']);
 
 /**
- * A rejection this long before the wait may still concern the awaited change: the host reads a changed
- * file within 0.1 s, and the wait may start later.
+ * A rejection within this time before the wait may still concern the awaited change: the host reads
+ * a changed file within 0.1 s, and the wait may start later.
  */
 const RECENT_MS = 2000;
-/** How long an older rejection is rechecked: the host needs up to a second to notice a corrected file. */
+/**
+ * How long an older rejection is checked again: the host needs up to a second to detect a corrected
+ * file.
+ */
 const RECHECK_MS = 1000;
 
 interface Clock {
@@ -87,7 +90,7 @@ export class WaitTracker {
   /** Whether a new rejection may concern the subject. */
   #mayConcernSubject(module: ModuleEntry): boolean {
     if (this.#subject.kind === 'module') return this.#isSubject(module);
-    // An older host does not report what it rejected.
+    // Older hosts do not report the rejected digest.
     return module.rejected_digest === undefined || this.#isRejected(module);
   }
 
