@@ -24,7 +24,7 @@ function parseRanges(list: readonly unknown[]): readonly string[] | undefined {
   return ranges.every((text) => !('reason' in parseRange(text))) ? ranges : undefined;
 }
 
-/** Addresses are no secrets, so the message may name the range that was meant. */
+/** Addresses are not secret, so the message may contain the corrected range. */
 function explainRange(text: string): string | null {
   const range = parseRange(text.trim());
   if (!('reason' in range) || range.meant === null) return null;

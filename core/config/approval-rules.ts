@@ -2,7 +2,7 @@ import { boolean, object } from 'superstruct';
 import { optionally } from '../contract/described.js';
 import type { SettingKind } from './setting-kind.js';
 
-/** Who decides about requests for approval. */
+/** The rules of who may decide about requests for approval. */
 export interface ApprovalRules {
   /** Whether users may decide about their own requests. */
   readonly self: boolean;

@@ -4,7 +4,7 @@ import type { SettingKind } from './setting-kind.js';
 /** One entry of the chain of authenticators. */
 export interface AuthenticatorChoice {
   readonly name: string;
-  /** Validated by the plugin of the authenticator; `{}` by default. */
+  /** The plugin of the authenticator validates it; `{}` by default. */
   readonly config: unknown;
   /** Relative paths in the config start here. */
   readonly directory: string;
@@ -13,11 +13,11 @@ export interface AuthenticatorChoice {
 const NAME = /^[a-z][a-z0-9-]{0,63}$/;
 const MEMBERS: ReadonlySet<string> = new Set(['name', 'config']);
 
-/** The authenticators of the host itself; all others are of plugins. */
-const OF_HOST: ReadonlySet<string> = new Set(['dev', 'tokens', 'issuers']);
+/** The built-in authenticators; plugins provide all others. */
+const BUILT_IN: ReadonlySet<string> = new Set(['dev', 'tokens', 'issuers']);
 
 export function listPluginAuthenticators(chain: readonly AuthenticatorChoice[]): string[] {
-  return chain.map(({ name }) => name).filter((name) => !OF_HOST.has(name));
+  return chain.map(({ name }) => name).filter((name) => !BUILT_IN.has(name));
 }
 
 /** Names in the order of the chain; in a configuration file each may have a config. */

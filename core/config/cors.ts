@@ -5,7 +5,7 @@ import { isHeaderName } from '../lib/secrets/credential-header.js';
 import { isOrigin } from '../lib/web-origin.js';
 import type { SettingKind } from './setting-kind.js';
 
-/** Which pages of other origins may call modules. */
+/** The origins whose pages may call modules. */
 export interface CorsSettings {
   /** Exact origins. */
   readonly origins: readonly string[];
@@ -65,11 +65,11 @@ export const cors: SettingKind<CorsSettings> = {
 
 function parseMapping(value: unknown): CorsSettings | undefined {
   if (!mapping.is(value)) return undefined;
-  const given: Infer<typeof mapping> = value;
+  const settings: Infer<typeof mapping> = value;
   return {
-    origins: given.origins,
-    headers: (given.headers ?? []).map((name) => name.toLowerCase()),
-    maxAgeSeconds: given.max_age_s ?? DEFAULT_MAX_AGE_SECONDS,
-    credentials: given.credentials ?? false,
+    origins: settings.origins,
+    headers: (settings.headers ?? []).map((name) => name.toLowerCase()),
+    maxAgeSeconds: settings.max_age_s ?? DEFAULT_MAX_AGE_SECONDS,
+    credentials: settings.credentials ?? false,
   };
 }

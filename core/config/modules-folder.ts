@@ -7,17 +7,17 @@ export function followsReleases({ modules }: Pick<HostConfig, 'modules'>): boole
   return modules === STORE_MODULES;
 }
 
-/** The folder that a host reads its descriptors from: its own, or its copy of a release. */
+/** The folder of the descriptors: a local folder, or the host's copy of a release. */
 export function readModulesFolder(config: Pick<HostConfig, 'modules' | 'state'>): string {
   return followsReleases(config) ? releaseLink(config.state) : config.modules;
 }
 
-/** Where copies of releases are. */
+/** The folder for copies of releases. */
 export function releasesFolder(stateDir: string): string {
   return join(stateDir, 'releases');
 }
 
-/** The link to the copy that is served. */
+/** The link to the current copy. */
 function releaseLink(stateDir: string): string {
   return join(releasesFolder(stateDir), RELEASE_LINK);
 }

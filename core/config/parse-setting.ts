@@ -15,7 +15,7 @@ export interface SettingText {
   readonly value?: unknown;
 }
 
-/** @throws ConfigError with the source and the expected value, never with the text. */
+/** @throws ConfigError with the source and the expected value, but without the text. */
 export function parseSetting(name: SettingName, setting: SettingText): unknown {
   const { kind } = SETTINGS[name];
   if (kind.struct !== undefined && isMapping(setting.value)) assertMapping(kind.struct, setting);

@@ -31,7 +31,7 @@ const WORKING_DIRECTORY = '.';
 const DEFAULT_FILE = 'modgate.yaml';
 
 interface ConfigInput {
-  /** The given flags by camelCase name: a text, or `true` for a flag without one. */
+  /** The flags of the command line by camelCase name: a text, or `true` for a flag without one. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly environment: NodeJS.ProcessEnv;
 }
@@ -43,9 +43,10 @@ export interface ReadConfig<Name extends SettingName> {
 }
 
 /**
- * Reads the settings of a command: flag before variable before configuration file before default. An
- * empty variable counts as absent.
- * @param attempt gets each invalid value, which its default replaces; without it the first one throws
+ * Reads the settings of a command. Flags override variables, which override the configuration file,
+ * which overrides defaults. An empty variable counts as absent.
+ * @param attempt receives each invalid value, and the default is used; without it the first invalid
+ * value throws
  * @throws ConfigError
  */
 export async function readConfig<Name extends SettingName>(
@@ -58,11 +59,11 @@ export async function readConfig<Name extends SettingName>(
   const values: Record<string, unknown> = {};
   const sources: Record<string, string> = {};
   for (const name of names) {
-    const given =
+    const setting =
       findFlag(name, input) ?? findVariable(name, input) ?? inFile.get(name) ?? findDefault(name);
-    values[name] = await attempt(() => readValue(name, given));
+    values[name] = await attempt(() => readValue(name, setting));
     values[name] ??= readValue(name, findDefault(name));
-    sources[name] = given?.source ?? settingFlag(name);
+    sources[name] = setting?.source ?? settingFlag(name);
   }
   // `unknown`, because each value has the type of its own setting.
   return { config: Object.freeze(values), sources } as unknown as ReadConfig<Name>;

@@ -6,13 +6,13 @@ import { validateStruct } from '../document/validate.js';
 import { ConfigError } from '../errors.js';
 import type { SurfaceChoice } from './surface-list.js';
 
-/** What the configuration file has for something that a plugin ships. */
+/** The configuration of a part of a plugin. */
 interface PluginConfigInput {
   /** The owner for messages: `surface 'console'`. */
   readonly owner: string;
   readonly config: unknown;
   readonly struct: AnyStruct;
-  /** Where `config` is in the file. */
+  /** The path of `config` in the file. */
   readonly prefix: readonly string[];
   /** Relative paths start here. */
   readonly directory: string;

@@ -8,7 +8,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * An empty folder is valid, a missing one is a mistake.
+ * Accepts an empty folder, but not a missing one, which is probably a mistake.
  * @throws ConfigError that names the source and the folder.
  */
 export async function requireFolder(folder: string, source: string): Promise<void> {

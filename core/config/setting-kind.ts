@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import type { AnyStruct } from '../contract/described.js';
 
-/** Parses the text of a setting, whatever its source. */
+/** Parses the text of a setting from any source. */
 export interface SettingKind<T> {
   /** The value in help: `--port <number>`; `null` for a flag without one. */
   readonly placeholder: string | null;
@@ -11,9 +11,9 @@ export interface SettingKind<T> {
   readonly expected: string;
   /** The type that the value has in a configuration file. */
   readonly fileType: 'string' | 'number' | 'boolean' | 'number or string';
-  /** What is wrong with a text, where `expected` alone does not say it. */
+  /** Describes the problem of a text, if `expected` alone does not. */
   explain?(text: string): string | null;
-  /** `undefined` for an invalid text. Relative paths are resolved in `directory`. */
+  /** Returns `undefined` for an invalid text. Relative paths are resolved in `directory`. */
   parse(text: string, directory: string): T | undefined;
   /** Validates a mapping of a configuration file, for messages that name the wrong key. */
   readonly struct?: AnyStruct;
@@ -31,7 +31,7 @@ export function path(placeholder: 'dir' | 'file'): SettingKind<string> {
   };
 }
 
-/** Where descriptors are releases of the store instead of files of a folder. */
+/** The value for descriptors that are releases of the store instead of files of a folder. */
 export const STORE_MODULES = 'store:';
 
 /** The path of a folder, or `store:`. */

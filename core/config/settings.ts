@@ -41,12 +41,14 @@ interface Setting<T = unknown> {
   readonly help: string;
 }
 
-/** Less would reject ordinary calls. */
+/** A smaller budget would reject ordinary calls. */
 const MIN_BUDGET_BYTES = 65_536;
 /** Each worker has its own connections to every provider, and 60 MiB of memory. */
 const MAX_WORKERS = 64;
 
-/** The one declaration of the settings: of their type, flags, variables, configuration file, help and docs. */
+/**
+ * The one declaration of the settings: types, flags, variables, configuration file, help and docs.
+ */
 const DECLARED = {
   modules: {
     kind: modulesSource,
@@ -341,7 +343,10 @@ type Value<S> = S extends { kind: SettingKind<infer T>; default: infer Default }
     : T
   : never;
 
-/** What `modgate serve` runs with: validated, frozen, all paths absolute; `null` where none is set. */
+/**
+ * The configuration of `modgate serve`: validated, frozen, all paths absolute; `null` for an unset
+ * value.
+ */
 export type HostConfig = { readonly [Name in SettingName]: Value<(typeof DECLARED)[Name]> };
 
 export type IntegrityPolicy = HostConfig['pluginIntegrity'];

@@ -60,20 +60,20 @@ function distinct(
 }
 
 /**
- * The surfaces that are on: the default ones, and those of the setting.
- * @param installed of the default ones only those
+ * Lists the surfaces that are on: the default ones, and those of the setting.
+ * @param installed limits the default surfaces to these
  */
 export function listEnabledSurfaces(
   configured: readonly SurfaceChoice[] | null,
   installed: readonly string[],
 ): readonly SurfaceChoice[] {
-  const named = configured ?? [];
+  const choices = configured ?? [];
   const defaults = DEFAULT_SURFACES.filter(
-    (name) => installed.includes(name) && !named.some((choice) => choice.name === name),
+    (name) => installed.includes(name) && !choices.some((choice) => choice.name === name),
   );
   const all = [
     ...defaults.map((name) => ({ name, enabled: true, config: {}, directory: resolve('.') })),
-    ...named,
+    ...choices,
   ];
   return all.filter(({ enabled }) => enabled);
 }

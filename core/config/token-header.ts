@@ -1,7 +1,7 @@
 import { explainReservedHeader, isHeaderName } from '../lib/secrets/credential-header.js';
 import type { SettingKind } from './setting-kind.js';
 
-/** Headers of their own form: credentials with a scheme, and cookies. */
+/** Headers with another syntax: credentials with a scheme, and cookies. */
 const OTHER_FORM: ReadonlySet<string> = new Set([
   'authorization',
   'cookie',

@@ -3,7 +3,9 @@ import { SETTING_NAMES, settingVariable } from './settings.js';
 
 const PREFIX = 'MODGATE_';
 
-/** Variables that are not settings: of the store, of commands that call a host, and of child processes. */
+/**
+ * Known variables that are not settings: of the store, of client commands, and of child processes.
+ */
 const OTHER_VARIABLES: readonly string[] = [
   'MODGATE_CA',
   'MODGATE_CONFIG',
@@ -20,17 +22,19 @@ const SERVICE_LINK = /^MODGATE_(?:SERVICE_(?:HOST|PORT)|PORT_\d)/;
 
 interface UnknownVariable {
   readonly name: string;
-  /** `did you mean MODGATE_PORT?`, `null` if no name is near. */
+  /** `did you mean MODGATE_PORT?`; `null` if no name is similar. */
   readonly hint: string | null;
 }
 
 /** Variables that look like settings but have no effect. */
 export function findUnknownVariables(environment: NodeJS.ProcessEnv): UnknownVariable[] {
-  const known = [...SETTING_NAMES.map(settingVariable), ...OTHER_VARIABLES];
+  const knownNames = [...SETTING_NAMES.map(settingVariable), ...OTHER_VARIABLES];
   return Object.keys(environment)
-    .filter((name) => name.startsWith(PREFIX) && !known.includes(name) && !SERVICE_LINK.test(name))
+    .filter(
+      (name) => name.startsWith(PREFIX) && !knownNames.includes(name) && !SERVICE_LINK.test(name),
+    )
     .map((name) => {
-      const nearest = findNearestName(name.slice(PREFIX.length), known.map(withoutPrefix));
+      const nearest = findNearestName(name.slice(PREFIX.length), knownNames.map(withoutPrefix));
       return { name, hint: nearest === null ? null : `did you mean ${PREFIX}${nearest}?` };
     });
 }

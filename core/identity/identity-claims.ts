@@ -1,4 +1,4 @@
-/** Whom a `modgate-identity` names, and for which module. */
+/** The caller that a `modgate-identity` token names, and the module that receives it. */
 export interface IdentifiedCaller {
   readonly module: string;
   /** `service:billing`. */
@@ -8,7 +8,7 @@ export interface IdentifiedCaller {
   readonly requestId: string;
 }
 
-/** Many servers accept no longer header. Bytes. */
+/** The longest header value that many servers accept. Bytes. */
 export const MAX_IDENTITY_BYTES = 4096;
 
 const ISSUER = 'modgate';

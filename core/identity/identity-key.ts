@@ -14,7 +14,7 @@ export interface StoredKey {
   readonly jwk: JsonWebKey;
 }
 
-/** Providers verify tokens with it. */
+/** Providers verify tokens with this key. */
 export interface PublicKey {
   readonly kty: string;
   readonly crv: string;
@@ -26,7 +26,7 @@ export interface PublicKey {
 
 export async function createKey(createdAt: number): Promise<StoredKey> {
   const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
-  // Imported here, once per rotation, to keep it out of every start.
+  // Imported here, once per rotation, so that startup does not load it.
   const { calculateJwkThumbprint } = await import('jose');
   // Only the public members (RFC 7638).
   const kid = await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x: String(jwk.x) });

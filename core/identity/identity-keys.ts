@@ -82,13 +82,13 @@ export class IdentityKeys implements IdentitySigner {
   /** @throws ConfigError for unreadable keys: providers would not accept new ones. */
   static async open(options: IdentityOptions): Promise<IdentityKeys> {
     const keys = new IdentityKeys(options);
-    const kept = await keys.#read().catch((error: Error) => {
+    const stored = await keys.#read().catch((error: Error) => {
       throw createKeysError(keys.#path, error);
     });
-    if (kept?.isExposed) {
+    if (stored?.isExposed) {
       options.log.warn({ file: keys.#path }, 'identity keys readable by other users: chmod 600');
     }
-    if (kept !== null) await keys.prepare();
+    if (stored !== null) await keys.prepare();
     keys.#timer = setInterval(() => {
       if (keys.#prepared !== null) keys.#rotating = keys.#rotateOrReport();
     }, CHECK_INTERVAL_MS).unref();
@@ -125,15 +125,15 @@ export class IdentityKeys implements IdentitySigner {
       this.#log.error({ err: error }, 'identity keys unreadable: using those in memory');
     }
     const now = this.#now();
-    const kept = dropRetired(this.#keys, this.#rotation, now);
-    const isNewDue = needsNewKey(kept, this.#rotation, now);
-    const next = isNewDue ? [...kept, await createKey(now)] : kept;
+    const retained = dropRetired(this.#keys, this.#rotation, now);
+    const isNewDue = needsNewKey(retained, this.#rotation, now);
+    const next = isNewDue ? [...retained, await createKey(now)] : retained;
     const isChanged = isNewDue || next.length !== this.#keys.length;
     this.#keys = isChanged || isMissing ? await this.#write(next, isMissing) : next;
     this.#select(chooseSigningKey(this.#keys, this.#rotation, now));
   }
 
-  /** Never rejects. */
+  /** Logs errors instead of throwing them. */
   #rotateOrReport(): Promise<void> {
     return this.rotate().catch((error: unknown) => {
       this.#log.error({ err: error }, 'identity key rotation failed: using the keys in memory');
@@ -180,7 +180,10 @@ interface RotationTimes {
   readonly overlapMs: number;
 }
 
-/** The newest key that has been published long enough, otherwise the oldest: the first key signs at once. */
+/**
+ * The newest key that has been published long enough, otherwise the oldest one. The first key
+ * therefore signs at once.
+ */
 function chooseSigningKey(
   keys: readonly StoredKey[],
   { aheadMs }: RotationTimes,

@@ -19,7 +19,7 @@ const OTHERS_MAY_READ = 0o077;
 
 interface KeyFile {
   readonly keys: readonly StoredKey[];
-  /** Whether others than the owner may read the keys. */
+  /** Whether users other than the owner may read the keys. */
   readonly isExposed: boolean;
 }
 
