@@ -15,7 +15,7 @@ const list = described(size(array(unknown()), 1, MAX_CANDIDATE_ENDPOINTS), {
 });
 const listFile = type({ file: string() });
 
-/** The form of each entry, and of a file, is that of the adapter. */
+/** The adapter defines the form of each entry, and of a file. */
 const candidateEndpoints = described(
   dynamic<readonly unknown[] | { readonly file: string }>((value): AnyStruct => {
     const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -16,7 +16,10 @@ export function createCandidateConfig(config: unknown, endpoints: unknown): unkn
   return { ...(config as object), endpoints };
 }
 
-/** The candidate is reached as the live provider is, so its endpoints follow the rules of the same adapter. */
+/**
+ * Validates the endpoints of a candidate by the rules of the same adapter, because the host reaches
+ * it like the live provider.
+ */
 export function validateCandidate(
   written: unknown,
   adapter: DescriptorAdapter | null,
@@ -37,7 +40,7 @@ export function validateCandidate(
   const ofEndpoints = violations.flatMap((violation): Violation[] => {
     const [, member] = violation.path;
     if (member === 'endpoints') return [violation];
-    // A rule of the whole config, which its own endpoints fulfil.
+    // Ignores a rule of the whole config that the live endpoints satisfy.
     return member === undefined && isConfigValid ? [{ ...violation, path: PATH }] : [];
   });
   return ofEndpoints.length > 0 ? ofEndpoints : validateSchemes(endpoints, config);
@@ -47,10 +50,12 @@ function hasEndpoints({ config }: DescriptorAdapter): boolean {
   return config.type === 'object' && Object.hasOwn(config.schema as object, 'endpoints');
 }
 
-/** Copies carry the credentials of the live provider, which must not be sent in clear text only there. */
+/**
+ * Rejects plain HTTP where the live provider uses HTTPS, because copies carry the same credentials.
+ */
 function validateSchemes(endpoints: object, config: unknown): Violation[] {
   const live = readMember(config, 'endpoints');
-  // Files are read later.
+  // Files are validated later.
   if (!Array.isArray(endpoints) || !Array.isArray(live) || !areHttps(live)) return [];
   return endpoints.flatMap((entry, index): Violation[] => {
     if (isHttps(entry)) return [];
@@ -74,14 +79,16 @@ function areHttps(entries: readonly unknown[]): boolean {
   return entries.every(isHttps);
 }
 
-/** A URL, an object with one, or an object that names the scheme of addresses that are resolved. */
+/** Matches a URL, an object with one, or an object that names the scheme of resolved addresses. */
 function isHttps(entry: unknown): boolean {
   if (typeof entry === 'string') return /^https:/i.test(entry);
   const url = readMember(entry, 'url');
   return typeof url === 'string' ? isHttps(url) : readMember(entry, 'scheme') === 'https';
 }
 
-/** Where copies go, as the descriptor names it: origins, and the file that lists them. */
+/**
+ * The destinations of copies as the descriptor names them: origins, and the file that lists them.
+ */
 export function listCandidateOrigins(endpoints: CandidateEndpoints): readonly string[] {
   if ('file' in endpoints) return [`endpoints of ${endpoints.file}`];
   return [...new Set(endpoints.map(nameOrigin))];
@@ -94,7 +101,7 @@ function nameOrigin(entry: unknown): string {
   return `${scheme}://${dns ?? srv}${port === undefined ? '' : `:${port}`}`;
 }
 
-/** The candidate carries out what it is asked. */
+/** Warns of methods with effects, because the candidate executes each copy. */
 export function findMethodWarnings({ candidate }: WireDescriptor): Violation[] {
   if (candidate === undefined) return [];
   return candidate.methods.flatMap((method, index): Violation[] => {

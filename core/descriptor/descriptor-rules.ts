@@ -9,8 +9,8 @@ import { explainUnexposable, MODULE_REDIRECTS } from './expose-headers.js';
 import { explainDeniedHeader, isAlwaysForwarded } from './forward-headers.js';
 
 /**
- * The rules that a struct cannot express. `accepted` is what the struct accepts of the `written`
- * descriptor: a rule is skipped where the struct has rejected what it needs.
+ * Applies the rules that a struct cannot express. `accepted` is the part of the `written`
+ * descriptor that the struct accepts; rules about rejected parts are skipped.
  * @param credentialHeaders the headers that hold credentials of callers, in lower case
  */
 export function validateDescriptor(
@@ -104,7 +104,7 @@ function validateBreaker(
   return [{ rule: 'min-above-max', message, hint, path, at: 'value' }];
 }
 
-/** Valid, but probably not intended. */
+/** Finds settings that are valid, but probably not intended. */
 export function findWarnings(wire: WireDescriptor, written: unknown): Violation[] {
   return [
     ...findNeedlessHeaders(wire.forward_headers),
@@ -132,7 +132,7 @@ function findNeedlessProviderErrors({ responses }: WireDescriptor, written: unkn
   return [{ rule: 'needless-option', message, hint: 'remove it', path, at: 'key' }];
 }
 
-/** Callers send their credentials where a redirect leads, if their client follows it. */
+/** Warns of redirects, because clients may send their credentials to the target. */
 function findRedirects({ responses: { mode, redirects } }: WireDescriptor): Violation[] {
   return redirects.flatMap((target, index): Violation[] => {
     const path = ['responses', 'redirects', index];
@@ -148,7 +148,7 @@ function findRedirects({ responses: { mode, redirects } }: WireDescriptor): Viol
   });
 }
 
-/** The permission is a segment of the bridge's path, which cannot hold every capability. */
+/** A permission is a segment of the bridge's path, which cannot contain every capability. */
 function findUncallableGrants(grants: readonly string[]): Violation[] {
   return grants.flatMap((permission, index): Violation[] => {
     if (canBeSegment(permission)) return [];

@@ -29,12 +29,12 @@ const ONE_DAY_MS = 86_400_000;
 const ONE_WEEK_MS = 7 * ONE_DAY_MS;
 const ONE_GIBIBYTE = 1_073_741_824;
 const ONE_TEBIBYTE = 1_099_511_627_776;
-/** More calls per second than one process can carry. */
+/** More calls per second than one process can handle. */
 const ONE_MILLION = 1_000_000;
-/** More sockets than one process can hold. */
+/** More sockets than one process can open. */
 const MANY = 100_000;
 
-/** They count for a module that is not there too: a caller does not learn which modules exist. */
+/** Also applies to unknown modules, so that a caller does not learn which modules exist. */
 export const DEFAULT_CALLERS: ActorKind[] = ['service', 'system'];
 
 const callers = described(
@@ -64,7 +64,7 @@ const owner = section('owner', 'Who answers for the module.', {
 
 const MAX_RANGES = 1000;
 
-/** A range with bits behind its prefix is rejected by a rule, whose hint names the range that was meant. */
+/** A rule rejects a range with bits after its prefix; its hint contains the corrected range. */
 const addressRange = described(
   define<string>(RANGE_EXPECTED, (value) => {
     const range = typeof value === 'string' ? parseRange(value) : null;
@@ -195,7 +195,7 @@ const breaker = section('breaker', 'The circuit breakers of each endpoint and of
 });
 
 const records = section('records', 'What the records of calls hold.', {
-  // A record holds the start of a body for reading, not a copy to keep.
+  // A record holds the start of a body for debugging, not a complete copy.
   capture_bytes: bytes(0, [0, 65_536], 'How much of each body the records of calls keep.'),
 });
 
@@ -389,7 +389,7 @@ export const descriptorStruct = described(
   },
 );
 
-/** The members that `GET /modules` shows as they are, unless they are absent or false. */
+/** The members that `GET /modules` copies, unless they are absent or false. */
 export const SHOWN_MEMBERS = [
   'allow',
   'owner',

@@ -5,7 +5,7 @@ import { DEFAULT_EXPOSED, type Responses } from './expose-headers.js';
 
 type ReadonlyDeep<T> = unknown extends T ? T : { readonly [Key in keyof T]: ReadonlyDeep<T[Key]> };
 
-/** Where the manifest comes from; `path` and `url` as written. */
+/** The source of the manifest; `path` and `url` as written. */
 export type ManifestSource =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'inline'; readonly value: unknown }
@@ -46,7 +46,7 @@ export interface DescriptorAdapter {
   readonly supports: Supports;
 }
 
-/** @param config the provider's, with the defaults of its adapter */
+/** @param config the config of the provider, with the defaults of its adapter */
 export function createDescriptor(wire: WireDescriptor, config: unknown): Descriptor {
   const { apiVersion: _, ...members } = wire;
   const { mode, expose_headers = DEFAULT_EXPOSED[mode] } = wire.responses;
@@ -56,7 +56,7 @@ export function createDescriptor(wire: WireDescriptor, config: unknown): Descrip
     manifest: createManifestSource(wire.manifest),
     responses: { ...wire.responses, expose_headers },
     limits: createLimits(wire.limits),
-    // In raw mode callers get every error of the provider.
+    // In raw mode every error of the provider reaches the caller.
     provider_errors: mode === 'raw' ? 'problem' : wire.provider_errors,
   };
 }

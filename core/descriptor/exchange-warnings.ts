@@ -5,8 +5,8 @@ import type { Descriptor, DescriptorAdapter } from './descriptor.js';
 import { EXCHANGE_PATH, readExchange } from './exchange.js';
 
 /**
- * What has no token of a caller. Nothing for a provider without `auth.exchange`.
- * @param manifest `null` where it is requested later
+ * Warns of requests without a token of a caller; returns nothing without `auth.exchange`.
+ * @param manifest `null` if it is requested later
  */
 export function findExchangeWarnings(
   { provider: { config }, manifest: source, public: isPublic }: Descriptor,
@@ -21,7 +21,7 @@ export function findExchangeWarnings(
         ...(source.kind === 'provider' ? ['manifest: { from: provider }'] : []),
         ...(readMember(readMember(config, 'health'), 'path') === undefined ? [] : ['health']),
         ...(manifest?.config?.delivery_path === undefined ? [] : ['delivery_path']),
-      ].map((what) => `'${what}' is requested without credentials, by the host itself`);
+      ].map((setting) => `'${setting}' is requested without credentials, by the host itself`);
   const hasPublic = isPublic && manifest?.http_routes.some(({ access }) => access === 'public');
   return [
     ...warnings.map((message) => warn(message, "set 'host: {}' for a token of the host")),

@@ -3,19 +3,19 @@ import type { DescriptorAdapter } from './descriptor.js';
 
 export const EXCHANGE_PATH = ['provider', 'config', 'auth', 'exchange'] as const;
 
-/** How a provider gets tokens on behalf of callers. */
+/** The settings for tokens on behalf of callers. */
 export interface ExchangeSettings {
-  /** Whose tokens are exchanged. */
+  /** The issuer of the tokens that are exchanged. */
   readonly issuer: string;
-  /** `null`: the one that discovery names. */
+  /** `null` for the endpoint that discovery names. */
   readonly tokenUrl: string | null;
-  /** Whether requests of the host itself have a token. */
+  /** Whether the host's own requests have a token. */
   readonly hasHost: boolean;
 }
 
 /**
- * The token exchange that the config of a provider asks for; `null` without one. Then each caller has its own
- * credentials for the provider, so that no response may be given to another caller.
+ * The token exchange in the config of a provider; `null` without one. With an exchange each caller
+ * has separate credentials for the provider, so responses must not be shared.
  */
 export function readExchange(
   config: unknown,

@@ -8,21 +8,21 @@ export const RESPONSE_MODES = ['envelope', 'raw'] as const;
 
 export type ResponseMode = (typeof RESPONSE_MODES)[number];
 
-/** What callers get of a response. */
+/** The parts of a response that callers receive. */
 export interface Responses {
   readonly mode: ResponseMode;
-  /** Response headers of the provider that callers get; lower-case names. */
+  /** Response headers of the provider that callers receive; lower-case names. */
   readonly expose_headers: readonly string[];
   /** Other origins of the provider. */
   readonly origins: readonly string[];
-  /** `module`, and origins. */
+  /** The word `module`, and origins. */
   readonly redirects: readonly string[];
 }
 
-/** Stands for redirects to a place below an endpoint of the module. */
+/** Allows redirects to a path below an endpoint of the module. */
 export const MODULE_REDIRECTS = 'module';
 
-/** What callers get of a provider's headers where the descriptor names none. */
+/** The exposed headers of a descriptor that names none. */
 export const DEFAULT_EXPOSED: Readonly<Record<ResponseMode, readonly string[]>> = {
   envelope: [],
   raw: [
@@ -38,12 +38,12 @@ export const DEFAULT_EXPOSED: Readonly<Record<ResponseMode, readonly string[]>> 
   ],
 };
 
-/** Whether callers get the envelope without headers of the provider. */
+/** Whether callers receive the envelope without headers of the provider. */
 export function isPlainEnvelope({ mode, expose_headers }: Responses): boolean {
   return mode === 'envelope' && expose_headers.length === 0;
 }
 
-/** Framing, connections, and what a provider must not decide for the origin of the host. */
+/** Headers for framing and connections, and those that would apply to the origin of the host. */
 const DENIED_HEADERS: ReadonlySet<string> = new Set([
   ...HOP_BY_HOP,
   ...REQUEST_IDS,
@@ -68,7 +68,9 @@ const DENIED_PREFIXES = [
   'surrogate-',
 ];
 
-/** Why a header must not be listed in `responses.expose_headers`; `null` if it may be. */
+/**
+ * The reason why a header must not be listed in `responses.expose_headers`; `null` if it may be.
+ */
 export function explainUnexposable(name: string): string | null {
   const plain = normalizeHeaderName(name);
   if (DENIED_HEADERS.has(plain)) return 'callers never get this header';

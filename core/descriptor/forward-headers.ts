@@ -23,8 +23,8 @@ const DENIED_HEADERS: ReadonlySet<string> = new Set([
 const DENIED_PREFIXES = ['content-', 'modgate-', 'sec-websocket-', 'x-forwarded-'];
 
 /**
- * Why a header must not be listed in `forward_headers`; `null` if it may be.
- * @param credentialHeaders those that hold credentials of callers, in lower case
+ * The reason why a header must not be listed in `forward_headers`; `null` if it may be.
+ * @param credentialHeaders headers with credentials of callers, in lower case
  */
 export function explainDeniedHeader(
   name: string,

@@ -25,5 +25,5 @@ export const capability = named(
   matching('a capability: at most 128 visible ASCII characters, no comma, no space', CAPABILITY),
 );
 
-/** Stands for the bundles of the surfaces that ship with the host. */
+/** The word for the UI bundles that ship with the host. */
 export const BUILTIN_UI = 'builtin';

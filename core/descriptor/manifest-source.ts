@@ -39,7 +39,10 @@ export interface ManifestMapping {
   readonly from?: 'provider';
 }
 
-/** Where a manifest is. A dynamic struct, since a union could not report which key of the mapping is wrong. */
+/**
+ * The source of a manifest. The struct is dynamic, because a union could not report which key of
+ * the mapping is wrong.
+ */
 export const manifestSource = described(
   dynamic<string | ManifestMapping>((value): AnyStruct => {
     if (typeof value === 'string') return manifestPath;

@@ -18,7 +18,7 @@ const HOST = new RegExp(`^(?:\\[[0-9A-Fa-f:.]+\\]|${LABEL}(?:\\.${LABEL})*\\.?)(
 const PATH = /^\/(?:[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*)?$/;
 const DOT_SEGMENT = /\/\.{1,2}(?:\/|$)/;
 
-/** The form in which hosts are compared: in lower case, without port and final dot. */
+/** Normalizes a host for comparison: lower case, without port and final dot. */
 export function normalizeHost(host: string): string {
   return host.replace(/:\d*$/, '').replace(/\.$/, '').toLowerCase();
 }
@@ -46,7 +46,7 @@ const mount = named(
   ),
 );
 
-/** Where the routes of a module answer besides `/modules/{module}/http`. */
+/** The additional addresses of a module, besides `/modules/{module}/http`. */
 export const mountList = withDefault(
   described(
     refine(array(mount), `a list of at most ${MAX_MOUNTS} mappings`, (list) => {
@@ -58,7 +58,7 @@ export const mountList = withDefault(
   { description: 'Addresses of the module besides /modules/{module}/http.' },
 );
 
-/** An address of a module besides its own. */
+/** An additional address of a module. */
 export type Mount = Readonly<Infer<typeof mount>>;
 
 /** `/api/orders`, or `api.example/v1` */
@@ -66,25 +66,25 @@ export function formatMount({ host = '', path }: Mount): string {
   return host + path;
 }
 
-/** What stands in front of the paths of the routes: nothing for `/`. */
+/** The prefix of the paths of the routes; empty for `/`. */
 export function mountBase({ path }: Mount): string {
   return path === ROOT ? '' : path;
 }
 
-/** Whether all that is below one mount is below the other, which has more. */
+/** Whether one mount is below the other, or equal to it. */
 function isBelow(inner: Mount, outer: Mount): boolean {
   const isSameHost = outer.host === undefined || outer.host === inner.host;
   const isInside = `${mountBase(inner)}/`.startsWith(`${mountBase(outer)}/`);
   return isSameHost && isInside && formatMount(inner) !== formatMount(outer);
 }
 
-/** A mount of a module that is above one of another module. */
+/** A mount of another module that contains this one. */
 export interface OuterMount {
   readonly module: string;
   readonly mount: Mount;
 }
 
-/** The mount of another module whose paths a mount takes; `undefined` for none. */
+/** The mount of another module that contains this one; `undefined` for none. */
 export function findOuterMount(
   { module, mount }: OuterMount,
   all: readonly OuterMount[],
@@ -92,7 +92,10 @@ export function findOuterMount(
   return all.find((other) => other.module !== module && isBelow(mount, other.mount));
 }
 
-/** The rules of mounts that a struct cannot express. Skips holes, which the struct has rejected. */
+/**
+ * Applies the rules of mounts that a struct cannot express. Skips holes, which the struct has
+ * rejected.
+ */
 export function validateMounts(
   mounts: readonly (Partial<Mount> | undefined)[],
   reserved: ReadonlySet<string>,

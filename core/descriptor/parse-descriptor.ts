@@ -37,11 +37,11 @@ interface DescriptorInput {
   readonly file: string;
   readonly text: string;
   readonly adapters: DescriptorAdapters;
-  /** The headers that hold credentials of callers, in lower case. Default: those that are always known. */
+  /** The headers that hold credentials of callers, in lower case. Default: the built-in ones. */
   readonly credentialHeaders?: readonly string[];
   /** Prefixes that no mount may begin with. Default: none. */
   readonly reservedPrefixes?: ReservedPrefixes;
-  /** Whether the host has what rates over all hosts need. Default: not checked. */
+  /** Whether the host supports rates over all hosts. Default: not checked. */
   readonly canShareRates?: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface ParsedDescriptor {
   readonly locate: Locate;
 }
 
-/** Parts of a descriptor with errors: the files that they name are checked as well. */
+/** The accepted parts of a descriptor with errors: the files that they name are checked as well. */
 interface AcceptedParts {
   readonly locate: Locate;
   readonly adapter: DescriptorAdapter | null;
@@ -59,11 +59,11 @@ interface AcceptedParts {
   /** The config as written; parts of it may be invalid. */
   readonly config: unknown;
   readonly manifest: Pick<Descriptor, 'module' | 'manifest' | 'manifest_digest'> | null;
-  /** None where one of them is invalid, and of a descriptor that is disabled. */
+  /** Empty if a mount is invalid, and for a disabled descriptor. */
   readonly mounts: readonly Mount[];
 }
 
-/** A descriptor with errors in itself, not in a file that it names. */
+/** The descriptor itself has errors, not only a file that it names. */
 export class InvalidDescriptor extends InvalidFile {
   readonly accepted: AcceptedParts;
 
@@ -78,31 +78,31 @@ export async function parseDescriptor(input: DescriptorInput): Promise<ParsedDes
   const { value, locate } = readStructuredText(input.file, input.text);
   const source = { file: input.file, locate };
   const shape = validateStruct(value, descriptorStruct);
-  const found = await findAdapter(value, input.adapters);
-  const config = validateProviderConfig(value, found.adapter);
-  const signing = await findSigner(value, found.adapter, input.adapters);
+  const adapterResult = await findAdapter(value, input.adapters);
+  const config = validateProviderConfig(value, adapterResult.adapter);
+  const signing = await findSigner(value, adapterResult.adapter, input.adapters);
   const mounts = await findMountViolations(shape.accepted, input.reservedPrefixes);
   const violations = [
-    ...shape.violations.map((violation) => hintAtConfig(violation, found.adapter)),
-    ...found.violations,
+    ...shape.violations.map((violation) => hintAtConfig(violation, adapterResult.adapter)),
+    ...adapterResult.violations,
     ...config.violations,
     ...signing.violations,
     ...validateDescriptor(
       shape.accepted as Partial<WireDescriptor> | null,
       value,
-      found.adapter,
+      adapterResult.adapter,
       input.credentialHeaders,
     ),
     ...mounts,
     ...(input.canShareRates === false ? findSharedRates(shape.accepted) : []),
-    ...validateCandidate(value, found.adapter, config.violations.length === 0),
+    ...validateCandidate(value, adapterResult.adapter, config.violations.length === 0),
   ];
   if (violations.length > 0) {
     const { diagnostics } = createInvalidFile(violations, source);
     const accepted = (shape.accepted ?? {}) as Partial<WireDescriptor>;
     throw new InvalidDescriptor(diagnostics, {
       locate,
-      adapter: found.adapter,
+      adapter: adapterResult.adapter,
       signer: signing.signer,
       config: readConfig(value),
       manifest: readAcceptedManifest(accepted, value),
@@ -124,7 +124,7 @@ function findSharedRates(accepted: unknown): Violation[] {
   return [{ rule: 'no-redis', message, hint, path: ['rate', 'shared'], at: 'value' }];
 }
 
-/** The prefixes are only loaded for a descriptor with mounts. */
+/** Loads the prefixes only for a descriptor with mounts. */
 async function findMountViolations(
   accepted: unknown,
   reserved: ReservedPrefixes | undefined,
@@ -180,25 +180,26 @@ function validateProviderConfig(
   return validateStruct(readConfig(value), adapter.config, ['provider', 'config']);
 }
 
-/** The signer that the config names, and what is wrong with its own config. */
+/** The signer that the config names, and the violations of its own config. */
 async function findSigner(
   value: unknown,
   adapter: DescriptorAdapter | null,
   adapters: DescriptorAdapters,
 ): Promise<{ signer: DescriptorSigner | null; violations: readonly Violation[] }> {
-  const named = adapter === null ? null : readSigner(readConfig(value), adapter);
-  if (named === null) return { signer: null, violations: [] };
-  const known = adapters.signers().toSorted();
-  if (!known.includes(named.name)) {
-    const expected = known.length === 0 ? 'a signer of a plugin' : `one of ${known.join(', ')}`;
-    const nearest = findNearestName(named.name, known);
+  const signerChoice = adapter === null ? null : readSigner(readConfig(value), adapter);
+  if (signerChoice === null) return { signer: null, violations: [] };
+  const signerNames = adapters.signers().toSorted();
+  if (!signerNames.includes(signerChoice.name)) {
+    const expected =
+      signerNames.length === 0 ? 'a signer of a plugin' : `one of ${signerNames.join(', ')}`;
+    const nearest = findNearestName(signerChoice.name, signerNames);
     const hint = nearest === null ? 'install its plugin' : `did you mean '${nearest}'?`;
     const message = `'${SIGNER_PATH.join('.')}' must be ${expected}`;
     return { signer: null, violations: [createSignerViolation('unknown-signer', message, hint)] };
   }
   try {
-    const signer = await adapters.signer(named.name);
-    const { violations } = validateStruct(named.config, signer.config, SIGNER_CONFIG_PATH);
+    const signer = await adapters.signer(signerChoice.name);
+    const { violations } = validateStruct(signerChoice.config, signer.config, SIGNER_CONFIG_PATH);
     return { signer, violations };
   } catch (error) {
     const message = error instanceof Error ? error.message : 'the signer cannot be loaded';
@@ -214,7 +215,7 @@ function readConfig(value: unknown): unknown {
   return readMember(readMember(value, 'provider'), 'config') ?? {};
 }
 
-/** Only a manifest that is written: the default would be an error of some adapters. */
+/** Returns only an explicit manifest: the default would be an error for some adapters. */
 function readAcceptedManifest(
   { module, manifest, manifest_digest }: Partial<WireDescriptor>,
   written: unknown,
@@ -229,7 +230,7 @@ function readAcceptedManifest(
   };
 }
 
-/** A key of the adapter's config that is written outside `config`. */
+/** Adds a hint for a key of the adapter's config that is outside `config`. */
 function hintAtConfig(violation: Violation, adapter: DescriptorAdapter | null): Violation {
   const { rule, path } = violation;
   const parent = path.slice(0, -1).join('.');

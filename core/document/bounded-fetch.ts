@@ -3,12 +3,12 @@ import type { RequestInit, Response } from 'node-fetch';
 interface BoundedRequest
   extends Pick<RequestInit, 'method' | 'body' | 'headers' | 'redirect' | 'agent'> {
   readonly maxBytes: number;
-  /** For the whole response. */
+  /** The limit for the whole response. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }
 
-/** There was no complete response within the limits. */
+/** The response is missing, incomplete or exceeds the limits. */
 export class FetchFailed extends Error {
   override readonly name = 'FetchFailed';
   readonly reason: 'timeout' | 'max-size' | 'failed';
@@ -20,7 +20,7 @@ export class FetchFailed extends Error {
 }
 
 /**
- * Requests of the control plane: no compression, a redirect is a response like any other.
+ * Sends requests of the control plane: without compression, and without following redirects.
  * @param check throws for a response whose body need not be read
  * @throws FetchFailed
  */
@@ -29,7 +29,7 @@ export async function fetchBounded(
   { maxBytes, timeoutMs, signal, headers, ...request }: BoundedRequest,
   check: (response: Response) => void = () => {},
 ): Promise<{ readonly response: Response; readonly body: Uint8Array }> {
-  // Loaded on first use: few hosts fetch anything, and they start faster without the library.
+  // Loaded on first use: few hosts fetch anything, and startup is faster without the library.
   const { default: fetch } = await import('node-fetch');
   const timeout = AbortSignal.timeout(timeoutMs);
   const end = new AbortController();
@@ -51,7 +51,7 @@ export async function fetchBounded(
     const body = await response.arrayBuffer().catch(fail);
     return { response, body: new Uint8Array(body) };
   } finally {
-    // Releases the connection of a response that was not read to its end.
+    // Releases the connection of a response that was not read completely.
     end.abort();
   }
 }

@@ -1,15 +1,15 @@
 import type { Position } from './position.js';
 
-/** One error or warning in a file. It never holds a value of the file. */
+/** One error or warning in a file. It never contains a value of the file. */
 export interface Diagnostic {
   /** Stable id in kebab-case: `unknown-key`, `route-conflict`. */
   readonly rule: string;
   readonly severity: 'error' | 'warning';
   /** Lower case, names the subject and says what was expected. */
   readonly message: string;
-  /** What to do: `did you mean 'retry'?` */
+  /** A remedy: `did you mean 'retry'?` */
   readonly hint: string | null;
-  /** Where in the document: `['provider', 'config', 'endpoints', 0]`. */
+  /** The location in the document: `['provider', 'config', 'endpoints', 0]`. */
   readonly path: Path;
   readonly file: string;
   /** From 1; `null` for a diagnostic about the file as a whole. */
@@ -17,14 +17,14 @@ export interface Diagnostic {
   readonly column: number | null;
 }
 
-/** The place of a path in a document; `null` for a document without a text. */
+/** Returns the position of a path in a document; `null` for a document without a text. */
 export type Locate = (path: Path, at: PathEnd) => Position | null;
 
 /** The document that a diagnostic refers to. */
 export interface DocumentSource {
   readonly file: string;
   readonly locate: Locate;
-  /** The place of the document within `file`: a manifest may be inline in a descriptor. */
+  /** The path of the document within `file`: a manifest may be inline in a descriptor. */
   readonly prefix?: Path;
 }
 
@@ -41,7 +41,7 @@ export function createDiagnostic(
   return { rule, severity, message, hint, path, file, line, column };
 }
 
-/** A diagnostic about a file as a whole: it is missing, or cannot be read. */
+/** Creates a diagnostic about a whole file: it is missing, or cannot be read. */
 export function createFileDiagnostic(file: string, rule: string, message: string): Diagnostic {
   const severity = 'error';
   return { rule, severity, message, hint: null, path: [], file, line: null, column: null };
@@ -62,7 +62,7 @@ export function formatDiagnostic(diagnostic: Diagnostic): string {
   return `${file}${place} ${message}${hint === null ? '' : ` (${hint})`}`;
 }
 
-/** A file that cannot be used; `diagnostics` holds at least one error, in the order of the document. */
+/** The file is unusable; `diagnostics` has at least one error, in the order of the document. */
 export class InvalidFile extends Error {
   override readonly name = 'InvalidFile';
   readonly diagnostics: readonly Diagnostic[];
@@ -78,12 +78,14 @@ export class InvalidFile extends Error {
   }
 }
 
-/** The error for all violations of one document, in its order. */
+/** Creates one error for all violations of a document, in its order. */
 export function createInvalidFile(
   violations: readonly Violation[],
   source: DocumentSource,
 ): InvalidFile {
-  return new InvalidFile(sortDiagnostics(violations.map((one) => createDiagnostic(one, source))));
+  return new InvalidFile(
+    sortDiagnostics(violations.map((violation) => createDiagnostic(violation, source))),
+  );
 }
 
 export type Path = readonly (string | number)[];
@@ -91,21 +93,26 @@ export type Path = readonly (string | number)[];
 /** The part of an entry that a diagnostic points to: its key (unknown, missing) or its value. */
 export type PathEnd = 'key' | 'value';
 
-/** A diagnostic of a document without its file and line. It never holds a value of the document. */
+/**
+ * A diagnostic of a document without its file and line. It never contains a value of the document.
+ */
 export interface Violation {
   readonly rule: string;
   readonly message: string;
   readonly hint: string | null;
   readonly path: Path;
   readonly at: PathEnd;
-  /** For `missing-key`: the key. `path` ends at its parent. */
+  /** The missing key, for `missing-key`. `path` is that of its parent. */
   readonly missing?: string;
 }
 
 /** Maximum number of diagnostics reported for one document. */
 export const MAX_DIAGNOSTICS = 100;
 
-/** A key that is neither a plain word nor a keyword such as `$ref` may be a misplaced secret: it is not printed. */
+/**
+ * Matches plain words and keywords such as `$ref`. Any other key may be a misplaced secret, so it
+ * is not printed.
+ */
 const PRINTABLE_KEY = /^\$?[A-Za-z0-9_.-]{1,64}$/;
 
 export function isPrintableKey(key: string): boolean {

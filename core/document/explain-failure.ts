@@ -3,7 +3,7 @@ import type { AnyStruct } from '../contract/described.js';
 import { describePath, isPrintableKey, type Path, type Violation } from './diagnostic.js';
 import { findNearestName, suggestName } from './suggest.js';
 
-/** superstruct's own types in words; the name of any other struct is used as it is. */
+/** Descriptions of superstruct's own types; other structs are described by their name. */
 const BASE_TYPES: Readonly<Record<string, string>> = {
   any: 'a value',
   array: 'a list',
@@ -21,7 +21,10 @@ const BASE_TYPES: Readonly<Record<string, string>> = {
 const BOUNDS = new Set(['max', 'min', 'pattern', 'size']);
 const UNNAMED = new Set(['dynamic', 'enums', 'intersection', 'lazy', 'literal', 'union']);
 
-/** The violation for a failure of superstruct; `prefix` is the place of the value in its document. */
+/**
+ * Creates the violation for a failure of superstruct; `prefix` is the path of the value in its
+ * document.
+ */
 export function explainFailure(failure: Failure, prefix: Path): Violation {
   const path = [...prefix, ...(failure.path as Path)];
   const key = failure.path.at(-1);
@@ -32,7 +35,7 @@ export function explainFailure(failure: Failure, prefix: Path): Violation {
   return explainWrongValue(failure, describeExpected(failure), path);
 }
 
-/** The violation for a value that no branch of a union accepts. */
+/** Creates the violation for a value that no branch of a union accepts. */
 export function explainUnion(
   first: Failure,
   branches: readonly Failure[],
@@ -44,7 +47,7 @@ export function explainUnion(
   return explainWrongValue(first, describeUnion(branches), path);
 }
 
-/** `known` holds the structs of the keys that the mapping may have. */
+/** @param known the structs of the keys that the mapping may have */
 export function explainUnknownKey(
   key: string,
   path: Path,
@@ -125,7 +128,7 @@ function createViolation(
 interface Expectation {
   /** Completes `must be …`. */
   readonly text: string;
-  /** The allowed values, where the struct lists them. */
+  /** The allowed values, if the struct lists them. */
   readonly options: readonly string[];
 }
 
@@ -140,14 +143,14 @@ function describeExpected(failure: Failure): Expectation {
   return { text: describeType(failure.type), options: [] };
 }
 
-/** What the branches of a union expect, from their failures at one place. */
+/** Describes what the branches of a union expect, from their failures at one path. */
 function describeUnion(failures: readonly Failure[]): Expectation {
   const types = failures.map(({ type }) => type).filter((type) => !UNNAMED.has(type));
   const names = [...new Set(types.map(describeType))];
   return { text: names.length === 0 ? 'another value' : names.join(' or '), options: [] };
 }
 
-/** Refinements of plugins are described by their name alone: their text may hold the value. */
+/** Describes refinements of plugins by name alone, because their text may contain the value. */
 function describeRefinement(failure: Failure): string {
   const { refinement = '', type } = failure;
   if (refinement === 'nonempty') return `${describeType(type)} that is not empty`;
@@ -163,8 +166,8 @@ function describeOptions(stated: string): Expectation {
 }
 
 /**
- * superstruct states the options and bounds of its own structs only in its message, ahead of the value:
- * "Expected a number greater than or equal to 1 but received `0`".
+ * Parses the message, because superstruct states the options and bounds of its structs nowhere
+ * else: "Expected a number greater than or equal to 1 but received `0`".
  */
 function readStated({ message }: Failure, start: string): string {
   const [stated = ''] = message.slice('Expected '.length + start.length).split(' but received', 1);

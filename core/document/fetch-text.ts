@@ -7,9 +7,9 @@ interface FetchLimits {
   readonly subject: string;
   readonly accept: string;
   readonly maxBytes: number;
-  /** The words for `maxBytes`, such as `4 MiB`. */
+  /** The text for `maxBytes`, such as `4 MiB`. */
   readonly maxText: string;
-  /** For the whole response. */
+  /** The limit for the whole response. */
   readonly timeoutMs: number;
 }
 

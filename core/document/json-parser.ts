@@ -27,7 +27,7 @@ const STRING_CONTENT: Explanation = {
 };
 const NO_COMMENTS: Explanation = { message: 'JSON has no comments', hint: 'remove the comment' };
 
-/** By the error names of jsonc-parser; all other errors mean that a value is missing. */
+/** Keyed by error names of jsonc-parser; all other errors mean that a value is missing. */
 const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   PropertyNameExpected: { message: 'expected a key in double quotes', hint: null },
   ColonExpected: { message: "expected ':' after the key", hint: null },
@@ -46,8 +46,8 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
 const VALUE_EXPECTED: Explanation = { message: 'expected a value', hint: null };
 
 /**
- * Reads strict JSON (RFC 8259) with the place of every key and value. JSON.parse reports neither places
- * nor duplicate keys.
+ * Reads strict JSON (RFC 8259) with the position of every key and value. JSON.parse reports neither
+ * positions nor duplicate keys.
  * @throws SyntaxStop at the first character that is not JSON.
  */
 export function parseJsonNode(text: string, violations: SyntaxViolation[]): SyntaxNode {

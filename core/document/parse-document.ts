@@ -22,7 +22,7 @@ export type TextFormat = 'json' | 'yaml';
 export interface StructuredText {
   /** Plain data: no `__proto__` key, only finite numbers, at most 100 levels deep. */
   readonly value: unknown;
-  /** The place of a path, or of the nearest part of it that the text has. */
+  /** Returns the position of a path, or of the nearest part of it that exists. */
   readonly locate: (path: Path, at: PathEnd) => Position;
 }
 
@@ -32,7 +32,7 @@ export interface PlacedViolation extends Position {
   readonly hint: string | null;
 }
 
-/** A text that cannot be read; `violations` quote nothing of it and are in its order. */
+/** The text cannot be read; `violations` quote nothing of it and are in its order. */
 export class InvalidText extends Error {
   override readonly name = 'InvalidText';
   readonly violations: readonly PlacedViolation[];
@@ -43,7 +43,7 @@ export class InvalidText extends Error {
   }
 }
 
-/** Characters of a text, and bytes of a file. */
+/** The maximum length of a text in characters, and of a file in bytes. */
 export const MAX_TEXT_LENGTH = 4 * 1024 * 1024;
 
 const BYTE_ORDER_MARK = '\uFEFF';
@@ -98,7 +98,7 @@ function assertReadable(text: string): void {
   if (text.trim() === '') throw new SyntaxStop(EMPTY_TEXT);
 }
 
-/** By the file name extension; a file without one is JSON if it starts with `{`. */
+/** Uses the file name extension; a file without one is JSON if it starts with `{`. */
 export function detectFormat(file: string, text: string): TextFormat {
   if (/\.json$/i.test(file)) return 'json';
   if (/\.ya?ml$/i.test(file)) return 'yaml';

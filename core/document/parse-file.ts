@@ -13,15 +13,15 @@ import { validateStruct } from './validate.js';
 
 /** A document that its struct has accepted. */
 interface AcceptedDocument<T> {
-  /** With the struct's defaults. */
+  /** Includes the struct's defaults. */
   readonly value: T;
   readonly written: unknown;
-  /** For checks that a struct cannot express. */
+  /** The source for checks that a struct cannot express. */
   readonly source: DocumentSource;
 }
 
 /**
- * Parses a document, JSON or YAML by the name of the file.
+ * Parses a document, JSON or YAML by the file name.
  * @throws InvalidFile with all violations of the struct.
  */
 export function parseByStruct<T, S>(
@@ -37,8 +37,8 @@ export function parseByStruct<T, S>(
 }
 
 /**
- * @param keys of the entries of a list
- * @throws InvalidFile at the first entry whose key an earlier one has.
+ * @param keys the keys of the entries of a list
+ * @throws InvalidFile at the first duplicate key.
  */
 export function assertDistinct(
   keys: readonly string[],
@@ -63,6 +63,6 @@ export function assertValidFile(error: unknown): unknown {
   if (!(error instanceof InvalidFile)) return error;
   const [first, ...rest] = error.diagnostics.filter(({ severity }) => severity === 'error');
   const line = first === undefined ? error.message : formatDiagnostic(first);
-  const more = rest.length === 0 ? '' : `; and ${rest.length} more`;
-  return new ConfigError(line + more, { cause: error });
+  const suffix = rest.length === 0 ? '' : `; and ${rest.length} more`;
+  return new ConfigError(line + suffix, { cause: error });
 }

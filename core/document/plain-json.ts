@@ -2,12 +2,12 @@ import { describePath, MAX_DIAGNOSTICS, type Path, type Violation } from './diag
 import { MAX_DEPTH, makeStringifiable, TOO_DEEP } from './syntax-tree.js';
 
 interface PlainCopy {
-  /** To be used only if there are no violations. */
+  /** Valid only without violations. */
   readonly value: unknown;
   readonly violations: readonly Violation[];
 }
 
-/** Limits the copy, because a graph with shared parts can expand beyond the available memory. */
+/** Limits the copy, because a graph with shared parts can exceed the available memory. */
 export const MAX_VALUES = 1_000_000;
 
 const TOO_LARGE = {
@@ -21,8 +21,8 @@ interface Copying {
 }
 
 /**
- * Copies a value that the code of a module returned as JSON. The copy holds only plain data; `undefined`
- * members are left out, as by JSON.stringify.
+ * Copies a value that the code of a module returned as JSON. The copy contains only plain data;
+ * `undefined` members are omitted, as by JSON.stringify.
  */
 export function copyPlainJson(value: unknown): PlainCopy {
   const copying: Copying = { violations: [], values: 0 };

@@ -4,7 +4,7 @@ export interface Position {
   readonly column: number;
 }
 
-/** Converts offsets to lines and columns; the lines are counted at the first call. */
+/** Converts offsets to lines and columns; lines are counted at the first call. */
 export function createPlaceFinder(text: string): (offset: number) => Position {
   let starts: readonly number[] | null = null;
   return (offset) => {
@@ -16,7 +16,8 @@ export function createPlaceFinder(text: string): (offset: number) => Position {
 
 function findLineStarts(text: string): number[] {
   const starts = [0];
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  for (let lineEnd = text.indexOf('\n'); lineEnd !== -1; lineEnd = text.indexOf('\n', lineEnd + 1))
+    starts.push(lineEnd + 1);
   return starts;
 }
 

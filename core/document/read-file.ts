@@ -35,7 +35,7 @@ export class FileError extends Error {
   }
 }
 
-/** With the code of the system, such as EACCES: only it says what to do. */
+/** Includes the code of the system, such as EACCES, which identifies the cause. */
 export function describeUnreadable(error: unknown): string {
   const { code } = Object(error) as { code?: unknown };
   const suffix = typeof code === 'string' ? ` (${code})` : '';
@@ -53,7 +53,7 @@ export function readSmallFile(path: string): Promise<Buffer> {
 }
 
 /**
- * Reads a file that the host writes itself. A symbolic link in its place is not followed.
+ * Reads a file that the host writes itself. A symbolic link is not followed.
  * @throws FileError as {@link readSmallFile}.
  */
 export function readOwnFile(path: string): Promise<Buffer> {
@@ -71,14 +71,14 @@ async function read(path: string, flags: number): Promise<Buffer> {
   }
 }
 
-/** @throws FileError as {@link readSmallFile}, and when it is not UTF-8. */
+/** @throws FileError as {@link readSmallFile}, and when the file is not UTF-8. */
 export async function readTextFile(path: string): Promise<string> {
   const text = decodeUtf8(await readSmallFile(path));
   if (text === null) throw new FileError('invalid-utf8');
   return text;
 }
 
-/** Does not use the size of `stat`, because the file may grow meanwhile. */
+/** Ignores the size of `stat`, because the file may grow meanwhile. */
 async function readUpTo(path: string, maxBytes: number, flags: number): Promise<Buffer> {
   const file = await open(path, flags);
   try {
@@ -103,12 +103,15 @@ async function readUpTo(path: string, maxBytes: number, flags: number): Promise<
 function codeOf(error: unknown): FileErrorCode {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ERR_INVALID_ARG_VALUE') return 'invalid-path';
-  // The error of opening a socket.
+  // The error code of opening a socket.
   if (code === 'ENXIO') return 'not-a-file';
   return code === 'ENOENT' || code === 'ENOTDIR' ? 'file-missing' : 'file-unreadable';
 }
 
-/** @throws InvalidFile when it is missing, unreadable, not a regular file, too large or not UTF-8. */
+/**
+ * @throws InvalidFile for a missing, unreadable, irregular or too large file, and for invalid
+ * UTF-8.
+ */
 export async function readFileText(file: string): Promise<string> {
   try {
     return await readTextFile(file);

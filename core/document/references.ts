@@ -30,14 +30,17 @@ interface ReferencesInput {
   /** The folder of the descriptor. */
   readonly baseDir: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The descriptor; its `prefix` is the place of the config in it. */
+  /** The descriptor; its `prefix` is the path of the config in it. */
   readonly source: DocumentSource;
   /**
-   * Whether the config may use a variable, as `env:NAME`, or a file outside of the folder, as `file:` and its absolute
-   * path. Default: any.
+   * Whether the config may use a variable, as `env:NAME`, or a file outside the folder, as `file:`
+   * and its absolute path. Default: all are allowed.
    */
   readonly allowsReference?: ((reference: string) => boolean) | undefined;
-  /** Called for each unresolved secret, which then gets a placeholder. Default: it is an error. */
+  /**
+   * Called for each unresolved secret, which then gets a placeholder. Without it, an unresolved
+   * secret is an error.
+   */
   readonly onMissingSecret?: ((missing: MissingSecret) => void) | undefined;
   /** Adds rules to the struct of each document. Default: none. */
   readonly restrictDocument?: (struct: AnyStruct) => AnyStruct;
@@ -56,20 +59,20 @@ export interface References {
   path(reference: string): string;
   /** @throws Error for an unknown reference. */
   document(reference: string): ReferencedDocument;
-  /** Every secret. */
+  /** All secrets. */
   readonly secrets: readonly Secret[];
-  /** Every file that was read, as absolute paths. */
+  /** The absolute paths of all files that were read. */
   readonly files: readonly string[];
-  /** Changes with the content of a file; variables are left out, since they cannot change. */
+  /** Changes with the content of a file; variables are excluded, because they cannot change. */
   readonly digestPart: string;
 }
 
-/** A document that a config names, and that is followed while the config is in use. */
+/** A document of a config, which is watched while the config is in use. */
 export interface ReferencedDocument {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   readonly struct: AnyStruct;
-  /** When the config was read. */
+  /** The content at the time when the config was read. */
   readonly content: unknown;
 }
 
@@ -81,16 +84,19 @@ interface Resolved {
 
 const ENV = 'env:';
 const FILE = 'file:';
-/** Variables of the host. Without this check a descriptor could send the store key to a provider. */
+/**
+ * The prefix of variables of the host. Without this check a descriptor could send the store key to
+ * a provider.
+ */
 const HOST_VARIABLES = 'MODGATE_';
 const PLACEHOLDER = 'missing';
 
-/** The absolute paths of all files that a config refers to, documents included, readable or not. */
+/** The absolute paths of all files of a config, including documents and unreadable files. */
 export function listReferencedFiles(struct: AnyStruct, config: unknown, baseDir: string): string[] {
   return listPaths(findReferences(config, struct), baseDir);
 }
 
-/** The references of a config as they are written; an optional prefix `file:` marks a path. */
+/** The references of a config as written; an optional prefix `file:` marks a path. */
 export function listReferences(
   struct: AnyStruct,
   config: unknown,
@@ -98,31 +104,31 @@ export function listReferences(
   return findReferences(config, struct).map(({ kind, text }) => ({ kind, text }));
 }
 
-/** The absolute paths of the documents: their changes do not reload what uses the config. */
+/** The absolute paths of the documents, whose changes do not reload the provider. */
 export function listFollowedFiles(struct: AnyStruct, config: unknown, baseDir: string): string[] {
-  const found = findReferences(config, struct);
-  const documents = found.filter(({ kind }) => kind === 'document');
+  const references = findReferences(config, struct);
+  const documents = references.filter(({ kind }) => kind === 'document');
   const others = listPaths(
-    found.filter(({ kind }) => kind !== 'document'),
+    references.filter(({ kind }) => kind !== 'document'),
     baseDir,
   );
   return listPaths(documents, baseDir).filter((path) => !others.includes(path));
 }
 
-function listPaths(found: readonly FoundReference[], baseDir: string): string[] {
-  const named = found.filter(({ text }) => !text.startsWith(ENV));
-  return [...new Set(named.map(({ text }) => resolve(baseDir, readPath(text))))].sort();
+function listPaths(references: readonly FoundReference[], baseDir: string): string[] {
+  const paths = references.filter(({ text }) => !text.startsWith(ENV));
+  return [...new Set(paths.map(({ text }) => resolve(baseDir, readPath(text))))].sort();
 }
 
-/** @throws InvalidFile with each variable and file that cannot be used. */
+/** @throws InvalidFile with each unusable variable and file. */
 export async function resolveReferences(input: ReferencesInput): Promise<References> {
-  const found = findReferences(input.config, input.struct);
+  const references = findReferences(input.config, input.struct);
   const violations: Violation[] = [];
   const secrets = new Map<string, Secret>();
   const files = new Map<string, Resolved>();
   const documents = new Map<string, ReferencedDocument>();
   const ofDocuments: Diagnostic[] = [];
-  for (const reference of found) {
+  for (const reference of references) {
     try {
       const resolved = await readReference(reference, input);
       const { path } = resolved;
@@ -169,7 +175,7 @@ function tryDocument(
   }
 }
 
-/** The content of a document. @throws InvalidFile for one that the struct rejects. */
+/** Parses a document. @throws InvalidFile if the struct rejects it. */
 export function readDocument(file: string, bytes: Buffer, struct: AnyStruct): unknown {
   const text = decodeUtf8(bytes);
   if (text === null) {
@@ -182,7 +188,7 @@ export function readDocument(file: string, bytes: Buffer, struct: AnyStruct): un
   return checked.value;
 }
 
-/** Those of two configs of one descriptor. */
+/** Joins the references of two configs of one descriptor. */
 export function joinReferences(first: References, second: References): References {
   return {
     ...first,
@@ -194,7 +200,7 @@ export function joinReferences(first: References, second: References): Reference
 
 class UnresolvedReference extends Error {
   override readonly name = 'UnresolvedReference';
-  /** Whether it may be resolved on another machine, without a change of the descriptor. */
+  /** Whether another machine may resolve it without a change of the descriptor. */
   readonly isMissing: boolean;
 
   constructor(message: string, isMissing: boolean) {
@@ -250,7 +256,7 @@ function readVariable(text: string, env: ReferencesInput['env']): Buffer {
   return Buffer.from(value);
 }
 
-/** Removes the line break at the end of a file, which editors add. */
+/** Removes a final line break of a file, which editors add. */
 function createSecret(reference: string, bytes: Buffer): Secret {
   const text = decodeUtf8(bytes);
   const subject = `the file '${reference.slice(FILE.length)}'`;
@@ -282,7 +288,7 @@ function createReferences(
     file: (reference) => take(files, reference).bytes,
     path: (reference) => {
       if (reference.includes('\0')) throw new Error('a path contains a NUL character');
-      // Also resolves other paths, such as that of a socket.
+      // Also resolves other paths, such as the path of a socket.
       const path = files.has(reference) ? take(files, reference).path : resolve(baseDir, reference);
       if (path === null) throw new Error('a reference to a variable has no path');
       return path;
@@ -316,7 +322,7 @@ interface FoundReference {
   /** As written: `env:NAME`, `file:PATH`, or a path. */
   readonly text: string;
   readonly path: Path;
-  /** Of a document; otherwise `null`. */
+  /** The struct of a document; otherwise `null`. */
   readonly struct: AnyStruct | null;
 }
 
@@ -326,25 +332,25 @@ const KINDS = new Map<string, ReferenceKind>([
   [DOCUMENT_REFERENCE_TYPE, 'document'],
 ]);
 
-/** The structs of references call it with each text that they accept, in every copy of the contract. */
+/** The structs of references, in every copy of the contract, call it with each accepted text. */
 const LISTENER = Symbol.for('modgate.reference-listener');
 const listeners = globalThis as {
   [LISTENER]?: (type: string, text: string, path: Path, struct?: AnyStruct) => void;
 };
 
-/** Every reference of a config; of an invalid one, those that the struct accepts. */
+/** All references of a config; for an invalid config, those that the struct accepts. */
 function findReferences(config: unknown, struct: AnyStruct): FoundReference[] {
-  const found = new Map<string, FoundReference>();
+  const references = new Map<string, FoundReference>();
   listeners[LISTENER] = (type, text, path, struct) => {
     const kind = KINDS.get(type);
-    // A union may try several branches at one place.
+    // A union may try several branches at one path.
     if (kind !== undefined)
-      found.set(JSON.stringify(path), { kind, text, path: [...path], struct: struct ?? null });
+      references.set(JSON.stringify(path), { kind, text, path: [...path], struct: struct ?? null });
   };
   try {
     validateStruct(config, struct);
   } finally {
     delete listeners[LISTENER];
   }
-  return [...found.values()];
+  return [...references.values()];
 }

@@ -2,8 +2,8 @@ import { define, type Struct } from 'superstruct';
 import { described } from '../contract/described.js';
 
 /**
- * The name of a struct completes the sentence `'limits.queue' must be …`: messages are built from names,
- * since superstruct's own messages print the value.
+ * Structs are named to complete the sentence `'limits.queue' must be …`: messages use the names,
+ * since superstruct's own messages contain the value.
  */
 export function wholeNumber(
   min: number,
@@ -58,7 +58,7 @@ export function nonEmptyText(): Struct<string, null> {
   );
 }
 
-/** A line of text for people. `max` counts code points. */
+/** A line of human-readable text. `max` counts code points. */
 export function shortText(max: number): Struct<string, null> {
   const pattern = new RegExp(`^\\P{Cc}{1,${max}}$`, 'u');
   return described(
@@ -79,7 +79,7 @@ function isWithin(value: number, min: number, max: number): boolean {
   return value >= min && value <= max;
 }
 
-/** The index of the first text that repeats an earlier one, `null` if all differ. */
+/** The index of the first text that repeats an earlier one; `null` if all differ. */
 export function findRepeated(texts: readonly string[]): number | null {
   const seen = new Set<string>();
   const index = texts.findIndex((text) => seen.size === seen.add(text).size);

@@ -24,7 +24,10 @@ export interface SyntaxViolation {
   readonly offset: number;
 }
 
-/** Levels of lists and mappings: far above any real schema, far below the limit of a recursive walk. */
+/**
+ * The maximum depth of lists and mappings: far above any real schema, far below the limit of
+ * recursion.
+ */
 export const MAX_DEPTH = 100;
 
 export const TOO_DEEP = {
@@ -33,10 +36,13 @@ export const TOO_DEEP = {
   hint: null,
 } as const;
 
-/** Lists, mappings and scalars of a text. A manifest of 10,000 routes has a quarter of this number. */
+/**
+ * The maximum number of lists, mappings and scalars. A manifest of 10,000 routes has a quarter of
+ * it.
+ */
 const MAX_VALUES = 200_000;
 
-/** Keys of one mapping. Real files have far fewer. */
+/** The maximum number of keys of one mapping. Real files have far fewer. */
 const MAX_KEYS = 10_000;
 
 const TOO_MANY_VALUES = {
@@ -58,7 +64,7 @@ export const EMPTY_TEXT: SyntaxViolation = {
   offset: 0,
 };
 
-/** Stops a parser at the first violation that it cannot read past. */
+/** Stops a parser at a violation after which it cannot continue. */
 export class SyntaxStop extends Error {
   override readonly name = 'SyntaxStop';
   readonly violation: SyntaxViolation;
@@ -69,7 +75,7 @@ export class SyntaxStop extends Error {
   }
 }
 
-/** Bounds the size of one document, so that reading and validating it cannot block the event loop. */
+/** Limits the size of a document, so that parsing and validation cannot block the event loop. */
 export class DocumentBudget {
   #values = 0;
 
@@ -86,7 +92,7 @@ export class DocumentBudget {
   }
 }
 
-/** The parsers return slices, each of which would keep the whole text in memory. */
+/** Copies a string, because a slice would keep the whole text in memory. */
 export function copyString(text: string): string {
   return JSON.parse(JSON.stringify(text)) as string;
 }
@@ -104,7 +110,7 @@ export function createScalar(
   return { kind: 'scalar', offset, value };
 }
 
-/** Adds an entry of a mapping, and a violation when its key is not allowed. */
+/** Adds an entry of a mapping, or a violation if its key is not allowed. */
 export function addEntry(
   entries: Map<string, SyntaxEntry>,
   key: string,
@@ -117,7 +123,7 @@ export function addEntry(
     violations.push({ rule: 'duplicate-key', message, hint: 'remove one of the two', offset });
   }
   if (key === '__proto__') {
-    // An assignment with this key would replace the prototype of the object that the value is copied to.
+    // Assigning this key would replace the prototype of the copied object.
     const message = "the key '__proto__' is not allowed";
     violations.push({ rule: 'forbidden-key', message, hint: null, offset });
   }
@@ -140,15 +146,15 @@ export function readNodeValue(node: SyntaxNode): unknown {
 }
 
 /**
- * superstruct converts a rejected value to text, which throws for a mapping with the keys `toString` or
- * `valueOf`. Such a mapping gets its own conversion, which is not one of its keys.
+ * Prevents an exception: superstruct converts a rejected value to text, which throws for a mapping
+ * with the keys `toString` or `valueOf`.
  */
 export function makeStringifiable<T extends object>(value: T): T {
   if (!Object.hasOwn(value, 'toString') && !Object.hasOwn(value, 'valueOf')) return value;
   return Object.defineProperty(value, Symbol.toPrimitive, { value: () => '' });
 }
 
-/** The offset of a path, or of the nearest part of it that the document has. */
+/** The offset of a path, or of the nearest part of it that exists. */
 export function findNodeOffset(root: SyntaxNode, path: Path, at: PathEnd): number {
   let node = root;
   let keyOffset = root.offset;

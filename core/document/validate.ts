@@ -4,17 +4,17 @@ import { describePath, MAX_DIAGNOSTICS, type Path, type Violation } from './diag
 import { explainFailure, explainUnion, explainUnknownKey } from './explain-failure.js';
 
 export interface ValidationResult {
-  /** The value with the struct's defaults; to be used only if there are no violations. */
+  /** The value with the struct's defaults; valid only without violations. */
   readonly value: unknown;
   readonly violations: readonly Violation[];
   /**
-   * What the struct accepts of a value with violations, for further checks: rejected optional members
-   * are left out, rejected items of a list are holes, and members of the root may be missing.
+   * The accepted parts of a value with violations, for further checks: rejected optional members
+   * are omitted, rejected items of a list are holes, and members of the root may be missing.
    */
   readonly accepted: unknown;
 }
 
-/** Validates a value. No message quotes it. `prefix` is the place of the value in its document. */
+/** Validates a value. No message quotes it. `prefix` is the path of the value in its document. */
 export function validateStruct(
   value: unknown,
   struct: AnyStruct,
@@ -27,7 +27,7 @@ export function validateStruct(
     const { accepted } = walk.visit({ path: [], branch: [value], value, struct });
     return { value, violations: walk.violations, accepted: accepted ?? null };
   } catch {
-    // The struct of a plugin may throw for a value that it does not expect; its message may hold the value.
+    // The struct of a plugin may throw for an unexpected value; its message may contain the value.
     const message = `${describePath(prefix)} cannot be validated: the check of the plugin failed`;
     const failed: Violation = {
       rule: 'check-failed',
@@ -42,7 +42,7 @@ export function validateStruct(
 
 interface Place {
   readonly path: Path;
-  /** The values from the root down to this one, as `dynamic` structs expect them. */
+  /** The values from the root to this one, as `dynamic` structs expect them. */
   readonly branch: readonly unknown[];
   readonly value: unknown;
   readonly struct: AnyStruct;
@@ -50,9 +50,9 @@ interface Place {
 
 interface Visited {
   readonly status: 'valid' | 'not_refined' | 'not_valid';
-  /** With defaults, rejected parts included. */
+  /** Includes defaults and rejected parts. */
   readonly value: unknown;
-  /** `undefined` if nothing of it is accepted. */
+  /** `undefined` if no part is accepted. */
   readonly accepted: unknown;
 }
 
@@ -84,18 +84,18 @@ class Walk {
   }
 
   #visitMembers({ path, branch, value, struct }: Place, members: Members): void {
-    const known = new Map<string, AnyStruct>();
+    const knownKeys = new Map<string, AnyStruct>();
     const context = { path: [...path], branch: [...branch], mask: false };
     for (const [key, member, memberStruct] of struct.entries(value, context)) {
       if (this.violations.length >= MAX_DIAGNOSTICS) return;
       const child = memberStruct as AnyStruct;
       const memberPath = [...path, key];
       if (child.type === 'never' && typeof key === 'string') {
-        this.#add(explainUnknownKey(key, [...this.#prefix, ...memberPath], known));
+        this.#add(explainUnknownKey(key, [...this.#prefix, ...memberPath], knownKeys));
         members.reject(key, true, 'not_valid');
         continue;
       }
-      known.set(String(key), child);
+      knownKeys.set(String(key), child);
       const place = { path: memberPath, branch: [...branch, member], value: member, struct: child };
       const visited = this.visit(place);
       members.set(key, visited);
@@ -106,7 +106,7 @@ class Walk {
     }
   }
 
-  /** Reports each place once, and for a union only the branch that accepted most of the value. */
+  /** Reports each path once, and for a union only the branch that accepted most of the value. */
   #report(failures: readonly Failure[], path: Path): void {
     const [first] = failures;
     if (first === undefined) return;
@@ -128,7 +128,7 @@ class Walk {
   }
 }
 
-/** The members of a list or mapping, with and without those that were rejected. */
+/** The members of a list or mapping, with and without the rejected ones. */
 class Members {
   status: Visited['status'] = 'valid';
   readonly value: unknown;
@@ -176,7 +176,7 @@ function selectDeepest(failures: readonly Failure[], path: Path): Failure[] {
   return selectDistinct(failures.filter((failure) => failure.path.length > path.length));
 }
 
-/** The first failure of each path, without those that are inside a value of the wrong type. */
+/** The first failure of each path, except those inside a value of the wrong type. */
 function selectDistinct(failures: readonly Failure[]): Failure[] {
   const keyOf = (path: Path) => JSON.stringify(path);
   const wrong = new Set(

@@ -5,7 +5,7 @@ import type { SyntaxViolation } from './syntax-tree.js';
 
 const require = createRequire(import.meta.url);
 
-/** Loads the library with the first YAML text: 73 files that a folder of JSON does not need. */
+/** Loads the library at the first YAML text: it has 73 files, which JSON does not need. */
 export function loadYaml(): typeof Yaml {
   return require('yaml') as typeof Yaml;
 }
@@ -23,7 +23,7 @@ const INDENTATION = syntax(
   'start the keys of one mapping in the same column',
 );
 
-/** Our own words: the library's messages quote the text, which may hold a secret. */
+/** Replaces the library's messages, which quote the text and could expose a secret. */
 const EXPLANATIONS: Readonly<Record<YAMLError['code'], Explanation>> = {
   ALIAS_PROPS: syntax('an alias must not have an anchor or a tag'),
   BAD_ALIAS: syntax('an anchor or alias has no name', QUOTE),
@@ -63,16 +63,18 @@ function syntax(message: string, hint: string | null = null): Explanation {
   return { rule: 'yaml-syntax', message, hint };
 }
 
-/** Only a warning of the library, but the value would differ from the intended one. */
+/**
+ * Warnings of the library that are rejected, because the value would differ from the intended one.
+ */
 const REJECTED_WARNINGS: ReadonlySet<YAMLError['code']> = new Set([
   'TAG_RESOLVE_FAILED',
   'BAD_COLLECTION_TYPE',
 ]);
 
-/** Keys are checked when the tree is built: the library would reject an alias of a string as well. */
+/** Keys are checked while the tree is built: the library would also reject an alias of a string. */
 const DEFERRED_ERRORS: ReadonlySet<YAMLError['code']> = new Set(['NON_STRING_KEY']);
 
-/** The first error of a document, since most later ones follow from it. */
+/** The first error of a document, since most later errors result from it. */
 export function findYamlError(
   text: string,
   errors: readonly YAMLError[],
@@ -90,7 +92,9 @@ export function findYamlError(
   return { ...explain(text, first, relevant), offset: first.pos[0] };
 }
 
-/** Every brace in a value after the first error: a route file usually has this mistake in each line. */
+/**
+ * Finds all braces in values after the first error: a file of routes usually repeats this mistake.
+ */
 export function findBraces(
   text: string,
   errors: readonly YAMLError[],
@@ -111,7 +115,7 @@ function explain(text: string, first: YAMLError, all: readonly YAMLError[]): Exp
   return code === 'BLOCK_AS_IMPLICIT_KEY' && isMultiline ? DEEPER_LINE : EXPLANATIONS[code];
 }
 
-/** Such as `{ path: /b/{id} }`, where the inner brace would start a mapping. */
+/** Matches a value such as `{ path: /b/{id} }`, whose inner brace would start a mapping. */
 function isBraceInValue(text: string, offset: number): boolean {
   return text[offset] === '{' && /[^\s,:[{]/.test(text[offset - 1] ?? ' ');
 }

@@ -10,23 +10,23 @@ import {
 import { findBraces, findYamlError, loadYaml } from './yaml-errors.js';
 import { buildYamlNode } from './yaml-tree.js';
 
-/** In addition to the open collections, the parser's stack holds the document and the current scalar. */
+/** Besides open collections, the parser's stack holds the document and the current scalar. */
 const MAX_PARSER_STACK = MAX_DEPTH + 3;
 
 /** A longer text could block the event loop for more than 200 ms, even if it is a single string. */
 const MAX_YAML_LENGTH = 1024 * 1024;
 
 /**
- * Names, values, marks, spaces and line breaks. The library needs about 2 µs for each. A manifest of 2,500
- * routes has 85,000; a larger one is faster to read as JSON.
+ * The maximum number of names, values, marks, spaces and line breaks. The library needs about 2 µs
+ * for each. A manifest of 2,500 routes has 85,000; JSON is faster for a larger one.
  */
 const MAX_TOKENS = 100_000;
 
 const BOOLEAN_TAG = 'tag:yaml.org,2002:bool';
 
 /**
- * Reads one YAML 1.2 document, core schema, with the place of every key and value.
- * @throws SyntaxStop for a text that is not YAML, and for one that holds no document or several.
+ * Reads one YAML 1.2 document, core schema, with the position of every key and value.
+ * @throws SyntaxStop for invalid YAML, and for none or several documents.
  */
 export function parseYamlNode(text: string, violations: SyntaxViolation[]): SyntaxNode {
   if (text.length > MAX_YAML_LENGTH) throw stop('file-too-large', 'YAML is longer than 1 MiB', 0);
@@ -64,7 +64,7 @@ function readTokens(text: string): CST.Token[] {
   return stream.tokens;
 }
 
-/** The tokens of one document; a second document or `%YAML` directive ends the reading. */
+/** The tokens of one document; a second document or `%YAML` directive ends the stream. */
 class TokenStream {
   readonly tokens: CST.Token[] = [];
   #hasDocument = false;
@@ -114,7 +114,7 @@ function composeDocument(tokens: readonly CST.Token[]): Document.Parsed {
     test: /^(?:true|false)$/,
     resolve: (source) => new Scalar(source === 'true'),
   };
-  // Duplicate keys are found when the tree is built: the library's search is quadratic.
+  // Duplicate keys are detected while the tree is built: the library's search is quadratic.
   const composer = new Composer({
     version: '1.2',
     schema: 'core',
@@ -131,7 +131,10 @@ function composeDocument(tokens: readonly CST.Token[]): Document.Parsed {
   return document;
 }
 
-/** The library makes an Error of every bad escape, half a million in 1 MiB; most of their cost are stacks. */
+/**
+ * Disables stack traces: the library creates an Error for every bad escape, up to half a million in
+ * 1 MiB.
+ */
 function withoutStacks<T>(work: () => T): T {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;

@@ -12,16 +12,19 @@ import {
 } from './syntax-tree.js';
 import { loadYaml } from './yaml-errors.js';
 
-/** Maximum number of nodes that aliases add: enough for shared blocks, but not for a billion laughs. */
+/**
+ * The maximum number of nodes that aliases add: sufficient for shared blocks, but not for a billion
+ * laughs.
+ */
 const MAX_ALIASED_NODES = 10_000;
 
 interface Build {
   readonly yaml: Pick<typeof Yaml, 'isAlias' | 'isMap' | 'isScalar'>;
   readonly violations: SyntaxViolation[];
   readonly budget: DocumentBudget;
-  /** The latest node of each anchor: an alias refers to the last one before it. */
+  /** The latest node of each anchor: an alias refers to the last preceding one. */
   readonly anchors: Map<string, ParsedNode>;
-  /** The target of each alias at its place, since a later node may reuse the anchor. */
+  /** The target of each alias, because a later node may reuse the anchor. */
   readonly targets: Map<Alias, ParsedNode>;
   readonly open: Set<ParsedNode>;
   aliasDepth: number;
