@@ -1,15 +1,15 @@
 import type { RouteOperation } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 
-/** What bytes in one direction may be. */
+/** The limits of bytes in one direction. */
 export interface ByteRules {
   /** Media types; `null` for all. */
   readonly types: readonly string[] | null;
-  /** The limit of the descriptor or, where it is lower, of the manifest. */
+  /** The lower of the limits of the descriptor and the manifest. */
   readonly maxBytes: number;
 }
 
-/** The rules of the bytes that a route takes and gives; `null` for JSON. */
+/** The rules for the bytes that a route receives and returns; `null` for JSON. */
 export function byteRulesOf(
   { limits }: Pick<Descriptor, 'limits'>,
   operation: RouteOperation = {},

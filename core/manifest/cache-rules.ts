@@ -4,23 +4,26 @@ import { EXCHANGE_PATH } from '../descriptor/exchange.js';
 import type { Violation } from '../document/diagnostic.js';
 import { readMember } from '../lib/read-member.js';
 
-/** How long the responses of a route are kept, and for whom. */
+/** The cache rules of a route. */
 export interface CacheRules {
   /** Milliseconds. */
   readonly ttlMs: number;
-  /** How long after that they are given while a new one is fetched. Milliseconds. */
+  /** How long a stale response may be served while a new one is fetched. Milliseconds. */
   readonly staleMs: number;
-  /** Whether one caller gets what was kept for another. */
+  /** Whether a cached response may be served to other callers. */
   readonly isShared: boolean;
-  /** Whether a response is for one token of its caller, which the provider's credentials are made of. */
+  /**
+   * Whether a cached response is only valid for the token of its caller, from which the provider's
+   * credentials are derived.
+   */
   readonly isByToken: boolean;
-  /** Whether nothing is kept: the descriptor says so, or the response is a stream. */
+  /** Whether caching is off: by the descriptor, or because the response is a stream. */
   readonly isOff: boolean;
 }
 
 type CachingDescriptor = Pick<Descriptor, 'cache' | 'identity' | 'provider'>;
 
-/** `null` for a route that asks for no cache. */
+/** Returns `null` for a route without a cache. */
 export function cacheRulesOf(
   descriptor: CachingDescriptor,
   { method, operation = {} }: Pick<ManifestRoute, 'method' | 'operation'>,
@@ -36,18 +39,24 @@ export function cacheRulesOf(
   };
 }
 
-/** With it the provider learns who calls in a way that no manifest can speak for; `null` for nothing. */
+/**
+ * Returns the setting that reveals the caller to the provider, so that responses cannot be shared;
+ * `null` for none.
+ */
 function findVoidSharing(descriptor: Omit<CachingDescriptor, 'cache'>): readonly string[] | null {
   if (descriptor.identity) return ['identity'];
   return exchangesTokens(descriptor) ? EXCHANGE_PATH : null;
 }
 
-/** An adapter that ignores it counts too: that is the safe side. */
+/** Also counts adapters that ignore the setting, to be safe. */
 function exchangesTokens({ provider: { config } }: Pick<Descriptor, 'provider'>): boolean {
   return readMember(readMember(config, 'auth'), 'exchange') !== undefined;
 }
 
-/** The manifest promises what the descriptor makes impossible. @param manifest `null` where it is requested later */
+/**
+ * Warns of cache rules that the descriptor makes ineffective. @param manifest `null` if it is
+ * requested later
+ */
 export function findCacheWarnings(
   descriptor: Omit<CachingDescriptor, 'cache'>,
   manifest: Pick<Manifest, 'http_routes'> | null,
@@ -62,7 +71,7 @@ export function findCacheWarnings(
   });
 }
 
-/** A stream is never held whole. */
+/** Streams are never buffered as a whole. */
 export function streams({ response, stream }: RouteOperation): boolean {
   return response === 'bytes' || stream !== undefined;
 }

@@ -4,7 +4,7 @@ import { findDuplicates, violationAt } from './violation-at.js';
 
 const FIELDS = ['config', 'fields'];
 
-/** Types, defaults and generated secrets of config fields. */
+/** Validates types, defaults and generated secrets of config fields. */
 export function validateConfig(manifest: Partial<Manifest>): Violation[] {
   const fields = manifest.config?.fields ?? [];
   return [
@@ -24,7 +24,7 @@ function validateField(field: ConfigField, path: Path): Violation[] {
   return [violationAt([...path, 'default'], 'bad-default', `must be ${expected}`)];
 }
 
-/** Rejected values of an enum are holes, and the default may be one of the rejected values. */
+/** Rejected values of an enum are holes, and the default may be one of them. */
 function hasRejectedValues(type: ConfigType): boolean {
   return type.kind === 'enum' && Object.keys(type.values).length < type.values.length;
 }
@@ -64,7 +64,7 @@ function validateGenerated(field: ConfigField, path: Path): Violation[] {
   return violations;
 }
 
-/** The requirement that a value of a config type violates; `null` for a valid value. */
+/** The violated requirement of a config type; `null` for a valid value. */
 export function explainMismatch(value: unknown, type: ConfigType): string | null {
   switch (type.kind) {
     case 'bool':

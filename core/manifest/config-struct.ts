@@ -40,13 +40,13 @@ const unknownType = object({
   values: optionally(any(), {}),
 });
 
-/** A dynamic struct, since a union could not report which key of the type is wrong. */
+/** The struct is dynamic, because a union could not report which key of the type is wrong. */
 const type = named(
   'configType',
   described(
     dynamic<ConfigType>((value): AnyStruct => {
-      const known = KINDS.find((name) => (value as { kind?: unknown } | null)?.kind === name);
-      return known === undefined ? unknownType : TYPES[known];
+      const kind = KINDS.find((name) => (value as { kind?: unknown } | null)?.kind === name);
+      return kind === undefined ? unknownType : TYPES[kind];
     }),
     {
       type: 'object',

@@ -4,13 +4,16 @@ import { findAtPath, parsePointer } from '../lib/json/json-pointer.js';
 import { SchemaRegistry } from '../schema/compile-schema.js';
 import { violationAt } from './violation-at.js';
 
-/** Examples that violate the schemas of their route. A host does not check them: they are only documentation. */
+/**
+ * Finds examples that violate the schemas of their route. Hosts ignore them, because they are
+ * documentation.
+ */
 export function validateExamples({ schemas = {}, http_routes }: Manifest): Violation[] {
   const registry = new SchemaRegistry(schemas);
   return http_routes.flatMap(({ operation }, index) => {
     const { input_schema: input, output_schema: output, examples = [] } = operation ?? {};
-    return examples.flatMap((example, at) => {
-      const path = ['http_routes', index, 'operation', 'examples', at];
+    return examples.flatMap((example, exampleIndex) => {
+      const path = ['http_routes', index, 'operation', 'examples', exampleIndex];
       return [
         ...validateExample(input, example.input, [...path, 'input'], registry),
         ...validateExample(output, example.output, [...path, 'output'], registry),
@@ -38,8 +41,8 @@ function validateExample(
 /** The path of a pointer; a missing member has a path too. */
 function findPlace(value: unknown, pointer: string): Path {
   const keys = parsePointer(pointer);
-  const found = findAtPath(value, keys);
-  if (found !== null) return found.path;
+  const match = findAtPath(value, keys);
+  if (match !== null) return match.path;
   const parent = findAtPath(value, keys.slice(0, -1));
   return parent === null ? [] : [...parent.path, ...keys.slice(-1)];
 }

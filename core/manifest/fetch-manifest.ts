@@ -1,10 +1,10 @@
 import { fetchText, TextUnavailable } from '../document/fetch-text.js';
 import { MAX_TEXT_LENGTH, type TextFormat } from '../document/parse-document.js';
 
-/** The manifest is not available now; the request may be repeated. */
+/** The manifest is currently unavailable; the request may be repeated. */
 export class ManifestUnavailable extends Error {
   override readonly name = 'ManifestUnavailable';
-  /** What operators can do; `null` if there is nothing but to wait. */
+  /** A remedy for operators; `null` if they can only wait. */
   readonly hint: string | null;
 
   constructor(
@@ -16,7 +16,7 @@ export class ManifestUnavailable extends Error {
   }
 }
 
-/** The time for the whole response. */
+/** The limit for the whole response. */
 const FETCH_TIMEOUT_MS = 5000;
 
 const SUBJECT = "the manifest's URL";
@@ -53,7 +53,7 @@ export async function fetchManifestText(
   }
 }
 
-/** The content type decides; file servers often send a generic one, so the path decides then. */
+/** Uses the content type; for a generic one, which file servers often send, it uses the path. */
 function detectFormat(type: string, url: string): TextFormat {
   if (JSON_TYPE.test(type)) return 'json';
   if (YAML_TYPE.test(type)) return 'yaml';

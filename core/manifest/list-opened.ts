@@ -2,7 +2,10 @@ import type { Manifest } from '../contract/index.js';
 
 type Opening = Pick<Manifest, 'admin' | 'config'>;
 
-/** What a permission opens on the console bridge: `entity contacts`, `action sync`, `configuration (read)`. */
+/**
+ * Lists the parts of the console bridge that a permission opens: `entity contacts`, `action sync`,
+ * `configuration (read)`.
+ */
 export function listOpened(permission: string, manifest: Opening): string[] {
   const { entities = [], actions = [] } = manifest.admin ?? {};
   return [

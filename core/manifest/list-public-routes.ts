@@ -1,6 +1,9 @@
 import type { Manifest } from '../contract/index.js';
 
-/** The routes that need no credentials: `GET /contacts`. Manifest and descriptor both have to say so. */
+/**
+ * The routes without required credentials: `GET /contacts`. Manifest and descriptor must both
+ * declare them public.
+ */
 export function listPublicRoutes(
   descriptor: { readonly public: boolean },
   manifest: Pick<Manifest, 'http_routes'> | null,

@@ -32,7 +32,7 @@ import { STREAM_TYPES } from './stream-rules.js';
 /** One week: the bound detects a wrong unit. */
 const MAX_CACHE_MS = 604_800_000;
 
-/** One hour: a route can only shorten the timeout of its module. */
+/** One hour, because a route can only shorten the timeout of its module. */
 const MAX_ROUTE_TIMEOUT_MS = 3_600_000;
 
 const noHead = define<Method>(
@@ -47,7 +47,7 @@ const method = described(
   { enum: MODULE_HTTP_METHODS, description: 'HEAD is served by the GET route.' },
 );
 
-/** Its shape only: `schema-rules.ts` has the rules of what is inside. */
+/** Validates only the shape: `schema-rules.ts` has the rules for the content. */
 const jsonSchema = described(
   nullable(
     define<SchemaObject | boolean>(
@@ -336,7 +336,7 @@ function isMapping(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The manifest in the words of the file. */
+/** The manifest with wire names. */
 export const manifestStruct = described(
   object({
     protocol: described(literal('modgate.manifest.v1'), {

@@ -38,7 +38,7 @@ interface ParsedManifest {
 interface ParseOptions {
   /** Whether an example that violates its schema is an error. Default false. */
   readonly checksExamples?: boolean;
-  /** What the adapter can carry. Default `null`: it is not known. */
+  /** The capabilities of the adapter. Default `null`: they are unknown. */
   readonly adapterLimits?: AdapterLimits | null;
 }
 
@@ -67,9 +67,9 @@ export function parseManifest(
 }
 
 interface ReadManifest {
-  /** The manifest, which may be used only if there are no errors. */
+  /** The manifest; valid only without errors. */
   readonly manifest: Manifest;
-  /** What the struct accepts of it. */
+  /** The parts that the struct accepts. */
   readonly accepted: Partial<Manifest>;
   readonly errors: readonly Violation[];
 }
@@ -77,7 +77,8 @@ interface ReadManifest {
 /** Validates a manifest, and lists all errors of the rules that a struct cannot express. */
 export function readManifest(value: unknown): ReadManifest {
   const copy = copyPlainJson(value);
-  // The copy, not the result of superstruct, because the digest is that of the manifest as given.
+  // Uses the copy instead of the result of superstruct, because the digest covers the manifest as
+  // written.
   const manifest = copy.value as Manifest;
   if (copy.violations.length > 0) return { manifest, accepted: {}, errors: copy.violations };
   const { violations, accepted } = validateStruct(copy.value, manifestStruct);
@@ -86,7 +87,7 @@ export function readManifest(value: unknown): ReadManifest {
   return { manifest, accepted: acceptedParts, errors };
 }
 
-/** The result has the warnings that the errors cannot have caused. */
+/** Adds the warnings that the errors cannot have caused. */
 function createInvalidManifest(
   errors: readonly Violation[],
   accepted: Partial<Manifest>,
@@ -96,14 +97,14 @@ function createInvalidManifest(
   const warnings = findRouteWarnings(accepted).map((warning) =>
     createDiagnostic(warning, source, 'warning'),
   );
-  // Errors first, as only so many diagnostics are kept.
+  // Errors come first, because the number of diagnostics is limited.
   const room = MAX_DIAGNOSTICS - diagnostics.length;
   return new InvalidFile(sortDiagnostics([...diagnostics, ...warnings.slice(0, room)]));
 }
 
 /**
- * The rules that a struct cannot express, for what the struct accepts of a manifest. Rejected items of
- * its lists are holes, which `flatMap` and `map` do not visit.
+ * Applies the rules that a struct cannot express to the accepted parts of a manifest. Rejected
+ * items of lists are holes, which `flatMap` and `map` skip.
  */
 function validateRules(manifest: Partial<Manifest>) {
   return [
@@ -115,12 +116,15 @@ function validateRules(manifest: Partial<Manifest>) {
   ];
 }
 
-/** `sha256:` and the hex SHA-256 of the RFC 8785 form of a manifest as given, without defaults. */
+/**
+ * The digest of a manifest as written, without defaults: `sha256:` and the hex SHA-256 of its RFC
+ * 8785 form.
+ */
 export function manifestDigest(manifest: unknown): string {
   return digestText(canonicalize(manifest) ?? '');
 }
 
-/** Names within the admin data, slots and contributions. */
+/** Validates names within the admin data, slots and contributions. */
 function validateAdmin(manifest: Partial<Manifest>): Violation[] {
   const { entities = [], actions = [] } = manifest.admin ?? {};
   const entityPath = ['admin', 'entities'];
@@ -140,7 +144,7 @@ function validateAdmin(manifest: Partial<Manifest>): Violation[] {
   ];
 }
 
-/** Only actions of this module: those of others are checked when all modules are known. */
+/** Checks only actions of this module: those of others are checked when all modules are known. */
 function validateContributions(manifest: Partial<Manifest>): Violation[] {
   const { actions = [] } = manifest.admin ?? {};
   const names = new Set(actions.map(nameOf));
@@ -158,7 +162,7 @@ interface CapabilityUse {
   readonly path: Path;
 }
 
-/** Every capability of a route, entity, action or the configuration must be declared. */
+/** Requires that every capability of a route, entity, action or the configuration is declared. */
 function validateCapabilities(manifest: Partial<Manifest>): Violation[] {
   const { capabilities } = manifest;
   if (capabilities === undefined) return [];
@@ -177,7 +181,7 @@ function validateCapabilities(manifest: Partial<Manifest>): Violation[] {
   ];
 }
 
-/** The descriptor decides whether the route is public: elsewhere its capability counts. */
+/** A public route needs a capability, because a descriptor without `public` requires it. */
 function findPublicWithoutCapability({ http_routes = [] }: Partial<Manifest>): Violation[] {
   return http_routes.flatMap(({ access, capability }, index): Violation[] => {
     if (access !== 'public' || capability !== undefined) return [];

@@ -8,9 +8,9 @@ import type { AdapterLimits } from './route-rules.js';
 export interface ManifestText {
   readonly file: string;
   readonly text: string;
-  /** `null`: by the name of the file. */
+  /** `null` to detect the format by the file name. */
   readonly format: TextFormat | null;
-  /** Whether diagnostics name places in the text. */
+  /** Whether diagnostics have positions in the text. */
   readonly hasPlaces: boolean;
   readonly checksExamples: boolean;
   readonly adapterLimits: AdapterLimits | null;

@@ -4,15 +4,15 @@ import { InvalidFile } from '../document/diagnostic.js';
 import { type ManifestText, parseText } from './parse-text.js';
 import type { ParseResult } from './parse-thread.js';
 
-/** The main thread reads so many at once: a large manifest would take 50 ms. */
+/** The number of routes in a message: reading a large manifest at once would take 50 ms. */
 const ROUTES_AT_ONCE = 1000;
 
 /** Routes of the last manifest that the main thread has not read yet. */
 let rest: ManifestRoute[] = [];
 
-/** @param asked `null` asks for further routes of the last manifest */
-parentPort?.on('message', (asked: ManifestText | null) => {
-  parentPort?.postMessage(asked === null ? takeRoutes() : parse(asked));
+/** @param request a manifest; `null` for further routes of the previous one */
+parentPort?.on('message', (request: ManifestText | null) => {
+  parentPort?.postMessage(request === null ? takeRoutes() : parse(request));
 });
 
 function takeRoutes(): ManifestRoute[] {

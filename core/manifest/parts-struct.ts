@@ -3,7 +3,7 @@ import { described, named, optionally } from '../contract/described.js';
 import { nonEmptyText } from '../document/structs.js';
 import { isPlainPath } from '../lib/routing/path-segment.js';
 
-/** A path of the provider that the host calls as it is. */
+/** A path of the provider that the host calls unchanged. */
 export const plainPath = named(
   'plainPath',
   described(
@@ -29,7 +29,7 @@ export function nameOfA(subject: string) {
   return described(nonEmptyText(), { description: `Name of the ${subject}.` });
 }
 
-/** Text for people. */
+/** Human-readable text. */
 export function text(description: string) {
   return optionally(string(), { description });
 }

@@ -10,19 +10,19 @@ import {
 import { streams } from './cache-rules.js';
 import { isWebSocket } from './stream-rules.js';
 
-/** The first segment of the paths that belong to the host. */
+/** The first segment of the host's own paths. */
 const BRIDGE_SEGMENT = 'console-bridge';
 
-/** A path that may be printed on a terminal; a longer one would hide the message. */
+/** A path that may be printed on a terminal; a longer one would obscure the message. */
 const PRINTABLE_PATH = /^[\x20-\x7e]{1,200}$/;
 
-/** Literals that other routers treat as parameters, with modgate's notation. */
+/** Literals that other routers treat as parameters, with the notation of modgate. */
 const FOREIGN_PARAMETERS: readonly [pattern: RegExp, hint: string][] = [
   [/^:\w+$|^<[^>]*>$/, 'write {name} for a parameter'],
   [/^\*+$/, 'write {name} for one segment, or {name...} for all that follow'],
 ];
 
-/** Templates, conflicts by shape, and the path of the console bridge. */
+/** Validates templates, conflicts by shape, and the path of the console bridge. */
 export function validateRoutes({ http_routes = [] }: Partial<Manifest>): Violation[] {
   const table = new RouteTable<null>();
   return http_routes.flatMap((route, index): Violation[] => {
@@ -53,7 +53,7 @@ function validateBodyRule(route: ManifestRoute, index: number): Violation[] {
   return [{ rule: 'body-of-get', message, hint: 'remove it', path, at: 'key' }];
 }
 
-/** What only bytes have, on a route of JSON, and the reverse. */
+/** Rejects members of byte bodies on a JSON route, and members of JSON bodies on a byte route. */
 function validateBytes(route: ManifestRoute, index: number): Violation[] {
   const { operation = {} } = route;
   const isBytes = { body: operation.body === 'bytes', response: operation.response === 'bytes' };
@@ -66,13 +66,16 @@ function validateBytes(route: ManifestRoute, index: number): Violation[] {
   return (['body', 'response'] as const).flatMap((part) => {
     const schema = part === 'body' ? 'input_schema' : 'output_schema';
     if (isBytes[part]) return violate(schema, `a ${part} of bytes has no schema`, 'remove it');
-    const only = `only a ${part} of bytes has it`;
+    const reason = `only a ${part} of bytes has it`;
     const hint = `write ${part}: bytes, or remove it`;
-    return [...violate(`${part}_types`, only, hint), ...violate(`${part}_max_bytes`, only, hint)];
+    return [
+      ...violate(`${part}_types`, reason, hint),
+      ...violate(`${part}_max_bytes`, reason, hint),
+    ];
   });
 }
 
-/** A stream of events is no bytes, and has no schema: that is one of a single body. */
+/** Rejects byte members and schemas, because a stream of events has neither. */
 function validateStream(route: ManifestRoute, index: number): Violation[] {
   const { operation = {} } = route;
   const violate = (name: keyof typeof operation, rest: string, hint: string): Violation[] => {
@@ -91,7 +94,7 @@ function validateStream(route: ManifestRoute, index: number): Violation[] {
   );
 }
 
-/** Only what a GET answers can be given again. */
+/** Allows a cache only for GET. */
 function validateCache(route: ManifestRoute, index: number): Violation[] {
   if (route.method === 'GET' || route.operation?.cache === undefined) return [];
   const message = `${describeRoute(route, index)} must not have a cache: only responses to GET are kept`;
@@ -99,7 +102,7 @@ function validateCache(route: ManifestRoute, index: number): Violation[] {
   return [{ rule: 'cache-of-write', message, hint: 'remove it', path, at: 'key' }];
 }
 
-/** What has no meaning for frames, which are neither bodies nor checked. */
+/** Members without a meaning for WebSockets, whose frames are neither bodies nor validated. */
 const OF_BODIES = [
   'cache',
   'response',
@@ -109,7 +112,7 @@ const OF_BODIES = [
   'body',
 ] as const;
 
-/** A handshake is a GET, and frames are no bodies. */
+/** Requires a GET without bodies, because a handshake is a GET and frames are not bodies. */
 function validateWebSocket(
   route: ManifestRoute,
   index: number,
@@ -137,7 +140,7 @@ function validateWebSocket(
   return [...bodies, violate('stream', 'stands beside a route of the same path', hint)];
 }
 
-/** Whether the other is the route of the same path that is no WebSocket. */
+/** Whether the other route has the same path, but is not a WebSocket. */
 function isTwin(other: ManifestRoute, { method, path }: ManifestRoute): boolean {
   return other.method === method && !isWebSocket(other) && shapeOf(other) === shapeOf({ path });
 }
@@ -146,14 +149,14 @@ function shapeOf({ path }: Pick<ManifestRoute, 'path'>): string {
   return path.replace(/\{[^{}]*?(\.\.\.)?\}/g, '{$1}');
 }
 
-/** What the adapter of a kind cannot carry; `null` where it is not known. */
+/** The capabilities of an adapter; `null` if they are unknown. */
 export interface AdapterLimits {
   readonly kind: string;
   readonly streams: boolean;
   readonly upgrades: boolean;
 }
 
-/** Routes that need an adapter that streams, or opens WebSockets. */
+/** Finds routes that require an adapter with support for streams or WebSockets. */
 export function findStreamedRoutes(
   { http_routes }: Pick<Manifest, 'http_routes'>,
   { kind, streams, upgrades }: AdapterLimits,
@@ -207,7 +210,10 @@ function findNeedlessCaches({ http_routes = [] }: Partial<Manifest>): Violation[
   });
 }
 
-/** What the host checks in these values holds only where the provider reads them as the host does. */
+/**
+ * Warns because checks of these values are only effective if the provider decodes them like the
+ * host.
+ */
 function findEncoded({ http_routes = [] }: Partial<Manifest>): Violation[] {
   return http_routes.flatMap((route, index): Violation[] => {
     if (!takesEncoded(route)) return [];
@@ -222,7 +228,7 @@ function takesEncoded({ path, operation: { encoded = [] } = {} }: ManifestRoute)
   return encoded.some((name) => path.includes(`{${name}}`) || path.includes(`{${name}...}`));
 }
 
-/** Segments such as `:id`, which are valid literals. */
+/** Warns of segments such as `:id`, which are valid literals. */
 function findForeignParameters({ http_routes = [] }: Partial<Manifest>): Violation[] {
   return http_routes.flatMap((route, index): Violation[] => {
     const [hint] = route.path.split('/').flatMap((segment) => hintAtLiteral(segment) ?? []);
@@ -237,7 +243,7 @@ function hintAtLiteral(segment: string): string | null {
   return FOREIGN_PARAMETERS.find(([pattern]) => pattern.test(segment))?.[1] ?? null;
 }
 
-/** `route 'GET /contacts/{id}'`, or the place of a route that must not be printed. */
+/** `route 'GET /contacts/{id}'`, or the position of a route that must not be printed. */
 export function describeRoute({ method, path }: ManifestRoute, index: number): string {
   if (!PRINTABLE_PATH.test(path)) return describePath(['http_routes', index]);
   return `route '${method} ${path}'`;

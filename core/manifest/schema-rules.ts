@@ -7,7 +7,7 @@ import { findDuplicates, nameOf, violationAt } from './violation-at.js';
 
 const SCHEMA_KEYS = ['input_schema', 'output_schema', 'query_schema'] as const;
 
-/** The shared schemas, those of routes, and the names of their examples. */
+/** Validates the shared schemas, those of routes, and the names of their examples. */
 export function validateSchemas({
   schemas = {},
   http_routes = [],
@@ -51,7 +51,7 @@ function validateQuery({ query_schema: schema }: RouteOperation, path: Path): Vi
   return [violationAt(place, 'invalid-schema', 'must be object, since a query has names')];
 }
 
-/** Parameters that no query can match. */
+/** Warns of parameters that no query can satisfy. */
 export function findQueryWarnings({ http_routes = [] }: Partial<Manifest>): Violation[] {
   return http_routes.flatMap(({ operation }, index) => {
     const properties = operation?.query_schema?.['properties'];

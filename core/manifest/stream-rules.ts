@@ -1,21 +1,21 @@
 import type { EventForm, ManifestRoute, RouteOperation } from '../contract/index.js';
 
-/** The media types of providers that count as a stream of each form; the first is what callers ask for. */
+/** The provider's media types for each form of stream; clients request the first one. */
 export const STREAM_TYPES = {
   sse: ['text/event-stream'],
   ndjson: ['application/x-ndjson', 'application/ndjson', 'application/jsonl'],
 } as const satisfies Readonly<Record<EventForm, readonly string[]>>;
 
-/** What the stream of events of a route may be. */
+/** The rules for the stream of events of a route. */
 export interface StreamRules {
   readonly form: EventForm;
-  /** What callers ask for, and get in the envelope's mode. */
+  /** The media type that clients request, and receive in envelope mode. */
   readonly mediaType: string;
   /** Media types of the provider. */
   readonly types: readonly string[];
 }
 
-/** `null` for a route that answers with one body, or is a WebSocket. */
+/** Returns `null` for a route with a single body, and for a WebSocket. */
 export function streamRulesOf({ stream, stream_types }: RouteOperation = {}): StreamRules | null {
   if (stream === undefined || stream === 'websocket') return null;
   const [mediaType] = STREAM_TYPES[stream];

@@ -1,6 +1,6 @@
 import { describePath, type Path, type Violation } from '../document/diagnostic.js';
 
-/** A violation at the value of a path; the message continues the name of the path. */
+/** Creates a violation at the value of a path; the message continues the name of the path. */
 export function violationAt(
   path: Path,
   rule: string,
@@ -10,7 +10,7 @@ export function violationAt(
   return { rule, message: `${describePath(path)} ${rest}`, hint, path, at: 'value' };
 }
 
-/** A violation for each item but the first of those with the same key. */
+/** Creates a violation for each item with the key of an earlier one. */
 export function findDuplicates<T>(
   items: readonly T[],
   path: Path,
