@@ -14,9 +14,9 @@ export class Components {
   #added: string[] = [];
 
   /** @returns a name that no other component has */
-  claim(wanted: string): string {
-    let name = wanted;
-    for (let number = 2; this.#taken.has(name); number += 1) name = `${wanted}_${number}`;
+  reserve(preferred: string): string {
+    let name = preferred;
+    for (let number = 2; this.#taken.has(name); number += 1) name = `${preferred}_${number}`;
     this.#taken.add(name);
     return name;
   }
@@ -26,7 +26,7 @@ export class Components {
     this.#added.push(`${jsonText(name)}:${schema}`);
   }
 
-  /** The members added since the last call, as JSON text. */
+  /** Returns the members added since the last call, as JSON text. */
   takeTexts(): readonly string[] {
     const added = this.#added;
     this.#added = [];
@@ -36,14 +36,19 @@ export class Components {
 
 type SchemaObject = Readonly<Record<string, unknown>>;
 
-/** They belong to a schema that is a document of its own; here they would change what references mean. */
+/**
+ * Keywords of a separate document; in this document they would change the meaning of references.
+ */
 const DOCUMENT_KEYWORDS: ReadonlySet<string> = new Set(['$schema', '$id', '$defs']);
 
-/** The schemas of one module in a document: each shared one becomes one component, once it is referred to. */
+/**
+ * The schemas of one module in a document. Each shared schema becomes one component at its first
+ * reference.
+ */
 export class ModuleSchemas {
   readonly components: Components;
   readonly shared: SharedSchemas;
-  /** Starts the names of shared schemas. */
+  /** The prefix of the names of shared schemas. */
   readonly #prefix: string;
   readonly #names = new Map<string, string>();
   readonly #pending: string[] = [];
@@ -54,17 +59,17 @@ export class ModuleSchemas {
     this.components = components;
   }
 
-  /** The component of a shared schema. */
+  /** Returns the component of a shared schema. */
   refer(name: string): string {
-    const known = this.#names.get(name);
-    if (known !== undefined) return known;
-    const component = this.components.claim(`${this.#prefix}.${name}`);
+    const cached = this.#names.get(name);
+    if (cached !== undefined) return cached;
+    const component = this.components.reserve(`${this.#prefix}.${name}`);
     this.#names.set(name, component);
     this.#pending.push(name);
     return component;
   }
 
-  /** Adds the components that were referred to. They refer to further ones, in a chain of any length. */
+  /** Adds the referenced components, which refer to further ones in a chain of any length. */
   addReferred(): void {
     for (let name = this.#pending.pop(); name !== undefined; name = this.#pending.pop()) {
       const schema = this.shared[name] ?? true;
@@ -75,9 +80,9 @@ export class ModuleSchemas {
 }
 
 /**
- * A schema as a part of the document, as JSON text. What its references lead to becomes a component of its own,
- * since a reference within the document starts at the document.
- * @param name starts the names of its components
+ * Returns a schema as a part of the document, as JSON text. Targets of its references become
+ * components, since a reference within the document starts at the document.
+ * @param name the prefix of the names of its components
  */
 export function embedSchema(schema: JsonSchema, name: string, module: ModuleSchemas): string {
   return typeof schema === 'boolean'
@@ -85,7 +90,7 @@ export function embedSchema(schema: JsonSchema, name: string, module: ModuleSche
     : embedPart(schema, schema, name, module);
 }
 
-/** A part of a schema, such as one of its properties. */
+/** Returns a part of a schema, such as one of its properties. */
 export function embedPart(
   part: unknown,
   schema: SchemaObject,
@@ -94,12 +99,15 @@ export function embedPart(
 ): string {
   if (typeof part === 'boolean') return writeBoolean(part);
   const text = jsonText(part);
-  // All keywords that would have to change start so.
+  // All affected keywords start like this.
   if (!text.includes('"$')) return text;
   return new Embedding(schema, name, module).write(part);
 }
 
-/** `true` and `false` as objects: many tools expect one where OpenAPI has a schema, though it allows both. */
+/**
+ * Writes `true` and `false` as objects: many tools expect an object as a schema, though OpenAPI
+ * allows booleans.
+ */
 function writeBoolean(schema: boolean): string {
   return schema ? '{}' : '{"not":{}}';
 }
@@ -108,7 +116,7 @@ class Embedding {
   readonly #scope: SchemaScope;
   readonly #name: string;
   readonly #module: ModuleSchemas;
-  /** The names of the components by the object that is one. */
+  /** The name of the component of each object. */
   readonly #known = new Map<unknown, string>();
 
   constructor(root: SchemaObject, name: string, module: ModuleSchemas) {
@@ -156,10 +164,10 @@ class Embedding {
     return `#/components/schemas/${name}`;
   }
 
-  /** `shop.getItem.output`, or with what the reference ends in. */
+  /** Returns `shop.getItem.output`, with the end of the reference if it has one. */
   #nameComponent(path: readonly (string | number)[]): string {
     const end = String(path.at(-1) ?? '').replaceAll(/[^A-Za-z0-9._-]/g, '_');
-    const wanted = end === '' ? this.#name : `${this.#name}.${end}`;
-    return this.#module.components.claim(wanted);
+    const preferred = end === '' ? this.#name : `${this.#name}.${end}`;
+    return this.#module.components.reserve(preferred);
   }
 }

@@ -20,9 +20,9 @@ const MODGATE_VERSION = readVersion();
 
 interface DocumentInput {
   readonly host: DescribedHost;
-  /** What all routes of the host have in common. */
+  /** The names of all routes of the host. */
   readonly names: OperationNames;
-  /** The mount that the document is about; `null` for the own paths of the modules. */
+  /** The mount that the document describes; `null` for the own paths of the modules. */
   readonly mount?: Mount | null;
 }
 
@@ -33,16 +33,23 @@ interface Tag {
   readonly 'x-modgate-mounts'?: readonly Mount[];
 }
 
-/** A document as it is sent. */
+/** A document in the form in which it is sent. */
 export interface BuiltDocument {
-  /** UTF-8. Routes with the same settings share the piece with their problems: half of a large document. */
+  /**
+   * UTF-8. Routes with the same settings share the piece with their problems, which is half of a
+   * large document.
+   */
   readonly pieces: readonly Buffer[];
-  /** Changes exactly when the document does: made of the version, the names and the digests in it. */
+  /**
+   * Changes exactly when the document does: derived from the version, the names and the digests in
+   * it.
+   */
   readonly etag: string;
 }
 
 /**
- * An OpenAPI document as JSON text, made module by module: a large one takes longer than others can wait.
+ * Builds an OpenAPI document as JSON text, module by module: building a large one at once would
+ * block other requests.
  */
 export class DocumentBuilder {
   readonly #input: DocumentInput;
@@ -67,13 +74,13 @@ export class DocumentBuilder {
 
   /**
    * Adds the next module by name.
-   * @param shows whether a route is part of the document; a module without such a route is left out
+   * @param shows whether a route is part of the document; a module without such a route is omitted
    */
   add(module: DescribedModule, shows?: (route: DescribedRoute) => boolean): void {
     for (const _ of this.addInSteps(module, shows));
   }
 
-  /** The same with a step for each path: one module may have thousands. */
+  /** Adds a module with a step for each path, because one module may have thousands. */
   *addInSteps(
     module: DescribedModule,
     shows: (route: DescribedRoute) => boolean = () => true,
@@ -90,15 +97,15 @@ export class DocumentBuilder {
     const tags = new Set<string>();
     let ids = '';
     for (const { path, routes } of items) {
-      for (const [at, placed] of routes.entries()) {
+      for (const [index, placed] of routes.entries()) {
         const { route } = placed;
         const name = names.of(route);
         const { start, end } = writeOperation(module, placed, name, context);
-        const before = at === 0 ? `${this.#hasPaths ? ',' : ''}${jsonText(path)}:{` : ',';
+        const before = index === 0 ? `${this.#hasPaths ? ',' : ''}${jsonText(path)}:{` : ',';
         this.#hasPaths = true;
         this.#paths.append(`${before}"${route.method.toLowerCase()}":${start},`);
         this.#paths.appendShared(problems);
-        this.#paths.append(at === routes.length - 1 ? `${end}}` : end);
+        this.#paths.append(index === routes.length - 1 ? `${end}}` : end);
         ids += `${name.operationId}\n`;
         for (const tag of route.value.declared.tags ?? []) tags.add(tag);
       }
@@ -133,19 +140,19 @@ export class DocumentBuilder {
     return { pieces: [start, ...paths, middle, ...schemas, end], etag };
   }
 
-  /** No credentials are the first alternative of a public route. */
+  /** A public route has empty credentials as its first alternative. */
   #writeSecurity({ capability, isPublic }: SecuredRoute): string {
-    const known = this.#securities.get(capability);
+    const cached = this.#securities.get(capability);
     const roles = capability === null ? [] : [capability];
     const text =
-      known ?? jsonText(Object.keys(this.#schemes).map((scheme) => ({ [scheme]: roles })));
+      cached ?? jsonText(Object.keys(this.#schemes).map((scheme) => ({ [scheme]: roles })));
     this.#securities.set(capability, text);
     if (!isPublic) return text;
     return text === '[]' ? '[{}]' : `[{},${text.slice(1)}`;
   }
 }
 
-/** The address is that from which the document was read, unless there is a public URL. */
+/** Uses the public URL, otherwise the address from which the document was read. */
 function createServerUrl(publicUrl: string | null, mount: Mount | null): string {
   if (mount === null) return publicUrl ?? '/';
   if (mount.host === undefined) return (publicUrl ?? '') + mountBase(mount);
@@ -171,7 +178,7 @@ function createModuleTag(
   };
 }
 
-/** `sha256:` over the canonical form of the names and configuration digests, which JSON has only one form of. */
+/** `sha256:` of the canonical form of the names and configuration digests. */
 function digestModules(modules: readonly DescribedModule[]): string {
   const pairs = modules
     .toSorted(compareNames)
@@ -180,10 +187,10 @@ function digestModules(modules: readonly DescribedModule[]): string {
 }
 
 const SCHEME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+/;
-/** Names of components have no other characters. */
+/** Characters that component names cannot contain. */
 const NOT_IN_NAME = /[^A-Za-z0-9._-]/g;
 
-/** One for each challenge, and one for each other header that credentials may come in: alternatives. */
+/** Creates alternatives: one for each challenge, and one for each other header for credentials. */
 function createSecuritySchemes({
   challenges,
   credentialHeaders,
@@ -203,7 +210,7 @@ function createSecuritySchemes({
 
 const SLAB_BYTES = 64 * 1024;
 
-/** Text as UTF-8 in pieces that fill large buffers, since thousands of small ones are slow to collect. */
+/** Collects text as UTF-8 in large buffers, since thousands of small ones are slow to join. */
 class TextBytes {
   readonly #pieces: Buffer[] = [];
   #slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
@@ -221,13 +228,13 @@ class TextBytes {
     this.#end += this.#slab.write(text, this.#end);
   }
 
-  /** Appends bytes that are not copied. */
+  /** Appends bytes without copying them. */
   appendShared(bytes: Buffer): void {
     this.#cut();
     this.#pieces.push(bytes);
   }
 
-  /** All that has been appended. */
+  /** Returns all appended bytes. */
   end(): readonly Buffer[] {
     this.#cut();
     return this.#pieces;

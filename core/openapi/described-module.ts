@@ -3,7 +3,7 @@ import type { Descriptor } from '../descriptor/descriptor.js';
 import type { TableEntry } from '../lib/routing/route-table.js';
 import type { LiveRoute } from '../modules/live-module.js';
 
-/** A module as the document needs it: one that is served, or one that is read from files. */
+/** A module as the document needs it: a served one, or one that is read from files. */
 export interface DescribedModule {
   readonly name: string;
   readonly configDigest: string;
@@ -17,11 +17,11 @@ export type DescribedRoute = TableEntry<LiveRoute>;
 
 /** The part of the document about the host itself. */
 export interface DescribedHost {
-  /** How callers reach it; `null`: wherever they have the document from. */
+  /** The URL of the host for callers; `null` for the address from which the document was read. */
   readonly publicUrl: string | null;
-  /** What a 401 lists: `Bearer`, `Basic realm="staff"`. */
+  /** The challenges of a 401: `Bearer`, `Basic realm="staff"`. */
   readonly challenges: readonly string[];
-  /** The headers that credentials may come in; lower-case names. */
+  /** The headers for credentials; lower-case names. */
   readonly credentialHeaders: readonly string[];
   /** Whether the host limits how often each actor may call. */
   readonly limitsActors: boolean;

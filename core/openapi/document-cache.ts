@@ -13,7 +13,9 @@ import { OperationNames } from './operation-names.js';
 
 export type ShowsRoute = (module: LiveModule, route: LiveRoute) => boolean;
 
-/** How long the document of all modules is kept without being read: it is large, and rarely read. */
+/**
+ * How long the document of all modules is cached without being read: it is large, and rarely read.
+ */
 const KEPT_MS = 60_000;
 
 interface WholeDocument {
@@ -23,8 +25,9 @@ interface WholeDocument {
 }
 
 /**
- * The OpenAPI documents of a host, from the route tables that serve requests. The one of all modules is kept
- * until a module changes, or it has not been read for a minute. Others are made for each request, one after another.
+ * Creates the OpenAPI documents of a host from the route tables that serve requests. The document
+ * of all modules is cached until a module changes, or nothing has read it for a minute. Others are
+ * created for each request, one after another.
  */
 export class DocumentCache {
   readonly #generations: GenerationSource;
@@ -51,9 +54,9 @@ export class DocumentCache {
   }
 
   /**
-   * @param only the names of modules; `null`: all
-   * @param mount the one that the document is about; `null` for the own paths of the modules
-   * @returns `null` if one of them serves nothing
+   * @param only the names of modules; `null` for all
+   * @param mount the mount that the document describes; `null` for the own paths of the modules
+   * @returns `null` if one of the modules is not served
    */
   async readPart(
     only: ReadonlySet<string> | null,
@@ -79,12 +82,12 @@ export class DocumentCache {
     const modules = [...generation.values()].sort(compareNames);
     const build = async () => {
       const names = await nameInSlices(modules);
-      const shown = only === null ? modules : modules.filter(({ name }) => only.has(name));
+      const selected = only === null ? modules : modules.filter(({ name }) => only.has(name));
       const builder = new DocumentBuilder({ host: this.#host, names, mount });
-      return buildInSlices(builder, shown, shows);
+      return buildInSlices(builder, selected, shows);
     };
     const built = this.#last.then(build);
-    // Only the end of it: the document itself must not be kept.
+    // Discards the result, so that the promise does not keep the document in memory.
     const done = () => {};
     this.#last = built.then(done, done);
     return built;

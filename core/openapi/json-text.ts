@@ -1,17 +1,17 @@
 import type { RouteExample } from '../contract/index.js';
 
-/** Printable ASCII without a quote or a backslash: nothing of it is escaped. */
+/** Printable ASCII without a quote or a backslash, which needs no escapes. */
 const UNESCAPED = /^[ !#-[\]-~]*$/;
 
-/** JSON text of a value that JSON has. */
+/** Returns the JSON text of a plain value. */
 export function jsonText(value: unknown): string {
   if (typeof value === 'string' && UNESCAPED.test(value)) return `"${value}"`;
   return JSON.stringify(value);
 }
 
 /**
- * The member `examples` after another one, as JSON text; empty without any.
- * @param show the value of an example; `undefined` leaves it out
+ * Returns the member `examples` with a leading comma, as JSON text; empty without examples.
+ * @param show returns the value of an example; `undefined` omits it
  */
 export function writeExamples(
   examples: readonly RouteExample[] | undefined,

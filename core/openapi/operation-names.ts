@@ -4,20 +4,22 @@ import type { DescribedModule, DescribedRoute } from './described-module.js';
 /** The names of a route in the document. */
 export interface OperationName {
   readonly operationId: string;
-  /** Starts the names of its schemas: no character that a component may not have. */
+  /**
+   * The prefix of the names of its schemas, without characters that component names cannot contain.
+   */
   readonly component: string;
 }
 
 const NOT_IN_COMPONENT = /[^A-Za-z0-9._-]/g;
 
 /**
- * Names every route of a host, so that no two are equal: of several equal ones the later get `_2`, `_3`. It needs
+ * Names every route of a host uniquely: of several equal names the later get `_2`, `_3`. It needs
  * all modules, since a filter of the document must not change names.
  */
 export class OperationNames {
   readonly #ids = new Map<DescribedRoute, string>();
   readonly #operations = new UniqueNames();
-  /** The operations whose own name no component can have. */
+  /** The operations whose name no component can have. */
   readonly #components = new Map<string, string>();
 
   /** @param modules by name */
@@ -33,7 +35,7 @@ export class OperationNames {
     const prefix = name.replaceAll('/', '.');
     for (const route of routes.entries) {
       const declaredName = route.value.declared.operation?.operation_id ?? describeRoute(route);
-      const operationId = this.#operations.claim(`${prefix}.${declaredName}`);
+      const operationId = this.#operations.reserve(`${prefix}.${declaredName}`);
       this.#ids.set(route, operationId);
       if (operationId.search(NOT_IN_COMPONENT) !== -1) this.#components.set(operationId, '');
     }
@@ -42,8 +44,8 @@ export class OperationNames {
   /** Runs after the last module. */
   complete(): void {
     for (const operationId of this.#components.keys()) {
-      const wanted = operationId.replaceAll(NOT_IN_COMPONENT, '_');
-      this.#components.set(operationId, this.#operations.claim(wanted));
+      const preferred = operationId.replaceAll(NOT_IN_COMPONENT, '_');
+      this.#components.set(operationId, this.#operations.reserve(preferred));
     }
   }
 
@@ -69,21 +71,21 @@ export function describeRoute({ method, template }: DescribedRoute): string {
 /** Makes names unique: the later of several equal names get `_2`, `_3`. */
 export class UniqueNames {
   readonly #taken = new Set<string>();
-  /** The last number of each name that was wanted several times. */
+  /** The last number of each repeated name. */
   readonly #numbers = new Map<string, number>();
 
-  claim(wanted: string): string {
-    if (!this.#taken.has(wanted)) {
-      this.#taken.add(wanted);
-      return wanted;
+  reserve(preferred: string): string {
+    if (!this.#taken.has(preferred)) {
+      this.#taken.add(preferred);
+      return preferred;
     }
-    let number = this.#numbers.get(wanted) ?? 1;
-    let name = wanted;
+    let number = this.#numbers.get(preferred) ?? 1;
+    let name = preferred;
     while (this.#taken.has(name)) {
       number += 1;
-      name = `${wanted}_${number}`;
+      name = `${preferred}_${number}`;
     }
-    this.#numbers.set(wanted, number);
+    this.#numbers.set(preferred, number);
     this.#taken.add(name);
     return name;
   }

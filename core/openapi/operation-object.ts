@@ -12,22 +12,24 @@ import type { PathParameter, PlacedRoute } from './path-items.js';
 
 const JSON_TYPE = 'application/json';
 
-/** What the operations of one module share. */
+/** The context that operations of one module share. */
 interface OperationContext {
   readonly schemas: ModuleSchemas;
   /** The security requirements of a route, as JSON text. */
   readonly security: (route: Pick<LiveRoute, 'capability' | 'isPublic'>) => string;
 }
 
-/** JSON text before and after the responses that the routes of a module share, which are the last members of theirs. */
+/**
+ * The JSON text of an operation before and after the responses that the routes of a module share.
+ */
 interface OperationText {
   readonly start: string;
   readonly end: string;
 }
 
 /**
- * The Operation Object of a route. It is put together as JSON text, since a large host has thousands and most of
- * each is the same: building objects first takes several times as long.
+ * Writes the Operation Object of a route as JSON text: a large host has thousands, most parts of
+ * which are equal, and building objects first takes several times as long.
  */
 export function writeOperation(
   module: DescribedModule,
@@ -70,10 +72,10 @@ function writeQuery({ value }: DescribedRoute, component: string, module: Module
   if (!schema) return [];
   const { properties, required } = schema;
   const needed = new Set(Array.isArray(required) ? (required as readonly string[]) : []);
-  const known = isSchemaObject(properties) ? properties : {};
-  const names = new Set([...Object.keys(known), ...needed]);
+  const declaredProperties = isSchemaObject(properties) ? properties : {};
+  const names = new Set([...Object.keys(declaredProperties), ...needed]);
   return [...names].map((name) => {
-    const property = known[name] ?? { type: 'string' };
+    const property = declaredProperties[name] ?? { type: 'string' };
     const description = isSchemaObject(property) ? property['description'] : undefined;
     const about = typeof description === 'string' ? `,"description":${jsonText(description)}` : '';
     const mark = needed.has(name) ? ',"required":true' : '';
@@ -102,12 +104,12 @@ function writeBody(
   if (body === 'none') return null;
   if (bodyBytes !== null) return `{${listTypes(bodyBytes)},"x-modgate-bytes":true}`;
   const { input_schema: input, examples } = declared.operation ?? {};
-  const shown = writeExamples(examples, ({ input: value }: RouteExample) => value);
+  const exampleText = writeExamples(examples, ({ input: value }: RouteExample) => value);
   const required = body === 'required' ? '"required":true,' : '';
-  return `{${required}"content":{"application/json":{"schema":${schemas(input, 'input')}${shown}}}}`;
+  return `{${required}"content":{"application/json":{"schema":${schemas(input, 'input')}${exampleText}}}}`;
 }
 
-/** The headers of a route whose responses are kept. */
+/** The headers of cached routes. */
 const CACHE_HEADERS = `"headers":${jsonText({
   'cache-status': {
     description: 'What the cache of the host did (RFC 9211): hit, or fwd with the reason.',
@@ -128,7 +130,8 @@ function listTypes({ types }: Pick<ByteRules, 'types'>): string {
 type DataSchema = JsonSchema | null | undefined;
 
 /**
- * The responses with the data of the provider: 200 in the envelope, any status in raw mode. Members as JSON text.
+ * Writes the responses with the data of the provider, as members in JSON text: 200 in the envelope,
+ * any status in raw mode.
  * @param writeSchema embeds the schema of a part of the route
  */
 function writeData(
@@ -144,16 +147,16 @@ function writeData(
   const data = writeSchema(output, 'output');
   const headers = route.value.cache === null ? '' : CACHE_HEADERS;
   if (module.descriptor.responses.mode === 'raw') {
-    const shown = writeExamples(examples, ({ output: value }) => value);
-    const response = `{"description":"The provider's response",${headers}${content(`${data}${shown}`)}}`;
+    const exampleText = writeExamples(examples, ({ output: value }) => value);
+    const response = `{"description":"The provider's response",${headers}${content(`${data}${exampleText}`)}}`;
     return `"200":${response},"304":{"description":"Not modified"},"2XX":${response},"default":${ANY}`;
   }
-  const shown = writeExamples(examples, (example) => showEnvelope(module, route, example));
+  const exampleText = writeExamples(examples, (example) => showEnvelope(module, route, example));
   const schema = writeEnvelope(module, route, data);
-  return `"200":{"description":"The provider's data",${headers}${content(`${schema}${shown}`)}}`;
+  return `"200":{"description":"The provider's data",${headers}${content(`${schema}${exampleText}`)}}`;
 }
 
-/** Adds to what a module's other routes give: a part of the bytes, and what HTTP/1.0 and a bad range get. */
+/** Adds the responses of byte routes: a range, and those for HTTP/1.0 and an invalid range. */
 function writeBytes({ descriptor }: DescribedModule, rules: ByteRules): string {
   const response = `{"description":"The provider's bytes",${listTypes(rules)},"x-modgate-bytes":true}`;
   if (descriptor.responses.mode === 'raw') {
@@ -163,7 +166,7 @@ function writeBytes({ descriptor }: DescribedModule, rules: ByteRules): string {
   return `"200":${response},"2XX":${response},"416":${RANGE},"426":${UPGRADE}`;
 }
 
-/** In raw mode the provider decides: JSON is possible too. */
+/** In raw mode the provider decides, so JSON is also possible. */
 function writeStream({ descriptor }: DescribedModule, rules: StreamRules): string {
   const mark = `"x-modgate-stream":"${rules.form}"`;
   const write = (types: readonly string[]) =>
@@ -202,7 +205,7 @@ const ENVELOPE_HEAD = jsonText({
   ],
 }).slice(0, -1);
 
-/** @param data its schema, as JSON text */
+/** @param data the schema of the data, as JSON text */
 function writeEnvelope(
   { name }: DescribedModule,
   { value, template }: DescribedRoute,
@@ -229,7 +232,7 @@ function writeParams(names: readonly string[]): string {
   return `{"type":"object","required":${jsonText(names)},"properties":{${properties}},"additionalProperties":false}`;
 }
 
-/** Each parameter has its name as its value. */
+/** Uses the name of each parameter as its value. */
 function showEnvelope(
   { name }: DescribedModule,
   { value, template }: DescribedRoute,

@@ -5,14 +5,14 @@ import {
 } from '../lib/routing/route-template.js';
 import type { DescribedModule, DescribedRoute } from './described-module.js';
 
-/** A route at its path item. */
+/** A route within its path item. */
 export interface PlacedRoute {
   readonly route: DescribedRoute;
   readonly parameters: readonly PathParameter[];
 }
 
 export interface PathParameter {
-  /** The name as in the path of the item. */
+  /** The name of the parameter in the path of the item. */
   readonly name: string;
   readonly declaredName: string;
   readonly isRest: boolean;
@@ -24,21 +24,23 @@ interface PathItem {
   readonly routes: readonly PlacedRoute[];
 }
 
-/** A route that the document cannot show beside another one. */
+/** A route that the document cannot contain besides another one. */
 export interface HiddenRoute {
   readonly method: string;
   readonly path: string;
 }
 
-/** Anything else would not be a path, or not the same one, in a URL. */
+/** Characters that must be encoded in the path of a URL. */
 const ENCODED = /[^A-Za-z0-9\-._~!$&'()*+,;=:@]+/g;
 
 /**
- * The path items of a module. Routes of one shape share an item with the parameter names of the first: OpenAPI
- * knows no rest parameter, so `{rest...}` has the shape of `{id}`. Where one method would stand there twice, the
- * route with the rest parameter is hidden, and of a WebSocket beside another route the WebSocket.
- * @param prefix in front of each template: the path of the module, or nothing below a mount
- * @param shows whether a route is part of the document; others change neither names nor what is hidden
+ * Creates the path items of a module. Routes of one shape share an item with the parameter names of
+ * the first route: OpenAPI has no rest parameters, so `{rest...}` has the shape of `{id}`. Of two
+ * routes with one method and shape, the one with the rest parameter is hidden, and a WebSocket is
+ * hidden beside another route.
+ * @param prefix the prefix of each template: the path of the module, or empty below a mount
+ * @param shows whether a route is part of the document; other routes affect neither names nor what
+ * is hidden
  */
 export function createPathItems(
   { routes }: Pick<DescribedModule, 'routes'>,
@@ -57,21 +59,21 @@ export function createPathItems(
   for (const [shape, group] of byShape) {
     const names = nameItem(group);
     const visible = group.filter(shows);
-    const shown = visible.filter((route) => !isHidden(route, visible));
-    if (shown.length < visible.length) {
-      const others = visible.filter((route) => !shown.includes(route));
+    const shownRoutes = visible.filter((route) => !isHidden(route, visible));
+    if (shownRoutes.length < visible.length) {
+      const others = visible.filter((route) => !shownRoutes.includes(route));
       hidden.push(...others.map((route) => describeHidden(route, prefix)));
     }
-    if (shown.length === 0) continue;
+    if (shownRoutes.length === 0) continue;
     items.push({
       path: prefix + nameShape(shape, names) || ROOT,
-      routes: shown.map((route) => ({ route, parameters: nameParameters(route, names) })),
+      routes: shownRoutes.map((route) => ({ route, parameters: nameParameters(route, names) })),
     });
   }
   return { items, hidden };
 }
 
-/** The parameter names of the first route of a shape that the document of all routes shows. */
+/** The parameter names of the first route of a shape in the document of all routes. */
 function nameItem(group: readonly DescribedRoute[]): string[] {
   const first = group.find((route) => !isHidden(route, group));
   return first === undefined ? [] : listParameters(first.template).map(({ name }) => name);
@@ -102,7 +104,7 @@ function nameParameters(route: DescribedRoute, names: readonly string[]): PathPa
 const ROOT = '/';
 const PARAMETER = '{}';
 
-/** The root of a module has no segment, and no slash. */
+/** The shape of the root of a module is empty. */
 function describeShape(template: RouteTemplate): string {
   return writeTemplate(
     template,
@@ -111,7 +113,7 @@ function describeShape(template: RouteTemplate): string {
   );
 }
 
-/** The shape with the names of its parameters: no other part of it has a brace. */
+/** Adds the names of parameters to a shape: no other part of it has a brace. */
 function nameShape(shape: string, names: readonly string[]): string {
   return names.reduce((path, name) => path.replace(PARAMETER, () => `{${name}}`), shape);
 }

@@ -10,15 +10,15 @@ import type { DescribedHost, DescribedModule } from './described-module.js';
 const selectCodes = (when: (typeof PROBLEMS)[ProblemCode]['onRoutes']) =>
   PROBLEM_CODES.filter((code) => PROBLEMS[code].onRoutes === when);
 
-/** The status of routes of bytes. */
+/** The additional status of byte routes. */
 const RANGE_NOT_SATISFIABLE = 416;
 
-/** The codes of Problems that a client of a route can get. */
+/** The codes of Problems that a client of a route can receive. */
 const CODES = selectCodes('always');
 const PASSED_ON_CODES = selectCodes('passthrough');
 const STREAM_CODES = [...selectCodes('streamed'), ...selectCodes('events')];
 
-/** `ValidationFailedProblem`; no component of a module is called so: theirs have a dot. */
+/** `ValidationFailedProblem`; the names of module components differ, because they contain a dot. */
 function nameSchema(code: ProblemCode): string {
   const words = code.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return `${words.join('')}Problem`;
@@ -28,7 +28,7 @@ const referTo = (kind: 'schemas' | 'responses', name: string) => ({
   $ref: `#/components/${kind}/${name}`,
 });
 
-/** The schemas of all Problems, and `Problem`, which is any of them. */
+/** Creates the schemas of all Problems, and `Problem`, which matches any of them. */
 export function createProblemSchemas(): Record<string, unknown> {
   const codes = [...CODES, ...STREAM_CODES, ...PASSED_ON_CODES];
   const schemas = codes.map((code) => [nameSchema(code), createProblemSchema(code)]);
@@ -86,9 +86,9 @@ function listStatuses(code: ProblemCode): readonly number[] {
   return code === 'validation_failed' ? [status, ...PROTOCOL_STATUSES] : [status];
 }
 
-/** The responses of a host, to be referred to by the routes of modules with the same settings. */
+/** The shared responses of a host; routes of modules with the same settings refer to them. */
 export class ProblemResponses {
-  /** What was referred to. */
+  /** The referenced responses. */
   readonly components: Record<string, unknown> = {};
   readonly #bySettings = new Map<string, Buffer>();
   readonly #limitsActors: boolean;
@@ -97,7 +97,7 @@ export class ProblemResponses {
     this.#limitsActors = limitsActors;
   }
 
-  /** The responses of the routes of a module other than 200: members as JSON text, in UTF-8. */
+  /** Writes the responses of the routes of a module except 200: members as JSON text, in UTF-8. */
   of({ descriptor, routes }: Pick<DescribedModule, 'descriptor' | 'routes'>): Buffer {
     const { rate, responses, provider_errors } = descriptor;
     const isLimited =
@@ -107,11 +107,11 @@ export class ProblemResponses {
     const isRaw = responses.mode === 'raw';
     const isPassing = provider_errors === 'passthrough';
     const key = `${isLimited} ${isRaw} ${isPassing}`;
-    const known =
+    const cached =
       this.#bySettings.get(key) ??
       Buffer.from(JSON.stringify(this.#create(isLimited, isRaw, isPassing)).slice(1, -1));
-    this.#bySettings.set(key, known);
-    return known;
+    this.#bySettings.set(key, cached);
+    return cached;
   }
 
   #create(isLimited: boolean, isRaw: boolean, isPassing: boolean): Record<string, unknown> {
@@ -128,7 +128,8 @@ export class ProblemResponses {
     const suffix = isRaw ? 'Raw' : isPassing ? 'Passthrough' : '';
     return Object.fromEntries(
       statuses.map(([status, codes]) => {
-        // With passthrough the same status may have one code or two, by the other settings.
+        // With passthrough, the same status may have one code or two, depending on the other
+        // settings.
         const name = `Problem${status}${codes.length > 1 || isRaw ? suffix : ''}`;
         this.components[name] ??= isRaw ? createRawResponse(codes) : createResponse(codes);
         return [status, referTo('responses', name)];
@@ -142,7 +143,7 @@ function createResponse(codes: readonly ProblemCode[]) {
   return { description: titles.join(' or '), content: jsonContent(anyOf(codes)) };
 }
 
-/** Where the provider's own statuses are passed on, its body may be any JSON. */
+/** In raw mode the provider's statuses are forwarded, so its body may be any JSON. */
 function createRawResponse(codes: readonly ProblemCode[]) {
   const titles = codes.map((code) => PROBLEMS[code].title);
   return {

@@ -65,7 +65,7 @@ function createOperations(module: ExposingModule): Operations {
 /** Entities and actions keep their names where a route has the same one. */
 function listDeclared({ manifest: { admin }, routes }: ExposingModule) {
   const names = new UniqueNames();
-  const claim = (name: string, declared: Declared) => ({ id: names.claim(name), declared });
+  const claim = (name: string, declared: Declared) => ({ id: names.reserve(name), declared });
   const entities = (admin?.entities ?? []).map((entity) =>
     claim(`entity:${entity.name}`, { kind: 'entity', entity }),
   );
