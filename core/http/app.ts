@@ -9,10 +9,10 @@ interface AppOptions
     Omit<RequestChainOptions, 'authenticate' | 'reauthenticate' | 'rateOf'> {}
 
 /**
- * Where the hot path leaves Koa's public way: without its listener for the end of each response (`on-finished`),
- * which takes a tenth of the CPU time of a small request, and without its own way to respond. The request chain
- * observes and writes its responses itself. `handleRequest` is private to Koa; a test fails when Koa calls it no
- * longer.
+ * Bypasses two public mechanisms of Koa on the hot path: its listener for the end of each response
+ * (`on-finished`), which takes a tenth of the CPU time of a small request, and its own way to
+ * respond. The request chain observes and writes its responses itself. `handleRequest` is private
+ * to Koa; a test fails when Koa stops calling it.
  */
 class HostApp extends Koa<HostState> {
   handleRequest(ctx: HostContext, run: (ctx: HostContext) => Promise<void>): Promise<void> {
@@ -21,7 +21,7 @@ class HostApp extends Koa<HostState> {
   }
 }
 
-/** The Koa application: the chain of every request, then the host's own routes. */
+/** Creates the Koa application: the chain of every request, then the host's own routes. */
 export function createApp(options: AppOptions): Koa<HostState> {
   const app = new HostApp();
   app.on('error', (error: Error) => {

@@ -24,27 +24,27 @@ import { findPresent, RequestCredentials } from './request/present-credentials.j
 import type { RequestContext } from './request-context.js';
 import type { ClientCertificates } from './tls/client-certificates.js';
 
-/** How callers are identified, and how often each may call. */
+/** Settings for the identification of callers and their rates. */
 export interface Authentication {
-  /** The authenticators, in the order in which they are called. */
+  /** The authenticators in the order of their calls. */
   readonly chain: readonly CheckedAuthenticator[];
   /** The headers that hold credentials, in lower case. Never forwarded, logged or recorded. */
   readonly credentialHeaders: readonly string[];
-  /** What adds scopes to the actors of the chain and of certificates. */
+  /** Adds scopes to the actors of the chain and of certificates. */
   readonly roles: Roles;
-  /** What a 401 lists; never empty. */
+  /** The challenges of a 401; never empty. */
   readonly challenges: readonly string[];
-  /** A header that holds a token as well as `authorization`; `null`: none. */
+  /** A header that may hold a token besides `authorization`; `null` for none. */
   readonly tokenHeader: string | null;
   /** Whether a token is also accepted as the password of `authorization: Basic`. */
   readonly takesBasic: boolean;
-  /** The pages whose requests may use a credential that browsers add by themselves. */
+  /** The pages whose requests may use credentials that browsers add automatically. */
   readonly pages: TrustedPages;
-  /** `null`: client certificates are ignored. */
+  /** `null` ignores client certificates. */
   readonly certificates: ClientCertificates | null;
-  /** `null`: no limit. */
+  /** `null` for no limit. */
   readonly actorRate: ActorRate | null;
-  /** `null`: no limit. */
+  /** `null` for no limit. */
   readonly authFailures: AuthFailures | null;
 }
 
@@ -53,16 +53,16 @@ const BASIC = /^[A-Za-z0-9+/]+={0,2}$/;
 const NO_TOKEN: Token = { scheme: '', token: '', isPassword: false };
 
 interface Token extends Pick<CallerCredentials, 'scheme' | 'token'> {
-  /** Whether it came as the password of `authorization: Basic`. */
+  /** Whether the token is the password of `authorization: Basic`. */
   readonly isPassword: boolean;
 }
 
 /**
- * Sets the actor of the request: the one of its credential headers, otherwise the one of the client certificate.
- * Without credentials a request to a public route has an anonymous actor. A promise only if an authenticator
- * needs one.
- * @throws HostError 401 for credentials that are missing, repeated or not valid; 503 when they cannot be
- * checked; 403 for a cookie from an untrusted page; 429.
+ * Sets the actor of the request: that of its credential headers, otherwise that of the client
+ * certificate. A request without credentials to a public route has an anonymous actor. Returns a
+ * promise only if an authenticator does.
+ * @throws HostError 401 for missing, repeated or invalid credentials; 503 when they cannot be
+ * verified; 403 for a cookie from an untrusted page; 429.
  */
 export function authenticate(
   request: RequestContext,
@@ -80,25 +80,25 @@ export function authenticate(
   if (inProcess !== null) return admit(inProcess.actor);
   let token = NO_TOKEN;
   const hasAuthorization = headers.get('authorization') !== undefined;
-  // A cookie that no authenticator knows is no credential on a public route.
+  // On a public route, a cookie that no authenticator knows is ignored.
   const isBad = ({ rejected }: Rejected) =>
     rejected !== 'unknown' || !isOnly(present, 'cookie') || hasAuthorization || !isPublic();
-  const accept = (found: Authenticated | Rejected): void | Promise<void> => {
-    if (isRejected(found)) {
-      if (!isBad(found)) {
+  const accept = (outcome: Authenticated | Rejected): void | Promise<void> => {
+    if (isRejected(outcome)) {
+      if (!isBad(outcome)) {
         return admit(createAnonymous(request.client?.address ?? ''));
       }
-      request.facts.token = found.token;
-      const word = findWord(found, token.scheme, authentication);
+      request.facts.token = outcome.token;
+      const word = findWord(outcome, token.scheme, authentication);
       throw createUnauthorized(authentication, { ...INVALID, word }, [...present]);
     }
-    if (found.readsCookies && present.has('cookie')) assertTrustedPage(request, pages, 'cookie'); // 403
+    if (outcome.readsCookies && present.has('cookie')) assertTrustedPage(request, pages, 'cookie'); // 403
     if (token.isPassword) assertTrustedPageOrNone(request, pages, 'password'); // 403
-    request.bodySha256 = found.bodySha256;
-    return admit(found.actor);
+    request.bodySha256 = outcome.bodySha256;
+    return admit(outcome.actor);
   };
   const certified = certificates?.verify(req.socket) ?? 'none';
-  // Even if there is a valid token: a bad credential is never ignored.
+  // Even with a valid token, because invalid credentials are never ignored.
   if (certified === 'rejected') throw createCertificateError();
   const hasHeader = present.size > 0 || hasAuthorization;
   if (certified !== 'none' && !hasHeader) {
@@ -114,14 +114,14 @@ export function authenticate(
     if (present.size === 0) throw createUnauthorized(authentication, NOT_READ, credentialHeaders);
     return authenticateWith(chain, new RequestCredentials(request, token), present);
   };
-  const found = guard(request, authentication, { present, verify, isCounted: isBad });
-  return found instanceof Promise ? found.then(accept) : accept(found);
+  const outcome = guard(request, authentication, { present, verify, isCounted: isBad });
+  return outcome instanceof Promise ? outcome.then(accept) : accept(outcome);
 }
 
 /**
- * The actor of an authenticated request as its credentials would be read now; `null` where they would be rejected.
- * It counts as no request and as no attempt.
- * @throws HostError 503 where they cannot be verified now.
+ * Authenticates the credentials of an earlier request again; returns `null` if they are now
+ * rejected. It does not count as a request or an attempt.
+ * @throws HostError 503 if they cannot be verified now.
  */
 export async function reauthenticate(
   { headers, req, inProcess, actor, client }: RequestContext,
@@ -135,23 +135,23 @@ export async function reauthenticate(
   const present = findPresent(headers, credentialHeaders);
   if (present.size === 0) return certified === 'none' ? null : certified;
   const token = readToken(headers, authentication);
-  const found = await authenticateWith(
+  const outcome = await authenticateWith(
     chain,
     new RequestCredentials({ req, client }, token),
     present,
   );
-  return isRejected(found) ? null : found.actor;
+  return isRejected(outcome) ? null : outcome.actor;
 }
 
-/** Verifies the credentials of a request, unless too many of its address were rejected. */
+/** Verifies the credentials of a request, unless too many from its address were rejected. */
 function guard(
   { headers, client }: RequestContext,
   { authFailures }: Authentication,
-  given: Pick<Parameters<AuthFailures['guard']>[0], 'verify' | 'isCounted'> & {
+  attempt: Pick<Parameters<AuthFailures['guard']>[0], 'verify' | 'isCounted'> & {
     readonly present: ReadonlySet<string>;
   },
 ): ReturnType<AuthFailures['guard']> {
-  const { present, verify, isCounted } = given;
+  const { present, verify, isCounted } = attempt;
   if (authFailures === null || client === null) return verify();
   const names = [...new Set(['authorization', ...present])];
   const text = names.map((name) => `${name}\0${lowerScheme(headers.get(name) ?? '')}`).join('\0');
@@ -163,17 +163,20 @@ function guard(
   });
 }
 
-/** One spelling, also with the sign-ins of surfaces. */
+/** Lowers the scheme, so that one spelling counts for requests and for sign-ins of surfaces. */
 function lowerScheme(value: string): string {
   return value.replace(/^(\S+) +/, (_, scheme: string) => `${scheme.toLowerCase()} `);
 }
 
-/** Browsers send cookies that other applications of the same name have set. */
+/** Browsers send cookies of other applications with the same name. */
 function isOnly(present: ReadonlySet<string>, name: string): boolean {
   return present.size === 1 && present.has(name);
 }
 
-/** Surfaces take no passwords: browsers would ask for one, and send it with requests of any page. */
+/**
+ * Excludes passwords: for surfaces, browsers would ask for one, and send it with requests of any
+ * page.
+ */
 export function withoutBasic(authentication: Authentication): Authentication {
   if (!authentication.takesBasic) return authentication;
   const challenges = authentication.challenges.filter((challenge) => challenge !== BASIC_CHALLENGE);
@@ -190,8 +193,8 @@ export function isAnonymous(
 }
 
 /**
- * The scheme and the token of the `authorization` header; both empty without one.
- * @throws HostError 401 for a header that is malformed or repeated, and for two different tokens.
+ * Reads the scheme and the token of the `authorization` header; both are empty without one.
+ * @throws HostError 401 for a malformed or repeated header, and for two different tokens.
  */
 function readToken(headers: CallerHeaders, authentication: Authentication): Token {
   const token = parseAuthorization(headers, authentication);
@@ -228,7 +231,7 @@ function parseAuthorization(headers: CallerHeaders, authentication: Authenticati
   return { scheme: 'bearer', token: password, isPassword: true };
 }
 
-/** The user name has no meaning. `null` for what is no user name and password (RFC 7617). */
+/** The user name is ignored. Returns `null` for anything but user name and password (RFC 7617). */
 function readPassword(encoded: string): string | null {
   if (!BASIC.test(encoded)) return null;
   const pair = Buffer.from(encoded, 'base64').toString();
@@ -238,9 +241,9 @@ function readPassword(encoded: string): string | null {
 
 interface Rejection {
   readonly detail: string;
-  /** The same for each header. */
+  /** The same text for each header. */
   readonly reason: string;
-  /** The reason, for operators. */
+  /** The reason for operators. */
   readonly word: CredentialReason;
 }
 
@@ -280,7 +283,7 @@ function createUnauthorized(
   });
 }
 
-/** No authenticator can know credentials of a scheme that none of them has. */
+/** Returns a separate reason for a scheme that no authenticator accepts. */
 function findWord(
   { rejected }: Rejected,
   scheme: string,

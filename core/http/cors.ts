@@ -37,10 +37,10 @@ const HOST_HEADERS = [
   'modgate-origin',
 ];
 
-/** Those of replies that say what is left of the rates. */
+/** Response headers with the remaining rates. */
 const RATE_HEADERS = ['ratelimit', 'ratelimit-policy'];
 
-/** Routes of the host that pages of other origins may call, with what they expose. */
+/** Routes of the host that pages of other origins may call, with the headers that they expose. */
 const HOST_PATHS: ReadonlyMap<string, readonly string[]> = new Map([['/openapi.json', ['etag']]]);
 
 interface PageRequest {
@@ -52,8 +52,8 @@ interface PageRequest {
 }
 
 /**
- * Cross-origin requests of browsers (Fetch standard, section 3.3): to forwarded routes and some routes of the
- * host, never to the console bridge. The host's other paths behave as without this setting.
+ * Handles cross-origin requests of browsers (Fetch standard, section 3.3): to forwarded routes and
+ * some routes of the host, never to the console bridge. The host's other paths ignore this setting.
  */
 export class Cors {
   readonly #origins: ReadonlySet<string>;
@@ -79,13 +79,13 @@ export class Cors {
   answerPreflight(parsed: ParsedTarget, request: PageRequest): Reply | null {
     const { method, target, headers, facts } = request;
     if (method !== 'OPTIONS' || !this.#findOrigin(headers)) return null;
-    const wanted = headers.get('access-control-request-method');
-    if (wanted === undefined || findExposedHeaders(parsed, target) === null) return null;
-    facts.preflightGap = this.#findGap(wanted, headers);
+    const requestedMethod = headers.get('access-control-request-method');
+    if (requestedMethod === undefined || findExposedHeaders(parsed, target) === null) return null;
+    facts.preflightGap = this.#findGap(requestedMethod, headers);
     return Reply.preflight(this.#preflightHeaders);
   }
 
-  /** What the page asked for and does not get: the browser then does not send its request. */
+  /** Finds the requested part that is not allowed; the browser then does not send the request. */
   #findGap(method: string, headers: CallerHeaders): RequestFacts['preflightGap'] {
     if (!METHOD_NAMES.has(method)) return 'method';
     const names = (headers.get('access-control-request-headers') ?? '').toLowerCase().split(',');
@@ -93,7 +93,7 @@ export class Cors {
     return names.map((name) => name.trim()).every(isAllowed) ? null : 'headers';
   }
 
-  /** Adds what the browser needs to show the reply to the page. */
+  /** Adds the headers without which the browser hides the reply from the page. */
   complete(reply: Reply, parsed: ParsedTarget, { target, headers }: PageRequest): Reply {
     const exposed = findExposedHeaders(parsed, target);
     if (exposed === null) return reply;
@@ -110,26 +110,29 @@ export class Cors {
     ]);
   }
 
-  /** The origin of the page, if it is a configured one. */
+  /** The origin of the page, if it is configured. */
   #findOrigin(headers: CallerHeaders): string | null {
     const origin = headers.get('origin');
     return origin !== undefined && this.#origins.has(origin) ? origin : null;
   }
 }
 
-/** The headers that the host itself exposes on a path that pages of other origins may call; `null` for any other path. */
+/**
+ * The headers that the host itself exposes on a path for pages of other origins; `null` for any
+ * other path.
+ */
 function findExposedHeaders(parsed: ParsedTarget, target: string): readonly string[] | null {
   if (parsed.kind === 'host') return HOST_PATHS.get(target.split('?', 1)[0] ?? '') ?? null;
   return parsed.kind === 'module' && readBridgePermission(parsed) !== null ? null : [];
 }
 
-/** A shared cache must not give the reply for one origin to another. */
+/** Prevents shared caches from using the reply for one origin for another. */
 function addVary(headers: readonly string[]): readonly string[] {
-  const at = headers.findIndex((text, index) => index % 2 === 0 && text === 'vary');
-  if (at === -1) return [...headers, 'vary', 'origin'];
-  const before = headers[at + 1] ?? '';
+  const varyIndex = headers.findIndex((text, index) => index % 2 === 0 && text === 'vary');
+  if (varyIndex === -1) return [...headers, 'vary', 'origin'];
+  const before = headers[varyIndex + 1] ?? '';
   const names = before.split(',').map((name) => name.trim().toLowerCase());
   return names.includes('origin') || names.includes('*')
     ? headers
-    : headers.with(at + 1, `${before}, origin`);
+    : headers.with(varyIndex + 1, `${before}, origin`);
 }

@@ -8,17 +8,20 @@ import { createLengthError, withStallTimeout } from './request/body.js';
 import type { HostContext } from './request-context.js';
 
 const MAX_BODY_BYTES = 1_048_576;
-/** What koa-body needs for each part of a body, so that parts of one byte are counted as well. Bytes. */
+/**
+ * The overhead of koa-body for each part of a body, so that parts of one byte are counted as well.
+ * Bytes.
+ */
 const PART_BYTES = 32;
 
 type Middleware = ReturnType<typeof KoaBody>;
 
-/** By the longest body that they read: there are two. */
+/** Keyed by the maximum length; there are two. */
 const readers = new Map<number, Promise<Middleware>>();
 
 /**
- * Reads the body of a request to the host with koa-body. Bodies that koa-body would decompress or repair are
- * rejected before, and its 413 becomes 400.
+ * Reads the body of a request to the host with koa-body. Bodies that koa-body would decompress or
+ * repair are rejected first, and its 413 becomes 400.
  * @throws HostError 400, 408; RejectedCall; ClientClosed.
  */
 export async function readHostBody(
@@ -41,7 +44,7 @@ export async function readHostBody(
   try {
     await withStallTimeout(req, timeoutMs, reading);
   } finally {
-    // Of a body that was not read to its end, the connection would hang until its timeout.
+    // With an unread body, the connection would hang until its timeout.
     req.unpipe().resume();
   }
   const { body } = ctx.request as { body?: unknown };
@@ -49,8 +52,8 @@ export async function readHostBody(
 }
 
 /**
- * The body as koa-body gets it: every part counts, and it has no coding. Only `identity` is left, which
- * koa-body accepts in lower case only.
+ * Counts every part of a body before koa-body reads it, and removes its coding: only `identity` is
+ * left, which koa-body accepts in lower case only.
  */
 function countBody(request: IncomingMessage, held: HeldMemory): Transform {
   const counted = new Transform({
@@ -58,14 +61,14 @@ function countBody(request: IncomingMessage, held: HeldMemory): Transform {
       done(held.hold(part.length + PART_BYTES), part);
     },
   });
-  // Not with `pipeline`: it would close the connection, on which a rejection has to be sent.
+  // `pipeline` would close the connection, which the rejection still needs.
   request.once('close', () => {
     if (!request.complete) counted.destroy(new ClientClosed());
   });
   return Object.assign(request.pipe(counted), { headers: {} });
 }
 
-/** Imported with the first request: koa-body loads more code than the rest of the host together. */
+/** Imported with the first request: koa-body loads more code than the rest of the host. */
 async function createReader(maxBytes: number): Promise<Middleware> {
   const { koaBody } = await import('koa-body');
   return koaBody({
@@ -75,7 +78,7 @@ async function createReader(maxBytes: number): Promise<Middleware> {
     text: true,
     textTypes: ['*/*'],
     textLimit: maxBytes,
-    // One character a byte, so that invalid UTF-8 is still visible to the check of the body.
+    // One character per byte, so that the check of the body still detects invalid UTF-8.
     encoding: 'latin1',
     parsedMethods: ['POST'],
     onError: (error) => {

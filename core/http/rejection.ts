@@ -9,14 +9,14 @@ import type { RequestIds } from './request/caller-headers.js';
 import { parseCalledTarget } from './request/target.js';
 
 const MAX_ERRORS = 10;
-/** The longest detail, and the longest text of the errors. */
+/** The maximum length of the detail, and of all errors together. */
 const MAX_TEXT_BYTES = 1024;
 const MAX_NAMED_LENGTH = 256;
 const REDACTED = '[redacted]';
 
-/** They hold credentials whatever the authenticators read. */
+/** Headers that hold credentials even if no authenticator reads them. */
 const SECRET_HEADERS = ['authorization', 'proxy-authorization', 'cookie', 'modgate-explain-as'];
-/** Shorter cookies, such as a language, are part of many paths. */
+/** Shorter cookies, such as a language, occur in many paths. */
 const MIN_COOKIE_LENGTH = 8;
 
 const NO_HEAD: RejectedRequest['req'] = { method: '', headers: {}, rawHeaders: [] };
@@ -29,16 +29,16 @@ interface RejectedRequest {
   readonly facts: Pick<RequestFacts, 'kind' | 'module' | 'route' | 'step' | 'token'>;
 }
 
-/** What the host knows beside the request. */
+/** The context of a rejection besides the request. */
 export interface RejectionContext {
-  /** Their values are never recorded. */
+  /** Headers whose values are never recorded. */
   readonly credentialHeaders: readonly string[];
   readonly roles: Pick<Roles, 'describeHolders'>;
 }
 
 /**
- * What operators learn about a rejected request. Nothing of it may hold a credential: a client may write its
- * own into the path, and an error may repeat it.
+ * Describes a rejected request for operators, without credentials: a client may write its own into
+ * the path, and an error may repeat it.
  */
 export function describeRejection(
   problem: HostError,
@@ -47,11 +47,12 @@ export function describeRejection(
 ): Rejection {
   const { holdsSecret, show } = createFilter(req, credentialHeaders);
   const { kind, module, route, token } = facts;
-  // Browsers send no credentials with a preflight: what it lacks is its origin in the setting.
+  // Browsers send no credentials with a preflight: the cause is an origin that is missing in the
+  // setting.
   const isRefusedPage = problem.code === 'unauthorized' && isPreflight(req);
   const step = isRefusedPage ? 'origin' : facts.step;
   const path = target.split('?', 1)[0] ?? '';
-  const named = module === null ? findNamedModule(parsed) : null;
+  const namedModule = module === null ? findNamedModule(parsed) : null;
   const origin = step === 'origin' ? (req.headers.origin ?? null) : null;
   return {
     code: problem.code,
@@ -61,7 +62,7 @@ export function describeRejection(
     ),
     step,
     reason: isRefusedPage ? 'origin' : problem.reason,
-    module_named: show(named),
+    module_named: show(namedModule),
     // The route of a surface is its prefix.
     path_named: (route === null || kind === 'surface') && path !== '' ? show(path) : null,
     token: token && escapeText(token),
@@ -75,7 +76,7 @@ const GAPS = {
   headers: 'the preflight asked for a header that cors does not allow',
 } as const;
 
-/** A preflight that was answered, though the browser will not send the request of the page. */
+/** Describes a preflight whose response makes the browser omit the request of the page. */
 export function describePreflight(
   gap: keyof typeof GAPS,
   { req, target, parsed }: Pick<RejectedRequest, 'req' | 'target' | 'parsed'>,
@@ -101,7 +102,10 @@ function isPreflight({ method, headers }: RejectedRequest['req']): boolean {
   return method === 'OPTIONS' && headers.origin !== undefined && isAsking;
 }
 
-/** A request that was rejected before it was handled. @param request `null` where its head could not be parsed */
+/**
+ * Completes a request that was rejected before it was handled. @param request `null` if its head
+ * could not be parsed
+ */
 export function completeRejected(
   problem: HostError,
   { requestId, correlationId }: RequestIds,
@@ -139,7 +143,7 @@ function findNamedModule(parsed: ParsedTarget): string | null {
   return parsed.kind === 'host' ? null : parsed.module;
 }
 
-/** What may be recorded of a request: nothing that holds one of its credentials. */
+/** Creates a filter that hides texts with credentials of the request from records. */
 function createFilter(
   { rawHeaders }: RejectedRequest['req'],
   credentialHeaders: readonly string[],
@@ -151,7 +155,7 @@ function createFilter(
   return { holdsSecret, show };
 }
 
-/** Every credential of the request, as sent and without its scheme. */
+/** All credentials of the request, as sent and without their scheme. */
 function listSecrets(raw: readonly string[], credentialHeaders: readonly string[]): string[] {
   const names = new Set([...SECRET_HEADERS, ...credentialHeaders]);
   const secrets: string[] = [];
@@ -178,7 +182,7 @@ function splitBasic(token: string): string[] {
   return [text, password].filter((part) => part !== '');
 }
 
-/** Whether the text holds the secret, in any encoding that a path may have. */
+/** Whether the text contains the secret in any encoding of a path. */
 function holds(text: string, secret: string): boolean {
   let decoded = text;
   for (let round = 0; round < 3; round += 1) {
@@ -192,7 +196,7 @@ function holds(text: string, secret: string): boolean {
   return false;
 }
 
-/** Visible ASCII: a line of a log or a terminal stays one line. */
+/** Escapes anything but visible ASCII, so that a line of a log or terminal stays one line. */
 function escapeText(text: string): string {
   const escaped = text.replace(/[^ -~]/g, (character) =>
     encodeURIComponent(character.toWellFormed()),
@@ -204,18 +208,18 @@ function cutTexts(
   detail: string,
   errors: readonly ErrorDetail[],
 ): Pick<Rejection, 'detail' | 'errors'> {
-  const kept: ErrorDetail[] = [];
+  const fitting: ErrorDetail[] = [];
   const text = cutText(detail, MAX_TEXT_BYTES);
-  let left = MAX_TEXT_BYTES - Buffer.byteLength(text);
+  let remainingBytes = MAX_TEXT_BYTES - Buffer.byteLength(text);
   for (const { field, reason } of errors.slice(0, MAX_ERRORS)) {
-    left -= Buffer.byteLength(`${field}${reason}`);
-    if (left < 0) break;
-    kept.push({ field, reason });
+    remainingBytes -= Buffer.byteLength(`${field}${reason}`);
+    if (remainingBytes < 0) break;
+    fitting.push({ field, reason });
   }
-  return { detail: text, errors: kept };
+  return { detail: text, errors: fitting };
 }
 
-/** Never inside a character. */
+/** Cuts between characters. */
 function cutText(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text.toWellFormed().replaceAll('\0', '\ufffd'));
   if (bytes.length <= maxBytes) return text;

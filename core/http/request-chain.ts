@@ -34,31 +34,31 @@ export interface RequestChainOptions extends HeadLimits, ReplyQueueOptions, Requ
   readonly forward: Forward;
   readonly bridge: ConsoleBridge;
   readonly authentication: Authentication;
-  /** `null`: pages of other origins may call nothing. */
+  /** `null` if pages of other origins may call nothing. */
   readonly cors: Cors | null;
-  /** `null` where traces are off. */
+  /** `null` without traces. */
   readonly tracing: RequestTracing | null;
   readonly observers: RequestObservers;
   readonly surfaces: {
-    /** The surface that owns the path of a raw target. */
+    /** Returns the surface that owns the path of a raw target. */
     find(target: string): MountedSurface | null;
     findProtectedPrefix(): string | null;
   };
-  /** The origin of the public URL; `null` where none is configured. */
+  /** The origin of the public URL; `null` without one. */
   readonly publicOrigin: string | null;
 }
 
-/** Each is called once for every request, with the same facts. */
+/** Observers that are called once for every request, with the same facts. */
 interface RequestObservers {
   /** Runs before the response is sent, so a scrape made after receiving it already includes the request. */
   readonly onDecided: RequestObserver;
-  /** Runs when the response has been sent, or the client has closed the connection. */
+  /** Runs when the response is complete, or the client has closed the connection. */
   readonly onClosed: RequestObserver;
 }
 
 /**
- * What every request passes, in order, as Koa middleware. One that rejects throws; the numbers are the statuses that
- * the client gets then.
+ * Lists the steps of every request in order, as Koa middleware. A step rejects a request by
+ * throwing; the numbers are the resulting statuses.
  */
 export function createRequestChain(options: RequestChainOptions): Middleware<HostState>[] {
   const forSurfaces = { ...options, authentication: withoutBasic(options.authentication) };
@@ -72,7 +72,10 @@ export function createRequestChain(options: RequestChainOptions): Middleware<Hos
   ];
 }
 
-/** The outermost: opens the request, and replies to it, or to the error of the middleware behind it. */
+/**
+ * The outermost middleware: it opens the request, and sends the reply, or the error of a later
+ * step.
+ */
 function respond(
   options: RequestChainOptions,
   forSurfaces: RequestChainOptions,
@@ -89,8 +92,8 @@ function respond(
     } catch (error) {
       const isSurface = request.facts.kind === 'surface';
       const { challenges } = (isSurface ? forSurfaces : options).authentication;
-      const named = isSurface ? nameMetadata(challenges, request, options) : challenges;
-      reply = createErrorReply(error, request, log, named);
+      const advertised = isSurface ? nameMetadata(challenges, request, options) : challenges;
+      reply = createErrorReply(error, request, log, advertised);
     }
     if (reply !== null && request.replyHeaders.length > 0) {
       reply = Reply.withHeaders(reply, [...reply.headers, ...request.replyHeaders]);
@@ -105,13 +108,13 @@ function respond(
       if (ctx.res.headersSent || problem === null) return;
       reply = cors === null ? problem : cors.complete(problem, request.parsed, request);
     }
-    // At the end of the turn: metrics, call records and trace, then the reply. The log line follows when the
-    // response closes.
+    // Runs at the end of the turn: metrics, call records and trace, then the reply. The log line is
+    // written when the response closes.
     replies.add(ctx.res, request, () => finish(request, reply, observers));
   };
 }
 
-/** A WebSocket is no call any more once its 101 was sent; the request ends with it. */
+/** Opens a WebSocket. The call ends with its 101, and the request with the connection. */
 async function openConnection(
   reply: UpgradedReply,
   request: RequestContext,
@@ -132,8 +135,9 @@ function isStreamed(reply: Reply): reply is StreamedReply {
 }
 
 /**
- * The end is sent last: what is wrong with the body before it is recorded, and the client sees a cut.
- * @returns the Problem that can be sent instead, where the head was not sent
+ * Sends the end last: a failure of the body is recorded first, and the client sees an incomplete
+ * response.
+ * @returns the Problem that can be sent instead, if the head was not sent
  */
 async function sendStreamed(
   reply: StreamedReply,
@@ -166,7 +170,7 @@ function endStream(
   { isClosing }: RequestChainOptions['lifecycle'],
   last?: Uint8Array,
 ): void {
-  // Its head may be older than the end of the host.
+  // The head may have been sent before the host began to close.
   if (isClosing) res.once('finish', () => res.req.socket.end());
   res.end(last);
   if (res.socket !== null && res.writableLength > 0) {
@@ -174,7 +178,7 @@ function endStream(
   }
 }
 
-/** The name of what runs is kept for the record of a request that fails. */
+/** Records the current step, for the record of a request that fails. */
 function enter({ request }: HostState, step: StepName): RequestContext {
   request.facts.step = step;
   return request;
@@ -207,8 +211,8 @@ function answerPreflights(cors: Cors): Middleware<HostState> {
 }
 
 /**
- * The forwarded routes and the console bridge. They are no routes of the router, which would decode the path and
- * match it again: what is matched, authorized and forwarded is the parsed target.
+ * Handles forwarded routes and the console bridge. The router would decode the path and match it
+ * again; here the parsed target is matched, authorized and forwarded.
  */
 function callModules(options: RequestChainOptions): Middleware<HostState> {
   const { forward, bridge, tracing, bodyTimeoutMs } = options;
@@ -237,7 +241,7 @@ const limitHostRoutes: Middleware<HostState> = async (ctx, next) => {
   holdReply(request, ctx.state.reply.length, { isReserved });
 };
 
-/** Reports the request. @returns what to send to a client that is still connected */
+/** Reports the request. @returns the reply for a client that is still connected */
 function finish<R extends DecidedReply>(
   request: RequestContext,
   decided: R | null,
@@ -258,7 +262,7 @@ function openRequest(ctx: HostContext, options: RequestChainOptions): RequestCon
   const { req, res } = ctx;
   const request = new RequestContext(req, res, options);
   ctx.state.request = request;
-  // The parser can still reject the rest of a body.
+  // The parser may still reject the rest of a body.
   if (req.headers['content-length'] ?? req.headers['transfer-encoding']) {
     addInterruptible(req, request);
   }
@@ -278,7 +282,7 @@ async function serveSurface(
   options: RequestChainOptions,
 ): Promise<void> {
   const { request } = state;
-  // Surfaces cannot call each other, or themselves without end.
+  // Surfaces cannot call surfaces, which could recurse without end.
   if (request.inProcess !== null) throw createUnknownPath();
   const answer = await callSurface(surface, request, options);
   state.isSent = true;

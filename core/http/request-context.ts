@@ -36,7 +36,7 @@ import { ConnectionEnd, type InProcessCaller } from './surfaces/in-process-conne
 
 const NO_HEADERS: readonly string[] = [];
 const CLIENT_CLOSED_STATUS = 499;
-/** What Node reads ahead of a body that is streamed. */
+/** The number of bytes that Node reads ahead of a streamed body. */
 const UPLOAD_BUFFER_BYTES = 65_536;
 
 export interface RequestContextOptions {
@@ -46,20 +46,20 @@ export interface RequestContextOptions {
   /** Counts the bodies of all requests. */
   readonly memory: MemoryBudget;
   readonly authentication: RejectionContext;
-  /** Finds who is at the other end of a connection. */
+  /** Finds the client of a connection. */
   readonly clients: Pick<Clients, 'find'>;
   /** Sets the actor of the request. @throws HostError 401, 403, 429, 503. */
   readonly authenticate: (request: RequestContext, isPublic: () => boolean) => void | Promise<void>;
-  /** What is left of the rate of the actor on this host; `null` where it has none. */
+  /** The remaining rate of the actor on this host; `null` without a limit. */
   readonly rateOf: (actor: Actor) => RateStatus | null;
-  /** The actor of its credentials as they are now; `null` where they would be rejected. */
+  /** Authenticates the same credentials again; returns `null` if they are now rejected. */
   readonly reauthenticate: (request: RequestContext) => Promise<Actor | null>;
 }
 
-/** What is known of a response before it is sent. */
+/** The properties of a response that are known before it is sent. */
 export type DecidedReply = Pick<Reply, 'status' | 'length'>;
 
-/** One request, from its parsed head until its response has left: `ctx.state.request`. */
+/** One request, from its parsed head until its response is sent: `ctx.state.request`. */
 export class RequestContext implements CallerRequest, InterruptibleRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -73,11 +73,11 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
   readonly facts: RequestFacts = createRequestFacts();
   /** Aborted when the client closes the connection before the response is complete. */
   readonly signal = new LazyAbortController();
-  /** Who called without a socket; `null` for a request over the network. */
+  /** The caller of a request in memory; `null` for a request over the network. */
   readonly inProcess: InProcessCaller | null;
-  /** Read at once: a closed connection has no address any more. */
+  /** Read at once, because a closed connection has no address. */
   readonly client: Client | null;
-  /** What the request occupies until its response has left. */
+  /** The memory that the request occupies until its response is sent. */
   readonly held: HeldMemory;
   bodySha256: string | null = null;
   replyHeaders: readonly string[] = NO_HEADERS;
@@ -137,7 +137,7 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     else this.held.identify(this.#actorName);
   }
 
-  /** @param tooLargeStatus of a body that is longer; default 400 */
+  /** @param tooLargeStatus the status for a longer body; default 400 */
   readBody(limit: number, tooLargeStatus?: number): Promise<Buffer> {
     const { held, signal } = this;
     const timeoutMs = this.#options.bodyTimeoutMs;
@@ -181,12 +181,12 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     return this.#upload;
   }
 
-  /** Whether the body is streamed, so that it has bounds of its own. */
+  /** Whether the body is streamed, and so has separate limits. */
   get isStreaming(): boolean {
     return this.#upload?.isStarted === true;
   }
 
-  /** Whether the connection ends with the response: the rest of its body is not read. */
+  /** Whether the connection closes with the response, because the rest of the body is not read. */
   get isLast(): boolean {
     return this.isStreaming && !this.req.complete;
   }
@@ -200,7 +200,10 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     return this.req.httpVersion === '1.0';
   }
 
-  /** The head of a stream of events is sent: what follows is no part of how long the call took. */
+  /**
+   * Marks that the head of a stream of events is sent; later time does not count for the duration
+   * of the call.
+   */
   markHead(): void {
     this.#headMs = performance.now() - this.#startedAt;
   }
@@ -209,7 +212,7 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     return this.#options.reauthenticate(this);
   }
 
-  /** Keeps why the host rejects the request. */
+  /** Records why the host rejects the request. */
   reject(problem: HostError): void {
     const { facts } = this;
     facts.rejection = problem;
@@ -222,7 +225,7 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     this.signal.abort(new ClientClosed());
   }
 
-  /** Whether the rest of the body was rejected: the client has been answered. */
+  /** Whether the rest of the body was rejected, so that the client already has a response. */
   get isInterrupted(): boolean {
     return this.#interruption !== null;
   }
@@ -255,12 +258,12 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     const { rejection, preflightGap } = this.facts;
     const { authentication } = this.#options;
     if (preflightGap !== null) return describePreflight(preflightGap, this, authentication);
-    // A client that has gone was not rejected.
+    // A closed connection is not a rejection.
     if (rejection === null || (reply ?? interruption) === null) return null;
     return describeRejection(rejection, this, authentication);
   }
 
-  /** Records the length of a body that was not known when the request was completed. */
+  /** Records the length of a body that was unknown when the request was completed. */
   recordSent(bytesOut: number): void {
     if (this.completed === null) return;
     const durationMs = performance.now() - this.#startedAt;
@@ -270,7 +273,7 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
 
 export interface HostState {
   request: RequestContext;
-  /** What a route of the host replies; set by the route. */
+  /** The reply of a route of the host; the route sets it. */
   reply: Reply;
   /** Whether a surface has sent the response itself. */
   isSent?: boolean;

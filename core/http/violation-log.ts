@@ -4,11 +4,11 @@ import { TokenBuckets } from '../lib/token-buckets.js';
 import type { RequestObserver } from '../observability/completed-request.js';
 import { OTHER_NAME } from '../schema/run.js';
 
-/** One line for each route and minute: a client that is wrong is wrong at every call. */
+/** One line for each route and minute, because an incorrect client repeats its error. */
 const LINES = { perSecond: 1 / 60, burst: 1 };
 const MAX_ROUTES = 10_000;
 const MAX_FIELD_LENGTH = 200;
-/** Reasons of members that no schema names: their names are the client's own. */
+/** Reasons of members that no schema names: clients choose these names. */
 const FOREIGN_NAMES: ReadonlySet<string> = new Set(['unexpected', 'repeated', OTHER_NAME]);
 
 /** Logs where and how requests and responses violate their schemas, never the value. */
@@ -29,6 +29,8 @@ export function createViolationLog(log: Log): RequestObserver {
 function describe(detail: ErrorDetail | undefined) {
   if (!detail?.field) return { field: null, reason: detail?.reason };
   const { field, reason } = detail;
-  const known = FOREIGN_NAMES.has(reason) ? field.replace(/(?<=^query\.|\/)[^/]*$/, '*') : field;
-  return { field: known.slice(0, MAX_FIELD_LENGTH), reason };
+  const printableField = FOREIGN_NAMES.has(reason)
+    ? field.replace(/(?<=^query\.|\/)[^/]*$/, '*')
+    : field;
+  return { field: printableField.slice(0, MAX_FIELD_LENGTH), reason };
 }

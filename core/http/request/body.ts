@@ -6,7 +6,7 @@ import { ClientClosed } from '../../operations/request.js';
 import type { HeldMemory } from '../../provider/held-memory.js';
 
 interface BodyLimits {
-  /** Counts the body while it is read. */
+  /** Counts the body during reading. */
   readonly held: HeldMemory;
   /** Bytes. */
   readonly limit: number;
@@ -18,8 +18,8 @@ interface BodyLimits {
   readonly signal: Cancellation;
 }
 
-// A client whose request was rejected may still be sending. Its body is read and discarded, so that the
-// response is not lost in a reset of the connection, but only up to these limits.
+// A client whose request was rejected may still be sending. Its body is read and discarded up to
+// these limits, so that a reset of the connection does not lose the response.
 const MAX_DISCARDED_BYTES = 16 * 1024 * 1024;
 const MAX_DISCARD_MS = 5000;
 
@@ -40,10 +40,10 @@ export async function readBody(
   return pieces.length === 0 ? EMPTY : pieces.join();
 }
 
-/** What was read of a body. */
+/** The result of reading a body. */
 interface ReadBody {
   readonly pieces: BodyPieces;
-  /** Whether there is no more of it; otherwise the request is paused. */
+  /** Whether the body is complete; otherwise the request is paused. */
   readonly isWhole: boolean;
 }
 
@@ -93,7 +93,8 @@ function collect(
         return;
       }
       stop();
-      // The error lives as long as the request, and its stack refers to this function.
+      // Drops the pieces, because the error lives as long as the request and its stack refers to
+      // this function.
       pieces = new BodyPieces();
       reject(rejection);
     };
@@ -121,7 +122,7 @@ export async function withStallTimeout<T>(
   reading: Promise<T>,
 ): Promise<T> {
   let hasProgress = false;
-  // Bytes of the connection do not count: a client can send the framing of a chunk without end.
+  // Counts body bytes only: a client can send the framing of a chunk without end.
   const onData = () => {
     hasProgress = true;
   };
@@ -141,7 +142,7 @@ export async function withStallTimeout<T>(
   }
 }
 
-/** Limits how much of a body is read after the response has been sent. */
+/** Limits how much of a body is discarded after the response. */
 export function discardBody(request: IncomingMessage): void {
   if (request.complete) return;
   let size = 0;

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
 /**
- * The headers of a request, by lower-case name. They cannot be iterated, so that no handler passes on a header
- * that it does not name.
+ * The headers of a request, by lower-case name. They cannot be iterated, so that handlers can
+ * forward only headers that they name.
  */
 export class CallerHeaders {
   readonly #request: IncomingMessage;
@@ -17,15 +17,18 @@ export class CallerHeaders {
     return typeof value === 'string' ? value : undefined;
   }
 
-  /** How often the request has the header: of some names Node keeps only the first value. */
+  /**
+   * The number of times that the request has the header: Node keeps only the first value of some
+   * names.
+   */
   count(name: string): number {
     const { rawHeaders } = this.#request;
-    let found = 0;
+    let count = 0;
     for (let index = 0; index < rawHeaders.length; index += 2) {
       const raw = rawHeaders[index];
-      if (raw?.length === name.length && raw.toLowerCase() === name) found += 1;
+      if (raw?.length === name.length && raw.toLowerCase() === name) count += 1;
     }
-    return found;
+    return count;
   }
 }
 
@@ -38,7 +41,7 @@ export interface RequestIds {
 export const CLIENT_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
- * The client's ids where they are well-formed; new ones share their digits.
+ * Uses the client's ids if they are well-formed, otherwise new ones with the same digits.
  * @param headers `null` for a request that could not be parsed
  */
 export function createIds(headers: CallerHeaders | null): RequestIds {

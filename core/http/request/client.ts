@@ -11,7 +11,7 @@ type ClientSettings = Pick<HostConfig, 'trustedProxies' | 'publicUrl' | 'host'>;
 /** `[2001:db8::1]:5`, `[2001:db8::1]` and `192.0.2.1:5`. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+)(?=:))(?::\d{1,5})?$/;
 
-/** Finds who is at the other end of a connection, or of the proxies in front of it that are trusted. */
+/** Finds the client of a connection, also behind trusted proxies. */
 export class Clients {
   readonly #trusted: readonly string[];
   readonly #publicUrl: URL | null;
@@ -23,7 +23,7 @@ export class Clients {
     this.#isLoopback = isLoopbackAddress(host);
   }
 
-  /** `null` where the connection is closed already. */
+  /** Returns `null` for a closed connection. */
   find({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): Client | null {
     const peer = findPeer(socket);
     if (peer === null) return null;
@@ -40,7 +40,10 @@ export class Clients {
     return this.#trusted.length > 0 && isInRanges(address, this.#trusted);
   }
 
-  /** The right-most address that is no trusted proxy: what stands left of it, anybody can have written. */
+  /**
+   * Returns the right-most address that is not a trusted proxy: any client can forge the ones
+   * before it.
+   */
   #walk(peer: string, forwarded: string): string {
     let last = peer;
     for (const entry of forwarded.split(',').reverse()) {
@@ -54,7 +57,7 @@ export class Clients {
 
   #findScheme(socket: object, forwarded: string | readonly string[] | undefined): Client['scheme'] {
     if (this.#publicUrl !== null) return this.#publicUrl.protocol === 'https:' ? 'https' : 'http';
-    // The last one is of the proxy that is connected.
+    // The last one was added by the connected proxy.
     const scheme = String(forwarded ?? '')
       .split(',')
       .at(-1)
@@ -64,7 +67,7 @@ export class Clients {
     return (socket as Partial<TLSSocket>).encrypted === true ? 'https' : 'http';
   }
 
-  /** Never of the `host` header, which the client chooses. */
+  /** Ignores the `host` header, which the client chooses. */
   #findHost({ localAddress, localPort }: IncomingMessage['socket']): string | null {
     if (this.#publicUrl !== null) return this.#publicUrl.host;
     if (!this.#isLoopback || localAddress === undefined) return null;
@@ -72,14 +75,14 @@ export class Clients {
   }
 }
 
-/** The other end of a connection, without the zone of a link-local address. */
+/** The remote address of a connection, without the zone of a link-local address. */
 export function findPeer({ remoteAddress }: { readonly remoteAddress?: string | undefined }) {
   return remoteAddress === undefined
     ? null
     : normalizeAddress(remoteAddress.split('%', 1)[0] ?? '');
 }
 
-/** A port is left out. `null` for what is no address, such as a name or `unknown`. */
+/** Removes the port. Returns `null` for anything but an address, such as a name or `unknown`. */
 function parseEntry(entry: string): string | null {
   const [, bracketed, plain] = WITH_PORT.exec(entry) ?? [];
   if (bracketed !== undefined) return isIP(bracketed) === 6 ? normalizeAddress(bracketed) : null;

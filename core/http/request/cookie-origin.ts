@@ -4,9 +4,9 @@ import { findHandshake } from '../server/handshake.js';
 import type { CallerHeaders } from './caller-headers.js';
 import { findOwnOrigin } from './own-origin.js';
 
-/** The pages whose requests may use a credential that browsers add by themselves. */
+/** The pages whose requests may use credentials that browsers add automatically. */
 export interface TrustedPages {
-  /** The origin under which the host is reached; `null`: that of the request, where it is reliable. */
+  /** The public origin of the host; `null` for that of the request, if it is reliable. */
   readonly publicUrl: string | null;
   /** Other origins: those of the setting `cors`, if it allows credentials. */
   readonly origins: ReadonlySet<string>;
@@ -17,13 +17,14 @@ interface CookieRequest {
   readonly headers: CallerHeaders;
 }
 
-/** What browsers add by themselves. */
+/** Credentials that browsers add automatically. */
 type BrowserCredential = 'cookie' | 'password' | 'certificate';
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /**
- * Clients that are no browsers have passwords and certificates too: they send neither of these headers.
+ * Also accepts requests with neither header: clients other than browsers have passwords and
+ * certificates too.
  * @throws HostError 403.
  */
 export function assertTrustedPageOrNone(
@@ -37,8 +38,8 @@ export function assertTrustedPageOrNone(
 }
 
 /**
- * Browsers add such a credential to requests of any page, so the page must be one of the host or a trusted one
- * (cross-site request forgery).
+ * Requires a page of the host or a trusted one, because browsers add such credentials to requests
+ * of any page (cross-site request forgery).
  * @throws HostError 403.
  */
 export function assertTrustedPage(
@@ -46,7 +47,7 @@ export function assertTrustedPage(
   pages: TrustedPages,
   credential: BrowserCredential,
 ): void {
-  // Nothing but this check keeps a page from reading a WebSocket.
+  // This is the only check that prevents a page from reading a WebSocket.
   if (SAFE_METHODS.has(req.method ?? '') && findHandshake(req) === null) return;
   if (headers.get('sec-fetch-site') === 'same-origin') return;
   const origin = headers.get('origin');

@@ -6,9 +6,12 @@ import { assertCredentialProtocols } from '../server/handshake.js';
 import type { CallerHeaders } from './caller-headers.js';
 
 export interface HeadLimits {
-  /** Header lines of a request. */
+  /** The maximum number of header lines. */
   readonly maxHeaders: number;
-  /** Rejects other host names: with development tokens on, a page that rebinds its name must not be served. */
+  /**
+   * Rejects other host names: with development tokens, a page that rebinds its name must not be
+   * served.
+   */
   readonly loopbackOnly: boolean;
   readonly mounts: MountSource;
 }
@@ -18,7 +21,7 @@ interface ReceivedRequest {
   readonly headers: CallerHeaders;
 }
 
-// A host and a port (RFC 9110 7.2): no list, no user, no path.
+// A host and a port (RFC 9110 7.2), without lists, users and paths.
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~%-]+)(?::\d{0,5})?$/;
 
 /** @throws HostError 400, 403, 417, 431 or 501 for a head that must not be handled. */
@@ -30,7 +33,10 @@ export function assertHead({ req, headers }: ReceivedRequest, limits: HeadLimits
   if (headers.get('upgrade') !== undefined) assertCredentialProtocols(req);
 }
 
-/** The authority of an absolute-form target would outrank the host header, which was checked (RFC 9112 3.2.2). */
+/**
+ * Rejects the absolute form, whose authority would override the validated host header (RFC 9112
+ * 3.2.2).
+ */
 export function assertOriginForm(target: string): void {
   if (target.startsWith('/')) return;
   throw new HostError('not_found', 'the host has no such path', {
@@ -38,7 +44,7 @@ export function assertOriginForm(target: string): void {
   });
 }
 
-/** What Node's parser accepts and HTTP does not (RFC 9112 2.3, 3.2, 6.1). */
+/** Rejects requests that Node's parser accepts but HTTP does not allow (RFC 9112 2.3, 3.2, 6.1). */
 function assertFraming({ httpVersion }: IncomingMessage, headers: CallerHeaders): void {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
     throw createHeadError('version', 'expected HTTP/1.1 or HTTP/1.0');
@@ -50,7 +56,7 @@ function assertFraming({ httpVersion }: IncomingMessage, headers: CallerHeaders)
     throw createHeadError('host', 'not a host and a port');
   const coding = headers.get('transfer-encoding');
   if (coding === undefined) return;
-  // HTTP/1.0 has no chunks: a proxy that forwarded this has read the body in another way.
+  // HTTP/1.0 has no chunks: a proxy that forwarded this has parsed the body differently.
   if (httpVersion === '1.0') {
     throw createHeadError('transfer-encoding', 'expected none in HTTP/1.0');
   }
@@ -63,7 +69,7 @@ function assertFraming({ httpVersion }: IncomingMessage, headers: CallerHeaders)
   }
 }
 
-/** The parser limits the size of a head; this limits the number of its lines. */
+/** Limits the number of header lines; the parser only limits the size of a head. */
 function assertHeaderCount({ rawHeaders }: IncomingMessage, maxHeaders: number): void {
   if (rawHeaders.length / 2 <= maxHeaders) return;
   throw new HostError('validation_failed', 'the head of the request has too many headers', {
@@ -73,7 +79,7 @@ function assertHeaderCount({ rawHeaders }: IncomingMessage, maxHeaders: number):
   });
 }
 
-/** The name of a mount is configured: a page cannot rebind one of its own to it. */
+/** Also accepts the configured name of a mount, which no page can rebind. */
 function assertLoopbackHost(
   { socket }: IncomingMessage,
   headers: CallerHeaders,

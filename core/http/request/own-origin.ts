@@ -5,10 +5,10 @@ import { isLoopbackAddress } from '../../lib/loopback.js';
 import { isFromLoopback } from './loopback-rights.js';
 
 /**
- * The origin under which the client reaches the host: of the public URL, otherwise of the host's own TLS or
- * loopback address. The `host` header never decides it, except which spelling of loopback it is.
- * @param publicOrigin `null` where none is configured
- * @returns `null` where it is unknown
+ * The origin of the host for the client: that of the public URL, otherwise that of the host's own
+ * TLS or loopback address. The `host` header only selects the spelling of loopback.
+ * @param publicOrigin `null` without one
+ * @returns `null` if it is unknown
  */
 export function findOwnOrigin(req: IncomingMessage, publicOrigin: string | null): string | null {
   if (publicOrigin !== null) return publicOrigin;
@@ -18,19 +18,20 @@ export function findOwnOrigin(req: IncomingMessage, publicOrigin: string | null)
     const name = typeof servername === 'string' && servername !== '' ? servername : localAddress;
     return createOrigin('https', isIPv6(name) ? `[${name}]` : name, localPort);
   }
-  // A proxy on this machine passes on another name: browsers do not see a loopback address then.
+  // With another name, a proxy on this machine forwards the request, so that browsers see no
+  // loopback address.
   const { host } = req.headers;
   if (!isLoopbackAddress(localAddress) || !isFromLoopback(req)) return null;
   return createOrigin('http', host?.replace(/:\d*$/, '').toLowerCase() ?? 'localhost', localPort);
 }
 
-/** Whether a page of this origin made the request, as far as its browser says. */
+/** Whether a page of this origin sent the request, according to its browser. */
 export function isSameOrigin({ headers }: IncomingMessage, origin: string | null): boolean {
   if (headers['sec-fetch-site'] === 'same-origin') return true;
   return origin !== null && headers.origin === origin;
 }
 
-/** The default port is left out, as browsers write it. */
+/** Omits the default port, like browsers. */
 function createOrigin(scheme: string, name: string, port: number): string | null {
   const text = `${scheme}://${name}:${port}`;
   return URL.canParse(text) ? new URL(text).origin : null;

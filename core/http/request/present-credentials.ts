@@ -6,7 +6,7 @@ import type { CallerHeaders } from './caller-headers.js';
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Which of the credential headers a request has. Cookies of the host itself are not credentials. */
+/** The credential headers of a request. Cookies of the host itself are not credentials. */
 export function findPresent(
   headers: CallerHeaders,
   credentialHeaders: readonly string[],
@@ -31,7 +31,7 @@ interface PresentingRequest {
   readonly client: Client | null;
 }
 
-/** The credentials of a request. Its headers are read only for an authenticator that asks for them. */
+/** The credentials of a request. Its headers are read only if an authenticator needs them. */
 export class RequestCredentials implements CallerCredentials {
   readonly scheme: string;
   readonly token: string;
@@ -74,7 +74,10 @@ function groupHeaders(raw: readonly string[]): ReadonlyMap<string, readonly stri
   return headers;
 }
 
-/** Cookies of the host itself, such as the session of its console. They count on its own pages only. */
+/**
+ * Matches cookies of the host, such as the session of its console. They are valid on its own pages
+ * only.
+ */
 const OWN_COOKIE = /^(?:__host-|__secure-)?modgate(?:$|[-_.])/i;
 
 /** A `cookie` header without the cookies of the host; empty if no other is left. */

@@ -16,7 +16,7 @@ const MARK = '/http';
 const ROOT = '/';
 const HOST: ParsedTarget = { kind: 'host' };
 
-// What cannot be sent on a request line: the client library throws for it.
+// Characters that a request line cannot contain: the client library throws for them.
 const UNSENDABLE = /[^!"$-\u00ff]/;
 const ORIGIN = /^https?:\/\/([^/?#]*)/i;
 const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
@@ -28,7 +28,7 @@ export function parseTarget(target: string): ParsedTarget {
   const path = queryStart === -1 ? target : target.slice(0, queryStart);
   const moduleEnd = path.indexOf('/', PREFIX.length);
   if (moduleEnd === -1 || !path.startsWith(MARK, moduleEnd)) return HOST;
-  // `/modules/{module}/http` is the root, as with a slash behind it.
+  // `/modules/{module}/http` is the root, with or without a final slash.
   const localPath = path.slice(moduleEnd + MARK.length) || ROOT;
   if (!localPath.startsWith('/')) return HOST;
 
@@ -50,17 +50,17 @@ export function parseCalledTarget(
   host: string | undefined,
   { mounts }: MountSource,
 ): ParsedTarget {
-  const found = mounts.isEmpty ? null : mounts.find(host, target);
-  if (found === null) return parseTarget(target);
-  if (found === 'host') return HOST;
-  const { module, mount } = found;
+  const mountMatch = mounts.isEmpty ? null : mounts.find(host, target);
+  if (mountMatch === null) return parseTarget(target);
+  if (mountMatch === 'host') return HOST;
+  const { module, mount } = mountMatch;
   const queryStart = target.indexOf('?');
   const pathEnd = queryStart === -1 ? target.length : queryStart;
   const localPath = target.slice(mountBase(mount).length, pathEnd) || ROOT;
   return parseLocal(module, mount, localPath, target.slice(pathEnd));
 }
 
-/** Parses a path, or a whole URL, whose host counts as the `host` header. */
+/** Parses a path, or a whole URL, whose host replaces the `host` header. */
 export function parseAddress(address: string, mounts: MountSource): ParsedTarget {
   const [origin, host] = ORIGIN.exec(address) ?? [];
   if (origin === undefined) return parseCalledTarget(address, undefined, mounts);
@@ -68,7 +68,10 @@ export function parseAddress(address: string, mounts: MountSource): ParsedTarget
   return parseCalledTarget(target.startsWith('/') ? target : `/${target}`, host, mounts);
 }
 
-/** What stands behind the base of a module. @param mount under which it was called; `null` for its own path */
+/**
+ * Parses the part after the base of a module. @param mount the mount of the request; `null` for its
+ * own path
+ */
 function parseLocal(
   module: string,
   mount: Mount | null,
@@ -92,7 +95,10 @@ function parseLocal(
   };
 }
 
-/** A permission is a plain segment, and no module has routes at its place. */
+/**
+ * Detects paths with an encoded permission: a permission is a plain segment, and modules have no
+ * routes there.
+ */
 function isMalformedBridgePath({ segments, encoded }: DecodedPath): boolean {
   if (segments.length !== 2 || segments[0] !== 'console-bridge') return false;
   return segments[1] === '' || encoded.length > 0;
@@ -103,7 +109,7 @@ export function isUnderModules(target: string): boolean {
   return target.startsWith(PREFIX) || target.replace(ABSOLUTE_FORM, '').startsWith(PREFIX);
 }
 
-/** An absolute-form target never matches, but is authenticated first, as any other of the shape. */
+/** Returns a target that matches no route but requires authentication, like others of its shape. */
 function parseForeignForm(target: string): ParsedTarget {
   const authority = ABSOLUTE_FORM.exec(target);
   if (authority === null) return HOST;

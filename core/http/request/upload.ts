@@ -8,18 +8,21 @@ import type { Upload, UploadWatcher } from '../../provider/provider-call.js';
 import { createLengthError } from './body.js';
 
 interface UploadOptions {
-  /** A longer body is rejected. Bytes. */
+  /** The maximum length of the body. Bytes. */
   readonly maxBytes: number;
   readonly limits: ConstructorParameters<typeof BodyPace>[1];
-  /** Learn the number of bytes, and the digest of a whole body of bytes. */
+  /** Receive the number of bytes, and the digest of a complete byte body. */
   readonly facts: Pick<RequestFacts, 'bytesIn' | 'bytes_in' | 'request_sha256'>;
-  /** Checks a body of JSON, which is no body of bytes; it has accepted `start`. */
+  /** Validates a JSON body, and has accepted `start`. */
   readonly check?: BodyCheck;
-  /** What was read before. A client that waits for `100 Continue` has got it then. Default: nothing. */
+  /**
+   * The part that was read before. A client that waits for `100 Continue` has received it. Default:
+   * empty.
+   */
   readonly start?: readonly Buffer[];
 }
 
-/** The body of a request, read as fast as it is passed on. One part is held at a time. */
+/** The body of a request, read at the speed of the provider. One part is held at a time. */
 export class RequestUpload implements Upload {
   isStarted = false;
   failure: Error | null = null;
@@ -32,7 +35,7 @@ export class RequestUpload implements Upload {
   #parts: Buffer[];
   #isOver = false;
   #isWhole = false;
-  /** Whether parts are only checked, and not forwarded. */
+  /** Whether parts are only validated, and not forwarded. */
   #isDropped = false;
   #waiting: (() => void)[] = [];
 
@@ -84,11 +87,14 @@ export class RequestUpload implements Upload {
     if (this.#isOver) return;
     this.failure = reason;
     this.#end();
-    // What is left is discarded, up to a limit.
+    // Discards the rest, up to a limit.
     this.#request.resume();
   }
 
-  /** The provider takes no more. What is left of JSON is checked, of bytes not read. */
+  /**
+   * Stops forwarding. The rest of a JSON body is still validated; the rest of a byte body is not
+   * read.
+   */
   #drop(): void {
     if (this.#isOver) return;
     this.#isDropped = true;
@@ -100,7 +106,7 @@ export class RequestUpload implements Upload {
     }
   }
 
-  /** A client that waits for `100 Continue` gets it here: everything that its head decides has passed. */
+  /** Sends `100 Continue` to a waiting client, because all checks of the head have passed. */
   #start(): void {
     this.isStarted = true;
     this.#watcher?.onStart();
@@ -112,7 +118,7 @@ export class RequestUpload implements Upload {
     if (request.headers.expect !== undefined && !isContinued) this.#response.writeContinue();
     request.on('data', this.#onData).on('end', this.#onEnd);
     request.on('close', this.#onClose).on('error', this.#onClose);
-    // The start of the body may have been all of it.
+    // The start may have been the complete body.
     if (request.readableEnded) this.#onEnd();
     else if (request.destroyed) this.#onClose();
   }

@@ -9,13 +9,14 @@ import { isUnderModules } from '../request/target.js';
 import type { RequestContext } from '../request-context.js';
 import { createProblemReply } from './problem.js';
 
-/** Distinguishes the Problem from a provider's own error, which raw mode passes on. */
+/** Distinguishes the Problem from a provider's own error, which raw mode forwards. */
 const ORIGIN = ['modgate-origin', 'host'];
 const NO_HEADERS: readonly string[] = [];
 
 /**
- * Converts any error of a step to a Problem; `null` when the client has closed the connection.
- * @param challenges what a 401 lists
+ * Converts any error of a step to a Problem; returns `null` when the client has closed the
+ * connection.
+ * @param challenges the challenges of a 401
  */
 export function createErrorReply(
   error: unknown,
@@ -31,10 +32,10 @@ export function createErrorReply(
     request.facts.failure = error.failure;
     request.facts.failure_detail = error.failureDetail;
   }
-  const known = error instanceof RejectedCall ? createOverloadError(error) : error;
-  const isExpected = known instanceof HostError;
+  const hostError = error instanceof RejectedCall ? createOverloadError(error) : error;
+  const isExpected = hostError instanceof HostError;
   if (!isExpected) log.error({ err: error, request_id: request.requestId }, 'request failed');
-  const problem = isExpected ? known : createInternalError(error);
+  const problem = isExpected ? hostError : createInternalError(error);
   request.reject(problem);
   const headers =
     request.parsed.kind !== 'host' || isUnderModules(request.target) ? ORIGIN : NO_HEADERS;
@@ -45,7 +46,7 @@ export function createErrorReply(
   });
 }
 
-/** Reveals nothing of the error: the log has it, under the id of the request. */
+/** Hides the error: the log has it, under the id of the request. */
 function createInternalError(cause: unknown): HostError {
   return new HostError('internal_error', 'the host failed to handle the request', {
     nextActions: ['report the request_id to the operators of the host'],

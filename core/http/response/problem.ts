@@ -4,7 +4,7 @@ import { namesMediaType } from '../../lib/media-type.js';
 import { JSON_TYPE, Reply } from '../../operations/reply.js';
 import type { RequestIds } from '../request/caller-headers.js';
 
-/** The one error body of the host, in wire names. */
+/** The error body of the host, in wire names. */
 interface Problem {
   readonly type: string;
   readonly title: string;
@@ -37,25 +37,25 @@ function createProblem(error: HostError, ids: RequestIds): Problem {
 interface ProblemReplyOptions {
   /** The client's `accept` header. */
   readonly accept?: string | undefined;
-  /** What a 401 lists, unless the error has its own. */
+  /** The challenges of a 401, unless the error has its own. */
   readonly challenges?: readonly string[];
-  /** Headers beyond those of every Problem: names and values in turn. */
+  /** Additional headers: names and values in turn. */
   readonly headers?: readonly string[];
 }
 
 export function createProblemReply(
   error: HostError,
   ids: RequestIds,
-  { accept, challenges = [], headers: more = [] }: ProblemReplyOptions = {},
+  { accept, challenges = [], headers: additional = [] }: ProblemReplyOptions = {},
 ): Reply {
   const headers = Object.entries(error.headers).flat();
-  // A surface that signs people in has a challenge of its own.
+  // A surface with its own sign-in has its own challenge.
   if (error.status === 401 && error.headers[CHALLENGE_HEADER] === undefined) {
     for (const line of writeChallenges(challenges)) headers.push(CHALLENGE_HEADER, line);
   }
-  headers.push(...more);
+  headers.push(...additional);
   const text = JSON.stringify(createProblem(error, ids));
-  // Only a client that names the type gets it.
+  // Only a client that accepts the type by name receives it.
   const contentType = namesMediaType(accept, PROBLEM_TYPE) ? PROBLEM_TYPE : JSON_TYPE;
   return Reply.error(error.status, text, contentType, headers);
 }

@@ -6,9 +6,9 @@ import { BODILESS, type Reply } from '../../operations/reply.js';
 import type { HeldMemory } from '../../provider/held-memory.js';
 import type { RequestIds } from '../request/caller-headers.js';
 
-/** The request that a reply is for. */
+/** The request of a reply. */
 interface RepliedRequest extends RequestIds {
-  /** Learns that the client reads the reply slowly. */
+  /** Records that the client reads the reply slowly. */
   readonly held?: Pick<HeldMemory, 'beginSending'>;
   /** Whether the connection is closed after the reply. Default false. */
   readonly isLast?: boolean;
@@ -23,15 +23,18 @@ interface QueuedReply {
 
 export interface ReplyQueueOptions {
   readonly log: Log;
-  /** Read when a reply is written, so that requests in flight close their connections too. */
+  /** Read when a reply is written, so that requests in flight also close their connections. */
   readonly lifecycle: { readonly isClosing: boolean };
-  /** The connection is closed if the client reads nothing of a response for this long. Milliseconds. */
+  /**
+   * The connection is closed if the client reads no part of a response for this long. Milliseconds.
+   */
   readonly sendTimeoutMs: number;
 }
 
 /**
- * Finishes the requests of one turn of the event loop together: the last steps of each, then its reply. Writing
- * each reply at once would wake up a sleeping client for each, which costs the kernel more than the write itself.
+ * Finishes the requests of one turn of the event loop together: the last steps of each, then its
+ * reply. Separate writes would wake up a sleeping client for each, which costs the kernel more than
+ * the write itself.
  */
 export class ReplyQueue {
   readonly #options: ReplyQueueOptions;
@@ -43,7 +46,8 @@ export class ReplyQueue {
 
   add(response: ServerResponse, request: RepliedRequest, finish: () => Reply | null): void {
     const queued = { response, request, finish };
-    // A client that is still sending gets its response at once: the next bytes may end the connection.
+    // A client that is still sending gets its response at once, because later bytes may close the
+    // connection.
     if (response.req.complete) this.#queue.add(queued);
     else this.#write(queued);
   }
@@ -66,18 +70,20 @@ export class ReplyQueue {
 }
 
 /**
- * Closes the connection if the client reads nothing of the response for `timeoutMs`, since the rest of it is held
- * in memory.
+ * Closes the connection if the client reads no part of the response for `timeoutMs`, since the rest
+ * is held in memory.
  */
 export function setSendTimeout(response: ServerResponse, socket: Socket, timeoutMs: number): void {
-  // Node destroys a socket that times out and has no listener for it.
+  // Node destroys a socket that times out without a listener for it.
   socket.setTimeout(timeoutMs);
-  // Before Node sets the idle timeout, which it does in the same event.
+  // Runs before Node sets the idle timeout in the same event.
   response.prependOnceListener('finish', () => socket.setTimeout(0));
 }
 
 const NO_STORE = 'no-store';
-/** Up to here copying the pieces of a body is cheaper than writing them one by one. Bytes. */
+/**
+ * The longest body whose pieces are joined: copying is then cheaper than separate writes. Bytes.
+ */
 const JOINED_BYTES = 16_384;
 
 /**
@@ -93,7 +99,7 @@ export function listHeaders(
   head.push('x-content-type-options', 'nosniff', 'cache-control', cacheControl ?? NO_STORE);
   if (contentType !== null) head.push('content-type', contentType);
   head.push(...headers);
-  // Behind `content-disposition`, whose characters Node garbles after a length.
+  // Placed after `content-disposition`, whose characters Node garbles after a length.
   if (!BODILESS.has(status) && contentLength !== null) {
     head.push('content-length', String(contentLength));
   }

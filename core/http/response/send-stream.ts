@@ -9,14 +9,14 @@ interface StreamedRequest extends RequestIds {
   readonly held: Pick<HeldMemory, 'beginSending' | 'keepOnly'>;
 }
 
-/** A reply whose body has still to arrive. */
+/** A reply whose body is still arriving. */
 export type StreamedReply = Reply & { readonly stream: ReplyStream };
 
 /**
- * Sends the head, and the body as fast as the client reads it. The response is not ended: an end is what makes it
- * whole.
+ * Sends the head, and the body at the speed of the client. The caller ends the response, which
+ * marks it as complete.
  * @param isLast whether the connection is closed after the response
- * @throws what is wrong with the body: the response must be destroyed once its head was sent.
+ * @throws the failure of the body: the response must be destroyed if its head was sent.
  */
 export async function sendStream(
   reply: StreamedReply,
@@ -29,15 +29,15 @@ export async function sendStream(
     if (!res.headersSent) res.writeHead(reply.status, listHeaders(reply, request, isLast));
   };
   if (res.req.method === 'HEAD') return sendHead(reply, request, isLast);
-  // The head goes out with the first part, or soon if that is not there yet.
+  // The head is sent with the first part, or soon without it.
   const flush = !stream.isHeadFirst
     ? undefined
     : setImmediate(() => {
         writeHead();
-        // Unlike `flushHeaders`, in the encoding of headers.
+        // Unlike `flushHeaders`, it uses the encoding of headers.
         res.write('', 'latin1');
       });
-  // A client that has gone, or a body that failed while the client read nothing, ends the wait for it.
+  // A closed connection, or a body that failed while the client read nothing, ends the wait.
   stream.onEnd((failure) => {
     if (failure !== null && res.headersSent) res.destroy();
   });
@@ -56,7 +56,7 @@ export async function sendStream(
   }
 }
 
-/** Sends the length of the body, which is read to its end and dropped. */
+/** Sends the length of the body, which is read completely and discarded. */
 async function sendHead(
   reply: StreamedReply,
   request: StreamedRequest,
@@ -71,7 +71,7 @@ async function sendHead(
   res.writeHead(reply.status, listHeaders(measured, request, isLast));
 }
 
-/** Resolves when the client has read what was sent, or has gone. */
+/** Resolves when the client has read everything, or has closed the connection. */
 function untilRead(res: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -6,7 +6,7 @@ interface UpgradedRequest extends RequestIds {
   readonly res: ServerResponse;
 }
 
-/** A 101. */
+/** A reply with status 101. */
 export type UpgradedReply = Reply & { readonly upgrade: ReplyUpgrade };
 
 export function isUpgraded(reply: Reply): reply is UpgradedReply {
@@ -14,8 +14,8 @@ export function isUpgraded(reply: Reply): reply is UpgradedReply {
 }
 
 /**
- * Sends the head of a 101, and hands the connection over.
- * @returns how many bytes followed, when the connection has ended
+ * Sends the head of a 101, and transfers the connection.
+ * @returns the number of later bytes, when the connection has ended
  */
 export function sendUpgrade(
   { status, headers, upgrade }: UpgradedReply,

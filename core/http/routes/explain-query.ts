@@ -25,7 +25,8 @@ const USAGE =
   'send /explain?method=GET&target=%2Fmodules%2Fcrm%2Fhttp%2Fcontacts or /explain?request_id=req_00000000-0000-4000-8000-000000000000';
 
 /**
- * `GET /explain?method=&target=`, whose target is a path or a URL, or `GET /explain?request_id=`, encoded as any query is.
+ * Reads `GET /explain?method=&target=`, whose target is a path or a URL, or `GET
+ * /explain?request_id=`. The query has the usual encoding.
  * @throws HostError 400.
  */
 export function readExplainInput(

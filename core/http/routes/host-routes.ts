@@ -61,18 +61,18 @@ import {
 import { createUnknownPath } from './unknown-path.js';
 
 export interface HostRoutesOptions extends ResourceOptions {
-  /** The origin of the public URL; `null` where none is configured. */
+  /** The origin of the public URL; `null` without one. */
   readonly publicOrigin: string | null;
   /** Builds the handlers. */
   readonly container: Pick<DependencyContainer, 'resolve'>;
   readonly mounts: MountSource;
   /** The keys with which providers verify `modgate-identity`. */
   readonly identityKeys: () => unknown;
-  /** Whether `GET /metrics` needs no credentials: on a host that listens on loopback only. */
+  /** Whether `GET /metrics` needs no credentials, which requires a loopback address. */
   readonly hasPublicMetrics: boolean;
-  /** Longest pause of a body. Milliseconds. */
+  /** The longest pause of a body. Milliseconds. */
   readonly bodyTimeoutMs: number;
-  /** `null` when ready, otherwise the reason. */
+  /** Returns `null` when ready, otherwise the reason. */
   readonly unreadyReason: () => string | null;
 }
 
@@ -83,7 +83,7 @@ const PAGE_HEADERS = ['content-security-policy', "default-src 'none'"];
 
 type HandleRoute = (ctx: RouterContext<HostState>) => void | Promise<void>;
 
-/** Accepts listed paths only, which no surface can have. */
+/** Accepts only listed paths, which no surface can have. */
 interface HostRouter {
   get(path: HostPath, handle: HandleRoute): unknown;
   delete(path: HostPath, handle: HandleRoute): unknown;
@@ -91,7 +91,7 @@ interface HostRouter {
   routes(): unknown;
 }
 
-/** The host's own routes. Requests to `/modules/{module}/http/{*path}` never get here. */
+/** Creates the host's own routes. Requests to `/modules/{module}/http/{*path}` never reach them. */
 export function createHostRoutes(options: HostRoutesOptions): Middleware<HostState>[] {
   const { container } = options;
   const router: HostRouter = new Router<HostState>({ strict: true, sensitive: true });
@@ -141,7 +141,7 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
   const readMetrics = container.resolve(ReadMetrics);
   router.get('/metrics', async (ctx) => {
     const { request } = ctx.state;
-    // A page that rebinds its name to loopback must not read them, nor a client behind a proxy.
+    // Excludes pages that rebind their name to loopback, and clients behind a proxy.
     const isPublic =
       options.hasPublicMetrics && request.inProcess === null && isFromLoopback(request.req);
     if (!isPublic) await admitHostCall(ctx);
@@ -150,7 +150,7 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
   return [router.routes() as Middleware<HostState>, rejectUnrouted];
 }
 
-/** Agents call operations through a surface, which asks for approval where it is needed. */
+/** Parses a call of an agent, which uses a surface that asks for approval if necessary. */
 function parseSurfaceCall({ state }: RouterContext<HostState>, body: Buffer): OperationRequest {
   if (state.request.inProcess === null) {
     throw new HostError('forbidden', 'only surfaces of the host call operations', {
@@ -187,24 +187,24 @@ function readNothing(): null {
   return null;
 }
 
-/** `?module=`; `null`: all modules. @throws HostError 400. */
+/** Reads `?module=`; `null` for all modules. @throws HostError 400. */
 function readModuleQuery(ctx: HostContext): string | null {
   return readQuery(ctx, { module: moduleParameter }).module;
 }
 
-/** `GET /fleet?serves=`. @throws HostError 400. */
+/** Reads `GET /fleet?serves=`. @throws HostError 400. */
 function readFleetQuery(ctx: HostContext): string | null {
   return readQuery(ctx, { serves: servedParameter }).serves;
 }
 
-/** `?module=`, which must be there. @throws HostError 400. */
+/** Reads the required `?module=`. @throws HostError 400. */
 function readNamedModule(ctx: HostContext): string {
   const { module } = readQuery(ctx, { module: moduleParameter });
   if (module === null) throw createQueryError('module', 'missing', 'use module');
   return module;
 }
 
-/** Authenticates a call. Where no body is read, the credentials must not cover one. */
+/** Authenticates a call. Without a body, the credentials must not cover one. */
 async function admitHostCall(
   ctx: HostContext,
   readBody: ((ctx: HostContext) => Promise<Buffer>) | null = null,
@@ -252,7 +252,7 @@ function addPublicRoutes(router: HostRouter, options: HostRoutesOptions): void {
   });
 }
 
-/** A known path with another method is 405, any other path 404; OPTIONS is no exception. */
+/** Rejects a known path with another method by 405, any other path by 404, OPTIONS included. */
 const rejectUnrouted: Middleware<HostState> = (ctx) => {
   const layers: readonly { readonly methods: readonly string[] }[] = ctx['matched'] ?? [];
   const allowed = [...new Set(layers.flatMap((layer) => layer.methods))].sort();

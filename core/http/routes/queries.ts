@@ -56,13 +56,13 @@ function wordParameter(expected: string, words: readonly string[]) {
   return { expected, parse: (text: string) => (words.includes(text) ? text : null) };
 }
 
-/** The query of `GET /calls`. @throws HostError 400 that names the parameter. */
+/** Reads the query of `GET /calls`. @throws HostError 400 that names the parameter. */
 export function readCallQuery(ctx: HostContext): CallQuery {
   const { limit, ...query } = readQuery(ctx, CALLS);
   return { ...query, limit: limit ?? DEFAULT_LIMIT };
 }
 
-/** `GET /approvals?limit=`. @throws HostError 400. */
+/** Reads `GET /approvals?limit=`. @throws HostError 400. */
 export function readApprovalsQuery(ctx: HostContext): number {
   return readQuery(ctx, { limit: limitParameter }).limit ?? DEFAULT_LIMIT;
 }
@@ -74,7 +74,9 @@ const AUDIT = {
   limit: limitParameter,
 } as const;
 
-/** `GET /audit?module=&since=&after=&limit=`. @throws HostError 400 that names the parameter. */
+/**
+ * Reads `GET /audit?module=&since=&after=&limit=`. @throws HostError 400 that names the parameter.
+ */
 export function readAuditQuery(ctx: HostContext): AuditQuery {
   const { after, limit, ...query } = readQuery(ctx, AUDIT);
   return { ...query, after: after ?? 0, limit: limit ?? DEFAULT_LIMIT };
@@ -98,7 +100,8 @@ const OPENAPI = {
 } as const;
 
 /**
- * `GET /openapi.json?module=&callable=&mount=&host=`; `module` may be repeated, without `mount`.
+ * Reads `GET /openapi.json?module=&callable=&mount=&host=`; `module` may be repeated, without
+ * `mount`.
  * @throws HostError 400.
  */
 export function readOpenApiQuery(ctx: HostContext): OpenApiQuery {
@@ -121,7 +124,7 @@ const PURGE = {
   },
 } as const;
 
-/** The query of `DELETE /cache`. @throws HostError 400 that names the parameter. */
+/** Reads the query of `DELETE /cache`. @throws HostError 400 that names the parameter. */
 export function readPurgeQuery(ctx: HostContext): Purge {
   const { module, path } = readQuery(ctx, PURGE);
   if (module === null) throw createQueryError('module', 'missing', 'use module');

@@ -7,7 +7,7 @@ import type { HostContext } from '../request-context.js';
 interface Parameter<T> {
   /** Completes `not …`. */
   readonly expected: string;
-  /** `null` for a text other than `expected`. */
+  /** Returns `null` for an invalid text. */
   readonly parse: (text: string) => T | null;
   /** Whether it may be repeated; its value is then a list. */
   readonly isList?: true;
@@ -58,8 +58,8 @@ export function integerParameter(expected: string, min: number, max: number): Pa
 
 /**
  * Reads the parameters of a query; an absent one is `null`.
- * @param usage the next action where the query is not valid
- * @throws HostError 400 that names a parameter that is unknown, repeated or not valid.
+ * @param usage the next action for an invalid query
+ * @throws HostError 400 that names an unknown, repeated or invalid parameter.
  */
 export function readQuery<P extends Parameters>(
   ctx: HostContext,

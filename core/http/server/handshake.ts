@@ -7,19 +7,20 @@ import {
 } from '../../lib/websocket/handshake.js';
 import { type Handshake, OWN_PROTOCOL } from '../../operations/websocket/handshake.js';
 
-/** What the parser says of a request; read through `upgrade`. */
+/** The parser's own value; accessed through `upgrade`. */
 const isUpgrade = Symbol('isUpgrade');
 
 /**
- * A request that is an upgrade only if it is a well-formed WebSocket handshake, so that Node parses every other one as
- * if nothing listened for upgrades: `upgrade: h2c` with a body, and handshakes that are not valid. Node 20 has no
- * other way to decide by request; a test fails when Node reads this member no longer.
+ * A request that is an upgrade only if it is a well-formed WebSocket handshake. Node parses every
+ * other request as if nothing listened for upgrades: `upgrade: h2c` with a body, and invalid
+ * handshakes. Node 20 has no other way to decide by request; a test fails when Node stops reading
+ * this member.
  */
 export class HandshakeAwareRequest extends IncomingMessage {
   declare [isUpgrade]: boolean | null;
 
   get upgrade(): boolean | null {
-    // CONNECT is an upgrade too.
+    // CONNECT is also an upgrade.
     return this[isUpgrade] === true && (this.method === 'CONNECT' || isWellFormed(this));
   }
 
@@ -40,7 +41,7 @@ function isWellFormed({ method, httpVersion, headers }: IncomingMessage): boolea
   );
 }
 
-/** The pattern ignores case, so that no spelling of a credential reaches a provider. */
+/** Ignores case, so that no spelling of a credential reaches a provider. */
 const OF_HOST = /^modgate\./i;
 const CREDENTIAL = /^modgate\.bearer\./i;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
@@ -48,14 +49,14 @@ const VISIBLE_TEXT = /^[!-~]+$/;
 
 const handshakes = new WeakMap<IncomingMessage, Handshake>();
 
-/** `null` for a request that is no handshake. */
+/** Returns `null` for a request that is not a handshake. */
 export function findHandshake(request: IncomingMessage): Handshake | null {
   return handshakes.get(request) ?? null;
 }
 
 /**
- * Reads what a handshake offers. A token among its subprotocols becomes the `authorization` of the request, where every
- * other request has it: one credential is read, limited, masked and checked again in one way.
+ * Reads the offers of a handshake. A token among its subprotocols becomes the `authorization` of
+ * the request, so that credentials are handled in one way.
  */
 export function takeHandshake(request: IncomingMessage): void {
   const { headers, rawHeaders } = request;
@@ -89,13 +90,13 @@ export function takeHandshake(request: IncomingMessage): void {
 
 const rejections = new WeakMap<IncomingMessage, HostError>();
 
-/** @throws HostError 400 for credentials among the subprotocols that break their rules. */
+/** @throws HostError 400 for invalid credentials among the subprotocols. */
 export function assertCredentialProtocols(request: IncomingMessage): void {
   const rejection = rejections.get(request);
   if (rejection !== undefined) throw rejection;
 }
 
-/** Empty for what is no token, which is then no valid `authorization`. */
+/** Returns an empty text for an invalid token, which is then an invalid `authorization`. */
 function decodeToken(protocol: string): string {
   const encoded = protocol.replace(CREDENTIAL, '');
   const token = BASE64URL.test(encoded) ? Buffer.from(encoded, 'base64url').toString('latin1') : '';
@@ -103,7 +104,7 @@ function decodeToken(protocol: string): string {
   return isExact && VISIBLE_TEXT.test(token) ? token : '';
 }
 
-/** @param value empty: the header is removed */
+/** @param value an empty text removes the header */
 function replaceHeader({ headers, rawHeaders }: IncomingMessage, name: string, value: string) {
   for (let index = rawHeaders.length - 2; index >= 0; index -= 2) {
     if (rawHeaders[index]?.toLowerCase() === name) rawHeaders.splice(index, 2);

@@ -3,12 +3,12 @@ import type { Duplex } from 'node:stream';
 import { answerParserError, type RejectionObserver } from './parser-errors.js';
 import { serializeRequests } from './pipelining.js';
 
-/** A connection carries one request. */
+/** The number of requests of a connection. */
 const MAX_REQUESTS = 1;
 
 /**
- * A server that does not listen: it accepts connections in memory and handles them as the listener does.
- * @param maxHeadBytes of a request
+ * Creates a server that does not listen: it handles connections in memory like the listener.
+ * @param maxHeadBytes the maximum for the head of a request
  */
 export function createInProcessServer(
   listener: RequestListener,

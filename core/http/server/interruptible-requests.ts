@@ -4,9 +4,11 @@ import type { RequestIds } from '../request/caller-headers.js';
 
 /** A request that is handled while its body arrives. */
 export interface InterruptibleRequest extends RequestIds {
-  /** Ends the request, since the rest of its body was rejected. The client has been sent the Problem. */
+  /**
+   * Ends the request after the rest of its body was rejected. The client has received the Problem.
+   */
   interrupt(problem: HostError): void;
-  /** Whether its body is streamed, so that the time for whole requests does not count. */
+  /** Whether its body is streamed, which exempts it from the time limit of requests. */
   readonly isStreaming: boolean;
 }
 
@@ -17,7 +19,7 @@ export function addInterruptible(req: IncomingMessage, request: InterruptibleReq
   if (!req.complete) requests.set(req, request);
 }
 
-/** `null` for a request that is not handled yet. */
+/** Returns `null` for a request that is not handled yet. */
 export function findInterruptible(req: IncomingMessage): InterruptibleRequest | null {
   return requests.get(req) ?? null;
 }

@@ -4,7 +4,7 @@ import { ConfigError } from '../../errors.js';
 
 type Place = ReadConfig<'host' | 'port'>;
 
-/** The errors of `server.listen` that are about the address, which the configuration chooses. */
+/** The errors of `server.listen` about the address, which is a setting. */
 const PROBLEMS: Readonly<Record<string, { setting: 'host' | 'port'; text: string }>> = {
   EADDRINUSE: { setting: 'port', text: 'is already in use' },
   EACCES: { setting: 'port', text: 'needs permissions that this user lacks' },
@@ -13,7 +13,7 @@ const PROBLEMS: Readonly<Record<string, { setting: 'host' | 'port'; text: string
   EAI_AGAIN: { setting: 'host', text: 'does not resolve' },
 };
 
-/** A ConfigError if another address would help, otherwise the error itself. */
+/** Returns a ConfigError if another address would help, otherwise the error itself. */
 export function describeListenError(error: unknown, place: Place): unknown {
   const { code = '' } = error as NodeJS.ErrnoException;
   const problem = PROBLEMS[code];

@@ -7,12 +7,13 @@ import { listHeaders } from '../response/reply-queue.js';
 import { findInterruptible } from './interruptible-requests.js';
 import { endPipeline, findCurrent } from './pipelining.js';
 
-/** The time in which the client can read the response before the connection is closed. Milliseconds. */
+/** The time for the client to read the response before the connection is closed. Milliseconds. */
 const LINGER_MS = 1000;
 
 const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
-// Errors of Node's parser and timers, which occur before there is a request; all others are 400.
+// Errors of Node's parser and timers, which occur before there is a request; all other errors have
+// the status 400.
 const STATUS_BY_CODE: ReadonlyMap<string, number> = new Map([
   ['HPE_HEADER_OVERFLOW', 431],
   [REQUEST_TIMEOUT, 408],
@@ -28,7 +29,7 @@ const DETAILS: ReadonlyMap<number, string> = new Map([
 
 /**
  * Called for a rejected request that is not handled.
- * @param request `null` where the head could not be parsed
+ * @param request `null` if the head could not be parsed
  */
 export type RejectionObserver = (
   problem: HostError,
@@ -38,8 +39,8 @@ export type RejectionObserver = (
 ) => void;
 
 /**
- * Sends a Problem for an error of the parser, after the responses to the requests before it, and closes the
- * connection.
+ * Sends a Problem for an error of the parser, after the responses to earlier requests, and closes
+ * the connection.
  */
 export function answerParserError(
   error: Error & { code?: string },
@@ -56,13 +57,13 @@ export function answerParserError(
   const problem = new HostError('validation_failed', detail, { status, step: 'parser' });
   endPipeline(socket, (incomplete) => {
     const isGone = incomplete !== null && error.code === END_OF_INPUT;
-    // Behind a part of a response, the client would read the Problem as the rest of it.
+    // After a partial response, the client would read the Problem as the rest of it.
     if (isGone || incomplete?.headersSent === true) socket.destroy();
     else endWith(socket, problem, incomplete?.req ?? null, onRejected);
   });
 }
 
-/** Node reports a request that takes too long only once, and then continues with it. */
+/** Node reports a request that exceeds its time only once, and then continues with it. */
 function isStreaming(socket: Duplex): boolean {
   const current = findCurrent(socket);
   return current !== null && findInterruptible(current.req)?.isStreaming === true;
@@ -82,8 +83,9 @@ export function answerConnect(
 }
 
 /**
- * Cut at once, the connection could lose the Problem; a client that never closes must not keep it open.
- * @param request `null` where the head could not be parsed
+ * Closes the connection after a delay: the client could lose the Problem otherwise. A client that
+ * never closes must not keep it open.
+ * @param request `null` if the head could not be parsed
  */
 function endWith(
   socket: Duplex,
@@ -102,13 +104,14 @@ function endWith(
 }
 
 function formatResponse(problem: HostError, ids: RequestIds, accept: string | undefined): Buffer {
-  // The path is not known for certain, so it may be below `/modules/`.
+  // The path is uncertain, so it may be below `/modules/`.
   const reply = createProblemReply(problem, ids, {
     accept,
     headers: ['modgate-origin', 'host'],
   });
   const lines = [`HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status]}`];
   const headers = listHeaders(reply, ids, true);
-  for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);
+  for (let index = 0; index < headers.length; index += 2)
+    lines.push(`${headers[index]}: ${headers[index + 1]}`);
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), ...reply.pieces]);
 }

@@ -2,24 +2,28 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { BatchQueue } from '../../lib/batch-queue.js';
 
-/** Unanswered requests of a connection; while it has as many, the host reads nothing more from it. */
+/**
+ * The maximum number of unanswered requests of a connection; at this number, the host stops reading
+ * from it.
+ */
 const MAX_UNANSWERED = 100;
 /**
- * Requests behind the one in progress, of all connections: about 3 KB each. Node parses all that it has read, so
- * that one connection can have 2,500 of them.
+ * The maximum number of waiting requests of all connections: about 3 KB each. Node parses
+ * everything that it has read, up to 2,500 requests of one connection.
  */
 const MAX_WAITING = 16_384;
 
 const pipelines = new WeakMap<Duplex, Pipeline>();
 
 /**
- * Handles the requests of a connection one at a time. Node emits all that a connection has sent, and would call
- * a provider for a request behind one that is rejected together with the connection: a request that was
- * smuggled there must not be handled. The requests of all connections are handled at the end of a turn of the
- * event loop.
- * @param maxWaiting the connection that has one more request waiting, over all connections, is closed
- * @param maxRequests the last of them is answered, then the connection is closed; Node would answer the next
- * one with an empty 503
+ * Handles the requests of a connection one at a time. Node emits all requests that a connection has
+ * sent, and would call a provider for a request after a rejected one. A request that was smuggled
+ * there must not be handled. The requests of all connections are handled at the end of a turn of
+ * the event loop.
+ * @param maxWaiting the maximum number of waiting requests of all connections; the connection that
+ * exceeds it is closed
+ * @param maxRequests the connection is closed after the response to the last of them; Node would
+ * answer the next one with an empty 503
  */
 export function serializeRequests(
   listener: RequestListener,
@@ -29,9 +33,9 @@ export function serializeRequests(
   const queue: RequestQueue = {
     arrivals: new BatchQueue<ServerResponse>((response) => {
       const { socket } = response.req;
-      // The connection may have ended meanwhile: what follows its end is ignored.
+      // The connection may have ended meanwhile: later requests are ignored.
       if (!socket.writable) return;
-      // The response to a handshake gets its connection in its turn.
+      // The response to a handshake gets its connection when it is next in order.
       if (response.socket === null) response.assignSocket(socket);
       listener(response.req, response);
     }),
@@ -41,7 +45,7 @@ export function serializeRequests(
   return ({ socket, headers }, response) => {
     const pipeline = pipelineOf(socket);
     pipeline.received += 1;
-    // Node drops the bytes behind a request for an upgrade and would read the next ones as a new request.
+    // Node drops the bytes after an upgrade request and would read the next ones as a new request.
     const isLast = pipeline.received >= maxRequests || headers.upgrade !== undefined;
     if (isLast) response.shouldKeepAlive = false;
     pipeline.add(response, queue);
@@ -53,7 +57,7 @@ export function findCurrent(socket: Duplex): ServerResponse | null {
   return pipelines.get(socket)?.current ?? null;
 }
 
-/** Gets the response to the request that is incomplete; `null` without one. */
+/** Receives the response to the incomplete request; `null` without one. */
 type PipelineEnd = (incomplete: ServerResponse | null) => void;
 
 /**
@@ -67,17 +71,17 @@ export function endPipeline(socket: Duplex, end: PipelineEnd): void {
 /** The requests of all connections. */
 interface RequestQueue {
   readonly arrivals: BatchQueue<ServerResponse>;
-  /** Requests behind the one in progress of their connection. */
+  /** The number of requests that wait for an earlier one of their connection. */
   waiting: number;
   readonly maxWaiting: number;
 }
 
 /** The requests of one connection. */
 class Pipeline {
-  /** Requests so far. */
+  /** The number of requests so far. */
   received = 0;
   readonly #socket: Duplex;
-  /** The responses that have not been sent, in the order of the requests; the first one is in progress. */
+  /** The unsent responses, in the order of the requests; the first one is in progress. */
   #unanswered: ServerResponse[] = [];
   #end: PipelineEnd | null = null;
   #queue: RequestQueue | null = null;
@@ -92,7 +96,7 @@ class Pipeline {
   }
 
   add(response: ServerResponse, queue: RequestQueue): void {
-    // Node emits the rest of what it has read after the connection is closed.
+    // Node emits the rest of the bytes that it has read after the connection is closed.
     if (this.#socket.destroyed) return;
     this.#queue = queue;
     this.#unanswered.push(response);
@@ -140,7 +144,7 @@ class Pipeline {
 
   #endIfAnswered(): boolean {
     const [first] = this.#unanswered;
-    // Only the last request can be incomplete: then the error is about it.
+    // Only the last request can be incomplete, and then caused the error.
     if (this.#end === null || first?.req.complete === true) return false;
     this.#end(first ?? null);
     return true;

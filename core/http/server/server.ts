@@ -21,9 +21,9 @@ type ServerLimits = Pick<
 
 interface ConnectionCounts {
   readonly open: number;
-  /** Connections closed because the limit was reached. */
+  /** The number of connections closed because of the limit. */
   readonly dropped: number;
-  /** TLS handshakes that failed or took too long. */
+  /** The number of TLS handshakes that failed or took too long. */
   readonly failedHandshakes: number;
 }
 
@@ -34,22 +34,25 @@ interface HostServer {
   readonly counts: ConnectionCounts;
   /** @throws the error of `server.listen`: EADDRINUSE, EACCES, EADDRNOTAVAIL. */
   listen(host: string, port: number): Promise<{ readonly url: string }>;
-  /** Closes idle connections, and resolves when all others have ended. Connections left after `timeoutMs` are destroyed, once streams of events have had their last one. */
+  /**
+   * Closes idle connections, and resolves when all others have ended. Connections left after
+   * `timeoutMs` are destroyed, once streams of events have sent their last event.
+   */
   drain(timeoutMs: number, endStreams: EndStreams): Promise<void>;
   /**
-   * Drains, but leaves idle connections open until their next response: a client that sends a request at
-   * this moment would lose it.
+   * Drains, but keeps idle connections open until their next response: closing one could lose a
+   * request that its client is sending.
    */
   handOver(timeoutMs: number, endStreams: EndStreams): Promise<void>;
-  /** Destroys every connection, also one in its handshake. */
+  /** Destroys every connection, including those in their handshake. */
   close(): Promise<void>;
 }
 
-// How late a timeout may be noticed. With Node's default of 30 s the 10 s for a head would be 40 s.
+// The maximum delay of a timeout. With Node's default of 30 s, the 10 s for a head would be 40 s.
 const TIMEOUT_CHECK_INTERVAL_MS = 1000;
 export const MAX_HEAD_BYTES = 16 * 1024;
 
-/** Creates a server whose errors are always Problems, also where Node would respond itself. */
+/** Creates a server whose errors are always Problems, even where Node would respond itself. */
 export function createServer(
   listener: RequestListener,
   limits: ServerLimits,
@@ -57,8 +60,8 @@ export function createServer(
   onRejected: RejectionObserver,
 ): HostServer {
   const server = tls === null ? createPlain(limits) : createSecure(limits, tls);
-  // Node drops headers above a count silently, which would bypass every check of headers. The request chain
-  // counts them instead.
+  // Node drops headers above a count silently, which would bypass every check of headers. The
+  // request chain limits them instead.
   server.maxHeadersCount = 0;
   server.maxConnections = limits.maxConnections;
   const serialized = serializeRequests(listener, limits.maxRequestsPerConnection);
@@ -127,7 +130,7 @@ function createSecure(limits: ServerLimits, tls: ReloadedPair): Server {
     handshakeTimeout: limits.headTimeoutMs,
     ALPNProtocols: ['http/1.1'],
     requestCert: tls.current.ca !== null,
-    // A client without a certificate may have a token; one with a bad certificate is rejected later.
+    // A client without a certificate may have a token; an invalid certificate is rejected later.
     rejectUnauthorized: false,
   });
   const onClientCaChange = closeWithdrawnClients(server, tls);
@@ -145,7 +148,10 @@ function isSameClientCa(pair: TlsPair, other: TlsPair): boolean {
   return pair.ca.equals(other.ca);
 }
 
-/** Client certificates are checked against the configured authorities only, never those of the system. */
+/**
+ * Checks client certificates against the configured authorities only, never against those of the
+ * system.
+ */
 function createContextOptions({ cert, key, ca }: TlsPair) {
   return { cert, key, minVersion: 'TLSv1.2' as const, ...(ca !== null && { ca }) };
 }

@@ -4,14 +4,15 @@ import type { Duplex } from 'node:stream';
 import { takeHandshake } from './handshake.js';
 import { findCurrent } from './pipelining.js';
 
-/** The time in which the client can read the response before the connection is closed. Milliseconds. */
+/** The time for the client to read the response before the connection is closed. Milliseconds. */
 const LINGER_MS = 1000;
 const SWITCHING_PROTOCOLS = 101;
 
 /**
- * Handles a WebSocket handshake as any other request: Node hands over its connection, without a response and without a
- * parser. What the client sends behind it waits in the connection until a WebSocket is open.
- * @param listener gets it in its turn
+ * Handles a WebSocket handshake like any other request. Node transfers its connection without a
+ * response and without a parser. Later bytes of the client wait in the connection until a WebSocket
+ * is open.
+ * @param listener receives the request when it is next in order
  */
 export function answerUpgrade(
   request: IncomingMessage,
@@ -19,7 +20,7 @@ export function answerUpgrade(
   head: Buffer,
   listener: RequestListener,
 ): void {
-  // Node emits the sockets of its server.
+  // The sockets of an HTTP server are of this type.
   const socket = connection as Socket;
   // Node has removed its own listeners.
   socket.on('error', () => socket.destroy());
@@ -27,7 +28,7 @@ export function answerUpgrade(
   takeHandshake(request);
   const response = new ServerResponse(request);
   const drain = () => findCurrent(socket)?.emit('drain');
-  // The responses to the requests before are still sent.
+  // The responses to earlier requests are still sent.
   socket.on('drain', drain);
   response.once('socket', () => {
     socket.off('drain', drain);
@@ -39,7 +40,10 @@ export function answerUpgrade(
   listener(request, response);
 }
 
-/** Cut at once, the connection could lose the response; a client that never closes must not keep it open. */
+/**
+ * Closes the connection after a delay: the client could lose the response otherwise. A client that
+ * never closes must not keep it open.
+ */
 function endConnection(socket: Socket): void {
   const cut = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(cut));

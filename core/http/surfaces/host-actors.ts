@@ -3,13 +3,13 @@ import type { Client } from '../../operations/request.js';
 
 interface KnownActor {
   readonly original: Actor;
-  /** The client of the request that brought it; `null` where it is not known. */
+  /** The client of the request with this actor; `null` if it is unknown. */
   readonly client: Client | null;
 }
 
 /**
- * The actors that a surface has got from the host. A surface gets copies: what it does to one changes neither
- * the actor of another request nor what the copy may do.
+ * The actors that the host has passed to a surface. A surface gets copies: changes to one affect
+ * neither the actor of another request nor the rights of the copy.
  */
 export class HostActors {
   readonly #originals = new WeakMap<Actor, KnownActor>();
@@ -26,10 +26,10 @@ export class HostActors {
     return copy;
   }
 
-  /** @throws TypeError for an object that the host did not make. */
+  /** @throws TypeError for an object that the host did not create. */
   find(actor: Actor): KnownActor {
-    const known = this.#originals.get(actor);
-    if (known !== undefined) return known;
+    const original = this.#originals.get(actor);
+    if (original !== undefined) return original;
     throw new TypeError('the actor was not made by the host: pass on one of call or authenticate');
   }
 }

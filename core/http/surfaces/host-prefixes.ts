@@ -2,7 +2,7 @@ import type { ReservedPrefixes } from '../../descriptor/mounts.js';
 import { HOST_PREFIXES, isSurfacePrefix } from './surface-path.js';
 import type { SurfaceSource } from './surface-registry.js';
 
-/** The prefixes that no mount can take: those of the host, and of every surface, whether it is on or off. */
+/** The prefixes that no mount can use: those of the host, and of every surface, enabled or not. */
 export class HostPrefixes implements ReservedPrefixes {
   readonly #source: SurfaceSource;
   current: ReadonlySet<string> = HOST_PREFIXES;
@@ -12,16 +12,16 @@ export class HostPrefixes implements ReservedPrefixes {
   }
 
   async load(): Promise<ReadonlySet<string>> {
-    const found = new Set(this.current);
+    const prefixes = new Set(this.current);
     for (const name of this.#source.surfaces()) {
       const prefix = await this.#readPrefix(name);
-      if (isSurfacePrefix(prefix)) found.add(prefix);
+      if (isSurfacePrefix(prefix)) prefixes.add(prefix);
     }
-    this.current = found;
-    return found;
+    this.current = prefixes;
+    return prefixes;
   }
 
-  /** A surface that cannot be loaded has no prefix; its own start reports why. */
+  /** A surface that cannot be loaded has no prefix; opening it reports the reason. */
   async #readPrefix(name: string): Promise<unknown> {
     try {
       return (await this.#source.surface(name)).factory.prefix;

@@ -4,14 +4,17 @@ import type { Client } from '../../operations/request.js';
 
 /** The caller for which a connection without a socket was opened. */
 export interface InProcessCaller {
-  /** The actor as the authenticators returned it. */
+  /** The actor from the authenticators. */
   readonly actor: Actor;
   readonly surface: string;
-  /** The client of the request that the surface handles; `null` where it is not known. */
+  /** The client of the request that the surface handles; `null` if it is unknown. */
   readonly client: Client | null;
 }
 
-/** Connects both ends in memory. Only here does a connection get a caller: nothing that is sent decides it. */
+/**
+ * Connects two ends in memory. Only this function sets a caller: no data on the connection decides
+ * it.
+ */
 export function createInProcessConnection(caller: InProcessCaller): {
   readonly client: Duplex;
   readonly server: Duplex;
@@ -23,12 +26,12 @@ export function createInProcessConnection(caller: InProcessCaller): {
   return { client, server };
 }
 
-/** One end of a connection in memory: what is written here is read at the other end. */
+/** One end of a connection in memory: data written here is read at the other end. */
 export class ConnectionEnd extends Duplex {
-  /** `null` at the end of the caller. */
+  /** `null` at the caller's end. */
   readonly caller: InProcessCaller | null;
   #peer: ConnectionEnd | null = null;
-  /** Called when the other end has room for more. */
+  /** Called when the other end can receive more data. */
   #onRead: (() => void) | null = null;
   #timer: NodeJS.Timeout | undefined;
 
@@ -41,7 +44,7 @@ export class ConnectionEnd extends Duplex {
     this.#peer = peer;
   }
 
-  /** Destroys the connection, as a socket does, if nothing of what was written is read for this long. */
+  /** Destroys the connection, like a socket, if no written data is read for this long. */
   setTimeout(ms: number): this {
     clearTimeout(this.#timer);
     this.#timer = ms > 0 ? setTimeout(() => this.destroy(), ms).unref() : undefined;
@@ -73,7 +76,7 @@ export class ConnectionEnd extends Duplex {
   override _destroy(error: Error | null, onDestroyed: (error?: Error | null) => void): void {
     clearTimeout(this.#timer);
     const peer = this.#peer;
-    // As a reset does; later, so that an end that was read completely closes by itself.
+    // Behaves like a reset, but later, so that an end that was read completely closes by itself.
     setImmediate(() => {
       if (peer !== null && !peer.readableEnded) peer.destroy();
     });

@@ -7,11 +7,11 @@ export interface InProcessServer {
   accept(connection: ReturnType<typeof createInProcessConnection>['server']): void;
 }
 
-/** Raw responses of modules may expose many headers. Bytes. */
+/** The maximum head of a response: raw responses of modules may expose many headers. Bytes. */
 const MAX_RESPONSE_HEAD_BYTES = 65_536;
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** The host decides them: the caller is known, and the connection carries one request. */
+/** Headers that the host sets: the caller is known, and the connection has one request. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
   'connection',
@@ -27,8 +27,8 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Sends one request over a connection in memory, through the same parser and the same chain as any other.
- * @throws TypeError for a request that cannot be sent; the reason of its signal.
+ * Sends one request over a connection in memory, through the same parser and chain as any other.
+ * @throws TypeError for an invalid request; the reason of its signal.
  */
 export async function requestInProcess(
   server: InProcessServer,
@@ -55,7 +55,7 @@ export async function requestInProcess(
   signal?.addEventListener('abort', abort, { once: true });
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     request.once('response', resolve);
-    // Stays: an error after the response belongs to its body.
+    // Remains, because an error after the response belongs to its body.
     request.on('error', reject);
     request.end(bytes ?? undefined);
   });
@@ -75,11 +75,11 @@ function assertSendable(method: string, headers: Readonly<Record<string, string>
 function toWebResponse(message: IncomingMessage, method: string): Response {
   const { statusCode: status = 500, rawHeaders } = message;
   const headers = new Headers();
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]?.toLowerCase() ?? '';
-    // They describe the connection in memory.
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? '';
+    // These headers describe the connection in memory.
     if (name === 'connection' || name === 'transfer-encoding' || name === 'keep-alive') continue;
-    headers.append(name, rawHeaders[at + 1] ?? '');
+    headers.append(name, rawHeaders[index + 1] ?? '');
   }
   if (method === 'HEAD' || NO_BODY.has(status)) {
     message.resume();

@@ -42,14 +42,14 @@ import { readSurfaceError } from './read-surface-error.js';
 import { type PlaceLimits, type Pool, SurfacePlaces } from './surface-places.js';
 import { createSurfaceRecords } from './surface-records.js';
 
-/** What the host gives to its surfaces. */
+/** The services of the host for surfaces. */
 export interface SurfaceServices {
   readonly log: Log;
   readonly chain: readonly CheckedAuthenticator[];
-  /** `null`: no limit. */
+  /** `null` for no limit. */
   readonly authFailures: AuthFailures | null;
   readonly issuers: readonly string[];
-  /** `null`: no limit. */
+  /** `null` for no limit. */
   readonly actorRate: ActorRate | null;
   readonly store: Pick<Store, 'surfaceRecords'>;
   readonly server: InProcessServer;
@@ -61,21 +61,21 @@ export interface SurfaceServices {
 interface SurfaceLimits extends PlaceLimits {
   /** The time limit of `open`. Milliseconds. */
   readonly openMs: number;
-  /** Afterwards the host responds instead of a surface that hangs. Milliseconds. */
+  /** The time limit of a response, after which the host responds instead. Milliseconds. */
   readonly responseMs: number;
 }
 
-/** What the host learns of a request to a surface while the surface handles it. */
+/** Information about a request that the surface collects for the host. */
 export interface SurfaceRequest {
-  /** `null` where it is not known. */
+  /** `null` if it is unknown. */
   readonly client?: Client | null;
-  /** Why its credentials were rejected; `null` where they were not. */
+  /** The reason why its credentials were rejected; `null` otherwise. */
   rejected?: Rejected;
-  /** Whether a request of the host behind it was rejected: its own record says why. */
+  /** Whether a later request of the host was rejected, whose record has the reason. */
   isExplained?: boolean;
 }
 
-/** The most that a surface can allow. Bytes. */
+/** The maximum for a body limit of a surface. Bytes. */
 export const MAX_BODY_BYTES = 1_048_576;
 const DEFAULT_LIMITS: SurfaceLimits = {
   openMs: 5000,
@@ -84,17 +84,17 @@ const DEFAULT_LIMITS: SurfaceLimits = {
   callsOfNetwork: 100,
 };
 
-/** A surface that is on: opened, or with the reason why not. */
+/** An enabled surface: opened, or with the reason why it is not. */
 export class MountedSurface {
   readonly name: string;
   readonly prefix: string;
   readonly plugin: string;
   readonly authentication: 'host' | 'own';
-  /** `null` for a surface that did not come with the host, or has none. */
+  /** `null` for a surface of a plugin outside the package, and for one without a UI. */
   readonly shippedUiDigest: string | null;
-  /** The longest body of a request with an actor, and of one without. Bytes. */
+  /** The maximum body of a request with an actor, and of one without. Bytes. */
   readonly maxBodyBytes: { readonly actor: number; readonly anonymous: number };
-  /** Whether the host serves the metadata of RFC 9728 for it. */
+  /** Whether the host serves its metadata of RFC 9728. */
   readonly isProtectedResource: boolean;
   readonly log: Log;
   readonly #factory: SurfaceFactory;
@@ -105,7 +105,7 @@ export class MountedSurface {
   readonly #scope: ModuleScope;
   readonly #streams = new Set<() => void>();
   readonly #requests = new WeakMap<SurfaceCall, SurfaceRequest>();
-  /** Those that run, by their id. */
+  /** The running requests by id. */
   readonly #running = new Map<string, SurfaceRequest>();
   #surface: Surface | null = null;
   #reason: string | null = 'it is not open yet';
@@ -130,7 +130,8 @@ export class MountedSurface {
     this.#services = services;
     this.#limits = services.limits ?? DEFAULT_LIMITS;
     this.#places = new SurfacePlaces(this.#limits);
-    // As for shipped plugins: an owner would cost time per request of the whole host in Node.js 20.
+    // Shipped surfaces have no owner: in Node.js 20 it would cost time for each request of the
+    // host.
     this.#owner = isShipped ? null : new UncaughtErrors(this.log, 'uncaught error in surface code');
     this.#scope = new ModuleScope(this.log, this.#owner);
   }
@@ -142,7 +143,7 @@ export class MountedSurface {
   }
 
   /**
-   * Never rejects for what the surface does: it is then logged and left closed.
+   * Opens the surface. Other failures are logged, and the surface stays closed.
    * @throws ConfigError for a config that the surface rejects.
    */
   async open(): Promise<void> {
@@ -177,17 +178,17 @@ export class MountedSurface {
     }
   }
 
-  /** Runs code of the surface: its uncaught errors are the surface's. */
+  /** Runs code of the surface, to which uncaught errors are attributed. */
   run<T>(work: () => T): T {
     return runAs(this.#owner, work);
   }
 
-  /** Ends a response that is not sent. */
+  /** Cancels a response that is not sent. */
   discard(response: unknown): void {
     this.run(() => cancelBody(response));
   }
 
-  /** Adds the caller that the host has authenticated. */
+  /** Adds a caller that the host has authenticated. */
   addActor(actor: Actor | null, client: Client | null = null): Actor | null {
     return actor && this.#actors.add(actor, client);
   }
@@ -199,29 +200,28 @@ export class MountedSurface {
   async identify(
     request: Request,
     call: SurfaceCall,
-    known: SurfaceRequest = {},
+    record: SurfaceRequest = {},
   ): Promise<Actor | null> {
-    const actor = await this.#call('head', call, known, async (surface) =>
+    const actor = await this.#call('head', call, record, async (surface) =>
       surface.identify?.(request, call),
     );
     return actor ? this.#actors.find(actor).original : null;
   }
 
   /**
-   * @throws HostError for what the surface throws, when it does not answer in time, and when it has too many
-   * requests.
+   * @throws HostError for an error of the surface, for a late response, and for too many requests.
    */
   async fetch(
     request: Request,
     call: SurfaceCall,
     actor: Actor | null,
-    known: SurfaceRequest = {},
+    record: SurfaceRequest = {},
   ): Promise<Response> {
     const discardLate = (late: unknown) => this.discard(late);
     return this.#call(
       actor === null ? 'anonymous' : 'actor',
       call,
-      known,
+      record,
       async (surface) => assertResponse(await surface.fetch(request, call)),
       discardLate,
     );
@@ -230,7 +230,7 @@ export class MountedSurface {
   async #call<T>(
     pool: Pool,
     call: SurfaceCall,
-    known: SurfaceRequest,
+    record: SurfaceRequest,
     work: (surface: Surface) => Promise<T>,
     onLate: (late: T) => void = () => {},
   ): Promise<T> {
@@ -238,15 +238,15 @@ export class MountedSurface {
     if (surface === null) throw createUnavailable('the surface failed to open');
     const { responseMs } = this.#limits;
     const leave = this.#places.take(pool, call.network);
-    this.#requests.set(call, known);
-    this.#running.set(call.requestId, known);
+    this.#requests.set(call, record);
+    this.#running.set(call.requestId, record);
     let answer: Promise<T> | null = null;
     try {
       answer = runAs(this.#owner, () => work(surface));
       const createLateError = () => createUnavailable('the surface did not answer in time');
       return await withTimeout(answer, responseMs, createLateError);
     } catch (error) {
-      // A response that comes too late must not keep what its body holds.
+      // Discards a late response, so that it does not keep the resources of its body.
       answer?.then(onLate).catch(() => {});
       throw this.#translate(error, call);
     } finally {
@@ -255,7 +255,7 @@ export class MountedSurface {
     }
   }
 
-  /** @returns removes it again. */
+  /** Returns a function that removes the stream. */
   addStream(end: () => void): () => void {
     this.#streams.add(end);
     return () => this.#streams.delete(end);
@@ -300,12 +300,12 @@ export class MountedSurface {
     });
   }
 
-  /** `null` for a call that the host did not make. */
+  /** Returns `null` for a call that the host did not create. */
   #findClient(call: SurfaceCall | undefined): Client | null {
     return (call && this.#requests.get(call)?.client) ?? null;
   }
 
-  /** What the listener throws counts as an uncaught error of the surface. */
+  /** An error of the listener counts as an uncaught error of the surface. */
   #notify(listener: () => void): void {
     try {
       runAs(this.#owner, listener);
@@ -321,22 +321,22 @@ export class MountedSurface {
     { isKept = false }: AuthenticateOptions = {},
   ) {
     try {
-      const known = call === undefined ? undefined : this.#requests.get(call);
-      const client = known?.client ?? null;
+      const record = call === undefined ? undefined : this.#requests.get(call);
+      const client = record?.client ?? null;
       const presented = { ...createCredentials(scheme, token), address: client?.address };
       const { chain, authFailures } = this.#services;
       const verify = () => authenticateWith(chain, presented, AUTHORIZATION_ONLY);
       const isCounted = authFailures !== null && client !== null && !isKept;
       const text = `authorization\0${scheme} ${token}`;
-      const found = await (isCounted
+      const outcome = await (isCounted
         ? authFailures.guard({ address: client.address, text, verify })
         : verify());
-      if (isRejected(found)) {
-        if (known !== undefined) known.rejected = found;
+      if (isRejected(outcome)) {
+        if (record !== undefined) record.rejected = outcome;
         return null;
       }
-      // Credentials of one body are no proof of anything else.
-      return found.bodySha256 === null ? this.addActor(found.actor, client) : null;
+      // Credentials that cover one body are not valid for anything else.
+      return outcome.bodySha256 === null ? this.addActor(outcome.actor, client) : null;
     } catch (error) {
       throw translateHostError(error);
     }
@@ -346,8 +346,8 @@ export class MountedSurface {
     if (error instanceof HostError) return error;
     let failure = error;
     try {
-      const known = readSurfaceError(error);
-      if (known !== null) return known;
+      const surfaceError = readSurfaceError(error);
+      if (surfaceError !== null) return surfaceError;
     } catch (malformed) {
       failure = malformed;
     }
@@ -359,7 +359,7 @@ export class MountedSurface {
   }
 }
 
-/** Translates errors of the host for a surface; any other error stays what it is. */
+/** Translates errors of the host for a surface; other errors stay unchanged. */
 function translateHostError(error: unknown): unknown {
   if (!(error instanceof HostError)) return error;
   const code: SurfaceErrorCode = error.code === 'rate_limited' ? 'rate_limited' : 'unavailable';

@@ -2,7 +2,7 @@ import { firstSegment } from '../../lib/routing/request-path.js';
 import { findOwnOrigin } from '../request/own-origin.js';
 import type { RequestContext } from '../request-context.js';
 
-/** What the metadata of surfaces is made of. */
+/** The sources of the metadata of surfaces. */
 export interface ResourceOptions {
   readonly surfaces: {
     /** The prefix of the first surface that is a protected resource; `null` without one. */
@@ -15,8 +15,8 @@ export interface ResourceOptions {
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
 /**
- * The metadata of RFC 9728, by the target of the request for it: of the path behind the well-known one, or of the
- * surface. `null` where there is none, and where the origin of the host is not known.
+ * The metadata of RFC 9728 for a target: a well-known path, or a path of the surface. Returns
+ * `null` without metadata, and if the origin of the host is unknown.
  */
 export function describeResource(
   target: string,
@@ -41,7 +41,7 @@ interface MetadataOptions {
 
 const BEARER = /^bearer\b/i;
 
-/** The challenges of a 401 of a surface, of which that for tokens names the metadata. */
+/** Adds the URL of the metadata to the token challenge of a surface. */
 export function nameMetadata(
   challenges: readonly string[],
   { target, req }: Pick<RequestContext, 'target' | 'req'>,
@@ -50,7 +50,7 @@ export function nameMetadata(
   const [path = ''] = target.split('?', 1);
   const origin = findOwnOrigin(req, publicOrigin);
   if (origin === null || firstSegment(path) !== surfaces.findProtectedPrefix()) return challenges;
-  // A quote in a target cannot end the text: it would not be the path of a URL.
+  // A quote in a target cannot end the text, because it is not valid in the path of a URL.
   const url = new URL(WELL_KNOWN + path, origin).href;
   return challenges.map((challenge) => {
     if (!BEARER.test(challenge)) return challenge;

@@ -4,7 +4,7 @@ import { listExposed } from '../../operations/exposed/exposed-operations.js';
 import { hideSensitiveDefaults } from '../../operations/status/list-manifests.js';
 import type { ModuleEntry, ModuleOverview } from '../../operations/status/module-overview.js';
 
-/** The modules of the whole host, as `GET /modules` and `GET /manifests` show them. */
+/** Reads the modules of the whole host, as in `GET /modules` and `GET /manifests`. */
 export async function readSnapshot(
   overview: ModuleOverview,
   generations: GenerationSource,

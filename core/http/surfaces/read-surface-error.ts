@@ -16,7 +16,7 @@ import { HostError } from '../../errors.js';
 import type { StepName } from '../../steps.js';
 import { isOwnHeader } from './own-headers.js';
 
-/** The step that rejected a request, by the code or by the part of the request that the error names. */
+/** The step that rejected a request, by the code or by the part of the request in the error. */
 const STEPS: Readonly<Record<string, StepName>> = {
   unauthorized: 'actor',
   rate_limited: 'rate',
@@ -24,7 +24,7 @@ const STEPS: Readonly<Record<string, StepName>> = {
   scope: 'capability',
 };
 
-/** Every Problem has them. */
+/** Headers of all Problems. */
 const PROBLEM_HEADERS: ReadonlySet<string> = new Set([
   'cache-control',
   'content-length',
@@ -41,8 +41,8 @@ const PARTS = type({
 });
 
 /**
- * The Problem of a `SurfaceError`; `null` for any other error.
- * @throws what is wrong with it: a plugin in JavaScript may have given it anything.
+ * Converts a `SurfaceError` to a Problem; returns `null` for any other error.
+ * @throws Error for invalid members: a plugin in JavaScript may have passed any value.
  */
 export function readSurfaceError(error: unknown): HostError | null {
   if (!isSurfaceError(error)) return null;
@@ -54,7 +54,7 @@ export function readSurfaceError(error: unknown): HostError | null {
     nextActions: parts.nextActions,
     headers: readHeaders(parts.headers),
     ...findStep(parts),
-    // Of an error of the host that the surface passes on.
+    // Kept from an error of the host that the surface passes on.
     ...(cause instanceof HostError && { step: cause.step, reason: cause.reason }),
     cause,
   });
@@ -65,7 +65,7 @@ function findStep({ code, errors }: Infer<typeof PARTS>) {
   return { step, reason: step === 'origin' ? 'site' : null };
 }
 
-/** @throws TypeError for a header that cannot be sent. */
+/** @throws TypeError for an invalid header. */
 function readHeaders(headers: Readonly<Record<string, string | number>>): Record<string, string> {
   const texts = Object.entries(headers).map(([name, value]): [string, string] => [
     name,

@@ -2,15 +2,15 @@ import type { ServerResponse } from 'node:http';
 import type { RequestIds } from '../request/caller-headers.js';
 import { isOwnHeader } from './own-headers.js';
 
-/** A surface that sends nothing for this long has stopped. Milliseconds. */
+/** A surface that sends nothing for this long is considered stopped. Milliseconds. */
 const IDLE_TIMEOUT_MS = 30_000;
 
-/** Node sends any text as length. */
+/** Validates a length, because Node sends any text. */
 const LENGTH = /^[0-9]{1,15}$/;
 
 /**
- * Whether the response can be sent with the length that it announces. Without the bytes, a client would read
- * the next response of the connection as the body.
+ * Whether the response can be sent with its announced length. With too few bytes, a client would
+ * read the next response of the connection as the body.
  */
 export function canAnnounceLength({ headers, status, body }: Response, method: string): boolean {
   const length = headers.get('content-length');
@@ -48,7 +48,7 @@ export function listSurfaceHeaders(
 export interface BodyOptions {
   /** The connection is closed if the client reads nothing for this long. Milliseconds. */
   readonly sendTimeoutMs: number;
-  /** Runs the code behind the body. */
+  /** Runs code of the body. */
   readonly run?: <T>(work: () => T) => T;
   /** Called with the bytes that the client has not read yet, whenever they change. */
   readonly onBuffered: (bytes: number) => void;
@@ -60,13 +60,13 @@ export interface BodyOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** A body that is being sent. */
+/** A body during sending. */
 export interface SentBody {
-  /** Ends the response after what has been sent. */
+  /** Ends the response after the bytes sent so far. */
   end(): void;
 }
 
-/** Sends a body chunk by chunk, as fast as the client reads. Never rejects. */
+/** Sends a body chunk by chunk, at the speed of the client. Never rejects. */
 export function sendBody(
   res: ServerResponse,
   body: ReadableStream<Uint8Array>,
@@ -79,7 +79,7 @@ export function sendBody(
   let isEnded = false;
   const stop = () => {
     isEnded = true;
-    // What the surface does at the end of its stream is its own.
+    // Errors at the end of its stream are internal to the surface.
     void run(() => reader.cancel()).catch(() => {});
   };
   const end = () => {
@@ -110,13 +110,13 @@ export function sendBody(
   pump().catch((error) => {
     if (!isEnded) onError(error);
     stop();
-    // Without its end the client does not take the response for complete.
+    // Without a proper end, the client treats the response as incomplete.
     res.destroy();
   });
   return { end };
 }
 
-/** A response whose announced length was not sent cannot be ended. */
+/** Destroys the response if its announced length was not sent. */
 function endOrCut(res: ServerResponse): void {
   try {
     res.end();
@@ -138,7 +138,7 @@ async function readInTime<T>(read: () => Promise<T>, timeoutMs: number): Promise
   }
 }
 
-/** Resolves when the client has read what was sent, or has gone. */
+/** Resolves when the client has read everything, or has closed the connection. */
 function untilRead(res: ServerResponse, timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => res.destroy(), timeoutMs);

@@ -15,15 +15,15 @@ import { assertSurfaceMethod, createWebRequest } from './web-request.js';
 
 interface ServeOptions extends Omit<ReplyQueueOptions, 'log'> {
   readonly authentication: Authentication;
-  /** `null` where none is configured. */
+  /** `null` without one. */
   readonly publicOrigin: string | null;
 }
 
 const EMPTY = Buffer.alloc(0);
-/** The origin of the URL that a surface sees where the origin is not known. */
+/** The origin of the URL for surfaces if the origin is unknown. */
 const UNKNOWN_ORIGIN = 'http://localhost';
 
-/** What a surface has answered. */
+/** The response of a surface. */
 interface SurfaceAnswer {
   readonly response: Response;
   /** Aborts the signal of the call. */
@@ -52,7 +52,7 @@ export async function callSurface(
     await authenticate(request, authentication, () => false);
   }
   const controller = new AbortController();
-  // Calls the listeners of the surface.
+  // Runs as the surface, because it calls its listeners.
   const abort = (reason: unknown) => surface.run(() => controller.abort(reason));
   const { signal } = controller;
   request.signal.addEventListener('abort', { handleEvent: () => abort(request.signal.reason) });
@@ -68,11 +68,11 @@ export async function callSurface(
   };
   Object.freeze(call);
   const { credentialHeaders } = authentication;
-  const known: SurfaceRequest = { client: request.client };
+  const record: SurfaceRequest = { client: request.client };
   const parts = { url, signal, credentialHeaders, hasOwnSignIn: isOwn };
   try {
     const head = createWebRequest(req, { ...parts, body: EMPTY });
-    const actor = isOwn ? await surface.identify(head, call, known) : request.authenticated;
+    const actor = isOwn ? await surface.identify(head, call, record) : request.authenticated;
     if (actor === null) request.held.identifyAnonymous(call.network);
     else request.held.identify(nameActor(actor));
     const { maxBodyBytes } = surface;
@@ -83,20 +83,20 @@ export async function callSurface(
     if (!isOwn) assertSignedBody(request, body.length === 0 ? null : body);
     facts.step = 'host';
     const web = body.length === 0 ? head : createWebRequest(req, { ...parts, body });
-    const response = await surface.fetch(web, call, actor, known);
-    if (response.status >= 400 && known.isExplained !== true) {
+    const response = await surface.fetch(web, call, actor, record);
+    if (response.status >= 400 && record.isExplained !== true) {
       request.reject(describeResponse(response));
     }
     return { response, abort };
   } catch (error) {
     abort(error);
     if (!(error instanceof HostError) || error.code !== 'unauthorized' || !isOwn) throw error;
-    facts.token = known.rejected?.token ?? null;
-    throw explainCredentials(error, known.rejected?.rejected ?? findCredentials(req));
+    facts.token = record.rejected?.token ?? null;
+    throw explainCredentials(error, record.rejected?.rejected ?? findCredentials(req));
   }
 }
 
-/** A response of the surface's own that is an error. Its body stays the surface's. */
+/** Describes an error response of the surface. Its body stays the surface's. */
 function describeResponse({ status }: Response): HostError {
   const code = PROBLEM_CODES.find((name) => PROBLEMS[name].status === status);
   const otherwise = status < 500 ? 'validation_failed' : 'internal_error';
@@ -119,7 +119,7 @@ function explainCredentials(error: HostError, reason: CredentialReason): HostErr
   });
 }
 
-/** Sends what a surface has answered; its body may still come. */
+/** Sends the response of a surface, whose body may still arrive. */
 export function sendSurfaceResponse(
   surface: MountedSurface,
   request: RequestContext,
@@ -132,7 +132,7 @@ export function sendSurfaceResponse(
   if (!hasLength && response.status !== 204 && response.headers.has('content-length')) {
     surface.log.warn({ request_id: request.requestId }, 'surface response without its length');
   }
-  // A length that is not that of the body would corrupt the connection.
+  // A wrong length would corrupt the connection.
   res.strictContentLength = hasBody && hasLength;
   const options = { ids: request, hasLength, isLast: lifecycle.isClosing };
   res.writeHead(response.status, listSurfaceHeaders(response, options));
@@ -151,14 +151,14 @@ export function sendSurfaceResponse(
   });
   const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   if (!isEvents) return;
-  // An event stream does not end by itself, and the client can continue it.
+  // An event stream does not end by itself; the client can resume it.
   const end = () => {
     sent.end();
     abort(new Error('the host is closing'));
   };
   const remove = surface.addStream(end);
   res.once('close', remove);
-  // Before the first event: a browser counts a stream as open from its head.
+  // Sent before the first event, because browsers open a stream at its head.
   res.flushHeaders();
   if (lifecycle.isClosing) end();
 }

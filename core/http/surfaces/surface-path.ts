@@ -2,7 +2,7 @@ import { HostError } from '../../errors.js';
 import { firstSegment } from '../../lib/routing/request-path.js';
 import { HOST_PATHS } from '../routes/host-paths.js';
 
-/** One segment. */
+/** A single segment. */
 const PREFIX = /^\/[a-z0-9][a-z0-9-]{0,62}$/;
 
 /** The first segments of the host's own routes. */
@@ -12,15 +12,15 @@ export function isSurfacePrefix(prefix: unknown): prefix is string {
   return typeof prefix === 'string' && PREFIX.test(prefix);
 }
 
-/** Whether a prefix is, or is below, one of the host's own. */
+/** Whether a prefix is one of the host's own, or below one. */
 export function isHostPrefix(prefix: unknown): boolean {
   return typeof prefix === 'string' && HOST_PREFIXES.has(firstSegment(prefix));
 }
 
 /**
  * Parses a target for a surface.
- * @throws HostError 404 for a path that a URL parser would rewrite, such as one with dot segments: the surface
- * would see another path than the host.
+ * @throws HostError 404 for a path that a URL parser would rewrite, such as one with dot segments:
+ * the surface would see a different path than the host.
  */
 export function parseSurfaceUrl(target: string, origin: string): URL {
   const [path = ''] = target.split('?', 1);

@@ -1,20 +1,20 @@
 import { createUnavailable } from '../../errors.js';
 
-/** `head`: requests whose actor the surface looks for. */
+/** `head`: requests whose actor the surface determines. */
 export type Pool = 'head' | 'anonymous' | 'actor';
 
 export interface PlaceLimits {
-  /** Requests without a response at once, of those with an actor and of those without one. */
+  /** The maximum number of requests without a response, with an actor and without one. */
   readonly calls: number;
-  /** The same of one network, without an actor. */
+  /** The same maximum for one network, without an actor. */
   readonly callsOfNetwork: number;
 }
 
-/** Bounds the requests that a surface handles at once. */
+/** Limits the concurrent requests of a surface. */
 export class SurfacePlaces {
   readonly #limits: PlaceLimits;
   readonly #calls: Record<Pool, number> = { head: 0, anonymous: 0, actor: 0 };
-  /** The calls of the pool `anonymous`. */
+  /** The calls in the pool `anonymous`. */
   readonly #callsByNetwork = new Map<string, number>();
 
   constructor(limits: PlaceLimits) {
@@ -22,8 +22,8 @@ export class SurfacePlaces {
   }
 
   /**
-   * Takes a place in a pool: clients without an actor take none of those of the others.
-   * @returns gives it back.
+   * Takes a place in a pool: clients without an actor cannot use the places of others.
+   * @returns a function that releases the place
    * @throws HostError 503.
    */
   take(pool: Pool, network: string): () => void {
@@ -37,8 +37,8 @@ export class SurfacePlaces {
     if (isShared) this.#callsByNetwork.set(network, ofNetwork + 1);
     return () => {
       this.#calls[pool] -= 1;
-      const left = (this.#callsByNetwork.get(network) ?? 0) - 1;
-      if (isShared && left > 0) this.#callsByNetwork.set(network, left);
+      const remaining = (this.#callsByNetwork.get(network) ?? 0) - 1;
+      if (isShared && remaining > 0) this.#callsByNetwork.set(network, remaining);
       else if (isShared) this.#callsByNetwork.delete(network);
     };
   }

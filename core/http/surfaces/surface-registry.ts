@@ -28,9 +28,10 @@ export class SurfaceRegistry {
   }
 
   /**
-   * Loads and opens the surfaces that are on. One that cannot be loaded or opened is logged and left out.
-   * @param choices those that are on
-   * @throws ConfigError for a config that a surface rejects, and for a prefix that is taken.
+   * Loads and opens the enabled surfaces. A surface that cannot be loaded or opened is logged and
+   * omitted.
+   * @param choices the enabled surfaces
+   * @throws ConfigError for a config that a surface rejects, and for a prefix conflict.
    */
   async open(choices: readonly SurfaceChoice[], services: SurfaceServices): Promise<void> {
     const loaded: { choice: SurfaceChoice; found: FoundSurface | Error }[] = [];
@@ -54,36 +55,36 @@ export class SurfaceRegistry {
   }
 
   /**
-   * Loads the surfaces and validates their settings, and opens none.
-   * @param attempt gets the errors of `open`, but for what a surface rejects when it opens
-   * @returns those that a host would leave out
+   * Loads the surfaces and validates their settings without opening them.
+   * @param attempt receives the errors of `open`, except those that occur while a surface opens
+   * @returns the surfaces that a host would omit
    */
   async validate(
     choices: readonly SurfaceChoice[],
     attempt: Attempt,
   ): Promise<readonly { readonly name: string; readonly reason: string }[]> {
-    const taken = new Map<string, FoundSurface>();
+    const byPrefix = new Map<string, FoundSurface>();
     const failed: { name: string; reason: string }[] = [];
     for (const choice of choices) {
       await attempt(async () => {
-        const found = await load(choice.name, this.#source);
+        const surface = await load(choice.name, this.#source);
         const problem =
-          found instanceof Error ? found : findPrefixProblem(found, [...taken.values()]);
-        if (found instanceof Error || problem !== null) {
+          surface instanceof Error ? surface : findPrefixProblem(surface, [...byPrefix.values()]);
+        if (surface instanceof Error || problem !== null) {
           failed.push({ name: choice.name, reason: problem?.message ?? '' });
           return;
         }
-        const { factory } = found;
-        const other = taken.get(factory.prefix);
-        assertPrefixFree(found, other && { name: other.factory.name, plugin: other.plugin });
-        taken.set(factory.prefix, found);
+        const { factory } = surface;
+        const other = byPrefix.get(factory.prefix);
+        assertPrefixFree(surface, other && { name: other.factory.name, plugin: other.plugin });
+        byPrefix.set(factory.prefix, surface);
         await readSurfaceConfig(choice, factory);
       });
     }
     return failed;
   }
 
-  /** The surface that owns the path of a raw target. */
+  /** Returns the surface that owns the path of a raw target. */
   find(target: string): MountedSurface | null {
     return this.#byPrefix.get(firstSegment(target)) ?? null;
   }
@@ -99,7 +100,7 @@ export class SurfaceRegistry {
     return open.map(({ name, prefix }) => ({ name, prefix }));
   }
 
-  /** Lists the surfaces by name, also those that are off. */
+  /** Lists the surfaces by name, including disabled ones. */
   list(): readonly SurfaceStatus[] {
     const on = [...[...this.#byPrefix.values()].map(({ status }) => status), ...this.#failed];
     const off = this.#source
@@ -115,7 +116,7 @@ export class SurfaceRegistry {
     return new Set(digests.filter((digest) => digest !== null));
   }
 
-  /** Ends event streams, which would keep the host from draining. */
+  /** Ends event streams, which would prevent the host from draining. */
   endStreams(): void {
     for (const surface of this.#byPrefix.values()) surface.endStreams();
   }
@@ -127,20 +128,21 @@ export class SurfaceRegistry {
 
 async function load(name: string, source: SurfaceSource): Promise<FoundSurface | Error> {
   try {
-    const found = await source.surface(name);
-    const { maxBodyBytes, maxAnonymousBodyBytes } = found.factory;
+    const surface = await source.surface(name);
+    const { maxBodyBytes, maxAnonymousBodyBytes } = surface.factory;
     for (const limit of [maxBodyBytes, maxAnonymousBodyBytes]) {
       if (limit === undefined || isBodyLimit(limit)) continue;
       return new Error(`its limits of bodies must be 0 to ${MAX_BODY_BYTES} bytes`);
     }
-    return found;
+    return surface;
   } catch (error) {
     return toError(error);
   }
 }
 
 /**
- * Why a surface cannot have its prefix; `null` if it can, and for one of the host, which is reported with its owner.
+ * The reason why a surface cannot have its prefix; `null` if it can, and for a prefix of the host,
+ * which is reported with its owner.
  * @throws ConfigError for a prefix below that of another surface.
  */
 function findPrefixProblem(

@@ -10,7 +10,7 @@ const METHODS: ReadonlySet<string> = new Set([
   'DELETE',
   'OPTIONS',
 ]);
-/** The only credentials that a surface with its own sign-in reads. */
+/** The only credentials that are visible to a surface with its own sign-in. */
 const OWN_CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie']);
 
 /** @throws HostError 405 for a method that a web-standard request cannot have. */
@@ -25,7 +25,7 @@ export function assertSurfaceMethod(method: string): void {
 
 interface WebRequestParts {
   readonly url: URL;
-  /** Empty: the request has none. */
+  /** Empty for a request without one. */
   readonly body: Buffer;
   readonly signal: AbortSignal;
   /** The credential headers of the host, in lower case. */
@@ -33,7 +33,7 @@ interface WebRequestParts {
   readonly hasOwnSignIn: boolean;
 }
 
-/** The request as surfaces see it. @throws HostError 400 for a GET or HEAD with a body. */
+/** Creates the request for a surface. @throws HostError 400 for a GET or HEAD with a body. */
 export function createWebRequest(
   req: IncomingMessage,
   { url, body, signal, credentialHeaders, hasOwnSignIn }: WebRequestParts,
@@ -53,7 +53,7 @@ export function createWebRequest(
   });
 }
 
-/** A surface has no need for the credentials of callers whom the host authenticates. */
+/** Hides credentials of callers that the host authenticates: a surface does not need them. */
 function hiddenHeaders(credentialHeaders: readonly string[], hasOwnSignIn: boolean) {
   const names = [...credentialHeaders, ...OWN_CREDENTIALS];
   return new Set(hasOwnSignIn ? names.filter((name) => !OWN_CREDENTIALS.has(name)) : names);
@@ -61,10 +61,10 @@ function hiddenHeaders(credentialHeaders: readonly string[], hasOwnSignIn: boole
 
 function readHeaders({ rawHeaders }: IncomingMessage, hidden: ReadonlySet<string>): Headers {
   const headers = new Headers();
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? '';
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
     if (hidden.has(name.toLowerCase())) continue;
-    headers.append(name, rawHeaders[at + 1] ?? '');
+    headers.append(name, rawHeaders[index + 1] ?? '');
   }
   return headers;
 }

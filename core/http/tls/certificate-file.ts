@@ -5,7 +5,10 @@ import { ACTOR_KINDS, type Actor } from '../../contract/index.js';
 import { assertDistinct, parseByStruct } from '../../document/parse-file.js';
 import { nonEmptyText } from '../../document/structs.js';
 
-/** How a client entry can name a certificate, the most specific first: the first match decides. */
+/**
+ * The names by which a client entry can identify a certificate, the most specific first: the first
+ * match decides.
+ */
 export const CERTIFICATE_NAMES = ['sha256', 'uri', 'dns', 'email', 'common_name'] as const;
 
 export type CertificateName = (typeof CERTIFICATE_NAMES)[number];

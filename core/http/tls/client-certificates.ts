@@ -8,7 +8,7 @@ import {
   type CertificateTable,
 } from './certificate-file.js';
 
-/** `'none'`: no certificate, or one without an actor. `'rejected'`: an invalid one. */
+/** `'none'`: no certificate, or one without an actor. `'rejected'`: an invalid certificate. */
 type CertificateResult = Actor | 'none' | 'rejected';
 
 interface ClientCertificate {
@@ -40,9 +40,9 @@ export class ClientCertificates {
     if (certificate === 'none') return 'none';
     if (certificate.names === null || Date.now() >= certificate.validTo) return 'rejected';
     const table = this.#table();
-    const known = certificate.names.find((name) => table.has(name));
+    const matchingName = certificate.names.find((name) => table.has(name));
     // A valid certificate without an actor may only secure the connection; the caller then sends a token.
-    const actor = known === undefined ? undefined : table.get(known);
+    const actor = matchingName === undefined ? undefined : table.get(matchingName);
     return actor === undefined ? 'none' : this.#roles.resolve(actor, 'certificates');
   }
 }
@@ -58,7 +58,7 @@ function readCertificate(socket: TLSSocket): ClientCertificate | 'none' {
 function listNames(certificate: DetailedPeerCertificate): string[] {
   const names = readAlternativeNames(certificate.subjectaltname);
   const { CN: commonName } = certificate.subject as { CN?: string | string[] };
-  // With several common names it is not defined which one counts.
+  // With several common names it is undefined which one is valid.
   if (typeof commonName === 'string') names.push(['common_name', commonName]);
   names.push(['sha256', certificate.fingerprint256.replaceAll(':', '').toLowerCase()]);
   return CERTIFICATE_NAMES.flatMap((kind) =>
@@ -73,8 +73,8 @@ const ALTERNATIVE_NAMES: Readonly<Record<string, CertificateName>> = {
 };
 
 /**
- * Node joins them with `, ` and quotes a name that contains a separator. Such names are crafted to be
- * misread, so none of them counts (CVE-2021-44532).
+ * Node joins names with `, ` and quotes a name that contains a separator. Such names are crafted to
+ * be misread, so none of them is accepted (CVE-2021-44532).
  */
 function readAlternativeNames(text: string | undefined): [CertificateName, string][] {
   if (text === undefined || text.includes('"')) return [];

@@ -6,25 +6,25 @@ import { ConfigError } from '../../errors.js';
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
-  /** The authorities of client certificates; `null`: none are requested. */
+  /** The authorities of client certificates; `null` if none are requested. */
   readonly clientCa: string | null;
 }
 
-/** Certificate and key of the listener, validated: they belong together. */
+/** A validated certificate and key of the listener that belong together. */
 export interface TlsPair {
   readonly cert: Buffer;
   readonly key: Buffer;
   readonly ca: Buffer | null;
   readonly certificate: X509Certificate;
-  /** Whether others than the owner may read the key. */
+  /** Whether users other than the owner may read the key. */
   readonly isKeyExposed: boolean;
 }
 
 const OTHERS_MAY_READ = 0o077;
 
 /**
- * @param contents of the certificate, the key and the client CA, as {@link listTlsFiles} lists them
- * @throws ConfigError that names the file and what was expected, never its content.
+ * @param contents the certificate, the key and the client CA, as {@link listTlsFiles} lists them
+ * @throws ConfigError that names the file and the expected content, but never quotes it.
  */
 export async function parseTlsPair(
   files: TlsFiles,
@@ -39,7 +39,7 @@ export async function parseTlsPair(
   try {
     createSecureContext({ cert, key, ...(ca !== null && { ca }) });
   } catch {
-    // Without the cause: nothing derived from a private key must reach a log.
+    // Omits the cause: data derived from a private key must not reach a log.
     throw new ConfigError(`${files.cert} must be PEM that OpenSSL accepts, the chain included`);
   }
   const { mode } = await stat(files.key);

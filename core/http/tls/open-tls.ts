@@ -16,9 +16,9 @@ import { listTlsFiles, parseTlsPair, type TlsFiles, type TlsPair } from './key-p
 export type ReloadedPair = ReloadedFile<TlsPair>;
 
 interface OpenTls {
-  /** `null`: plain HTTP. */
+  /** `null` for plain HTTP. */
   readonly pair: ReloadedPair | null;
-  /** `null`: client certificates are not used. */
+  /** `null` without client certificates. */
   readonly certificates: ClientCertificates | null;
   close(): Promise<void>;
 }
@@ -26,7 +26,7 @@ interface OpenTls {
 type TlsConfig = Pick<HostConfig, 'tlsCert' | 'tlsKey' | 'tlsClientCa' | 'tlsClients'>;
 
 /**
- * @param attempt gets each problem; without it the first one throws
+ * @param attempt receives each problem; without it the first one throws
  * @throws ConfigError for settings that require each other, and for unusable files.
  */
 export async function openTls(
@@ -39,17 +39,17 @@ export async function openTls(
   await attempt(() => requireBoth(['--tls-cert', cert], ['--tls-key', key]));
   await attempt(() => requireBoth(['--tls-client-ca', clientCa], ['--tls-clients', clients]));
   await attempt(() => requireCertificate(config));
-  const known = clients === null ? null : await attempt(() => openClients(clients, log));
+  const table = clients === null ? null : await attempt(() => openClients(clients, log));
   const pair =
     cert === null || key === null
       ? null
       : await attempt(() => openPair({ cert, key, clientCa }, log));
   return {
     pair,
-    certificates: known === null ? null : new ClientCertificates(() => known.current, roles),
+    certificates: table === null ? null : new ClientCertificates(() => table.current, roles),
     close: async () => {
       await pair?.close();
-      await known?.close();
+      await table?.close();
     },
   };
 }
@@ -68,7 +68,7 @@ function requireCertificate({ tlsCert, tlsKey, tlsClientCa }: TlsConfig): void {
   throw new ConfigError('--tls-client-ca requires --tls-cert and --tls-key');
 }
 
-/** Follows the files together: a new pair is used once both are written and match. */
+/** Watches the files together: a new pair is used once both are written and match. */
 async function openPair(files: TlsFiles, log: Log): Promise<ReloadedPair> {
   try {
     return await openReloadedFiles(listTlsFiles(files), {

@@ -2,12 +2,16 @@ import type { Server } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { ReloadedPair } from './open-tls.js';
 
-/** The time for requests in flight; then connections that the previous client CA vouched for are closed. */
+/**
+ * The time for requests in flight; then connections with a certificate of the previous client CA
+ * are closed.
+ */
 const GRACE_MS = 1000;
 
 /**
  * Tracks connections with a client certificate.
- * @returns a function that closes them, to be called when the client CA changes: it may have been withdrawn
+ * @returns a function that closes them when the client CA changes, because it may have been
+ * withdrawn
  */
 export function closeWithdrawnClients(server: Server, tls: ReloadedPair): () => void {
   if (tls.current.ca === null) return () => {};
