@@ -42,14 +42,14 @@ export const ATTACK_CLASSES = {
 
 export type AttackClass = keyof typeof ATTACK_CLASSES;
 
-/** `null` when the host withstood the attack, otherwise the reason of the failure. */
+/** `null` if the host blocked the attack, otherwise the reason of the failure. */
 export type Verdict = string | null;
 
 interface AttackHead {
   /** Stable, `<class>-<name>`. */
   readonly id: string;
   readonly title: string;
-  /** The advisory of a product in which the attack succeeded. */
+  /** The advisory of a product that was vulnerable to the attack. */
   readonly evidence?: string;
   /**
    * `own`, the default: needs the modules, tokens or providers of a host that the selftest starts;
@@ -60,22 +60,24 @@ interface AttackHead {
   readonly isSlow?: boolean;
 }
 
-/** A request, or bytes that are none. */
+/** A request, or bytes that are not a request. */
 type Sent = CraftedRequest | Buffer;
 
-/** One request, and what has to come of it. */
+/** One request with its expected result. */
 interface RequestAttack extends AttackHead {
   readonly send: Sent | ((scene: Scene) => Sent);
 }
 
-/** The response has to be a Problem with one of the statuses, and no provider may be called. */
+/** The response must be a Problem with one of the statuses, and no provider may be called. */
 interface RejectedAttack extends RequestAttack {
   readonly rejected: number | readonly number[];
-  /** The connection must be closed after the response, as the bytes that follow are ambiguous. */
+  /**
+   * The connection must be closed after the response, because the following bytes are ambiguous.
+   */
   readonly closes?: boolean;
 }
 
-/** The response has to be a 200, after one provider call that passes the check. */
+/** The response must be a 200, after one provider call that passes the check. */
 interface ForwardedAttack extends RequestAttack {
   readonly forwarded: (recorded: RecordedRequest, response: RawResponse, scene: Scene) => Verdict;
 }

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** The records that endpoints are made of. */
+/** The records of endpoints. */
 export type DnsRecord =
   | { readonly type: 'A' | 'AAAA'; readonly address: string }
   | {
@@ -16,11 +16,11 @@ export type DnsRecord =
 export interface DnsQuestion {
   /** The name in lower case, without a dot at the end. */
   readonly name: string;
-  /** `null` for a type that no record here has. */
+  /** `null` for an unsupported type. */
   readonly type: DnsRecord['type'] | null;
 }
 
-/** What a server sends; `null`: nothing. */
+/** The reply of a server; `null` for none. */
 export type DnsReply = {
   readonly rcode?: keyof typeof RCODES;
   readonly records?: readonly DnsRecord[];
@@ -37,7 +37,7 @@ export interface DnsServer {
 const RCODES = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3 } as const;
 const TYPES = { A: 1, AAAA: 28, SRV: 33 } as const;
 const HEADER_BYTES = 12;
-/** Longer replies make the client ask again by TCP. */
+/** A longer reply makes the client repeat the question by TCP. */
 const MAX_UDP_BYTES = 1_200;
 const MAX_TCP_BYTES = 65_535;
 
@@ -115,10 +115,10 @@ function encodeReply(
     encodeName(name),
     query.subarray(HEADER_BYTES + name.length + 2),
   ]);
-  const wanted = records.filter((record) => record.type === type).map(encodeRecord);
+  const encodedRecords = records.filter((record) => record.type === type).map(encodeRecord);
   const head = HEADER_BYTES + name.length + 2 + 4;
-  const fitting = takeFitting(wanted, maxBytes - head);
-  const isCut = fitting.length < wanted.length && maxBytes === MAX_UDP_BYTES;
+  const fitting = takeFitting(encodedRecords, maxBytes - head);
+  const isCut = fitting.length < encodedRecords.length && maxBytes === MAX_UDP_BYTES;
   const header = Buffer.alloc(HEADER_BYTES);
   query.copy(header, 0, 0, 2);
   // A response, authoritative, recursion desired and available.
@@ -138,7 +138,7 @@ function takeFitting(records: readonly Buffer[], maxBytes: number): readonly Buf
   return end === -1 ? records : records.slice(0, end);
 }
 
-/** Each names the question by a pointer. */
+/** The name of each record is a pointer to the question. */
 function encodeRecord(record: DnsRecord): Buffer {
   const data =
     record.type === 'SRV'

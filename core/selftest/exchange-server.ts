@@ -1,14 +1,14 @@
 import type { RecordingProvider, Script } from './recording-provider.js';
 
-/** Its provider gets a token on behalf of each caller. */
+/** The module's provider gets a token on behalf of each caller. */
 export const EXCHANGING_MODULE = 'exchanging';
-/** The token endpoint of its issuer redirects. */
+/** The module's token endpoint redirects. */
 export const REDIRECTED_MODULE = 'redirected';
 
-/** Where the endpoint redirects to, on a server that no request may reach. */
+/** The target of the redirect, on a server that no request may reach. */
 export const REDIRECT_TARGET = '/stolen-token';
 
-/** The token on behalf of a subject. */
+/** Returns the token on behalf of a subject. */
 export function exchangedToken(subject: string): string {
   return `selftest-exchanged-${subject}`;
 }
@@ -37,7 +37,7 @@ export function createExchangeScripts(bystander: string): ReadonlyMap<string, Sc
   ]);
 }
 
-/** What the descriptors of the two modules have. */
+/** Returns the common parts of the descriptors of the two modules. */
 export function describeExchange(url: string, path: '/token' | '/redirect', issuer: string) {
   const token_url = url + path;
   return {
@@ -53,7 +53,7 @@ function respond(response: Parameters<Script>[1], status: number, body: object):
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** The `sub` of the token that is exchanged. */
+/** Reads the `sub` of the token to exchange. */
 function readSubject(form: Buffer): string {
   const [, payload = ''] = (new URLSearchParams(form.toString()).get('subject_token') ?? '').split(
     '.',

@@ -6,13 +6,15 @@ import { listReceived, requireOwn, type Scene } from './scene.js';
 
 const RESPONSE_DEADLINE_MS = 10_000;
 const CLOSE_DEADLINE_MS = 5_000;
-/** Far more than a limited host admits at once. */
+/** Far more than a host with a limit admits at once. */
 const UNLIMITED_REQUESTS = 100;
 const PROBLEM_MEMBERS = ['type', 'title', 'status', 'code', 'detail', 'request_id', 'errors'];
 
 interface ExpectedRejection {
   readonly statuses: readonly number[];
-  /** The connection must be closed after the response, as the bytes that follow are ambiguous. */
+  /**
+   * The connection must be closed after the response, because the following bytes are ambiguous.
+   */
   readonly closes?: boolean;
   /** The response to a HEAD has no Problem. */
   readonly isHead?: boolean;
@@ -59,7 +61,7 @@ export async function expectForwarded(
   return inspect(first, response) ?? expectNoSecrets(scene, response);
 }
 
-/** Sends the bytes on a new connection. @returns the response, or why there was none. */
+/** Sends the bytes on a new connection. @returns the response, or the reason of a failure */
 export async function sendOnce(scene: Scene, bytes: Uint8Array): Promise<RawResponse | string> {
   const connection = await RawConnection.to(scene.address);
   try {
@@ -70,7 +72,7 @@ export async function sendOnce(scene: Scene, bytes: Uint8Array): Promise<RawResp
   }
 }
 
-/** Sends a request and expects the status. `token` is by default that of the scene. */
+/** Sends a request and expects the status. `token` defaults to that of the scene. */
 export async function expectStatus(
   scene: Scene,
   target: string,
@@ -84,7 +86,10 @@ export async function expectStatus(
     : `${target} responded with ${response.status} instead of ${status}`;
 }
 
-/** Sends requests, each on a connection, until one is 429. Expects this status for those before it. */
+/**
+ * Sends requests, each on a new connection, until one is rejected with 429. Expects this status for
+ * earlier ones.
+ */
 export async function expectLimited(
   scene: Scene,
   craft: (index: number) => Buffer,
@@ -151,7 +156,7 @@ function countReceived(scene: Scene): ReceivedCounts {
   };
 }
 
-/** Expects that no server has received more of this attack, now and after all attacks. */
+/** Expects that no server receives further requests of this attack, now and after all attacks. */
 function expectUncalled(scene: Scene, before: ReceivedCounts): Verdict {
   const check = (): Verdict => {
     if (scene.own === null) return null;
@@ -173,7 +178,7 @@ export function parseObject(bytes: Buffer): Record<string, unknown> | null {
   }
 }
 
-/** @returns the next response, or why there was none. */
+/** @returns the next response, or the reason of a failure */
 export async function readResponse(
   connection: RawConnection,
   toHead = false,
@@ -188,8 +193,8 @@ export async function readResponse(
 const TRICKLE_MS = 500;
 
 /**
- * Expects that the host closes the connection in time, whatever it has sent before.
- * @param more what is sent meanwhile, every half second
+ * Expects that the host closes the connection in time, with or without a response.
+ * @param more returns the bytes to send meanwhile, every half second
  */
 export async function expectDisconnect(
   connection: RawConnection,

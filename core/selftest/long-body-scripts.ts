@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http';
 import { SMUGGLED } from './raw-mode-scripts.js';
 import type { HeadScript, Script } from './recording-provider.js';
 
-/** A module that streams each body that is longer than it holds, with short limits. */
+/** A module that streams bodies above its buffer size, with short limits. */
 export const LONG_MODULE = 'long';
 
-/** What the module holds of a body. Bytes. */
+/** The buffer size of the module. Bytes. */
 const HELD_BYTES = 4096;
-/** The longest body of JSON that it takes. Bytes. */
+/** The maximum JSON body of the module. Bytes. */
 export const LONGEST_BYTES = 262_144;
 
 export const LONG_LIMITS = {
@@ -31,13 +31,13 @@ export const LONG_ROUTES = [
   { method: 'PUT', path: '/flood/{kind}', operation: { body: 'bytes' } },
 ].map((route) => ({ ...route, capability: 'shop.use' }));
 
-/** The start of a JSON array, more than the module holds. */
+/** The start of a JSON array that exceeds the buffer of the module. */
 export const LONG_START = `["${'x'.repeat(2 * HELD_BYTES)}"`;
-/** The host has forwarded the start by then. Milliseconds. */
+/** By then the host has forwarded the start. Milliseconds. */
 const TURN_DELAY_MS = 50;
 const TRICKLE_MS = 400;
 
-/** A response that turns bad once its head has been forwarded. */
+/** A response that becomes invalid after its head was forwarded. */
 interface TurningResponse {
   readonly path: string;
   readonly name: string;
@@ -56,7 +56,7 @@ const turningBytes = (name: string, title: string, rest: string): TurningRespons
   path: `/bytes/${name}`,
 });
 
-/** No client may take one of them for whole. */
+/** No client may consider one of them complete. */
 export const TURNING_RESPONSES: readonly TurningResponse[] = [
   turning('late', 'a long response with text after its value', chunk(']x') + LAST),
   turning('open', 'a long response that is not closed', chunk(',1') + LAST),
@@ -82,7 +82,7 @@ function chunk(text: string): string {
   return `${text.length.toString(16)}\r\n${text}\r\n`;
 }
 
-/** More than any head may have. */
+/** More than the head of a request may have. */
 function endlessLines(): string {
   return 'x-endless: a\r\n'.repeat(20_000);
 }
@@ -127,7 +127,7 @@ export function createLongScripts(): ReadonlyMap<string, Script> {
   ]);
 }
 
-/** As fast as it is read, for as long as it is. */
+/** Writes at the speed of the reader, until it stops. */
 function flood(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'image/png' });
   const part = Buffer.alloc(65_536, 1);
@@ -139,7 +139,7 @@ function flood(response: ServerResponse): void {
 }
 
 export const LONG_HEAD_SCRIPTS: ReadonlyMap<string, HeadScript> = new Map([
-  // Answers before the body has come.
+  // Responds before the body has arrived.
   [
     '/long/early',
     (request, response) => {

@@ -63,7 +63,7 @@ const SCOPES: Readonly<
 
 export interface OwnHost {
   readonly scene: Scene;
-  /** URLs of the providers, by module. */
+  /** The URLs of the providers, by module. */
   readonly endpoints: Readonly<Record<string, string>>;
   /** The output of the host so far. */
   output(): string;
@@ -72,7 +72,7 @@ export interface OwnHost {
 
 /**
  * Starts a host in production, with its own modules in a temporary folder.
- * @throws an error with its output if it does not listen within 60 s.
+ * @throws Error with its output if it does not listen within 60 s.
  */
 export async function startOwnHost(): Promise<OwnHost> {
   const secret = `selftest-secret-${randomBytes(16).toString('hex')}`;
@@ -102,23 +102,23 @@ export async function startOwnHost(): Promise<OwnHost> {
     ];
     const provider = await start(new Map(scripts), null, LONG_HEAD_SCRIPTS);
     const sockets = await start(undefined, null, undefined, createUpgradeScripts());
-    const good = await start(undefined, here);
+    const trustedName = await start(undefined, here);
     const introspection = await start(
       new Map([['/introspect', (_, response) => void response.end('{"active":false}')]]),
     );
     const otherName = await start(undefined, elsewhere);
-    const named = Object.fromEntries(
+    const namedUrls = Object.fromEntries(
       Object.entries(NAMED_MODULES).map(([module, { isTls = false }]) => [
         module,
         isTls ? otherName.url : provider.url,
       ]),
     );
-    const dns = await startDnsServer(createNamedReply(named));
+    const dns = await startDnsServer(createNamedReply(namedUrls));
     providers.push(dns);
     const exchange = await start(createExchangeScripts(bystander.url));
     const candidate = await start(createCandidateScripts(bystander.url));
     const endpoints = {
-      ...named,
+      ...namedUrls,
       [EXCHANGING_MODULE]: exchange.url,
       [REDIRECTED_MODULE]: exchange.url,
       shop: provider.url,
@@ -141,9 +141,9 @@ export async function startOwnHost(): Promise<OwnHost> {
       raw: provider.url + RAW_BASE,
       // The port of the discard protocol, where nothing listens.
       down: 'http://127.0.0.1:9',
-      'tls-good': good.url,
-      'tls-unknown': good.url,
-      'tls-pin': good.url,
+      'tls-good': trustedName.url,
+      'tls-unknown': trustedName.url,
+      'tls-pin': trustedName.url,
       'tls-elsewhere': otherName.url,
       'tls-expired': (await start(undefined, expired)).url,
       'tls-old': (

@@ -31,9 +31,9 @@ const UI = `sha256:${'1'.repeat(64)}`;
 const RELEASE = `sha256:${'2'.repeat(64)}`;
 /** The console of the module `desk`, for the bridge. */
 export const DESK_CONSOLE = { release: RELEASE, ui: UI };
-/** A key that no certificate of the selftest has. */
+/** A key that does not belong to a certificate of the selftest. */
 const OTHER_PIN = Buffer.alloc(32, 3).toString('base64');
-/** The variable that holds the credential for the providers. */
+/** The variable with the credential for the providers. */
 export const CREDENTIAL_VARIABLE = 'SELFTEST_CREDENTIAL';
 
 /** Each of its bindings repeats the context of the console. */
@@ -54,7 +54,9 @@ const CONTRIBUTION = {
 /** The capabilities of an action, of reading and of writing the configuration, and of the routes. */
 const DESK_GRANTS = ['desk.sync', 'desk.values', 'desk.config', 'shop.use'];
 
-/** In each pair the first route is closed to `owner`, and the second must not stand for it. */
+/**
+ * In each pair the first route is closed to `owner`, and the second must not grant access to it.
+ */
 const PATH_ROUTES = [
   { method: 'GET', path: '/reports/', capability: 'shop.locked' },
   { method: 'GET', path: '/reports', capability: 'shop.use' },
@@ -98,11 +100,11 @@ const CONFIGS: Readonly<Record<string, object>> = {
   'tls-pin': { tls: { ...TLS.tls, pin_sha256: OTHER_PIN } },
 };
 
-/** Beside the providers. */
+/** The servers besides the providers. */
 interface Servers {
   /** `127.0.0.1:5353` */
   readonly dns: string;
-  /** URL. */
+  /** The URL. */
   readonly candidate: string;
 }
 
@@ -138,7 +140,7 @@ function writeDescriptors(
       module,
       provider: { kind: 'http', config },
       manifest: { inline: describeManifest(module) },
-      // The other modules keep serving whatever their provider sends.
+      // The other modules keep serving regardless of the responses of their provider.
       ...(module !== 'fragile' && { breaker: { failures: 1000 } }),
       ...(module === MOUNTED_MODULE && {
         mount: [{ path: MOUNT_PATH }, { host: MOUNT_HOST, path: '/' }],
@@ -159,7 +161,7 @@ function writeDescriptors(
       ...(module === 'raw' && { responses: { mode: 'raw' } }),
       ...(module === 'desk' && {
         console: { release: RELEASE, ui: [UI], grants: DESK_GRANTS },
-        // A client that reads slowly occupies all of it.
+        // A slow client occupies the whole budget.
         limits: { response_bytes: LARGE_RESPONSE_BYTES, hold_bytes: LARGE_RESPONSE_BYTES },
       }),
     };

@@ -22,11 +22,11 @@ const DEFAULT_DEADLINE_MS = 15_000;
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LINE_END = Buffer.from('\r\n');
 
-/** Where a host listens. */
+/** The address of a host. */
 export interface RawAddress {
   readonly host: string;
   readonly port: number;
-  /** Absent for plain HTTP. `ca`: the authorities to trust instead of the system's, PEM. */
+  /** Absent for plain HTTP. `ca` has the authorities to trust instead of the system's, PEM. */
   readonly tls?: { readonly ca: Buffer | null };
 }
 
@@ -44,7 +44,7 @@ export class RawConnection {
       this.#received = Buffer.concat([this.#received, bytes]);
       this.#wake();
     });
-    // A reset counts as a close: the bytes before it can still be read.
+    // A reset counts as a close: earlier bytes can still be read.
     socket.on('error', () => this.#close());
     socket.on('end', () => this.#close());
     socket.on('close', () => this.#close());
@@ -74,7 +74,7 @@ export class RawConnection {
     });
   }
 
-  /** Strings are latin-1. Ignores a closed peer, whose response can still be read. */
+  /** Writes bytes; strings are latin-1. Ignores a closed peer, whose response can still be read. */
   write(bytes: string | Uint8Array): void {
     if (this.#socket.writable) this.#socket.write(toBuffer(bytes));
   }
@@ -84,12 +84,15 @@ export class RawConnection {
     this.#socket.end();
   }
 
-  /** Takes nothing more from the system, so that the peer has to keep it. */
+  /** Stops reading, so that the peer must buffer its data. */
   pause(): void {
     this.#socket.pause();
   }
 
-  /** Reads the next response, including 1xx. @throws when the peer closes or the deadline passes first. */
+  /**
+   * Reads the next response, including 1xx. @throws Error when the peer closes or the deadline
+   * passes first.
+   */
   async read(options: ReadOptions = {}): Promise<RawResponse> {
     const toHead = options.toHead ?? false;
     let parsed = parseResponse(this.#received, toHead, this.#closed);
@@ -129,7 +132,7 @@ export class RawConnection {
     return this.#received.toString('latin1');
   }
 
-  /** Bytes that the peer has not taken yet. */
+  /** Bytes that the peer has not accepted yet. */
   get unsentBytes(): number {
     return this.#socket.writableLength;
   }
@@ -172,7 +175,7 @@ export function headerValues(headers: readonly RawHeader[], name: string): strin
   return headers.filter(([key]) => key.toLowerCase() === name).map(([, value]) => value);
 }
 
-/** The value of a header, `undefined` if absent. @throws for several values. */
+/** The value of a header, `undefined` if absent. @throws Error for several values. */
 export function headerValue(headers: readonly RawHeader[], name: string): string | undefined {
   const values = headerValues(headers, name);
   if (values.length > 1) throw new Error(`header ${name} has ${values.length} values`);
@@ -235,15 +238,15 @@ function parseBody(
 
 function parseChunks(rest: Buffer): ParsedBody | null {
   const chunks: Buffer[] = [];
-  for (let at = 0; ; ) {
-    const lineEnd = rest.indexOf(LINE_END, at);
+  for (let offset = 0; ; ) {
+    const lineEnd = rest.indexOf(LINE_END, offset);
     if (lineEnd < 0) return null;
-    const size = Number.parseInt(rest.toString('latin1', at, lineEnd), 16);
+    const size = Number.parseInt(rest.toString('latin1', offset, lineEnd), 16);
     const start = lineEnd + LINE_END.length;
     const end = start + size;
     if (rest.length < end + LINE_END.length) return null;
-    at = end + LINE_END.length;
-    if (size === 0) return { bytes: Buffer.concat(chunks), length: at };
+    offset = end + LINE_END.length;
+    if (size === 0) return { bytes: Buffer.concat(chunks), length: offset };
     chunks.push(rest.subarray(start, end));
   }
 }

@@ -1,7 +1,7 @@
 import type { RawHeader } from './raw-http.js';
 import type { Script } from './recording-provider.js';
 
-/** Where the endpoint of the module in raw mode begins. */
+/** The base path of the module's endpoint in raw mode. */
 export const RAW_BASE = '/base';
 /** Part of every value that must not reach a client. */
 export const SMUGGLED = 'smuggled';
@@ -9,18 +9,18 @@ export const SMUGGLED = 'smuggled';
 const JSON_TYPE: RawHeader = ['content-type', 'application/json'];
 const BODY = '{"ok":true}';
 
-/** A response of the provider in raw mode, and what must become of it. */
+/** A response of the provider in raw mode, with its expected result. */
 export interface RawModeAttack {
   readonly name: string;
   readonly title: string;
   /** Default 200. */
   readonly status?: number;
-  /** The headers beside the content type. */
+  /** The headers besides the content type. */
   readonly headers?: readonly RawHeader[];
   readonly type?: string;
-  /** Bytes instead of all of the above, as latin-1. */
+  /** Bytes instead of the members above, as latin-1. */
   readonly bytes?: string;
-  /** The headers that the client must get; `null`: the response must be a 502. */
+  /** The headers that the client must receive; `null` if the response must be a 502. */
   readonly expected: Readonly<Record<string, string | undefined>> | null;
 }
 

@@ -94,7 +94,7 @@ const TEXTS: readonly RawResponseBytes[] = [
   { name: 'tls', title: 'a TLS alert on a clear connection', bytes: '\x15\x03\x01\0\x02\x02\x46' },
 ];
 
-/** Each must become a 502. */
+/** Responses that must become a 502. */
 export const REJECTED_RESPONSES: readonly RawResponseBytes[] = [
   ...CUT,
   ...FRAMINGS,
@@ -104,7 +104,7 @@ export const REJECTED_RESPONSES: readonly RawResponseBytes[] = [
   ...TEXTS,
 ];
 
-/** Valid. Only the value of the body may reach the client. */
+/** Valid responses. Only the value of the body may reach the client. */
 export const STRIPPED_RESPONSES: readonly RawResponseBytes[] = [
   respond('early-hints', 'interim headers', [LENGTH], BODY, `${interim('103', 'link')}${OK}`),
   respond('processing', 'an interim response', [LENGTH], BODY, `${interim('102', 'x-a')}${OK}`),

@@ -18,7 +18,7 @@ export type Script = (
   recorded: RecordedRequest,
 ) => void;
 
-/** @param connection what it sends is recorded as the body */
+/** @param connection receives bytes that are recorded as the body */
 export type UpgradeScript = (request: IncomingMessage, connection: Duplex) => void;
 
 /** A provider that records its requests and responds with 200 `{"ok":true}`, or by the script of the path. */
@@ -29,10 +29,10 @@ export interface RecordingProvider {
   close(): Promise<void>;
 }
 
-/** Acts on the head of a request, whose body it may leave unread. */
+/** Handles the head of a request, whose body may stay unread. */
 export type HeadScript = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** @param upgrades by path; `null`: an upgrade is a request as any other */
+/** @param upgrades scripts by path; `null` handles an upgrade like any other request */
 export async function startRecordingProvider(
   scripts: ReadonlyMap<string, Script> = new Map(),
   tls: ServerOptions | null = null,
@@ -85,7 +85,7 @@ export async function startRecordingProvider(
   };
 }
 
-/** The body grows with what the connection sends. */
+/** Records the bytes of the connection as the body. */
 function recordUpgrade(
   { method = '', url = '', rawHeaders }: IncomingMessage,
   connection: Duplex,
@@ -115,9 +115,9 @@ function respondOk(response: ServerResponse): void {
 /** All values of a header, with names compared like CGI: case-insensitive, `_` equal to `-`. */
 export function readRecordedHeader({ rawHeaders }: RecordedRequest, name: string): string[] {
   const values: string[] = [];
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const key = rawHeaders[at]?.toLowerCase().replaceAll('_', '-');
-    if (key === name) values.push(rawHeaders[at + 1] ?? '');
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const key = rawHeaders[index]?.toLowerCase().replaceAll('_', '-');
+    if (key === name) values.push(rawHeaders[index + 1] ?? '');
   }
   return values;
 }

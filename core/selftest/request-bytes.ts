@@ -9,9 +9,9 @@ export interface CraftedRequest {
   readonly target?: string;
   /** Default: the scene's route. */
   readonly path?: string;
-  /** Sends this token of the selftest's host. */
+  /** Uses this token of the selftest's host. */
   readonly as?: OwnToken;
-  /** `null`: none. Default: the scene's. */
+  /** `null` for none. Default: the scene's token. */
   readonly token?: string | null;
   /** The headers after `host` and `authorization`. */
   readonly headers?: readonly RawHeader[];
@@ -39,7 +39,7 @@ export function craftRequest(scene: Scene, request: CraftedRequest = {}): Buffer
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes]);
 }
 
-/** The lines by which the calls of a provider can be attributed to the attack. */
+/** Returns the lines that attribute the calls of a provider to the attack. */
 export function craftMark({ mark }: Scene): string[] {
   return REQUEST_IDS.map((name) => `${name}: ${mark}`);
 }

@@ -90,7 +90,7 @@ export function createResponseScripts(
       response.end('{"ok":true}');
     },
     hold: () => {
-      // Until the deadline of the host.
+      // Hangs until the deadline of the host.
     },
     'repeat-credentials': (request, response) => {
       response.writeHead(401, { 'content-type': 'application/json' });

@@ -11,8 +11,8 @@ export interface AttackResult {
 }
 
 /**
- * Runs the cases in sequence, because some measure time or fill the limits of the host. Slow cases run beside
- * them. @returns the results in the order of the cases.
+ * Runs the cases in sequence, because some measure time or fill the limits of the host. Slow cases
+ * run concurrently. @returns the results in the order of the cases.
  */
 export async function runAttacks(
   attacks: readonly AttackCase[],

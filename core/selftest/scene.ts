@@ -12,11 +12,13 @@ export interface Scene {
   readonly base: string;
   /** Relative to `base`, without a query: a GET route that the token may call. */
   readonly route: string;
-  /** `null` skips the cases that need a token. */
+  /** `null` skips the cases that require a token. */
   readonly token: string | null;
   /** `null` for a host that the selftest did not start. */
   readonly own: OwnScene | null;
-  /** The request and correlation id of the attack that runs. Providers receive it with its requests. */
+  /**
+   * The request and correlation id of the current attack. Providers receive it with its requests.
+   */
   readonly mark: string;
   /** Repeated after all attacks, since a host may call a provider after its response. */
   readonly lateChecks: (() => string | null)[];
@@ -34,15 +36,15 @@ export interface OwnScene {
   readonly issuer: TokenIssuer;
   /** The issuer of opaque tokens; none of them is active. Its tokens start with `iss_`. */
   readonly introspection: RecordingProvider;
-  /** Exchanges tokens, and is the provider of the modules that it is for. */
+  /** The server that exchanges tokens, and is the provider of its modules. */
   readonly exchange: RecordingProvider;
-  /** Gets copies of calls. */
+  /** Receives copies of calls. */
   readonly candidate: RecordingProvider;
   /** The issuers at which people sign in to the console. */
   readonly signIn: SignInIssuer;
-  /** A second host: it rejects wrong credentials of one address, and requests of one actor, beyond a bound. */
+  /** A second host: it limits wrong credentials of one address, and requests of one actor. */
   readonly bounded: RawAddress;
-  /** No response may contain one of them. */
+  /** Values that no response may contain. */
   readonly secrets: readonly string[];
   /** The console of the module `desk`, for the bridge. */
   readonly console: { readonly release: string; readonly ui: string };
@@ -70,14 +72,19 @@ export const OWN_TOKENS = [
 
 export type OwnToken = (typeof OWN_TOKENS)[number];
 
-/** What a server received of the attack that runs, and of no other: attacks and late calls overlap. */
+/**
+ * The requests that a server received from the current attack only: attacks and late calls overlap.
+ */
 export function listReceived({ mark }: Scene, server: RecordingProvider): RecordedRequest[] {
   return server.requests.filter(
     ({ target, rawHeaders }) => target.includes(mark) || rawHeaders.includes(mark),
   );
 }
 
-/** @throws for another host. A case that calls this needs `needs: 'own'`. */
+/**
+ * Returns the additional parts. A case that calls this needs `needs: 'own'`. @throws Error for
+ * another host.
+ */
 export function requireOwn(scene: Scene): OwnScene {
   if (scene.own === null) throw new Error('the case needs a host that the selftest has started');
   return scene.own;

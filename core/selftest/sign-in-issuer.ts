@@ -12,7 +12,7 @@ const TOKEN_PATH = '/token';
 const METADATA = '/.well-known/openid-configuration';
 const SLOW = '/slow';
 
-/** What the code of an answer says. Anyone can make one: the issuer knows no users. */
+/** The content of a code. Anyone can create one: the issuer knows no users. */
 export interface SignInCode {
   /** The nonce of the ID token. */
   readonly nonce: string;
@@ -20,7 +20,10 @@ export interface SignInCode {
   readonly isForged: boolean;
 }
 
-/** An issuer of OpenID Connect at which everybody is signed in, and one whose metadata never comes. */
+/**
+ * An issuer of OpenID Connect at which every client is signed in, and one whose metadata never
+ * arrives.
+ */
 export interface SignInIssuer {
   readonly issuer: string;
   readonly slowIssuer: string;
@@ -28,7 +31,7 @@ export interface SignInIssuer {
   readonly settings: readonly object[];
   /** How often the code was exchanged for tokens. */
   countExchanges(code: string): number;
-  /** Ends the requests for metadata that wait, with an error. */
+  /** Ends pending requests for metadata with an error. */
   release(): void;
 }
 

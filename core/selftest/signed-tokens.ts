@@ -1,7 +1,7 @@
 import { createHmac, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
 
 export const TOKEN_ISSUER = 'https://selftest.example';
-/** It maps other names to roles. */
+/** An issuer that maps other names to roles. */
 export const OTHER_ISSUER = 'https://partner.selftest.example';
 export const TOKEN_AUDIENCE = 'modgate-selftest';
 
@@ -14,7 +14,7 @@ export interface TokenIssuer {
   readonly publicPem: string;
   /** The key set of the host. */
   readonly jwks: { readonly keys: readonly object[] };
-  /** Claims that are valid now. */
+  /** Returns currently valid claims. */
   claims(): Readonly<Record<string, unknown>>;
 }
 
@@ -52,13 +52,13 @@ export const ROLES_FILE = {
   },
 };
 
-/** What the other issuer calls the role `keeper`. */
+/** The name of the role `keeper` at the other issuer. */
 export const OTHER_ROLE_NAME = 'partner-keeper';
 
 /**
- * The issuers file. The keys are in `jwks.json` beside it, the secret in `client.secret`.
- * @param signInUrls issuers at which people sign in
- * @param tokenEndpoints where tokens of the first issuer may be exchanged
+ * Returns the issuers file. The keys are in `jwks.json` beside it, the secret in `client.secret`.
+ * @param signInUrls the issuers of the console
+ * @param tokenEndpoints the endpoints that exchange tokens of the first issuer
  */
 export function describeIssuers(
   introspectionUrl: string,

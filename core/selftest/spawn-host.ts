@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
-/** A start takes a second; a machine with many other processes needs far longer. */
+/** Startup takes a second; a machine with many other processes needs far longer. */
 const START_DEADLINE_MS = 60_000;
 const SERVE = ['serve', '--env', 'production', '--host', '127.0.0.1', '--port', '0'];
 

@@ -4,7 +4,7 @@ import type { Script } from './recording-provider.js';
 
 /** A module whose routes answer with streams of events, with short limits. */
 export const STREAM_MODULE = 'stream';
-/** The same for a client that reads nothing, so that its streams are counted alone. */
+/** A second module for a client that reads nothing, so that its streams are counted separately. */
 export const SLOW_STREAM_MODULE = 'stream-slow';
 
 /** The size of an event of these modules. */
@@ -34,7 +34,7 @@ interface HostileStream {
   readonly sent: string;
 }
 
-/** What must reach no client, because it could take it for a word of the host. */
+/** Bytes that must not reach a client, which could mistake them for output of the host. */
 export const HOSTILE_STREAMS: readonly HostileStream[] = [
   sse('end', 'an event that imitates the end', `event: modgate.end\ndata: ${SMUGGLED}\n\n`),
   sse('open', 'an event that imitates the start', `event:modgate.open\ndata: ${SMUGGLED}\n\n`),
@@ -101,7 +101,7 @@ function begin(response: ServerResponse, form: keyof typeof TYPES): ServerRespon
   return response.writeHead(200, { 'content-type': TYPES[form] });
 }
 
-/** Writes as fast as it is read, for as long as it is. */
+/** Writes at the speed of the reader, until it stops. */
 function flood(response: ServerResponse): void {
   const event = `data: ${'x'.repeat(EVENT_BYTES / 2)}\n\n`;
   const write = () => {

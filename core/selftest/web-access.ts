@@ -3,23 +3,23 @@ import { join } from 'node:path';
 
 /** The origin whose pages may call the host. */
 export const ALLOWED_ORIGIN = 'https://app.selftest.test';
-/** The origin under which the host says that it is reached. */
+/** The public URL of the host. */
 export const PUBLIC_URL = 'https://gateway.selftest.test';
 /** A cookie that the host accepts as a credential. */
 export const SESSION_COOKIE = 'selftest-session=of-a-signed-in-user';
-/** The header of API keys; not a usual one, which other attacks send. */
+/** The header of API keys. It is unusual, because other attacks send the usual ones. */
 export const KEY_HEADER = 'x-selftest-key';
 /** A module that only users may call. */
 export const USERS_MODULE = 'users';
 
-/** A surface that answers with the headers that it sees. */
+/** A surface that responds with the headers that it receives. */
 export const ECHO_SURFACE = 'echo';
 
 export const WEB_CONFIG_FILE = 'modgate.yaml';
 
 const AUTHENTICATOR = 'selftest-cookie';
 
-/** Written with absolute imports: the folder has no packages. */
+/** Uses absolute imports, because the folder has no packages. */
 const ENTRY = `import { defineAuthenticator, defineSurface } from ${JSON.stringify(import.meta.resolve('../contract/index.js'))};
 import { object } from ${JSON.stringify(import.meta.resolve('superstruct'))};
 const actor = { kind: 'service', id: 'page', scopes: new Set(['shop.use']) };
@@ -45,9 +45,9 @@ export default {
 `;
 
 /**
- * Lets pages, people and API keys call the host: a plugin that reads a cookie and has a surface, a module for
- * users, and the settings.
- * @param oidc the issuers at which people sign in to the console
+ * Lets pages, people and API keys call the host: a plugin that reads a cookie and has a surface, a
+ * module for users, and the settings.
+ * @param oidc the issuers of the console
  */
 export function writeWebAccess(
   directory: string,

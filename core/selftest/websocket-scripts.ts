@@ -7,10 +7,12 @@ import type { UpgradeScript } from './recording-provider.js';
 
 /** A module whose routes are WebSockets, with short limits. */
 export const SOCKET_MODULE = 'sockets';
-/** The same for a client that reads nothing, so that its WebSockets are counted alone. */
+/**
+ * A second module for a client that reads nothing, so that its WebSockets are counted separately.
+ */
 export const SLOW_SOCKET_MODULE = 'sockets-slow';
 
-/** Of a frame of these modules. */
+/** The size of a frame of these modules. */
 const FRAME_BYTES = 4096;
 
 const SHARED_LIMITS = { timeout_ms: 1000 };
@@ -26,27 +28,27 @@ export const SOCKET_ROUTES = [
   { method: 'GET', path: '/{kind...}', capability: 'shop.use', operation: { stream: 'websocket' } },
 ];
 
-/** A frame that no end may get. */
+/** A frame that neither end may receive. */
 export interface HostileFrame {
   readonly name: string;
   readonly title: string;
-  /** With which the host closes. */
+  /** The code with which the host closes. */
   readonly code: number;
-  /** Without the mark of a mask. */
+  /** The head without the mask bit. */
   readonly head: readonly number[];
   readonly payload: string;
-  /** Has a mask where it must have none, and none where it must have one. */
+  /** Whether the frame has a mask that is not allowed, or lacks a required one. */
   readonly isMisplaced?: boolean;
 }
 
-/** What floods consist of. 8 bytes. */
+/** The content of floods. 8 bytes. */
 export const FLOOD = 'flooding';
 
 const LENGTH = SMUGGLED.length;
 const long = SMUGGLED.repeat(2 * FRAME_BYTES).slice(0, 2 * FRAME_BYTES);
 const control = long.slice(0, 126);
 
-/** What compressed frames, extensions that were not negotiated and other readings of a frame look like. */
+/** Compressed frames, extensions that were not negotiated, and ambiguous frames. */
 export const HOSTILE_FRAMES: readonly HostileFrame[] = [
   bad('masking', 'a mask on the wrong side', [0x81, LENGTH], { isMisplaced: true }),
   bad('opcode', 'a reserved opcode', [0x83, LENGTH]),
@@ -78,7 +80,7 @@ function bad(
 }
 
 const MASKED = 0x80;
-/** Leaves the payload readable. */
+/** A mask that leaves the payload readable. */
 const MASK = [0, 0, 0, 0];
 
 export function writeFrame(
@@ -90,7 +92,7 @@ export function writeFrame(
   return Buffer.concat([Buffer.from(head), Buffer.from(payload)]);
 }
 
-/** Half of a frame's limit in each, as many as 64 KiB hold. */
+/** Writes as many frames of half the limit as 64 KiB hold. */
 export function writeFlood(sender: 'client' | 'server'): Buffer {
   const size = FRAME_BYTES / 2;
   const frame = { head: [0x82, 126, size >> 8, size & 0xff], payload: FLOOD.repeat(size / 8) };
@@ -98,7 +100,7 @@ export function writeFlood(sender: 'client' | 'server'): Buffer {
   return Buffer.concat(Array.from({ length: 32 }, () => bytes));
 }
 
-/** Chosen by a provider to which it was not offered. */
+/** Subprotocols that a provider chooses although they were not offered. */
 export const CHOICES = { own: 'modgate.v1', bearer: 'modgate.bearer.AAAA' } as const;
 
 export function createUpgradeScripts(): ReadonlyMap<string, UpgradeScript> {
@@ -136,7 +138,7 @@ function switching(key: string, lines: readonly string[] = []): string {
   return ['HTTP/1.1 101 Switching Protocols', ...head, ...lines, '\r\n'].join('\r\n');
 }
 
-/** Ends the connection with the first bytes that come: a close frame, or what must not come. */
+/** Ends the connection with the first bytes, a close frame or unexpected data. */
 function accept(
   request: IncomingMessage,
   connection: Duplex,
@@ -154,7 +156,7 @@ function sendEndlessHead(_request: IncomingMessage, connection: Duplex): void {
   connection.once('close', () => clearInterval(timer));
 }
 
-/** As fast as it is read, for as long as it is. */
+/** Writes at the speed of the reader, until it stops. */
 function flood(connection: Duplex): void {
   const bytes = writeFlood('server');
   const write = () => {

@@ -23,7 +23,7 @@ const HIDDEN = ['\u202e', '\u200b', '\u{e0041}', '\u3164', '\u2028', '\u0085'];
 
 interface ToolAnswer {
   readonly isError: boolean;
-  /** Of a tool error of the host. */
+  /** The Problem of a tool error of the host. */
   readonly problem: Readonly<Record<string, unknown>>;
   readonly result: Readonly<Record<string, unknown>> | null;
 }
@@ -48,7 +48,7 @@ const PATHS: readonly (readonly [name: string, value: string])[] = [
   ['null', 'a\0b'],
 ];
 
-/** A tool, its argument, and what stands before its value in the path. */
+/** A tool, its argument, and the path before its value. */
 type PathTool = readonly [tool: string, argument: string, place: string];
 const ONE_SEGMENT: PathTool = ['tools_get_items_by_id', 'id', '/items/'];
 const REST_OF_PATH: PathTool = ['tools_get_files_by_path', 'path', '/files/'];
@@ -133,29 +133,34 @@ export const AGENT_CASES: readonly Attack[] = [
   {
     ...describe('approval-replay', 'an approval that is used twice'),
     attack: async (scene) => {
-      const given = createArguments(scene);
-      const failure = await approve(scene, given);
+      const argumentsText = createArguments(scene);
+      const failure = await approve(scene, argumentsText);
       if (failure !== null) return failure;
-      if ((await callTool(scene, POST_ITEM, given)).isError) return 'the approved call failed';
-      return expectPending(scene, given, 1);
+      if ((await callTool(scene, POST_ITEM, argumentsText)).isError)
+        return 'the approved call failed';
+      return expectPending(scene, argumentsText, 1);
     },
   },
   ...CHANGES.map(([name, title, change]): Attack => {
     return {
       ...describe(`approval-${name}`, `an approved call with ${title}`),
       attack: async (scene) => {
-        const given = createArguments(scene);
-        const changed = change(given);
-        return (await approve(scene, given)) ?? expectPending(scene, changed.body, 0, changed);
+        const argumentsText = createArguments(scene);
+        const changed = change(argumentsText);
+        return (
+          (await approve(scene, argumentsText)) ?? expectPending(scene, changed.body, 0, changed)
+        );
       },
     };
   }),
   {
     ...describe('approval-caller', 'an approved call of another caller'),
     attack: async (scene) => {
-      const given = createArguments(scene);
+      const argumentsText = createArguments(scene);
       const token = signNeighbor(requireOwn(scene).issuer);
-      return (await approve(scene, given)) ?? expectPending(scene, given, 0, { token });
+      return (
+        (await approve(scene, argumentsText)) ?? expectPending(scene, argumentsText, 0, { token })
+      );
     },
   },
   {
@@ -177,15 +182,15 @@ function formatMessage(method: string, params: object): string {
   return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
 }
 
-/** @param given the JSON text of the arguments, which is sent as it is */
+/** @param argumentsText the JSON text of the arguments, which is sent unchanged */
 async function callTool(
   scene: Scene,
   name: string,
-  given: string,
+  argumentsText: string,
   { headers = [], ...sender }: Sender & { readonly headers?: readonly RawHeader[] } = {},
 ): Promise<ToolAnswer> {
   const message = formatMessage('tools/call', { name, arguments: 0 });
-  const body = message.replace(/"arguments":0/, () => `"arguments":${given}`);
+  const body = message.replace(/"arguments":0/, () => `"arguments":${argumentsText}`);
   return readAnswer(scene, '/mcp', body, { headers, ...sender });
 }
 
@@ -206,7 +211,7 @@ async function readAnswer(
   return { isError: result === null || result['isError'] === true, problem: problem ?? {}, result };
 }
 
-/** Expects that the provider gets the value in its place, or nothing. */
+/** Expects that the provider gets the value as one argument, or is not called. */
 function keepInside(name: string, [tool, argument, place]: PathTool, value: string): Attack {
   return {
     ...describe(name, `the argument ${JSON.stringify(value)} of ${tool}`),
@@ -227,16 +232,16 @@ function keepInside(name: string, [tool, argument, place]: PathTool, value: stri
   };
 }
 
-async function expectUncalled(scene: Scene, tool: string, given: string): Promise<Verdict> {
-  const answer = await callTool(scene, tool, given);
+async function expectUncalled(scene: Scene, tool: string, argumentsText: string): Promise<Verdict> {
+  const answer = await callTool(scene, tool, argumentsText);
   if (!answer.isError) return 'the call succeeded';
   const [first] = listReceived(scene, requireOwn(scene).provider);
   return first === undefined ? null : `the provider received ${first.target.slice(0, 80)}`;
 }
 
 /** Expects that arguments are rejected before they are stored for approval. */
-async function expectNoRequest(scene: Scene, given: string): Promise<Verdict> {
-  const answer = await callTool(scene, POST_ITEM, given);
+async function expectNoRequest(scene: Scene, argumentsText: string): Promise<Verdict> {
+  const answer = await callTool(scene, POST_ITEM, argumentsText);
   const id = answer.problem['approval_id'];
   if (id !== undefined) await decide(scene, String(id), 'reject');
   const isCalled = listReceived(scene, requireOwn(scene).provider).length > 0;
@@ -252,33 +257,39 @@ async function expectShortTools(scene: Scene): Promise<Verdict> {
   return longest <= MAX_TOOL_LENGTH ? null : `a tool has ${longest} characters`;
 }
 
-/** Arguments of this attack alone: approvals of equal calls would be used by others. */
+/**
+ * Returns arguments that only this attack uses: approvals of equal calls would be used by others.
+ */
 function createArguments({ mark }: Scene): string {
   return `{"body":{"mark":${JSON.stringify(mark)},"a":1.0}}`;
 }
 
-/** Requests approval. @returns the id; `null` where the call does not wait */
-async function request(scene: Scene, given: string, sender: Sender = {}): Promise<string | null> {
-  const { problem } = await callTool(scene, POST_ITEM, given, sender);
+/** Requests approval. @returns the id; `null` if the call does not wait */
+async function request(
+  scene: Scene,
+  argumentsText: string,
+  sender: Sender = {},
+): Promise<string | null> {
+  const { problem } = await callTool(scene, POST_ITEM, argumentsText, sender);
   return problem['code'] === 'approval_required' ? String(problem['approval_id']) : null;
 }
 
-async function approve(scene: Scene, given: string): Promise<Verdict> {
-  const id = await request(scene, given);
+async function approve(scene: Scene, argumentsText: string): Promise<Verdict> {
+  const id = await request(scene, argumentsText);
   if (id === null) return 'the call was not stored for approval';
   const status = await decide(scene, id, 'approve');
   return status === 200 ? null : `the decision responded with ${status} instead of 200`;
 }
 
-/** Expects that the call waits, and that the provider has received no more calls than these. */
+/** Expects that the call waits, and that the provider has received at most this number of calls. */
 async function expectPending(
   scene: Scene,
-  given: string,
+  argumentsText: string,
   calls: number,
   { tool = POST_ITEM, headers = [], token }: Sender & Partial<Changed> = {},
 ): Promise<Verdict> {
   const sender = { headers, ...(token !== undefined && { token }) };
-  const { problem } = await callTool(scene, tool, given, sender);
+  const { problem } = await callTool(scene, tool, argumentsText, sender);
   if (problem['code'] !== 'approval_required') return 'the call did not wait for approval';
   await decide(scene, String(problem['approval_id']), 'reject');
   const received = listReceived(scene, requireOwn(scene).provider).length;
@@ -293,12 +304,12 @@ async function expectVisible(scene: Scene): Promise<Verdict> {
   const response = await sendOnce(scene, craftRequest(scene, { target, as: 'approver' }));
   await decide(scene, id, 'reject');
   if (typeof response === 'string') return response;
-  const shown = parseObject(response.body);
-  const text = String(shown?.['arguments']);
+  const approval = parseObject(response.body);
+  const text = String(approval?.['arguments']);
   const hidden = HIDDEN.find((character) => text.includes(character));
   if (hidden !== undefined) return `the arguments hold U+${hidden.codePointAt(0)?.toString(16)}`;
   if (!text.includes(scene.mark)) return 'the arguments are not shown';
-  return shown?.['has_invisible'] === true ? null : 'the arguments are not marked';
+  return approval?.['has_invisible'] === true ? null : 'the arguments are not marked';
 }
 
 /** @returns the status */

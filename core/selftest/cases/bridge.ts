@@ -3,11 +3,11 @@ import { sendOnce } from '../expectations.js';
 import { craftRequest } from '../request-bytes.js';
 import { listReceived, type OwnScene, type OwnToken, requireOwn, type Scene } from '../scene.js';
 
-/** What differs from a call that is granted. */
+/** The differences from a granted call. */
 interface BridgeChange {
   readonly module?: string;
   readonly method?: string;
-  /** Default `admin`; `null`: no credentials. */
+  /** Default `admin`; `null` for none. */
   readonly token?: OwnToken | null;
   readonly permission?: string;
   readonly bodyPermission?: string;
@@ -90,7 +90,7 @@ const PAYLOADS: readonly Row[] = [
   ],
 ];
 
-/** Permissions that are granted, and that the manifest declares for something else. */
+/** Granted permissions that the manifest declares for something else. */
 const CONFIGURATION: readonly Row[] = [
   [
     'config-reader',

@@ -8,7 +8,7 @@ import { signNeighbor } from './neighbors.js';
 /** A module whose routes have a cache. */
 export const CACHING_MODULE = 'kept';
 
-/** The first is kept for each caller, the second for all. */
+/** The first route is cached for each caller, the second for all. */
 export const CACHE_ROUTES = [
   { path: '/kept/own/{id}', cache: { ttl_ms: 600_000 } },
   { path: '/kept/shared/{id}', cache: { ttl_ms: 600_000, shared: true } },
@@ -20,7 +20,7 @@ export const CACHE_ROUTES = [
 }));
 
 const BASE = `/modules/${CACHING_MODULE}/http/kept`;
-/** Headers that change what some providers answer. */
+/** Headers that change the response of some providers. */
 const POISONS: readonly RawHeader[] = [
   ['accept-language', 'evil'],
   ['prefer', 'evil'],
@@ -59,7 +59,7 @@ export const CACHE_CASES: readonly Attack[] = [
   },
 ];
 
-/** Expects a 200 for which the provider is called. */
+/** Expects a 200 after a call of the provider. */
 async function expectCall(
   scene: Scene,
   target: string,

@@ -8,24 +8,24 @@ import { listReceived, requireOwn, type Scene } from '../scene.js';
 
 /** Each of its GET calls is copied to a candidate, with the credentials for its provider. */
 export const COPIED_MODULE = 'copied';
-/** So are those of these, whose copies take long or forever; each has its own limit of them. */
+/** Modules with slow or endless copies; each has its own limit of copies. */
 const SLOWLY_COPIED = ['hang', 'endless', 'large'] as const;
 export const COPIED_MODULES = [COPIED_MODULE, ...SLOWLY_COPIED.map(slowModuleOf)];
-/** Looks like a value, and is the name of a member. */
+/** The name of a member that looks like a value. */
 export const COPIED_NAME = 'bob.4711@mail.test';
 
-/** Longer than a live response may take. */
+/** Longer than the deadline of a live response. */
 const COPY_TIMEOUT_MS = 5_000;
-/** Attacks that run again find room for their copies. */
+/** Sufficient for attacks that run again. */
 const COPIES = 200;
 const LARGE_MIB = 50;
 const COPY_DEADLINE_MS = 10_000;
-/** For a live response. */
+/** The deadline of a live response. */
 const LIVE_DEADLINE_MS = 3_000;
 const POLL_MS = 10;
 const CALLS = 20;
 const MIB = 1024 * 1024;
-/** What differs between a copy and the request that it repeats. */
+/** Headers in which a copy differs from its original request. */
 const OF_COPIES = /^(?:host|connection|modgate-deadline-ms|modgate-candidate)$/i;
 
 const SLOW_TITLES = {
@@ -34,7 +34,7 @@ const SLOW_TITLES = {
   large: `a candidate whose answers have ${LARGE_MIB} MiB`,
 };
 
-/** The members of a descriptor. */
+/** Returns the members of a descriptor. */
 export function describeCopied(module: string, url: string): object {
   if (!COPIED_MODULES.includes(module)) return {};
   return {
@@ -43,7 +43,7 @@ export function describeCopied(module: string, url: string): object {
   };
 }
 
-/** Hostile answers of the candidate. @param bystander a server that no request may reach */
+/** Hostile responses of the candidate. @param bystander a server that no request may reach */
 export function createCandidateScripts(bystander: string): ReadonlyMap<string, Script> {
   const scripts: Readonly<Record<string, Script>> = {
     redirect: ({ headers }, response) => {
@@ -59,7 +59,7 @@ export function createCandidateScripts(bystander: string): ReadonlyMap<string, S
       respond(response, 200, { ok: true, [token]: token });
     },
     hang: () => {
-      // Until the host gives the copy up.
+      // Hangs until the host cancels the copy.
     },
     endless: (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).write('[');
@@ -68,10 +68,10 @@ export function createCandidateScripts(bystander: string): ReadonlyMap<string, S
     },
     large: (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).write('[');
-      let left = LARGE_MIB;
+      let remainingMib = LARGE_MIB;
       const write = () => {
-        while (left > 0) {
-          left -= 1;
+        while (remainingMib > 0) {
+          remainingMib -= 1;
           if (!response.write(`"${'x'.repeat(MIB)}",`)) return;
         }
         response.end('1]');
@@ -83,7 +83,7 @@ export function createCandidateScripts(bystander: string): ReadonlyMap<string, S
   return new Map(Object.entries(scripts).map(([kind, script]) => [pathOf(kind), script]));
 }
 
-/** Attacks by a candidate, and on what it may get. */
+/** Attacks by a candidate, and on the data that it receives. */
 export const CANDIDATE_CASES: readonly Attack[] = [
   {
     id: 'candidate-credentials',
@@ -100,8 +100,9 @@ export const CANDIDATE_CASES: readonly Attack[] = [
       const [live] = listReceived(scene, requireOwn(scene).provider);
       if (live === undefined) return 'the live provider was not called';
       const [expected, copied] = [listHeaders(live), listHeaders(copy)];
-      const more = copied.find((header) => !expected.includes(header));
-      if (more !== undefined) return `the copy has another ${more.split(':')[0]}`;
+      const unexpectedHeader = copied.find((header) => !expected.includes(header));
+      if (unexpectedHeader !== undefined)
+        return `the copy has another ${unexpectedHeader.split(':')[0]}`;
       const text = copy.rawHeaders.join('\n') + copy.body.toString();
       return text.includes(`${scene.token}`) ? 'the copy has the token of the caller' : null;
     },
@@ -157,11 +158,11 @@ export const CANDIDATE_CASES: readonly Attack[] = [
       attack: async (scene) => {
         const response = await callCopied(scene, { target: targetOf(kind) });
         if (typeof response === 'string') return response;
-        const shown = await waitForDifference(scene);
-        if (typeof shown === 'string') return shown;
-        return shown.body.includes(COPIED_NAME)
+        const report = await waitForDifference(scene);
+        if (typeof report === 'string') return report;
+        return report.body.includes(COPIED_NAME)
           ? 'the differences have a value'
-          : expectNoSecrets(scene, shown);
+          : expectNoSecrets(scene, report);
       },
     }),
   ),
@@ -181,7 +182,7 @@ export const CANDIDATE_CASES: readonly Attack[] = [
   ),
 ];
 
-/** Expects the answer of the live provider. @returns why it did not come, or the response */
+/** Expects the response of the live provider. @returns the reason of a failure, or the response */
 async function callCopied(
   scene: Scene,
   request: CraftedRequest,
@@ -197,7 +198,7 @@ async function callCopied(
   return isLive ? response : 'the caller got another answer';
 }
 
-/** The first copy of the attack's calls; `null` if none has come in time. */
+/** The first copy of the attack's calls; `null` if none arrives in time. */
 async function waitForCopy(scene: Scene): Promise<RecordedRequest | null> {
   const deadline = performance.now() + COPY_DEADLINE_MS;
   while (performance.now() < deadline) {
@@ -208,7 +209,10 @@ async function waitForCopy(scene: Scene): Promise<RecordedRequest | null> {
   return null;
 }
 
-/** The response of `GET /candidate` that has the attack's call. @returns why there is none, or the response */
+/**
+ * Waits for the response of `GET /candidate` with the attack's call. @returns the reason of a
+ * failure, or the response
+ */
 async function waitForDifference(scene: Scene): Promise<RawResponse | string> {
   const bytes = craftRequest(scene, { target: `/candidate?module=${COPIED_MODULE}` });
   const deadline = performance.now() + COPY_DEADLINE_MS;

@@ -11,7 +11,7 @@ const CHOSEN = 'A'.repeat(43);
 
 type Headers = readonly RawHeader[];
 
-/** What pages of other origins can make a browser send, beside the cookie. */
+/** Parts of a request that pages of other origins can control, besides the cookie. */
 const FOREIGN: readonly (readonly [name: string, title: string, headers: Headers])[] = [
   ['form', 'a form of another site', [['sec-fetch-site', 'cross-site'], form()]],
   ['form-text', 'a form with plain text', [['sec-fetch-site', 'cross-site'], text()]],
@@ -25,14 +25,14 @@ const FOREIGN: readonly (readonly [name: string, title: string, headers: Headers
   ['form-own', 'a form of the same origin', [SAME_ORIGIN, form()]],
 ];
 
-/** Addresses that a request claims, and no page can prove. */
+/** Addresses in forged headers, which no page can prove. */
 const CLAIMED: readonly (readonly [name: string, headers: Headers])[] = [
   ['x-forwarded-proto', [['x-forwarded-proto', 'https']]],
   ['x-forwarded-host', [['x-forwarded-host', '127.0.0.1']]],
   ['forwarded', [['forwarded', 'proto=https;host=127.0.0.1']]],
 ];
 
-/** What other pages must not show in a frame. */
+/** Pages that other sites must not show in a frame. */
 const FRAMED: Readonly<Record<string, string>> = {
   api: `${API}/sign-in`,
   page: '/console',
@@ -55,7 +55,7 @@ const PATHS = [
 ];
 
 const readValue = (cookie: string) => cookie.slice(cookie.indexOf('=') + 1);
-/** The name follows from the address of the host. */
+/** Keeps the name, which depends on the address of the host. */
 const replaceValue = (cookie: string, value: string) =>
   `${cookie.slice(0, cookie.indexOf('='))}=${value}`;
 
@@ -196,7 +196,7 @@ export const CONSOLE_CASES: readonly Attack[] = [
       const response = await sendOnce(scene, request);
       if (typeof response === 'string') return response;
       const cookie = headerValue(response.headers, 'set-cookie') ?? '';
-      // With a public URL the cookie is that of this URL, whatever a request claims.
+      // With a public URL the cookie is that of this URL, regardless of the headers of a request.
       const isOfPublicUrl = response.status === 204 && cookie.startsWith('__Host-modgate=');
       if (response.status === 403 || isOfPublicUrl) return null;
       return `responded with ${response.status} instead of 403`;
@@ -221,12 +221,12 @@ export const CONSOLE_CASES: readonly Attack[] = [
   },
 ];
 
-/** All need a host on loopback with a console. */
+/** All of these attacks need a host on loopback with a console. */
 function describe(name: string, title: string, attack: (scene: Scene) => Promise<Verdict>): Attack {
   return { id: `console-${name}`, title, attack };
 }
 
-/** A case that begins with a session of the token. */
+/** Creates a case that begins with a session of the token. */
 function withSession(
   name: string,
   title: string,
@@ -238,7 +238,7 @@ function withSession(
   });
 }
 
-/** A case in which a request with the cookie of a session is rejected. */
+/** Creates a case in which a request with the cookie of a session is rejected. */
 function rejectWithSession(
   name: string,
   title: string,
@@ -279,7 +279,7 @@ function craftApi(scene: Scene, path: string, cookie: string | null, method = 'G
   return craftRequest(scene, { method, target: `${API}${path}`, token: null, headers });
 }
 
-/** Expects that no session has this cookie. */
+/** Expects that the cookie belongs to no session. */
 function expectUnknown(scene: Scene, cookie: string): Promise<Verdict> {
   return expectRejected(scene, craftApi(scene, '/session', cookie), { statuses: [401] });
 }

@@ -11,7 +11,7 @@ import { craftRequest } from '../request-bytes.js';
 import { listReceived, requireOwn, type Scene } from '../scene.js';
 import { OTHER_ISSUER, signClaims } from '../signed-tokens.js';
 
-/** Attacks on the tokens that the host gets on behalf of callers. */
+/** Attacks on tokens that the host gets on behalf of callers. */
 export const EXCHANGE_CASES: readonly Attack[] = [
   {
     id: 'jwt-exchange-caller',
@@ -73,7 +73,7 @@ export const EXCHANGE_CASES: readonly Attack[] = [
 
 function callAs(scene: Scene, module: string, path: string, subject: string, issuer?: string) {
   const { key, claims } = requireOwn(scene).issuer;
-  const of = issuer === undefined ? {} : { iss: issuer };
-  const token = signClaims({ ...claims(), sub: subject, ...of }, key);
+  const issuerParameter = issuer === undefined ? {} : { iss: issuer };
+  const token = signClaims({ ...claims(), sub: subject, ...issuerParameter }, key);
   return sendOnce(scene, craftRequest(scene, { target: `/modules/${module}/http${path}`, token }));
 }

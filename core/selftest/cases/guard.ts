@@ -102,7 +102,7 @@ const BAD_CREDENTIALS: readonly (readonly [
   ['actor', 'the actor header of the host', () => [['modgate-actor', 'system:root']]],
 ];
 
-/** Each module has the route `/public`; in this one it needs no credentials. */
+/** Each module has the route `/public`; in this module it needs no credentials. */
 export const PUBLIC_MODULE = 'open';
 const PUBLIC_ROUTE = `/modules/${PUBLIC_MODULE}/http/public`;
 

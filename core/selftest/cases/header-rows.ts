@@ -3,7 +3,7 @@ import type { RawHeader } from '../raw-http.js';
 /** The value of every header that the provider must not receive. */
 export const EVIL = 'evil-value';
 
-/** Headers that a request has in addition. */
+/** Additional headers of a request. */
 export interface HeaderRow {
   readonly name: string;
   readonly title: string;
@@ -276,7 +276,7 @@ export const IDENTITY: readonly HeaderRow[] = [
   },
 ];
 
-/** Must be rejected. */
+/** The request must be rejected. */
 export const REJECTED: readonly HeaderRow[] = [
   {
     name: 'connection-type',

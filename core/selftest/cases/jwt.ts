@@ -78,7 +78,7 @@ const CLAIMS: readonly (readonly [name: string, title: string, claims: (now: num
     ['oversize', 'a token of 10 KiB', () => ({ padding: 'x'.repeat(7680) })],
   ];
 
-/** Roles that must not open a route, though the token is valid. */
+/** Roles that must not open a route, although the token is valid. */
 const ROLES: readonly (readonly [name: string, title: string, roles: readonly string[]])[] = [
   ['made-up', 'roles that a claim makes up', ['keeper', 'shop.locked', '__proto__', '*']],
   ['elsewhere', 'the name that another issuer has for a role', [OTHER_ROLE_NAME]],

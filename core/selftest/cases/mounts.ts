@@ -3,11 +3,11 @@ import { expectForwarded, expectRejected } from '../expectations.js';
 import type { RawHeader } from '../raw-http.js';
 import { craftRequest } from '../request-bytes.js';
 
-/** The module has these mounts: a path, and a host name of its own. */
+/** The module has two mounts: a path, and a separate host name. */
 export const MOUNTED_MODULE = 'mounted';
 export const MOUNT_PATH = '/shelf';
 export const MOUNT_HOST = 'shelf.selftest.test';
-/** The module asks for this path of the host, and must not get it. */
+/** The module requests this path of the host, and must not get it. */
 export const SHADOWING_MODULE = 'shadow';
 export const SHADOWED_PATH = '/audit';
 

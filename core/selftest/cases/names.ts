@@ -17,7 +17,7 @@ interface NamedModule {
   readonly records: readonly DnsRecord[];
   /** The target of the SRV record. */
   readonly target?: string;
-  /** Whether the name is called by TLS, and local addresses are allowed. */
+  /** Whether the host uses TLS and accepts local addresses. */
   readonly isTls?: boolean;
 }
 
@@ -57,11 +57,11 @@ export const NAMED_MODULES: Readonly<Record<string, NamedModule>> = {
   },
 };
 
-/** `provider.config` of a named module. @param url where its provider is */
+/** Returns `provider.config` of a named module. @param url the URL of its provider */
 export function describeNamed(module: string, url: string, dnsAddress: string): object | null {
-  const named = NAMED_MODULES[module];
-  if (named === undefined) return null;
-  const { type, isTls = false } = named;
+  const settings = NAMED_MODULES[module];
+  if (settings === undefined) return null;
+  const { type, isTls = false } = settings;
   const scheme = isTls ? 'https' : 'http';
   const place =
     type === 'dns' ? { dns: nameOf(module), port: portOf(url) } : { srv: nameOf(module) };
@@ -72,7 +72,7 @@ export function describeNamed(module: string, url: string, dnsAddress: string): 
   };
 }
 
-/** Answers for the named modules. @param urls of the providers, by module */
+/** Replies for the named modules. @param urls the URLs of the providers, by module */
 export function createNamedReply(urls: Readonly<Record<string, string>>) {
   return ({ name, type }: DnsQuestion): DnsReply => {
     for (const [module, { target, records }] of Object.entries(NAMED_MODULES)) {
@@ -99,15 +99,17 @@ export const NAME_CASES: readonly Attack[] = Object.entries(NAMED_MODULES).map(
   }),
 );
 
-/** A host that tries such an address and fails would respond with 502 as well. */
+/**
+ * Checks the state, because a host that fails to connect to such an address also responds with 502.
+ */
 async function expectNoEndpoint(scene: Scene, module: string): Promise<Verdict> {
   const response = await sendOnce(scene, craftRequest(scene, { target: '/modules' }));
   if (typeof response === 'string') return response;
   const { modules } = parseObject(response.body) ?? {};
-  const shown = (Array.isArray(modules) ? modules : []).find(({ name }) => name === module);
-  if (shown === undefined) return 'the module is not listed';
-  if (shown.endpoints.length > 0) return 'the address became an endpoint';
-  return /local address/.test(shown.resolve_error) ? null : 'the name was not resolved';
+  const entry = (Array.isArray(modules) ? modules : []).find(({ name }) => name === module);
+  if (entry === undefined) return 'the module is not listed';
+  if (entry.endpoints.length > 0) return 'the address became an endpoint';
+  return /local address/.test(entry.resolve_error) ? null : 'the name was not resolved';
 }
 
 function nameOf(module: string): string {

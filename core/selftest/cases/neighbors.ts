@@ -13,24 +13,32 @@ const FAILURES = 40;
 /** More than the buffers of a connection hold. */
 const FLOOD_BYTES = 48 * 1024 * 1024;
 const FLOOD_HEADER_LENGTH = 15_000;
-/** Requests of another client at the same time. */
+/** The number of concurrent requests of another client. */
 const OTHERS = 10;
 const TOKENS = 20;
-/** Responses of 12 MiB. Together they are more than a caller may leave unread by default. */
+/**
+ * The number of responses of 12 MiB, which together exceed the default limit of unread bytes of a
+ * caller.
+ */
 const UNREAD = 5;
-/** More calls than the host needs to receive the responses. */
+/** The maximum number of calls until the host has received the responses. */
 const UNREAD_ATTEMPTS = 50;
-/** The host must have no room for another for longer than it takes to send them. */
+/** The host must stay at its limit for longer than it takes to send the responses. */
 const UNREAD_MS = 1500;
 
-/** Each item is checked 500 times: a host that does it on its event loop is held for a second. */
+/**
+ * Each item is checked 500 times: a host that does it on its event loop is blocked for a second.
+ */
 export const COSTLY_SCHEMA = {
   items: { allOf: Array.from({ length: 500 }, () => ({ type: 'number' })) },
 };
 const COSTLY_BODY = `[${'1,'.repeat(32_000)}1]`;
-/** The number of checks at the same time. */
+/** The number of concurrent checks. */
 const COSTLY_CHECKS = 4;
-/** The number of neighbors in turn: more than a host could serve before the bodies arrive and between the checks. */
+/**
+ * The number of sequential neighbors: more than a host could serve before the bodies arrive and
+ * between the checks.
+ */
 const COSTLY_NEIGHBORS = 50;
 
 export const NEIGHBOR_CASES: readonly Attack[] = [
@@ -121,7 +129,9 @@ export const NEIGHBOR_CASES: readonly Attack[] = [
   ),
 ];
 
-/** Sends invalid tokens. Expects 401 for each, and this number of requests at the issuer at most. */
+/**
+ * Sends invalid tokens. Expects 401 for each, and at most this number of requests at the issuer.
+ */
 function sendTokens(
   name: string,
   title: string,
@@ -166,7 +176,7 @@ async function expectRoom(scene: Scene, bytes: Buffer): Promise<Verdict> {
   return response.status === 200 ? null : `responded with ${response.status} instead of 200`;
 }
 
-/** A token of another caller with the same scopes. */
+/** Signs a token of another caller with the same scopes. */
 export function signNeighbor(issuer: TokenIssuer): string {
   return signClaims({ ...issuer.claims(), sub: 'neighbor' }, issuer.key);
 }

@@ -9,13 +9,13 @@ interface Row {
   readonly title: string;
   /** Sent in one packet. */
   readonly first: (scene: Scene) => Buffer;
-  /** The responses to it, in order. Then the connection must be closed. */
+  /** The expected responses, in order. Then the connection must be closed. */
   readonly statuses: readonly number[];
   /** Sent after the last response. */
   readonly later?: (scene: Scene) => Buffer;
 }
 
-/** Named by the attack, since the request may have no headers. */
+/** The target contains the mark, since the request may have no headers. */
 const hiddenRoute = ({ mark }: Scene) => `/items/hidden-${mark}`;
 const UPGRADE = ['Connection: upgrade', 'Upgrade: x'];
 

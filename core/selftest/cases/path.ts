@@ -2,7 +2,7 @@ import type { Attack } from '../attack-case.js';
 
 type Row = readonly [name: string, title: string, path: string, evidence?: string];
 
-/** Relative to the module's base. Each is rejected and reaches no provider. */
+/** Paths below the module. Each is rejected and reaches no provider. */
 const REJECTED: readonly Row[] = [
   ['dot-dot', 'two dots in a path', '/items/../locked', 'fastify CVE-2021-21321'],
   ['dot-dot-out', 'two dots that leave the module', '/../../livez'],
@@ -118,7 +118,7 @@ const REJECTED_TARGETS: readonly Row[] = [
   ['no-slash', 'a target without a slash', 'modules/shop/http/items'],
 ];
 
-/** Forwarded with exactly the matched bytes. */
+/** Paths that must be forwarded unchanged. */
 const FORWARDED: readonly Row[] = [
   ['bytes-space', 'an encoded space stays encoded', '/items/a%20b'],
   ['bytes-case', 'the case of an encoding stays', '/items/%c3%A9'],
@@ -128,7 +128,7 @@ const FORWARDED: readonly Row[] = [
   ['bytes-two-queries', 'a second question mark stays', '/items/1?a?b'],
 ];
 
-/** Paths of all forms below the module: another route than the one that the caller may call. */
+/** Paths of all forms below the module that lead to a route that the caller may not call. */
 const FORMS: readonly (readonly [name: string, title: string, path: string, status: number])[] = [
   ['final-slash', 'a final slash of a locked route', '/reports/', 403],
   ['mixed-neighbor', 'a locked literal beside a mixed segment', '/docs/secret.json', 403],
@@ -139,7 +139,7 @@ const FORMS: readonly (readonly [name: string, title: string, path: string, stat
   ['encoded-reverse', 'a backslash encoded twice', '/queues/..%255clocked', 404],
 ];
 
-/** Only what has an advisory names it. */
+/** Only an attack with an advisory names it. */
 const prove = (evidence: string | undefined) => (evidence === undefined ? {} : { evidence });
 
 export const PATH_CASES: readonly Attack[] = [

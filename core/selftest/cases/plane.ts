@@ -27,7 +27,7 @@ const BAD_HOSTS: readonly (readonly [name: string, title: string, lines: readonl
 
 const WRITES = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** Hosts report to the store alone. */
+/** Hosts report only to the store. */
 const FORGED_HEARTBEAT = JSON.stringify({
   fleet: 'shop',
   id: 'host_00000000-0000-4000-8000-000000000000',

@@ -6,11 +6,14 @@ import { type CraftedRequest, craftRequest } from '../request-bytes.js';
 import { listReceived, requireOwn, type Scene } from '../scene.js';
 import { ECHO_SURFACE, KEY_HEADER } from '../web-access.js';
 
-/** Its provider repeats the credential of the host, and its errors and bodies are passed on and kept. */
+/**
+ * Its provider repeats the credential of the host, and its errors and bodies are forwarded and
+ * recorded.
+ */
 export const ECHOING_MODULE = 'echoing';
 /** Its descriptor has the URL of an endpoint with a password. */
 export const REFUSED_MODULE = 'refused';
-/** A record is kept after the response. */
+/** Sufficient for a record that is written after the response. */
 const RECORD_DEADLINE_MS = 10_000;
 
 interface Row {
@@ -101,8 +104,8 @@ export const PROVIDER_CASES: readonly Attack[] = [
       if (typeof response === 'string') return response;
       if (response.status !== 200) return `responded with ${response.status}`;
       const leaked = ['set-cookie', 'server', 'x-powered-by', 'x-internal', 'location', 'link'];
-      const found = leaked.find((name) => headerValues(response.headers, name).length > 0);
-      return found === undefined ? null : `the client received ${found}`;
+      const leakedName = leaked.find((name) => headerValues(response.headers, name).length > 0);
+      return leakedName === undefined ? null : `the client received ${leakedName}`;
     },
   },
   {
@@ -206,16 +209,16 @@ function rejectResponse(row: Row): Attack {
   };
 }
 
-/** Headers of a response that has only what the host itself adds. */
+/** Headers that the host adds to every response. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   ...['content-type', 'content-length', 'x-request-id', 'x-correlation-id', 'cache-control'],
   ...['x-content-type-options', 'date', 'connection', 'keep-alive'],
 ]);
 
-/** Added by the host, since it has the setting `cors`. */
+/** The host adds it because of the setting `cors`. */
 const OWN_VARY = 'origin';
 
-/** Expects the value of the response in the envelope of the host, and nothing else of it. */
+/** Expects the value of the response in the envelope of the host, without other parts of it. */
 async function expectStripped(scene: Scene, kind: string): Promise<Verdict> {
   const response = await callProvider(scene, kind);
   if (typeof response === 'string') return response;

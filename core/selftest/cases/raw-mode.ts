@@ -34,8 +34,12 @@ function expectProblem(response: RawResponse): Verdict {
 }
 
 function expectPassed({ expected }: RawModeAttack, response: RawResponse): Verdict {
-  const wanted = { 'modgate-origin': 'provider', 'x-content-type-options': 'nosniff', ...expected };
-  for (const [name, value] of Object.entries(wanted)) {
+  const expectedHeaders = {
+    'modgate-origin': 'provider',
+    'x-content-type-options': 'nosniff',
+    ...expected,
+  };
+  for (const [name, value] of Object.entries(expectedHeaders)) {
     const verdict = expectHeader(response, name, value);
     if (verdict !== null) return verdict;
   }
@@ -45,7 +49,7 @@ function expectPassed({ expected }: RawModeAttack, response: RawResponse): Verdi
 function expectHeader({ headers }: RawResponse, name: string, value: string | undefined): Verdict {
   const values = headerValues(headers, name);
   if (value === undefined) return values.length === 0 ? null : `the client received ${name}`;
-  // A host varies by each header that credentials may come in.
+  // A host varies by each header for credentials.
   const isExpected =
     name === 'vary'
       ? values.join().split(/, */).includes(value)

@@ -1,4 +1,4 @@
-/** A request whose end two parsers may see at different bytes. */
+/** A request whose end is ambiguous: two parsers may see it at different bytes. */
 export interface RejectedFraming {
   readonly name: string;
   readonly title: string;
@@ -6,7 +6,7 @@ export interface RejectedFraming {
   readonly method?: string;
   /** Default `HTTP/1.1`. */
   readonly version?: string;
-  /** The lines after the content type, which a GET does not have. */
+  /** The lines after the content type, which a GET omits. */
   readonly lines: readonly string[];
   /** The bytes after the head. */
   readonly rest: string;

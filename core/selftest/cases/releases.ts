@@ -103,7 +103,7 @@ export const RELEASE_CASES: readonly Attack[] = [
   },
 ];
 
-/** The first one may be rejected where another attack has published before. */
+/** Accepts a rejection of the first publish, because another attack may have published before. */
 async function attackOrder(scene: Scene): Promise<Verdict> {
   const first = publish({ 'first.json': PLAIN });
   await sendOnce(scene, craftRequest(scene, first));

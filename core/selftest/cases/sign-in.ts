@@ -6,14 +6,14 @@ import { requireOwn, type Scene } from '../scene.js';
 import { createCode } from '../sign-in-issuer.js';
 
 const START = '/console/api/oidc/start';
-/** More than one client may have wait for an issuer. */
+/** More starts than one client may have in progress at an issuer. */
 const STARTS = 20;
 const REPEATED = 5;
 const SAME_ORIGIN: RawHeader = ['sec-fetch-site', 'same-origin'];
 /** The cookie of a session, not that of a sign-in in progress. */
 const SESSION = /^(?:__Host-)?modgate=[^;]/;
 
-/** What the host wants to see again. */
+/** The values that the host verifies later. */
 interface Begun {
   readonly cookie: string;
   readonly state: string;
@@ -85,7 +85,7 @@ function sendStart(scene: Scene, issuer: string): Promise<RawResponse> {
   return get(scene, `${START}?issuer=${encodeURIComponent(issuer)}`, [SAME_ORIGIN]);
 }
 
-/** Brings the answer of the issuer back. */
+/** Returns the response of the issuer to the host. */
 function finish(scene: Scene, begun: Begun, code: string): Promise<RawResponse> {
   const target = `${begun.callback}?code=${code}&state=${begun.state}`;
   return get(scene, target, [
@@ -94,7 +94,7 @@ function finish(scene: Scene, begun: Begun, code: string): Promise<RawResponse> 
   ]);
 }
 
-/** @throws when there is no response. */
+/** @throws Error without a response. */
 async function get(
   scene: Scene,
   target: string,

@@ -6,7 +6,7 @@ import { EVIDENCE, REJECTED_FRAMINGS, type RejectedFraming } from './rejected-fr
 
 const JSON_TYPE = 'Content-Type: application/json';
 
-/** The first bytes of clients that speak something else. */
+/** The first bytes of clients of other protocols. */
 const OTHER_PROTOCOLS: readonly (readonly [name: string, title: string, bytes: string])[] = [
   ['preface-2', 'the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
   ['tls-hello', 'a TLS hello on a clear port', '\x16\x03\x01\0\xa5\x01\0\0\xa1\x03\x03'],

@@ -19,9 +19,9 @@ function reject(name: string, title: string, module: string): Attack {
       const failure = await expectRejected(scene, craftRequest(scene, { target }), {
         statuses: [404],
       });
-      // Includes the start of the host, which imports the plugins of its descriptors.
+      // Includes the startup of the host, which imports the plugins of its descriptors.
       const hasRun = requireOwn(scene).bystander.requests.some(
-        (seen) => seen.target === '/outside',
+        (request) => request.target === '/outside',
       );
       return failure ?? (hasRun ? 'the code outside the folder was executed' : null);
     },

@@ -4,7 +4,7 @@ import { craftRequest } from '../request-bytes.js';
 import type { Scene } from '../scene.js';
 
 const ROUNDS = 150;
-/** Far more than a comparison of some bytes takes, but less than the noise of a machine. */
+/** Far longer than a comparison of some bytes, but shorter than the noise of a machine. */
 const NOISE_MS = 1;
 const NOISE_SHARE = 0.5;
 
@@ -55,7 +55,7 @@ async function expectRejected(scene: Scene, token: string): Promise<Verdict> {
   return response.status === 401 ? null : `responded with ${response.status} instead of 401`;
 }
 
-/** Other load only adds time, and the fastest tenth has almost none of it. A leak delays every response. */
+/** Uses the fastest tenth, because other load only adds time. A leak delays every response. */
 function findUndisturbed(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 10)] ?? 0;
 }

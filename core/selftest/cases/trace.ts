@@ -10,7 +10,7 @@ const TRACEPARENT = `00-${TRACE_ID}-${SPAN_ID}-01`;
 const EVIL = 'evil-value';
 const MANY_MEMBERS = Array.from({ length: 33 }, (_, index) => `k${index}=${EVIL}`).join(',');
 
-/** The traceparent is valid: the trace is continued without the state. */
+/** The traceparent is valid: the trace continues without the state. */
 const INVALID_STATES: readonly Row[] = [
   ['space', 'a space before the equals sign', `a =${EVIL}`],
   ['at', 'a key that starts with @', `@a=${EVIL}`],
@@ -23,7 +23,7 @@ const INVALID_STATES: readonly Row[] = [
   ['members', '33 members', MANY_MEMBERS],
 ];
 
-/** The state is valid: a new trace begins, the state is dropped. */
+/** The state is valid: a new trace begins without the state. */
 const INVALID_PARENTS: readonly Row[] = [
   ['version', 'the forbidden version', `ff-${TRACE_ID}-${SPAN_ID}-01`],
   ['upper', 'an id in upper case', TRACEPARENT.toUpperCase()],

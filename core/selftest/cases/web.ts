@@ -12,7 +12,7 @@ import {
   USERS_MODULE,
 } from '../web-access.js';
 
-/** Looks like the allowed origin, but is another. */
+/** Origins that resemble the allowed one. */
 const OTHER_ORIGINS: readonly (readonly [name: string, origin: string])[] = [
   ['null', 'null'],
   ['any', '*'],
@@ -31,7 +31,7 @@ const OTHER_ORIGINS: readonly (readonly [name: string, origin: string])[] = [
   ['list', `${ALLOWED_ORIGIN}, https://evil.test`],
 ];
 
-/** The head of a request that the page of another site makes a browser send. */
+/** The head of a request that a page of another site can trigger. */
 const FORGED: readonly (readonly [name: string, headers: readonly RawHeader[]])[] = [
   ['no-origin', []],
   ['null', [['origin', 'null']]],
@@ -163,7 +163,7 @@ function shareNothing(name: string, title: string, headers: readonly RawHeader[]
   };
 }
 
-/** Expects that the browser shows the response to pages of these origins only. */
+/** Expects that only pages of these origins can read the response. */
 function expectShared({ headers }: RawResponse, origins: readonly string[]): Verdict {
   const shared = headerValues(headers, 'access-control-allow-origin');
   if (shared.join() !== origins.join()) return `the response is for the origin ${shared}`;

@@ -34,12 +34,12 @@ const CLOSE_FRAME_BYTES = 4;
 const HEAD_BYTES = 20 * 1024;
 const MIB = 1024 * 1024;
 const FLOOD_BYTES = 64 * MIB;
-/** What the connections of both sides buffer is less than the other half. */
+/** The buffers of both connections hold less than the other half. */
 const UNREAD_BYTES = FLOOD_BYTES / 2;
 
 const targetOf = (path: string, module = SOCKET_MODULE) => `/modules/${module}/http${path}`;
 const encode = (token: string | null) => Buffer.from(token ?? '').toString('base64url');
-/** Calls the provider if a host takes it for a request. */
+/** A vulnerable host would forward it to the provider. */
 const HIDDEN = '/items?hidden';
 
 /** The headers of a handshake. */
@@ -53,7 +53,7 @@ const HANDSHAKE: Readonly<Record<string, string>> = {
 interface HandshakeParts extends Pick<CraftedRequest, 'token' | 'as' | 'body'> {
   readonly path: string;
   readonly module?: string;
-  /** Replace those of a handshake, or are added. */
+  /** Headers that replace or extend those of a handshake. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -63,7 +63,7 @@ function craftHandshake(scene: Scene, parts: HandshakeParts): Buffer {
   return craftRequest(scene, { target: targetOf(path, module), headers: all, ...rest });
 }
 
-/** A token among the subprotocols, and nowhere else. */
+/** Sends a token only among the subprotocols. */
 const offer = (...protocols: string[]) => ({
   token: null,
   headers: { 'sec-websocket-protocol': protocols.join(', ') },
@@ -201,7 +201,7 @@ function expectHiddenUncalled(scene: Scene): Verdict {
   return check();
 }
 
-/** Expects a Problem in place of a 101, and the end of the connection. */
+/** Expects a Problem instead of a 101, and the end of the connection. */
 async function expectRefused(scene: Scene, bytes: Buffer, status: number): Promise<Verdict> {
   const connection = await RawConnection.to(scene.address);
   try {
@@ -228,7 +228,7 @@ function rejectHandshake(
   return { ...describe(name, title), attack };
 }
 
-/** Sends a request behind a handshake that opens nothing. */
+/** Sends a request after a handshake that opens no WebSocket. */
 function expectIgnored(
   name: string,
   title: string,
@@ -247,7 +247,7 @@ function expectIgnored(
 interface Opened {
   readonly connection: RawConnection;
   readonly response: RawResponse;
-  /** What the provider received. */
+  /** The request at the provider. */
   readonly recorded: RecordedRequest;
 }
 
@@ -274,7 +274,7 @@ async function withOpened(
   }
 }
 
-/** Sends bytes that are no valid frame. Both ends have to get a close frame, and nothing else. */
+/** Sends bytes that are not a valid frame. Both ends must receive only a close frame. */
 function expectRejectedFrame(
   scene: Scene,
   bytes: Buffer,
@@ -293,37 +293,41 @@ function expectRejectedFrame(
   });
 }
 
-/** The provider ends the connection with the first bytes that come. */
+/** Waits for a byte, because the provider ends the connection with the first bytes. */
 async function readBody(recorded: RecordedRequest): Promise<Buffer> {
-  for (let left = FRAME_DEADLINE_MS; left > 0 && recorded.body.length === 0; left -= POLL_MS) {
+  for (
+    let leftMs = FRAME_DEADLINE_MS;
+    leftMs > 0 && recorded.body.length === 0;
+    leftMs -= POLL_MS
+  ) {
     await pause(POLL_MS);
   }
   return recorded.body;
 }
 
-/** Masked, so that its bytes are not known. */
+/** Checks a masked frame, whose bytes are unpredictable. */
 function isCloseOfClient(bytes: Buffer, code: number): boolean {
   const [first, second, ...rest] = bytes;
-  const payload = rest.slice(4).map((byte, at) => byte ^ (rest[at] ?? 0));
+  const payload = rest.slice(4).map((byte, index) => byte ^ (rest[index] ?? 0));
   return first === 0x88 && second === 0x82 && payload.join() === [code >> 8, code & 0xff].join();
 }
 
-/** The provider sends the frame. */
+/** Expects that a frame of the provider does not reach the client. */
 function expectHeldBack(scene: Scene, { name, code }: HostileFrame): Promise<Verdict> {
   return withOpened(scene, { path: `/reply/${name}` }, async ({ connection }) => {
-    const wanted = createCloseFrame(code, 'server').toString('latin1');
-    for (let left = FRAME_DEADLINE_MS; left > 0; left -= POLL_MS) {
+    const expectedFrame = createCloseFrame(code, 'server').toString('latin1');
+    for (let leftMs = FRAME_DEADLINE_MS; leftMs > 0; leftMs -= POLL_MS) {
       if (connection.unread.length >= CLOSE_FRAME_BYTES || connection.isClosed) break;
       await pause(POLL_MS);
     }
-    const isClosed = connection.unread === wanted;
+    const isClosed = connection.unread === expectedFrame;
     connection.write(createCloseFrame(code, 'client'));
     await connection.closed(FRAME_DEADLINE_MS);
     return isClosed ? null : `the client did not get a close frame with ${code} alone`;
   });
 }
 
-/** The token may reach neither the provider nor the response. */
+/** Expects that neither the provider nor the response contains the token. */
 function expectHidden(name: string, title: string, craft: (scene: Scene) => string): Attack {
   return {
     ...describe(name, title),
@@ -354,7 +358,7 @@ async function expectUnrecorded(scene: Scene): Promise<Verdict> {
   });
   if (opened !== null) return opened;
   const target = `/calls?request_id=${scene.mark}`;
-  for (let left = FRAME_DEADLINE_MS; left > 0; left -= POLL_MS) {
+  for (let leftMs = FRAME_DEADLINE_MS; leftMs > 0; leftMs -= POLL_MS) {
     const response = await sendOnce(scene, craftRequest(scene, { target }));
     if (typeof response === 'string') return response;
     const text = response.body.toString();
@@ -377,13 +381,13 @@ async function sendEndlessHead(scene: Scene): Promise<Verdict> {
   }
 }
 
-/** The host must not read what it cannot pass on. */
+/** Expects that the host stops reading when it cannot forward. */
 function expectClosedForProvider(scene: Scene): Promise<Verdict> {
   return withOpened(scene, { path: '/silent' }, async ({ connection }) => {
     const bytes = writeFlood('client');
     for (let sent = 0; sent < FLOOD_BYTES; sent += bytes.length) connection.write(bytes);
     let unsent = FLOOD_BYTES;
-    for (let left = CLOSE_DEADLINE_MS; left > 0; left -= POLL_MS) {
+    for (let leftMs = CLOSE_DEADLINE_MS; leftMs > 0; leftMs -= POLL_MS) {
       if (connection.isClosed) return null;
       unsent = connection.unsentBytes;
       if (unsent < UNREAD_BYTES) return `the host took ${FLOOD_BYTES - unsent} bytes`;

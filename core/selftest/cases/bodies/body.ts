@@ -51,7 +51,7 @@ const REJECTED_JSON: readonly Row[] = [
   { name: 'unclosed-deep', title: '100,000 unclosed arrays', body: '['.repeat(DEPTH) },
 ];
 
-/** Valid JSON, which must reach the provider byte for byte. */
+/** Valid JSON, which must reach the provider unchanged. */
 const UNCHANGED_JSON: readonly Row[] = [
   {
     name: 'proto',
@@ -299,7 +299,10 @@ function describe(attackClass: AttackClass, name: string, title: string) {
   return { id: `${attackClass}-${name}`, title };
 }
 
-/** Announces a body of 1 MiB without credentials: who never finishes it must not occupy the host's memory. */
+/**
+ * Announces a body of 1 MiB without credentials and never sends it, which must not occupy the
+ * host's memory.
+ */
 function rejectAnonymous(name: string, title: string, target: string): Attack {
   return {
     ...describe('oversize', `anonymous-${name}`, `a body without credentials for ${title}`),

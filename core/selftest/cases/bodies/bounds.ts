@@ -3,13 +3,13 @@ import { expectLimited, expectStatus } from '../../expectations.js';
 import { craftRequest } from '../../request-bytes.js';
 import { requireOwn, type Scene } from '../../scene.js';
 
-/** The settings of the second host: far below what the attacks send. */
+/** The settings of the second host: their limits are far below the sizes of the attacks. */
 export const BOUNDED_ARGS: readonly string[] = [
   ...['--auth-failures', '5'],
   ...['--actor-rate', '1', '--actor-burst', '10'],
 ];
 
-/** Attacks on bounds that only the second host of the selftest has. */
+/** Attacks on limits that only the second host of the selftest has. */
 export const BOUNDS_CASES: readonly Attack[] = [
   {
     id: 'guard-failures',
@@ -23,7 +23,7 @@ export const BOUNDS_CASES: readonly Attack[] = [
         (await expectStatus(scene, target, 200)) ??
         (await expectLimited(scene, guess, 401)) ??
         (await expectStatus(scene, target, 401, null)) ??
-        // It was accepted before.
+        // The credential was accepted before.
         (await expectStatus(scene, target, 200))
       );
     },

@@ -14,12 +14,12 @@ import { listReceived, requireOwn, type Scene } from '../../scene.js';
 const CLOSE_DEADLINE_MS = 10_000;
 const LINES = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
 const LAST = '0\r\n\r\n';
-/** More than any head may have. */
+/** More than the head of a request may have. */
 const ENDLESS_LINES = 'x-endless: a\r\n'.repeat(20_000);
 
 export const longTarget = (path: string) => `/modules/${LONG_MODULE}/http${path}`;
 
-/** Bodies that are longer than they are held: their ends are checked after their starts have gone on. */
+/** Bodies that exceed the buffer: their ends are validated after their starts were forwarded. */
 export const LONG_BODY_CASES: readonly Attack[] = [
   ...TURNING_RESPONSES.map(
     ({ name, title, path }): Attack => ({
@@ -108,7 +108,10 @@ export const LONG_BODY_CASES: readonly Attack[] = [
   },
 ];
 
-/** Sends a long body whose rest must be rejected, perhaps with a request behind it that must not be processed. */
+/**
+ * Sends a long body whose rest must be rejected, perhaps followed by a request that must not be
+ * processed.
+ */
 function rejectLong(
   attackClass: 'json' | 'oversize' | 'smuggling',
   name: string,
@@ -128,7 +131,7 @@ function rejectLong(
   };
 }
 
-/** The start of a response may reach the client, but nothing that looks like all of it. */
+/** Accepts the start of a response, but not a complete one. */
 async function expectCut(scene: Scene, path: string): Promise<Verdict> {
   const connection = await RawConnection.to(scene.address);
   try {
@@ -153,7 +156,10 @@ async function expectWhole(scene: Scene): Promise<Verdict> {
   return isPassed ? 'the trailers reached the client' : null;
 }
 
-/** Expects that the connection is closed, whatever is answered before, and that no provider gets a request. */
+/**
+ * Expects that the connection is closed, with or without a response, and that no provider gets a
+ * request.
+ */
 async function expectClosing(scene: Scene, bytes: string | Buffer): Promise<Verdict> {
   const connection = await RawConnection.to(scene.address);
   try {

@@ -7,7 +7,7 @@ import { craftLines, craftRequest } from '../../request-bytes.js';
 import type { Scene } from '../../scene.js';
 import { chunk, longTarget } from './long-bodies.js';
 
-/** The host allows pauses of 1 s, and 1 KiB a second. The rest is for a busy machine. */
+/** The host allows pauses of 1 s, and 1 KiB per second. The rest is for a busy machine. */
 const END_DEADLINE_MS = 15_000;
 const TRICKLE_MS = 400;
 const POLL_MS = 200;
@@ -17,7 +17,7 @@ const FILE_CHUNK = chunk('x'.repeat(65_536));
 /** More than the buffers of two connections hold. */
 const FILE_CHUNKS = 512;
 
-/** Clients and providers that are slow while a long body flows. */
+/** Slow clients and providers during a long body. */
 export const SLOW_BODY_CASES: readonly Attack[] = [
   describe(
     'reader',
@@ -81,7 +81,7 @@ function craftStart(scene: Scene): Buffer {
 /** A call is recorded when it ends. */
 async function isRecorded(scene: Scene): Promise<boolean> {
   const target = `/calls?request_id=${scene.mark}`;
-  for (let left = END_DEADLINE_MS; left > 0; left -= POLL_MS) {
+  for (let leftMs = END_DEADLINE_MS; leftMs > 0; leftMs -= POLL_MS) {
     const response = await sendOnce(scene, craftRequest(scene, { target }));
     if (typeof response === 'string') return false;
     const calls = parseObject(response.body)?.['calls'];

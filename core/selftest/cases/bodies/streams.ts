@@ -9,13 +9,13 @@ import { expectUnreadToEnd } from './unread-streams.js';
 
 const SSE = ['accept', 'text/event-stream'] as const;
 const NDJSON = ['accept', 'application/x-ndjson'] as const;
-/** The host allows three. */
+/** The host allows three streams. */
 const STREAMS = 5;
 const CLOSE_DEADLINE_MS = 20_000;
 
 const targetOf = (path: string, module = STREAM_MODULE) => `/modules/${module}/http${path}`;
 
-/** Hostile streams of events, and clients that keep what they open. */
+/** Hostile streams of events, and clients that keep streams open. */
 export const STREAM_CASES: readonly Attack[] = [
   ...HOSTILE_STREAMS.map(
     ({ form, name, title }): Attack => ({

@@ -5,12 +5,16 @@ import { RawConnection } from '../../raw-http.js';
 import { craftRequest } from '../../request-bytes.js';
 import type { Scene } from '../../scene.js';
 
-/** The host allows a client 1 s without reading, and 5 s for an answer; the rest is for a busy machine. */
+/**
+ * The host allows a client 1 s without reading, and 5 s for a response; the rest is for a busy
+ * machine.
+ */
 const CLOSE_DEADLINE_MS = 15_000;
 const POLL_MS = 100;
 
 /**
- * Opens a stream of the module and reads nothing. The host has to end it, and reports how many are open.
+ * Opens a stream of the module and reads nothing. The host must end it, and report its open
+ * streams.
  * @param bytes the request
  */
 export async function expectUnreadToEnd(
