@@ -8,10 +8,7 @@ export const ACTOR_KINDS = ['service', 'system', 'user'] as const;
  */
 export type ActorKind = (typeof ACTOR_KINDS)[number];
 
-/**
- * The caller. Created only by an authenticator and never changed: the host shares it among the parts of
- * a call.
- */
+/** The caller. Authenticators create it, and it never changes: the parts of a call share it. */
 export interface Actor {
   /** Decides which scopes are required. `anonymous` calls a public route without credentials. */
   readonly kind: ActorKind | 'anonymous';

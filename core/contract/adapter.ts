@@ -9,7 +9,10 @@ import type { Signer } from './signer.js';
 
 const ADAPTER_BRAND = Symbol.for('modgate.adapter');
 
-/** What the adapter's providers can do beyond `http_route`. The host uses nothing that is absent. */
+/**
+ * The features of the adapter's providers beyond `http_route`. The host does not use absent
+ * features.
+ */
 export interface Supports {
   /** `manifest()` works, so a descriptor may use `manifest: { from: provider }`. Default false. */
   readonly manifest?: boolean;
@@ -40,8 +43,9 @@ export interface Supports {
    */
   readonly signers?: boolean;
   /**
-   * `auth.exchange` of the config asks for tokens on behalf of callers, which the adapter gets from the issuer
-   * `auth.exchange.issuer` for those of {@link OpenContext.callerTokens}. Default false.
+   * `auth.exchange` of the config requests tokens on behalf of callers. The adapter gets them from
+   * the issuer `auth.exchange.issuer`, in exchange for those of {@link OpenContext.callerTokens}.
+   * Default false.
    */
   readonly exchange?: boolean;
 }
@@ -50,7 +54,7 @@ export interface Supports {
 export interface OpenContext {
   /** The name in the descriptor: `crm`, `acme/crm`. */
   readonly module: string;
-  /** Closes what was opened. */
+  /** Closes the resources of the provider. */
   readonly scope: Scope;
   /** Writes lines that name the module. */
   readonly log: Log;
@@ -88,8 +92,9 @@ export interface OpenContext {
    */
   openSigner?(): Promise<Signer>;
   /**
-   * The tokens of callers that `auth.exchange.issuer` has issued. Used only with `supports.exchange`, and absent for a
-   * config without `auth.exchange`: no other adapter can get the token of a caller.
+   * The tokens of callers from the issuer `auth.exchange.issuer`. Used only with
+   * `supports.exchange`, and absent for a config without `auth.exchange`: no other adapter can get
+   * the token of a caller.
    */
   readonly callerTokens?: CallerTokens;
 }
@@ -123,7 +128,7 @@ export interface ProviderAdapter<Config = unknown> {
    * coercion. Its messages are not shown: the host writes its own from path and type, without the value.
    */
   readonly config: Struct<Config, unknown>;
-  /** What its providers can do beyond routes. The same for every config. */
+  /** The features of its providers beyond routes. The same for every config. */
   readonly supports: Supports;
   /**
    * Opens a provider. Must not require that the other side is running, and must end within 5 s. Register
@@ -133,9 +138,10 @@ export interface ProviderAdapter<Config = unknown> {
    */
   open(config: Config, context: OpenContext): Provider | Promise<Provider>;
   /**
-   * Requests the credentials that the first call would need, for `modgate serve --check --connect`; opens nothing and
-   * calls no provider. Absent: there is nothing to request.
-   * @returns why there are none, without a secret; `null` if there are, and for a config that needs none
+   * Requests the credentials that the first call would need, for `modgate serve --check --connect`;
+   * opens nothing and calls no provider. Absent if the adapter requests no credentials.
+   * @returns the reason of a failure, without a secret; `null` after a success, and for a config
+   * that needs no credentials
    */
   tryCredentials?(config: Config, context: CredentialContext): Promise<string | null>;
 }

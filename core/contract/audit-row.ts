@@ -4,13 +4,13 @@ export interface AuditRow {
   readonly id: number;
   /** ISO 8601, UTC, by the clock of the host that wrote it. */
   readonly at: string;
-  /** Who acted. */
+  /** The actor. */
   readonly actor: { readonly kind: string; readonly id: string };
   /** The name under which the module is configured. */
   readonly module: string;
   /** The permission that the actor used. */
   readonly permission: string;
-  /** What the actor did: `config_write`, `admin_action_invoke`. */
+  /** The operation: `config_write`, `admin_action_invoke`. */
   readonly operation: string;
   /** `service/key` of a write, the name of an action. */
   readonly target: string;

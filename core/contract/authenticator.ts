@@ -8,13 +8,16 @@ import type { Secret } from './secret.js';
 const AUTHENTICATOR_BRAND = Symbol.for('modgate.authenticator');
 
 /**
- * What a request presents. Everything in it is chosen by the client. The host has already rejected a request
- * with two `authorization` headers.
+ * The credentials of a request, all of which the client chooses. The host has already rejected a
+ * request with two `authorization` headers.
  */
 export interface Credentials {
   /** The scheme of the `authorization` header in lower case (`bearer`); empty without that header. */
   readonly scheme: string;
-  /** What follows the scheme, unchanged: bytes as Latin-1, at most 16 KiB; empty without that header. */
+  /**
+   * The text after the scheme, unchanged: bytes as Latin-1, at most 16 KiB; empty without that
+   * header.
+   */
   readonly token: string;
   /** The method as on the request line: `HEAD` stays `HEAD`. */
   readonly method: string;
@@ -29,18 +32,18 @@ export interface Credentials {
 
 /** The actor of credentials that also cover the body, such as a signature. */
 export interface SignedCredentials {
-  /** The caller, as without a signature. */
+  /** The caller. */
   readonly actor: Actor;
   /**
-   * The SHA-256 of the body that the credentials cover, in lower-case hex; that of no bytes for no body. The
-   * host compares it with the body that the provider would get: another body is 401.
+   * The SHA-256 of the body that the credentials cover, in lower-case hex; without a body, that of
+   * zero bytes. The host compares it with the body for the provider: another body is 401.
    */
   readonly bodySha256: string;
 }
 
 /**
- * Why credentials are rejected, for operators; the client never learns it. Of several authenticators the one
- * that came furthest counts: the later the word stands here, the further it came.
+ * The reasons of rejections, for operators; the client never learns them. If several authenticators
+ * reject the credentials, the last reason in this list counts.
  */
 export const CREDENTIAL_REASONS = [
   'missing',
@@ -61,11 +64,11 @@ export type CredentialReason = (typeof CREDENTIAL_REASONS)[number];
 
 /** Credentials that an authenticator recognized, and rejects for a known reason. */
 export interface RejectedCredentials {
-  /** Why they are rejected; the client never learns it. */
+  /** The reason; the client never learns it. */
   readonly rejected: CredentialReason;
 }
 
-/** What an authenticator returns; `null` for credentials that it does not know. */
+/** The result of an authenticator; `null` for unknown credentials. */
 export type AuthenticationResult = Actor | SignedCredentials | RejectedCredentials | null;
 
 /**
@@ -87,7 +90,7 @@ export interface Authenticator {
    */
   readonly reads?: readonly string[];
   /**
-   * What a 401 lists in `www-authenticate`: 1 to 8 challenges, such as `Basic realm="staff"`. Default
+   * The challenges of a 401 in `www-authenticate`: 1 to 8, such as `Basic realm="staff"`. Default
    * `['Bearer']`.
    */
   readonly challenges?: readonly string[];

@@ -7,7 +7,7 @@ const MAX_SMALL_PIECES = 256;
 export class BodyPieces {
   /** The body, in order. */
   readonly list: Buffer[] = [];
-  /** The pieces before it are joined. */
+  /** The number of pieces that are already joined. */
   #joined = 0;
   #length = 0;
 
@@ -16,7 +16,7 @@ export class BodyPieces {
     return this.#length;
   }
 
-  /** Keeps the piece itself, not a copy. */
+  /** Keeps the piece itself without copying it. */
   add(piece: Buffer): void {
     this.#length += piece.length;
     this.list.push(piece);

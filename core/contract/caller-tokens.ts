@@ -1,19 +1,20 @@
 import type { CallContext } from './operation.js';
 import type { Secret } from './secret.js';
 
-/** The bearer token that a caller came with. */
+/** The bearer token of a caller. */
 export interface CallerToken {
-  /** Send it to a token endpoint of its issuer, and nowhere else. */
+  /** Send it only to a token endpoint of its issuer. */
   readonly value: Secret;
-  /** Milliseconds since 1970; `Infinity` where it is not known. */
+  /** Milliseconds since 1970; `Infinity` if it is unknown. */
   readonly expiresAt: number;
 }
 
 /** The bearer tokens of callers that one issuer has issued, for adapters that exchange them. */
 export interface CallerTokens {
   /**
-   * The token endpoints that the issuers file names for the issuer now; `null`: only that of the issuer's discovery.
-   * @throws Error when the file does not have the issuer any more.
+   * The current token endpoints of the issuer in the issuers file; `null` for the one that the
+   * issuer's discovery names.
+   * @throws Error when the file no longer has the issuer.
    */
   endpoints(): readonly string[] | null;
   /**

@@ -1,4 +1,4 @@
-/** A listener for the abort; an object, so that a call needs no closure for it. */
+/** A listener for the abort. It is an object, so that a call needs no closure for it. */
 export interface AbortListener {
   /** Called once, at the abort; `reason` is set by then. */
   handleEvent(): void;

@@ -4,7 +4,7 @@ import { coerce, defaulted, optional, Struct, string } from 'superstruct';
 // biome-ignore lint/suspicious/noExplicitAny: structs of any type and schema are treated alike
 export type AnyStruct = Struct<any, any>;
 
-/** Keywords of JSON Schema; a struct among their values stands for its own schema. */
+/** Keywords of JSON Schema; a struct among their values is replaced by its schema. */
 export type Keywords = Readonly<Record<string, unknown>>;
 
 /** A schema that others refer to by its name, as `#/$defs/<name>`. */
@@ -18,16 +18,16 @@ interface Description {
   readonly definition: Definition | null;
 }
 
-/** Registered, because a plugin may bring its own copy of this file. */
+/** Registered, because a plugin may have its own copy of this file. */
 const DESCRIPTION = Symbol.for('modgate.description');
 
-/** The description, default and other keywords that JSON Schema gets for a struct. */
+/** Adds the description, default and other keywords of a struct for JSON Schema. */
 export function described<T, S>(struct: Struct<T, S>, keywords: Keywords): Struct<T, S> {
   const before = readDescription(struct);
   return attach(struct, { ...before, keywords: { ...before.keywords, ...keywords } });
 }
 
-/** A member that may be absent; superstruct's `optional` would lose the keywords of the struct. */
+/** An optional member; superstruct's `optional` would lose the keywords of the struct. */
 export function optionally<T, S>(
   struct: Struct<T, S>,
   keywords: Keywords,
@@ -37,7 +37,7 @@ export function optionally<T, S>(
   return attach(optional(struct), { ...before, keywords: keys });
 }
 
-/** A member that may be absent and then has the default. */
+/** An optional member with a default. */
 export function withDefault<T, S>(
   struct: Struct<T, S>,
   fallback: NoInfer<T>,
@@ -48,12 +48,12 @@ export function withDefault<T, S>(
   return attach(defaulted(struct, fallback, { strict: true }), { ...before, keywords: keys });
 }
 
-/** A mapping that may be absent: its members then have their own defaults. */
+/** An optional mapping, whose members have their own defaults if it is absent. */
 export function filledIn<T, S>(struct: Struct<T, S>): Struct<T, S> {
   return attach(defaulted(struct, {}, { strict: true }), readDescription(struct));
 }
 
-/** Converts a text that the struct accepts before anything else sees it. */
+/** Converts an accepted text before other code reads it. */
 export function converted<S>(
   struct: Struct<string, S>,
   convert: (text: string) => string,
@@ -61,13 +61,13 @@ export function converted<S>(
   return attach(coerce(struct, string(), convert), readDescription(struct));
 }
 
-/** Whether a member may be left out. */
+/** Whether a member may be omitted. */
 export function mayBeAbsent(struct: AnyStruct): boolean {
   const [error] = struct.validate(undefined, { coerce: true });
   return error === undefined;
 }
 
-/** Puts the schema of a struct among the definitions, so that it is written once. */
+/** Adds the schema of a struct to the definitions, so that it is written once. */
 export function named<T, S>(name: string, struct: Struct<T, S>): Struct<T, S> {
   return attach(struct, { keywords: {}, definition: { name, struct: struct as AnyStruct } });
 }

@@ -31,17 +31,19 @@ export type FailureCode = (typeof FAILURE_CODES)[number];
  */
 export type FailurePhase = 'preparing' | 'connecting' | 'responding' | 'answered';
 
-/** What a {@link ProviderFailure} holds beside its code and message; `cause` is for the log. */
+/**
+ * The members of a {@link ProviderFailure} besides its code and message; `cause` is for the log.
+ */
 export interface FailureOptions extends ErrorOptions {
   /** The status that the provider had sent. Default: none. */
   readonly status?: number;
   /** Default: `responding`. */
   readonly phase?: FailurePhase;
   /**
-   * What went wrong, for operators: `ECONNREFUSED 127.0.0.1:4100`. The host shows up to 200 characters in log,
-   * call records and traces, never to the client. It may contain the address of the endpoint and the
-   * response's status, `content-type` and `content-encoding`: no secret, no other header, no byte of a body.
-   * Default: the message.
+   * The details for operators: `ECONNREFUSED 127.0.0.1:4100`. The host shows up to 200 characters
+   * in log, call records and traces, never to the client. It may contain the address of the
+   * endpoint and the response's status, `content-type` and `content-encoding`: no secret, no other
+   * header, no byte of a body. Default: the message.
    */
   readonly detail?: string;
 }
@@ -58,9 +60,9 @@ export class ProviderFailure extends Error {
   readonly failure: FailureCode;
   /** The status that the provider had sent before the failure; `null` if it had sent none. */
   readonly status: number | null;
-  /** How far the call had come. */
+  /** The progress of the call when it failed. */
   readonly phase: FailurePhase;
-  /** What went wrong, for operators. */
+  /** The details for operators. */
   readonly detail: string;
 
   /** @param options `cause` for the log, `status`, `phase` and `detail`. */

@@ -6,29 +6,32 @@ export interface FleetHostStatus {
   readonly version: string;
   /** The URL that it listens on. */
   readonly address: string;
-  /** The digest of what it serves. */
+  /** The digest of its modules. */
   readonly digest: string;
   /** `lost`: without a heartbeat for 6 s; it may still serve. */
   readonly state: 'starting' | 'ready' | 'draining' | 'lost';
-  /** When the host started last. */
+  /** The time of its last start. */
   readonly started_at: string;
-  /** When it reported last. */
+  /** The time of its last heartbeat. */
   readonly heartbeat_at: string;
-  /** How many of its processes serve. */
+  /** The number of its serving processes. */
   readonly workers: number;
-  /** Names, or files, of the modules that it rejected or still waits for. */
+  /** Names, or files, of modules that it rejected or that are pending. */
   readonly rejected: readonly string[];
-  /** Whether it serves the module or digest that was asked for; absent without a question. */
+  /** Whether it serves the module or digest of the query; absent without one. */
   readonly serves?: boolean | undefined;
 }
 
-/** `GET /fleet`. */
+/** The response to `GET /fleet`. */
 export interface FleetStatus {
   /** The name of the fleet. */
   readonly fleet: string;
-  /** Whether all hosts that are ready serve the same. Never while a host is lost, which may still serve. */
+  /**
+   * Whether all ready hosts serve the same modules. False while a host is lost, because it may
+   * still serve.
+   */
   readonly agreed: boolean;
-  /** What the hosts that are ready serve; `null` where they differ. */
+  /** The common digest of the ready hosts; `null` if they differ. */
   readonly digest: string | null;
   /** The hosts, sorted by id. */
   readonly hosts: readonly FleetHostStatus[];

@@ -2,7 +2,7 @@ import type { DangerLevel, Manifest } from './manifest.js';
 
 /** The modules of a host at one moment, over all its processes. */
 export interface HostSnapshot {
-  /** When it was taken. Milliseconds since 1970. */
+  /** The time of the snapshot. Milliseconds since 1970. */
   readonly at: number;
   /** The number of serving processes. */
   readonly workers: number;
@@ -24,9 +24,9 @@ export interface ModuleSnapshot {
   readonly state: string;
   /** When the state began. ISO 8601, UTC. */
   readonly since: string;
-  /** Why the module is in this state; `null` where there is nothing to say. */
+  /** The reason of the state; `null` without one. */
   readonly reason: string | null;
-  /** What operators can do about it. */
+  /** A remedy for operators. */
   readonly hint: string | null;
   /** Calls since the version began to serve. */
   readonly counts: ModuleCounts;
@@ -38,23 +38,29 @@ export interface ModuleSnapshot {
   readonly configDigest: string | null;
   /** The manifest without the defaults of sensitive fields; `null` if the module serves nothing. */
   readonly manifest: Manifest | null;
-  /** What `mcp` of the descriptor exposes, in the order of the manifest; absent for nothing. */
+  /**
+   * The operations that `mcp` of the descriptor exposes, in the order of the manifest; absent if it
+   * exposes none.
+   */
   readonly operations?: readonly ExposedOperation[];
 }
 
-/** What a module exposes to agents: a route, an entity or an action. */
+/** An operation that a module exposes to agents: a route, an entity or an action. */
 export interface ExposedOperation {
   /** Unique in the module, as in `mcp.only`: `list_contacts`, `entity:contacts`, `action:merge`. */
   readonly id: string;
-  /** Which part of the manifest declares it. */
+  /** The part of the manifest that declares it. */
   readonly kind: 'route' | 'entity' | 'action';
   /** `GET /contacts/{id}` of a route; the name of an entity or an action. */
   readonly name: string;
-  /** That of the manifest, or its default. */
+  /** The level of the manifest, or its default. */
   readonly dangerLevel: DangerLevel;
   /** Whether each call needs the approval of a person. */
   readonly needsApproval: boolean;
-  /** What a route returns: `envelope` wraps the provider's JSON, `raw` and `bytes` are the provider's own response. */
+  /**
+   * The response of a route: `envelope` wraps the provider's JSON, `raw` and `bytes` are the
+   * provider's own response.
+   */
   readonly response: 'envelope' | 'raw' | 'bytes';
 }
 
@@ -62,13 +68,13 @@ export interface ExposedOperation {
 export interface ModuleCounts {
   /** Calls that have ended. */
   readonly calls: number;
-  /** Those that failed. */
+  /** Failed calls. */
   readonly failed: number;
-  /** Calls that are running. */
+  /** Calls in flight. */
   readonly inFlight: number;
   /** Calls that wait for a free place. */
   readonly queued: number;
-  /** Streams of events that are open; absent for none. */
+  /** Open streams of events; absent for none. */
   readonly streams?: number;
 }
 

@@ -12,6 +12,6 @@ export interface Log {
   readonly info: LogWrite;
   /** Unexpected, but the work continues. */
   readonly warn: LogWrite;
-  /** A failure that someone has to fix. */
+  /** A failure that requires action. */
   readonly error: LogWrite;
 }

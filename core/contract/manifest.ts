@@ -56,7 +56,7 @@ export interface ManifestRoute {
   readonly method: Method;
   /** A template: `/contacts/{id}`. */
   readonly path: string;
-  /** A route without one answers 403 to everybody. */
+  /** Without a capability, the route answers 403 to every caller. */
   readonly capability?: string;
   /** Callable without credentials where the descriptor says `public: true`, otherwise with the capability. */
   readonly access?: 'public';
@@ -96,7 +96,7 @@ export const DANGER_LEVELS = ['low', 'medium', 'high'] as const;
 /** How much harm a call can do. */
 export type DangerLevel = (typeof DANGER_LEVELS)[number];
 
-/** Properties of the calls of a route. */
+/** The properties of calls of a route. */
 export interface RouteOperation {
   /** Name in the OpenAPI document and in clients. Default made of the method and the path. */
   readonly operation_id?: string;
@@ -128,16 +128,16 @@ export interface RouteOperation {
    * `application/x-ndjson`, `application/ndjson` and `application/jsonl` for `ndjson`.
    */
   readonly stream_types?: readonly string[];
-  /** How long responses of a GET are kept for later calls. Default: not at all. */
+  /** The cache for responses of a GET. Default: none. */
   readonly cache?: RouteCache;
   /**
-   * Agents need the approval of a person for calls above `low`, unless the descriptor says otherwise. Default `low` for
-   * GET, `medium` for POST, PUT and PATCH, `high` for DELETE.
+   * Without other settings in the descriptor, agents need the approval of a person for calls above
+   * `low`. Default `low` for GET, `medium` for POST, PUT and PATCH, `high` for DELETE.
    */
   readonly danger_level?: DangerLevel;
   /**
-   * Names of parameters of the path whose values may hold `%2F`, `%3F`, `%23` or `%25`; they are forwarded as they
-   * came. Default none.
+   * Names of path parameters whose values may contain `%2F`, `%3F`, `%23` or `%25`; they are
+   * forwarded unchanged. Default none.
    */
   readonly encoded?: readonly string[];
   /** Constrains the request body; the descriptor's `schemas.input` says whether it is enforced. */
@@ -146,19 +146,21 @@ export interface RouteOperation {
   readonly output_schema?: JsonSchema | null;
   /** Constrains an object with the query parameters; arrays are repeated parameters. */
   readonly query_schema?: SchemaObject | null;
-  /** Calls for readers. `modgate check` validates them by the schemas. */
+  /** Example calls for readers. `modgate check` validates them against the schemas. */
   readonly examples?: readonly RouteExample[];
 }
 
-/** How long the host keeps the responses of a route. */
+/** The cache of a route. */
 export interface RouteCache {
   /** How long a response is fresh; headers of the provider can shorten it. Milliseconds, at least 1. */
   readonly ttl_ms: number;
-  /** How long after that it is given while a new one is fetched. Milliseconds; default 0. */
+  /**
+   * How long a stale response may be served while a new one is fetched. Milliseconds; default 0.
+   */
   readonly stale_ms?: number;
   /**
-   * Whether the response does not depend on the caller, so that all share what is kept. Void where the provider
-   * gets `modgate-identity`. Default false.
+   * Whether responses are equal for all callers, which then share the cache. Ignored if the
+   * provider receives `modgate-identity`. Default false.
    */
   readonly shared?: boolean;
 }
@@ -216,13 +218,13 @@ export interface AdminAction {
   readonly description?: string;
   /** The permission of the console bridge that invokes it. */
   readonly capability: string;
-  /** Target of the kinds that use HTTP: `POST` with the input. */
+  /** The danger level that the console shows. */
   readonly invoke_path?: string;
-  /** What the console says of the danger. */
+  /** The confirmation that the console requests first; the host does not enforce it. */
   readonly danger_level?: DangerLevel;
   /** What the console asks first; the host does not enforce it. */
   readonly confirmation?: { readonly message: string; readonly required_phrase?: string };
-  /** The host validates the input by it. Absent: any input, or none. */
+  /** The host validates the input against it. If it is absent, any input is valid, or none. */
   readonly input_schema?: { readonly fields: readonly ActionInputField[] };
 }
 
@@ -281,7 +283,7 @@ export interface ConsoleSlot {
   readonly label?: string;
 }
 
-/** What a module adds to a slot. */
+/** A contribution of a module to a slot. */
 export interface ConsoleContribution {
   /** The id of a slot. */
   readonly target: string;
@@ -293,7 +295,7 @@ export interface ConsoleContribution {
   readonly icon?: string;
   /** The capabilities that an actor needs to see it. Default none. */
   readonly required_capabilities?: readonly string[];
-  /** What it invokes; its input is taken from the slot's context by dotted path. */
+  /** The action; its input is taken from the slot's context by dotted path. */
   readonly action: {
     readonly kind: 'admin_action';
     readonly module: string;

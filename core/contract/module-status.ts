@@ -5,7 +5,7 @@
 interface RouteBreaker<State> {
   readonly route: string;
   readonly state: State;
-  /** When it lets a call through, ISO 8601; `null` while it does. */
+  /** When it becomes half-open, ISO 8601; `null` while it is half-open. */
   readonly until: string | null;
 }
 
@@ -21,13 +21,13 @@ export interface EndpointStatus<State extends string = string> {
   readonly calls: number;
   /** The number of attempts that counted as failures for a circuit breaker. */
   readonly failures: number;
-  /** When its open circuit breaker lets a call through, ISO 8601 in UTC; `null` while it does. */
+  /** When its open circuit breaker becomes half-open, ISO 8601 in UTC; `null` otherwise. */
   readonly until: string | null;
   /** The circuit breakers of single routes that are not closed. */
   readonly routes: readonly RouteBreaker<State>[];
 }
 
-/** What is served and what was rejected; `null` for none. */
+/** The digests of the served and of the rejected version; `null` for none. */
 export interface ModuleDigests {
   /** The digest of the manifest. */
   readonly digest: string | null;
@@ -35,27 +35,27 @@ export interface ModuleDigests {
   readonly config_digest: string | null;
   /** The digest of the text of the descriptor. */
   readonly file_digest: string | null;
-  /** The `file_digest` of what was rejected. */
+  /** The `file_digest` of the rejected version. */
   readonly rejected_digest: string | null;
-  /** The `digest` of what was rejected. */
+  /** The `digest` of the rejected version. */
   readonly rejected_manifest_digest: string | null;
-  /** The `config_digest` of what was rejected. */
+  /** The `config_digest` of the rejected version. */
   readonly rejected_config_digest: string | null;
 }
 
-/** What a status file and `GET /modules` share. */
+/** The common members of status files and `GET /modules`. */
 export interface ModuleCondition<State extends string = string> extends ModuleDigests {
   /** The file of the descriptor. */
   readonly file: string;
-  /** Whether the module serves, and which version of it. */
+  /** Whether the module serves, and which version. */
   readonly state: State;
   /** When the state began, ISO 8601 in UTC. */
   readonly since: string;
-  /** Where it answers besides `/modules/{name}/http`; absent without mounts. */
+  /** The additional addresses besides `/modules/{name}/http`; absent without mounts. */
   readonly mounts?: readonly { readonly host?: string | undefined; readonly path: string }[];
-  /** Why the module is in this state; `null` if there is nothing to say. */
+  /** The reason of the state; `null` without one. */
   readonly reason: string | null;
-  /** What operators can do about it; `null` if there is nothing to do. */
+  /** A remedy for operators; `null` without one. */
   readonly hint: string | null;
 }
 
@@ -64,7 +64,7 @@ export interface ModuleStatus<State extends string = string, Endpoint extends st
   extends ModuleCondition<State> {
   /** `null` for a file that names no module. */
   readonly name: string | null;
-  /** The author's name of the module that is served; `null` if none is. */
+  /** The author's name of the served module; `null` for none. */
   readonly module_id: string | null;
   /** The release and the pages that may use the console bridge, and the permissions that they have. */
   readonly console: {
@@ -72,17 +72,17 @@ export interface ModuleStatus<State extends string = string, Endpoint extends st
     readonly ui: readonly string[];
     readonly grants: readonly string[];
   };
-  /** Whether routes may be called without credentials; absent where none may. */
+  /** Whether routes may be called without credentials; absent if none may. */
   readonly public?: boolean;
-  /** Who may call the module by address; absent where every address may. */
+  /** The addresses that may call the module; absent if all may. */
   readonly allow?: { readonly addresses: readonly string[] };
-  /** Who answers for the module, as in the descriptor; absent without an owner there. */
+  /** The owner of the module, as in the descriptor; absent without one. */
   readonly owner?: {
     readonly name?: string;
     readonly contact?: string;
     readonly docs?: string;
   };
-  /** How often the host has requested the manifest of the pending version. */
+  /** The number of requests for the manifest of the pending version. */
   readonly attempts: number;
   /**
    * The numbers of calls: all, those that failed, those in flight, and those that wait in the queue. A reload
@@ -95,18 +95,20 @@ export interface ModuleStatus<State extends string = string, Endpoint extends st
     readonly queued: number;
     readonly streams?: number;
   };
-  /** The endpoints of the version that is served; empty if none is. */
+  /** The endpoints of the served version; empty for none. */
   readonly endpoints: readonly EndpointStatus<Endpoint>[];
   /**
-   * When the oldest answer arrived that the endpoints come from, ISO 8601 in UTC; `null` while a name has had none.
-   * Absent where no endpoint moves.
+   * The time of the oldest response from which the endpoints were resolved, ISO 8601 in UTC; `null`
+   * while a name has none. Absent for fixed endpoints.
    */
   readonly resolved_at?: string | null;
-  /** Why the last look-up of endpoints failed; `null` when it succeeded. Absent where no endpoint moves. */
+  /**
+   * The error of the last look-up of endpoints; `null` after a success. Absent for fixed endpoints.
+   */
   readonly resolve_error?: string | null;
   /**
-   * Where copies of calls go, as the descriptor in use names it: `https://next.internal`, or `endpoints of ./next.json`
-   * for a file. Absent without a candidate.
+   * The destinations of copies of calls, as the current descriptor names them:
+   * `https://next.internal`, or `endpoints of ./next.json` for a file. Absent without a candidate.
    */
   readonly candidate?: { readonly origins: readonly string[] };
   /** Absent for the envelope without headers of the provider. */

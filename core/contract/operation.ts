@@ -34,9 +34,10 @@ export interface HttpRouteOperation {
    */
   readonly bodyStream?: BodyStream;
   /**
-   * The call opens a WebSocket: send `connection: upgrade` and `upgrade` with this value besides `headers`, which have
-   * the key, the version, and what the client offers. A 101 is returned with {@link Outcome.connection}; the host
-   * checks it. Any other response is one as of every call. Used only with `supports.upgrade`.
+   * The call opens a WebSocket: send `connection: upgrade` and `upgrade` with this value besides
+   * `headers`, which contain the key, the version, and the offers of the client. A 101 is returned
+   * with {@link Outcome.connection}, and the host validates it. Any other response is returned as
+   * usual. Used only with `supports.upgrade`.
    */
   readonly upgrade?: 'websocket';
 }
@@ -119,14 +120,14 @@ export interface CallContext {
 export interface Invocation {
   /** The host's id of this call: `modgate-call-id`. */
   readonly id: string;
-  /** The operation to carry out. */
+  /** The requested operation. */
   readonly operation: ProviderOperation;
   /**
    * All headers for the provider except its credentials: lower-case names, values without control
    * characters. A transport with headers passes them on unchanged.
    */
   readonly headers: Readonly<Record<string, string>>;
-  /** The selected one of `Provider.endpoints()`; absent if the provider has none. */
+  /** The selected endpoint of `Provider.endpoints()`; absent if the provider has none. */
   readonly endpoint?: string;
   /** The context of the call. */
   readonly context: CallContext;

@@ -22,15 +22,18 @@ export interface Endpoint {
   readonly priority?: number;
 }
 
-/** The endpoints of a provider that finds them while it is open, such as by DNS. */
+/** The endpoints of a provider that discovers them while it is open, such as by DNS. */
 export interface FoundEndpoints {
-  /** All that there are now, at most 256; empty while none is known. */
+  /** All current endpoints, at most 256; empty while none is known. */
   readonly endpoints: readonly Endpoint[];
-  /** When the oldest answer that these endpoints come from arrived; `null` while a name has had none. */
+  /**
+   * The time of the oldest response from which these endpoints were resolved; `null` while a name
+   * has none.
+   */
   readonly resolvedAt: Date | null;
   /**
-   * Why the last look-up failed, for operators: `DNS ENOTFOUND crm.internal`. Shown in `GET /modules`, and as the
-   * reason of calls that find no endpoint. `null` when it succeeded.
+   * The error of the last look-up, for operators: `DNS ENOTFOUND crm.internal`. Shown in `GET
+   * /modules`, and as the reason of calls without an endpoint. `null` after a success.
    */
   readonly resolveError: string | null;
   /** The number of look-ups that failed since the provider was opened. */
@@ -42,7 +45,7 @@ export interface Balancing {
   /** How an endpoint is selected for a call. */
   readonly strategy: 'round_robin' | 'least_in_flight' | 'consistent_hash';
   /**
-   * The request header by which `consistent_hash` selects, in lower case; calls without it go to the
+   * The request header that `consistent_hash` uses, in lower case; calls without it use the
    * endpoints in turn. `null` for the other strategies.
    */
   readonly hashHeader: string | null;
@@ -106,8 +109,8 @@ export interface Provider {
   /** Called once, after the provider was opened. Default: `round_robin` without checks. */
   balancing?(): Balancing;
   /**
-   * Why the last request for credentials failed, for operators and without a secret; `null` since one succeeded.
-   * Default: `null`.
+   * The error of the last request for credentials, for operators and without a secret; `null` after
+   * a success. Default: `null`.
    */
   credentialProblem?(): string | null;
 }

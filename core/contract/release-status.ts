@@ -4,21 +4,21 @@ import type { Actor } from './actor.js';
 export interface ReleaseEntry {
   /** Its digest. */
   readonly release: string;
-  /** The release that it was made from; `null` for a first one. */
+  /** The release on which it is based; `null` for the first one. */
   readonly base: string | null;
-  /** Who published it. */
+  /** The actor that published it. */
   readonly author: Pick<Actor, 'kind' | 'id'>;
-  /** When it was published. */
+  /** The time of its publication. */
   readonly created_at: string;
-  /** What its author says of it; empty for nothing. */
+  /** The note of its author; may be empty. */
   readonly note: string;
-  /** Hosts of an older modgate do not serve it. */
+  /** The oldest version of modgate that serves it. */
   readonly least_version: string;
-  /** How many it has. */
+  /** The number of its files. */
   readonly files: number;
-  /** The length of its files together. */
+  /** The total length of its files. */
   readonly bytes: number;
-  /** What became of its canary; `null` without one, or while it is tried. */
+  /** The result of its canary; `null` without one, or during its trial. */
   readonly verdict: {
     readonly outcome: 'released' | 'failed' | 'unproven' | 'aborted';
     readonly reason: string;
@@ -37,7 +37,7 @@ export interface ReleasesStatus {
   readonly canary: {
     readonly release: string;
     readonly since: string;
-    /** When it is decided at the latest. */
+    /** The latest time of the decision. */
     readonly until: string;
     /** The ids of these hosts. */
     readonly hosts: readonly string[];
@@ -45,11 +45,11 @@ export interface ReleasesStatus {
   } | null;
   /** Newest first. */
   readonly releases: readonly ReleaseEntry[];
-  /** Every host that has followed releases, and what it served last. */
+  /** The hosts that have followed releases, with the last release that each served. */
   readonly hosts: readonly {
     readonly host: string;
     readonly release: string | null;
-    /** Why it does not serve what it should. */
+    /** The reason why it does not serve the expected release. */
     readonly problem: string | null;
   }[];
 }

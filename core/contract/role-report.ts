@@ -1,4 +1,7 @@
-/** The answer of `GET /roles`, with wire names. It grows with the roles file, not with what roles share. */
+/**
+ * The response to `GET /roles`, with wire names. Its size depends on the roles file, not on shared
+ * scopes.
+ */
 export interface RoleReport {
   /** The roles, in the order of the file. */
   readonly roles: readonly {
@@ -6,22 +9,22 @@ export interface RoleReport {
     readonly description: string | null;
     /** The scopes of the role, without those of other roles. */
     readonly scopes: readonly string[];
-    /** The roles whose scopes it has as well. */
+    /** The roles whose scopes it includes. */
     readonly roles: readonly string[];
   }[];
-  /** Each scope of any role once. */
+  /** All scopes of roles, without duplicates. */
   readonly scopes: readonly ReportedScope[];
   /** The scopes that no module declares. */
   readonly not_declared: readonly string[];
 }
 
-/** A scope of a role, and what it opens. */
+/** A scope of a role, and the routes and entities that it opens. */
 export interface ReportedScope {
   /** Its name. */
   readonly scope: string;
   /**
-   * Whether a module declares it, or it is one of the host; `null` where none does and the manifest of a
-   * module is not known.
+   * Whether a module or the host declares it; `null` if none does and the manifest of a module is
+   * unknown.
    */
   readonly declared: boolean | null;
   /** The modules that declare it, and what it opens there: `GET /items`, `entity contacts`. */

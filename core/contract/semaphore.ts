@@ -11,7 +11,7 @@ interface AcquireOptions {
   readonly signal: Cancellation;
   /** Longest wait in milliseconds. Default: until the signal is aborted. */
   readonly timeoutMs?: number;
-  /** Waiting tasks of different shares take turns. Default: one share. */
+  /** Waiting tasks of different shares take turns. Default: one common share. */
   readonly share?: string;
 }
 
@@ -130,7 +130,7 @@ export class Semaphore {
     const [share, waiters] = next;
     const [waiter] = waiters;
     waiter?.start();
-    // The share goes to the end of the line.
+    // Moves the share to the end of the queue.
     if (this.#shares.delete(share)) this.#shares.set(share, waiters);
   }
 }

@@ -14,7 +14,10 @@ export interface RequestToSign {
   readonly url: string;
   /** Lower-case names; without `host`, which the URL has, and without `content-length`. */
   readonly headers: ReadonlyMap<string, string>;
-  /** The SHA-256 of the body, in lower-case hex; that of no bytes for no body; `null` for a body that flows. */
+  /**
+   * The SHA-256 of the body, in lower-case hex; without a body, that of zero bytes; `null` for a
+   * streamed body.
+   */
   readonly bodySha256: string | null;
 }
 

@@ -15,7 +15,7 @@ export const SURFACE_ERROR_CODES = [
 /** One of {@link SURFACE_ERROR_CODES}. */
 export type SurfaceErrorCode = (typeof SURFACE_ERROR_CODES)[number];
 
-/** What the Problem says beside its detail. */
+/** The members of the Problem besides its detail. */
 export interface SurfaceErrorOptions extends ErrorOptions {
   /** The invalid parts of the request. Default: none. */
   readonly errors?: readonly { readonly field: string | null; readonly reason: string }[];
@@ -26,13 +26,13 @@ export interface SurfaceErrorOptions extends ErrorOptions {
 }
 
 /**
- * The error that a surface throws for a request that it rejects: the client gets it as a Problem. No part of
- * it may contain a secret.
+ * The error of a surface that rejects a request: the client receives it as a Problem. No part of it
+ * may contain a secret.
  */
 export class SurfaceError extends Error {
   /** The mark, shared by all copies of the contract. */
   readonly [SURFACE_ERROR_BRAND] = true;
-  /** Decides about the status. */
+  /** Determines the status. */
   readonly code: SurfaceErrorCode;
   /** The invalid parts of the request. */
   readonly errors: readonly { readonly field: string | null; readonly reason: string }[];

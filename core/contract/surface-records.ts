@@ -4,13 +4,13 @@ export interface SurfaceRecord {
   readonly key: string;
   /** The value as it was set. */
   readonly value: unknown;
-  /** When it is removed. Milliseconds since 1970. */
+  /** The time of its removal. Milliseconds since 1970. */
   readonly expiresAt: number;
 }
 
-/** How a record is set. */
+/** The options of a write. */
 export interface SetRecordOptions {
-  /** Required: nothing is kept forever. Milliseconds since 1970. */
+  /** Required, because all records expire. Milliseconds since 1970. */
   readonly expiresAt: number;
   /**
    * `absent`: only if there is none. `present`: only if there still is one, so that a value that was deleted
@@ -26,7 +26,7 @@ export interface SetRecordOptions {
  * Every function throws a {@link SurfaceError} `unavailable` while the store is not available.
  */
 export interface SurfaceRecords {
-  /** `null` where there is none, or it has expired. */
+  /** `null` without a record, and for an expired one. */
   get(key: string): Promise<SurfaceRecord | null>;
   /**
    * Durable when it resolves.
@@ -35,7 +35,7 @@ export interface SurfaceRecords {
    * `unavailable` for a new record beyond the limit.
    */
   set(key: string, value: unknown, options: SetRecordOptions): Promise<boolean>;
-  /** @returns whether there was one: of several calls at once, one gets `true`. */
+  /** @returns whether the record existed: of several concurrent calls, one gets `true`. */
   delete(key: string): Promise<boolean>;
   /** Lists records by key. @param prefix of the keys; default: all. */
   list(prefix?: string): Promise<readonly SurfaceRecord[]>;

@@ -10,7 +10,7 @@ import type { SurfaceRecords } from './surface-records.js';
 
 const SURFACE_BRAND = Symbol.for('modgate.surface');
 
-/** What a surface gets beside the request. */
+/** The context of a request to a surface. */
 export interface SurfaceCall {
   /** The id of the request; also in the response, the log line and Problems. */
   readonly requestId: string;
@@ -36,8 +36,8 @@ export interface SurfaceCall {
    */
   readonly isSameOrigin: boolean;
   /**
-   * The network of the client: its IPv4 address, or the /64 of its IPv6 address, which one client can have
-   * whole. Count by it what anonymous clients may do. Empty where it is unknown.
+   * The network of the client: its IPv4 address, or the /64 of its IPv6 address, all of which one
+   * client may own. Limit anonymous clients by it. Empty if it is unknown.
    */
   readonly network: string;
 }
@@ -45,12 +45,12 @@ export interface SurfaceCall {
 /** An opened surface. */
 export interface Surface {
   /**
-   * Finds who calls from the head of a request, before its body is read and before `fetch`. Only for a surface
-   * with `authentication: 'own'`, such as one with sessions. Without it, and where it returns `null`, the
-   * limits of anonymous requests count.
+   * Determines the caller from the head of a request, before its body is read and before `fetch`.
+   * Only for a surface with `authentication: 'own'`, such as one with sessions. Without it, and if
+   * it returns `null`, the limits of anonymous requests apply.
    * @param request without its body
-   * @param call the same object that `fetch` gets
-   * @returns an actor that the host made.
+   * @param call the same object that `fetch` receives
+   * @returns an actor from the host.
    */
   identify?(request: Request, call: SurfaceCall): Promise<Actor | null>;
   /**
@@ -77,27 +77,27 @@ export interface HostRequest {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Text is sent as UTF-8. Default: no body. */
   readonly body?: Uint8Array | string | null | undefined;
-  /** Ends the request, as a client does that closes its connection. */
+  /** Cancels the request, like a client that closes its connection. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * The request of the surface that this one is made for: the address of its client counts, such as for
-   * `allow` of a module. Default: the one that brought the actor.
+   * The request of the surface that causes this one: its client's address counts, such as for
+   * `allow` of a module. Default: the request that authenticated the actor.
    */
   readonly call?: SurfaceCall | undefined;
 }
 
-/** How a surface acts. There is no other way to call a module. */
+/** The interface of the host for a surface. There is no other way to call a module. */
 export interface HostApi {
   /** The version of modgate. */
   readonly version: string;
   /**
-   * Calls the host's own HTTP interface without a socket. The target is checked as over HTTP, and every
-   * check, limit, record and metric is the same; log lines and call records name the surface. Surfaces
-   * cannot be reached.
-   * @param actor one that the host made: of a `SurfaceCall` or of `authenticate`
+   * Calls the host's own HTTP interface without a socket. The target is validated as over HTTP, and
+   * every check, limit, record and metric is the same; log lines and call records name the surface.
+   * Surfaces cannot be called.
+   * @param actor an actor from the host: of a `SurfaceCall` or of `authenticate`
    * @returns any status; the body may be a stream.
-   * @throws TypeError for any other actor, and for a header that a surface must not set. The reason of
-   * `signal` when it is aborted.
+   * @throws TypeError for any other actor, and for a header that a surface must not set. The reason
+   * of `signal` when it is aborted.
    */
   request(actor: Actor, request: HostRequest): Promise<Response>;
   /**
@@ -106,21 +106,24 @@ export interface HostApi {
    * @throws SurfaceError `rate_limited`, `unavailable`; TypeError for an actor that the host did not make.
    */
   admit(actor: Actor): Promise<void>;
-  /** The modules of the whole host, with their counts, for the surface itself: not decided for an actor. */
+  /**
+   * Returns the modules of the whole host, with their counts. It is for the surface itself: no
+   * actor is authorized.
+   */
   snapshot(): Promise<HostSnapshot>;
   /**
-   * Calls the listener soon after the state of a module or what it serves has changed; several changes at
-   * once are one call. Counts do not count as changes.
-   * @returns removes the listener.
+   * Calls the listener soon after the state of a module or its served version has changed; several
+   * changes at once cause one call. Counts are not changes.
+   * @returns a function that removes the listener.
    */
   onChange(listener: () => void): () => void;
 }
 
-/** How a surface calls the authenticators. */
+/** The options of a call of the authenticators. */
 export interface AuthenticateOptions {
   /**
-   * Whether the surface itself has kept or made the credentials, such as the token of a session. Only what a
-   * client brings counts for `--auth-failures`. Default false.
+   * Whether the surface itself has stored or created the credentials, such as the token of a
+   * session. Only credentials of clients count for `--auth-failures`. Default false.
    */
   readonly isKept?: boolean;
 }
@@ -140,15 +143,15 @@ export interface SurfaceContext {
    * the folder of the configuration file.
    */
   path(reference: string): string;
-  /** The door to the host. */
+  /** The interface of the host. */
   readonly host: HostApi;
   /**
    * Calls the host's authenticators, as for a request.
-   * @param call the request that brought the credentials: each client has a share of what authenticators
-   * can verify at a time. Without it, they share one with all that no request brought.
-   * @returns the actor, frozen; `null` for credentials that are not valid.
-   * @throws SurfaceError `unavailable` when an authenticator does not answer: the credentials may be valid;
-   * `rate_limited` when too many from the address of the client were rejected.
+   * @param call the request with the credentials: each client has a share of the concurrent
+   * verifications. Without it, the call uses a share for all credentials without a request.
+   * @returns the actor, frozen; `null` for invalid credentials.
+   * @throws SurfaceError `unavailable` when an authenticator does not respond: the credentials may
+   * be valid; `rate_limited` when too many from the address of the client were rejected.
    */
   authenticate(
     credentials: Pick<Credentials, 'scheme' | 'token'>,
@@ -156,8 +159,8 @@ export interface SurfaceContext {
     options?: AuthenticateOptions,
   ): Promise<Actor | null>;
   /**
-   * The issuers of the issuers file, as it is at the start. A surface that signs people in at an issuer needs
-   * one of them: the host rejects the access tokens of others.
+   * The issuers of the issuers file at startup. A surface with a sign-in at an issuer needs one of
+   * them: the host rejects the access tokens of others.
    */
   readonly issuers: readonly string[];
   /** Small values in the host's store. */
@@ -189,13 +192,13 @@ export interface SurfaceFactory<Config = unknown> {
   /** The longest body of a request, which is checked before it is read. Bytes. Default and most 1,048,576. */
   readonly maxBodyBytes?: number;
   /**
-   * The same for a request without an actor. All such bodies share a small budget, of which each address has
-   * a part. Bytes. Default `maxBodyBytes`.
+   * The maximum for a request without an actor. All such bodies share a small budget, of which each
+   * address has a part. Bytes. Default `maxBodyBytes`.
    */
   readonly maxAnonymousBodyBytes?: number;
   /**
-   * Whether clients find out from the host where to sign in: the host serves the metadata of RFC 9728 for each path
-   * below the prefix, and a 401 names it. Default false.
+   * Whether clients discover from the host where to sign in: the host serves the metadata of RFC
+   * 9728 for each path below the prefix, and a 401 names it. Default false.
    */
   readonly isProtectedResource?: boolean;
   /** The digest of its bundle, `sha256:` and hex: its UI artifact digest at the console bridge. */
