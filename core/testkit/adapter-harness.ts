@@ -56,7 +56,10 @@ export class AdapterHarness {
     return new AdapterHarness(subject, await subject.start(createReferenceModule()));
   }
 
-  /** Opens the provider like {@link openUnready}, then waits until it is ready: some connect in the background. */
+  /**
+   * Opens the provider like {@link openUnready}, then waits until it is ready: some connect in the
+   * background.
+   */
   async open(): Promise<OpenedProvider> {
     const opened = await this.openUnready();
     await this.ready(opened);
@@ -84,7 +87,7 @@ export class AdapterHarness {
     }
   }
 
-  /** Validates the config and opens the provider, as the host does. The clause must close it. */
+  /** Validates the config and opens the provider, like the host. The clause must close it. */
   async openOnce(): Promise<OpenedProvider> {
     const config = this.check(this.reference.config);
     const context = createFakeOpenContext(this.reference);
@@ -115,32 +118,32 @@ export class AdapterHarness {
    * @throws AssertionError when it succeeds, hangs, or throws anything but a ProviderFailure.
    */
   async failureOf(
-    what: string,
+    subject: string,
     call: Promise<unknown>,
     ...expected: FailureCode[]
   ): Promise<ProviderFailure> {
     const caught = await this.wait.settles(
-      what,
+      subject,
       call.then(
         () => null,
         (error: unknown) => ({ error }),
       ),
     );
-    assert.ok(caught !== null, `${what} must fail, but it succeeded`);
+    assert.ok(caught !== null, `${subject} must fail, but it succeeded`);
     const { error } = caught;
     assert.ok(
       isProviderFailure(error),
-      `${what} must throw a ProviderFailure, it threw ${describe(error)}`,
+      `${subject} must throw a ProviderFailure, it threw ${describe(error)}`,
     );
     const codes = expected.length === 0 ? FAILURE_CODES : expected;
     assert.ok(
       codes.includes(error.failure),
-      `${what} must fail as ${codes.join(' or ')}, it failed as ${error.failure} (${error.message})`,
+      `${subject} must fail as ${codes.join(' or ')}, it failed as ${error.failure} (${error.message})`,
     );
     return error;
   }
 
-  /** Closes everything that the clause has left open. */
+  /** Closes all resources that the clause has left open. */
   async close(): Promise<void> {
     for (const opened of this.#opened) {
       await this.wait.settles('close of the scope', opened.close());
@@ -149,7 +152,7 @@ export class AdapterHarness {
   }
 }
 
-/** A signal that aborts after `ms`, with the same reason as the host's. */
+/** Creates a signal that aborts after `ms`, with the same reason as the host's. */
 export function deadlineAfter(ms: number): AbortSignal {
   const controller = new AbortController();
   const reason = new ProviderFailure('timeout', `no response within ${ms} ms`);
@@ -157,12 +160,12 @@ export function deadlineAfter(ms: number): AbortSignal {
   return controller.signal;
 }
 
-/** Aborts as the host does when the client disconnects. */
+/** Aborts like the host when the client disconnects. */
 export function cancel(controller: AbortController): void {
   controller.abort(new ProviderFailure('cancelled', 'the client has disconnected'));
 }
 
-/** The body as text, empty where there is none. */
+/** The body as text; empty without one. */
 export function textOf({ body }: Outcome): string {
   return Buffer.from(joinBody(body)).toString();
 }

@@ -1,7 +1,7 @@
 import type { ProviderAdapter } from '../contract/index.js';
 import type { StartReference } from './reference/running-reference.js';
 
-/** An adapter and what the suite needs to test it. */
+/** An adapter, and what the suite needs to test it. */
 export interface AdapterSubject {
   /** The adapter under test. `modgate test-plugin` uses the one of the same kind that the entry exports. */
   // The config comes from `start` and is validated by the adapter's own struct.

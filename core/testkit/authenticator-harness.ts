@@ -10,7 +10,7 @@ import { countHandles, Wait } from './wait.js';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 
-/** What an authenticator has accepted. */
+/** The result of accepted credentials. */
 interface Accepted {
   readonly actor: Actor;
   readonly bodySha256: string | undefined;
@@ -37,14 +37,14 @@ export class AuthenticatorHarness {
   }
 
   /** @throws AssertionError for an authenticator that throws, which callers would see as a 500. */
-  async authenticate(what: string, partial: GivenCredentials): Promise<Accepted | null> {
+  async authenticate(subject: string, partial: GivenCredentials): Promise<Accepted | null> {
     const credentials = completeCredentials(partial);
     const work = (async () => this.running.authenticator.authenticate(credentials))();
     try {
-      return readAccepted(await this.wait.settles(`authenticate of ${what}`, work));
+      return readAccepted(await this.wait.settles(`authenticate of ${subject}`, work));
     } catch (error) {
       if (error instanceof AssertionError) throw error;
-      const message = `authenticate of ${what} must not throw, it threw ${describe(error)}`;
+      const message = `authenticate of ${subject} must not throw, it threw ${describe(error)}`;
       throw new AssertionError({ message });
     }
   }

@@ -1,8 +1,8 @@
 import type { ActorKind, Authenticator, Credentials } from '../contract/index.js';
 
 /**
- * What a client sends. The suite adds what is missing: `GET`, `/`, and the `authorization` header of `scheme`
- * and `token`. An authenticator that reads other headers gets them in `headers`.
+ * Credentials of a client. The suite adds missing members: `GET`, `/`, and the `authorization`
+ * header of `scheme` and `token`. An authenticator that reads other headers gets them in `headers`.
  */
 export type GivenCredentials = Partial<Credentials>;
 

@@ -6,9 +6,12 @@ export type AdapterClause = Clause<AdapterHarness>;
 export interface Clause<Harness> {
   /** Stable: `area.rule`. Never reused for another rule. */
   readonly id: string;
-  /** The rule as a statement: what the subject does. */
+  /** The rule as a statement about the subject. */
   readonly title: string;
-  /** Why the clause does not apply to this subject; `null` when it does. Default: it applies. */
+  /**
+   * Returns the reason why the clause does not apply to this subject; `null` if it does. Default:
+   * it applies.
+   */
   readonly skip?: (harness: Harness) => string | null;
   /** @throws AssertionError when the subject breaks the rule. */
   readonly run: (harness: Harness) => Promise<void>;
@@ -22,7 +25,9 @@ export interface ClauseResult {
   readonly title: string;
   /** `skip`: the clause does not apply. */
   readonly status: 'pass' | 'fail' | 'skip';
-  /** What was expected and received, or why it was skipped; `null` for a clause that passed. */
+  /**
+   * The expected and received values, or the reason of the skip; `null` for a clause that passed.
+   */
   readonly reason: string | null;
   /** The error of a clause that failed. */
   readonly error?: unknown;

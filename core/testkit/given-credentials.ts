@@ -1,7 +1,7 @@
 import type { Authenticator, Credentials } from '../contract/index.js';
 import type { GivenCredentials } from './authenticator-subject.js';
 
-/** Adds what a host would pass. */
+/** Adds the members that a host would pass. */
 export function completeCredentials(partial: GivenCredentials): Credentials {
   const { scheme = '', token = '', method = 'GET', target = '/' } = partial;
   const headers = new Map(partial.headers ?? []);
@@ -18,25 +18,25 @@ export function readsOf({ reads }: Authenticator): readonly string[] {
 interface SecretPart {
   readonly name: string;
   readonly value: string;
-  /** The same credentials with another value in this place. */
+  /** Returns the same credentials with another value in this place. */
   replace(value: string): GivenCredentials;
 }
 
 /** The parts of the credentials that the authenticator reads. */
 export function listSecretParts(
-  given: GivenCredentials,
+  credentials: GivenCredentials,
   authenticator: Authenticator,
 ): readonly SecretPart[] {
-  const { scheme = '', token = '' } = given;
+  const { scheme = '', token = '' } = credentials;
   const ofToken: SecretPart[] =
     scheme === ''
       ? []
-      : [{ name: 'token', value: token, replace: (text) => ({ ...given, token: text }) }];
+      : [{ name: 'token', value: token, replace: (text) => ({ ...credentials, token: text }) }];
   const ofHeaders = readsOf(authenticator).flatMap((name): SecretPart[] => {
-    const [value] = given.headers?.get(name) ?? [];
+    const [value] = credentials.headers?.get(name) ?? [];
     if (value === undefined || (name === 'authorization' && scheme !== '')) return [];
     const replace = (text: string) => {
-      return { ...given, headers: new Map(given.headers).set(name, [text]) };
+      return { ...credentials, headers: new Map(credentials.headers).set(name, [text]) };
     };
     return [{ name, value, replace }];
   });

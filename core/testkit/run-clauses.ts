@@ -3,11 +3,11 @@ import type { Clause, ClauseResult } from './clause.js';
 
 /** The fixture of one clause. */
 export interface Harness {
-  /** Closes everything that the clause has left open. */
+  /** Closes all resources that the clause has left open. */
   close(): Promise<void>;
 }
 
-/** How each clause is run. */
+/** The execution of each clause. */
 export interface Harnesses<H extends Harness> {
   readonly start: () => Promise<H>;
   /** The reasons of clauses that do not apply, by id. */
@@ -67,7 +67,7 @@ export async function runClause<H extends Harness>(
   }
 }
 
-/** @returns why the clause was skipped, or `null` when it passed. */
+/** @returns the reason of a skip; `null` when the clause passed */
 async function runOnHarness<H extends Harness>(
   clause: Clause<H>,
   { start }: Harnesses<H>,
@@ -78,7 +78,7 @@ async function runOnHarness<H extends Harness>(
     skipped = clause.skip?.(harness) ?? null;
     if (skipped === null) await clause.run(harness);
   } catch (error) {
-    // The clause's own error is the cause; an error of the cleanup would only hide it.
+    // The clause's own error is the cause; an error of the cleanup would hide it.
     await harness.close().catch(() => {});
     throw error;
   }

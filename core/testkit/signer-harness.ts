@@ -29,7 +29,7 @@ export class SignerHarness {
     this.handlesBefore = handlesBefore;
   }
 
-  /** Opens the signer as a host does. */
+  /** Opens the signer, like a host. */
   static async start(subject: SignerSubject): Promise<SignerHarness> {
     const { signer, config = {}, references = {}, timeoutMs = DEFAULT_TIMEOUT_MS } = subject;
     const handlesBefore = countHandles();
@@ -42,14 +42,16 @@ export class SignerHarness {
   }
 
   /** @throws AssertionError for a signer that throws. */
-  async sign(what: string, request: RequestToSign): Promise<Readonly<Record<string, string>>> {
+  async sign(subject: string, request: RequestToSign): Promise<Readonly<Record<string, string>>> {
     try {
       const work = (async () => this.signer.sign(request))();
-      return await this.wait.settles(`sign of ${what}`, work);
+      return await this.wait.settles(`sign of ${subject}`, work);
     } catch (error) {
       if (error instanceof AssertionError) throw error;
       const thrown = error instanceof Error ? error.name : `a ${typeof error}`;
-      throw new AssertionError({ message: `sign of ${what} must not throw, it threw ${thrown}` });
+      throw new AssertionError({
+        message: `sign of ${subject} must not throw, it threw ${thrown}`,
+      });
     }
   }
 

@@ -1,7 +1,7 @@
 import type { RequestToSign, SignerFactory } from '../contract/index.js';
 import type { FakeReferences } from './fakes/fake-open-context.js';
 
-/** A request and the headers that it must get. */
+/** A request and its expected headers. */
 export interface SignerVector {
   /** The request, as the host passes it. */
   readonly request: RequestToSign;
@@ -16,7 +16,7 @@ export interface SignerSubject {
   readonly signer: SignerFactory<any>;
   /** A valid config. Default `{}`. */
   readonly config?: unknown;
-  /** What the references of the config stand for. */
+  /** The targets of the config's references. */
   readonly references?: FakeReferences;
   /** Published examples, for signers without a clock of their own. Default none. */
   readonly vectors?: readonly SignerVector[];

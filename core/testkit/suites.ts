@@ -24,7 +24,7 @@ interface SuiteOptions<S, H extends Harness> {
   readonly clauses: readonly Clause<H>[];
   /** The time limit of one clause. Milliseconds. */
   readonly timeoutMs: number;
-  /** The name as operators know it: `adapter 'http'` */
+  /** The name for operators: `adapter 'http'` */
   readonly nameOf: (subject: S) => string;
   readonly start: (subject: S) => Promise<H>;
 }

@@ -15,7 +15,7 @@ interface SurfaceRequest extends RequestInit {
   readonly actor?: Actor | null;
 }
 
-/** What a surface does with a request. */
+/** The result of a request to a surface. */
 type SurfaceResult =
   | { readonly kind: 'response'; readonly response: Response }
   | { readonly kind: 'problem'; readonly code: string };
@@ -34,7 +34,7 @@ export class SurfaceHarness {
     this.context = createFakeSurfaceContext(subject.host);
   }
 
-  /** Opens the surface as a host does. */
+  /** Opens the surface, like a host. */
   async open(): Promise<void> {
     const { surface, config = {} } = this.subject;
     const [error, valid] = surface.config.validate(config, { coerce: true });
@@ -47,7 +47,7 @@ export class SurfaceHarness {
   async fetch({ path = '', actor = null, ...init }: SurfaceRequest): Promise<SurfaceResult> {
     const { prefix, authentication = 'host' } = this.subject.surface;
     const target = `${prefix}${path}`;
-    const what = `${init.method ?? 'GET'} ${target.slice(0, 60)}`;
+    const subject = `${init.method ?? 'GET'} ${target.slice(0, 60)}`;
     this.#calls += 1;
     const call: SurfaceCall = Object.freeze({
       requestId: `req_${this.#calls}`,
@@ -66,15 +66,18 @@ export class SurfaceHarness {
       return this.#surface?.fetch(request, call);
     })();
     try {
-      const response = await this.wait.settles(what, work);
+      const response = await this.wait.settles(subject, work);
       if (response instanceof Response) return { kind: 'response', response };
     } catch (error) {
       if (isSurfaceError(error)) return { kind: 'problem', code: error.code };
       if (error instanceof AssertionError) throw error;
       const thrown = error instanceof Error ? error.name : `a ${typeof error}`;
-      throw new AssertionError({ message: `${what} must not throw ${thrown}`, operator: 'fetch' });
+      throw new AssertionError({
+        message: `${subject} must not throw ${thrown}`,
+        operator: 'fetch',
+      });
     }
-    throw new AssertionError({ message: `${what} must answer with a Response` });
+    throw new AssertionError({ message: `${subject} must answer with a Response` });
   }
 
   /** Reads a body, or the beginning of a stream, and cancels the rest. */

@@ -8,7 +8,7 @@ export interface SurfaceSubject {
   readonly surface: SurfaceFactory<any>;
   /** A valid config. Default `{}`. */
   readonly config?: unknown;
-  /** What the surface finds in the host: references, answers, actors, modules. */
+  /** The host of the surface: references, responses, actors, modules. */
   readonly host?: FakeSurfaceContextOptions;
   /** Clauses that do not apply, by id, with the reason. Default none. */
   readonly except?: Readonly<Record<string, string>>;

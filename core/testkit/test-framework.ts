@@ -20,9 +20,9 @@ interface TestContext {
 
 /** @returns the given framework, otherwise the global `describe` and `it`. */
 export function findFramework(chosen: TestFramework | undefined): TestFramework {
-  const found = chosen ?? (globalThis as Partial<TestFramework>);
-  if (typeof found.describe === 'function' && typeof found.it === 'function') {
-    return found as TestFramework;
+  const framework = chosen ?? (globalThis as Partial<TestFramework>);
+  if (typeof framework.describe === 'function' && typeof framework.it === 'function') {
+    return framework as TestFramework;
   }
   throw new Error('no global describe and it: pass { describe, it } of node:test');
 }

@@ -20,12 +20,12 @@ export class Wait {
    * Resolves or rejects like `work`.
    * @throws AssertionError when it does not settle in time.
    */
-  async settles<T>(what: string, work: Promise<T>): Promise<T> {
+  async settles<T>(subject: string, work: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(
         () =>
-          reject(new AssertionError({ message: `${what} did not settle within ${this.ms} ms` })),
+          reject(new AssertionError({ message: `${subject} did not settle within ${this.ms} ms` })),
         this.ms,
       );
     });
@@ -37,11 +37,11 @@ export class Wait {
   }
 
   /** @throws AssertionError when `condition` does not return true in time. */
-  async eventually(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+  async eventually(subject: string, condition: () => boolean | Promise<boolean>): Promise<void> {
     const end = performance.now() + this.ms;
     while (!(await condition())) {
       if (performance.now() > end) {
-        throw new AssertionError({ message: `${what} did not happen within ${this.ms} ms` });
+        throw new AssertionError({ message: `${subject} did not happen within ${this.ms} ms` });
       }
       // Unref'd, because a clause may count handles. The clause's own timer keeps the process alive.
       await pause(POLL_MS, undefined, { ref: false });

@@ -24,7 +24,7 @@ const INSPECT_DEPTH = 8;
 /** The limit of all headers together (16 KiB). */
 const MAX_TOKEN_LENGTH = 16_384;
 
-/** Invalid in every token format. Each of them has broken an authenticator before. */
+/** Invalid in every token format. Each has broken an authenticator before. */
 const GARBAGE = [
   '',
   ' ',
@@ -82,10 +82,10 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
         ...harness.running.good,
         ...harness.running.good,
       ]) {
-        const found = await harness.authenticate('valid credentials', credentials);
-        assert.ok(found !== null, 'valid credentials must return an actor');
-        assert.deepEqual(describe(found.actor), { ...actor, scopes: actor.scopes.toSorted() });
-        assert.equal(found.bodySha256, bodySha256, 'bodySha256 must be the expected one');
+        const accepted = await harness.authenticate('valid credentials', credentials);
+        assert.ok(accepted !== null, 'valid credentials must return an actor');
+        assert.deepEqual(describe(accepted.actor), { ...actor, scopes: actor.scopes.toSorted() });
+        assert.equal(accepted.bodySha256, bodySha256, 'bodySha256 must be the expected one');
       }
     },
   },
@@ -94,9 +94,9 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
     title: 'returns actors with a valid kind, id and scopes',
     run: async (harness) => {
       for (const { credentials } of harness.running.good) {
-        const found = await harness.authenticate('valid credentials', credentials);
-        assert.ok(found !== null, 'valid credentials must return an actor');
-        const { kind, id, scopes } = found.actor;
+        const accepted = await harness.authenticate('valid credentials', credentials);
+        assert.ok(accepted !== null, 'valid credentials must return an actor');
+        const { kind, id, scopes } = accepted.actor;
         assert.ok(
           kind !== 'anonymous' && ACTOR_KINDS.includes(kind),
           `kind must be one of ${ACTOR_KINDS}`,
@@ -116,8 +116,8 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
       running.bad.length === 0 ? 'the subject has no invalid credentials' : null,
     run: async (harness) => {
       for (const [index, credentials] of harness.running.bad.entries()) {
-        const found = await harness.authenticate(`invalid credentials ${index}`, credentials);
-        assert.equal(found, null, `invalid credentials ${index} must return null`);
+        const accepted = await harness.authenticate(`invalid credentials ${index}`, credentials);
+        assert.equal(accepted, null, `invalid credentials ${index} must return null`);
       }
     },
   },
@@ -128,8 +128,8 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
       const [{ credentials }] = harness.running.good;
       for (const { name, replace } of listSecretParts(credentials, harness.running.authenticator)) {
         for (const [index, text] of GARBAGE.entries()) {
-          const found = await harness.authenticate(`garbage ${index} in ${name}`, replace(text));
-          assert.equal(found, null, `garbage ${index} in ${name} must return null`);
+          const accepted = await harness.authenticate(`garbage ${index} in ${name}`, replace(text));
+          assert.equal(accepted, null, `garbage ${index} in ${name} must return null`);
         }
       }
     },
@@ -144,11 +144,11 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
           harness.running.authenticator,
         )) {
           for (const [index, changed] of listNearMisses(name, value).entries()) {
-            const found = await harness.authenticate(`near miss ${index}`, replace(changed));
-            if (found === null) continue;
+            const accepted = await harness.authenticate(`near miss ${index}`, replace(changed));
+            if (accepted === null) continue;
             const expected = { ...actor, scopes: actor.scopes.toSorted() };
             const message = `near miss ${index} in ${name} must not be accepted`;
-            assert.notDeepEqual(describe(found.actor), expected, message);
+            assert.notDeepEqual(describe(accepted.actor), expected, message);
           }
         }
       }
@@ -167,11 +167,11 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
         if ((credentials.scheme ?? '') === '') continue;
         for (const scheme of ['', 'basic', 'bearer', 'digest', 'negotiate']) {
           if (schemes.has(scheme)) continue;
-          const found = await harness.authenticate(`scheme '${scheme}'`, {
+          const accepted = await harness.authenticate(`scheme '${scheme}'`, {
             ...credentials,
             scheme,
           });
-          assert.equal(found, null, `a token with the scheme '${scheme}' must not be accepted`);
+          assert.equal(accepted, null, `a token with the scheme '${scheme}' must not be accepted`);
         }
       }
     },
@@ -189,11 +189,11 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
         const { method, target } = completeCredentials(credentials);
         const other = { method: method === 'DELETE' ? 'PUT' : 'DELETE', target: `${target}x` };
         for (const change of [{ method: other.method }, { target: other.target }]) {
-          const found = await harness.authenticate('another request', {
+          const accepted = await harness.authenticate('another request', {
             ...credentials,
             ...change,
           });
-          assert.equal(found, null, `another ${Object.keys(change)} must return null`);
+          assert.equal(accepted, null, `another ${Object.keys(change)} must return null`);
         }
       }
     },
@@ -211,11 +211,11 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
         const credentials: GivenCredentials = good?.credentials ?? bad;
         return { credentials, id: good?.actor.id ?? null };
       });
-      const found = await Promise.all(
+      const accepted = await Promise.all(
         calls.map(({ credentials }) => harness.authenticate('credentials', credentials)),
       );
       assert.deepEqual(
-        found.map((result) => result?.actor.id ?? null),
+        accepted.map((result) => result?.actor.id ?? null),
         calls.map(({ id }) => id),
       );
     },

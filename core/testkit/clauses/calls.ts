@@ -32,15 +32,19 @@ export const CALLS: readonly AdapterClause[] = [
     title: 'sends a call once, even if it fails: only the host retries',
     run: async (harness) => {
       const opened = await harness.open();
-      const seen = (marker: string) => opened.read<number>(`/seen/${marker}`);
+      const countSeen = (marker: string) => opened.read<number>(`/seen/${marker}`);
       await opened.read('/echo/once?marker=well');
-      assert.equal(await seen('well'), 1);
+      assert.equal(await countSeen('well'), 1);
       await opened.invoke({ target: '/status/503?marker=refused' });
-      assert.equal(await seen('refused'), 1, 'a call with an error status must not be retried');
+      assert.equal(
+        await countSeen('refused'),
+        1,
+        'a call with an error status must not be retried',
+      );
       if (!harness.reference.faults?.includes('reset')) return;
       const call = opened.invoke({ target: '/fault/reset?marker=reset' });
       await harness.failureOf('a call that is reset', call);
-      assert.equal(await seen('reset'), 1, 'a call that failed must not be retried');
+      assert.equal(await countSeen('reset'), 1, 'a call that failed must not be retried');
     },
   },
   {
@@ -52,7 +56,8 @@ export const CALLS: readonly AdapterClause[] = [
         const signal = deadlineAfter(DEADLINE_MS);
         const late = opened.invoke({ target: `/held/${round}` }, { signal });
         await harness.failureOf('a call with a late response', late, 'timeout');
-        // The late response arrives after the first, before the second has its own, and before the third starts.
+        // The late response arrives after the first call, before the second has its own, and before
+        // the third starts.
         for (const name of ['echo', 'release', 'echo']) {
           const target = `/${name}/${round}`;
           assert.equal((await opened.read<Echo>(target)).target, target);
@@ -66,7 +71,7 @@ export const CALLS: readonly AdapterClause[] = [
     run: async (harness) => {
       const rejections = await collectUnhandledRejections(async () => {
         const opened = await harness.open();
-        // Another run may share the provider, which remembers what was released.
+        // Another run may use the same provider, which remembers released names.
         const run = randomUUID();
         const controller = new AbortController();
         const { signal } = controller;
@@ -97,8 +102,8 @@ export const CALLS: readonly AdapterClause[] = [
 ];
 
 /**
- * Collects the rejections during `work` that no code handles. Other listeners are removed meanwhile:
- * a test runner would end the run at the first rejection, and Node.js the process.
+ * Collects unhandled rejections during `work`. Other listeners are removed meanwhile: a test runner
+ * would end the run at the first rejection, and Node.js the process.
  */
 async function collectUnhandledRejections(work: () => Promise<void>): Promise<unknown[]> {
   const rejections: unknown[] = [];

@@ -50,6 +50,6 @@ export const CLOSING: readonly AdapterClause[] = [
 ];
 
 export async function expectHandles(harness: AdapterHarness, atMost: number): Promise<void> {
-  const what = `a return to ${atMost} active handles`;
-  await harness.wait.eventually(what, () => countHandles() <= atMost);
+  const expectation = `a return to ${atMost} active handles`;
+  await harness.wait.eventually(expectation, () => countHandles() <= atMost);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AdapterClause } from '../clause.js';
 
-/** The host accepts no more. */
+/** The maximum that the host accepts. */
 const MAX_FOUND = 256;
 
 export const ENDPOINTS: readonly AdapterClause[] = [

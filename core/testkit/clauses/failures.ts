@@ -93,8 +93,13 @@ export const FAILURES: readonly AdapterClause[] = [
           await harness.wait.settles('work while down', work().catch(keep));
         }
       }
-      const shown = { errors, log: context.log.lines, endpoints: provider.endpoints?.(), provider };
-      const text = inspect(shown, { depth: INSPECT_DEPTH, maxStringLength: null });
+      const exposed = {
+        errors,
+        log: context.log.lines,
+        endpoints: provider.endpoints?.(),
+        provider,
+      };
+      const text = inspect(exposed, { depth: INSPECT_DEPTH, maxStringLength: null });
       for (const [reference, value] of Object.entries(harness.reference.secrets ?? {})) {
         assert.ok(!text.includes(value), `the secret behind ${reference} is revealed`);
         const encoded = Buffer.from(value).toString('base64').replace(/=+$/, '');

@@ -5,7 +5,10 @@ import { VERSION_HEADERS } from '../reference/behaviors.js';
 
 const BARE_STATUSES = [200, 201, 401, 404, 412, 500];
 
-/** What callers get in raw mode depends on it: statuses, headers and empty bodies as the provider sent them. */
+/**
+ * Rules for raw mode, whose clients receive statuses, headers and empty bodies as the provider sent
+ * them.
+ */
 export const RAW_MODE: readonly AdapterClause[] = [
   {
     id: 'answer.header-values',

@@ -108,8 +108,8 @@ export const REQUEST: readonly AdapterClause[] = [
       const large = Buffer.from(`"${'ä'.repeat(LARGE_BODY_BYTES / 2)}"`);
       for (const body of [Buffer.from(EXACT_JSON), Buffer.from('null'), large]) {
         const echo = await opened.read<Echo>('/echo/body', { method: 'POST', body });
-        const what = `a body of ${body.length} bytes must arrive unchanged`;
-        assert.equal(echo.bodySha256, hashBody(body), what);
+        const expectation = `a body of ${body.length} bytes must arrive unchanged`;
+        assert.equal(echo.bodySha256, hashBody(body), expectation);
       }
     },
   },

@@ -8,7 +8,7 @@ import type { SignerHarness } from '../signer-harness.js';
 import { countHandles } from '../wait.js';
 
 const NAME = /^[a-z][a-z0-9-]*$/;
-/** What the host waits for a signature. Milliseconds. */
+/** The host's timeout for a signature. Milliseconds. */
 const SIGN_MS = 1_000;
 const INSPECT_DEPTH = 8;
 
@@ -25,7 +25,10 @@ const create = (method: string, target: string, bodySha256: string | null): Requ
   bodySha256,
 });
 
-/** What a host has signed: without a body, with one, with one that flows, and odd targets. */
+/**
+ * Requests that a host has signed: without a body, with one, with a streamed one, and with unusual
+ * targets.
+ */
 const REQUESTS: readonly RequestToSign[] = [
   create('GET', '/items', sha256('')),
   create('POST', '/items', sha256('{"a":1}')),
@@ -82,8 +85,8 @@ export const SIGNING: readonly Clause<SignerHarness>[] = [
       const before = JSON.stringify(await harness.sign('a request', request));
       for (const change of [{ method: 'DELETE' }, { url: `${request.url}x` }]) {
         const after = JSON.stringify(await harness.sign('another', { ...request, ...change }));
-        const [what] = Object.keys(change);
-        assert.notEqual(after, before, `another ${what} must have another signature`);
+        const [changedPart] = Object.keys(change);
+        assert.notEqual(after, before, `another ${changedPart} must have another signature`);
       }
     },
   },
@@ -95,10 +98,10 @@ export const SIGNING: readonly Clause<SignerHarness>[] = [
     run: async (harness) => {
       for (const [index, { request, headers }] of (harness.subject.vectors ?? []).entries()) {
         const signed = Object.entries(await harness.sign(`example ${index}`, request));
-        const found = Object.fromEntries(
+        const byLowerName = Object.fromEntries(
           signed.map(([name, value]) => [name.toLowerCase(), value]),
         );
-        assert.deepEqual(found, headers, `example ${index} must be signed as given`);
+        assert.deepEqual(byLowerName, headers, `example ${index} must be signed as given`);
       }
     },
   },

@@ -77,8 +77,8 @@ export const STREAMS: readonly AdapterClause[] = [
       const opened = await harness.open();
       const call = sendParts(harness, opened, breakOff(), '/echo/cut?marker=cut');
       await harness.failureOf('a request whose body breaks off', call);
-      const seen = await opened.read<number>('/seen/cut');
-      assert.equal(seen, 0, 'the provider must not get a whole request');
+      const requestCount = await opened.read<number>('/seen/cut');
+      assert.equal(requestCount, 0, 'the provider must not get a whole request');
     },
   },
 ];

@@ -17,7 +17,7 @@ const LONG = 'a'.repeat(8000);
 /** A caller without any scope. */
 const UNKNOWN: Actor = { kind: 'service', id: 'testkit', scopes: new Set() };
 
-/** Each of them is a path that some handler has failed on. */
+/** Paths at which some handlers have failed. */
 const HOSTILE_PATHS = [
   '//',
   '/%00',
@@ -147,8 +147,8 @@ export const SURFACE_CLAUSES: readonly Clause<SurfaceHarness>[] = [
       await harness.open();
       await harness.discard(await harness.fetch({}));
       await harness.close();
-      const what = `a return to ${before} active handles`;
-      await harness.wait.eventually(what, () => countHandles() <= before);
+      const expectation = `a return to ${before} active handles`;
+      await harness.wait.eventually(expectation, () => countHandles() <= before);
     },
   },
 ];

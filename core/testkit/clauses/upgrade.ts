@@ -15,7 +15,7 @@ const HANDSHAKE = {
   'sec-websocket-extensions': 'permessage-deflate; client_max_window_bits',
 };
 const TARGET = `${UPGRADE_PATH}?room=a%20b`;
-/** Any bytes: the adapter does not know frames. */
+/** Arbitrary bytes, because the adapter does not parse frames. */
 const SENT = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index % 251));
 
 export const UPGRADE: readonly AdapterClause[] = [
@@ -51,7 +51,7 @@ export const UPGRADE: readonly AdapterClause[] = [
     skip: needs('upgrade'),
     run: async (harness) => {
       const opened = await harness.open();
-      const work = opened.invoke({ target: '/elsewhere', upgrade: 'websocket' }, given());
+      const work = opened.invoke({ target: '/elsewhere', upgrade: 'websocket' }, createCall());
       const outcome = await harness.wait.settles('a handshake that is declined', work);
       assert.equal(outcome.status, 403, 'the status must be that of the provider');
       assert.equal(textOf(outcome), 'declined', 'the body must be that of the provider');
@@ -92,7 +92,7 @@ export const UPGRADE: readonly AdapterClause[] = [
 interface Opened {
   readonly connection: Duplex;
   readonly reader: Reader;
-  /** As the provider got it. */
+  /** The request at the provider. */
   readonly request: {
     readonly method: string;
     readonly target: string;
@@ -100,7 +100,7 @@ interface Opened {
   };
 }
 
-const given = (signal?: AbortSignal) => ({
+const createCall = (signal?: AbortSignal) => ({
   headers: HANDSHAKE,
   ...(signal !== undefined && { signal }),
 });
@@ -111,7 +111,7 @@ async function withConnection(
   signal?: AbortSignal,
 ): Promise<void> {
   const opened = await harness.open();
-  const work = opened.invoke({ target: TARGET, upgrade: 'websocket' }, given(signal));
+  const work = opened.invoke({ target: TARGET, upgrade: 'websocket' }, createCall(signal));
   const { status, headers, connection } = await harness.wait.settles('a handshake', work);
   try {
     assert.equal(status, 101, 'the status must be 101');
@@ -145,9 +145,9 @@ class Reader {
 
   async take(length: number): Promise<Buffer> {
     while (this.#received.length < length) await once(this.#connection, 'data');
-    const taken = this.#received.subarray(0, length);
+    const bytes = this.#received.subarray(0, length);
     this.#received = this.#received.subarray(length);
-    return taken;
+    return bytes;
   }
 
   async takeLine(): Promise<string> {

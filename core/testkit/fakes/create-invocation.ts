@@ -41,7 +41,7 @@ export function createInvocation(
   };
 }
 
-/** Accepts no listener functions, like the host's own. */
+/** Rejects listener functions, like the host's own. */
 function toCancellation(signal: AbortSignal): Cancellation {
   return {
     get aborted() {

@@ -28,7 +28,7 @@ export interface FakeOpenContext extends OpenContext {
   readonly scope: FakeScope;
   /** Read by the test. */
   readonly log: FakeLog;
-  /** Gives a document a new content, as the host does when its file changes. */
+  /** Changes the content of a document, like a host when its file changes. */
   change(reference: string, content: unknown): void;
 }
 
@@ -58,9 +58,9 @@ export function createFakeOpenContext(options: FakeOpenContextOptions = {}): Fak
 function requireValue<T>(
   values: Readonly<Record<string, T>> | undefined,
   reference: string,
-  what: string,
+  subject: string,
 ): T {
   const value = values?.[reference];
-  if (value === undefined) throw new Error(`the options have no ${what} '${reference}'`);
+  if (value === undefined) throw new Error(`the options have no ${subject} '${reference}'`);
   return value;
 }

@@ -12,13 +12,13 @@ import { createFakeScope, type FakeScope } from './fake-scope.js';
 
 /** Options of {@link createFakeSurfaceContext}. */
 export interface FakeSurfaceContextOptions extends FakeReferences {
-  /** Answers `host.request`. Default: a 404 Problem. */
+  /** Responds to `host.request`. Default: a 404 Problem. */
   readonly answer?: (actor: Actor, request: HostRequest) => Response | Promise<Response>;
   /** The actors of tokens, for `authenticate`. Default none. */
   readonly actors?: Readonly<Record<string, Actor>>;
-  /** What `issuers` holds. Default none. */
+  /** The value of `issuers`. Default none. */
   readonly issuers?: readonly string[];
-  /** What `host.snapshot` returns. Default: no modules. */
+  /** The result of `host.snapshot`. Default: no modules. */
   readonly snapshot?: HostSnapshot;
 }
 
@@ -30,7 +30,7 @@ export interface FakeSurfaceContext extends SurfaceContext {
   readonly log: FakeLog;
   /** The requests that the surface has made, oldest first. */
   readonly requests: readonly HostRequest[];
-  /** Makes an actor that `host.request` accepts, as a host does. */
+  /** Creates an actor that `host.request` accepts, like a host. */
   admit(actor: Actor): Actor;
   /** Calls the listeners of `host.onChange`. */
   change(): void;

@@ -14,7 +14,7 @@ export const NOT_TEXT: readonly number[] = [0xff, 0x00, 0xfe, 0x0d, 0x0a, 0x80];
 /** The number of records of the entity `items`. */
 export const ITEM_COUNT = 5;
 
-/** The headers of `/version`, which is not modified for the holder of its entity tag. */
+/** The headers of `/version`, which responds with 304 for its entity tag. */
 export const VERSION_HEADERS = {
   etag: 'W/"a, b"',
   'last-modified': 'Sat, 01 Jan 2000 00:00:00 GMT',
@@ -29,7 +29,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 
 interface Memory {
   countOf(marker: string): number;
-  /** Resolves when the marker is released, or has been. */
+  /** Resolves when the marker is released; at once if it already is. */
   heldBy(marker: string): Promise<void>;
   release(marker: string): void;
   configuration(): Uint8Array;
@@ -107,7 +107,7 @@ function configure(request: ReferenceRequest, memory: Memory): ReferenceAnswer {
   return { status: 204, headers: {}, body: null };
 }
 
-/** The response of `/echo`: the request that arrived. */
+/** The response of `/echo`: the received request. */
 export interface Echo {
   readonly method: string;
   readonly target: string;

@@ -55,7 +55,7 @@ export async function startUnixReference(reference: ReferenceModule): Promise<Ru
   };
 }
 
-/** Serves the reference module over HTTP, for transports with an HTTP server at their end. */
+/** Serves the reference module over HTTP, for transports that end at an HTTP server. */
 export async function serveHttpReference(
   reference: ReferenceModule,
   listenOptions: ListenOptions,
@@ -70,7 +70,7 @@ export async function serveHttpReference(
   });
   await listen(server, listenOptions);
   const address = server.address() as AddressInfo | string;
-  const again = typeof address === 'string' ? { path: address } : { port: address.port };
+  const sameAddress = typeof address === 'string' ? { path: address } : { port: address.port };
   const down = async () => {
     if (!server.listening) return;
     const closed = once(server, 'close');
@@ -84,7 +84,7 @@ export async function serveHttpReference(
     faults: REFERENCE_FAULTS,
     connections: () => sockets.size,
     down,
-    up: () => listen(server, { ...listenOptions, ...again }),
+    up: () => listen(server, { ...listenOptions, ...sameAddress }),
     stop: down,
   };
 }
@@ -93,8 +93,8 @@ export async function serveHttpReference(
 export const UPGRADE_PATH = '/upgrade';
 
 /**
- * Opens a WebSocket at one path. Its first bytes, sent with the head, are the request as JSON and a line feed; then
- * it sends back what it gets. Any other path declines with 403.
+ * Opens a WebSocket at one path. Its first bytes, sent with the head, are the request as JSON and a
+ * line feed; then it echoes the received bytes. Any other path responds with 403.
  */
 function upgrade(request: IncomingMessage, connection: Duplex, head: Buffer): void {
   const { url: target = '', method, headers } = request;

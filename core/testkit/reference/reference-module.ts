@@ -20,7 +20,7 @@ export interface ReferenceModule {
 
 /** Creates a reference module with its own state. */
 export function createReferenceModule(): ReferenceModule {
-  const seen = new Map<string, number>();
+  const countByMarker = new Map<string, number>();
   const gates = new Map<string, Gate>();
   const gateOf = (marker: string): Gate => {
     const gate = gates.get(marker) ?? createGate();
@@ -33,11 +33,11 @@ export function createReferenceModule(): ReferenceModule {
     answer: async (request) => {
       const url = new URL(request.target, 'http://reference');
       const marker = url.searchParams.get('marker');
-      if (marker !== null) seen.set(marker, (seen.get(marker) ?? 0) + 1);
+      if (marker !== null) countByMarker.set(marker, (countByMarker.get(marker) ?? 0) + 1);
       return respond(request, url, {
-        countOf: (asked) => seen.get(asked) ?? 0,
-        heldBy: (held) => gateOf(held).opened,
-        release: (held) => gateOf(held).open(),
+        countOf: (marker) => countByMarker.get(marker) ?? 0,
+        heldBy: (marker) => gateOf(marker).opened,
+        release: (marker) => gateOf(marker).open(),
         configuration: () => configuration,
         configure: (bytes) => {
           configuration = new Uint8Array(bytes);

@@ -20,10 +20,10 @@ export interface RunningReference {
   connections?(): number;
   /**
    * Takes the provider down: stops listening and breaks calls in flight. Resolves when it is down.
-   * Absent, like `up`, where a provider cannot be down.
+   * Absent, like `up`, if a provider cannot be down.
    */
   down?(): Promise<void>;
-  /** Brings it back under the same `config`. Resolves when it is reachable. */
+  /** Starts it again under the same `config`. Resolves when it is reachable. */
   up?(): Promise<void>;
   /** Called once at the end, up or down. Must not wait for calls in flight. */
   stop(): Promise<void>;
