@@ -14,7 +14,7 @@ const oidcIssuer = object({
   client_id: size(string(), 1, 256),
   client_secret: optional(secretReference()),
   scopes: optional(size(array(size(string(), 1, 256)), 1, 32)),
-  /** The audience of the access token, for issuers that make tokens for a named resource (RFC 8707). */
+  /** The audience of the access token, for issuers that require a resource (RFC 8707). */
   resource: optional(size(string(), 1, 1024)),
 });
 

@@ -19,10 +19,10 @@ import { createUnknownOrigin, SignIn } from './sign-in/sign-in.js';
 
 const SESSIONS = /^\/sessions(?:\/([A-Za-z0-9_-]{1,64}))?$/;
 
-/** Where issuers send people back: one path for all, or one for each. */
+/** The callback of issuers: one path for all, or one for each. */
 const CALLBACK = /^GET \/oidc\/callback(?:\/[A-Za-z0-9.-]+)?$/;
 
-/** They need no session: a new one begins. */
+/** Routes without a session, because they begin one. */
 const SIGN_IN_ROUTES: ReadonlySet<string> = new Set([
   'GET /oidc/start',
   'GET /sign-in',
@@ -37,7 +37,7 @@ function isSignIn(route: string): boolean {
 interface ConsoleOptions {
   readonly config: ConsoleConfig;
   readonly context: SurfaceContext;
-  /** `null` where the pages are not built. */
+  /** `null` if the pages are not built. */
   readonly bundle: Bundle | null;
   /** The clock. Milliseconds since 1970. */
   readonly now?: () => number;
@@ -57,7 +57,7 @@ interface ApiCall extends FoundSession {
   readonly searchParams: URLSearchParams;
 }
 
-/** The console: its pages, sessions, and the host behind them. */
+/** The console: pages, sessions, and calls of the host. */
 export class Console implements Surface {
   readonly #context: SurfaceContext;
   readonly #bundle: Bundle | null;
@@ -91,7 +91,7 @@ export class Console implements Surface {
     });
   }
 
-  /** Finds the actor of a session: without one, there is only a sign-in. */
+  /** Finds the actor of a session; without a session, only a sign-in is possible. */
   async identify(request: Request, call: SurfaceCall): Promise<Actor | null> {
     const { pathname } = new URL(request.url);
     const route = `${request.method} ${pathname.slice(API.length)}`;
@@ -107,7 +107,7 @@ export class Console implements Surface {
     }
     const path = pathname.slice(API.length);
     const route = `${request.method} ${path}`;
-    // From the issuer, which is another site.
+    // The issuer is another site, so the page is not checked.
     if (CALLBACK.test(route)) return this.#oidc.finish(request, call);
     const sessionId = SESSIONS.exec(path);
     if (sessionId !== null) {
@@ -115,7 +115,7 @@ export class Console implements Surface {
       // A page of another site cannot send this header.
       if (bearer !== null) return this.#serveSessions(bearer, request, sessionId[1]);
     }
-    // Before the page is checked: what is missing is a setting of the host.
+    // Checked before the page: the cause is a missing setting of the host.
     if (call.origin === null && SIGN_IN_ROUTES.has(route) && route !== 'GET /sign-in') {
       throw createUnknownOrigin();
     }
@@ -124,12 +124,12 @@ export class Console implements Surface {
     if (route === 'POST /session') return this.#signIn.withToken(request, call);
     if (route === 'POST /session/developer') return this.#signIn.asDeveloper(request, call);
     if (route === 'GET /oidc/start') return this.#oidc.start(request, call);
-    const found = await this.#findSession(request, call);
-    if (found === null) throw createUnauthenticated();
+    const session = await this.#findSession(request, call);
+    if (session === null) throw createUnauthenticated();
     if (sessionId !== null) {
-      return this.#serveSessions(found.session.actor, request, sessionId[1]);
+      return this.#serveSessions(session.session.actor, request, sessionId[1]);
     }
-    return this.#serveApi({ request, call, path, searchParams, ...found });
+    return this.#serveApi({ request, call, path, searchParams, ...session });
   }
 
   async #serveSessions(
@@ -141,7 +141,7 @@ export class Console implements Surface {
     return serveSessions(this.#sessions, actor, method, id ?? null);
   }
 
-  /** Looks up the session of a call once. */
+  /** Finds the session of a call, at most once. */
   #findSession(request: Request, call: SurfaceCall): Promise<FoundSession | null> {
     const cached = this.#found.get(call);
     if (cached !== undefined) return cached;
@@ -173,8 +173,8 @@ export class Console implements Surface {
     if (method !== 'GET') throw createMethodError('GET');
     if (path === '/events') {
       const wants = (name: string) => searchParams.get(name) === 'true';
-      const wanted = { calls: wants('calls'), approvals: wants('approvals') };
-      return this.#events.open(session, cookie, wanted, call);
+      const events = { calls: wants('calls'), approvals: wants('approvals') };
+      return this.#events.open(session, cookie, events, call);
     }
     if (path === '/host') return this.#describeHost(session.actor);
     assertScope(session.actor, MODULES_SCOPE);

@@ -1,6 +1,6 @@
-/** The pages. */
+/** The path of the pages. */
 export const CONSOLE = '/console';
 export const API = `${CONSOLE}/api`;
 export const OIDC = `${API}/oidc`;
-/** Where issuers send people back. */
+/** The callback of issuers. */
 export const OIDC_CALLBACK = `${OIDC}/callback`;

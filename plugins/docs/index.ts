@@ -8,8 +8,8 @@ const PREFIX = '/docs';
 const pages = { prefix: PREFIX, bundle: readBundle(import.meta.url) };
 
 /**
- * The page that shows the routes of all modules. It needs no credentials: it reads `/openapi.json` and calls
- * modules from the browser, with a token that is typed in.
+ * Shows the routes of all modules. It needs no credentials: the browser reads `/openapi.json` and
+ * calls modules with a token that the user enters.
  */
 const docsSurface = defineSurface({
   name: 'docs',

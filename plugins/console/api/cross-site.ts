@@ -3,7 +3,7 @@ import { type SurfaceCall, SurfaceError } from '../../../core/contract/index.js'
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset=utf-8)?$/i;
 
-/** Whether the request is not what a page of another site can make a browser send. */
+/** Whether a page of another site cannot make a browser send this request. */
 export function isOwnSite(request: Request, call: SurfaceCall): boolean {
   const site = request.headers.get('sec-fetch-site');
   if (site === 'cross-site' || site === 'same-site') return false;
@@ -11,8 +11,8 @@ export function isOwnSite(request: Request, call: SurfaceCall): boolean {
 }
 
 /**
- * Rejects what a page of another site can make a browser send. The cookie is no proof, because it is also sent
- * from another port or a sister domain.
+ * Rejects requests that a page of another site can make a browser send. The cookie alone does not
+ * suffice, because it is also sent from another port or a sister domain.
  * @throws SurfaceError 403.
  */
 export function assertOwnSite(request: Request, call: SurfaceCall): void {

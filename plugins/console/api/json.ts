@@ -1,6 +1,6 @@
 import { SurfaceError } from '../../../core/contract/index.js';
 
-/** Nothing below /console/api is kept by a cache or shown as a page. */
+/** Responses below /console/api must be neither cached nor shown as a page. */
 const API_HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -12,14 +12,14 @@ export function createJson(value: unknown): Response {
   return Response.json(value, { headers: API_HEADERS });
 }
 
-/** A 204. @param cookies values of `set-cookie` */
+/** Creates a 204. @param cookies values of `set-cookie` */
 export function createEmpty(cookies: readonly string[] = []): Response {
   const headers = new Headers(API_HEADERS);
   for (const cookie of cookies) headers.append('set-cookie', cookie);
   return new Response(null, { status: 204, headers });
 }
 
-/** A 302 that shows nothing. */
+/** Creates a 302 without a body. */
 export function createRedirect(location: string, cookies: readonly string[]): Response {
   const headers = new Headers({ ...API_HEADERS, location });
   for (const cookie of cookies) headers.append('set-cookie', cookie);
@@ -33,7 +33,9 @@ export function setApiHeaders(headers: Headers): void {
 
 const MAX_DEPTH = 8;
 
-/** Whether a text opens more brackets than a request of the console nests. Those in texts count too. */
+/**
+ * Whether a text has more brackets than any request of the console. Brackets in strings count too.
+ */
 function isDeep(text: string): boolean {
   let depth = 0;
   for (const [bracket] of text.matchAll(/[[\]{}]/g)) {

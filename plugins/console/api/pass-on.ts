@@ -2,7 +2,7 @@ import type { Actor, HostApi, SurfaceCall } from '../../../core/contract/index.j
 import { API } from '../paths.js';
 import { setApiHeaders } from './json.js';
 
-/** The routes of the host below /console/api, beside those of modules. */
+/** The routes of the host below /console/api, besides those of modules. */
 const ROUTES: ReadonlySet<string> = new Set([
   'approvals',
   'audit',
@@ -32,7 +32,7 @@ const REQUEST_HEADERS = [
   'prefer',
 ] as const;
 
-/** They belong to the connection or to the console, or would open a dialog of the browser. */
+/** Headers of the connection or of the console, and one that would open a dialog of the browser. */
 const DROPPED = [
   'content-length',
   'date',
@@ -51,7 +51,7 @@ export function isHostRoute(target: string): boolean {
   return ROUTES.has(first) && rest.length === 0;
 }
 
-/** Sends a request on to the host, as the actor of the session. The target keeps its bytes. */
+/** Forwards a request to the host, as the actor of the session. The target stays unchanged. */
 export async function passOn(
   host: Pick<HostApi, 'request'>,
   actor: Actor,

@@ -1,6 +1,6 @@
 import { type Actor, SurfaceError } from '../../../core/contract/index.js';
 
-/** What the console shows of the snapshot needs the scopes of the routes with the same data. */
+/** Data of the snapshot requires the scopes of the routes with the same data. */
 export const MODULES_SCOPE = 'modgate.modules.read';
 export const APPROVALS_SCOPE = 'modgate.approvals';
 export const CALLS_SCOPE = 'modgate.calls.read';

@@ -12,11 +12,11 @@ import { assertScope, SESSIONS_SCOPE } from './scopes.js';
 
 interface ConsoleVersion {
   readonly version: string;
-  /** The digest of the bundle; `null` where the pages are not built. */
+  /** The digest of the bundle; `null` if the pages are not built. */
   readonly uiDigest: string | null;
 }
 
-/** `GET /console/api/session`. */
+/** Responds to `GET /console/api/session`. */
 export function createSessionResponse(
   { record, actor, expiresAt }: Session,
   { version, uiDigest }: ConsoleVersion,
@@ -34,7 +34,7 @@ export function createSessionResponse(
   });
 }
 
-/** `DELETE /console/api/session`. */
+/** Handles `DELETE /console/api/session`. */
 export async function signOut(
   sessions: Sessions,
   { key }: Session,
@@ -44,7 +44,7 @@ export async function signOut(
   return createEmpty(origin === null ? [] : [formatCookie(SESSION_COOKIE, origin, '', 0)]);
 }
 
-/** `GET /console/api/sessions` and `DELETE /console/api/sessions/{id}`. */
+/** Handles `GET /console/api/sessions` and `DELETE /console/api/sessions/{id}`. */
 export async function serveSessions(
   sessions: Sessions,
   actor: Actor,
@@ -58,8 +58,8 @@ export async function serveSessions(
     return createJson({ sessions: all.map(({ record }) => toListedSession(record)) });
   }
   if (method !== 'DELETE') throw createMethodError('DELETE');
-  const found = all.find(({ record }) => record.id === id);
-  if (found === undefined || !(await sessions.end(found.key, 'revoked'))) {
+  const session = all.find(({ record }) => record.id === id);
+  if (session === undefined || !(await sessions.end(session.key, 'revoked'))) {
     throw new SurfaceError('not_found', 'there is no such session', {
       nextActions: ['see GET /console/api/sessions'],
     });
@@ -68,7 +68,7 @@ export async function serveSessions(
 }
 
 /**
- * The actor of an `authorization` header, for tools without a browser.
+ * Authenticates an `authorization` header, for tools without a browser.
  * @returns `null` without the header.
  * @throws SurfaceError 401, 503.
  */

@@ -5,7 +5,7 @@ import { type Follower, PolledFeed } from './polled-feed.js';
 
 const TARGET = '/approvals?limit=1000';
 
-/** Sends the requests for approval whenever they change, also to a stream that begins. */
+/** Sends the requests for approval whenever they change, and to each new stream. */
 export class ApprovalFeed extends PolledFeed {
   #last = '';
   #informed = new WeakSet<Follower>();

@@ -4,7 +4,7 @@ import { encodeEvent } from './event-stream.js';
 import { PolledFeed } from './polled-feed.js';
 
 const PAGE = 200;
-/** Calls of one moment that were sent already. */
+/** The maximum number of known calls of the last moment. */
 const MAX_SEEN = 1000;
 
 interface Call {

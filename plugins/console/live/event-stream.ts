@@ -1,4 +1,4 @@
-/** Events that a slow client has not read; beyond that its stream ends. Characters. */
+/** The maximum of unread events of a client, after which its stream ends. Characters. */
 const MAX_BACKLOG = 1_048_576;
 
 /** A stream of server-sent events. */

@@ -19,11 +19,11 @@ type Counts = readonly [
   streams: number,
 ];
 
-/** What changed between two snapshots. */
+/** The changes between two snapshots. */
 export interface FeedUpdate {
   readonly at: number;
   readonly changed: readonly ModuleSnapshot[];
-  /** Their files. */
+  /** The files of removed modules. */
   readonly removed: readonly string[];
   /** The counts by name. */
   readonly counts: ReadonlyMap<string, Counts>;
@@ -57,11 +57,11 @@ export class HostFeed {
       stop();
       clearInterval(timer);
     });
-    // What happens after the first page has read the modules is a difference to this.
+    // Later changes are differences from this snapshot, which the first page reads.
     void this.read();
   }
 
-  /** @returns removes the listener. */
+  /** Returns a function that removes the listener. */
   follow(listener: (update: FeedUpdate) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -130,7 +130,7 @@ function compareSnapshots(
   return { at, changed, removed: [...old.keys()], counts, sample };
 }
 
-/** Everything but the counts: the digest covers the descriptor and the manifest. */
+/** Excludes the counts: the digest covers the descriptor and the manifest. */
 function stampOf(module: ModuleSnapshot) {
   const { name, state, since, reason, hint, configDigest, endpoints } = module;
   return JSON.stringify([name, state, since, reason, hint, configDigest, endpoints]);

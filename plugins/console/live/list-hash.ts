@@ -1,4 +1,4 @@
-/** The parts of a module by which two lists are compared. */
+/** The compared parts of a module. */
 interface ListedModule {
   readonly file: string;
   readonly name: string | null;
@@ -8,7 +8,10 @@ interface ListedModule {
   readonly configDigest: string | null;
 }
 
-/** Equal for the same modules and ignored files in any order. A page and its host compare lists by it. */
+/**
+ * Returns the same hash for the same modules and ignored files in any order. A page and its host
+ * compare lists by it.
+ */
 export function hashList(
   modules: readonly ListedModule[],
   ignored: readonly { readonly file: string; readonly reason: string }[],
@@ -24,8 +27,8 @@ export function hashList(
 /** FNV-1a, 32 bits. */
 function hashText(text: string): number {
   let value = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) {
-    value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
+  for (let index = 0; index < text.length; index += 1) {
+    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
   }
   return value >>> 0;
 }

@@ -15,15 +15,18 @@ import { EventStream, encodeEvent } from './event-stream.js';
 import type { FeedUpdate, HostFeed } from './host-feed.js';
 
 const TICK_MS = 2000;
-/** A page that has missed a change finds out within this time. */
+/** A page detects a missed change within this time. */
 const HEARTBEAT_MS = 4000;
 const RETRY_MS = 2000;
-/** Tabs of one actor, over all sessions: the session of each is read every two seconds. */
+/**
+ * The maximum number of tabs of one actor, over all sessions: the session of each is read every two
+ * seconds.
+ */
 const MAX_PER_ACTOR = 20;
 
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' };
 
-/** Another value after each start: pages then read everything again. */
+/** A new value for each start, after which pages read everything again. */
 const BOOT = randomUUID();
 
 interface LiveEventsOptions {
@@ -34,18 +37,21 @@ interface LiveEventsOptions {
   readonly version: string;
 }
 
-/** What a stream sends beside the state of the host. */
+/** The events of a stream besides the state of the host. */
 export interface WantedEvents {
   readonly calls: boolean;
   readonly approvals: boolean;
 }
 
-/** `GET /console/api/events`: changes of modules, counts, samples, new calls and requests for approval. */
+/**
+ * `GET /console/api/events`: changes of modules, counts, samples, new calls and requests for
+ * approval.
+ */
 export class LiveEvents {
   readonly #options: LiveEventsOptions;
   readonly #calls: CallFeed;
   readonly #approvals: ApprovalFeed;
-  /** By kind and id of the actor. */
+  /** The number of open streams by kind and id of the actor. */
   readonly #open = new Map<string, number>();
 
   constructor(options: LiveEventsOptions) {
@@ -54,8 +60,10 @@ export class LiveEvents {
     this.#approvals = new ApprovalFeed(options.host, options.log);
   }
 
-  /** @param cookie of the session, which is checked again while the stream is open */
-  open(session: Session, cookie: string, wanted: WantedEvents, call: SurfaceCall): Response {
+  /**
+   * @param cookie the cookie of the session, which is checked repeatedly while the stream is open
+   */
+  open(session: Session, cookie: string, selection: WantedEvents, call: SurfaceCall): Response {
     const { key } = session;
     const actor = `${session.actor.kind}:${session.actor.id}`;
     const count = this.#open.get(actor) ?? 0;
@@ -88,10 +96,10 @@ export class LiveEvents {
       if (leftMs < TICK_MS) last = setTimeout(tick, Math.max(0, leftMs) + 1);
     };
     const tick = () => {
-      void this.#tick(stream, cookie, call).then((found) => {
+      void this.#tick(stream, cookie, call).then((verified) => {
         if (!isOpen) return;
-        if (found === null && sessions.hasLapsed(current)) return end('expired');
-        current = found ?? current;
+        if (verified === null && sessions.hasLapsed(current)) return end('expired');
+        current = verified ?? current;
         endInTime();
       });
     };
@@ -103,8 +111,8 @@ export class LiveEvents {
       clearTimeout(last);
     });
     const follower = { readActor: () => current.actor, send: stream.sendText };
-    if (wanted.calls) undo.push(this.#calls.follow(follower));
-    if (wanted.approvals) undo.push(this.#approvals.follow(follower));
+    if (selection.calls) undo.push(this.#calls.follow(follower));
+    if (selection.approvals) undo.push(this.#approvals.follow(follower));
     stream.retry(RETRY_MS);
     stream.send('hello', { at: Date.now(), version, boot: BOOT });
     const heartbeat = setInterval(() => {
@@ -112,7 +120,7 @@ export class LiveEvents {
       stream.send('alive', { list });
     }, HEARTBEAT_MS);
     undo.push(() => clearInterval(heartbeat));
-    // The client has left while its session was read: there is no event any more.
+    // The client has disconnected during the check: no event follows.
     if (signal.aborted) stream.close();
     return stream.response;
   }
@@ -121,11 +129,12 @@ export class LiveEvents {
   async #tick(stream: EventStream, cookie: string, call: SurfaceCall): Promise<Session | null> {
     let session: Session | null = null;
     try {
-      // Not a use: a page that is left open must not keep the session.
+      // Does not count as use: an open page must not prolong the session.
       session = await this.#options.sessions.find(cookie, false, call);
       if (session === null) stream.close();
     } catch (error) {
-      // While the store or an authenticator does not answer, the stream stays open until the session lapses.
+      // While the store or an authenticator does not respond, the stream stays open until the
+      // session lapses.
       if (!isSurfaceError(error) && !call.signal.aborted)
         this.#options.log.warn({ err: error }, 'console stream failed');
     }
@@ -143,7 +152,7 @@ function sendUpdate(stream: EventStream, { actor }: Session, update: FeedUpdate)
   if (hasScope(actor, MODULES_SCOPE)) stream.sendText(encodeUpdate(update));
 }
 
-/** The same for all streams, and as large as what has changed. */
+/** Shared by all streams; its size depends on the changes only. */
 const encoded = new WeakMap<FeedUpdate, string>();
 
 function encodeUpdate(update: FeedUpdate): string {

@@ -5,7 +5,7 @@ const TICK_MS = 2000;
 
 /** A stream that follows a feed. */
 export interface Follower {
-  /** As whom the stream was opened, with the rights of now. */
+  /** Returns the actor of the stream with its current rights. */
   readActor(): Actor;
   send(events: string): void;
 }
@@ -13,14 +13,17 @@ export interface Follower {
 interface PolledFeedOptions {
   readonly host: Pick<HostApi, 'request'>;
   readonly log: Log;
-  /** What an actor needs to follow. */
+  /** The scope that followers need. */
   readonly scope: string;
 }
 
-/** Reads a route of the host once for all streams that follow it. Everyone with the scope sees the same. */
+/**
+ * Reads a route of the host once for all streams that follow it. All actors with the scope see the
+ * same data.
+ */
 export abstract class PolledFeed {
   readonly #options: PolledFeedOptions;
-  /** With the time at which each began. */
+  /** The followers with their start times. */
   readonly #followers = new Map<Follower, string>();
   #timer: NodeJS.Timeout | undefined;
   #isReading = false;
@@ -29,7 +32,7 @@ export abstract class PolledFeed {
     this.#options = options;
   }
 
-  /** @returns removes the follower. */
+  /** @returns a function that removes the follower */
   follow(follower: Follower): () => void {
     const now = new Date().toISOString();
     if (this.#followers.size === 0) {
@@ -43,13 +46,16 @@ export abstract class PolledFeed {
     };
   }
 
-  /** Called before the first follower, after which the feed is read. */
+  /** Called before the first follower; then the feed is read. */
   protected abstract begin(now: string): void;
 
-  /** Reads what is new and sends it. */
+  /** Reads and sends new data. */
   protected abstract update(): Promise<void>;
 
-  /** One actor may be at its limit, so that another one reads. @returns `null` where the host rejects all of them */
+  /**
+   * Tries another actor if one has reached its rate limit. @returns `null` if the host rejects all
+   * of them
+   */
   protected async read<T>(target: string): Promise<T | null> {
     for (const actor of this.#listReaders()) {
       const response = await this.#options.host.request(actor, { target });
@@ -59,7 +65,7 @@ export abstract class PolledFeed {
     return null;
   }
 
-  /** Those that have the scope now. */
+  /** Lists the followers that currently have the scope. */
   protected listEntitled(): (readonly [follower: Follower, beganAt: string])[] {
     const { scope } = this.#options;
     return [...this.#followers].filter(([{ readActor }]) => hasScope(readActor(), scope));

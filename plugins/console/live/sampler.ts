@@ -1,14 +1,14 @@
 import type { HostSnapshot, ModuleSnapshot } from '../../../core/contract/index.js';
 
 export const SAMPLE_MS = 10_000;
-/** 15 minutes. */
+/** The samples of 15 minutes. */
 const MAX_SAMPLES = 90;
-/** Modules with samples of their own: those that were called, at most this many. */
+/** The maximum number of modules with separate samples: those that were called. */
 const MAX_MODULES = 1000;
 
-/** What happened in one interval. */
+/** The counts of one interval. */
 export interface Sample {
-  /** Its end. Milliseconds since 1970. */
+  /** The end of the interval. Milliseconds since 1970. */
   readonly at: number;
   readonly calls: number;
   readonly failed: number;
@@ -21,13 +21,13 @@ interface Totals {
   failed: number;
 }
 
-/** Rates of the last 15 minutes, from the counts of snapshots. */
+/** Computes rates of the last 15 minutes from the counts of snapshots. */
 export class Sampler {
   readonly #samples: Sample[] = [];
   readonly #byModule = new Map<string, Sample[]>();
   #before: ReadonlyMap<string, Totals> | null = null;
 
-  /** @returns the new sample; `null` for the first snapshot, which has nothing to compare with. */
+  /** @returns the new sample; `null` for the first snapshot, which has no predecessor */
   add({ at, modules }: HostSnapshot): Sample | null {
     const before = this.#before;
     this.#before = new Map(modules.map((module) => [nameOf(module), { ...module.counts }]));
@@ -40,14 +40,15 @@ export class Sampler {
       total.in_flight += sample.in_flight;
       this.#addOfModule(nameOf(module), sample);
     }
-    const known = new Set(modules.map(nameOf));
-    for (const name of this.#byModule.keys()) if (!known.has(name)) this.#byModule.delete(name);
+    const currentNames = new Set(modules.map(nameOf));
+    for (const name of this.#byModule.keys())
+      if (!currentNames.has(name)) this.#byModule.delete(name);
     const sample = { at, ...total };
     push(this.#samples, sample);
     return sample;
   }
 
-  /** Oldest first. @param module `null` for all together */
+  /** Lists samples, oldest first. @param module `null` for the sum of all */
   list(module: string | null): readonly Sample[] {
     return module === null ? this.#samples : (this.#byModule.get(module) ?? []);
   }
@@ -65,7 +66,7 @@ function nameOf({ name, file }: ModuleSnapshot): string {
   return name ?? file;
 }
 
-/** Counts begin at 0 again with each new version of a module. */
+/** Counts restart at 0 with each new version of a module. */
 function compare({ counts }: ModuleSnapshot, before: Totals | undefined, at: number): Sample {
   const isNew = before === undefined || counts.calls < before.calls;
   return {

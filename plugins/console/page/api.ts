@@ -5,7 +5,7 @@ import type { Problem, Session, SessionEnd } from './types.js';
 
 /** `undefined` until it is known; `null` when signed out. */
 export const session = signal<Session | null | undefined>(undefined);
-/** Why the session of this page has ended, until the next sign-in. */
+/** The reason why the session of this page has ended, until the next sign-in. */
 export const sessionEnd = signal<SessionEnd | null>(null);
 
 export function endSession(reason: SessionEnd): void {
@@ -24,8 +24,8 @@ interface CallOptions {
 }
 
 /**
- * Calls the host as the session's actor. Never rejects but for an abort: a host that cannot be reached is a
- * Problem with the status 0.
+ * Calls the host as the session's actor. Rejects only after an abort: for an unreachable host it
+ * returns a Problem with the status 0.
  * @param path below `/console/api`
  */
 export async function call<T>(

@@ -4,16 +4,16 @@ export interface ChainVerdict {
   readonly rows: number;
   /** The hash of the last row. */
   readonly head: string;
-  /** What is wrong, and where; `null` if the chain is whole. */
+  /** The first error and its row; `null` if the chain is valid. */
   readonly fault: string | null;
 }
 
 const FIRST_PREVIOUS = '0'.repeat(64);
 
 /**
- * Computes the hash of every row again.
- * @param readPage rows after an id, oldest first; `null` when they cannot be read
- * @returns `null` when rows could not be read
+ * Recomputes the hash of every row.
+ * @param readPage returns rows after an id, oldest first; `null` if they cannot be read
+ * @returns `null` if rows could not be read
  */
 export async function verifyChain(
   readPage: (
@@ -49,7 +49,7 @@ async function findBreak(row: AuditRow, id: number, previous: string): Promise<s
   return hex === hash ? null : `Row ${id} has been changed: its hash does not fit its content.`;
 }
 
-/** RFC 8785, for values without numbers that JSON.stringify writes otherwise. */
+/** RFC 8785, for values without numbers that JSON.stringify formats differently. */
 function canonicalize(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalize).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -20,7 +20,10 @@ export async function callBridge<T>(
   return answer.ok ? { ...answer, data: answer.data.data } : answer;
 }
 
-/** Why the console may not use a permission of a module; `null` if it may. The host decides again. */
+/**
+ * The reason why the console may not use a permission of a module; `null` if it may. The host also
+ * checks it.
+ */
 export function explainDenied(module: ModuleStatus, permission: string): string | null {
   const { actor, ui_digest: digest } = session.value ?? {};
   const isHeld =

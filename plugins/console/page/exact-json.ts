@@ -1,13 +1,13 @@
 // JSON whose numbers keep their digits. Rows have keys beyond 2^53, which JavaScript would round.
 
-/** Strings, so that their digits are skipped, and numbers that a double may not hold. */
+/** Matches strings, to skip their digits, and numbers that may exceed a double. */
 const STRING_OR_LONG_NUMBER =
   /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.]{15,}(?:[eE][+-]?\d+)?|-?\d[\d.]*[eE][+-]?\d+/g;
-/** Random, so that no text of a provider is taken for a number. */
+/** Random, so that no text of a provider is mistaken for a number. */
 const MARK = crypto.getRandomValues(new Uint32Array(4)).join('-');
 const MARKED = new RegExp(`"${MARK}([^"]+)"`, 'g');
 
-/** A number that a double may not hold, in its digits. */
+/** A number that may exceed a double, with its digits. */
 class LongNumber {
   readonly #digits: string;
 
@@ -24,13 +24,13 @@ class LongNumber {
   }
 }
 
-/** @throws SyntaxError as `JSON.parse` does. */
+/** @throws SyntaxError like `JSON.parse`. */
 export function parseJson(text: string): unknown {
   const marked = text.replace(STRING_OR_LONG_NUMBER, (token) =>
     token.startsWith('"') || String(Number(token)) === token ? token : `"${MARK}${token}"`,
   );
   if (marked === text) return JSON.parse(text);
-  // Marked text would hide a number that is not valid JSON, such as 1.2.3e4.
+  // The marks could hide an invalid number, such as 1.2.3e4.
   JSON.parse(text);
   return JSON.parse(marked, (_, value: unknown) =>
     typeof value === 'string' && value.startsWith(MARK)
@@ -39,7 +39,10 @@ export function parseJson(text: string): unknown {
   );
 }
 
-/** @throws Error for what is not a number. The host gets every digit, and rejects what it cannot keep. */
+/**
+ * Parses a number. The host receives every digit, and rejects unsupported ones. @throws Error for
+ * any other text.
+ */
 export function parseNumber(text: string): unknown {
   const trimmed = text.trim();
   if (!/^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(trimmed)) throw new Error('expected a number');

@@ -82,7 +82,7 @@ const THEMES = ['auto', 'light', 'dark'] as const;
 type Theme = (typeof THEMES)[number];
 const theme = signal<Theme>('auto');
 
-/** The choice is kept by the browser. */
+/** Loads the choice from the browser. */
 export function loadTheme(): void {
   setTheme(THEMES.find((theme) => theme === localStorage.getItem('modgate.theme')) ?? 'auto');
 }
@@ -112,7 +112,7 @@ export function Mark() {
   );
 }
 
-/** A session that could not be ended still counts: the page does not pretend otherwise. */
+/** Keeps the page signed in if the session could not be ended, because it is still valid. */
 async function signOut(): Promise<void> {
   disconnect();
   const answer = await call('DELETE', '/session');

@@ -12,26 +12,26 @@ import type {
   SessionEnd,
 } from './types.js';
 
-/** `lost`: the host does not answer; the browser keeps trying. */
+/** `lost`: the host does not respond; the browser keeps trying. */
 export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
-/** The modules by name, then by file. `undefined` until they have been read. */
+/** The modules by name, then by file. `undefined` until they are read. */
 export const modules = signal<readonly ModuleStatus[] | undefined>(undefined);
 export const modulesProblem = signal<Problem | null>(null);
 export const ignoredFiles = signal<readonly { readonly file: string; readonly reason: string }[]>(
   [],
 );
 export const samples = signal<readonly Sample[]>([]);
-/** Changes whenever the page should read again what it shows: the host has restarted, or was lost. */
+/** Changes whenever the page must read its data again: after a restart or a lost connection. */
 export const epoch = signal(0);
 
-/** 15 minutes. */
+/** The samples of 15 minutes. */
 const MAX_SAMPLES = 90;
 const CALLS_LIMIT = 500;
 /** The stream is opened again after this time without an event: the host sends one every 4 s. */
 const MAX_SILENCE_MS = 20_000;
 const WATCH_MS = 5000;
 const MAX_HIDDEN_MS = 10_000;
-/** A read that takes longer does not delay another one. */
+/** A read that takes longer does not delay the next one. */
 const MAX_READ_MS = 30_000;
 
 let source: EventSource | null = null;
@@ -40,12 +40,12 @@ let heardAt = 0;
 let hiding: ReturnType<typeof setTimeout> | undefined;
 let isPaused = false;
 let watch: ReturnType<typeof setInterval> | undefined;
-/** When the last read of the list began that has not ended. */
+/** The start of the pending read of the list. */
 let readingSince: number | null = null;
-/** Events with changes of modules so far. */
+/** The number of events with changes of modules. */
 let changes = 0;
 
-/** Events that the stream has only while a page listens to them. */
+/** Events that the stream contains only while a page listens to them. */
 interface Extra<T> {
   readonly name: string;
   readonly listeners: Set<(values: readonly T[]) => void>;
@@ -101,8 +101,8 @@ export function disconnect(): void {
 }
 
 /**
- * Closes the stream of a page in the background: a browser opens six connections to a host for all its tabs,
- * and a seventh stream would keep every page from loading.
+ * Closes the stream of a page in the background: a browser opens six connections to a host for all
+ * its tabs, and a seventh stream would prevent every page from loading.
  */
 export function followVisibility(): void {
   clearTimeout(hiding);
@@ -120,16 +120,19 @@ function resume(): void {
   isPaused = false;
   if (!session.value) return;
   connect();
-  // What happened meanwhile is read as after a lost connection.
+  // Later changes are read as after a lost connection.
   connection.value = 'lost';
 }
 
-/** Called with new calls, oldest first. @returns a function that ends it */
+/** Called with new calls, oldest first. @returns a function that removes the listener */
 export function listenToCalls(listener: (calls: readonly CallRecord[]) => void): () => void {
   return listenTo(calls, listener);
 }
 
-/** Called with all requests for approval when they change. @returns a function that ends it */
+/**
+ * Called with all requests for approval when they change. @returns a function that removes the
+ * listener
+ */
 export function listenToApprovals(
   listener: (approvals: readonly ListedApproval[]) => void,
 ): () => void {
@@ -162,11 +165,11 @@ export async function readAll(): Promise<void> {
     modules.value = sort(status.data.modules);
     ignoredFiles.value = status.data.ignored ?? [];
   } else if (status.status === 403) {
-    // Those that another session may have read.
+    // Another session may have read them.
     modules.value = undefined;
   }
   if (history.ok) samples.value = history.data.samples;
-  // What has changed meanwhile may be newer than the answer.
+  // Later changes may be newer than the response.
   if (readingSince === startedAt) readingSince = null;
   if (changes !== before) await readAll();
 }
@@ -178,23 +181,26 @@ function on<T>(name: string, listener: (data: T) => void): void {
   });
 }
 
-/** A connection whose network has gone may stay open for ever. */
+/** Detects a connection that stays open although its network is gone. */
 function reopenSilent(): void {
   if (source?.readyState !== EventSource.OPEN || Date.now() - heardAt < MAX_SILENCE_MS) return;
   connect();
   connection.value = 'lost';
 }
 
-/** `undefined` before the first list. */
+/** Returns `undefined` before the first list. */
 function hashShown(): number | undefined {
-  const shown = modules.value?.map((module) => ({
+  const listed = modules.value?.map((module) => ({
     ...module,
     configDigest: module.config_digest ?? null,
   }));
-  return shown && hashList(shown, ignoredFiles.value);
+  return listed && hashList(listed, ignoredFiles.value);
 }
 
-/** A browser does not try again after an answer that is no event stream, such as a 401. */
+/**
+ * Handles responses other than an event stream, such as a 401, after which a browser does not
+ * reconnect.
+ */
 async function onError(): Promise<void> {
   connection.value = 'lost';
   if (source?.readyState !== EventSource.CLOSED) return;
@@ -207,16 +213,16 @@ async function onError(): Promise<void> {
 
 function applyChanges({ changed, removed }: Changes): void {
   changes += 1;
-  const known = new Map((modules.value ?? []).map((module) => [module.file, module]));
-  for (const file of removed) known.delete(file);
+  const byFile = new Map((modules.value ?? []).map((module) => [module.file, module]));
+  for (const file of removed) byFile.delete(file);
   let isIncomplete = false;
   for (const module of changed) {
-    const before = known.get(module.file);
-    // Grants and the digests of what was rejected are not in the event.
+    const before = byFile.get(module.file);
+    // The event lacks grants and the digests of rejected versions.
     if (before === undefined || before.config_digest !== module.config_digest) isIncomplete = true;
-    else known.set(module.file, { ...before, ...module });
+    else byFile.set(module.file, { ...before, ...module });
   }
-  modules.value = sort([...known.values()]);
+  modules.value = sort([...byFile.values()]);
   if (isIncomplete) void readAll();
 }
 

@@ -14,7 +14,7 @@ export const segments = computed(() =>
 
 export const query = computed(() => url.value.searchParams);
 
-/** Goes to a page of the console. */
+/** Opens a page of the console. */
 function navigate(href: string, { replace = false } = {}): void {
   const next = new URL(href, location.href);
   if (next.href === url.value.href) return;
@@ -44,13 +44,13 @@ export function pathToDecision(method: string, target: string): string {
   return `${pathTo('explain')}?${new URLSearchParams({ method, target })}`;
 }
 
-/** A request to a route, whose parameters have their own names as values. */
+/** Returns a target of a route, with the names of its parameters as values. */
 export function targetOf(module: string, route: string): string {
   const path = route.replace(/\{([A-Za-z0-9_-]+)(?:\.\.\.)?\}/g, '$1');
   return `/modules/${encodeURIComponent(module)}/http${path}`;
 }
 
-/** Links of the console change the page without loading it again. */
+/** Makes links of the console change the page without loading it again. */
 export function followLinks(): void {
   addEventListener('popstate', () => {
     url.value = new URL(location.href);

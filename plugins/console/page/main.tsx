@@ -10,7 +10,7 @@ import { PAGES } from './pages.js';
 import { Empty, Loading, PageHead, useTitleFocus } from './ui/parts.js';
 
 const loaded = loadSession();
-// Meanwhile, since the first access to the storage of the browser takes long.
+// Runs meanwhile, since the first access to the storage of the browser takes long.
 loadTheme();
 followLinks();
 let connectedAs: string | null = null;
@@ -34,7 +34,7 @@ function App() {
   // The name of a module is one segment: its slash is encoded.
   const maxParts = name === 'modules' ? 1 : 0;
   const page = PAGES.find((candidate) => candidate.name === name && rest.length <= maxParts);
-  // Another question is another page: the form starts with it.
+  // A new question resets the form.
   const key = name === 'explain' ? String(query.value.get('request_id')) : name;
   return <Layout>{page ? <page.Content key={key} /> : <NotFound />}</Layout>;
 }

@@ -51,7 +51,7 @@ export interface ConfigField {
   readonly restart_only?: boolean;
 }
 
-/** What the pages read of a manifest. */
+/** The parts of a manifest that the pages use. */
 export interface Manifest {
   readonly module_id: string;
   readonly version?: string;

@@ -13,7 +13,7 @@ interface Page {
   /** The first segment below `/console`. */
   readonly name: string;
   readonly label: string;
-  /** The scope of the data that the page shows. */
+  /** The scope that the data of the page requires. */
   readonly scope: string | null;
   readonly Content: () => JSX.Element;
 }

@@ -1,4 +1,4 @@
-// What the host answers below /console/api: the members that the pages show.
+// The responses of the host below /console/api: the members that the pages use.
 
 export type { CallRecord } from '../../../core/contract/call-record.js';
 export type { FleetHostStatus, FleetStatus } from '../../../core/contract/fleet-status.js';
@@ -11,7 +11,7 @@ export interface Problem {
   readonly code: string;
   readonly title: string;
   readonly detail: string;
-  /** `null` where no host answered. */
+  /** `null` without a response of a host. */
   readonly request_id: string | null;
   readonly errors?: readonly { readonly field: string; readonly reason: string }[];
   readonly next_actions?: readonly string[];
@@ -31,7 +31,7 @@ export interface Session {
   readonly version: string;
 }
 
-/** Why a session has ended; `unknown` where the host answered 401 without an event before. */
+/** The reason why a session has ended; `unknown` after a 401 without an earlier event. */
 export type SessionEnd = 'signed_out' | 'expired' | 'revoked' | 'unknown';
 
 export interface SignInMethods {

@@ -6,7 +6,7 @@ const TAG_BYTES = 16;
 
 /**
  * Encrypts with a key that is derived from a secret of at least 256 bits.
- * @param purpose what the text is for: another purpose has another key, and is authenticated too
+ * @param purpose the purpose of the text: it selects the key, and is authenticated too
  */
 export function encryptText(text: string, secret: Uint8Array, purpose: string): string {
   const nonce = randomBytes(NONCE_BYTES);
@@ -16,7 +16,7 @@ export function encryptText(text: string, secret: Uint8Array, purpose: string): 
   return Buffer.concat(parts).toString('base64url');
 }
 
-/** `null` for a text that was not encrypted with this secret and for this purpose. */
+/** Returns `null` for a text that was not encrypted with this secret and for this purpose. */
 export function decryptText(encrypted: string, secret: Uint8Array, purpose: string): string | null {
   const bytes = Buffer.from(encrypted, 'base64url');
   if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;

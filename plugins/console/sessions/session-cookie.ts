@@ -1,8 +1,8 @@
 import { CONSOLE, OIDC } from '../paths.js';
 
-/** A cookie of the console. Its name and attributes follow from the origin of the host. */
+/** A cookie of the console. The origin of the host determines its name and attributes. */
 interface CookieKind {
-  /** `__Host-` is added under https. */
+  /** Has the prefix `__Host-` under https. */
   readonly name: string;
   /** The path on loopback; under https the prefix requires `/`. */
   readonly path: string;
@@ -11,14 +11,14 @@ interface CookieKind {
 
 export const SESSION_COOKIE: CookieKind = { name: 'modgate', path: CONSOLE, sameSite: 'Strict' };
 
-/** Sent back with the navigation from the issuer, which is another site. */
+/** Sent with the navigation from the issuer, which is another site. */
 export const OIDC_COOKIE: CookieKind = {
   name: 'modgate-oidc',
   path: OIDC,
   sameSite: 'Lax',
 };
 
-/** @param maxAgeSeconds 0 removes the cookie; `null`: until the browser closes */
+/** @param maxAgeSeconds 0 removes the cookie; `null` keeps it until the browser closes */
 export function formatCookie(
   kind: CookieKind,
   origin: string,
@@ -37,8 +37,8 @@ export function formatCookie(
 }
 
 /**
- * The value of the cookie; `null` without it, and with two of them: another application on the same host name
- * could have set one.
+ * Returns the value of the cookie; `null` without it, and for two of them: another application on
+ * the same host name could have set one.
  */
 export function readCookie(
   kind: CookieKind,
@@ -47,12 +47,12 @@ export function readCookie(
 ): string | null {
   if (origin === null || header === null) return null;
   const prefix = `${nameOf(kind, origin)}=`;
-  const found = header
+  const values = header
     .split(/[;,]/)
     .map((part) => part.trim())
     .filter((part) => part.startsWith(prefix));
-  const [only] = found;
-  return only === undefined || found.length > 1 ? null : only.slice(prefix.length);
+  const [only] = values;
+  return only === undefined || values.length > 1 ? null : only.slice(prefix.length);
 }
 
 function nameOf({ name }: CookieKind, origin: string): string {

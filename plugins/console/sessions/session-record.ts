@@ -3,44 +3,47 @@ import { define, enums, type Infer, is, object, string } from 'superstruct';
 import { ACTOR_KINDS, type Actor } from '../../../core/contract/index.js';
 import { decryptText, encryptText } from './encrypted-text.js';
 
-/** These of the 256 bits of a cookie name the actor, so that its sessions are found without the others. */
+/**
+ * The number of bytes of a cookie that identify the actor, so that its sessions are found without
+ * the others.
+ */
 const ACTOR_BYTES = 6;
 const RANDOM_BYTES = 26;
-/** The length in base64url, where 6 bytes are 8 characters and the rest begins behind them. */
+/** The length in base64url, where 6 bytes are 8 characters. */
 const ACTOR_LENGTH = 8;
 const ID_BYTES = 16;
 const COOKIE = /^[A-Za-z0-9_-]{43}$/;
 const PURPOSE = 'modgate console session';
 export const SESSION_PREFIX = 'session:';
 
-/** How people signed in. */
+/** The ways to sign in. */
 const SIGN_IN_KINDS = ['token', 'developer', 'oidc'] as const;
 export type SignInKind = (typeof SIGN_IN_KINDS)[number];
 
 const time = define<number>('time', (value) => Number.isSafeInteger(value));
 
 const sessionRecord = object({
-  /** Shown in lists; it is neither the cookie nor derived from it. */
+  /** Shown in lists; neither the cookie nor derived from it. */
   id: string(),
   actor: object({ kind: enums(ACTOR_KINDS), id: string() }),
   via: enums(SIGN_IN_KINDS),
-  /** All in milliseconds since 1970. */
+  /** All times are in milliseconds since 1970. */
   createdAt: time,
   usedAt: time,
-  /** When the authenticators last knew the token. */
+  /** The last time that the authenticators accepted the token. */
   verifiedAt: time,
-  /** The latest end, however much it is used. */
+  /** The latest end, regardless of use. */
   endsAt: time,
   /** The token, encrypted with a key derived from the cookie. */
   token: string(),
 });
 
-/** What the store holds of a session: nothing of it reveals the token or the cookie. */
+/** The stored session, which reveals neither the token nor the cookie. */
 export type SessionRecord = Infer<typeof sessionRecord>;
 
 type ActorName = Pick<Actor, 'kind' | 'id'>;
 
-/** The value of a new cookie: 208 random bits behind a digest of the actor. */
+/** Creates the value of a new cookie: 208 random bits after a digest of the actor. */
 export function createCookieValue(actor: ActorName): string {
   return digestActor(actor) + randomBytes(RANDOM_BYTES).toString('base64url');
 }
@@ -54,14 +57,16 @@ export function createSessionId(): string {
   return `ses_${randomBytes(ID_BYTES).toString('base64url')}`;
 }
 
-/** The key of the record of a cookie; `null` for a value that no session has. */
+/** Returns the key of the record of a cookie; `null` for an invalid value. */
 export function recordKey(cookie: string): string | null {
   if (!COOKIE.test(cookie)) return null;
   const actor = cookie.slice(0, ACTOR_LENGTH);
   return `${SESSION_PREFIX}${actor}:${createHash('sha256').update(cookie).digest('hex')}`;
 }
 
-/** What the keys of an actor's sessions begin with. Another actor may have the same. */
+/**
+ * Returns the prefix of the keys of an actor's sessions. Another actor may have the same prefix.
+ */
 export function actorPrefix(actor: ActorName): string {
   return `${SESSION_PREFIX}${digestActor(actor)}:`;
 }

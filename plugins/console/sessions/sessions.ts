@@ -21,37 +21,37 @@ import {
 
 const IDLE_MS = 30 * 60_000;
 const MAX_AGE_MS = 8 * 3_600_000;
-/** How long an answer of the authenticators counts. */
+/** How long a result of the authenticators is valid. */
 const VERIFY_MS = 30_000;
-/** How long a session stays valid while an authenticator does not answer. */
+/** How long a session stays valid while an authenticator does not respond. */
 const UNVERIFIED_MS = 10 * 60_000;
 const MAX_PER_ACTOR = 20;
-/** How many sessions of others end at once where the store has no room. */
+/** How many sessions of others end at once if the store is full. */
 const MAX_EVICTED = 100;
-/** Sessions of this process; the store has the others. */
+/** The maximum number of cached sessions of this process; the store has the others. */
 const MAX_KNOWN = 10_000;
 
 const MS_PER_SECOND = 1000;
 
-/** A session that is valid now. */
+/** A currently valid session. */
 export interface Session {
   /** The key of its record. */
   readonly key: string;
   readonly record: SessionRecord;
-  /** Made by the host. */
+  /** Created by the host. */
   readonly actor: Actor;
-  /** When it ends without further use. Milliseconds since 1970. */
+  /** The end of the session without further use. Milliseconds since 1970. */
   readonly expiresAt: number;
 }
 
 export type EndReason = 'signed_out' | 'expired' | 'revoked';
 
-/** What this process keeps beside the record. */
+/** The cached values of this process besides the record. */
 interface Known {
   readonly actor: Actor;
-  /** When the authenticators last knew the token. */
+  /** The last time that the authenticators accepted the token. */
   readonly verifiedAt: number;
-  /** When the authenticators were last called. */
+  /** The last call of the authenticators. */
   readonly askedAt: number;
   readonly usedAt: number;
 }
@@ -89,7 +89,7 @@ export class Sessions {
 
   /**
    * Begins a session for a bearer token.
-   * @returns the value of its cookie, always a new one; `null` for a token that is not valid.
+   * @returns the value of its cookie, always a new one; `null` for an invalid token.
    * @throws SurfaceError `rate_limited`, `unavailable`.
    */
   async begin(token: string, via: SignInKind, call: SurfaceCall): Promise<string | null> {
@@ -117,16 +117,17 @@ export class Sessions {
     };
     await this.#storeNew(key, record);
     this.#remember(key, { actor, verifiedAt: now, askedAt: now, usedAt: now });
-    // Others may have begun at the same time.
+    // Others may have begun concurrently.
     await this.#endOldest(actor, MAX_PER_ACTOR, key);
     return cookie;
   }
 
   /**
-   * The session of a cookie; `null` if there is none, or it has ended.
-   * @param isUse whether this prolongs it
-   * @param call the request that the session is used for
-   * @throws SurfaceError `unavailable` while the store does not answer, or nothing is known of the actor yet.
+   * Finds the session of a cookie; returns `null` without one, and for one that has ended.
+   * @param isUse whether the request prolongs it
+   * @param call the request with the cookie
+   * @throws SurfaceError `unavailable` while the store does not respond, or the actor is not known
+   * yet.
    */
   async find(cookie: string, isUse: boolean, call: SurfaceCall): Promise<Session | null> {
     const key = recordKey(cookie);
@@ -138,11 +139,13 @@ export class Sessions {
     }
     const now = this.#now();
     const record = limitTimes(stored, now);
-    const known = this.#findKnown(key, now);
-    const usedAt = Math.max(record.usedAt, known?.usedAt ?? 0);
+    const cached = this.#findKnown(key, now);
+    const usedAt = Math.max(record.usedAt, cached?.usedAt ?? 0);
     if (now >= Math.min(record.endsAt, usedAt + IDLE_MS)) return this.#end(key, 'expired');
-    const isFresh = known !== null && now - known.askedAt < VERIFY_MS;
-    const verified = isFresh ? known : await this.#verify({ key, record, cookie, known, call });
+    const isFresh = cached !== null && now - cached.askedAt < VERIFY_MS;
+    const verified = isFresh
+      ? cached
+      : await this.#verify({ key, record, cookie, known: cached, call });
     if (verified === null) return null;
     const current: SessionRecord = {
       ...record,
@@ -156,20 +159,26 @@ export class Sessions {
     return { key, record: current, actor: verified.actor, expiresAt };
   }
 
-  /** Whether a session is over by what was last known of it, while the store does not answer. */
+  /**
+   * Whether a session has ended according to its last known state, while the store does not
+   * respond.
+   */
   hasLapsed({ record, expiresAt }: Session): boolean {
     const now = this.#now();
     return now >= expiresAt || now - record.verifiedAt >= UNVERIFIED_MS;
   }
 
-  /** Ends a session, if it still exists. @returns whether it did. */
+  /** Ends a session. @returns whether it still existed */
   async end(key: string, reason: EndReason): Promise<boolean> {
     const existed = await this.#context.records.delete(key);
     this.#announceEnd(key, reason);
     return existed;
   }
 
-  /** Calls the listener when this process ends the session. @returns removes the listener. */
+  /**
+   * Calls the listener when this process ends the session. @returns a function that removes the
+   * listener
+   */
   onEnd(key: string, listener: (reason: EndReason) => void): () => void {
     const listeners = this.#onEnd.get(key) ?? new Set();
     this.#onEnd.set(key, listeners.add(listener));
@@ -179,23 +188,23 @@ export class Sessions {
     };
   }
 
-  /** Those that have not ended, oldest first. */
+  /** Lists the current sessions, oldest first. */
   list(): Promise<readonly StoredSession[]> {
     return this.#list(SESSION_PREFIX);
   }
 
   async #list(prefix: string): Promise<readonly StoredSession[]> {
     const now = this.#now();
-    const found = (await this.#context.records.list(prefix)).flatMap(readSession);
-    return found
+    const sessions = (await this.#context.records.list(prefix)).flatMap(readSession);
+    return sessions
       .filter(({ record }) => now < Math.min(record.endsAt, record.usedAt + IDLE_MS))
       .sort((a, b) => a.record.createdAt - b.record.createdAt);
   }
 
   /**
-   * The oldest sessions of an actor end.
-   * @param most how many stay
-   * @param newest the key of one that stays, also if the clock was set back
+   * Ends the oldest sessions of an actor.
+   * @param most the number of sessions that stay
+   * @param newest the key of a session that stays even if the clock was set back
    */
   async #endOldest(actor: Actor, most: number, newest?: string): Promise<void> {
     const sessions = await this.#listOwn(actor);
@@ -206,11 +215,14 @@ export class Sessions {
   }
 
   async #listOwn({ kind, id }: Pick<Actor, 'kind' | 'id'>): Promise<readonly StoredSession[]> {
-    const found = await this.#list(actorPrefix({ kind, id }));
-    return found.filter(({ record }) => record.actor.kind === kind && record.actor.id === id);
+    const sessions = await this.#list(actorPrefix({ kind, id }));
+    return sessions.filter(({ record }) => record.actor.kind === kind && record.actor.id === id);
   }
 
-  /** Where the store has no room, sessions end: the oldest of the actor, otherwise those least used. */
+  /**
+   * Stores a session. If the store is full, others end: the oldest of the actor, otherwise the
+   * least used ones.
+   */
   async #storeNew(key: string, record: SessionRecord): Promise<void> {
     const options = { expiresAt: storedUntil(record) };
     try {
@@ -218,7 +230,7 @@ export class Sessions {
     } catch (error) {
       if (!isSurfaceError(error) || error.code !== 'unavailable') throw error;
       const sessions = await this.#listOwn(record.actor);
-      // Several at once, because all sessions have to be read.
+      // Ends several at once, because all sessions must be read.
       const evicted = sessions.length > 0 ? sessions.slice(0, 1) : await this.#listLeastUsed();
       for (const { key } of evicted) await this.end(key, 'revoked');
       await this.#context.records.set(key, record, options);
@@ -230,7 +242,7 @@ export class Sessions {
     return all.slice(0, MAX_EVICTED);
   }
 
-  /** Asks the authenticators again. @returns `null` when the session has ended. */
+  /** Calls the authenticators again. @returns `null` when the session has ended */
   async #verify({ key, record, cookie, known, call }: Verification): Promise<Known | null> {
     const token = decryptToken(record, cookie);
     if (token === null) return this.#end(key, 'revoked');
@@ -245,13 +257,13 @@ export class Sessions {
       if (!isSurfaceError(error)) throw error;
       const verifiedAt = Math.max(record.verifiedAt, known?.verifiedAt ?? 0);
       if (now - verifiedAt >= UNVERIFIED_MS) return this.#end(key, 'expired');
-      // After a restart nothing is known of the scopes: they could have been withdrawn.
+      // After a restart the scopes are unknown: they could have been withdrawn.
       if (known === null) throw error;
       return { ...known, verifiedAt, askedAt: now };
     }
   }
 
-  /** @returns false if the session was ended meanwhile. */
+  /** @returns false if the session was ended meanwhile */
   async #store(key: string, record: SessionRecord): Promise<boolean> {
     const options = { expiresAt: storedUntil(record), only: 'present' } as const;
     if (await this.#context.records.set(key, record, options)) return true;
@@ -269,11 +281,11 @@ export class Sessions {
     for (const listener of [...(this.#onEnd.get(key) ?? [])]) listener(reason);
   }
 
-  /** What was known before the clock was set back is not fresh. */
+  /** Ignores cached values from before the clock was set back. */
   #findKnown(key: string, now: number): Known | null {
-    const known = this.#known.get(key);
-    if (known === undefined || known.askedAt <= now) return known ?? null;
-    return { ...known, ...limitUse(known, now), askedAt: Number.NEGATIVE_INFINITY };
+    const cached = this.#known.get(key);
+    if (cached === undefined || cached.askedAt <= now) return cached ?? null;
+    return { ...cached, ...limitUse(cached, now), askedAt: Number.NEGATIVE_INFINITY };
   }
 
   #remember(key: string, known: Known): void {
@@ -294,12 +306,15 @@ export function createUnauthenticated(): SurfaceError {
   });
 }
 
-/** Uses are stored at most every 30 s: without the margin a session could end that much too early. */
+/**
+ * Adds a margin, because uses are stored at most every 30 s: a session could end too early
+ * otherwise.
+ */
 function storedUntil({ usedAt, endsAt }: SessionRecord): number {
   return Math.min(endsAt, usedAt + IDLE_MS + 2 * VERIFY_MS);
 }
 
-/** A clock that was set back extends nothing. */
+/** Limits the times, so that a clock that was set back extends nothing. */
 function limitTimes(record: SessionRecord, now: number): SessionRecord {
   const endsAt = Math.min(record.endsAt, now + MAX_AGE_MS);
   return { ...record, ...limitUse(record, now), endsAt };
@@ -323,8 +338,8 @@ function readSession({ key, value }: SurfaceRecord) {
 }
 
 /**
- * When a signed token expires, in milliseconds since 1970; `null` for any other token. Only to end a session
- * in time: whether the token is valid, the authenticators decide.
+ * The expiry of a signed token in milliseconds since 1970; `null` for any other token. It only ends
+ * a session in time: the authenticators decide whether the token is valid.
  */
 function readTokenExpiry(token: string): number | null {
   const [, payload, , ...rest] = token.split('.');

@@ -1,11 +1,11 @@
 import { SurfaceError } from '../../../core/contract/index.js';
 
-/** Requests that wait for an issuer at the same time: of one client, and of all. */
+/** The maximum number of concurrent requests to issuers: of one client, and of all. */
 const [MAX_OF_CLIENT, MAX_IN_ALL] = [8, 256];
-/** Each makes a request with the secret of the console; a person needs one. */
+/** Each exchange makes a request with the secret of the console; a person needs one. */
 const MAX_EXCHANGES = 20;
 const WINDOW_MS = 60_000;
-/** Clients with exchanges in the window; the oldest is forgotten first. */
+/** The maximum number of clients with exchanges in the window; the oldest is removed first. */
 const MAX_CLIENTS = 10_000;
 
 interface Exchanges {
@@ -13,13 +13,13 @@ interface Exchanges {
   readonly endsAt: number;
 }
 
-/** What clients without a session may have the console ask of issuers, by their network. */
+/** Limits the requests to issuers on behalf of clients without a session, by network. */
 export class ClientShares {
   readonly #running = new Map<string, number>();
   readonly #exchanges = new Map<string, Exchanges>();
   #total = 0;
 
-  /** @throws SurfaceError 429 where too many wait already, and what `work` throws. */
+  /** @throws SurfaceError 429 if too many requests wait, and what `work` throws. */
   async run<T>(network: string, work: () => Promise<T>): Promise<T> {
     const running = this.#running.get(network) ?? 0;
     if (running >= MAX_OF_CLIENT || this.#total >= MAX_IN_ALL) throw createLimited(1);
@@ -29,23 +29,24 @@ export class ClientShares {
       return await work();
     } finally {
       this.#total -= 1;
-      const left = (this.#running.get(network) ?? 1) - 1;
-      if (left <= 0) this.#running.delete(network);
-      else this.#running.set(network, left);
+      const remaining = (this.#running.get(network) ?? 1) - 1;
+      if (remaining <= 0) this.#running.delete(network);
+      else this.#running.set(network, remaining);
     }
   }
 
-  /** Counts a code that is exchanged. @throws SurfaceError 429. */
+  /** Counts the exchange of a code. @throws SurfaceError 429. */
   countExchange(network: string): void {
     const now = performance.now();
-    let found = this.#exchanges.get(network);
-    if (found === undefined || now >= found.endsAt) {
-      found = { count: 0, endsAt: now + WINDOW_MS };
+    let exchanges = this.#exchanges.get(network);
+    if (exchanges === undefined || now >= exchanges.endsAt) {
+      exchanges = { count: 0, endsAt: now + WINDOW_MS };
       this.#exchanges.delete(network);
-      this.#exchanges.set(network, found);
+      this.#exchanges.set(network, exchanges);
     }
-    if (found.count >= MAX_EXCHANGES) throw createLimited(Math.ceil((found.endsAt - now) / 1000));
-    found.count += 1;
+    if (exchanges.count >= MAX_EXCHANGES)
+      throw createLimited(Math.ceil((exchanges.endsAt - now) / 1000));
+    exchanges.count += 1;
     for (const oldest of this.#exchanges.keys()) {
       if (this.#exchanges.size <= MAX_CLIENTS) break;
       this.#exchanges.delete(oldest);

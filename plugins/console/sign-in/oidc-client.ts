@@ -10,7 +10,7 @@ const TIMEOUT_SECONDS = 5;
 /** How long the metadata of the issuer is cached. Milliseconds. */
 const DISCOVERY_MS = 10 * 60_000;
 
-/** What a person at the issuer has to bring back. */
+/** The values that the response of the issuer must contain. */
 interface SignInChecks {
   readonly state: string;
   readonly nonce: string;
@@ -20,14 +20,14 @@ interface SignInChecks {
 interface SignInBegin {
   readonly url: URL;
   readonly checks: SignInChecks;
-  /** The path that the issuer sends the answer to. */
+  /** The path for the response of the issuer. */
   readonly callback: string;
 }
 
-/** One issuer at which people sign in: authorization code with PKCE. */
+/** An issuer at which people sign in: authorization code with PKCE. */
 export class OidcClient {
   readonly issuer: string;
-  /** The callback of this issuer alone: `/console/api/oidc/callback/login.example`. */
+  /** The callback of this issuer only: `/console/api/oidc/callback/login.example`. */
   readonly ownCallback: string;
   readonly #config: OidcIssuerConfig;
   readonly #secret: Secret | null;
@@ -44,7 +44,7 @@ export class OidcClient {
     this.#secret = secret;
   }
 
-  /** The address to send the browser to, and what has to come back. */
+  /** Returns the address for the browser, and the values that the response must contain. */
   async begin(origin: string): Promise<SignInBegin> {
     const client = await import('openid-client');
     const configuration = await this.#discover();
@@ -69,8 +69,8 @@ export class OidcClient {
   }
 
   /**
-   * One path for all issuers would let one of them take the code of another (mix-up), unless the answer names its
-   * issuer (RFC 9207), which openid-client then requires.
+   * With one path for all issuers, an issuer could receive the code of another (mix-up), unless the
+   * response names its issuer (RFC 9207), which openid-client then requires.
    */
   #findCallback(configuration: Configuration): string {
     const metadata = configuration.serverMetadata();
@@ -79,9 +79,10 @@ export class OidcClient {
   }
 
   /**
-   * Verifies the answer of the issuer: state, `iss`, and the ID token with its issuer, audience and nonce.
+   * Verifies the response of the issuer: state, `iss`, and the ID token with its issuer, audience
+   * and nonce.
    * @returns the access token.
-   * @throws Error for anything that does not fit.
+   * @throws Error for an invalid response.
    */
   async finish(answer: URL, { state, nonce, verifier }: SignInChecks): Promise<string> {
     const client = await import('openid-client');
@@ -123,7 +124,8 @@ export class OidcClient {
     return client.discovery(url, clientId, undefined, authentication, {
       timeout: TIMEOUT_SECONDS,
       [client.customFetch]: fetchFromIssuer,
-      // Without it, the signature of an ID token is not verified where TLS protects the token endpoint.
+      // Without this option, the signature of an ID token is not verified if TLS protects the token
+      // endpoint.
       execute: [
         client.enableNonRepudiationChecks,
         ...(isPlain ? [client.allowInsecureRequests] : []),
@@ -132,7 +134,7 @@ export class OidcClient {
   }
 }
 
-/** The URL of an issuer as one segment of a path that people can read: `login.example-realms-acme`. */
+/** Formats the URL of an issuer as a readable path segment: `login.example-realms-acme`. */
 function toSegment(issuer: string): string {
   return issuer
     .replace(/^https?:\/\//, '')

@@ -3,13 +3,13 @@ import { enums, is, object, string } from 'superstruct';
 import type { SurfaceRecords } from '../../../core/contract/index.js';
 import { decryptText, encryptText } from '../sessions/encrypted-text.js';
 
-/** What the console has to remember while a person signs in at an issuer. */
+/** The state of a sign-in at an issuer. */
 export interface PendingSignIn {
   readonly issuer: string;
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
-  /** The path that the issuer sends the answer to. */
+  /** The path for the response of the issuer. */
   readonly callback: string;
   /** The page to return to. */
   readonly page: string;
@@ -35,8 +35,8 @@ const pendingSignIn = object({
 });
 
 /**
- * The cookie of a sign-in that is going on. It is encrypted with a key of the day, which all processes share:
- * nothing about the sign-in is stored.
+ * The cookie of a pending sign-in. It is encrypted with a daily key, which all processes share: the
+ * sign-in itself is not stored.
  */
 export class OidcCookies {
   readonly #records: SurfaceRecords;
@@ -54,7 +54,7 @@ export class OidcCookies {
     return `${name}.${expiry}.${encryptText(text, key, `${PURPOSE} ${expiry}`)}`;
   }
 
-  /** @returns `null` for a cookie that the host did not make, or that has expired. */
+  /** Returns `null` for an invalid cookie, and for an expired one. */
   async decrypt(cookie: string): Promise<PendingSignIn | null> {
     const [name = '', expiry = '', encrypted = '', ...rest] = cookie.split('.');
     const expiresAt = Number(expiry);
@@ -73,7 +73,7 @@ export class OidcCookies {
     const options = { expiresAt: now + 2 * DAY_MS, only: 'absent' } as const;
     const value = created.toString('base64url');
     if (await this.#records.set(`${KEY_PREFIX}${name}`, value, options)) return created;
-    // Another process was faster.
+    // Another process has created the key first.
     return (await this.#readKey(name)) ?? created;
   }
 

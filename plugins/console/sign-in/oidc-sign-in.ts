@@ -17,29 +17,29 @@ import { OidcCookies, PENDING_SECONDS, type PendingSignIn } from './oidc-cookie.
 import type { SignIn } from './sign-in.js';
 
 const WARN_INTERVAL_MS = 1000;
-/** States that are remembered as used; they expire after 10 minutes in any case. */
+/** The maximum number of used states; they expire after 10 minutes in any case. */
 const MAX_USED = 10_000;
 /**
- * The maximum of used states in the store, where the other processes see them. Anonymous clients make them, so they
- * must leave room for sessions; beyond it, each process remembers its own alone.
+ * The maximum of used states in the store, where other processes see them. Anonymous clients create
+ * them, so they must leave room for sessions; above it, each process uses only its own.
  */
 const MAX_STORED_USED = 100;
 const USED_PREFIX = 'oidc-used:';
 const STORED_MS = PENDING_SECONDS * 1000;
-/** A page of the console; nothing else may be the target of the redirect. */
+/** A page of the console, the only allowed target of the redirect. */
 const PAGE = /^\/console(?:[/?][\w!$&'()*+,\-./:;=?@~%]*)?$/;
 
-/** Why a sign-in did not succeed, as the page shows it. */
+/** The reason of a failed sign-in, which the page shows. */
 type Failure = 'denied' | 'expired' | 'failed' | 'unavailable';
 
-/** Signing in at an issuer: OpenID Connect, authorization code with PKCE. */
+/** Sign-in at an issuer: OpenID Connect, authorization code with PKCE. */
 export class OidcSignIn {
   readonly #clients: ReadonlyMap<string, OidcClient>;
   readonly #cookies: OidcCookies;
   readonly #signIn: SignIn;
   readonly #log: Log;
   readonly #warnedAt = new Map<string, number>();
-  /** States whose answer has come. */
+  /** States whose response has arrived. */
   readonly #used = new Set<string>();
   readonly #shares = new ClientShares();
   readonly #records: SurfaceRecords;
@@ -65,7 +65,7 @@ export class OidcSignIn {
     this.#log = context.log;
   }
 
-  /** `GET /console/api/oidc/start?issuer=&return=`: sends the browser to the issuer. */
+  /** Handles `GET /console/api/oidc/start?issuer=&return=`: redirects the browser to the issuer. */
   start(request: Request, call: SurfaceCall): Promise<Response> {
     return this.#shares.run(call.network, () => this.#start(request, call));
   }
@@ -100,7 +100,7 @@ export class OidcSignIn {
     }
   }
 
-  /** `GET /console/api/oidc/callback`: the browser comes back from the issuer. */
+  /** Handles `GET /console/api/oidc/callback`: the browser returns from the issuer. */
   finish(request: Request, call: SurfaceCall): Promise<Response> {
     return this.#shares.run(call.network, () => this.#finish(request, call));
   }
@@ -117,13 +117,13 @@ export class OidcSignIn {
     const client = pending && this.#clients.get(pending.issuer);
     if (pending === null || !client) return fail('expired');
     const { pathname, search } = new URL(request.url);
-    // The path says which issuer has answered.
+    // The path identifies the issuer of the response.
     if (pathname !== pending.callback) return fail('failed');
     const answer = new URL(`${origin}${pathname}${search}`);
-    // Before anything else: without its state the answer belongs to another browser.
+    // Checked first: without its state, the response belongs to another browser.
     if (!hasState(answer, pending)) return fail('failed');
     if (answer.searchParams.get('error') === 'access_denied') return fail('denied');
-    // Each answer makes a request with the secret of the client: one state, one request.
+    // Each response makes a request with the secret of the client, so a state is accepted once.
     if (this.#used.has(pending.state)) return fail('failed');
     this.#shares.countExchange(call.network);
     this.#remember(pending.state);
@@ -149,7 +149,10 @@ export class OidcSignIn {
     }
   }
 
-  /** Whether no other process has seen the state. @throws SurfaceError while the store does not answer. */
+  /**
+   * Whether no other process has used the state. @throws SurfaceError while the store does not
+   * respond.
+   */
   async #isFirstUse({ state, expiresAt }: PendingSignIn): Promise<boolean> {
     const now = performance.now();
     if (now - this.#stored.since >= STORED_MS) this.#stored = { count: 0, since: now };
@@ -159,7 +162,9 @@ export class OidcSignIn {
     return this.#records.set(USED_PREFIX + digest, true, { expiresAt, only: 'absent' });
   }
 
-  /** Requests without credentials lead here: at most one line a second for each issuer. */
+  /**
+   * Logs at most one line a second for each issuer, because requests without credentials cause it.
+   */
   #warn(fields: { readonly issuer: string; readonly [name: string]: unknown }, message: string) {
     const now = performance.now();
     const warnedAt = this.#warnedAt.get(fields.issuer) ?? Number.NEGATIVE_INFINITY;
@@ -177,7 +182,7 @@ function assertTrusted(issuers: readonly OidcIssuerConfig[], trusted: readonly s
   throw new SurfaceError('validation_failed', `${where}: add it to the issuers file`);
 }
 
-/** @throws SurfaceError for issuers whose answers could not be told apart. */
+/** @throws SurfaceError for issuers whose responses are indistinguishable. */
 function assertDistinct(clients: readonly OidcClient[]): void {
   const paths = clients.map(({ ownCallback }) => ownCallback);
   const repeated = paths.find((path, index) => paths.indexOf(path) !== index);

@@ -22,13 +22,13 @@ interface SignInContext extends Pick<SurfaceContext, 'authenticate'> {
   readonly host: Pick<HostApi, 'snapshot'>;
 }
 
-/** An issuer at which people can sign in. */
+/** An issuer for sign-ins. */
 interface SignInIssuer {
   readonly issuer: string;
   readonly name: string;
 }
 
-/** Signing in with a token, or as developer. */
+/** Sign-in with a token, or as developer. */
 export class SignIn {
   readonly #sessions: Sessions;
   readonly #context: SignInContext;
@@ -40,7 +40,7 @@ export class SignIn {
     this.#issuers = issuers;
   }
 
-  /** What the page offers to people without a session. */
+  /** Lists the ways to sign in for people without a session. */
   async describe(call: SurfaceCall): Promise<Response> {
     const { origin } = call;
     return createJson({
@@ -70,7 +70,7 @@ export class SignIn {
   }
 
   /**
-   * Begins a session; one that the browser has ends.
+   * Begins a session; the previous one of the browser ends.
    * @returns the value of `set-cookie`.
    * @throws SurfaceError 401, 403, 503.
    */
@@ -90,20 +90,20 @@ export class SignIn {
     return formatCookie(SESSION_COOKIE, origin, cookie, null);
   }
 
-  /** `null` where development tokens are off. */
+  /** Returns `null` without development tokens. */
   async #findDeveloper(call: SurfaceCall): Promise<Actor | null> {
     try {
       const token = createDeveloperToken([]);
       return await this.#context.authenticate({ scheme: 'bearer', token }, call, { isKept: true });
     } catch (error) {
-      // Another authenticator does not answer.
+      // Another authenticator does not respond.
       if (isSurfaceError(error)) return null;
       throw error;
     }
   }
 }
 
-/** A 403 where the host does not know under which origin browsers reach it. */
+/** Creates a 403 for a host that does not know its public origin. */
 export function createUnknownOrigin(): SurfaceError {
   return new SurfaceError('forbidden', UNAVAILABLE, {
     errors: [{ field: 'public-url', reason: 'not set' }],
@@ -135,11 +135,11 @@ const HOST_SCOPES = [
 /** The length is below the limit of the authenticator for development tokens. */
 const MAX_LENGTH = 7000;
 
-/** A development token of a user who may do everything that these modules offer. */
+/** Creates a development token of a user with all capabilities of these modules. */
 function createDeveloperToken(manifests: readonly Manifest[]): string {
   const capabilities = manifests.flatMap((manifest) => manifest.capabilities);
   const scopes = [...new Set([...HOST_SCOPES, ...capabilities])].join(',');
   const token = `dev-user:developer:${scopes}`;
-  // A system needs no scopes, but it is not a person.
+  // A system needs no scopes, although it is not a person.
   return token.length > MAX_LENGTH ? 'dev-system:developer' : token;
 }

@@ -35,7 +35,7 @@ export class ApiDocument {
     return modules;
   }
 
-  /** Follows references within the document; empty where they lead nowhere. */
+  /** Follows references within the document; returns an empty object for a broken reference. */
   follow(value: unknown): JsonObject {
     let current = asObject(value);
     for (let count = 0; count < 20; count += 1) {
@@ -75,7 +75,7 @@ export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Empty for what is not a text. */
+/** Returns an empty text for any other value. */
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
@@ -93,8 +93,10 @@ export function readExamples(
 ): [name: string, value: unknown][] {
   const { example, examples } = media;
   const single: [string, unknown][] = example === undefined ? [] : [['example', example]];
-  const named = Object.entries(asObject(examples)).map(([name, entry]): [string, unknown] => {
-    return [name, api.follow(entry)['value']];
-  });
-  return [...single, ...named];
+  const namedExamples = Object.entries(asObject(examples)).map(
+    ([name, entry]): [string, unknown] => {
+      return [name, api.follow(entry)['value']];
+    },
+  );
+  return [...single, ...namedExamples];
 }

@@ -3,7 +3,10 @@ import { create, createDetails, createField } from './dom.js';
 import { createOperationView } from './operation-view.js';
 import type { SendRequest } from './try-it.js';
 
-/** Of one module: the filter finds the others. A page with thousands of them would not answer. */
+/**
+ * The maximum number of displayed routes of one module; the filter finds the others. With thousands
+ * of them a page would not respond.
+ */
 const MAX_SHOWN = 200;
 
 /** Shows an OpenAPI document of a host: a filter, and one section per module that opens on demand. */
@@ -15,16 +18,16 @@ export function createApiView(root: unknown, send: SendRequest): HTMLElement {
   const count = create('p', { role: 'status' });
   const show = () => {
     const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const shown = modules.flatMap(([name, operations]): [string, ApiOperation[]][] => {
-      const found = operations.filter((operation) => matches(operation, words));
-      return found.length === 0 ? [] : [[name, found]];
+    const visibleModules = modules.flatMap(([name, operations]): [string, ApiOperation[]][] => {
+      const matching = operations.filter((operation) => matches(operation, words));
+      return matching.length === 0 ? [] : [[name, matching]];
     });
-    const routes = shown.reduce((sum, [, operations]) => sum + operations.length, 0);
-    count.textContent = `${plural(shown.length, 'module')}, ${plural(routes, 'route')}`;
-    // Opened at once where there is little to show.
+    const routes = visibleModules.reduce((sum, [, operations]) => sum + operations.length, 0);
+    count.textContent = `${plural(visibleModules.length, 'module')}, ${plural(routes, 'route')}`;
+    // A short document is opened at once.
     const isShort = routes <= 40;
     list.replaceChildren(
-      ...shown.map(([name, found]) => createModule(api, name, found, send, isShort)),
+      ...visibleModules.map(([name, matching]) => createModule(api, name, matching, send, isShort)),
     );
   };
   filter.addEventListener('input', show);
@@ -68,9 +71,9 @@ function createOperations(
   operations: readonly ApiOperation[],
   send: SendRequest,
 ): HTMLElement[] {
-  const shown = operations.slice(0, MAX_SHOWN);
-  const views = shown.map((entry) => createOperationView(api, entry, send));
-  const rest = operations.length - shown.length;
+  const visibleOperations = operations.slice(0, MAX_SHOWN);
+  const views = visibleOperations.map((entry) => createOperationView(api, entry, send));
+  const rest = operations.length - visibleOperations.length;
   if (rest === 0) return views;
   return [...views, create('p', {}, `and ${plural(rest, 'route')} more: use the filter`)];
 }

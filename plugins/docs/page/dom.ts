@@ -19,7 +19,7 @@ export function create<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A section that opens; its content is created when it is opened for the first time. */
+/** A section whose content is created when it is opened for the first time. */
 export function createDetails(
   summary: readonly Child[],
   createContent: () => readonly Child[],
@@ -53,7 +53,7 @@ export function createField(label: string, control: HTMLElement, hint = ''): HTM
   );
 }
 
-/** Paragraphs of a text for people; the text is shown as it is. */
+/** Creates paragraphs of plain text. */
 export function createParagraphs(text: unknown): HTMLElement[] {
   if (typeof text !== 'string') return [];
   return text

@@ -4,9 +4,9 @@ import { createApiView } from './api-view.js';
 import { create, createField } from './dom.js';
 import type { ApiRequest } from './try-it.js';
 
-/** Kept in memory only: a reload of the page forgets it. */
+/** Kept only in memory, so that a reload of the page removes it. */
 let token = '';
-/** The header for the token; only `authorization` has a scheme in front. */
+/** The header for the token; only `authorization` has a scheme as a prefix. */
 let tokenHeader = 'authorization';
 
 const view = create('div', { id: 'view' });

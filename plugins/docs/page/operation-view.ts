@@ -34,7 +34,7 @@ const RULES = [
   'default',
 ] as const;
 
-/** One operation, closed: its content is created when it is opened. */
+/** Creates a closed operation, whose content is created when it is opened. */
 export function createOperationView(
   api: ApiDocument,
   entry: ApiOperation,
@@ -138,7 +138,9 @@ function createResponses(api: ApiDocument, { responses }: JsonObject): HTMLEleme
   });
 }
 
-/** Shows a schema: its type, its texts, and its members on demand, since schemas may be recursive. */
+/**
+ * Shows a schema: its type, its texts, and its members on demand, since schemas may be recursive.
+ */
 function createSchemaView(api: ApiDocument, schema: unknown): HTMLElement {
   const members = createMembers(api, schema);
   return create(
@@ -205,7 +207,7 @@ function hasMembers(api: ApiDocument, schema: unknown): boolean {
   const followed = api.follow(schema);
   const isCombined = ALTERNATIVES.some(([keyword]) => asList(followed[keyword]).length > 0);
   const hasProperties = Object.keys(asObject(followed['properties'])).length > 0;
-  // An array of itself is shown by its name only.
+  // A recursive array is shown by its name only.
   const { items } = followed;
   const isDeep = items !== undefined && api.follow(items) !== followed && isLarge(api, items);
   return isCombined || hasProperties || isDeep;

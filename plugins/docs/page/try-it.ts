@@ -22,7 +22,7 @@ export interface ApiRequest {
 /** Sends a request as the caller of the page. */
 export type SendRequest = (request: ApiRequest) => Promise<Response>;
 
-/** Longer responses are shown in part. */
+/** Longer responses are truncated. */
 const MAX_SHOWN = 200_000;
 
 interface Input {
@@ -69,7 +69,7 @@ function isKey(parameter: JsonObject): boolean {
   return parameter['in'] === 'header' && parameter['name'] === 'idempotency-key';
 }
 
-/** Works also where the page has no TLS, and so no `randomUUID`. */
+/** Also works without TLS, where `randomUUID` is missing. */
 function createKey(): string {
   return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join(
     '',
@@ -105,7 +105,7 @@ function createBody(api: ApiDocument, { operation }: ApiOperation): HTMLTextArea
   return area;
 }
 
-/** @throws Error for a path that no request can have. */
+/** @throws Error for an invalid path. */
 function createRequest(
   { method, path }: ApiOperation,
   inputs: readonly Input[],
@@ -131,7 +131,7 @@ function createRequest(
   };
 }
 
-/** A browser would remove `.` and `..`, and call another route. */
+/** Encodes `.` and `..`, which a browser would remove and so call another route. */
 function encodeSegments(value: string, isRest: boolean): string {
   const segments = isRest ? value.split('/') : [value];
   if (segments.some((segment) => /^\.{0,2}$/.test(segment))) {
@@ -178,7 +178,9 @@ function parse(text: string): unknown {
   }
 }
 
-/** A value to start from: the required members of an object, with the example or default of each. */
+/**
+ * Creates an initial value: the required members of an object, with the example or default of each.
+ */
 function createSample(api: ApiDocument, schema: unknown, depth = 0): unknown {
   const followed = api.follow(schema);
   const { type, enum: values, examples, default: value } = followed;

@@ -8,7 +8,7 @@ import { ProblemBox } from '../ui/parts.js';
 interface ActionFormProps {
   readonly module: ModuleStatus;
   readonly action: Action;
-  /** Fills the form. */
+  /** The initial input of the form. */
   readonly input?: Readonly<Record<string, unknown>>;
   readonly onClose: () => void;
   /** Called after the action has succeeded. */

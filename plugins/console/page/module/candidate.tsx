@@ -8,19 +8,19 @@ import { Table } from '../ui/table.js';
 import type { TabProps } from './tab-props.js';
 
 const SCOPE = 'modgate.candidate.read';
-/** Each has at least 2 seconds. */
+/** Each interval takes at least 2 seconds. */
 const MAX_INTERVALS = 90;
 const SPARK_WIDTH = 180;
 const SPARK_HEIGHT = 24;
 
-/** Results of the copies of one interval. */
+/** The results of copies in one interval. */
 type Interval = ReadonlyMap<string, CandidateTotals>;
 
-/** How the answers of the candidate compare with the live ones. */
+/** Compares the responses of the candidate with the live ones. */
 export function CandidateTab({ module }: TabProps) {
   const name = module.name ?? '';
   const path = holds(SCOPE) ? `/candidate?${new URLSearchParams({ module: name })}` : null;
-  // Read again after calls, and with each sample of the host, because copies end after their calls.
+  // Read after calls, and with each sample of the host, because copies end after their calls.
   const version = `${module.counts.calls} ${samples.value.at(-1)?.at}`;
   const resource = useResource<CandidateReport>(path, version);
   const { data } = resource;
@@ -45,7 +45,7 @@ export function CandidateTab({ module }: TabProps) {
   );
 }
 
-/** What has been added to the totals since the page shows them, oldest first. */
+/** The increases of the totals since the page was opened, oldest first. */
 function useIntervals(data: CandidateReport | undefined): readonly Interval[] {
   const [state, setState] = useState<{ last?: CandidateReport; intervals: readonly Interval[] }>({
     intervals: [],
@@ -61,12 +61,12 @@ function useIntervals(data: CandidateReport | undefined): readonly Interval[] {
 }
 
 function subtract(now: readonly CandidateTotals[], before: readonly CandidateTotals[]): Interval {
-  const known = new Map(before.map((one) => [one.route, one]));
+  const previousTotals = new Map(before.map((totals) => [totals.route, totals]));
   return new Map(
-    now.map((one) => {
-      const old = known.get(one.route);
-      const isNew = old === undefined || countOf(one) < countOf(old);
-      return [one.route, isNew ? one : minus(one, old)];
+    now.map((totals) => {
+      const old = previousTotals.get(totals.route);
+      const isNew = old === undefined || countOf(totals) < countOf(old);
+      return [totals.route, isNew ? totals : minus(totals, old)];
     }),
   );
 }
@@ -91,7 +91,7 @@ interface ResultTableProps {
 }
 
 function ResultTable({ totals, intervals }: ResultTableProps) {
-  const copied = totals.filter((one) => countOf(one) > 0);
+  const copied = totals.filter((totals) => countOf(totals) > 0);
   if (copied.length === 0)
     return (
       <Empty title="No copies yet">
@@ -132,7 +132,7 @@ function ResultTable({ totals, intervals }: ResultTableProps) {
   );
 }
 
-/** Of the answers that could be compared. */
+/** The shares of the responses that could be compared. */
 function sharesOf({ same, different, failed }: CandidateTotals) {
   const all = Math.max(1, same + different + failed);
   return { different: different / all, failed: failed / all };
@@ -148,10 +148,13 @@ function formatShare(share: number): string {
   return `${percent > 0 && percent < 10 ? percent.toFixed(1) : Math.round(percent)} %`;
 }
 
-/** A bar for each interval: the share of answers that differ, and above it of those that fail. */
+/**
+ * Draws a bar for each interval: the share of responses that differ, and above it of those that
+ * fail.
+ */
 function Spark({ route, intervals }: { route: string; intervals: readonly Interval[] }) {
-  const all = intervals.flatMap((one) => one.get(route) ?? []);
-  const latest = all.findLast((one) => countOf(one) > 0);
+  const all = intervals.flatMap((interval) => interval.get(route) ?? []);
+  const latest = all.findLast((totals) => countOf(totals) > 0);
   const width = SPARK_WIDTH / MAX_INTERVALS;
   const words =
     latest === undefined
@@ -164,8 +167,8 @@ function Spark({ route, intervals }: { route: string; intervals: readonly Interv
       role="img"
       aria-label={`${route}: ${words}`}
     >
-      {all.map((one, index) => {
-        const { different, failed } = sharesOf(one);
+      {all.map((totals, index) => {
+        const { different, failed } = sharesOf(totals);
         const x = SPARK_WIDTH - (all.length - index) * width;
         const [low, high] = [different * SPARK_HEIGHT, failed * SPARK_HEIGHT];
         return (
@@ -184,7 +187,7 @@ interface Place {
   readonly place: string;
   readonly kind: string;
   times: number;
-  /** Of the latest. */
+  /** The time of the latest difference. */
   readonly at: string;
   readonly request: string;
 }
@@ -225,7 +228,7 @@ function DifferenceTable({ differences }: Pick<CandidateReport, 'differences'>) 
   );
 }
 
-/** Most frequent first. */
+/** Sorts the most frequent first. */
 function groupByPlace(differences: CandidateReport['differences']): readonly Place[] {
   const places = new Map<string, Place>();
   for (const { route, at, request_id: request, live, candidate, pointers } of differences) {

@@ -14,7 +14,7 @@ interface ConfigControlProps {
   readonly onText: (text: string) => void;
 }
 
-/** One control for each type of a value. */
+/** Renders a control for the type of a value. */
 export function ConfigControl({ id, type, isSecret, text, onText }: ConfigControlProps) {
   const onInput = (event: { currentTarget: { value: string } }) =>
     onText(event.currentTarget.value);
@@ -74,7 +74,7 @@ export function toText(value: unknown, { kind }: ConfigType): string {
   return kind === 'json' ? formatJson(value, 2) : String(value);
 }
 
-/** @throws Error that says what was expected. The host validates the value again. */
+/** @throws Error with the expected format. The host also validates the value. */
 export function toValue(text: string, { kind }: ConfigType): unknown {
   if (kind === 'bool') return text === 'true';
   if (kind === 'json') {

@@ -26,9 +26,9 @@ export function ConfigTab({ module, manifest }: TabProps) {
   const { reader, deniedReading, deniedWriting } = readRights(module, manifest);
   const [values, setValues] = useState<readonly ConfigValue[] | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
-  const read = async (by: string): Promise<Answer<ConfigValues>> => {
+  const read = async (permission: string): Promise<Answer<ConfigValues>> => {
     const payload = { operation: 'config_values' };
-    const answer = await callBridge<ConfigValues>(module, by, payload);
+    const answer = await callBridge<ConfigValues>(module, permission, payload);
     setProblem(answer.ok ? null : answer.problem);
     if (answer.ok) setValues(answer.data.data);
     return answer;
@@ -69,7 +69,10 @@ export function ConfigTab({ module, manifest }: TabProps) {
   );
 }
 
-/** Which permission reads, and why the actor may not read or write; `null` if it may. */
+/**
+ * Returns the permission that reads, and the reasons why the actor may not read or write; `null` if
+ * it may.
+ */
 function readRights(module: ModuleStatus, { config }: Manifest) {
   const { read_capability: reading, write_capability: writing } = config ?? {};
   const explain = (permission: string | undefined, use: string) =>
@@ -101,7 +104,7 @@ function ConfigCard({ isWritable, value, field, onRead, onWrite }: ConfigCardPro
   const [isConfirming, setConfirming] = useState(false);
   const [isOutdated, setOutdated] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
-  /** When this page has written the value. */
+  /** The time at which this page has written the value. */
   const [written, setWritten] = useState<string | null>(null);
   const now = text ?? before;
   const isChanged = text !== null && (redacted || text !== before);
@@ -122,9 +125,12 @@ function ConfigCard({ isWritable, value, field, onRead, onWrite }: ConfigCardPro
     }
     const latest = await onRead();
     if (!latest.ok) return setProblem(latest.problem);
-    const found = latest.data.data.find((entry) => entry.service === service && entry.key === key);
-    // Only what was shown may be overwritten.
-    const hasChanged = found !== undefined && toText(found.desired_value, type) !== before;
+    const latestEntry = latest.data.data.find(
+      (entry) => entry.service === service && entry.key === key,
+    );
+    // Only a displayed value may be overwritten.
+    const hasChanged =
+      latestEntry !== undefined && toText(latestEntry.desired_value, type) !== before;
     setOutdated(hasChanged);
     if (hasChanged) return;
     const answer = await onWrite(next);

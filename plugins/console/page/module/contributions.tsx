@@ -23,11 +23,11 @@ interface ContributionsProps {
   readonly target: string;
   readonly context: Readonly<Record<string, unknown>>;
   readonly onDone?: () => void;
-  /** Says so if nothing is contributed. */
+  /** Whether an empty slot shows a message. */
   readonly showsNone?: boolean;
 }
 
-/** What modules contribute to a slot: a button for each, which opens its action. */
+/** Shows the contributions to a slot: a button for each, which opens its action. */
 export function Contributions({
   module,
   manifest,
@@ -39,7 +39,7 @@ export function Contributions({
   const permission = manifest.capabilities.find(
     (capability) => explainDenied(module, capability) === null,
   );
-  const [found, setFound] = useState<readonly Contribution[] | null>(null);
+  const [contributions, setContributions] = useState<readonly Contribution[] | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [opened, setOpened] = useState<Contribution | null>(null);
   const key = formatJson(context);
@@ -54,7 +54,7 @@ export function Contributions({
       abort.signal,
     ).then(
       (answer) => {
-        setFound(answer.ok ? answer.data.data : null);
+        setContributions(answer.ok ? answer.data.data : null);
         setProblem(answer.ok ? null : answer.problem);
       },
       () => {},
@@ -62,14 +62,14 @@ export function Contributions({
     return () => abort.abort();
   }, [module.digest, permission, target, key]);
   if (problem) return <ProblemBox problem={problem} />;
-  if (found === null || found.length === 0)
+  if (contributions === null || contributions.length === 0)
     return showsNone ? (
       <p class="fine">No module contributes an action for rows of this table.</p>
     ) : null;
   return (
     <>
       <div class="row">
-        {found.map((contribution) => (
+        {contributions.map((contribution) => (
           <button
             key={contribution.key}
             type="button"
@@ -82,36 +82,39 @@ export function Contributions({
       </div>
       {opened && (
         <div class="card">
-          <Opened one={opened} onClose={() => setOpened(null)} onDone={onDone} />
+          <Opened contribution={opened} onClose={() => setOpened(null)} onDone={onDone} />
         </div>
       )}
     </>
   );
 }
 
-/** The action may be of another module. */
+/** The action may belong to another module. */
 function Opened({
-  one,
+  contribution,
   onClose,
   onDone,
 }: {
-  one: Contribution;
+  contribution: Contribution;
   onClose: () => void;
   onDone: (() => void) | undefined;
 }) {
   const [manifest, setManifest] = useState<NamedManifest | null>(null);
   useEffect(() => {
-    const named = modules.value?.find(
-      ({ name, module_id: id }) => name === one.moduleName || id === one.moduleName,
+    const owner = modules.value?.find(
+      ({ name, module_id: id }) =>
+        name === contribution.moduleName || id === contribution.moduleName,
     );
-    if (!named?.name) return;
-    const path = `/manifests?module=${encodeURIComponent(named.name)}`;
+    if (!owner?.name) return;
+    const path = `/manifests?module=${encodeURIComponent(owner.name)}`;
     void get<{ manifests: NamedManifest[] }>(path).then((answer) => {
       if (answer.ok) setManifest(answer.data.manifests[0] ?? null);
     });
-  }, [one.key]);
+  }, [contribution.key]);
   const module = modules.value?.find(({ name }) => name === manifest?.name);
-  const action = manifest?.manifest.admin?.actions?.find(({ name }) => name === one.actionName);
+  const action = manifest?.manifest.admin?.actions?.find(
+    ({ name }) => name === contribution.actionName,
+  );
   if (!module || !action) return null;
   const denied = explainDenied(module, action.capability);
   if (denied) return <p class="fine">Not available: {denied}.</p>;
@@ -119,7 +122,7 @@ function Opened({
     <ActionForm
       module={module}
       action={action}
-      input={one.input}
+      input={contribution.input}
       onClose={onClose}
       onDone={onDone}
     />

@@ -156,7 +156,7 @@ interface RowPanelProps {
   readonly children: preact.ComponentChildren;
 }
 
-/** Every value in full, then what modules contribute. */
+/** Shows every value in full, then the contributions of modules. */
 function RowPanel({ title, row, fields, onClose, children }: RowPanelProps) {
   return (
     <Panel title={title} onClose={onClose}>
@@ -223,12 +223,12 @@ function listFields(rows: readonly Row[]): Field[] {
   return [...names].slice(0, 12).map((name) => ({ name, type: 'json' }));
 }
 
-/** The filter also matches values as the table shows them: dates of a person, yes and no. */
+/** Also matches values as the table displays them: local dates, yes and no. */
 function matches(row: Row, fields: readonly Field[], filter: string): boolean {
   const sought = filter.trim().toLowerCase();
   if (sought === '') return true;
-  const shown = fields.map((field) => formatValue(row[field.name], field));
-  return [...shown, formatJson(row)].some((text) => text.toLowerCase().includes(sought));
+  const texts = fields.map((field) => formatValue(row[field.name], field));
+  return [...texts, formatJson(row)].some((text) => text.toLowerCase().includes(sought));
 }
 
 function describeCount(read: number, fitting: number, hasMore: boolean): string {
@@ -241,7 +241,7 @@ function nameRow(row: Row, fields: readonly Field[]): string {
   return formatValue(row[fields[0]?.name ?? ''], fields[0]);
 }
 
-/** Always text. */
+/** Always returns text. */
 function formatValue(value: unknown, field?: Field): string {
   if (value === null || value === undefined) return '–';
   if (field?.type === 'timestamp' && (typeof value === 'string' || typeof value === 'number')) {

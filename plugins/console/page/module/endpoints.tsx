@@ -8,7 +8,7 @@ import type { TabProps } from './tab-props.js';
 
 export function EndpointsTab({ module }: TabProps) {
   const path = `/samples?${new URLSearchParams({ module: module.name ?? '' })}`;
-  // Read again with each sample of the host.
+  // Read with each sample of the host.
   const { data } = useResource<{ samples: Sample[] }>(path, String(samples.value.at(-1)?.at));
   return (
     <>
@@ -28,10 +28,10 @@ export function EndpointsTab({ module }: TabProps) {
   );
 }
 
-/** Of endpoints that come from DNS. */
+/** Shows the resolution of endpoints from DNS. */
 function Resolution({ module }: Pick<TabProps, 'module'>) {
   const isMoving = module.resolved_at !== undefined;
-  // Events do not have it.
+  // Events do not contain it.
   const version = String(samples.value.at(-1)?.at);
   const { data } = useResource<{ modules: ModuleStatus[] }>(isMoving ? '/modules' : null, version);
   const latest = data?.modules.find(({ file }) => file === module.file) ?? module;

@@ -6,7 +6,10 @@ import { Table } from '../ui/table.js';
 import { RolesOf } from './roles.js';
 import type { TabProps } from './tab-props.js';
 
-/** The permissions of the manifest, which of them are granted, and the lines that grant the rest. */
+/**
+ * Shows the permissions of the manifest, which of them are granted, and the lines that grant the
+ * rest.
+ */
 export function GrantsTab({ module, manifest }: TabProps) {
   const granted = module.console?.grants ?? [];
   const rows = [...new Set([...manifest.capabilities, ...granted])].map((permission) => ({

@@ -5,7 +5,10 @@ import type { TabProps } from './tab-props.js';
 
 type Role = RoleReport['roles'][number];
 
-/** Which roles may call each route, and what each role opens in the module. Nothing without a roles file. */
+/**
+ * Shows the roles that may call each route, and what each role opens in the module. Empty without a
+ * roles file.
+ */
 export function RolesOf({ module, manifest }: TabProps) {
   const { data } = useResource<RoleReport>('/roles', module.digest);
   if (data === undefined || data.roles.length === 0) return null;
@@ -81,14 +84,14 @@ function describeOpened({ scope, opens }: { scope: string; opens: readonly strin
   return `${scope}: ${opens.length === 0 ? 'contributions' : opens.join(', ')}`;
 }
 
-/** Collects the scopes of a role, with those of the roles that it names. */
+/** Collects the scopes of a role, including those of the roles that it names. */
 function collectScopes(role: Role, roles: readonly Role[]): ReadonlySet<string> {
   const byName = new Map(roles.map((role) => [role.name, role]));
   const reached = new Set([role]);
   for (const reachedRole of reached) {
     for (const name of reachedRole.roles) {
-      const named = byName.get(name);
-      if (named !== undefined) reached.add(named);
+      const included = byName.get(name);
+      if (included !== undefined) reached.add(included);
     }
   }
   return new Set([...reached].flatMap(({ scopes }) => scopes));

@@ -6,7 +6,7 @@ import type { TabProps } from './tab-props.js';
 
 type Route = Manifest['http_routes'][number];
 
-/** The routes of the manifest, and who may call them. */
+/** Shows the routes of the manifest, and the requirements of their callers. */
 export function RoutesTab({ module, manifest }: TabProps) {
   const { http_routes: routes } = manifest;
   if (routes.length === 0)
@@ -89,7 +89,7 @@ export function RoutesTab({ module, manifest }: TabProps) {
   );
 }
 
-/** `words` in lower case. */
+/** @param words in lower case */
 function hasWords(
   { method, path, capability = '', summary = '' }: Route,
   words: readonly string[],

@@ -4,12 +4,15 @@ import { modules, modulesProblem } from '../live.js';
 import { query, setQuery } from '../location.js';
 import { Arrival, PageHead, ReloadButton, useResource } from '../ui/parts.js';
 
-/** Above it the page begins with one module: the document of all may have 100 MB. */
+/** With more modules, the page begins with a single one: the document of all may have 100 MB. */
 const MAX_MODULES_AT_ONCE = 20;
-/** No module has this name. */
+/** A value that cannot be the name of a module. */
 const ALL = '*';
 
-/** The routes of a module or of all, drawn by the renderer of the docs page, which is loaded here only. */
+/**
+ * Shows the routes of a module or of all, with the renderer of the docs page, which is loaded only
+ * here.
+ */
 export function ApiPage() {
   const names = modules.value?.flatMap(({ name, digest }) => (digest && name) || []) ?? [];
   const first = names.length > MAX_MODULES_AT_ONCE ? names[0] : ALL;

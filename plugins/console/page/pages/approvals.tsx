@@ -18,7 +18,7 @@ import { Table } from '../ui/table.js';
 import { useNow } from '../ui/ticks.js';
 
 interface ShownArguments {
-  /** JSON text in which nothing is invisible. */
+  /** JSON text without invisible characters. */
   readonly arguments: string;
   readonly has_invisible: boolean;
 }
@@ -30,7 +30,7 @@ interface WholeApproval extends ListedApproval, ShownArguments {
 
 const SECOND_MS = 1000;
 
-/** The list comes with the events of the host, so that an open page does not use its session. */
+/** The list is part of the host's events, so that an open page does not prolong its session. */
 export function ApprovalsPage() {
   const read = useResource<{ approvals: ListedApproval[] }>('/approvals?limit=1000');
   const [live, setLive] = useState<readonly ListedApproval[] | null>(null);
@@ -85,7 +85,7 @@ export function ApprovalsPage() {
   );
 }
 
-/** @param status as the list shows it; a change is read again */
+/** @param status the status in the list; the request is read again when it changes */
 function ApprovalCard({ id, status }: { id: string; status: string | null }) {
   const resource = useResource<WholeApproval>(`/approvals/${encodeURIComponent(id)}`, status);
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -163,7 +163,7 @@ function ApprovalCard({ id, status }: { id: string; status: string | null }) {
   );
 }
 
-/** A text, of which the part that differs from another one is marked. */
+/** Shows a text, and marks the part that differs from another one. */
 function Changed({ text, before }: { text: string; before: string | null }) {
   if (before === null || before === text) {
     return (

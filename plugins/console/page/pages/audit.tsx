@@ -92,7 +92,7 @@ export function AuditPage() {
   );
 }
 
-/** The browser computes every hash itself and does not trust the host to do so. */
+/** The browser recomputes every hash instead of trusting the host. */
 function ChainCard() {
   const [progress, setProgress] = useState<number | null>(null);
   const [verdict, setVerdict] = useState<ChainVerdict | null>(null);
@@ -101,7 +101,7 @@ function ChainCard() {
     setVerdict(null);
     setProblem(null);
     setProgress(0);
-    const found = await verifyChain(async (after) => {
+    const verification = await verifyChain(async (after) => {
       const answer = await get<AuditPage>(
         `/audit?limit=${CHAIN_PAGE}${after === null ? '' : `&after=${after}`}`,
       );
@@ -109,7 +109,7 @@ function ChainCard() {
       return answer.ok ? answer.data : null;
     }, setProgress);
     setProgress(null);
-    setVerdict(found);
+    setVerdict(verification);
   };
   return (
     <Card

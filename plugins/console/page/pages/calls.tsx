@@ -14,10 +14,10 @@ import { Panel } from '../ui/panel.js';
 import { Empty, Loading, PageHead, ProblemBox, Status } from '../ui/parts.js';
 import { type Column, Table } from '../ui/table.js';
 
-/** Older ones are dropped from the page, not from the host. */
+/** The page drops older calls; the host keeps them. */
 const MAX_SHOWN = 2000;
 const PAGE_SIZE = 100;
-/** `host_` and the first digits, as people tell hosts apart. */
+/** `host_` and the first digits, which identify a host for people. */
 const SHORT_ID = 13;
 const STATUS = /^[1-5]\d\d$/;
 
@@ -64,7 +64,7 @@ const COLUMNS: readonly Column<CallRecord>[] = [
   },
 ];
 
-/** In a fleet. */
+/** The column of a fleet. */
 const HOST: Column<CallRecord> = {
   id: 'host',
   head: 'Host',
@@ -146,7 +146,7 @@ function readFilters(): Filters {
   ) as unknown as Filters;
 }
 
-/** Applied when it is complete: the host rejects a part of an actor or of a code. */
+/** Applied when it is complete: the host rejects a partial actor or code. */
 function TextFilter({ name, label, value }: { name: string; label: string; value: string }) {
   return (
     <label class="inline">
@@ -163,7 +163,7 @@ function TextFilter({ name, label, value }: { name: string; label: string; value
 interface CallPage {
   readonly calls: CallRecord[];
   readonly next_cursor: string | null;
-  /** Whose calls they are, in a fleet. */
+  /** The hosts whose calls are shown, in a fleet. */
   readonly hosts?: 'all' | 'one';
 }
 
@@ -201,8 +201,10 @@ function useCalls(filters: Filters, isPaused: boolean) {
       );
       if (fitting.length === 0) return;
       setCalls((before) => {
-        const known = new Set((before ?? []).slice(0, fitting.length + PAGE_SIZE).map(keyOf));
-        const added = fitting.filter((call) => !known.has(keyOf(call))).toReversed();
+        const previousKeys = new Set(
+          (before ?? []).slice(0, fitting.length + PAGE_SIZE).map(keyOf),
+        );
+        const added = fitting.filter((call) => !previousKeys.has(keyOf(call))).toReversed();
         return [...added, ...(before ?? [])].slice(0, MAX_SHOWN);
       });
     });
@@ -252,7 +254,7 @@ function formatFact(call: CallRecord, name: CallMemberName): string | null {
   return value.map(({ field, reason }) => (field ? `${field}: ${reason}` : reason)).join('; ');
 }
 
-/** There where the descriptor keeps bodies. */
+/** Shown if the descriptor captures bodies. */
 function Captured({ title, value }: { title: string; value: unknown }) {
   if (value === undefined || value === null) return null;
   return (

@@ -54,18 +54,18 @@ export function ExplainPage() {
   const requestId = query.value.get('request_id');
   const method = query.value.get('method');
   const target = query.value.get('target');
-  const asked = method !== null && target !== null ? { method, target } : null;
+  const question = method !== null && target !== null ? { method, target } : null;
   return (
     <>
       <PageHead title="Explain" />
-      {requestId ? <ExplainedCalls requestId={requestId} /> : <ExplainForm asked={asked} />}
+      {requestId ? <ExplainedCalls requestId={requestId} /> : <ExplainForm asked={question} />}
     </>
   );
 }
 
 interface ExplainFormProps {
   readonly asked: { readonly method: string; readonly target: string } | null;
-  /** Whether it is explained on request, and not at once. */
+  /** Whether it is explained on request instead of immediately. */
   readonly isWaiting?: boolean;
 }
 
@@ -241,14 +241,14 @@ function Decision({ explanation }: { explanation: Explanation }) {
   );
 }
 
-/** A recorded call with the decision of then and that of now. */
+/** A recorded call with the recorded and the current decision. */
 interface ComparedCall extends CallRecord {
   readonly decision: { readonly status: number; readonly checks: readonly Check[] };
-  /** `null` where the actor of then, or the path, is not known. */
+  /** `null` if the recorded actor or path is unknown. */
   readonly now: Explanation | null;
 }
 
-/** The calls with a request ID: what was decided then, and beside it what would be decided now. */
+/** Shows the calls with a request ID: the recorded decision beside the current one. */
 function ExplainedCalls({ requestId }: { requestId: string }) {
   const { data, problem, isLoading, reload } = useResource<{ calls: ComparedCall[] }>(
     `/explain?${new URLSearchParams({ request_id: requestId, now: 'true' })}`,

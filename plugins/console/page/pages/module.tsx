@@ -125,7 +125,7 @@ function TextOrLink({ text }: { text: string }) {
   );
 }
 
-/** Its file can be shown even if it is not valid. */
+/** Shows the file even if it is invalid. */
 function Unserved({ module }: { module: ModuleStatus }) {
   return (
     <>
@@ -171,7 +171,7 @@ function Tabs({ module, manifest }: TabProps) {
   );
 }
 
-/** Few modules have a candidate. */
+/** Omits the tab of candidates for most modules. */
 function listTabs({ candidate }: ModuleStatus): readonly string[] {
   const hasCandidate = candidate !== undefined;
   return Object.keys(TABS).filter((tab) => hasCandidate || TABS[tab] !== CandidateTab);

@@ -71,12 +71,12 @@ function ModuleList() {
   const all = modules.value;
   const find = query.value.get('find') ?? '';
   const state = query.value.get('state') ?? '';
-  const by = query.value.get('sort') ?? 'name';
+  const sortColumn = query.value.get('sort') ?? 'name';
   const isDescending = query.value.get('order') === 'desc';
-  const found = all?.filter(
+  const matching = all?.filter(
     (module) => (state === '' || module.state === state) && matches(module, find.toLowerCase()),
   );
-  const rows = found && sortRows(found, by, isDescending);
+  const rows = matching && sortRows(matching, sortColumn, isDescending);
   const states = [...new Set(all?.map((module) => module.state))].sort();
   return (
     <>
@@ -118,9 +118,9 @@ function ModuleList() {
             columns={COLUMNS}
             rows={rows}
             keyOf={({ file }) => file}
-            sort={{ by, isDescending }}
+            sort={{ by: sortColumn, isDescending }}
             onSort={(id) =>
-              setQuery({ sort: id, order: by === id && !isDescending ? 'desc' : null })
+              setQuery({ sort: id, order: sortColumn === id && !isDescending ? 'desc' : null })
             }
           />
         </>

@@ -48,7 +48,8 @@ export function Overview() {
 
 function Facts({ all, host }: { all: readonly ModuleStatus[]; host: HostFacts | undefined }) {
   const byState = Map.groupBy(all, ({ state }) => state);
-  // The figures of the charts: the counts of a module begin again with each of its versions.
+  // Uses the figures of the charts, because the counts of a module restart with each of its
+  // versions.
   const sum = (name: 'calls' | 'failed') =>
     samples.value.reduce((total, sample) => total + sample[name], 0);
   const streams = all.reduce((total, { counts }) => total + (counts.streams ?? 0), 0);
@@ -95,7 +96,7 @@ function Facts({ all, host }: { all: readonly ModuleStatus[]; host: HostFacts | 
 
 const HEALTHY = new Set(['live', 'disabled']);
 
-/** Modules that do not serve, or whose last change was not taken. */
+/** Lists modules that do not serve, or whose last change was rejected. */
 function Troubled({ all }: { all: readonly ModuleStatus[] }) {
   const troubled = all.filter(
     ({ state, reason }) => !HEALTHY.has(state) || (state === 'live' && reason !== null),

@@ -89,7 +89,7 @@ export function PluginsPage() {
             {
               id: 'state',
               head: 'State',
-              // Not a breaker, for which open is bad.
+              // Differs from a circuit breaker, for which open is bad.
               cell: ({ state }) => (
                 <State value={state} {...(state === 'open' && { tone: 'good' })} />
               ),

@@ -13,7 +13,7 @@ import {
 import { Table } from '../ui/table.js';
 import { useNow } from '../ui/ticks.js';
 
-/** How often the list is read again: releases come from other callers. */
+/** The interval of reads, because other callers publish releases. */
 const REFRESH_MS = 3000;
 
 export function ReleasesPage() {
@@ -47,7 +47,11 @@ function ReleaseTable({ of: status }: { of: ReleasesStatus }) {
       keyOf={({ release }) => release}
       columns={[
         { id: 'release', head: 'Release', cell: ({ release }) => <code>{shorten(release)}</code> },
-        { id: 'state', head: 'State', cell: (one) => <ReleaseState of={one} in={status} /> },
+        {
+          id: 'state',
+          head: 'State',
+          cell: (release) => <ReleaseState of={release} in={status} />,
+        },
         { id: 'at', head: 'Created', cell: ({ created_at: at }) => <Moment at={at} /> },
         { id: 'author', head: 'Author', cell: ({ author }) => `${author.kind}:${author.id}` },
         { id: 'files', head: 'Files', isNumber: true, cell: ({ files }) => files },
@@ -113,11 +117,14 @@ function Problems({ of: { hosts } }: { of: ReleasesStatus }) {
   );
 }
 
-/** What clients notice between two releases, by default of the newest against its base. */
+/**
+ * Shows the differences for clients between two releases, by default between the newest one and its
+ * base.
+ */
 function DifferenceCard({ of: { releases } }: { of: ReleasesStatus }) {
   const [newest, second] = releases;
   const has = (release: string | null | undefined) => {
-    return releases.some((one) => one.release === release) ? (release ?? '') : '';
+    return releases.some((entry) => entry.release === release) ? (release ?? '') : '';
   };
   const after = has(query.value.get('release')) || (newest?.release ?? '');
   const base = releases.find(({ release }) => release === after)?.base;

@@ -6,7 +6,7 @@ import { query } from '../location.js';
 import type { Problem, Session, SessionEnd, SignInMethods } from '../types.js';
 import { Loading, PageHead, ProblemBox, useResource } from '../ui/parts.js';
 
-/** Why a sign-in by OpenID Connect came back without a session. */
+/** Messages for a sign-in by OpenID Connect that has failed. */
 const OUTCOMES: Readonly<Record<string, string>> = {
   denied:
     'The sign-in was denied by the provider of identities, or your account may not use this host.',

@@ -20,15 +20,15 @@ interface LineChartProps {
   /** Milliseconds since 1970. */
   readonly times: readonly number[];
   readonly format: (value: number) => string;
-  /** The least that the axis reaches to. */
+  /** The minimum range of the axis. */
   readonly atLeast: number;
 }
 
-/** Lines over the last 15 minutes, with labels on both axes. */
+/** Draws lines over the last 15 minutes, with labels on both axes. */
 function LineChart({ title, lines, times, format, atLeast }: LineChartProps) {
   const end = times.at(-1) ?? 0;
   const top = roundUp(Math.max(atLeast, ...lines.flatMap(({ values }) => values)));
-  const x = (at: number) => WIDTH - ((end - at) / SPAN_MS) * WIDTH;
+  const x = (time: number) => WIDTH - ((end - time) / SPAN_MS) * WIDTH;
   const y = (value: number) => HEIGHT - (value / top) * HEIGHT;
   const draw = (values: readonly number[]) =>
     values
@@ -82,7 +82,7 @@ function LineChart({ title, lines, times, format, atLeast }: LineChartProps) {
   );
 }
 
-/** Calls and failures of the last 15 minutes: two charts, and their figures as a table. */
+/** Shows calls and failures of the last 15 minutes: two charts, and their figures as a table. */
 export function RateCharts({ samples }: { samples: readonly Sample[] }) {
   const [first] = samples;
   if (first === undefined)
@@ -91,7 +91,7 @@ export function RateCharts({ samples }: { samples: readonly Sample[] }) {
         The host counts calls every 10 seconds. The first figures appear soon.
       </Empty>
     );
-  // A sample is about the 10 seconds before it, so the line begins there.
+  // A sample covers the 10 seconds before it, so the line begins there.
   const points = [{ ...first, at: first.at - 1000 * SAMPLE_SECONDS }, ...samples];
   const times = points.map(({ at }) => at);
   const rates = points.map(({ calls }) => calls / SAMPLE_SECONDS);
@@ -162,7 +162,7 @@ function describeLine(
   return `${format(values.at(-1) ?? 0)} ${label}, ${format(Math.max(0, ...values))} at most`;
 }
 
-/** The next of 1, 2, 5, 10, 20, …: a scale that people can read. */
+/** Returns the next of 1, 2, 5, 10, 20, … for a readable scale. */
 export function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   const step = [1, 2, 5, 10].find((factor) => factor * power >= value) ?? 10;

@@ -2,7 +2,7 @@ import type { FleetHostStatus, FleetStatus } from '../types.js';
 import { Arrival, Card, Moment, ReloadButton, State, useResource } from './parts.js';
 import { Table } from './table.js';
 
-/** The hosts of the fleet, and whether they serve the same. */
+/** Shows the hosts of the fleet, and whether they serve the same modules. */
 export function FleetHosts() {
   const resource = useResource<FleetStatus>('/fleet');
   const { data } = resource;

@@ -8,7 +8,7 @@ import { Empty, Loading, ProblemBox } from './parts.js';
 const MAX_ROWS = 12;
 
 const SPAN_MS = 15 * 60_000;
-/** The newest of the last 15 minutes. */
+/** The maximum number of calls of the last 15 minutes; the newest are used. */
 const MAX_CALLS = 1000;
 
 interface LatencyRow {
@@ -22,13 +22,16 @@ interface LatencyRow {
 interface LatencyProps {
   /** `null` for all. */
   readonly module: string | null;
-  /** What a bar stands for. */
+  /** The heading of the rows. */
   readonly head: string;
   readonly nameOf: (call: CallRecord) => string | null;
   readonly hrefOf?: (name: string) => string;
 }
 
-/** How long the calls of the last 15 minutes took, slowest first: half of them, and 95 of 100. */
+/**
+ * Shows the latency of the calls of the last 15 minutes, slowest first: the median and the 95th
+ * percentile.
+ */
 export function Latency({ module, head, nameOf, hrefOf }: LatencyProps) {
   const recent = useRecentCalls(module);
   if (!holds('modgate.calls.read'))
@@ -42,8 +45,8 @@ export function Latency({ module, head, nameOf, hrefOf }: LatencyProps) {
         Call a route, for instance on the page <a href="/console/api">API</a>.
       </Empty>
     );
-  const shown = rows.slice(0, MAX_ROWS);
-  const top = roundUp(Math.max(1, ...shown.map(({ p95 }) => p95)));
+  const visibleRows = rows.slice(0, MAX_ROWS);
+  const top = roundUp(Math.max(1, ...visibleRows.map(({ p95 }) => p95)));
   return (
     <section class="latency" aria-label={`Latency by ${head.toLowerCase()}`} tabIndex={0}>
       <table>
@@ -69,7 +72,7 @@ export function Latency({ module, head, nameOf, hrefOf }: LatencyProps) {
           </tr>
         </thead>
         <tbody>
-          {shown.map(({ name, calls, p50, p95 }) => (
+          {visibleRows.map(({ name, calls, p50, p95 }) => (
             <tr key={name}>
               <th scope="row">
                 {hrefOf ? <a href={hrefOf(name)}>{name}</a> : <code>{name}</code>}
@@ -87,8 +90,8 @@ export function Latency({ module, head, nameOf, hrefOf }: LatencyProps) {
           ))}
         </tbody>
       </table>
-      {rows.length > shown.length && (
-        <p class="fine">and {rows.length - shown.length} that were faster</p>
+      {rows.length > visibleRows.length && (
+        <p class="fine">and {rows.length - visibleRows.length} that were faster</p>
       )}
     </section>
   );
@@ -101,8 +104,8 @@ function measure({ calls }: RecentCalls, nameOf: LatencyProps['nameOf']): Latenc
     .flatMap(([name, list]) => {
       if (name === null) return [];
       const sorted = list.map(({ duration_ms: ms }) => ms).sort((a, b) => a - b);
-      const at = (share: number) => sorted[Math.ceil(share * sorted.length) - 1] ?? 0;
-      return [{ name, calls: list.length, p50: at(0.5), p95: at(0.95) }];
+      const percentile = (share: number) => sorted[Math.ceil(share * sorted.length) - 1] ?? 0;
+      return [{ name, calls: list.length, p50: percentile(0.5), p95: percentile(0.95) }];
     })
     .sort((a, b) => b.p95 - a.p95);
 }
@@ -112,12 +115,14 @@ function formatMs(ms: number): string {
 }
 
 interface RecentCalls {
-  /** Newest first; `null` until they have been read, or where the actor may not read them. */
+  /** Newest first; `null` until they are read, and if the actor may not read them. */
   readonly calls: readonly CallRecord[] | null;
   readonly problem: Problem | null;
 }
 
-/** Calls of the last 15 minutes, which follow the samples. @param module `null` for all */
+/**
+ * Returns the calls of the last 15 minutes, updated with each sample. @param module `null` for all
+ */
 function useRecentCalls(module: string | null): RecentCalls {
   const [recent, setRecent] = useState<RecentCalls>({ calls: null, problem: null });
   const sampledAt = samples.value.at(-1)?.at ?? null;
@@ -145,10 +150,10 @@ function useRecentCalls(module: string | null): RecentCalls {
   return recent;
 }
 
-/** Both lists have the calls of the moment at which one ends and the other begins. */
-function join(fresh: readonly CallRecord[], known: readonly CallRecord[]): CallRecord[] {
+/** Removes duplicates: both lists contain the calls of their common moment. */
+function join(fresh: readonly CallRecord[], earlier: readonly CallRecord[]): CallRecord[] {
   const keys = new Set(fresh.map(keyOf));
-  return [...fresh, ...known.filter((call) => !keys.has(keyOf(call)))].slice(0, MAX_CALLS);
+  return [...fresh, ...earlier.filter((call) => !keys.has(keyOf(call)))].slice(0, MAX_CALLS);
 }
 
 const keyOf = ({ request_id: id, at }: CallRecord) => `${id} ${at}`;

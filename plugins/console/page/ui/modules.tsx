@@ -1,7 +1,7 @@
 import { modules, modulesProblem, readAll } from '../live.js';
 import { Arrival } from './parts.js';
 
-/** Shows how the list of modules arrives, as `Arrival` does. */
+/** Shows the loading state of the list of modules, like `Arrival`. */
 export function ModulesArrival() {
   const problem = modulesProblem.value;
   const reload = () => void readAll();

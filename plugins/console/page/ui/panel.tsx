@@ -7,7 +7,7 @@ interface PanelProps {
   readonly children: ComponentChildren;
 }
 
-/** A dialog at the side of the page: Escape closes it, and the focus returns to where it was. */
+/** A dialog at the side of the page: Escape closes it, and restores the focus. */
 export function Panel({ title, onClose, children }: PanelProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {

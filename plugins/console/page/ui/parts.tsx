@@ -5,7 +5,10 @@ import { epoch } from '../live.js';
 import { pathToDecision, query, setQuery } from '../location.js';
 import type { Problem } from '../types.js';
 
-/** The heading of a page. It gets the focus when the page opens, so that a screen reader reads it out. */
+/**
+ * The heading of a page. It gets the focus when the page opens, so that a screen reader announces
+ * it.
+ */
 export function PageHead({ title, children }: { title: string; children?: ComponentChildren }) {
   useEffect(() => {
     document.title = `${title} · modgate`;
@@ -18,7 +21,7 @@ export function PageHead({ title, children }: { title: string; children?: Compon
   );
 }
 
-/** The words to find, which stand in the address of the page. */
+/** The words to find, which are part of the address of the page. */
 export function FindBox({ placeholder }: { placeholder: string }) {
   return (
     <label class="inline">
@@ -56,7 +59,7 @@ export function Card({
   );
 }
 
-/** Why something failed, with all that helps to find the cause. */
+/** Shows the reason of a failure, and details to find the cause. */
 export function ProblemBox({ problem, onRetry }: { problem: Problem; onRetry?: () => void }) {
   const {
     title,
@@ -133,7 +136,7 @@ const TONES: ReadonlyMap<string, string> = new Map([
   ...BAD.map((state) => [state, 'bad'] as const),
 ]);
 
-/** A state as a colored word: never the colour alone. */
+/** A state as a colored word: color is never the only sign. */
 export function State({
   value,
   tone = TONES.get(value) ?? 'dim',
@@ -154,7 +157,7 @@ export function countOf(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** A moment: relative, with the exact time as a hint. */
+/** A time: relative, with the exact time as a hint. */
 export function Moment({ at }: { at: string }) {
   const time = new Date(at);
   return (
@@ -180,8 +183,8 @@ interface Resource<T> {
 }
 
 /**
- * Reads a path of the host; `null` reads nothing. The previous data stay until then.
- * @param version what is read is another one when this changes
+ * Reads a path of the host; `null` reads nothing. The previous data stays until the next response.
+ * @param version the data is read again when this changes
  */
 export function useResource<T>(path: string | null, version?: string | null): Resource<T> {
   const [count, setCount] = useState(0);
@@ -209,7 +212,7 @@ export function useResource<T>(path: string | null, version?: string | null): Re
   };
 }
 
-/** What a page shows of a resource that has not arrived: that it is read, or why it was not. */
+/** Shows that a resource is loading, or why it could not be read. */
 export function Arrival({ of: { data, problem, isLoading, reload } }: { of: Resource<unknown> }) {
   return (
     <>

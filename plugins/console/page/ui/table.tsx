@@ -8,9 +8,9 @@ export interface Column<Row> {
   /** Makes the column sortable. */
   readonly sortBy?: (row: Row) => string | number;
   readonly isNumber?: boolean;
-  /** Sentences, which wrap. Other cells have one line. */
+  /** Whether cells are sentences, which wrap. Other cells have one line. */
   readonly isText?: boolean;
-  /** A small screen does not show it: what a row opens has it too. */
+  /** Whether small screens omit the column: the opened row contains it too. */
   readonly isMinor?: boolean;
 }
 
@@ -23,18 +23,18 @@ interface TableProps<Row> {
   readonly onSort?: (by: string) => void;
 }
 
-/** A longer table has only the rows in view in the page. */
+/** A longer table renders only the visible rows. */
 const VIRTUAL_FROM = 200;
 /** The height of a row with one line. */
 const ROW_PX = 41;
 const MARGIN_ROWS = 20;
 
-/** A table that stays quick with 10,000 rows. */
+/** A table that stays responsive with 10,000 rows. */
 export function Table<Row>({ caption, columns, rows, keyOf, sort, onSort }: TableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const isVirtual = rows.length > VIRTUAL_FROM;
   const { from, to, rowPx } = useVisibleRows(body, rows.length, isVirtual);
-  const shown = isVirtual ? rows.slice(from, to) : rows;
+  const renderedRows = isVirtual ? rows.slice(from, to) : rows;
   return (
     <section class="table-box" aria-label={caption} tabIndex={0}>
       <table aria-rowcount={rows.length + 1}>
@@ -66,7 +66,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, sort, onSort }: Tabl
         </thead>
         <tbody ref={body}>
           {isVirtual && from > 0 && <Spacer px={from * rowPx} columns={columns.length} />}
-          {shown.map((row) => (
+          {renderedRows.map((row) => (
             <tr key={keyOf(row)}>
               {columns.map(({ cell, ...column }) => (
                 <td key={column.id} class={classOf(column)}>
@@ -90,7 +90,7 @@ function classOf(column: { isNumber?: unknown; isText?: unknown; isMinor?: unkno
     .join(' ');
 }
 
-/** Keeps the height of rows that are not in the page. The style is set by script, which the policy allows. */
+/** Keeps the height of rows that are not rendered. The policy allows styles that a script sets. */
 function Spacer({ px, columns }: { px: number; columns: number }) {
   return (
     <tr class="spacer" style={{ height: `${px}px` }}>
@@ -99,7 +99,7 @@ function Spacer({ px, columns }: { px: number; columns: number }) {
   );
 }
 
-/** `rowPx` is the mean height of the first rows that were shown: texts may have several lines. */
+/** `rowPx` is the mean height of the first displayed rows: texts may have several lines. */
 function useVisibleRows(body: { current: HTMLElement | null }, count: number, isOn: boolean) {
   const [[from, to], setRange] = useState<[number, number]>([0, VIRTUAL_FROM]);
   const [rowPx, setRowPx] = useState(ROW_PX);
