@@ -14,9 +14,9 @@ export interface AbortAwareOptions extends Dispatcher.DispatchOptions {
 }
 
 /**
- * A client for a pool that opens no connection for an aborted request. undici alone connects first and
- * checks for an abort afterwards, which loads a provider when it is slowest. With pipelining 1 a client
- * carries one request at a time.
+ * Creates a client for a pool that opens no connection for an aborted request. undici alone
+ * connects first and checks for an abort afterwards, which loads a provider when it is slowest.
+ * With pipelining 1 a client sends one request at a time.
  */
 export function createAbortAwareClient(
   origin: URL,

@@ -23,12 +23,12 @@ const EC = (name: string, namedCurve: string): KeyAlgorithm => ({
 });
 
 const PKCS1 = 'RSASSA-PKCS1-v1_5';
-/** The first is used where a JWK names none. */
+/** The first one is the default for a JWK without `alg`. */
 const OF_RSA: readonly KeyAlgorithm[] = [
   ...['RS256', 'RS384', 'RS512'].map((name) => RSA(name, PKCS1)),
   ...['PS256', 'PS384', 'PS512'].map((name) => RSA(name, 'RSA-PSS')),
 ];
-/** The algorithms by the names that OpenSSL gives curves. */
+/** The algorithms by OpenSSL's names of curves. */
 const OF_CURVES: Readonly<Record<string, KeyAlgorithm>> = {
   prime256v1: EC('ES256', 'P-256'),
   secp384r1: EC('ES384', 'P-384'),
@@ -47,7 +47,7 @@ export interface ClientKey {
 /**
  * Reads a private key, PEM or JWK.
  * @param owner the key of the config, for errors
- * @throws Error for a key that cannot be used; the message does not contain a part of it.
+ * @throws Error for an unusable key; the message does not contain a part of it.
  */
 export function readClientKey(text: string, owner = 'auth.oauth2'): ClientKey {
   const jwk = readJwk(text);
@@ -75,7 +75,7 @@ interface Jwk extends JsonWebKey {
   readonly alg?: string;
 }
 
-/** `null` for a text that is no JSON object. */
+/** Returns `null` unless the text is a JSON object. */
 function readJwk(text: string): Jwk | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -91,7 +91,7 @@ function readJwk(text: string): Jwk | null {
   }
 }
 
-/** `null` for one that cannot be used. The error of OpenSSL may contain a part of the key. */
+/** Returns `null` for an unusable key, because the error of OpenSSL may contain a part of it. */
 function createKey(source: Jwk | string): KeyObject | null {
   try {
     return typeof source === 'string'
@@ -102,10 +102,13 @@ function createKey(source: Jwk | string): KeyObject | null {
   }
 }
 
-function chooseAlgorithm(key: KeyObject | null, wanted: string | undefined): KeyAlgorithm | null {
+function chooseAlgorithm(
+  key: KeyObject | null,
+  requestedName: string | undefined,
+): KeyAlgorithm | null {
   const possible = key === null ? [] : listAlgorithms(key);
-  if (wanted === undefined) return possible[0] ?? null;
-  return possible.find(({ name }) => name === wanted) ?? null;
+  if (requestedName === undefined) return possible[0] ?? null;
+  return possible.find(({ name }) => name === requestedName) ?? null;
 }
 
 function listAlgorithms({

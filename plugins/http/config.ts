@@ -16,7 +16,7 @@ import { resolver } from './names/resolver-config.js';
 /** The default of `manifest_path`. */
 export const DEFAULT_MANIFEST_PATH = '/.well-known/modgate/manifest.json';
 
-/** More replicas need a load balancer of their own. */
+/** The maximum number of replicas; a larger number requires a load balancer. */
 const MAX_ENDPOINTS = 64;
 
 const STRATEGIES = ['round_robin', 'least_in_flight', 'consistent_hash'] as const;
@@ -57,7 +57,7 @@ const fileOf = (content: AnyStruct) =>
 const listFile = fileOf(list);
 const httpsListFile = fileOf(httpsList);
 
-/** A list, or the file of one, which has to suit the rest of the config. */
+/** A list, or a file with one, which must match the rest of the config. */
 const endpoints = described(
   dynamic<EndpointEntry[] | { file: string }>((value, { branch }): AnyStruct => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return list;
@@ -76,7 +76,7 @@ const HASH_HEADER = when(
   { required: ['hash_header'] },
   { properties: { hash_header: false } },
 );
-// Not `const`, so that the schema is a constraint and no declaration of the property.
+// Not `const`, so that the schema is a constraint and does not declare the property.
 const HTTPS_NAME = { required: ['scheme'], properties: { scheme: { pattern: '^https$' } } };
 const HTTPS = { pattern: '^[hH][tT][tT][pP][sS]:' };
 const HTTPS_ENDPOINT = when(

@@ -11,7 +11,7 @@ const CONNECT_TIMEOUT_MS = 4_000;
 /** undici's default: detects a peer that disappeared behind a NAT. */
 const TCP_KEEP_ALIVE_DELAY_MS = 60_000;
 
-/** The size is that of undici's connector: larger bodies take fewer turns of the event loop. */
+/** The size of undici's connector: larger bodies take fewer turns of the event loop. */
 const READ_BUFFER_BYTES = 65_536;
 
 /**

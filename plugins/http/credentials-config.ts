@@ -7,7 +7,7 @@ import type { AnyStruct } from './endpoint-config.js';
 import { headerName, isCredentialHeader } from './header-name.js';
 import { exchange, oauth2 } from './oauth2-config.js';
 
-/** Enough for a current and a next key of each replica. */
+/** Sufficient for a current and a next key of each replica. */
 const MAX_PINS = 128;
 
 const SPKI_PIN = /^[A-Za-z0-9+/]{43}=$/;

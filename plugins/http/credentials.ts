@@ -7,12 +7,12 @@ import { sendWithToken } from './send-with-token.js';
 import { TokenEndpoint } from './token-endpoint.js';
 import { TokenSource } from './token-source.js';
 
-/** A field value without obs-text (RFC 9110, 5.5), which every server reads alike. */
+/** A field value without obs-text (RFC 9110, 5.5), which all servers parse alike. */
 const HEADER_VALUE = /^[\x20-\x7e]+$/;
 
 /**
  * Sends requests with the credentials of the config.
- * @throws Error when a secret cannot be used; the message names the key, not the value.
+ * @throws Error for an unusable secret; the message names the key, not the value.
  */
 export async function createSender(
   config: AuthConfig | undefined,
@@ -47,9 +47,9 @@ export async function createSender(
 }
 
 /**
- * Requests a token as the first call would.
- * @returns why there is none; `null` for credentials that need no request
- * @throws Error when a secret cannot be used.
+ * Requests a token like the first call.
+ * @returns the reason of a failure; `null` for credentials without a request
+ * @throws Error for an unusable secret.
  */
 export async function tryCredentials(
   config: AuthConfig | undefined,

@@ -20,8 +20,8 @@ export interface WeightedEndpoint {
 const MAX_WEIGHT = 1_000;
 
 /**
- * Checked as text, because a URL parser silently drops dot segments and white space. The path is sent as
- * the prefix of every target, so it must not contain what a parser would rewrite.
+ * Validated as text, because a URL parser silently drops dot segments and white space. The path is
+ * the prefix of every target, so it must not contain characters that a parser would rewrite.
  */
 const ENDPOINT_URL = /^https?:\/\/[^/?#@\\\s]+(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@%]+)*\/?$/i;
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
@@ -77,7 +77,7 @@ export const endpoint = described(
   ),
 );
 
-/** Whether its addresses are found while the host runs. */
+/** Whether its addresses are resolved while the host runs. */
 export function isNamed(entry: EndpointEntry): entry is NamedEndpoint {
   return typeof entry === 'object' && !('url' in entry);
 }
@@ -91,7 +91,7 @@ export function isHttps(entry: EndpointEntry): boolean {
   return new URL(endpointUrl(entry)).protocol === 'https:';
 }
 
-/** Different for entries that differ; for URLs as shown in status and metrics. */
+/** Identifies an entry uniquely; for URLs, the id in status and metrics. */
 export function endpointId(entry: EndpointEntry): string {
   if (isNamed(entry)) {
     const { scheme = 'http', path = '' } = entry;

@@ -19,23 +19,23 @@ import {
   type Tokens,
 } from './token-source.js';
 
-/** The maximum of all modules: about 20 MB of tokens. */
+/** The maximum number of tokens of all modules: about 20 MB. */
 const MAX_TOKENS = 10_000;
-/** The time in which a caller whose token was rejected is not tried again. Milliseconds. */
+/** How long a rejected token of a caller is not tried again. Milliseconds. */
 const REJECTED_MS = 5_000;
 const MAX_RUNNING = 16;
 const MAX_WAITING = 256;
 const MIN_SERVER_ERROR = 500;
-/** What they say is about the client of the host, not about the token of a caller. */
+/** Errors about the client of the host, not about the token of a caller. */
 const CLIENT_ERRORS: ReadonlySet<string | null> = new Set([
   'invalid_client',
   'unauthorized_client',
   'unsupported_grant_type',
 ]);
-/** Statuses that reject a token also without a word. */
+/** Statuses that reject a token even without an error code. */
 const REJECTING_STATUSES: ReadonlySet<number> = new Set([400, 403]);
 
-/** A reload keeps them: a key consists of the settings and of a token. */
+/** Kept on a reload: a key consists of the settings and of a token. */
 const ISSUED = new LRUCache<string, AccessToken>({ max: MAX_TOKENS });
 
 interface ExchangedTokensOptions {
@@ -48,22 +48,22 @@ interface ExchangedTokensOptions {
   readonly now?: () => number;
 }
 
-/** One request for a token, which several calls of its caller may wait for. */
+/** A pending request for a token, which several calls of its caller may share. */
 interface Pending {
   readonly issued: Promise<AccessToken>;
-  /** Takes it out of the queue. */
+  /** Removes it from the queue. */
   readonly abandon: AbortController;
   waiting: number;
 }
 
-/** Exchanges the tokens of callers, and keeps what it gets for each. */
+/** Exchanges the tokens of callers, and caches the results. */
 export class ExchangedTokens {
   readonly #settings: string;
   readonly #request: ExchangedTokensOptions['request'];
   readonly #log: Log;
   readonly #now: () => number;
   readonly #queue = new Semaphore(MAX_RUNNING, MAX_WAITING);
-  /** The tokens by the token of the caller, of which the host has one object. */
+  /** The tokens by the token of the caller, which is one object in the host. */
   readonly #byCaller = new WeakMap<CallerToken, Tokens>();
   readonly #pending = new Map<string, Pending>();
   readonly #rejected = new LRUCache<string, ProviderFailure>({ max: MAX_TOKENS, ttl: REJECTED_MS });
@@ -77,15 +77,15 @@ export class ExchangedTokens {
     this.#now = now;
   }
 
-  /** Why the endpoint failed; `null` since it issued a token. */
+  /** The last error of the endpoint; `null` after a success. */
   get problem(): string | null {
     return this.#pause?.error.detail ?? null;
   }
 
-  /** The tokens on behalf of one caller. */
+  /** Returns the tokens on behalf of one caller. */
   of(token: CallerToken, actor: Actor): Tokens {
-    const known = this.#byCaller.get(token);
-    if (known !== undefined) return known;
+    const cached = this.#byCaller.get(token);
+    if (cached !== undefined) return cached;
     const tokens = this.#create(token, actor);
     this.#byCaller.set(token, tokens);
     return tokens;
@@ -108,7 +108,7 @@ export class ExchangedTokens {
     const now = this.#now();
     if (now >= issued.expiresAt) return null;
     if (now >= issued.renewAt && !this.#pending.has(key)) {
-      // Calls need it only once the old one has expired.
+      // The failure is ignored, because calls need the new token only when the old one has expired.
       this.#issue(key, token, share)?.issued.catch(() => {});
     }
     return issued;
@@ -135,7 +135,7 @@ export class ExchangedTokens {
     return true;
   }
 
-  /** `null` while the endpoint must not be asked for this token. */
+  /** Returns `null` while the endpoint must not be called for this token. */
   #issue(key: string, token: CallerToken, share: string): Pending | null {
     if (this.#paused() !== null || this.#rejected.has(key)) return null;
     const abandon = new AbortController();
@@ -152,13 +152,13 @@ export class ExchangedTokens {
     return pending;
   }
 
-  /** Why the endpoint is not asked now; `null` where it may be. */
+  /** Returns the reason why the endpoint is not called now; `null` if it may be. */
   #paused(): ProviderFailure | null {
     return this.#pause !== null && this.#now() < this.#pause.until ? this.#pause.error : null;
   }
 
   async #exchange(key: string, token: CallerToken): Promise<AccessToken> {
-    // It may have begun while this one waited.
+    // The pause may have begun while this request waited.
     const paused = this.#paused();
     if (paused !== null) throw paused;
     const startedAt = this.#now();
@@ -168,11 +168,11 @@ export class ExchangedTokens {
       this.#pause = null;
       const keptMs = Math.min(lifetimeMs, leftMs);
       const expiresAt = startedAt + keptMs;
-      // A new one would end with the token of the caller too.
+      // A new token would also end with the token of the caller.
       const renewAt = lifetimeMs < leftMs ? renewalOf(expiresAt, lifetimeMs) : expiresAt;
       const issued = { value, secrets: [value], renewAt, expiresAt };
       const ttl = expiresAt - this.#now();
-      // Without a limit an entry of the cache would stay until others need its place.
+      // Without a limit, an entry would remain until the cache is full.
       if (ttl > 0) ISSUED.set(key, issued, { ttl: Math.ceil(ttl) });
       return issued;
     } catch (error) {
@@ -187,7 +187,7 @@ export class ExchangedTokens {
       return rejected;
     }
     const last = this.#pause;
-    // Those that ran at the same time have failed for the same reason.
+    // Concurrent requests have failed for the same reason.
     if (last === null || startedAt >= last.until) {
       this.#pause = extendPause(failure, last, this.#now());
       this.#log.warn({ failure: failure.failure, reason: failure.detail }, 'token request failed');
@@ -196,7 +196,7 @@ export class ExchangedTokens {
   }
 }
 
-/** The calls of a request are over when each of its signals is aborted: then its place in the queue is free. */
+/** Leaves the queue when the signals of all waiting calls are aborted. */
 function waitFor(pending: Pending, signal: Cancellation): Promise<AccessToken> {
   pending.waiting += 1;
   const listener = {
@@ -209,13 +209,13 @@ function waitFor(pending: Pending, signal: Cancellation): Promise<AccessToken> {
   return pending.issued.finally(() => signal.removeEventListener('abort', listener));
 }
 
-/** Whether the answer is about the token of the caller alone. */
+/** Whether the error is about the token of the caller only. */
 export function rejectsToken({ answer: { status, error } }: TokenRejected): boolean {
   if (status === 429 || status >= MIN_SERVER_ERROR || status < 400) return false;
   return error === null ? REJECTING_STATUSES.has(status) : !CLIENT_ERRORS.has(error);
 }
 
-/** The host answers 403 to the caller. */
+/** Creates an error that becomes a 403 for the caller. */
 export function createRejection(detail: string): ProviderFailure {
   return new ProviderFailure('refused', 'no token on behalf of the caller', {
     phase: 'preparing',

@@ -70,7 +70,7 @@ async function createProvider(
   });
 }
 
-/** Certificates are read at once, so that a file that cannot be used is found at load. */
+/** Reads certificates at once, so that an unusable file is detected at load. */
 function createToReplica(config: HttpConfig, context: OpenContext) {
   let tls: ConnectionOptions | undefined;
   // Created once: with the system's root certificates it takes milliseconds.
@@ -98,8 +98,8 @@ function createToReplica(config: HttpConfig, context: OpenContext) {
 }
 
 /**
- * Called at its address by the name of the descriptor: a certificate for the target of a record proves nothing,
- * because the DNS server chooses the target.
+ * Connects to its address under the name of the descriptor: a certificate for the target of a
+ * record proves nothing, because the DNS server chooses the target.
  */
 function toNamedReplica(
   { entry, address: host, port, weight, priority }: NamedPlace,

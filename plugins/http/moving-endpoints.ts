@@ -6,15 +6,15 @@ import { readResolver } from './names/resolver-config.js';
 import type { ReplicaOptions } from './replica.js';
 import { ReplicaSet } from './replica-set.js';
 
-/** How long `open` waits for the first answers; the module serves without them after that. */
+/** How long `open` waits for the first answers; without them the module serves after this time. */
 const FIRST_ANSWERS_MS = 3_000;
 
-/** The open ones by module: two while a new version opens, and those of its candidate. */
+/** The open watches by module: two while a new version opens, and those of its candidate. */
 const openWatches = new Map<string, readonly EndpointWatch[]>();
 
 type FixedEntry = string | WeightedEndpoint;
 
-/** The endpoints of a config in which none moves; `null` for any other. */
+/** The endpoints of a config whose endpoints are all fixed; `null` for any other. */
 export function listFixed({ endpoints }: Pick<HttpConfig, 'endpoints'>): FixedEntry[] | null {
   if (!Array.isArray(endpoints)) return null;
   const fixed = endpoints.filter((entry): entry is FixedEntry => !isNamed(entry));
@@ -26,7 +26,7 @@ interface MovingEndpoints {
   readonly follow: NonNullable<Provider['followEndpoints']>;
 }
 
-/** Endpoints that come from DNS or from a file, until the scope closes. */
+/** Resolves endpoints from DNS or from a file until the scope closes. */
 export async function openMovingEndpoints(
   { endpoints, resolver }: Pick<HttpConfig, 'endpoints' | 'resolver'>,
   toReplica: (entry: FixedEntry | NamedPlace) => ReplicaOptions,
@@ -34,7 +34,7 @@ export async function openMovingEndpoints(
 ): Promise<MovingEndpoints> {
   const replicas = new ReplicaSet([]);
   let notify: (found: FoundEndpoints) => void = () => {};
-  let shown = '';
+  let loggedState = '';
   const describe = (): FoundEndpoints => ({
     endpoints: replicas.endpoints,
     resolvedAt: watch.resolvedAt,
@@ -42,11 +42,13 @@ export async function openMovingEndpoints(
     resolveFailures: watch.failures,
   });
   const publish = () => {
-    const found = watch.replicas;
-    const next = JSON.stringify(found.map(({ id, weight, priority }) => [id, weight, priority]));
-    if (next === shown) replicas.closeRetired();
-    else replicas.replace(found);
-    shown = next;
+    const nextReplicas = watch.replicas;
+    const next = JSON.stringify(
+      nextReplicas.map(({ id, weight, priority }) => [id, weight, priority]),
+    );
+    if (next === loggedState) replicas.closeRetired();
+    else replicas.replace(nextReplicas);
+    loggedState = next;
     notify(describe());
   };
   const replace = (entries: EndpointEntry[]) => void watch.replace(entries);
@@ -59,7 +61,7 @@ export async function openMovingEndpoints(
   const watch = new EndpointWatch(entries, { settings, toReplica, onLookup: publish, earlier });
   openWatches.set(module, [watch, ...earlier]);
   context.scope.defer(() => {
-    const others = (openWatches.get(module) ?? []).filter((one) => one !== watch);
+    const others = (openWatches.get(module) ?? []).filter((other) => other !== watch);
     if (others.length > 0) openWatches.set(module, others);
     else openWatches.delete(module);
     watch.close();

@@ -44,7 +44,7 @@ const scopes = described(
   { minItems: 1, maxItems: MAX_SCOPES },
 );
 
-/** Who the host is at an authorization server. */
+/** The client credentials of the host at an authorization server. */
 const client = {
   client_id: described(text, { description: 'The client that the host is.' }),
   client_secret: optionally(secretReference(), { description: 'Secret of the client.' }),
@@ -57,7 +57,7 @@ const client = {
   }),
 };
 
-/** What a token is for. */
+/** The purpose of a token. */
 const grant = {
   scopes: optionally(scopes, { description: 'Scopes to request.' }),
   audience: optionally(text, { description: 'Parameter audience of the request.' }),

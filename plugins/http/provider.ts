@@ -19,7 +19,10 @@ import type { ReplicaSet } from './replica-set.js';
 import type { SendRequest } from './send-request.js';
 import type { UpstreamLimits } from './upstream-request.js';
 
-/** The body of a health check is ignored, but read so that the connection can be reused. */
+/**
+ * The limit for a response to a health check, whose body is ignored, but read so that the
+ * connection can be reused.
+ */
 const MAX_HEALTH_BYTES = 1_048_576;
 
 /** Headers of manifest requests and health checks. */
@@ -29,13 +32,13 @@ type Headers = Readonly<Record<string, string>>;
 
 export interface HttpProviderOptions {
   readonly replicas: ReplicaSet;
-  /** Only for endpoints that move. */
+  /** Only for endpoints that change. */
   readonly follow?: NonNullable<Provider['followEndpoints']>;
   readonly balancing: Balancing;
   readonly send: SendRequest;
   readonly credentialProblem: () => string | null;
   readonly manifestPath: string;
-  /** `null`: a check only connects. */
+  /** `null` if a check only connects. */
   readonly healthPath: string | null;
   readonly checkTimeoutMs: number;
 }
@@ -58,11 +61,11 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
   const administer = async (
     replica: Replica,
     operation: AdministrativeOperation,
-    { headers: given, context }: Invocation,
+    { headers: invocationHeaders, context }: Invocation,
     limits: UpstreamLimits,
   ) => {
     const { method, path, body } = createOperationRequest(operation);
-    const headers = addContentType(given, body);
+    const headers = addContentType(invocationHeaders, body);
     return send(replica, { method, target: path, headers, body, context }, limits);
   };
 
@@ -89,7 +92,7 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
         await tryInOrder(checked, deadline, (replica) => checkOne(replica, deadline));
       }),
 
-    // Not `async`, which would only add a promise per call.
+    // Not `async`, which would add a promise per call.
     invoke(invocation) {
       const { endpoint, headers, operation, context, maxResponseBytes, holdBytes } = invocation;
       const replica = endpoint === undefined ? replicas.first : replicas.find(endpoint);
@@ -106,7 +109,7 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
   };
 }
 
-/** A query may hold a credential. */
+/** Removes the query, which may contain a credential. */
 function withoutQuery(path: string): string {
   return path.split('?', 1)[0] ?? path;
 }
@@ -121,7 +124,7 @@ function createUnknownEndpoint(): ProviderFailure {
   return new ProviderFailure('unavailable', 'the endpoint is not one of this provider');
 }
 
-/** Returns the first success, so that one replica that is down does not block the others. */
+/** Returns the first success, so that one unavailable replica does not block the others. */
 async function tryInOrder<T>(
   replicas: readonly Replica[],
   signal: AbortSignal,
@@ -156,7 +159,8 @@ type AdministrativeOperation = AdminListOperation | AdminActionOperation | Confi
 
 /**
  * Maps an operation other than `http_route` to an HTTP request.
- * @throws ProviderFailure `refused` when the manifest names no path; it does not count for a breaker.
+ * @throws ProviderFailure `refused` when the manifest names no path; it does not count for a
+ * breaker.
  */
 function createOperationRequest(operation: AdministrativeOperation): OperationRequest {
   switch (operation.kind) {

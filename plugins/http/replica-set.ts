@@ -5,7 +5,7 @@ import { Replica, type ReplicaOptions } from './replica.js';
 export class ReplicaSet {
   #byId: ReadonlyMap<string, Replica> = new Map();
   #endpoints: readonly Endpoint[] = [];
-  /** Those that are gone and still have calls. */
+  /** Removed replicas with calls in flight. */
   readonly #retired = new Set<Replica>();
 
   constructor(options: readonly ReplicaOptions[]) {
@@ -29,7 +29,10 @@ export class ReplicaSet {
     return this.#byId.get(id);
   }
 
-  /** Those with the same id keep their connections; the others finish their calls. */
+  /**
+   * Replaces the replicas. Those with the same id keep their connections; the others finish their
+   * calls.
+   */
   replace(options: readonly ReplicaOptions[]): void {
     const before = this.#byId;
     this.#byId = new Map(
@@ -45,7 +48,7 @@ export class ReplicaSet {
     this.closeRetired();
   }
 
-  /** Closes the idle connections of those that are gone. */
+  /** Closes the idle connections of removed replicas. */
   closeRetired(): void {
     for (const replica of this.#retired) {
       replica.retire();
@@ -53,7 +56,7 @@ export class ReplicaSet {
     }
   }
 
-  /** Later calls fail. */
+  /** Closes all replicas; later calls fail. */
   async close(): Promise<void> {
     const all = [...this.#byId.values(), ...this.#retired];
     await Promise.all(all.map((replica) => replica.close()));

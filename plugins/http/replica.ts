@@ -8,8 +8,8 @@ import { type Address, type Connector, createConnector } from './connector.js';
 const MAX_HEADER_BYTES = 16_384;
 
 /**
- * The time of idle connections to providers without `keep-alive: timeout=`. It is below the 5 s of a Node server,
- * which would otherwise close first and cost a retry.
+ * The lifetime of idle connections to providers without `keep-alive: timeout=`. It is below the 5 s
+ * of a Node server, which would otherwise close first and cause a retry.
  */
 const KEEP_ALIVE_MS = 4_000;
 
@@ -36,11 +36,11 @@ export interface ReplicaOptions {
   readonly address: Address;
 }
 
-/** One endpoint with its own connections, which are never shared between modules. */
+/** One endpoint with its own connections, which modules never share. */
 export class Replica {
   readonly id: string;
   readonly prefix: string;
-  /** Where its targets begin. */
+  /** The base URL of its targets. */
   readonly url: string;
   readonly connector: Connector;
   readonly #origin: string;
@@ -63,14 +63,15 @@ export class Replica {
     return this.#pool ?? this.#openPool();
   }
 
-  /** Later calls get a closed pool, even if there was none. */
+  /** Closes the pool; later calls get a closed pool, even if none was open. */
   async close(): Promise<void> {
     await this.#openPool().destroy();
     this.connector.close();
   }
 
   /**
-   * Calls in progress finish. One that waits for its credentials still gets a connection: retire it again then.
+   * Lets calls in flight finish. A call that waits for its credentials may still get a connection:
+   * retire the replica again then.
    */
   retire(): void {
     this.#replacePool();
@@ -83,21 +84,24 @@ export class Replica {
 
   #openPool(): Dispatcher {
     this.#pool ??= new Pool(this.#origin, {
-      // The host limits the concurrency of a module; a limit here would queue calls unnoticed.
+      // The host limits the concurrency of a module; a limit here would queue calls invisibly.
       connections: null,
       factory: (target) => createAbortAwareClient(target, this.connector, CLIENT_OPTIONS),
     });
     return this.#pool;
   }
 
-  /** Calls in progress finish on the old pool; the connector ends them with the scope at the latest. */
+  /**
+   * Lets calls in flight finish on the old pool; the connector closes them with the scope at the
+   * latest.
+   */
   #replacePool(): void {
     this.#pool?.close().catch(() => {});
     this.#pool = null;
   }
 }
 
-/** `null` for an address without a name. */
+/** Returns `null` for an address without a name. */
 function createNameWatch(
   address: Address,
   resolve: ResolveName,
@@ -108,10 +112,11 @@ function createNameWatch(
 }
 
 /**
- * Detects that a name resolves to other addresses. New connections resolve it anyway. This is for open
- * connections, which would keep an old address while they are busy.
+ * Detects that a name resolves to other addresses. New connections resolve it anyway; this is for
+ * open connections, which would keep an old address while they are busy.
  *
- * A call with an expired result starts a lookup in the background; a module without calls starts none.
+ * A call with an expired result starts a lookup in the background; a module without calls starts
+ * none.
  */
 class NameWatch {
   readonly #host: string;
@@ -143,14 +148,14 @@ class NameWatch {
       this.#known = addresses.join(' ');
       if (before !== null && before !== this.#known) this.#onChange();
     } catch {
-      // Keep the connections that exist.
+      // Keeps the open connections.
     }
     this.#nextLookupAt = performance.now() + nextMs;
     this.#isResolving = false;
   }
 }
 
-/** The time to live of a record is used within these bounds. */
+/** The bounds of the used time to live. */
 const SHORTEST_MS = 1_000;
 const LONGEST_MS = 30_000;
 
@@ -164,8 +169,8 @@ export interface ResolvedName {
 }
 
 /**
- * Queries DNS, which has a time to live. A name that only the system resolves (`/etc/hosts`, a search
- * domain) is valid for the longest time.
+ * Queries DNS, which has a time to live. A name that only the system resolves (`/etc/hosts`, a
+ * search domain) is valid for the longest time.
  * @throws Error when the name cannot be resolved.
  */
 export async function resolveName(host: string, resolver = SYSTEM): Promise<ResolvedName> {
@@ -173,8 +178,8 @@ export async function resolveName(host: string, resolver = SYSTEM): Promise<Reso
   const answers = await Promise.allSettled(queries);
   const records = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   if (records.length === 0) {
-    const found = await lookup(host, { all: true });
-    return { addresses: found.map(({ address }) => address).sort(), ttlMs: LONGEST_MS };
+    const systemAddresses = await lookup(host, { all: true });
+    return { addresses: systemAddresses.map(({ address }) => address).sort(), ttlMs: LONGEST_MS };
   }
   const ttlMs = 1_000 * Math.min(...records.map(({ ttl }) => ttl));
   return {

@@ -13,9 +13,9 @@ const TIMEOUT_SECONDS = 5;
 const MAX_RESPONSE_BYTES = 256 * 1_024;
 
 /**
- * Sends the requests of each caller with a token on behalf of that caller, and those of the host itself with its own
- * token, or with none.
- * @throws Error for an endpoint that must not get tokens of callers, and for a key that cannot be used.
+ * Sends the requests of each caller with a token on behalf of that caller. Requests of the host
+ * itself have its own token, or none.
+ * @throws Error for an endpoint that must not receive tokens of callers, and for an unusable key.
  */
 export function createExchangeSender(
   config: ExchangeConfig,
@@ -48,12 +48,12 @@ export function createExchangeSender(
   };
 }
 
-/** No issuer knows it. */
+/** A token that no issuer knows. */
 const UNKNOWN_TOKEN = 'modgate-check';
 
 /**
- * Exchanges a token that the issuer cannot know, which tries the endpoint and the client.
- * @throws ProviderFailure when the endpoint cannot be used; Error as `createExchangeSender`.
+ * Exchanges a token that the issuer cannot know, which checks the endpoint and the client.
+ * @throws ProviderFailure for an unusable endpoint; Error like `createExchangeSender`.
  */
 export async function tryExchange(
   config: ExchangeConfig,
@@ -83,7 +83,7 @@ function createEndpoint(
   return { endpoint, tokens };
 }
 
-/** Without a listed endpoint the discovery decides, when the first token is requested. */
+/** Without a listed endpoint, the first request for a token checks the discovery. */
 function assertEndpoint(
   { issuer, token_url: tokenUrl }: ExchangeConfig,
   callerTokens: CallerTokens,
@@ -101,7 +101,7 @@ function assertEndpoint(
   );
 }
 
-/** The digest covers the secrets: a token that another client got must not be used. */
+/** Includes the secrets, because a token of another client must not be used. */
 function digestSettings(config: ExchangeConfig, secret: OpenContext['secret']): string {
   const keys = [config.client_secret, config.private_key].map((reference) =>
     reference === undefined ? null : secret(reference).reveal(),

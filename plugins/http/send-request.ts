@@ -13,7 +13,7 @@ export interface ProviderRequest {
   readonly body: Uint8Array | BodyStream | null;
   /** The context of the call; absent for a request of the host itself. */
   readonly context?: CallContext;
-  /** The protocol that a connection is opened for. Default: none. */
+  /** The protocol for which a connection is opened. Default: none. */
   readonly upgrade?: string | undefined;
 }
 
@@ -27,7 +27,7 @@ export type SendRequest = (
 /** Sends the requests of one module. */
 export interface Sender {
   readonly send: SendRequest;
-  /** Why the last request for a token failed; `null` since one succeeded. */
+  /** The error of the last request for a token; `null` after a success. */
   readonly problem: () => string | null;
 }
 
@@ -41,7 +41,7 @@ export const sendPlain: SendRequest = (replica, request, limits) => {
   );
 };
 
-/** Sends requests with one header more. */
+/** Sends requests with an additional header. */
 export function sendWithHeader(
   replica: Replica,
   { method, target, headers, body, upgrade }: ProviderRequest,

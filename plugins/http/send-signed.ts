@@ -9,10 +9,10 @@ import {
 import type { Replica } from './replica.js';
 import type { ProviderRequest, SendRequest } from './send-request.js';
 
-/** Headers whose values must not appear anywhere else. */
+/** Headers whose values must not appear elsewhere. */
 const SENSITIVE = /auth|token|sign|secret|key|cookie/;
 
-/** Sends requests with the headers of a signer, which signs each attempt again. */
+/** Sends requests with the headers of a signer, which signs each attempt. */
 export function sendSigned(signer: Signer, send: SendRequest): SendRequest {
   return async (replica, request, limits) => {
     const signed = await signer.sign(describeRequest(replica, request));
@@ -29,8 +29,13 @@ function describeRequest(
   { url }: Replica,
   { method, target, headers, body }: ProviderRequest,
 ): RequestToSign {
-  const shown = Object.entries(headers).filter(([name]) => name !== 'content-length');
-  return { method, url: url + target, headers: new Map(shown), bodySha256: hashBody(body) };
+  const visibleHeaders = Object.entries(headers).filter(([name]) => name !== 'content-length');
+  return {
+    method,
+    url: url + target,
+    headers: new Map(visibleHeaders),
+    bodySha256: hashBody(body),
+  };
 }
 
 function hashBody(body: Uint8Array | BodyStream | null): string | null {

@@ -12,8 +12,8 @@ import type { AccessToken, Tokens } from './token-source.js';
 import type { UpstreamLimits } from './upstream-request.js';
 
 /**
- * Sends requests with a token. The call whose token the provider rejects is sent once more with a new one,
- * unless its body was a stream.
+ * Sends requests with a token. A call whose token the provider rejects is repeated once with a new
+ * token, unless its body was a stream.
  */
 export function sendWithToken(tokens: Tokens): SendRequest {
   const renew = ({ signal }: UpstreamLimits) => rejectOnAbort(tokens.renew(signal), signal);
@@ -23,14 +23,14 @@ export function sendWithToken(tokens: Tokens): SendRequest {
     return addSecrets(await sendToken(token, replica, request, limits), token);
   };
 
-  const sendFirst = (token: AccessToken, ...given: Parameters<SendRequest>) =>
-    sendToken(token, ...given).then((outcome) => {
-      // Most calls end here, so that a token costs them no more than a promise.
+  const sendFirst = (token: AccessToken, ...parameters: Parameters<SendRequest>) =>
+    sendToken(token, ...parameters).then((outcome) => {
+      // Most calls end here, so that a token costs them only a promise.
       if (outcome.status !== 401) return addSecrets(outcome, token);
-      const [, { body }] = given;
+      const [, { body }] = parameters;
       if (!tokens.drop(token) || isStream(body)) return addSecrets(outcome, token);
       if (outcome.body instanceof Readable) outcome.body.destroy();
-      return sendAgain(...given);
+      return sendAgain(...parameters);
     });
 
   return (replica, request, limits) => {
@@ -48,7 +48,7 @@ function sendToken(
   return sendWithHeader(replica, request, limits, 'authorization', text);
 }
 
-/** Changes the outcome, which nothing else has yet: a copy would cost each call. */
+/** Changes the outcome, which no other code has yet: a copy would cost each call. */
 function addSecrets(outcome: Outcome, { secrets }: AccessToken): Outcome {
   return Object.assign(outcome, { secrets });
 }
@@ -57,7 +57,7 @@ function isStream(body: ProviderRequest['body']): boolean {
   return body !== null && isBodyStream(body);
 }
 
-/** The request for a token continues: other calls wait for it too. */
+/** The request for a token continues, because other calls may wait for it. */
 function rejectOnAbort<T>(work: Promise<T>, signal: Cancellation): Promise<T> {
   return new Promise((resolve, reject) => {
     const listener = { handleEvent: () => reject(createWaitFailure(signal.reason)) };
@@ -68,7 +68,7 @@ function rejectOnAbort<T>(work: Promise<T>, signal: Cancellation): Promise<T> {
   });
 }
 
-/** No circuit breaker counts what the provider was not asked. */
+/** Creates a failure that no circuit breaker counts, because the provider was not called. */
 function createWaitFailure(reason: unknown): ProviderFailure {
   const { failure, message } = isProviderFailure(reason) ? reason : createAbortFailure(reason);
   const detail = `token endpoint: ${message}`;

@@ -12,8 +12,8 @@ import type { TlsConfig } from './config.js';
 type ReadFile = (reference: string) => Uint8Array;
 
 /**
- * Options for all connections of one provider. Verification cannot be switched off, not even by
- * `NODE_TLS_REJECT_UNAUTHORIZED`.
+ * Creates the options for all connections of one provider. Verification cannot be disabled, not
+ * even by `NODE_TLS_REJECT_UNAUTHORIZED`.
  * @throws Error when a file does not contain what its key requires.
  */
 export function createTlsOptions(config: TlsConfig, readFile: ReadFile): ConnectionOptions {
@@ -69,7 +69,7 @@ function readKey(
   try {
     return { bytes, parsed: createPrivateKey(bytes) };
   } catch {
-    // Without the cause, which may contain parts of the key.
+    // Omits the cause, which may contain parts of the key.
     throw new Error('tls.key must hold a private key in PEM without a passphrase');
   }
 }

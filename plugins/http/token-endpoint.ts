@@ -9,12 +9,12 @@ import {
   toTokenFailure,
 } from './token-fetch.js';
 
-/** How long the discovery document is used. Milliseconds. */
+/** How long the discovery document is cached. Milliseconds. */
 const DISCOVERY_MS = 10 * 60_000;
 /** The lifetime of a token without `expires_in`. Milliseconds. */
 const DEFAULT_LIFETIME_MS = 5 * 60_000;
 
-/** Visible ASCII: every server reads the header alike. */
+/** Visible ASCII, which all servers parse alike. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
 export interface IssuedToken {
@@ -23,7 +23,7 @@ export interface IssuedToken {
   readonly lifetimeMs: number;
 }
 
-/** What a token is for. */
+/** The purpose of a token. */
 interface Grant {
   readonly scopes?: readonly string[] | undefined;
   readonly audience?: string | undefined;
@@ -42,8 +42,8 @@ interface EndpointOptions {
   /** The key of the config, for errors. */
   readonly key: string;
   /**
-   * The endpoints that may get tokens of callers; `null`: only that of the issuer's discovery. Default: the configured
-   * one may get any.
+   * The endpoints that may receive tokens of callers; `null` for that of the issuer's discovery.
+   * Default: the configured endpoint may receive any token.
    */
   readonly listAllowed?: () => readonly string[] | null;
 }
@@ -67,7 +67,7 @@ export class TokenEndpoint {
   readonly #key: ClientKey | null;
   #configuration: { readonly value: Configuration; readonly until: number } | null = null;
 
-  /** @throws Error for a key that cannot be used. */
+  /** @throws Error for an unusable key. */
   constructor(
     config: TokenClient,
     secret: OpenContext['secret'],
@@ -84,7 +84,7 @@ export class TokenEndpoint {
 
   /**
    * Requests a token by client credentials (RFC 6749, section 4.4).
-   * @throws ProviderFailure, and nothing else; its detail is `token endpoint: …`.
+   * @throws ProviderFailure only; its detail is `token endpoint: …`.
    */
   request(grant: Grant): Promise<IssuedToken> {
     return this.#send(async (client, configuration) =>
@@ -94,7 +94,7 @@ export class TokenEndpoint {
 
   /**
    * Requests a token in exchange for that of a caller (RFC 8693).
-   * @throws ProviderFailure, and nothing else; its detail is `token endpoint: …`.
+   * @throws ProviderFailure only; its detail is `token endpoint: …`.
    */
   exchange(token: Secret, grant: Grant): Promise<IssuedToken> {
     return this.#send(async (client, configuration) =>
@@ -171,12 +171,12 @@ export class TokenEndpoint {
     const configuration = new client.Configuration(server, clientId, undefined, authentication);
     configuration.timeout = timeout;
     configuration[client.customFetch] = this.#fetch;
-    // The fetch allows plain HTTP on loopback alone.
+    // The fetch allows plain HTTP on loopback only.
     client.allowInsecureRequests(configuration);
     return configuration;
   }
 
-  /** Whether only the discovery can say that the endpoint is the issuer's. */
+  /** Whether only the discovery can prove that the endpoint is the issuer's. */
   #needsDiscovery(tokenUrl: string): boolean {
     const { listAllowed } = this.#options;
     if (listAllowed === undefined) return false;
@@ -217,7 +217,7 @@ function readAllowed(list: () => readonly string[] | null): readonly string[] | 
   }
 }
 
-/** Compares as URLs: a default port may be written or not. */
+/** Compares as URLs, because a default port may be omitted. */
 export function isSameUrl(url: string | undefined, other: string | undefined): boolean {
   if (url === undefined || other === undefined) return false;
   return new URL(url).href === new URL(other).href;

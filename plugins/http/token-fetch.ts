@@ -30,7 +30,7 @@ export class TokenRejected extends ProviderFailure {
   }
 }
 
-/** The fetch throws a ProviderFailure for anything but a 2xx within the bounds. */
+/** Creates a fetch that throws a ProviderFailure for anything but a 2xx within the limits. */
 export function createTokenFetch(
   { maxResponseBytes, timeoutSeconds }: FetchLimits,
   secret: Secret | null,
@@ -53,19 +53,19 @@ export function createTokenFetch(
   };
 }
 
-/** The `error` of the body; `null` without one. */
+/** Returns the `error` of the body; `null` without one. */
 async function readErrorWord(response: Response): Promise<string | null> {
   const text = await response.text();
   try {
     const { error } = JSON.parse(text) as { readonly error?: unknown };
     return typeof error === 'string' && ERROR_WORD.test(error) ? error : null;
   } catch {
-    // It is no JSON object.
+    // It is not a JSON object.
     return null;
   }
 }
 
-/** What an endpoint could repeat as its error. */
+/** Lists the sent values that an endpoint could repeat in its error. */
 function listSent({ body }: CustomFetchOptions, secret: Secret | null): string[] {
   const form = new URLSearchParams(body instanceof URLSearchParams ? body : String(body ?? ''));
   const names = ['subject_token', 'client_assertion'];
@@ -83,7 +83,7 @@ function toNetworkFailure(
   if (error instanceof DOMException && error.name === 'TimeoutError') {
     return createTokenFailure('timeout', `no response within ${timeoutSeconds} s`);
   }
-  // fetch has the error of the connection as its cause.
+  // The cause of fetch's error is the error of the connection.
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   // The Fetch standard lists ports of other protocols, which browsers must not connect to.
   if (cause instanceof Error && cause.message === 'bad port') {
@@ -93,7 +93,7 @@ function toNetworkFailure(
   return createTokenFailure(failure, detail);
 }
 
-/** The failure leaves out its cause: errors of openid-client may contain the response. */
+/** The failure omits its cause: errors of openid-client may contain the response. */
 export function toTokenFailure(error: unknown): ProviderFailure {
   for (let current = error; current instanceof Error; current = current.cause) {
     if (isProviderFailure(current)) return current;

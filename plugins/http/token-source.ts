@@ -1,9 +1,12 @@
 import type { Cancellation, Log, ProviderFailure, Secret } from '../../core/contract/index.js';
 import type { IssuedToken } from './token-endpoint.js';
 
-/** A token is renewed so long before it expires, or after half its life if that is later. Milliseconds. */
+/**
+ * How long before its expiry a token is renewed, or after half its lifetime if that is later.
+ * Milliseconds.
+ */
 const RENEW_AHEAD_MS = 30_000;
-/** The time between two tokens that the provider rejected. Milliseconds. */
+/** The minimum time between two tokens that the provider rejected. Milliseconds. */
 export const DROP_INTERVAL_MS = 10_000;
 /** The pause after a failed request; it doubles up to the maximum. Milliseconds. */
 const FIRST_PAUSE_MS = 1_000;
@@ -12,12 +15,12 @@ const MAX_PAUSE_MS = 30_000;
 /** The last failure of a token endpoint since it issued a token. */
 export interface TokenPause {
   readonly error: ProviderFailure;
-  /** When it may be asked again. */
+  /** The time of the next allowed request. */
   readonly until: number;
   readonly pauseMs: number;
 }
 
-/** The pause after one more failure. */
+/** Returns the pause after another failure. */
 export function extendPause(
   error: ProviderFailure,
   last: TokenPause | null,
@@ -27,7 +30,7 @@ export function extendPause(
   return { error, until: now + pauseMs, pauseMs };
 }
 
-/** When a token is renewed. */
+/** Returns the time at which a token is renewed. */
 export function renewalOf(expiresAt: number, lifetimeMs: number): number {
   return expiresAt - Math.min(RENEW_AHEAD_MS, lifetimeMs / 2);
 }
@@ -36,24 +39,24 @@ export interface AccessToken {
   readonly value: Secret;
   /** The same as a list. */
   readonly secrets: readonly Secret[];
-  /** The time from which it is renewed, and still used. */
+  /** The time from which it is renewed, although still in use. */
   readonly renewAt: number;
   readonly expiresAt: number;
 }
 
 /** Tokens for the calls of one module, or of one of its callers. */
 export interface Tokens {
-  /** The token to send now; `null` where there is none. Begins to renew one that expires soon. */
+  /** The current token; `null` for none. Starts the renewal of a token that expires soon. */
   current(): AccessToken | null;
   /**
-   * A new token. Calls that wait at the same time share one request.
+   * Returns a new token. Concurrent calls share one request.
    * @param signal ends the wait of this call
-   * @throws ProviderFailure of the last request, also while the next has to wait.
+   * @throws ProviderFailure of the last request, also during a pause.
    */
   renew(signal: Cancellation): Promise<AccessToken>;
   /**
-   * The provider rejected the token: it is used no more.
-   * @returns false for one that is not in use any more, and within 10 s after the last that was dropped
+   * Drops a token that the provider rejected.
+   * @returns false for a token that is no longer in use, and within 10 s after the last drop
    */
   drop(token: AccessToken): boolean;
 }
@@ -66,7 +69,7 @@ interface TokenSourceOptions {
   readonly now?: () => number;
 }
 
-/** Keeps one token for all calls, and has at most one request for a new one. */
+/** Keeps one token for all calls, with at most one pending request for a new one. */
 export class TokenSource implements Tokens {
   readonly #request: () => Promise<IssuedToken>;
   readonly #log: Log;
@@ -87,12 +90,12 @@ export class TokenSource implements Tokens {
     if (token === null) return null;
     const now = this.#now();
     if (now < token.renewAt) return token;
-    // Calls need it only once the old one has expired.
+    // The failure is ignored, because calls need the new token only when the old one has expired.
     this.renew().catch(() => {});
     return now < token.expiresAt ? token : null;
   }
 
-  /** Why the last request failed; `null` since one succeeded. */
+  /** The error of the last request; `null` after a success. */
   get problem(): string | null {
     return this.#failure?.error.detail ?? null;
   }

@@ -17,17 +17,17 @@ interface UpstreamRequestOptions {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | BodyStream | null;
-  /** The protocol that a connection is opened for. Default: none. */
+  /** The protocol for which a connection is opened. Default: none. */
   readonly upgrade?: string | undefined;
 }
 
 export interface UpstreamLimits {
-  /** Bytes of the body; one more is a `protocol` failure. */
+  /** The maximum body; a longer one is a `protocol` failure. Bytes. */
   readonly maxResponseBytes: number;
-  /** A longer body is streamed. Default: none is. */
+  /** A longer body is streamed. Default: no body is. */
   readonly holdBytes?: number | undefined;
   readonly signal: Cancellation;
-  /** Counts the body while it arrives. */
+  /** Counts the body during its arrival. */
   readonly counter?: Pick<Invocation, 'countReceived'>;
 }
 
@@ -35,15 +35,16 @@ const EVENT_STREAM = /^text\/event-stream\b/i;
 /** The last transfer coding delimits the body (RFC 9112, 6.3). */
 const CHUNKED = /(?:^|[\s,])chunked$/i;
 /**
- * What is read ahead of a client that reads slowly. Less than one read of a socket, whose parts would be joined with
- * the next ones otherwise.
+ * The number of bytes that are read ahead of a slow client. Less than one read of a socket, whose
+ * parts would be joined with the next ones otherwise.
  */
 const READ_AHEAD_BYTES = 32_768;
 
 /**
- * Sends one request and collects its response, or streams it once it is longer than it may be held. The request
- * is sent once: undici repeats nothing when pipelining is 1, and retries are up to the host.
- * @throws ProviderFailure (as a rejection), and nothing else.
+ * Sends one request and collects its response, or streams it once it exceeds the buffer. The
+ * request is sent once: undici repeats nothing when pipelining is 1, and the host decides about
+ * retries.
+ * @throws ProviderFailure only (as a rejection).
  */
 export function sendUpstream(
   dispatcher: Dispatcher,
@@ -62,8 +63,8 @@ export function sendUpstream(
 }
 
 /**
- * The handler that undici calls, and the listener of the signal: one object per call, no closure. It must
- * never throw: undici would emit that as an `error` event without a listener.
+ * The handler that undici calls, and the listener of the signal: one object per call without
+ * closures. It must never throw: undici would emit that as an `error` event without a listener.
  */
 class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
   readonly #method: string;
@@ -80,13 +81,13 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
   #headers: Readonly<Record<string, string>> = {};
   readonly #pieces = new BodyPieces();
   #length = 0;
-  /** Bytes of the body that the counter knows. */
+  /** The number of bytes that the counter knows. */
   #counted = 0;
   /** Whether the headers announce the end of the body. */
   #isDelimited = true;
   /**
-   * Whether a body, or one that has a type but no byte, ends with its connection. Only errors may: where
-   * their message alone is read, that is enough.
+   * Whether a body, or one with a type but without bytes, ends with its connection. Allowed for
+   * errors only, of which the message may suffice.
    */
   #mayLackBytes = false;
 
@@ -107,7 +108,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
     return this.#isOver;
   }
 
-  /** The signal was aborted, perhaps while the connection is still being made. */
+  /** Called when the signal is aborted, possibly during the connection setup. */
   handleEvent(): void {
     const phase = this.#controller === null ? 'connecting' : 'responding';
     const failure = createAbortFailure(this.#limits.signal.reason, this.#status, phase);
@@ -158,7 +159,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
     if (holdBytes === 0 || Number(length ?? 0) > holdBytes) this.#openStream(controller);
   }
 
-  /** undici lets go of the connection. */
+  /** undici transfers the connection. */
   onRequestUpgrade(
     _controller: Dispatcher.DispatchController,
     status: number,
@@ -188,12 +189,14 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
     this.#fail(createTransportFailure(error, this.#hasResponse, this.#status));
   }
 
-  /** A body that has no room is not read: many that are read in part would be garbage. */
+  /**
+   * Rejects a body that exceeds the budget without reading it: a partial read would waste memory.
+   */
   #announce(controller: Dispatcher.DispatchController, length: number): void {
     const { maxResponseBytes, holdBytes = maxResponseBytes } = this.#limits;
     if (length > maxResponseBytes) controller.abort(this.#createTooLarge());
     else if (holdBytes > 0 && EVENT_STREAM.test(this.#headers['content-type'] ?? '')) {
-      // An error says enough without its body.
+      // An error status suffices without its body.
       if (this.#status >= 400) this.#succeed();
       controller.abort(this.#createEndless());
     } else this.#countUpTo(Math.min(length, holdBytes));
@@ -208,13 +211,14 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
     } else if (!this.#stream.push(chunk)) controller.pause();
   }
 
-  /** Hands the response on before it is complete. */
+  /** Passes the response on before it is complete. */
   #openStream(controller: Dispatcher.DispatchController): void {
-    // It may just have been aborted.
+    // The request may just have been aborted.
     if (this.#isOver) return;
     const stream = new Readable({
       highWaterMark: READ_AHEAD_BYTES,
-      // At once, the next part would come before this one is taken, and both would be copied into one.
+      // Deferred: otherwise the next part would arrive before this one is read, and both would be
+      // copied into one.
       read: () =>
         queueMicrotask(() => {
           if (!this.#isOver) controller.resume();
@@ -224,7 +228,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
         done(error);
       },
     });
-    // An error that comes while nothing is read is thrown to the next read.
+    // An error that occurs between reads is thrown at the next read.
     stream.on('error', () => {});
     for (const piece of this.#pieces.list) stream.push(piece);
     this.#stream = stream;
@@ -267,7 +271,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
     return this.#createProtocolFailure(`body is over ${this.#limits.maxResponseBytes} bytes`);
   }
 
-  /** No call can wait for its end. */
+  /** Creates the failure for an endless body, whose end no call can await. */
   #createEndless(): ProviderFailure {
     const detail = 'content-type text/event-stream';
     const options = { status: this.#status, phase: 'answered', detail } as const;

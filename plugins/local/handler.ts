@@ -47,8 +47,9 @@ interface LocalAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * A `Uint8Array` is sent as it is; anything else as JSON, with `content-type: application/json`
-   * unless `headers` says otherwise. Absent or `undefined`: no body. `null` is the JSON `null`.
+   * A `Uint8Array` is sent unchanged; any other value as JSON, with `content-type:
+   * application/json` unless `headers` has another type. Absent or `undefined`: no body. `null` is
+   * the JSON `null`.
    */
   readonly body?: unknown;
 }

@@ -11,7 +11,7 @@ type HandledOperation = Exclude<ProviderOperation, { kind: 'configure' }>;
 
 /** Runs a module in the thread that imported it. */
 interface LocalRunner {
-  /** @throws ProviderFailure, and nothing else. Does not wait for the signal, which is created on access. */
+  /** @throws ProviderFailure only. Does not wait for the signal, which is created on access. */
   run(invocation: Invocation): Promise<LocalOutcome>;
   /** @throws ProviderFailure `protocol` unless the file exports a manifest of JSON. */
   readManifest(): unknown;

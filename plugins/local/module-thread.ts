@@ -281,8 +281,8 @@ function describeExit(error: unknown, memoryMb: number): string {
   if ((error as NodeJS.ErrnoException | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY') {
     return `it needed more memory than memory_mb allows (${memoryMb} MiB)`;
   }
-  const what = error instanceof Error ? error.message : 'a value that is not an error';
-  return `uncaught error: ${what}`;
+  const description = error instanceof Error ? error.message : 'a value that is not an error';
+  return `uncaught error: ${description}`;
 }
 
 function receiveOutcome({ status, headers, body }: SentOutcome): Outcome {

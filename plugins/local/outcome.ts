@@ -35,7 +35,10 @@ function toBytes(body: unknown): Uint8Array {
   return Buffer.from(text);
 }
 
-/** JSON.stringify makes `{}` of a Map, a promise, a stream and other objects with hidden content. */
+/**
+ * Detects values that JSON.stringify loses: it makes `{}` of a Map, a promise, a stream and other
+ * objects with hidden content.
+ */
 function isLost(body: unknown, text: string): boolean {
   return text === '{}' && Object.prototype.toString.call(body) !== '[object Object]';
 }

@@ -40,7 +40,7 @@ export function receiveFailure({
   });
 }
 
-/** Leaves out the message, which may contain bytes of a body. */
+/** Omits the message, which may contain bytes of a body. */
 export function describeThrown(error: unknown): string {
   return `handler threw ${error instanceof Error ? cut(error.name) : typeof error}`;
 }

@@ -47,7 +47,7 @@ class ThreadSupervisor {
   readonly #options: ThreadProviderOptions;
   readonly #backoff = new RestartBackoff();
   #thread: ModuleThread;
-  /** Why there is no thread. */
+  /** The reason why there is no thread. */
   #problem: string | null = null;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -82,7 +82,7 @@ class ThreadSupervisor {
     this.check();
     const outcome = await this.#thread.call(invocation);
     if (operation.kind === 'configure') {
-      // For the next thread, which would start with the defaults of its file.
+      // Kept for the next thread, which would start with the defaults of its file.
       this.#configuration = { revision: operation.revision, values: operation.values };
     }
     return outcome;

@@ -33,35 +33,36 @@ export function readArguments(value: ExactValue | undefined): Arguments {
 }
 
 /**
- * The request to the host that a tool stands for. Values reach it as they were written.
- * @throws InvalidArguments for arguments that are missing, unknown or cannot be sent.
+ * Builds the host request of a tool call. Values are sent as the client wrote them.
+ * @throws InvalidArguments for missing, unknown or invalid arguments.
  */
-export function buildCall(entry: CatalogEntry, given: Arguments): Call {
+export function buildCall(entry: CatalogEntry, callArguments: Arguments): Call {
   const parameters = listParameters(entry);
-  const known = new Set(parameters.map(({ argument }) => argument));
-  for (const name of given.keys()) {
-    if (!known.has(name)) throw new InvalidArguments(`the tool has no argument ${quote(name)}`);
+  const argumentNames = new Set(parameters.map(({ argument }) => argument));
+  for (const name of callArguments.keys()) {
+    if (!argumentNames.has(name))
+      throw new InvalidArguments(`the tool has no argument ${quote(name)}`);
   }
   for (const { argument, isRequired } of parameters) {
-    if (isRequired && !given.has(argument)) {
+    if (isRequired && !callArguments.has(argument)) {
       throw new InvalidArguments(`the argument ${quote(argument)} is missing`);
     }
   }
   return entry.target.kind === 'route'
-    ? buildRouteCall(entry, entry.target.route, parameters, given)
-    : buildOperationCall(entry, given);
+    ? buildRouteCall(entry, entry.target.route, parameters, callArguments)
+    : buildOperationCall(entry, callArguments);
 }
 
 function buildRouteCall(
   { module }: CatalogEntry,
   route: Parameters<typeof bodyRuleOf>[0],
   parameters: readonly ToolParameter[],
-  given: Arguments,
+  callArguments: Arguments,
 ): Call {
   const path = new Map<string, string>();
   const query: string[] = [];
   for (const { argument, place, name } of parameters) {
-    const value = given.get(argument);
+    const value = callArguments.get(argument);
     if (value === undefined) continue;
     if (place === 'path') path.set(name, readPathValue(argument, value));
     if (place === 'query') query.push(...writeQuery(argument, name, value));
@@ -71,7 +72,7 @@ function buildRouteCall(
   return {
     method: route.method,
     target: `/modules/${encodeURIComponent(module)}/http${local}${search}`,
-    ...createBody(route, given.get('body')),
+    ...createBody(route, callArguments.get('body')),
   };
 }
 
@@ -83,24 +84,28 @@ function createBody(route: Parameters<typeof bodyRuleOf>[0], value: ExactValue |
     return { headers: { ...headers, 'content-type': JSON_TYPE }, body: value.text };
   }
   if (value.kind !== 'string') throw new InvalidArguments("the argument 'body' must be a string");
-  const type = route.operation?.body_types?.find((one) => !one.includes('*')) ?? 'text/plain';
+  const type =
+    route.operation?.body_types?.find((mediaType) => !mediaType.includes('*')) ?? 'text/plain';
   return { headers: { ...headers, 'content-type': type }, body: value.value };
 }
 
-/** Entities and actions: the host has one operation for them. */
-export function buildOperationCall({ module, operation }: CatalogEntry, given: Arguments): Call {
+/** Builds a call of an entity or an action; the host has one operation for both. */
+export function buildOperationCall(
+  { module, operation }: CatalogEntry,
+  callArguments: Arguments,
+): Call {
   const head = JSON.stringify({ module, operation: operation.id }).slice(0, -1);
   return {
     method: 'POST',
     target: '/operations',
     headers: { 'content-type': JSON_TYPE },
-    body: `${head},"arguments":${writeArguments(given)}}`,
+    body: `${head},"arguments":${writeArguments(callArguments)}}`,
   };
 }
 
-/** As they were written. */
-export function writeArguments(given: Arguments): string {
-  const members = [...given].map(([name, { text }]) => `${JSON.stringify(name)}:${text}`);
+/** Writes the arguments in their original text. */
+export function writeArguments(callArguments: Arguments): string {
+  const members = [...callArguments].map(([name, { text }]) => `${JSON.stringify(name)}:${text}`);
   return `{${members.join(',')}}`;
 }
 
@@ -115,8 +120,10 @@ function readPathValue(argument: string, value: ExactValue): string {
 
 function writeQuery(argument: string, name: string, value: ExactValue): string[] {
   const values = value.kind === 'array' ? value.items : [value];
-  return values.map((one) =>
-    encode(() => `${encodeURIComponent(name)}=${encodeURIComponent(readScalar(argument, one))}`),
+  return values.map((element) =>
+    encode(
+      () => `${encodeURIComponent(name)}=${encodeURIComponent(readScalar(argument, element))}`,
+    ),
   );
 }
 
@@ -126,7 +133,7 @@ function readScalar(argument: string, value: ExactValue): string {
   throw new InvalidArguments(`the argument ${quote(argument)} must be a string, number or boolean`);
 }
 
-/** @throws InvalidArguments for half of a surrogate pair, which no URL can have. */
+/** @throws InvalidArguments for half of a surrogate pair, which is invalid in a URL. */
 function encode(write: () => string): string {
   try {
     return write();

@@ -8,7 +8,7 @@ import type {
 } from '../../core/contract/index.js';
 import { nameTools } from './tool-names.js';
 
-/** What a tool calls. */
+/** The target of a tool. */
 export type ToolTarget =
   | { readonly kind: 'route'; readonly route: ManifestRoute }
   | { readonly kind: 'entity'; readonly entity: AdminEntity }
@@ -27,7 +27,7 @@ export interface CatalogEntry {
 export class Catalog {
   readonly #byName: ReadonlyMap<string, CatalogEntry>;
   readonly #byModule = new Map<string, Map<string, CatalogEntry>>();
-  /** Changes with what callers see of the tools. */
+  /** Changes with the tools that are visible to callers. */
   readonly version: string;
 
   constructor(entries: readonly CatalogEntry[], version: string) {
@@ -50,7 +50,7 @@ export class Catalog {
 
 export function createCatalog({ modules }: HostSnapshot): Catalog {
   const exposing = modules.filter(({ operations }) => operations !== undefined);
-  const found = exposing.flatMap(({ name, manifest, operations = [] }) => {
+  const entries = exposing.flatMap(({ name, manifest, operations = [] }) => {
     if (name === null || manifest === null) return [];
     const targets = indexTargets(manifest);
     return operations.flatMap((operation) => {
@@ -59,18 +59,18 @@ export function createCatalog({ modules }: HostSnapshot): Catalog {
     });
   });
   const names = nameTools(
-    found.map(({ module, operation: { id, kind, name } }) => {
+    entries.map(({ module, operation: { id, kind, name } }) => {
       return { module, kind, name: kind === 'route' ? id : name };
     }),
   );
   const version = exposing.map(({ name, configDigest }) => `${name} ${configDigest}`).join('\n');
   return new Catalog(
-    found.map((entry, index) => ({ ...entry, name: names[index] ?? '' })),
+    entries.map((entry, index) => ({ ...entry, name: names[index] ?? '' })),
     version,
   );
 }
 
-/** By kind and name, as operations have them. */
+/** Indexes by kind and name, like operations. */
 function indexTargets({ http_routes, admin }: Manifest): Map<string, ToolTarget> {
   const targets = new Map<string, ToolTarget>();
   for (const route of http_routes) {

@@ -16,7 +16,7 @@ import {
 import { ToolSchema } from './tool-schema.js';
 import { toVisible } from './visible-text.js';
 
-/** A tool as `tools/list` shows it. */
+/** A tool in `tools/list`. */
 export interface DescribedTool {
   readonly name: string;
   readonly description: string;
@@ -32,7 +32,7 @@ export interface DescribedTool {
 
 const MAX_DESCRIPTION = 1000;
 
-/** The arguments that a tool takes. */
+/** The arguments of a tool. */
 export function listParameters({ target }: CatalogEntry): readonly ToolParameter[] {
   if (target.kind === 'entity') return ENTITY_PARAMETERS;
   return target.kind === 'action'
@@ -51,13 +51,13 @@ export function describeTool(entry: CatalogEntry): DescribedTool {
   };
 }
 
-/** The words of the module, after what the host knows about the call. */
+/** The texts of the module, after the host's own description of the call. */
 export function describeTarget({ module, operation, target, manifest }: CatalogEntry): string {
   const declared = wordsOf(target);
-  const own = [declared.summary, declared.description].filter((text) => text !== undefined);
+  const moduleTexts = [declared.summary, declared.description].filter((text) => text !== undefined);
   const title = target.kind === 'route' ? operation.name : `${target.kind} ${operation.name}`;
   const approval = operation.needsApproval ? ' Waits for the approval of a person.' : '';
-  const words = own.length > 0 ? own.join('\n\n') : (manifest.summary ?? '');
+  const words = moduleTexts.length > 0 ? moduleTexts.join('\n\n') : (manifest.summary ?? '');
   return `${words === '' ? '' : `${words}\n\n`}(${title} of module ${module}.${approval})`;
 }
 
@@ -94,13 +94,13 @@ function createInputSchema(entry: CatalogEntry): DescribedTool['inputSchema'] {
     .map(({ argument }) => argument);
   const head = { type: 'object', ...(required.length > 0 && { required }) } as const;
   const short = Object.fromEntries(parameters.map(({ argument }) => [argument, {}]));
-  const whole = {
+  const inputSchema = {
     ...head,
     properties: Object.fromEntries(properties),
     additionalProperties: false,
   };
   const bounded = { ...head, properties: short, additionalProperties: false };
-  return { ...schema.complete(whole, bounded), type: 'object' };
+  return { ...schema.complete(inputSchema, bounded), type: 'object' };
 }
 
 const LIMIT = { type: 'integer', minimum: 1, maximum: 200, description: 'Rows of a page.' };
@@ -120,8 +120,12 @@ function describeParameter(
   if (target.kind === 'action') return describeInput(target.action.input_schema?.fields);
   if (target.kind === 'entity') return {};
   if (place === 'body') return describeBody(target.route, schema, `#/properties/${argument}`);
-  const whole: SchemaObject = target.route.operation?.query_schema ?? {};
-  return schema.embedPart(readProperties(whole)[name] ?? { type: 'string' }, whole, argument);
+  const querySchema: SchemaObject = target.route.operation?.query_schema ?? {};
+  return schema.embedPart(
+    readProperties(querySchema)[name] ?? { type: 'string' },
+    querySchema,
+    argument,
+  );
 }
 
 function describeBody(route: ManifestRoute, schema: ToolSchema, path: string): unknown {
@@ -165,7 +169,7 @@ const PAGE = {
   },
 } as const;
 
-/** Only that of an object: the protocol has no others. */
+/** Returns a schema for objects only: the protocol has no others. */
 function createOutputSchema({ target, manifest, operation }: CatalogEntry) {
   if (target.kind === 'entity') return PAGE;
   if (target.kind === 'action' || operation.response === 'bytes') return null;
@@ -174,6 +178,6 @@ function createOutputSchema({ target, manifest, operation }: CatalogEntry) {
     return null;
   const schema = new ToolSchema(manifest);
   const embedded = schema.embed(declared, '#') as Record<string, unknown>;
-  const whole = schema.complete(embedded, { type: 'object' });
-  return { ...whole, type: 'object' } as const;
+  const outputSchema = schema.complete(embedded, { type: 'object' });
+  return { ...outputSchema, type: 'object' } as const;
 }

@@ -1,4 +1,4 @@
-/** A JSON value with the text that it was written as. */
+/** A JSON value with its original text. */
 export type ExactValue =
   | { readonly kind: 'object'; readonly text: string; readonly members: ExactMembers }
   | { readonly kind: 'array'; readonly text: string; readonly items: readonly ExactValue[] }
@@ -7,7 +7,7 @@ export type ExactValue =
 
 type ExactMembers = ReadonlyMap<string, ExactValue>;
 
-/** Why a text that is JSON is rejected; the message continues `the arguments have `. */
+/** The reason why a valid JSON text is rejected; the message continues `the arguments have `. */
 export class InexactJson extends Error {
   override readonly name = 'InexactJson';
 }
@@ -16,12 +16,12 @@ const SPACE = /[ \t\n\r]*/y;
 const STRING = /"(?:[^"\\]|\\.)*"/y;
 const SCALAR = /-?[0-9][0-9.eE+-]*|true|false|null/y;
 
-/** Deeper than any tool needs, and shallow enough for the stack. */
+/** Deeper than any tool needs, but safe for the stack. */
 const MAX_DEPTH = 100;
 
 /**
- * Parses a text that is known to be JSON and keeps how each value was written.
- * @throws InexactJson for two members of one name, which a parser would merge, and for deep nesting.
+ * Parses a valid JSON text and keeps the text of each value.
+ * @throws InexactJson for duplicate members, which a parser would merge, and for deep nesting.
  */
 export function parseExact(text: string): ExactValue {
   return new Reader(text).read(0);
@@ -84,7 +84,7 @@ class Reader {
     return items;
   }
 
-  /** From the opening bracket to behind the closing one. */
+  /** Reads from the opening bracket to the end of the closing one. */
   #readList(end: string, readEntry: () => void): void {
     this.#at += 1;
     this.#match(SPACE);
@@ -117,7 +117,7 @@ export function assertExactNumbers(value: ExactValue): void {
   }
 }
 
-/** The text of the last member of this name of an object that is known to be JSON; `null` without one. */
+/** The text of the last member with this name in a valid JSON object; `null` without one. */
 export function sliceMember(text: string, name: string): string | null {
   const tokens = text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]/g);
   const quoted = JSON.stringify(name);
@@ -142,7 +142,10 @@ function survivesParse(text: string): boolean {
 
 const DECIMAL = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 
-/** One spelling of a decimal value: sign, digits without zeros at either end, and the exponent of the last. */
+/**
+ * Normalizes a decimal value: sign, digits without zeros at either end, and the exponent of the
+ * last.
+ */
 function normalize(text: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
   const digits = (whole + fraction).replace(/^0+/, '');

@@ -1,6 +1,6 @@
 import type { Actor, HostApi, HostRequest, SurfaceCall } from '../../core/contract/index.js';
 
-/** Headers of the caller that do not go to modules: they belong to this protocol and to its bodies. */
+/** Headers of the caller that are not forwarded: they belong to this protocol and to its bodies. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   ...['accept', 'accept-encoding', 'authorization', 'connection', 'content-encoding'],
   ...['content-length', 'content-type', 'cookie', 'expect', 'host', 'keep-alive', 'last-event-id'],
@@ -10,19 +10,19 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
 ]);
 const OWN_PREFIX = /^(?:mcp-|proxy-|sec-|access-control-)/;
 
-/** One message of a client, with whom it came from. */
+/** A message of a client, with its context. */
 export interface Exchange {
   readonly actor: Actor;
   readonly call: SurfaceCall;
-  /** Those that go with calls of modules. */
+  /** The headers for calls of modules. */
   readonly headers: Readonly<Record<string, string>>;
   /** The module of `/mcp/{module}`; `null` for all. */
   readonly module: string | null;
-  /** The message as it was written. */
+  /** The original text of the message. */
   readonly text: string;
 }
 
-/** The headers of a client that modules may get, by their descriptors. */
+/** The headers of a client that modules may receive, by their descriptors. */
 export function listForwardable(headers: Headers): Record<string, string> {
   const entries = [...headers].filter(([name]) => !OWN_HEADERS.has(name) && !OWN_PREFIX.test(name));
   return Object.fromEntries(entries);

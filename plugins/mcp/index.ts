@@ -24,7 +24,7 @@ const mcpSurface = defineSurface({
   name: 'mcp',
   prefix: PREFIX,
   isProtectedResource: true,
-  // Enough for a message that is answered with 401.
+  // Sufficient for a message that is rejected with 401.
   maxAnonymousBodyBytes: 65_536,
   config: object({ name: optional(size(string(), 1, 100)) }),
   open: async ({ name = 'modgate' }, context) => {
@@ -37,7 +37,7 @@ const mcpSurface = defineSurface({
   },
 });
 
-/** Notifies clients that listen when a reload has changed the tools. */
+/** Notifies subscribed clients when a reload has changed the tools. */
 function followChanges({ host }: SurfaceContext, tools: Tools, handler: McpHttpHandler): void {
   host.onChange(() => {
     const before = tools.invalidate();
@@ -72,7 +72,7 @@ async function serve(
   return handler.fetch(request, { parsedBody: message, authInfo: createAuthInfo(actor, exchange) });
 }
 
-/** `null` for `/mcp`. */
+/** Returns `null` for `/mcp`. */
 function readModule(request: Request): string | null {
   const { pathname } = new URL(request.url);
   if (pathname === PREFIX) return null;
@@ -85,7 +85,10 @@ function readModule(request: Request): string | null {
   }
 }
 
-/** A page of another site could use credentials that a browser adds, or reach a host on loopback. */
+/**
+ * Rejects a page of another site, which could use credentials that a browser adds, or reach a host
+ * on loopback.
+ */
 function assertOrigin(request: Request, { isSameOrigin }: SurfaceCall): void {
   if (request.headers.get('origin') === null || isSameOrigin) return;
   throw new SurfaceError('forbidden', 'a page of another origin made the request', {
@@ -110,7 +113,7 @@ function parseMessage(text: string): unknown {
   }
 }
 
-/** What parsers of the message could read differently. */
+/** Finds parts of a message that parsers could interpret differently. */
 function findProblem(text: string): string | null {
   try {
     parseExact(text);
@@ -121,7 +124,9 @@ function findProblem(text: string): string | null {
   }
 }
 
-/** The library hands it to the server that it creates for the request; it authenticates nothing. */
+/**
+ * The library passes it to the server that it creates for the request; it authenticates nothing.
+ */
 function createAuthInfo({ id, scopes }: Actor, exchange: Exchange) {
   return { token: '', clientId: id, scopes: [...scopes], extra: { exchange } };
 }

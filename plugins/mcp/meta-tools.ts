@@ -9,7 +9,7 @@ import { toVisible } from './visible-text.js';
 
 type MetaName = (typeof META_NAMES)[number];
 
-/** More than these are offered by search. */
+/** The maximum number of listed tools; a larger number is offered by search. */
 export const MAX_LISTED_TOOLS = 40;
 
 const MAX_FOUND = 20;
@@ -24,7 +24,7 @@ const READS = {
 const CALLS = { ...READS, readOnlyHint: false, destructiveHint: true, idempotentHint: false };
 const NAME = { type: 'string', description: 'Name of a tool that search_tools found.' };
 
-/** What a host with many tools lists instead. */
+/** The tools of a host that offers its tools by search. */
 export const META_TOOLS: readonly DescribedTool[] = [
   {
     name: 'search_tools',
@@ -62,7 +62,7 @@ export const META_TOOLS: readonly DescribedTool[] = [
 ];
 
 export function isMetaName(name: string): name is MetaName {
-  return META_NAMES.some((one) => one === name);
+  return META_NAMES.some((metaName) => metaName === name);
 }
 
 /** @throws InvalidArguments. */
@@ -73,23 +73,23 @@ export async function callMetaTool(
   tools: Tools,
 ): Promise<ToolResult> {
   if (name === 'search_tools') {
-    const found = searchTools(await tools.listCallable(exchange), readText(given, 'query'));
-    return createTextResult(JSON.stringify({ tools: found }));
+    const matches = searchTools(await tools.listCallable(exchange), readText(given, 'query'));
+    return createTextResult(JSON.stringify({ tools: matches }));
   }
-  const wanted = readText(given, 'name');
+  const toolName = readText(given, 'name');
   if (name === 'describe_tool') {
     const callable = await tools.listCallable(exchange);
-    const entry = callable.find((one) => one.name === wanted);
-    if (entry === undefined) throw createUnknown(wanted);
+    const entry = callable.find((entry) => entry.name === toolName);
+    if (entry === undefined) throw createUnknown(toolName);
     return createTextResult(JSON.stringify(describeTool(entry)));
   }
-  const entry = await tools.find(wanted, exchange);
-  if (entry === null) throw createUnknown(wanted);
+  const entry = await tools.find(toolName, exchange);
+  if (entry === null) throw createUnknown(toolName);
   const inner = given?.kind === 'object' ? given.members.get('arguments') : undefined;
   return tools.call(entry, inner, exchange);
 }
 
-/** Those with most of the words, in their name first. */
+/** Finds the tools with most of the words; matches in names come first. */
 function searchTools(entries: readonly CatalogEntry[], query: string) {
   const words = query
     .toLowerCase()

@@ -6,10 +6,10 @@ export interface PathParameter {
 }
 
 const PARAMETER = /\{([A-Za-z0-9_-]+)(\.\.\.)?\}/g;
-/** What a path can hold as it is. */
+/** Characters that must be encoded in a path. */
 const ENCODED = /[^A-Za-z0-9\-._~!$&'()*+,;=:@/]+/g;
 
-/** The parameters of a template such as `/contacts/{id}/files/{path...}`, in its order. */
+/** The parameters of a template such as `/contacts/{id}/files/{path...}`, in order. */
 export function listPathParameters(template: string): PathParameter[] {
   return [...template.matchAll(PARAMETER)].map(([, name = '', rest]) => ({
     name,

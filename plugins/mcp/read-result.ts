@@ -8,17 +8,20 @@ import {
 } from './tool-error.js';
 
 const MIN_ERROR_STATUS = 400;
-/** Of the host: the call waits for the approval of a person. */
+/** The status of a call that waits for the approval of a person. */
 const ACCEPTED = 202;
-/** Keeps every character of the provider. */
+/** Preserves every character of the provider. */
 const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** What is called, as far as its response depends on it. */
+/** The properties of a call that determine its response. */
 interface AnsweredCall {
   readonly operation: Pick<CatalogEntry['operation'], 'kind' | 'response'>;
 }
 
-/** What a tool gives of a response of the host: the provider's bytes, or why there are none. */
+/**
+ * Converts a response of the host to the result of a tool: the provider's bytes, or the reason
+ * without them.
+ */
 export async function readResult(
   { operation: { kind, response: mode } }: AnsweredCall,
   response: Response,
@@ -63,7 +66,7 @@ function readData(text: string): string {
   return data;
 }
 
-/** An object that survives a parse; `undefined` for anything else. */
+/** Returns an object that survives a parse; `undefined` for anything else. */
 function readObject(text: string): Record<string, unknown> | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
   try {

@@ -1,4 +1,4 @@
-/** What an agent gets instead of a result. */
+/** The result of a failed call for an agent. */
 export interface ToolProblem {
   readonly code: string;
   readonly detail: string;
@@ -7,7 +7,7 @@ export interface ToolProblem {
   readonly [member: string]: unknown;
 }
 
-/** Thrown for arguments that no call can be made of. */
+/** Thrown for arguments that cannot be converted to a call. */
 export class InvalidArguments extends Error {
   override readonly name = 'InvalidArguments';
 }

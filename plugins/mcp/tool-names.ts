@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 
-/** Those of the three tools that a host with many tools offers instead. */
+/** The names of the three tools of a host that offers its tools by search. */
 export const META_NAMES = ['search_tools', 'describe_tool', 'call_tool'] as const;
 
 const MAX_LENGTH = 48;
 const HASH_LENGTH = 8;
 const OTHER_CHARACTERS = /[^A-Za-z0-9_-]/g;
 
-/** An operation that is to be named. */
+/** An operation that needs a tool name. */
 export interface NamedOperation {
   readonly module: string;
   readonly kind: 'route' | 'entity' | 'action';
@@ -16,8 +16,8 @@ export interface NamedOperation {
 }
 
 /**
- * The names of the tools of a host, in the order of the operations. Where names would be equal all of them end in
- * a hash of what they stand for, so that none depends on the order; so does one that is too long or reserved.
+ * The names of the tools of a host, in the order of the operations. Equal names all end in a hash
+ * of their operation, so that none depends on the order; so do names that are too long or reserved.
  */
 export function nameTools(operations: readonly NamedOperation[]): string[] {
   const plain = operations.map(writePlainName);

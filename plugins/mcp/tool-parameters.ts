@@ -1,21 +1,24 @@
 import type { AdminAction, ManifestRoute, SchemaObject } from '../../core/contract/index.js';
 import { listPathParameters } from './path-template.js';
 
-/** Where an argument of a tool goes. */
+/** An argument of a tool, with its place in the request. */
 export interface ToolParameter {
   /** The name of the argument. */
   readonly argument: string;
   readonly place: 'path' | 'query' | 'body' | 'cursor' | 'limit';
-  /** The name at its place. */
+  /** The name in the request. */
   readonly name: string;
   readonly isRequired: boolean;
-  /** Of a path: whether its value has several segments. */
+  /** Whether a path value has several segments. */
   readonly isRest?: boolean;
 }
 
 const BODY = 'body';
 
-/** The parameters of a route. A name that stands in both path and query, or is `body`, gets its place in front. */
+/**
+ * The parameters of a route. A name that occurs in both path and query, or is `body`, gets its
+ * place as a prefix.
+ */
 export function listRouteParameters(route: ManifestRoute): ToolParameter[] {
   const path = listPathParameters(route.path);
   const query = listQueryNames(route.operation?.query_schema ?? null);
@@ -35,12 +38,12 @@ export function listRouteParameters(route: ManifestRoute): ToolParameter[] {
   ];
 }
 
-/** An action without a schema takes any input, or none. */
+/** An action without a schema accepts any input, or none. */
 export function listActionParameters({ input_schema }: AdminAction): ToolParameter[] {
   return [createBody(input_schema?.fields.some(({ required }) => required === true) ?? false)];
 }
 
-/** Of each entity. */
+/** The parameters of every entity. */
 export const ENTITY_PARAMETERS: readonly ToolParameter[] = (['limit', 'cursor'] as const).map(
   (name) => ({ argument: name, place: name, name, isRequired: false }),
 );
@@ -49,7 +52,7 @@ function createBody(isRequired: boolean): ToolParameter {
   return { argument: BODY, place: 'body', name: BODY, isRequired };
 }
 
-/** As the host reads it: a GET ignores its body. */
+/** The body rule of the host: a GET ignores its body. */
 export function bodyRuleOf({ method, operation }: ManifestRoute) {
   if (method === 'GET') return 'none';
   return operation?.body ?? (method === 'DELETE' ? 'none' : 'required');

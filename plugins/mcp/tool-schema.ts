@@ -2,12 +2,12 @@ import type { JsonSchema, Manifest, SchemaObject } from '../../core/contract/ind
 import { toVisible } from './visible-text.js';
 
 const SHARED = 'manifest:schemas/';
-/** A tool is read by a model as a whole. Characters. */
+/** The maximum length of a schema, because a model reads a tool as a whole. Characters. */
 const MAX_SCHEMA_LENGTH = 32_768;
 const MAX_TEXT_LENGTH = 1000;
 const MAX_DEPTH = 64;
 
-/** What keywords hold: a schema, a list or a map of them; all other values are data. */
+/** Keywords with a schema, a list or a map of schemas; all other values are data. */
 const SCHEMAS = new Set([
   ...['additionalProperties', 'contains', 'contentSchema', 'else', 'if', 'items', 'not'],
   ...['propertyNames', 'then', 'unevaluatedItems', 'unevaluatedProperties'],
@@ -23,8 +23,8 @@ const MAPS = new Set([
 const TEXTS = new Set(['title', 'description', '$comment']);
 
 /**
- * Puts schemas of a manifest into the schema of a tool. References stay references, to `$defs` of the tool, so that
- * schemas that name each other many times do not grow.
+ * Copies schemas of a manifest into the schema of a tool. References remain references, to `$defs`
+ * of the tool, so that recursive schemas do not grow.
  */
 export class ToolSchema {
   readonly #shared: NonNullable<Manifest['schemas']>;
@@ -34,12 +34,12 @@ export class ToolSchema {
     this.#shared = schemas;
   }
 
-  /** @param path where the schema will be: `#/properties/body` */
+  /** @param path the path of the schema: `#/properties/body` */
   embed(schema: JsonSchema, path: string): unknown {
     return this.#write(schema, path, 0);
   }
 
-  /** A part of a schema, whose references are relative to the whole. */
+  /** Embeds a part of a schema, whose references are relative to the whole. */
   embedPart(part: unknown, whole: SchemaObject, name: string): unknown {
     if (JSON.stringify(part).includes('"#')) {
       const key = `query:${name}`;
@@ -50,11 +50,11 @@ export class ToolSchema {
     return this.#write(part as JsonSchema, '#', 0);
   }
 
-  /** The schema with the shared ones that it names; without parts where it would be too long. */
+  /** Completes the schema with its shared schemas; the short one is used if it is too long. */
   complete(schema: { readonly [name: string]: unknown }, short: object): Record<string, unknown> {
     const defs = { ...(schema['$defs'] as object | undefined), ...Object.fromEntries(this.#defs) };
-    const whole = this.#defs.size === 0 ? schema : { ...schema, $defs: defs };
-    return JSON.stringify(whole).length <= MAX_SCHEMA_LENGTH ? { ...whole } : { ...short };
+    const completed = this.#defs.size === 0 ? schema : { ...schema, $defs: defs };
+    return JSON.stringify(completed).length <= MAX_SCHEMA_LENGTH ? { ...completed } : { ...short };
   }
 
   #write(schema: unknown, path: string, depth: number): unknown {
@@ -78,7 +78,7 @@ export class ToolSchema {
     if (MAPS.has(keyword) && typeof value === 'object' && value !== null) {
       const entries = Object.entries(value);
       return Object.fromEntries(
-        entries.map(([name, one]) => [name, this.#write(one, path, depth)]),
+        entries.map(([name, item]) => [name, this.#write(item, path, depth)]),
       );
     }
     return value;
@@ -91,7 +91,7 @@ export class ToolSchema {
     const key = `shared:${name}`;
     const target = `#/$defs/${key}`;
     if (!this.#defs.has(key)) {
-      // Before its parts, which may refer to it.
+      // Added before its parts, which may refer to it.
       this.#defs.set(key, true);
       this.#defs.set(key, this.#write(this.#shared[name] ?? true, target, 0));
     }

@@ -10,12 +10,12 @@ interface CallableOperations {
   readonly modules: readonly { readonly name: string; readonly operations: readonly string[] }[];
 }
 
-/** Thrown when the host does not answer a question of this surface. */
+/** Thrown when the host does not respond to a request of this surface. */
 export class HostRejection extends Error {
   override readonly name = 'HostRejection';
 }
 
-/** The tools of a host: what they are, which a caller may call, and their calls. */
+/** The tools of a host: their catalog, the tools of each caller, and their calls. */
 export class Tools {
   readonly #host: HostApi;
   readonly #log: Log;
@@ -27,15 +27,15 @@ export class Tools {
     this.#log = log;
   }
 
-  /** Read when it is first needed after a change. */
+  /** Reads the catalog when it is first needed after a change. */
   readCatalog(): Promise<Catalog> {
     this.#catalog ??= this.#read();
     return this.#catalog;
   }
 
   /**
-   * Forgets what was read: modules have changed.
-   * @returns the version that clients may know; `null` where none was read.
+   * Discards the catalog, because modules have changed.
+   * @returns the version that clients may know; `null` if none was read.
    */
   invalidate(): string | null {
     this.#catalog = null;
@@ -55,7 +55,7 @@ export class Tools {
     }
   }
 
-  /** Exactly those that the caller may call, as the host decides. */
+  /** Lists exactly the tools that the caller may call, as the host decides. */
   async listCallable(exchange: Exchange): Promise<readonly CatalogEntry[]> {
     const { module } = exchange;
     const query = module === null ? '' : `?module=${encodeURIComponent(module)}`;
@@ -68,7 +68,7 @@ export class Tools {
     );
   }
 
-  /** `null` for a tool that does not exist here; the host decides whether the caller may call it. */
+  /** Returns `null` for an unknown tool; the host decides whether the caller may call it. */
   async find(name: string, { module }: Exchange): Promise<CatalogEntry | null> {
     const entry = (await this.readCatalog()).find(name);
     return entry !== null && (module === null || entry.module === module) ? entry : null;
@@ -76,12 +76,12 @@ export class Tools {
 
   async call(
     entry: CatalogEntry,
-    given: ExactValue | undefined,
+    argumentsValue: ExactValue | undefined,
     exchange: Exchange,
   ): Promise<ToolResult> {
     const { requestId } = exchange.call;
     try {
-      const values = readArguments(given);
+      const values = readArguments(argumentsValue);
       const call = buildCall(entry, values);
       const waiting = await this.#requireApproval(entry, values, exchange);
       if (waiting !== null) return waiting;
@@ -94,17 +94,17 @@ export class Tools {
   }
 
   /**
-   * The host decides whether a route that writes may be called now: what is known here may be older. It asks for
-   * entities and actions by itself.
-   * @returns why the call is not made; `null` if it may be made.
+   * Asks the host whether a route that writes may be called now, because the local data may be
+   * older. The host itself checks entities and actions.
+   * @returns the result that replaces the call; `null` if the call may be sent.
    */
   async #requireApproval(
     entry: CatalogEntry,
-    given: Arguments,
+    callArguments: Arguments,
     exchange: Exchange,
   ): Promise<ToolResult | null> {
     if (!writesByRoute(entry)) return null;
-    const request = { ...buildOperationCall(entry, given), target: '/approvals' };
+    const request = { ...buildOperationCall(entry, callArguments), target: '/approvals' };
     const response = await requestHost(this.#host, exchange, request);
     if (response.status === 200) return null;
     const answer = { operation: { kind: 'action', response: 'raw' } } as const;

@@ -1,6 +1,6 @@
 /**
- * Characters that people do not see, or that change the order of others: controls but tab and line feed, format
- * characters, and the tags with which text for models is hidden.
+ * Matches invisible characters, and those that change the order of others: controls except tab and
+ * line feed, format characters, and the tags that hide text for models.
  */
 const INVISIBLE = /[^\P{C}\t\n]|[\p{DI}\p{Zl}\p{Zp}]|\u2800/gu;
 

@@ -18,7 +18,10 @@ export interface NatsServer {
   readonly options: NodeConnectionOptions;
 }
 
-/** One entry per server; they are tried in turn. @throws Error for an invalid certificate or key. */
+/**
+ * Creates one entry per server; they are tried in turn. @throws Error for an invalid certificate or
+ * key.
+ */
 export function createConnectOptions(
   config: NatsConfig,
   authenticator: Authenticator | null,

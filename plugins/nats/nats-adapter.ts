@@ -111,7 +111,7 @@ function assertUsable(authenticator: Authenticator, expected: string): Authentic
   try {
     authenticator(ANY_NONCE);
   } catch {
-    // Without the cause, which may contain the secret.
+    // Omits the cause, which may contain the secret.
     throw new Error(expected);
   }
   return authenticator;

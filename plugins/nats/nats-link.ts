@@ -47,15 +47,15 @@ interface PendingCall {
   readonly release: () => void;
 }
 
-/** Why the link cannot send. */
+/** The reason why the link cannot send. */
 interface LinkError {
   readonly failure: FailureCode;
   readonly message: string;
 }
 
 /**
- * The connection of one module, which reconnects whenever it is lost. A call belongs to the connection that
- * carried it and fails with that; nothing is queued and sent later.
+ * The connection of one module, which reconnects whenever it is lost. A call fails with the
+ * connection that sent it; calls are not queued for the next one.
  */
 export class NatsLink {
   readonly #options: LinkOptions;
@@ -94,7 +94,7 @@ export class NatsLink {
     await this.#stopped;
   }
 
-  /** @throws ProviderFailure (as a rejection), and nothing else. */
+  /** @throws ProviderFailure only (as a rejection). */
   async request(request: NatsRequest, limits: RequestLimits): Promise<Outcome> {
     const { signal, maxResponseBytes } = limits;
     if (signal.aborted) throw createAbortFailure(signal.reason, 0, 'connecting');
@@ -256,7 +256,7 @@ function createUnreadFailure(): ProviderFailure {
   return new ProviderFailure('unavailable', message, { phase: 'connecting' });
 }
 
-/** Nothing was sent. */
+/** The failure of a request that was not sent. */
 function createPublishFailure(connection: NatsConnection, cause: unknown): ProviderFailure {
   if (connection.isClosed()) {
     return new ProviderFailure('unavailable', 'the connection is closed', { cause });

@@ -34,6 +34,6 @@ export function toOutcome(message: Msg, maxResponseBytes: number): Outcome {
   return { status: Number(status), headers: others, body: data.length === 0 ? null : data };
 }
 
-function createMalformed(what: string): ProviderFailure {
-  return new ProviderFailure('protocol', `the response ${what}`, { phase: 'answered' });
+function createMalformed(problem: string): ProviderFailure {
+  return new ProviderFailure('protocol', `the response ${problem}`, { phase: 'answered' });
 }

@@ -19,13 +19,13 @@ export function createNatsRequest({ operation, headers }: Invocation): NatsReque
     case 'http_route': {
       const { method, declaredPath, target, body } = operation;
       const queryAt = target.indexOf('?');
-      const own = {
+      const ownHeaders = {
         'modgate-method': method,
         'modgate-declared-path': declaredPath,
         'modgate-path': queryAt === -1 ? target : target.slice(0, queryAt),
         ...(queryAt !== -1 && { 'modgate-query': target.slice(queryAt + 1) }),
       };
-      return { kind, headers: { ...headers, ...own }, payload: body ?? EMPTY };
+      return { kind, headers: { ...headers, ...ownHeaders }, payload: body ?? EMPTY };
     }
     case 'admin_list': {
       const { entity, limit, cursor } = operation;

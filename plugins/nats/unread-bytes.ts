@@ -1,4 +1,4 @@
-/** What a server has not read yet stays in the memory of the NATS client. Bytes. */
+/** The maximum of bytes that a server has not read, which stay in the memory of the NATS client. */
 export const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
 /** Counts what was published on one connection until the server has read it. */
@@ -15,7 +15,7 @@ export class UnreadBytes {
     this.#maxBytes = maxBytes;
   }
 
-  /** Asks the server only when much was published since it last answered. */
+  /** Asks the server only after many bytes since its last response. */
   add(bytes: number): void {
     this.#published += bytes;
     if (!this.#isAsking && this.#unread > this.#maxBytes / 2) void this.#ask();

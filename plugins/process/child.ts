@@ -83,7 +83,7 @@ function logOutput(child: ChildProcess, log: Log): void {
   }
 }
 
-/** Leaves out the command, which may contain secrets. */
+/** Omits the command, which may contain secrets. */
 function explainSpawn(error: unknown): Error {
   const code = (error as NodeJS.ErrnoException | null)?.code ?? 'unknown';
   const hint = code === 'ENOENT' ? ': no such program, or no such cwd' : '';

@@ -27,7 +27,7 @@ export class ProcessSupervisor {
   #child: Child | null = null;
   #starts = 0;
   #isUp = false;
-  /** Why the child is down, while no start is in progress. */
+  /** The reason why the child is down, unless a start is in progress. */
   #problem: string | null = null;
   #waiting = new Set<() => void>();
 

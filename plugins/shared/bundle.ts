@@ -37,11 +37,11 @@ const CODINGS: readonly (readonly [suffix: string, coding: string])[] = [
 ];
 
 /**
- * Reads `web/`, where the build puts the pages, once: a shipped plugin does not change while the
- * host runs.
+ * Reads `web/`, which the build creates, once: a shipped plugin does not change while the host
+ * runs.
  *
  * @param plugin URL of a file in the folder of the plugin: `import.meta.url`
- * @returns `null` where the pages are not built.
+ * @returns `null` if the pages are not built
  */
 export function readBundle(plugin: string): Bundle | null {
   const folder = fileURLToPath(new URL('web', plugin));
@@ -57,7 +57,7 @@ export function readBundle(plugin: string): Bundle | null {
   return { index, assets, digest: digestOf(index, assets) };
 }
 
-/** Whether it is a file of its own, and not the compressed form of another. */
+/** Excludes compressed forms of other files. */
 function isAsset(name: string): boolean {
   return NAME.test(name) && !CODINGS.some(([suffix]) => name.endsWith(suffix));
 }

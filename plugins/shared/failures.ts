@@ -62,22 +62,23 @@ function createOptions(
 const CERTIFICATE_MISMATCH = 'ERR_TLS_CERT_ALTNAME_INVALID';
 const MAX_ADDRESSES = 4;
 
-/** Codes that mean little to operators. */
+/** Descriptions of codes that are unclear to operators. */
 const WORDS: Readonly<Record<string, string>> = {
   ERR_TLS_PIN: 'certificate not pinned',
   UND_ERR_SOCKET: 'connection closed',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'content-length not reached',
 };
 
-/** undici ends a connection with these messages, under the code of one that was closed. */
+/** Messages with which undici closes a connection, under the code of a closed connection. */
 const INTERIM_RESPONSES: Readonly<Record<string, string>> = {
   'bad response': '100 Continue without expect',
   'bad upgrade': '101 Switching Protocols without upgrade',
 };
 
 /**
- * What went wrong with a connection, for operators: `ECONNREFUSED 127.0.0.1:4100`. Made of codes, addresses
- * and names in certificates only: messages of libraries may contain bytes of the response.
+ * Describes the failure of a connection for operators: `ECONNREFUSED 127.0.0.1:4100`. It contains
+ * codes, addresses and names in certificates only: messages of libraries may contain bytes of the
+ * response.
  */
 function describeTransportError(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) {
@@ -103,7 +104,7 @@ function readErrorCode(error: unknown): string {
   return code === undefined ? error.name : String(code);
 }
 
-/** What Node adds to errors of sockets and of name resolution. */
+/** Reads the address that Node adds to errors of sockets and of name resolution. */
 function readAddress(error: unknown): string | null {
   const address = readMember(error, 'address') ?? readMember(error, 'hostname');
   if (typeof address !== 'string') return null;

@@ -1,17 +1,17 @@
 import type { CustomFetchOptions } from 'openid-client';
 import { Agent, fetch, type RequestInit } from 'undici';
 
-/** A response that is longer than it may be. */
+/** A response exceeds the limit. */
 export class ResponseTooLong extends Error {
   override readonly name = 'ResponseTooLong';
 }
 
-/** Verification cannot be switched off, not even by `NODE_TLS_REJECT_UNAUTHORIZED`. */
+/** Verification cannot be disabled, not even by `NODE_TLS_REJECT_UNAUTHORIZED`. */
 const agent = new Agent({ connect: { rejectUnauthorized: true } });
 
 /**
- * A fetch for openid-client, which limits the time and not the size.
- * @returns rejects with ResponseTooLong, and with what fetch throws.
+ * Creates a fetch for openid-client, which limits the time but not the size.
+ * @returns rejects with ResponseTooLong, and with the errors of fetch.
  */
 export function createIssuerFetch(maxBytes: number) {
   return async (url: string, options: CustomFetchOptions): Promise<Response> => {
@@ -19,11 +19,11 @@ export function createIssuerFetch(maxBytes: number) {
     const init = {
       ...rest,
       body: sent ?? null,
-      // A compressed response could be much larger than what was received.
+      // A compressed response could exceed the received size by far.
       headers: { ...headers, 'accept-encoding': 'identity' },
       dispatcher: agent,
     };
-    // The types of undici and of Node differ, and the values do not.
+    // The types of undici and of Node differ, but the values do not.
     const response = await fetch(url, init as RequestInit);
     const { body, status, statusText } = response;
     const head = { status, statusText, headers: [...response.headers] as [string, string][] };

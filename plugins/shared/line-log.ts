@@ -6,7 +6,7 @@ const MAX_LINE_LENGTH = 8_192;
 /** Lines beyond it are dropped and counted, so that a loop cannot fill the disk. */
 const MAX_LINES_PER_SECOND = 200;
 
-/** A terminal that shows the log would interpret these. */
+/** Characters that a terminal would interpret. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g;
 
@@ -36,7 +36,7 @@ export class LineLog {
     this.#append(rest);
   }
 
-  /** Writes what is left, also a last line without a line feed. */
+  /** Writes the rest, including a last line without a line feed. */
   end(): void {
     this.#append(this.#decoder.end());
     if (this.#line !== '') this.#endLine();

@@ -1,9 +1,9 @@
-/** Loopback needs no TLS: nothing leaves the machine. */
+/** Loopback requires no TLS, because no data leaves the machine. */
 export function isLoopbackName(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }
 
-/** Whether secrets may be sent there: https, or http on loopback. */
+/** Whether secrets may be sent to the URL: https, or http on loopback. */
 export function isProtected({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopbackName(hostname));
 }

@@ -7,7 +7,7 @@ export const MAX_MANIFEST_BYTES = 4 * 1_048_576;
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * @param request as operators know it: `GET /manifest.json`
+ * @param request the name for operators: `GET /manifest.json`
  * @throws ProviderFailure unless the response is 2xx with JSON in valid UTF-8.
  */
 export function parseManifest(request: string, { status, body }: Outcome): unknown {

@@ -5,13 +5,13 @@ import { createMethodError, createNotFound } from './surface-errors.js';
 interface Pages {
   /** The prefix of the surface: `/docs`. */
   readonly prefix: string;
-  /** `null` where the pages are not built. */
+  /** `null` if the pages are not built. */
   readonly bundle: Bundle | null;
 }
 
 const IMMUTABLE = 'max-age=31536000, immutable';
 
-/** A file below PREFIX/assets, otherwise the page, which is the same for every path. */
+/** Serves a file below PREFIX/assets, otherwise the page, which is the same for every path. */
 export function servePages({ prefix, bundle }: Pages, request: Request): Response {
   const { method } = request;
   if (method !== 'GET' && method !== 'HEAD') throw createMethodError('GET', 'HEAD');
@@ -44,7 +44,7 @@ function createFile(file: BundledFile, cacheControl: string, request: Request): 
   });
 }
 
-/** Only what the client names: `*` and weights other than 0 make no difference here. */
+/** Accepts only codings that the client names: `*` and weights other than 0 are ignored. */
 function acceptsCoding(accepted: string, coding: string): boolean {
   return accepted.split(',').some((range) => {
     const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
@@ -53,8 +53,8 @@ function acceptsCoding(accepted: string, coding: string): boolean {
 }
 
 /**
- * The headers of every page and its files allow no code but the bundled one, no request to another host, no frame,
- * no HTML made of texts.
+ * The headers of every page and its files. They allow no code but the bundled one, no request to
+ * another host, no frame, and no HTML from texts.
  */
 const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': [

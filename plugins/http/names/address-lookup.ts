@@ -3,7 +3,7 @@ import { LastAnswer, ONLY_LOCAL } from './last-answer.js';
 import { isLocalAddress } from './local-addresses.js';
 import type { ResolverSettings } from './resolver-config.js';
 
-/** Nothing needs more, and a hostile server may send thousands. */
+/** More are unnecessary, and a hostile server may send thousands. */
 export const MAX_ADDRESSES = 256;
 
 /** The A and AAAA records of one name. */
@@ -22,12 +22,12 @@ export class AddressLookup {
     this.#ipv6 = new LastAnswer(staleMs);
   }
 
-  inherit(known: AddressLookup): void {
-    this.#ipv4.inherit(known.#ipv4);
-    this.#ipv6.inherit(known.#ipv6);
+  inherit(earlier: AddressLookup): void {
+    this.#ipv4.inherit(earlier.#ipv4);
+    this.#ipv6.inherit(earlier.#ipv6);
   }
 
-  /** In an order that does not depend on that of the records, which servers rotate. */
+  /** Sorted, because servers rotate the order of records. */
   get addresses(): readonly string[] {
     return [...this.#ipv4.records, ...this.#ipv6.records];
   }
@@ -36,14 +36,16 @@ export class AddressLookup {
     return earliest(this.#ipv4.arrivedAt, this.#ipv6.arrivedAt);
   }
 
-  /** `DNS ENOTFOUND crm.internal`; `null` when the last look-up succeeded. */
+  /** `DNS ENOTFOUND crm.internal`; `null` after a successful look-up. */
   get failure(): string | null {
     const queries = [this.#ipv4, this.#ipv6];
     const used = queries.filter(({ records }) => records.length > 0);
     // A name need not have both families.
-    const failed = queries.filter((one) => !one.isGone || used.length === 0 || used.includes(one));
+    const failed = queries.filter(
+      (query) => !query.isGone || used.length === 0 || used.includes(query),
+    );
     const codes = failed.flatMap(({ failure }) => failure ?? []);
-    const code = codes.find((one) => one !== 'ENODATA' && one !== 'ENOTFOUND') ?? codes[0];
+    const code = codes.find((code) => code !== 'ENODATA' && code !== 'ENOTFOUND') ?? codes[0];
     return code === undefined ? null : `DNS ${code} ${this.#name}`;
   }
 
@@ -67,7 +69,7 @@ export class AddressLookup {
   }
 }
 
-/** `null` counts as none at all. */
+/** Returns `null` if either one is `null`. */
 function earliest(first: Date | null, second: Date | null): Date | null {
   if (first === null || second === null) return first ?? second;
   return first < second ? first : second;

@@ -11,7 +11,7 @@ import { calledName, type NamedEndpoint } from './named-endpoint-config.js';
 import type { ResolverSettings } from './resolver-config.js';
 import { ServiceLookup, type ServicePlace } from './service-lookup.js';
 
-/** A query fails after two tries, the second of which takes longer. */
+/** The timeout of the first try; the second one takes longer. */
 const QUERY_TIMEOUT_MS = 1_000;
 const QUERY_TRIES = 2;
 
@@ -25,21 +25,24 @@ interface EndpointWatchOptions {
   readonly toReplica: (entry: string | WeightedEndpoint | NamedPlace) => ReplicaOptions;
   /** Called after each look-up. */
   readonly onLookup: () => void;
-  /** Those of earlier versions of the provider, newest first, whose answers are used until there is a newer one. */
+  /**
+   * The watches of earlier versions of the provider, newest first, whose answers are used until
+   * there is a newer one.
+   */
   readonly earlier: readonly EndpointWatch[];
 }
 
-/** What a look-up has found so far. */
+/** The current result of a look-up. */
 type Lookup = Pick<AddressLookup, 'arrivedAt' | 'failure' | 'refresh'> & {
   readonly places: readonly ServicePlace[];
 };
 
-/** The addresses of the names in a list of endpoints, looked up at intervals. */
+/** The addresses of the names in a list of endpoints, resolved at intervals. */
 export class EndpointWatch {
   readonly #options: EndpointWatchOptions;
   readonly #resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
   #entries: readonly EndpointEntry[];
-  /** By entry; those that stay in a changed list keep what they know. */
+  /** Keyed by entry; entries that remain in a changed list keep their results. */
   #lookups: ReadonlyMap<string, Lookup> = new Map();
   readonly #running = new Map<Lookup, Promise<void>>();
   #failures = 0;
@@ -54,20 +57,20 @@ export class EndpointWatch {
     this.#createLookups();
   }
 
-  /** In the order of the entries, at most 256, each address once. */
+  /** In the order of the entries, at most 256, without duplicates. */
   get replicas(): readonly ReplicaOptions[] {
     const { toReplica } = this.#options;
-    const found = this.#entries.flatMap((entry) => {
+    const replicas = this.#entries.flatMap((entry) => {
       if (!isNamed(entry)) return [toReplica(entry)];
       const places = this.#lookups.get(endpointId(entry))?.places ?? [];
       return places.map((place) => toReplica({ ...place, entry }));
     });
     const byId = new Map<string, ReplicaOptions>();
-    for (const replica of found) if (!byId.has(replica.id)) byId.set(replica.id, replica);
+    for (const replica of replicas) if (!byId.has(replica.id)) byId.set(replica.id, replica);
     return [...byId.values()].slice(0, MAX_ADDRESSES);
   }
 
-  /** `null` while a name has had no answer. */
+  /** Returns `null` while a name has had no answer. */
   get resolvedAt(): Date | null {
     const times = [...this.#lookups.values()].map(({ arrivedAt }) => arrivedAt);
     return times.reduce((oldest, time) => {
@@ -81,12 +84,12 @@ export class EndpointWatch {
     return null;
   }
 
-  /** Look-ups that failed. */
+  /** The number of failed look-ups. */
   get failures(): number {
     return this.#failures;
   }
 
-  /** Looks up every name once, then at intervals. Never rejects. */
+  /** Resolves every name once, then at intervals. Never rejects. */
   async start(): Promise<void> {
     clearTimeout(this.#timer);
     const startedAt = performance.now();
@@ -114,7 +117,7 @@ export class EndpointWatch {
     this.#resolver.cancel();
   }
 
-  /** One at a time: a list that changes begins a round while another one may run. */
+  /** Runs one look-up at a time, because a changed list may begin a round during another one. */
   #look(lookup: Lookup): Promise<void> {
     const running = this.#running.get(lookup) ?? this.#refresh(lookup);
     this.#running.set(lookup, running);
@@ -139,25 +142,25 @@ export class EndpointWatch {
 
   #createLookup(entry: NamedEndpoint): Lookup {
     const { settings } = this.#options;
-    const known = this.#findKnown(entry);
+    const earlierLookup = this.#findKnown(entry);
     if ('srv' in entry) {
       const lookup = new ServiceLookup(entry.srv, this.#resolver, settings);
-      if (known instanceof ServiceLookup) lookup.inherit(known);
+      if (earlierLookup instanceof ServiceLookup) lookup.inherit(earlierLookup);
       return lookup;
     }
     const lookup = new AddressLookup(calledName(entry), this.#resolver, settings);
-    if (known instanceof FixedPort) lookup.inherit(known.lookup);
+    if (earlierLookup instanceof FixedPort) lookup.inherit(earlierLookup.lookup);
     return new FixedPort(lookup, entry.port);
   }
 
-  /** Of another server, or with addresses that are no longer allowed, answers do not count. */
+  /** Ignores results of another server, and addresses that are no longer allowed. */
   #findKnown(entry: NamedEndpoint): Lookup | undefined {
     const { settings, earlier } = this.#options;
     const id = endpointId(entry);
-    const usable = earlier.filter((one) => isSameSource(one.#options.settings, settings));
+    const usable = earlier.filter((other) => isSameSource(other.#options.settings, settings));
     for (const watch of usable) {
-      const known = watch.#lookups.get(id);
-      if (known !== undefined) return known;
+      const lookup = watch.#lookups.get(id);
+      if (lookup !== undefined) return lookup;
     }
     return undefined;
   }
@@ -167,7 +170,7 @@ function isSameSource(a: ResolverSettings, b: ResolverSettings): boolean {
   return a.allowLocal === b.allowLocal && String(a.servers) === String(b.servers);
 }
 
-/** The addresses of a name, all at one port. */
+/** The addresses of a name with a fixed port. */
 class FixedPort implements Lookup {
   readonly lookup: AddressLookup;
   readonly #port: number;

@@ -1,17 +1,20 @@
 /** Codes of c-ares for a name that is gone, and for one without records of the type. */
 const GONE = new Set(['ENOTFOUND', 'ENODATA']);
-/** A server that restarts may know nothing for a moment. */
+/** A server may know no records for a moment after a restart. */
 const GONE_IN_A_ROW = 2;
-/** Every record was a local address. */
+/** All records were local addresses. */
 export const ONLY_LOCAL = 'local address not allowed';
 
-/** What is known of one query. It outlives servers that fail, and a single empty answer. */
+/**
+ * The last result of one query. It remains valid after failures of servers, and after a single
+ * empty answer.
+ */
 export class LastAnswer<T> {
   readonly #staleMs: number;
   #records: readonly T[] = [];
   #goneInARow = 0;
   #answeredAt: number | null = null;
-  /** Why the last query failed: `ESERVFAIL`; `null` when it succeeded. */
+  /** The error of the last query: `ESERVFAIL`; `null` after a success. */
   failure: string | null = null;
   /** When the records arrived, as wall-clock time. */
   arrivedAt: Date | null = null;
@@ -20,19 +23,19 @@ export class LastAnswer<T> {
     this.#staleMs = staleMs;
   }
 
-  /** Starts with what another one knows of the same query. */
-  inherit(known: LastAnswer<T>): void {
-    this.#records = known.#records;
-    this.#answeredAt = known.#answeredAt;
-    this.arrivedAt = known.arrivedAt;
+  /** Starts with the result of another instance for the same query. */
+  inherit(earlier: LastAnswer<T>): void {
+    this.#records = earlier.#records;
+    this.#answeredAt = earlier.#answeredAt;
+    this.arrivedAt = earlier.arrivedAt;
   }
 
-  /** Empty while nothing is known. */
+  /** Empty while no result is known. */
   get records(): readonly T[] {
     return this.#records;
   }
 
-  /** Whether the last query said that there are no such records. */
+  /** Whether the last query reported that there are no such records. */
   get isGone(): boolean {
     return this.failure !== null && (GONE.has(this.failure) || this.failure === ONLY_LOCAL);
   }

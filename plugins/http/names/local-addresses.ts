@@ -1,6 +1,6 @@
 import { BlockList, isIPv6 } from 'node:net';
 
-/** A record that names one of these reaches the machine of the host, or its cloud's metadata service. */
+/** Addresses of the host's machine, or of its cloud's metadata service. */
 const LOCAL = new BlockList();
 // RFC 1122, 3.2.1.3: this network, with the unspecified address, and loopback.
 LOCAL.addSubnet('0.0.0.0', 8);
@@ -20,7 +20,10 @@ LOCAL.addSubnet('64:ff9b::e000:0', 100, 'ipv6');
 // The metadata service of EC2, which has a unique local address.
 LOCAL.addAddress('fd00:ec2::254', 'ipv6');
 
-/** Loopback, link-local, multicast and unspecified addresses; IPv4 addresses in IPv6 are among them. */
+/**
+ * Matches loopback, link-local, multicast and unspecified addresses, including IPv4 addresses in
+ * IPv6.
+ */
 export function isLocalAddress(address: string): boolean {
   return LOCAL.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }

@@ -2,7 +2,7 @@ import { define, enums, type Infer, object } from 'superstruct';
 import { described, named, optionally } from '../../../core/contract/described.js';
 import { integerBetween } from '../../shared/health-config.js';
 
-/** The last label begins with a letter, so that no parser takes the name for an address. */
+/** The last label begins with a letter, so that no parser interprets the name as an address. */
 const NAME = String.raw`(?:[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)*[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?`;
 const DNS_NAME = new RegExp(`^${NAME}$`);
 /** RFC 2782: `_service._proto.name`. */
@@ -11,7 +11,7 @@ const SRV_NAME = new RegExp(`^${SERVICE_LABELS}${NAME}$`);
 /** RFC 1035, 2.3.4. */
 const MAX_NAME_LENGTH = 253;
 
-/** Like the path of an endpoint's URL; it is sent as the prefix of every target. */
+/** The path syntax of an endpoint's URL; the path is the prefix of every target. */
 const PATH = /^(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@%]+)+\/?$/;
 const UNSAFE_PATH = /\/(?:\.|%2e){1,2}(?:\/|$)|%(?![0-9A-Fa-f]{2})/i;
 
@@ -68,7 +68,7 @@ export type DnsEndpoint = Infer<typeof dnsEndpoint>;
 export type SrvEndpoint = Infer<typeof srvEndpoint>;
 export type NamedEndpoint = DnsEndpoint | SrvEndpoint;
 
-/** The name that endpoints are called by: in `host`, in references, and in certificates. */
+/** The name in `host`, in references, and in certificates. */
 export function calledName(entry: NamedEndpoint): string {
   return ('dns' in entry ? entry.dns : entry.srv.split('.').slice(2).join('.')).toLowerCase();
 }

@@ -19,7 +19,7 @@ const server = described(
   },
 );
 
-/** How names in `endpoints` are resolved. */
+/** Settings for the resolution of names in `endpoints`. */
 export const resolver = described(
   object({
     servers: optionally(size(array(server), 1, MAX_SERVERS), {
@@ -44,9 +44,9 @@ export const resolver = described(
   { description: 'How names in endpoints are resolved.' },
 );
 
-/** With every default. */
+/** The settings with all defaults. */
 export interface ResolverSettings {
-  /** `null`: those of the system. */
+  /** `null` for the servers of the system. */
   readonly servers: readonly string[] | null;
   readonly refreshMs: number;
   readonly staleMs: number;

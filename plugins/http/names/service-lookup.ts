@@ -4,17 +4,17 @@ import { AddressLookup, MAX_ADDRESSES } from './address-lookup.js';
 import { LastAnswer } from './last-answer.js';
 import type { ResolverSettings } from './resolver-config.js';
 
-/** The target is asked for and shown, so nothing but names gets that far. */
+/** Matches names only, because the target is queried and shown. */
 const TARGET = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/;
-/** Queries for targets at one time. */
+/** The number of concurrent queries for targets. */
 const BATCH = 32;
 
-/** An address with what its SRV record says. */
+/** An address with the values of its SRV record. */
 export interface ServicePlace {
   readonly address: string;
   readonly port: number;
   readonly weight: number;
-  /** From 0: the place of its priority among those of the name. */
+  /** The rank of its priority among those of the name, from 0. */
   readonly priority: number;
 }
 
@@ -24,7 +24,7 @@ export class ServiceLookup {
   readonly #resolver: Resolver;
   readonly #settings: ResolverSettings;
   readonly #services: LastAnswer<SrvRecord>;
-  /** By name; bounded by the records that are used. */
+  /** Keyed by name; limited by the number of used records. */
   #targets: ReadonlyMap<string, AddressLookup> = new Map();
 
   constructor(name: string, resolver: Resolver, settings: ResolverSettings) {
@@ -34,10 +34,10 @@ export class ServiceLookup {
     this.#services = new LastAnswer(settings.staleMs);
   }
 
-  inherit(known: ServiceLookup): void {
-    this.#services.inherit(known.#services);
+  inherit(earlier: ServiceLookup): void {
+    this.#services.inherit(earlier.#services);
     this.#targets = new Map(
-      [...known.#targets].map(([name, target]) => {
+      [...earlier.#targets].map(([name, target]) => {
         const lookup = this.#keepOrCreate(name);
         lookup.inherit(target);
         return [name, lookup];
@@ -62,7 +62,7 @@ export class ServiceLookup {
     return this.#services.arrivedAt;
   }
 
-  /** `DNS ESERVFAIL _http._tcp.crm.internal`, or that of a target. */
+  /** `DNS ESERVFAIL _http._tcp.crm.internal`, or the failure of a target. */
   get failure(): string | null {
     const { failure } = this.#services;
     if (failure !== null) return `DNS ${failure} ${this.#name}`;
@@ -89,7 +89,7 @@ export class ServiceLookup {
   }
 }
 
-/** Without the target `.`, which says that there is no such service. */
+/** Excludes the target `.`, which means that there is no such service. */
 function selectRecords(records: readonly SrvRecord[]): readonly SrvRecord[] {
   return records
     .filter(({ name, port }) => TARGET.test(name) && port > 0)
