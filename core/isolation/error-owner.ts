@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * The code that an uncaught error is attributed to: a version of a module, a plugin, an authenticator.
- * The host survives an error that has an owner, and exits after any other.
+ * The code to which an uncaught error is attributed: a version of a module, a plugin, an
+ * authenticator. The host survives an error with an owner, and exits after any other.
  */
 export interface ErrorOwner {
   /** Called with each uncaught error; must not throw. */

@@ -6,7 +6,10 @@ import { type ErrorOwner, runAs } from './error-owner.js';
 // A cleanup that hangs must not delay the others or the exit of the host.
 const CLEANUP_TIMEOUT_MS = 2000;
 
-/** A plugin that registers one for each call would fill the memory of the host. */
+/**
+ * A limit, because a plugin that registers a cleanup for each call would fill the memory of the
+ * host.
+ */
 const MAX_CLEANUPS = 100_000;
 
 type Cleanup = () => void | Promise<void>;
@@ -19,7 +22,7 @@ export class ModuleScope implements Scope {
   readonly #cleanups: Cleanup[] = [];
   #closed: Promise<void> | null = null;
 
-  /** @param owner of the code that runs on close; `null` for the host's own code */
+  /** @param owner the owner of the code that runs on close; `null` for the host's own code */
   constructor(log: Log, owner: ErrorOwner | null = null) {
     this.#log = log;
     this.#owner = owner;

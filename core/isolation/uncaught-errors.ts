@@ -15,7 +15,7 @@ export class UncaughtErrors implements ErrorOwner {
   /** Called after each error has been counted. */
   onError: (() => void) | null = null;
 
-  /** @param message of the log lines */
+  /** @param message the message of the log lines */
   constructor(log: Log, message: string) {
     this.#log = log;
     this.#message = message;

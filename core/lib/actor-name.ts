@@ -3,21 +3,21 @@ import { nameNetwork } from './client-network.js';
 
 const NO_SCOPES: ReadonlySet<string> = new Set();
 
-/** The id of a caller without credentials, and how `explain` names it. */
+/** The id of a caller without credentials, also in `explain`. */
 export const ANONYMOUS = 'anonymous';
 
 const names = new WeakMap<Actor, string>();
-/** Kept apart from the actor, which adapters see. */
+/** Stored separately from the actor, which adapters see. */
 const networks = new WeakMap<Actor, string>();
 
-/** A caller of a public route without credentials. */
+/** Creates a caller of a public route without credentials. */
 export function createAnonymous(address: string): Actor {
   const actor: Actor = { kind: ANONYMOUS, id: ANONYMOUS, scopes: NO_SCOPES };
   networks.set(actor, nameNetwork(address));
   return actor;
 }
 
-/** Whose share of a limit the actor uses: anonymous callers share one by address. */
+/** Names the share of a limit that the actor uses: anonymous callers share one by address. */
 export function nameShare(actor: Actor): string {
   const network = networks.get(actor);
   return network === undefined ? nameActor(actor) : `${nameActor(actor)} ${network}`;

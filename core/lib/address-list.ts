@@ -7,10 +7,10 @@ interface AddressRange {
   readonly family: 'ipv4' | 'ipv6';
 }
 
-/** What is wrong with the text of a range. */
+/** The problem of an invalid range. */
 interface InvalidRange {
   readonly reason: string;
-  /** The range that was probably meant. */
+  /** The range that was probably intended. */
   readonly meant: string | null;
 }
 
@@ -19,12 +19,13 @@ const MAPPED = '::ffff:';
 const MAPPED_PREFIX = 96;
 const RANGE = /^([0-9A-Fa-f:.]+)(?:\/(0|[1-9]\d{0,2}))?$/;
 
-/** What a range must be, for messages. */
+/** The expected value of a range, for messages. */
 export const RANGE_EXPECTED = 'an address or a range of addresses such as 10.0.0.0/8';
 
 /**
- * The usual form of an address, lower case and without zeros that it does not need; an IPv4 address in IPv6 is
- * that IPv4 address. `null` for any other text, such as one with a zone or with leading zeros.
+ * The usual form of an address, lower case and with shortened zeros; an IPv4 address in IPv6
+ * becomes that IPv4 address. Returns `null` for any other text, such as one with a zone or with
+ * leading zeros.
  */
 export function normalizeAddress(text: string): string | null {
   const family = isIP(text);
@@ -35,7 +36,10 @@ export function normalizeAddress(text: string): string | null {
   return isIP(inner) === 4 ? inner : address;
 }
 
-/** An address or a range of them. Bits behind the prefix must be 0: they show that another range was meant. */
+/**
+ * Parses an address or a range. Bits after the prefix must be 0: otherwise another range was
+ * intended.
+ */
 export function parseRange(text: string): AddressRange | InvalidRange {
   const [, written = '', bits] = RANGE.exec(text) ?? [];
   const address = isIPv6(written) ? canonical(written) : written;
@@ -56,7 +60,7 @@ export function parseRange(text: string): AddressRange | InvalidRange {
   return { reason: 'has bits behind its prefix', meant: `${network}/${prefix}` };
 }
 
-/** A list of ranges; what is no range is left out. IPv6 ranges never match IPv4 addresses. */
+/** A list of ranges without invalid ones. IPv6 ranges never match IPv4 addresses. */
 class AddressList {
   readonly #lists = { ipv4: new BlockList(), ipv6: new BlockList() };
 
@@ -68,17 +72,17 @@ class AddressList {
     }
   }
 
-  /** @param address in its usual form */
+  /** @param address the address in its usual form */
   has(address: string): boolean {
     const family = isIPv6(address) ? 'ipv6' : 'ipv4';
     return isIP(address) !== 0 && this.#lists[family].check(address, family);
   }
 }
 
-/** Settings and descriptors are immutable, so that a list is created once. */
+/** Cached by list, because settings and descriptors are immutable. */
 const lists = new WeakMap<readonly string[], AddressList>();
 
-/** @param address in its usual form */
+/** @param address the address in its usual form */
 export function isInRanges(address: string, ranges: readonly string[]): boolean {
   let list = lists.get(ranges);
   if (list === undefined) {
@@ -88,7 +92,7 @@ export function isInRanges(address: string, ranges: readonly string[]): boolean 
   return list.has(address);
 }
 
-/** Whether one of the ranges holds all addresses of this one. */
+/** Whether one of the ranges contains all addresses of this one. */
 export function isRangeIn(text: string, ranges: readonly string[]): boolean {
   const inner = parseRange(text);
   if ('reason' in inner) return false;

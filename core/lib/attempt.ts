@@ -1,5 +1,5 @@
-/** Runs work that may fail; `null` where it failed and the failure was reported. */
+/** Runs work that may fail; returns `null` if it failed and the failure was reported. */
 export type Attempt = <T>(work: () => T | Promise<T>) => Promise<T | null>;
 
-/** Reports nothing: the first failure is thrown. */
+/** Throws the first failure instead of reporting it. */
 export const attemptOrThrow: Attempt = async (work) => work();

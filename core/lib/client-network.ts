@@ -4,8 +4,8 @@ import { normalizeAddress, splitGroups } from './address-list.js';
 const NETWORK_GROUPS = 4;
 
 /**
- * Names what one client can have addresses in: an IPv4 address, or the /64 network of an IPv6 address, which
- * belongs to one subscriber.
+ * Names the network that one client may own: an IPv4 address, or the /64 network of an IPv6
+ * address, which belongs to one subscriber.
  */
 export function nameNetwork(address: string): string {
   const plain = normalizeAddress(address.split('%', 1)[0] ?? '') ?? address;

@@ -5,9 +5,9 @@ export function isVersion(text: string): boolean {
   return VERSION.test(text);
 }
 
-/** Negative where the first is older. Of two pre-releases of one version, neither is older. */
-export function compareVersions(one: string, other: string): number {
-  const [first, second] = [parse(one), parse(other)];
+/** Negative if the first version is older; 0 for two pre-releases of one version. */
+export function compareVersions(version: string, other: string): number {
+  const [first, second] = [parse(version), parse(other)];
   for (let part = 0; part < first.length; part += 1) {
     const difference = (first[part] ?? 0) - (second[part] ?? 0);
     if (difference !== 0) return difference;

@@ -4,38 +4,38 @@ const LF = 0x0a;
 const CR = 0x0d;
 const BYTE_ORDER_MARK = Buffer.from('\u{feff}');
 
-/** Where units of a stream end: a blank line ends an event (SSE), each line one of JSON (NDJSON). */
+/** The end of a unit of a stream: a blank line for an event (SSE), a line end for JSON (NDJSON). */
 export type UnitEnd = 'blank-line' | 'line';
 
 /**
- * Splits a stream into its units without changing a byte: an event with the blank line behind it, or a line with its
- * end. Nothing is decoded.
+ * Splits a stream into its units without changing a byte: an event with its blank line, or a line
+ * with its end. It decodes nothing.
  */
 export class EventScanner {
   readonly #maxBytes: number;
   readonly #finder: (chunk: Uint8Array) => number[];
-  /** The start of a unit whose end has still to come. */
+  /** The start of an incomplete unit. */
   #pieces = new BodyPieces();
   #length = 0;
   #isTooLong = false;
 
-  /** @param maxBytes of a unit */
+  /** @param maxBytes the maximum of a unit */
   constructor(end: UnitEnd, maxBytes: number) {
     this.#maxBytes = maxBytes;
     this.#finder = end === 'line' ? findLines : createEventFinder();
   }
 
-  /** Bytes of the unit that has still to end. */
+  /** The number of bytes of the incomplete unit. */
   get heldBytes(): number {
     return this.#length;
   }
 
-  /** Whether a unit was longer than allowed: nothing behind it is read. */
+  /** Whether a unit exceeded the maximum: later bytes are ignored. */
   get isTooLong(): boolean {
     return this.#isTooLong;
   }
 
-  /** The units that this part of the stream ends, in order. */
+  /** Returns the units that this part of the stream completes, in order. */
   push(chunk: Buffer): Buffer[] {
     const units: Buffer[] = [];
     let start = 0;
@@ -44,12 +44,12 @@ export class EventScanner {
       units.push(this.rest());
       start = end;
     }
-    // A copy: a few bytes must not keep the whole part in memory.
+    // Copied, so that a few bytes do not keep the whole part in memory.
     if (start < chunk.length) this.#add(Buffer.from(chunk.subarray(start)));
     return units;
   }
 
-  /** The same for a stream that is only measured: nothing is kept. */
+  /** Scans a stream that is only measured, without keeping bytes. */
   measure(chunk: Buffer): void {
     let start = 0;
     for (const end of this.#finder(chunk)) {
@@ -60,7 +60,7 @@ export class EventScanner {
     this.#grow(chunk.length - start);
   }
 
-  /** What has begun; empty for nothing. It is not kept any longer. */
+  /** Returns and drops the incomplete unit; empty without one. */
   rest(): Buffer {
     const unit = this.#pieces.join();
     this.#pieces = new BodyPieces();
@@ -81,23 +81,24 @@ export class EventScanner {
   }
 }
 
-/** A stream may begin with a mark, which belongs to no event. */
+/** Removes a byte-order mark at the start of a stream, which belongs to no event. */
 export function withoutMark(start: Buffer): Buffer {
   return start.subarray(0, 3).equals(BYTE_ORDER_MARK) ? start.subarray(3) : start;
 }
 
-/** The name is that of the last `event:` line, but readers differ: each of them counts. */
+/** The last `event:` line sets the name, but readers differ, so each line counts. */
 const OWN_EVENT = /(?:^|[\r\n])(?:\xef\xbb\xbf)*event: ?modgate\./;
 export const OWN_PREFIX = 'modgate.';
 
-/** Whether an event has a name of the host's own. */
+/** Whether an event has a name that is reserved for the host. */
 export function hasOwnName(event: Buffer): boolean {
   return event.includes(OWN_PREFIX) && OWN_EVENT.test(event.toString('latin1'));
 }
 
 function findLines(chunk: Uint8Array): number[] {
   const ends: number[] = [];
-  for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, at + 1)) ends.push(at + 1);
+  for (let lineEnd = chunk.indexOf(LF); lineEnd !== -1; lineEnd = chunk.indexOf(LF, lineEnd + 1))
+    ends.push(lineEnd + 1);
   return ends;
 }
 
@@ -107,17 +108,17 @@ function createEventFinder(): (chunk: Uint8Array) => number[] {
   let isAfterCr = false;
   return (chunk) => {
     const ends: number[] = [];
-    for (let at = 0; at < chunk.length; at += 1) {
-      const byte = chunk[at];
+    for (let index = 0; index < chunk.length; index += 1) {
+      const byte = chunk[index];
       if (byte === LF && isAfterCr) {
-        // The second half of a line end; it belongs to the event before, where that is still at hand.
-        if (ends.at(-1) === at) ends[ends.length - 1] = at + 1;
+        // The second half of a line end belongs to the preceding event, if it is in the same chunk.
+        if (ends.at(-1) === index) ends[ends.length - 1] = index + 1;
         isAfterCr = false;
         continue;
       }
       isAfterCr = byte === CR;
       const isLineEnd = byte === LF || byte === CR;
-      if (isLineEnd && isEmpty) ends.push(at + 1);
+      if (isLineEnd && isEmpty) ends.push(index + 1);
       isEmpty = isLineEnd;
     }
     return ends;

@@ -9,7 +9,10 @@ const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
 /** `user:password@` of a URL. */
 const USER_INFO = /\/\/[^/\s@]*@/g;
 
-/** Why a call failed, for operators: never for the client. Adapters are third-party code. */
+/**
+ * Describes the failure of a call for operators, never for the client. Adapters are third-party
+ * code.
+ */
 export function describeFailure(error: unknown): string {
   if (!isProviderFailure(error)) return `adapter threw ${nameError(error)}`;
   // A plugin may have an older copy of the contract, without `detail`.
@@ -17,9 +20,9 @@ export function describeFailure(error: unknown): string {
   return cleanDetail(typeof detail === 'string' && detail !== '' ? detail : String(message));
 }
 
-/** One line of at most 200 characters, without the credentials of a URL. */
+/** Returns one line of at most 200 characters, without the credentials of a URL. */
 function cleanDetail(text: string): string {
-  // Cut first: the rest costs time by length.
+  // Cut first, because the cost of the rest depends on the length.
   const start = text.slice(0, 2 * MAX_LENGTH);
   const line = start.replace(CONTROL_CHARACTERS, ' ').replace(USER_INFO, '//').trim();
   if (line.length <= MAX_LENGTH) return line.toWellFormed();

@@ -7,8 +7,8 @@ const FNV_PRIME = 0x01000193;
 /** FNV-1a (Fowler, Noll, Vo) over the code units, 32 bits. Not collision-resistant. */
 export function hashText(text: string): number {
   let hash = FNV_OFFSET;
-  for (let at = 0; at < text.length; at += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME);
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), FNV_PRIME);
   }
   return hash;
 }
@@ -22,7 +22,7 @@ export function mixHashes(first: number, other: number): number {
   return ((hash >>> 0) + 0.5) / HASHES;
 }
 
-/** `sha256:` and the output of `sha256sum`. */
+/** The digest of a text in the format `sha256:` and the output of `sha256sum`. */
 export function digestText(text: string): string {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }

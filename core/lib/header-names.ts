@@ -1,4 +1,4 @@
-/** They belong to one connection (RFC 9110, 7.6.1). */
+/** Headers of one connection (RFC 9110, 7.6.1). */
 export const HOP_BY_HOP = [
   'connection',
   'keep-alive',
@@ -8,7 +8,7 @@ export const HOP_BY_HOP = [
   'upgrade',
 ] as const;
 
-/** Every provider gets these of the client unchanged. */
+/** Client headers that every provider receives unchanged. */
 export const ALWAYS_FORWARDED = [
   'accept-language',
   'idempotency-key',
@@ -16,10 +16,12 @@ export const ALWAYS_FORWARDED = [
   'prefer',
 ] as const;
 
-/** Forwarded in raw mode, where the caller gets the provider's 304 and 412. */
+/**
+ * Headers that are forwarded in raw mode, in which the caller receives the provider's 304 and 412.
+ */
 export const CONDITIONAL = ['if-none-match', 'if-modified-since', 'if-unmodified-since'] as const;
 
-/** What describes a body of bytes; they reach the provider as they came. */
+/** Headers that describe a byte body, which are forwarded unchanged. */
 export const OF_BYTES = [
   'content-type',
   'content-encoding',
@@ -30,23 +32,26 @@ export const OF_BYTES = [
   'content-digest',
 ] as const;
 
-/** What a client says of the bytes that it wants. */
+/** Request headers about the requested bytes. */
 export const FOR_BYTES = ['accept', 'range', 'if-range'] as const;
 
-/** What a client says of the events that it wants. */
+/** Request headers about the requested events. */
 export const FOR_EVENTS = ['accept', 'last-event-id'] as const;
 
 export const REQUEST_IDS = ['x-correlation-id', 'x-request-id'] as const;
 
 export const TRACE_CONTEXT = ['traceparent', 'tracestate'] as const;
 
-/** Providers get the host's own value of these. */
+/** Headers for which providers receive the host's own value. */
 export const SET_BY_HOST = ['accept-encoding', ...TRACE_CONTEXT, ...REQUEST_IDS] as const;
 
 /** A field name of RFC 9110, 5.6.2. */
 export const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 
-/** Lower case, and one spelling of `x_y` and `x-y`, which many servers treat as one name. */
+/**
+ * Lower-cases a name, and gives `x_y` and `x-y`, which many servers treat as one name, the same
+ * spelling.
+ */
 export function normalizeHeaderName(name: string): string {
   return name.toLowerCase().replaceAll('_', '-');
 }

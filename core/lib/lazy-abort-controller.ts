@@ -7,7 +7,7 @@ import type { AbortListener, Cancellation } from '../contract/index.js';
 export class LazyAbortController implements Cancellation {
   #aborted = false;
   #reason: unknown;
-  /** Most have one listener; the array is for more. */
+  /** Most instances have one listener; the array is for more. */
   #listener: AbortListener | null = null;
   #others: AbortListener[] | null = null;
   #controller: AbortController | null = null;
@@ -30,8 +30,8 @@ export class LazyAbortController implements Cancellation {
   }
 
   /**
-   * The first reason stays. Listeners are called once, in order; as with an AbortSignal, one that throws does
-   * not prevent the next.
+   * Aborts; the first reason stays. Listeners are called once, in order; as with an AbortSignal, a
+   * listener that throws does not prevent the next.
    */
   abort(reason?: unknown): void {
     if (this.#aborted) return;

@@ -8,7 +8,7 @@ const LOOPBACK_IPV4 = `127(?:\\.${OCTET}){3}`;
 const HOST_HEADER = new RegExp(`^(?:localhost|${LOOPBACK_IPV4}|\\[::1\\])(?::(\\d{1,5}))?$`, 'i');
 const MAX_PORT = 65_535;
 
-/** IPv4 addresses in IPv6 are among them. */
+/** Includes IPv4 addresses in IPv6. */
 const ADDRESSES = new BlockList();
 ADDRESSES.addSubnet('127.0.0.0', 8);
 ADDRESSES.addAddress('::1', 'ipv6');
@@ -19,22 +19,22 @@ export function isLoopbackAddress(host: string): boolean {
   return ADDRESSES.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
 }
 
-/** What proxies add to a request. */
+/** Headers that proxies add to a request. */
 const ADDED_BY_PROXIES = /^(?:forwarded|via|x-real-ip|x-forwarded-.*)$/;
 
-/** Whether a header says that a proxy has passed the request on. */
+/** Whether a header indicates that a proxy has forwarded the request. */
 export function isProxyHeader(name: string): boolean {
   return ADDED_BY_PROXIES.test(normalizeHeaderName(name));
 }
 
-/** Whether people reach the host by loopback only, as far as its public URL says. */
+/** Whether the public URL has a loopback address. */
 export function isLoopbackOrigin(publicUrl: string | null): boolean {
   return publicUrl === null || isLoopbackHostHeader(new URL(publicUrl).host);
 }
 
 /**
- * Whether a `host` header names loopback: `localhost`, `127.0.0.0/8` as four decimal numbers, or `[::1]`,
- * each with an optional port. Any other name could be one that a web page rebound to 127.0.0.1.
+ * Whether a `host` header names loopback: `localhost`, `127.0.0.0/8` as four decimal numbers, or
+ * `[::1]`, each with an optional port. A web page could rebind any other name to 127.0.0.1.
  */
 export function isLoopbackHostHeader(value: string | undefined): boolean {
   const match = value === undefined ? null : HOST_HEADER.exec(value);

@@ -6,8 +6,8 @@ const MEDIA_TYPE = /^([!#$%&'*+.^_`|~0-9a-z-]+)\/[!#$%&'*+.^_`|~0-9a-z-]+$/;
 const ANY = '*/*';
 
 /**
- * Whether a list of ranges has a media type. Parameters such as `charset` are not compared.
- * @param contentType `undefined` for a body without one: only a list of all types has it
+ * Whether a list of ranges contains a media type. Parameters such as `charset` are ignored.
+ * @param contentType `undefined` for a body without one, which only a list of all types accepts
  */
 export function isListedType(
   contentType: string | undefined,
@@ -24,7 +24,10 @@ export function isListedType(
   });
 }
 
-/** Whether an `accept` header names exactly this media type, alone or among others. A wildcard does not. */
+/**
+ * Whether an `accept` header names exactly this media type, alone or among others; a wildcard does
+ * not count.
+ */
 export function namesMediaType(accept: string | undefined, mediaType: string): boolean {
   if (accept === undefined || accept === ANY) return false;
   return accept.split(',').some((range) => {

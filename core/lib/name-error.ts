@@ -1,4 +1,7 @@
-/** A name for an error that is safe to show: its message may hold secrets and goes to the log only. */
+/**
+ * Returns the name of an error, which is safe to show: its message may contain secrets and is only
+ * logged.
+ */
 export function nameError(error: unknown): string {
   if (!(error instanceof Error)) return 'a value that is not an error';
   const { code } = error as NodeJS.ErrnoException;

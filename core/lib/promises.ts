@@ -2,8 +2,8 @@
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Rejects when the work is not done in time. The work continues; its outcome is then ignored.
- * @param createError of the rejection
+ * Rejects when the work is not done in time. The work continues; its result is then ignored.
+ * @param createError creates the reason of the rejection
  */
 export async function withTimeout<T>(
   work: T | Promise<T>,

@@ -1,4 +1,4 @@
-/** An own member of an unknown value; `undefined` where there is none. */
+/** Reads an own member of an unknown value; returns `undefined` without one. */
 export function readMember(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
   return (value as Record<string, unknown>)[key];

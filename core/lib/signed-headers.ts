@@ -15,7 +15,7 @@ const NOT_SIGNED: ReadonlySet<string> = new Set([
 ]);
 const OF_HOST = /^(?:modgate|proxy)-/;
 
-/** Why a signer may not set the header; `null` if it may. */
+/** The reason why a signer may not set the header; `null` if it may. */
 export function findSignedHeaderProblem(name: string, value: unknown): string | null {
   if (!HEADER_NAME.test(name)) return 'it returned an invalid header name';
   const plain = normalizeHeaderName(name);

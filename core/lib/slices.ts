@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** The length of a slice of work: other requests are served between two. */
+/** The duration of a slice of work; other requests are served between two slices. */
 const SLICE_MS = 5;
 
-/** Handles items in order, without stalling the event loop. A short list is done at once. */
+/** Handles items in order, without blocking the event loop. A short list is handled at once. */
 export async function forEachInSlices<T>(
   items: Iterable<T>,
   handle: (item: T) => void,

@@ -7,7 +7,7 @@ export interface BucketLimits {
   readonly burst: number;
 }
 
-/** What is left in a bucket. */
+/** The level of a bucket. */
 export interface BucketLevel {
   /** Whole tokens. */
   readonly remaining: number;
@@ -29,15 +29,18 @@ export function levelOf(tokens: number, { perSecond, burst }: BucketLimits): Buc
   return { remaining, resetMs: (missing / perSecond) * MS_PER_SECOND };
 }
 
-/** `null` for a rate of 0, which means no limit; a burst of 0 means the tokens of one second. */
+/**
+ * Returns `null` for a rate of 0, which means no limit; a burst of 0 means the tokens of one
+ * second.
+ */
 export function createLimits(perSecond: number, burst: number): BucketLimits | null {
   if (perSecond === 0) return null;
   return { perSecond, burst: burst === 0 ? Math.max(1, Math.ceil(perSecond)) : burst };
 }
 
 /**
- * Token buckets by key: a bucket refills at `perSecond` and holds at most `burst`. Beyond `maxKeys` the least
- * recently used bucket is removed; its key starts again with a full one.
+ * Token buckets by key: a bucket refills at `perSecond` and holds at most `burst`. Beyond `maxKeys`
+ * the least recently used bucket is removed; its key starts again with a full one.
  */
 export class TokenBuckets {
   readonly #limits: BucketLimits;
@@ -47,7 +50,7 @@ export class TokenBuckets {
   constructor(limits: BucketLimits, maxKeys: number, now: () => number = () => performance.now()) {
     this.#limits = limits;
     this.#now = now;
-    // With `max` instead, the cache allocates the places of all keys at once: 240 KiB a module.
+    // With `max`, the cache would allocate the entries of all keys at once: 240 KiB per module.
     this.#buckets = new LRUCache({ maxSize: maxKeys, sizeCalculation: () => 1 });
   }
 
@@ -55,17 +58,17 @@ export class TokenBuckets {
     return this.#buckets.size;
   }
 
-  /** Takes a token. @returns 0, or the milliseconds until there is one */
+  /** Takes a token. @returns 0, or the milliseconds until one is available */
   take(key: string): number {
     return this.draw(key, 1) === 1 ? 0 : this.level(key).resetMs;
   }
 
-  /** Takes as many tokens as there are, at most `wanted`. @returns how many */
-  draw(key: string, wanted: number): number {
+  /** Takes at most `count` tokens. @returns the number of tokens taken */
+  draw(key: string, count: number): number {
     const bucket = this.#refill(key);
-    const drawn = Math.min(wanted, Math.floor(bucket.tokens));
-    bucket.tokens -= drawn;
-    return drawn;
+    const takenCount = Math.min(count, Math.floor(bucket.tokens));
+    bucket.tokens -= takenCount;
+    return takenCount;
   }
 
   level(key: string): BucketLevel {

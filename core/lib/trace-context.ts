@@ -17,7 +17,9 @@ const SPAN_BYTES = 8;
 const ZERO_TRACE = '00'.repeat(TRACE_BYTES);
 const ZERO_SPAN = '00'.repeat(SPAN_BYTES);
 
-/** `null` for a header that is absent or malformed; the caller's `tracestate` is then ignored too. */
+/**
+ * Returns `null` for an absent or malformed header; the caller's `tracestate` is then ignored too.
+ */
 export function parseTraceparent(header: string | undefined): TraceContext | null {
   const match = header === undefined ? null : TRACEPARENT.exec(header);
   if (match === null) return null;
@@ -46,12 +48,12 @@ export function createTraceContext(): TraceContext {
   return { traceId: randomHex(TRACE_BYTES), flags: NOT_SAMPLED };
 }
 
-/** A child of the trace, with a new span id. */
+/** Formats a child of the trace, with a new span id. */
 export function formatTraceparent({ traceId, flags }: TraceContext): string {
   return `00-${traceId}-${randomHex(SPAN_BYTES)}-${flags}`;
 }
 
-/** Drawn at once: a call of the generator costs more than the bytes. */
+/** Generated in advance: a call of the generator costs more than the bytes. */
 const POOL_BYTES = 4096;
 
 const pool = Buffer.alloc(POOL_BYTES);

@@ -1,11 +1,11 @@
 /**
- * Characters that people do not see, or that change the order of others: controls, format characters, lone
- * surrogates, and the tags with which text for models is hidden.
+ * Matches invisible characters, and those that change the order of others: controls, format
+ * characters, lone surrogates, and the tags that hide text for models.
  */
 const INVISIBLE = /[^\P{C}\t\n\r]|[\p{DI}\p{Zl}\p{Zp}]|\u2800/gu;
 const STRING = /"(?:[^"\\]|\\.)*"/g;
 
-/** The same JSON, in which every character that people do not see is an escape. */
+/** Returns the same JSON with escapes for all invisible characters. */
 export function escapeInvisible(json: string): string {
   return json.replace(INVISIBLE, (character) =>
     [...Array(character.length).keys()]
@@ -14,7 +14,7 @@ export function escapeInvisible(json: string): string {
   );
 }
 
-/** Whether a JSON text holds such characters, as they are or as escapes. */
+/** Whether a JSON text contains invisible characters, literally or as escapes. */
 export function hasInvisible(json: string): boolean {
   for (const [text] of json.matchAll(STRING)) {
     if (String(JSON.parse(text)).search(INVISIBLE) !== -1) return true;

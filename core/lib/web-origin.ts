@@ -2,7 +2,7 @@ import { isLoopbackHostHeader } from './loopback.js';
 
 /** An origin exactly as browsers send it: scheme, lower-case host and no default port. */
 export function isOrigin(text: string): boolean {
-  // `https://*.app.example` is a URL, and would match nothing.
+  // `https://*.app.example` is a URL, but would match nothing.
   if (!/^https?:\/\/[^*]+$/.test(text)) return false;
   return URL.canParse(text) && new URL(text).origin === text;
 }

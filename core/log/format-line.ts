@@ -2,7 +2,10 @@ import { redactFields } from './redact.js';
 
 /** Characters. A longer line would fill the buffer of stdout; most viewers show less. */
 const MAX_LINE = 65_536;
-/** What is kept of a field, and of the message, in a line that would be too long. Characters. */
+/**
+ * The length to which a field, and the message, is cut in a line that would be too long.
+ * Characters.
+ */
 const MAX_FIELD = 1024;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -27,14 +30,14 @@ export function formatLine(
   return `${text.length <= MAX_LINE ? text : stringify(shorten(line, text.length))}\n`;
 }
 
-/** Level, time and message, and the fields that are short as long as there is room. */
+/** Keeps level, time and message, and short fields while there is space. */
 function shorten(line: Fields, length: number): Fields {
   const short: Record<string, unknown> = { shortened_from: length };
-  let left = MAX_LINE / 2;
+  let remaining = MAX_LINE / 2;
   for (const [name, value] of Object.entries(line)) {
     const text = stringify({ [name]: value });
-    if (text.length > MAX_FIELD || text.length > left) continue;
-    left -= text.length;
+    if (text.length > MAX_FIELD || text.length > remaining) continue;
+    remaining -= text.length;
     short[name] = value;
   }
   return { ...short, msg: String(line['msg']).slice(0, MAX_FIELD) };
@@ -59,7 +62,7 @@ function stringify(line: Fields): string {
   }
 }
 
-/** The value, or a string that replaces it; for a bigint its digits. */
+/** Returns the value, or a string that replaces it; for a bigint its digits. */
 function toSerializable(value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
   try {

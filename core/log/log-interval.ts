@@ -1,4 +1,4 @@
-/** Whether a line may be logged now: at most one in each interval, as what fails may fail again and again. */
+/** Whether a line may be logged now: at most one in each interval, because failures may repeat. */
 export function createLogInterval(intervalMs: number): () => boolean {
   let loggedAt = Number.NEGATIVE_INFINITY;
   return () => {

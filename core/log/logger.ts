@@ -14,9 +14,9 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export interface Logger extends Log {
   readonly trace: LogWrite;
   readonly fatal: LogWrite;
-  /** False when lines of this level are not written: their fields need not be built. */
+  /** False if lines of this level are not written, so that their fields need not be built. */
   isEnabled(level: Exclude<LogLevel, 'silent'>): boolean;
-  /** A log that adds these fields to every line. */
+  /** Returns a log that adds these fields to every line. */
   child(fields: Readonly<Record<string, unknown>>): Logger;
   /**
    * Resolves when all lines are written, or after a second if the reader of stdout does not read. Later
@@ -64,11 +64,11 @@ function createLogger(
   bindings: Readonly<Record<string, unknown>>,
   sink: Sink,
 ): Logger {
-  const isEnabled: Logger['isEnabled'] = (named) =>
-    LOG_LEVELS.indexOf(named) >= LOG_LEVELS.indexOf(level);
-  const write = (named: Exclude<LogLevel, 'silent'>): LogWrite =>
-    isEnabled(named)
-      ? (fields, message) => sink.write(formatLine(named, bindings, fields, message))
+  const isEnabled: Logger['isEnabled'] = (lineLevel) =>
+    LOG_LEVELS.indexOf(lineLevel) >= LOG_LEVELS.indexOf(level);
+  const write = (lineLevel: Exclude<LogLevel, 'silent'>): LogWrite =>
+    isEnabled(lineLevel)
+      ? (fields, message) => sink.write(formatLine(lineLevel, bindings, fields, message))
       : () => {};
   return {
     trace: write('trace'),
@@ -169,7 +169,7 @@ async function openTerminal(): Promise<Sink> {
   return { write, close: async () => {} };
 }
 
-/** A log that adds these fields to every line; fields of the line win. */
+/** Returns a log that adds these fields to every line; fields of the line take precedence. */
 export function withFields(log: Log, added: Readonly<Record<string, unknown>>): Log {
   return {
     debug: (fields, message) => log.debug({ ...added, ...fields }, message),

@@ -1,7 +1,8 @@
 type Line = Readonly<Record<string, unknown>>;
 
 /**
- * Shortens a log line for people: a request is one phrase, and empty fields are left out. Never throws.
+ * Shortens a log line for people: a request is one phrase, and empty fields are omitted. Never
+ * throws.
  */
 export function toTerminalLine(text: string): string {
   const line = parseLine(text);

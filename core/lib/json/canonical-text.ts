@@ -1,8 +1,9 @@
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /**
- * One spelling of a JSON text: members by their names, strings with the escapes of `JSON.stringify`, no space.
- * Numbers stay as they are written. The text must be known to be JSON without repeated members or deep nesting.
+ * Returns the canonical form of a JSON text: members sorted by name, strings with the escapes of
+ * `JSON.stringify`, no space. Numbers keep their spelling. The text must be valid JSON without
+ * repeated members or deep nesting.
  */
 export function canonicalizeText(json: string): string {
   const tokens = json.match(TOKEN) ?? [];

@@ -15,16 +15,16 @@ export const DIFFERENCE_KINDS = ['missing', 'extra', 'type', 'value'] as const;
 export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
 
 export interface Difference {
-  /** A JSON Pointer; it ends before the first step that has no room. */
+  /** A JSON Pointer; it ends before the first step that would exceed its maximum length. */
   readonly pointer: string;
   readonly kind: DifferenceKind;
 }
 
 export interface CompareOptions {
-  /** Which parsed both documents. */
+  /** The instance that parsed both documents. */
   readonly json: ExactJson;
   readonly ignored: IgnoredPlaces;
-  /** How the name of a member is shown in a pointer. */
+  /** Formats the name of a member for a pointer. */
   readonly showName: (name: string) => string;
 }
 
@@ -35,20 +35,23 @@ export class ComparisonTooCostly extends Error {
 
 export const MAX_DIFFERENCES = 20;
 export const MAX_SHOWN_POINTER = 200;
-/** Members and items, times the ignored places that may match there: a tenth of a second. */
+/**
+ * The maximum of members and items, times the ignored places that may match there: a tenth of a
+ * second.
+ */
 const MAX_STEPS = 1_000_000;
 
 type Key = string | number;
 
-/** Where a pair of lists or objects is. */
+/** The place of a pair of lists or objects. */
 interface Place {
   readonly parent: Place | null;
   readonly key: Key;
   readonly pointer: string;
-  /** Whether the pointer has no room for a further step. */
+  /** Whether the pointer cannot have further steps. */
   readonly isCut: boolean;
   readonly ignored: IgnoredPlaces;
-  /** The noise that is known, or that is collected. */
+  /** The known noise, or the noise that is collected. */
   noise: Noise | null;
 }
 
@@ -59,9 +62,9 @@ interface Pair {
 }
 
 /**
- * What differs, in the order of the live document but outer values first; at most {@link MAX_DIFFERENCES}. Members
- * have no order, numbers are compared by value, items by place.
- * @param noise what is not counted; default: nothing
+ * Lists the differences, in the order of the live document but outer values first; at most {@link
+ * MAX_DIFFERENCES}. Members have no order, numbers are compared by value, items by index.
+ * @param noise differences to ignore; default none
  * @throws ComparisonTooCostly
  */
 export function compareJson(
@@ -70,51 +73,51 @@ export function compareJson(
   options: CompareOptions,
   noise: Noise | null = null,
 ): readonly Difference[] {
-  const found = new Map<string, Difference>();
+  const differences = new Map<string, Difference>();
   new Walk(options, noise, (place, key, kind) => {
     const isNoise = key === null ? place.noise?.isNoise : place.noise?.find(key)?.isNoise;
     if (isNoise === true) return true;
     const { pointer } = key === null ? place : appendStep(place, key, options.showName);
-    found.set(`${kind}${pointer}`, { pointer, kind });
-    return found.size < MAX_DIFFERENCES;
+    differences.set(`${kind}${pointer}`, { pointer, kind });
+    return differences.size < MAX_DIFFERENCES;
   }).run(live, other);
-  return [...found.values()];
+  return [...differences.values()];
 }
 
 /**
- * The places where two answers to the same request differ.
+ * Finds the places at which two responses to the same request differ.
  * @throws ComparisonTooCostly
  */
-export function findNoise(live: unknown, again: unknown, options: CompareOptions): Noise {
+export function findNoise(live: unknown, repeated: unknown, options: CompareOptions): Noise {
   const root = new Noise();
   new Walk(options, root, (place, key) => {
     const node = collectedAt(place);
     (key === null ? node : node.enter(key)).isNoise = true;
     return true;
-  }).run(live, again);
+  }).run(live, repeated);
   return root;
 }
 
-/** Creates the nodes from the root down to the place; each only once. */
+/** Creates the nodes from the root to the place, each once. */
 function collectedAt(place: Place): Noise {
   const missing: Place[] = [];
-  let known: Place = place;
-  while (known.noise === null && known.parent !== null) {
-    missing.push(known);
-    known = known.parent;
+  let ancestor: Place = place;
+  while (ancestor.noise === null && ancestor.parent !== null) {
+    missing.push(ancestor);
+    ancestor = ancestor.parent;
   }
-  let node = known.noise ?? new Noise();
-  for (let at = missing.pop(); at !== undefined; at = missing.pop()) {
-    node = node.enter(at.key);
-    at.noise = node;
+  let node = ancestor.noise ?? new Noise();
+  for (let missingPlace = missing.pop(); missingPlace !== undefined; missingPlace = missing.pop()) {
+    node = node.enter(missingPlace.key);
+    missingPlace.noise = node;
   }
   return node;
 }
 
-/** @returns whether to go on; `key` is `null` for the place itself */
+/** @returns whether to continue; `key` is `null` for the place itself */
 type Report = (place: Place, key: Key | null, kind: DifferenceKind) => boolean;
 
-/** Walks without recursion: what is compared may be nested as deep as it is long. */
+/** Walks without recursion, because documents may be nested as deeply as they are long. */
 class Walk {
   readonly #options: CompareOptions;
   readonly #report: Report;
@@ -139,7 +142,7 @@ class Walk {
     }
   }
 
-  /** @returns whether to go on */
+  /** @returns whether to continue */
   #comparePair({ live, other, place }: Pair): boolean {
     const isList = Array.isArray(live);
     const [ours, theirs] = [live, other] as [Record<Key, unknown>, Record<Key, unknown>];
@@ -157,8 +160,8 @@ class Walk {
       }
       const [inner, otherInner] = [ours[key], theirs[key]];
       if (!hasParts(inner, otherInner)) continue;
-      const at = this.#createPlace(place, key, ignored);
-      this.#pending.push({ live: inner, other: otherInner as object, place: at });
+      const child = this.#createPlace(place, key, ignored);
+      this.#pending.push({ live: inner, other: otherInner as object, place: child });
     }
     for (const key of isList ? (other as unknown[]).keys() : Object.keys(other)) {
       if (Object.hasOwn(ours, key) || this.#enter(place, key) === null) continue;
@@ -168,18 +171,18 @@ class Walk {
   }
 
   #createPlace(parent: Place, key: Key, ignored: IgnoredPlaces): Place {
-    const shown = appendStep(parent, key, this.#options.showName);
-    return { parent, key, ...shown, ignored, noise: parent.noise?.find(key) ?? null };
+    const step = appendStep(parent, key, this.#options.showName);
+    return { parent, key, ...step, ignored, noise: parent.noise?.find(key) ?? null };
   }
 
-  /** `null` for a place that is ignored. */
+  /** Returns `null` for an ignored place. */
   #enter({ ignored }: Place, key: Key): IgnoredPlaces | null {
     this.#steps += 1 + ignored.length;
     if (this.#steps > MAX_STEPS) throw new ComparisonTooCostly();
     return enterPlace(ignored, key);
   }
 
-  /** `null` for what is equal, or has parts that are still to be compared. */
+  /** Returns `null` for equal values, and for values whose parts must still be compared. */
   #compareShallow(live: unknown, other: unknown): DifferenceKind | null {
     if (live === other) return null;
     const type = this.#typeOf(live);
@@ -213,8 +216,8 @@ function appendStep(
   showName: CompareOptions['showName'],
 ): Pick<Place, 'pointer' | 'isCut'> {
   if (isCut) return { pointer, isCut };
-  const shown = typeof key === 'number' ? String(key) : showName(key);
-  const longer = `${pointer}/${escapeStep(shown)}`;
+  const stepName = typeof key === 'number' ? String(key) : showName(key);
+  const longer = `${pointer}/${escapeStep(stepName)}`;
   return longer.length > MAX_SHOWN_POINTER
     ? { pointer, isCut: true }
     : { pointer: longer, isCut: false };

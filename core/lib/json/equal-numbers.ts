@@ -1,13 +1,16 @@
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
-/** Longer exponents are compared as they are written. */
+/** Longer exponents are compared as text. */
 const MAX_EXPONENT_DIGITS = 15;
 
-/** Whether two numbers of JSON, as written, have the same value: `1.0`, `1` and `10e-1` do. */
+/** Whether two JSON numbers have the same value, such as `1.0`, `1` and `10e-1`. */
 export function equalNumbers(a: string, b: string): boolean {
   return a === b || normalize(a) === normalize(b);
 }
 
-/** Sign, digits without zeros at either end, and the exponent of the last digit. */
+/**
+ * Normalizes a number: sign, digits without zeros at either end, and the exponent of the last
+ * digit.
+ */
 function normalize(written: string): string {
   const [, sign, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(written) ?? [];
   if (sign === undefined || exponent.length > MAX_EXPONENT_DIGITS) return written;
@@ -17,7 +20,7 @@ function normalize(written: string): string {
   return `${sign}${digits.text}e${Number(exponent) - fraction.length + dropped}`;
 }
 
-/** Trims in two passes over the text: a pattern would look at inner zeros again and again. */
+/** Trims in two passes over the text: a pattern would scan inner zeros repeatedly. */
 function trimZeros(text: string): { text: string; length: number; end: number } {
   let start = 0;
   let end = text.length;

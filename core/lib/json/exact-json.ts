@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 
-/** Strings, so that their digits are skipped, and numbers that a double may not hold. */
+/** Matches strings, to skip their digits, and numbers that may exceed a double. */
 const STRING_OR_LONG_NUMBER =
   /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.]{15,}(?:[eE][+-]?\d+)?|-?\d[\d.]*[eE][+-]?\d+/g;
 
-/** JSON whose numbers keep their digits: those that a double may not hold are marked text in between. */
+/** JSON whose numbers keep their digits: numbers that may exceed a double become marked texts. */
 export class ExactJson {
-  // Random, so that no text of a client is taken for a number.
+  // Random, so that no text of a client is mistaken for a number.
   readonly #mark = randomUUID();
 
-  /** The text must be known to be JSON. */
+  /** Parses a text that must be valid JSON. */
   parse(json: string): unknown {
     return JSON.parse(
       json.replace(STRING_OR_LONG_NUMBER, (token) =>
@@ -18,7 +18,7 @@ export class ExactJson {
     );
   }
 
-  /** The digits of a number that is marked text; `null` for any other value. */
+  /** The digits of a number that became a marked text; `null` for any other value. */
   readDigits(value: unknown): string | null {
     const isMarked = typeof value === 'string' && value.startsWith(this.#mark);
     return isMarked ? value.slice(this.#mark.length) : null;

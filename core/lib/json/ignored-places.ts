@@ -1,19 +1,19 @@
 import { parsePointer } from './json-pointer.js';
 
-/** A set of places in JSON, one step down. */
+/** A node of a trie of places in JSON. */
 interface PlaceNode {
   isIgnored: boolean;
-  /** The node of `*`, which stands for every member and item. */
+  /** The node of `*`, which matches every member and item. */
   every: PlaceNode | null;
   readonly named: Map<string, PlaceNode>;
 }
 
-/** Where a comparison is in each of the patterns that have matched so far. */
+/** The current nodes of all patterns that have matched so far. */
 export type IgnoredPlaces = readonly PlaceNode[];
 
 const NONE: IgnoredPlaces = [];
 
-/** @param pointers JSON Pointers in which a step `*` stands for every member and item */
+/** @param pointers JSON Pointers in which a step `*` matches every member and item */
 export function createIgnoredPlaces(pointers: readonly string[]): IgnoredPlaces {
   if (pointers.length === 0) return NONE;
   const root = createNode();
@@ -25,7 +25,7 @@ export function createIgnoredPlaces(pointers: readonly string[]): IgnoredPlaces 
   return [root];
 }
 
-/** @returns `null` for a place that is ignored, with everything inside */
+/** Returns `null` for an ignored place and everything below it. */
 export function enterPlace(places: IgnoredPlaces, key: string | number): IgnoredPlaces | null {
   if (places.length === 0) return NONE;
   const name = String(key);
@@ -45,9 +45,9 @@ function goDown(node: PlaceNode, name: string): PlaceNode {
     node.every ??= createNode();
     return node.every;
   }
-  const known = node.named.get(name) ?? createNode();
-  node.named.set(name, known);
-  return known;
+  const child = node.named.get(name) ?? createNode();
+  node.named.set(name, child);
+  return child;
 }
 
 function createNode(): PlaceNode {

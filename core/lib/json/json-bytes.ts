@@ -6,8 +6,7 @@ export function isJsonMediaType(contentType: string): boolean {
 }
 
 /**
- * Parses bytes that are known to be UTF-8; `undefined` when they are not JSON. A byte-order mark is not
- * JSON.
+ * Parses bytes in valid UTF-8; returns `undefined` for invalid JSON. A byte-order mark is not JSON.
  */
 export function parseJson(bytes: Buffer): unknown {
   try {

@@ -1,17 +1,17 @@
 /** A place in a JSON document, from its root. */
 export type JsonPath = readonly (string | number)[];
 
-/** `/items/0/a~1b`; the empty text is the whole document. */
+/** Formats `/items/0/a~1b`; the empty text is the whole document. */
 export function formatPointer(path: JsonPath): string {
   return path.map((key) => `/${escapeStep(String(key))}`).join('');
 }
 
-/** A name as a step of a pointer. */
+/** Formats a name as a step of a pointer. */
 export function escapeStep(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** The name that a step of a pointer stands for. */
+/** Returns the name of a step of a pointer. */
 export function unescapeStep(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
@@ -33,18 +33,18 @@ export function parseReference(reference: string): string[] | null {
   }
 }
 
-/** The value at a path, with the path as numbers for items; `null` if there is none. */
+/** The value at a path, with numbers as indexes of items; `null` without one. */
 export function findAtPath(
   root: unknown,
   path: readonly string[],
 ): { readonly value: unknown; readonly path: JsonPath } | null {
   let value = root;
-  const found: (string | number)[] = [];
+  const foundPath: (string | number)[] = [];
   for (const key of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return null;
     if (Array.isArray(value) && !/^(?:0|[1-9]\d*)$/.test(key)) return null;
-    found.push(Array.isArray(value) ? Number(key) : key);
+    foundPath.push(Array.isArray(value) ? Number(key) : key);
     value = (value as Record<string, unknown>)[key];
   }
-  return { value, path: found };
+  return { value, path: foundPath };
 }

@@ -1,6 +1,6 @@
 import { measureJson } from './json-check.js';
 
-/** A place that a value of JavaScript cannot represent, or that is nested too deeply. */
+/** A place that a JavaScript value cannot represent, or that is nested too deeply. */
 interface StructureProblem {
   readonly path: readonly (string | number)[];
   readonly problem: 'repeated' | 'too deep';
@@ -30,14 +30,14 @@ function countMembers(value: unknown): number {
 }
 
 interface ParsedJson {
-  /** `undefined` with problems. */
+  /** `undefined` if there are problems. */
   readonly value: unknown;
   readonly problems: readonly StructureProblem[];
 }
 
 /**
- * Parses bytes that are known to be JSON in UTF-8, and finds repeated members and what is nested too deeply.
- * Only bytes with a problem are scanned for its place.
+ * Parses valid JSON in UTF-8, and finds repeated members and deep nesting. Only bytes with a
+ * problem are scanned for its place.
  */
 export function parseStrictJson(json: Buffer, maxDepth: number, maxProblems: number): ParsedJson {
   const { depth, members } = measureJson(json);
@@ -49,8 +49,8 @@ export function parseStrictJson(json: Buffer, maxDepth: number, maxProblems: num
 }
 
 /**
- * The path of the first member whose object has its name already, at any depth; `null` if there is none. The
- * bytes must be known to be JSON.
+ * The path of the first repeated member, at any depth; `null` without one. The bytes must be valid
+ * JSON.
  */
 export function findRepeatedMember(json: Buffer): readonly (string | number)[] | null {
   return scanStructure(json, Number.POSITIVE_INFINITY, 1)[0]?.path ?? null;
@@ -59,7 +59,7 @@ export function findRepeatedMember(json: Buffer): readonly (string | number)[] |
 interface Level {
   /** The names so far; `null` for an array. */
   readonly names: Set<string> | null;
-  /** Where the scan is: the name or the index. */
+  /** The current name or index. */
   key: string | number;
   isName: boolean;
 }
@@ -110,8 +110,8 @@ function findEndOfString(json: Uint8Array, start: number): number {
 }
 
 /**
- * The unchanged bytes of each member of an object, by decoded name; of duplicates the last, like JSON.parse.
- * The bytes must be known to be a JSON object.
+ * The unchanged bytes of each member of an object, by decoded name; for duplicates the last one,
+ * like JSON.parse. The bytes must be a valid JSON object.
  */
 export function sliceMembers(json: Buffer): Map<string, Buffer> {
   const members = new Map<string, Buffer>();

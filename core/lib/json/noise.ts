@@ -1,18 +1,18 @@
-/** The places where two answers to one request differ, whose items count as one. */
+/** The places at which two responses to one request differ. All items of a list are one place. */
 export class Noise {
   isNoise = false;
   #items: Noise | null = null;
   #members: Map<string, Noise> | null = null;
 
-  /** `undefined` where nothing below differs. */
+  /** Returns `undefined` if nothing below differs. */
   find(key: string | number): Noise | undefined {
     return typeof key === 'number' ? (this.#items ?? undefined) : this.#members?.get(key);
   }
 
-  /** The same, created where it is missing. */
+  /** Returns the same node, and creates a missing one. */
   enter(key: string | number): Noise {
-    const known = this.find(key);
-    if (known !== undefined) return known;
+    const child = this.find(key);
+    if (child !== undefined) return child;
     const created = new Noise();
     if (typeof key === 'number') this.#items = created;
     else {

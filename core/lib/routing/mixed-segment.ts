@@ -2,13 +2,13 @@ import { compareTexts } from '../compare-texts.js';
 import type { MixedSegment } from './route-template.js';
 
 /**
- * Matches a decoded segment. Literals are looked for from the left, the last one at the end of the segment. Each
- * value has at least one character.
- * @returns the values of the parameters, in their order; `null` where the segment does not match
+ * Matches a decoded segment. Literals are searched from the left, the last one at the end of the
+ * segment. Each value has at least one character.
+ * @returns the values of the parameters, in order; `null` if the segment does not match
  */
 export function matchMixed({ parts }: MixedSegment, decoded: string): string[] | null {
   const values: string[] = [];
-  /** Where the value of the parameter before begins; `null` after a literal. */
+  /** The start of the value of the preceding parameter; `null` after a literal. */
   let valueStart: number | null = null;
   let position = 0;
   for (const [index, part] of parts.entries()) {
@@ -29,7 +29,7 @@ export function matchMixed({ parts }: MixedSegment, decoded: string): string[] |
   return values;
 }
 
-/** @returns where the literal begins; -1 where it is not */
+/** @returns the index of the literal; -1 without one */
 function findLiteral(
   decoded: string,
   text: string,

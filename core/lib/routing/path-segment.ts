@@ -5,10 +5,10 @@ interface SegmentRule {
   readonly reason: string;
 }
 
-/** What a server may read as `.` or `..`. */
+/** Matches texts that a server may interpret as `.` or `..`. */
 const DOT_SEGMENT = /^\.{1,2}(?:;|$)/;
 
-/** What no decoded segment of a request may be. */
+/** The rules for decoded segments of a request. */
 const SEGMENT_RULES: readonly SegmentRule[] = [
   { rule: 'empty-segment', pattern: /^$/, reason: 'is empty' },
   {
@@ -18,7 +18,7 @@ const SEGMENT_RULES: readonly SegmentRule[] = [
   },
 ];
 
-/** What no segment may contain that was percent-encoded, and no literal of a template. */
+/** The rules for percent-encoded segments, and for literals of a template. */
 const ENCODED_RULES: readonly SegmentRule[] = [
   { rule: 'encoded-slash', pattern: /[/\\]/, reason: 'contains an encoded slash or backslash' },
   { rule: 'encoded-delimiter', pattern: /[?#]/, reason: "contains an encoded '?' or '#'" },
@@ -50,19 +50,20 @@ export function isRejectedSegment(raw: string, decoded: string): boolean {
 }
 
 /**
- * Whether a decoded segment that breaks a rule may be the value of a parameter for any character. The host cannot
- * know whether the provider splits the path there, or decodes it again, so neither may lead anywhere else.
+ * Whether a decoded segment that breaks a rule may be the value of an encoded parameter. The host
+ * cannot know whether the provider splits the path there, or decodes it again, so neither may lead
+ * outside.
  */
 export function isEncodedValue(decoded: string): boolean {
-  const again = decoded.replaceAll(ENCODED_BYTES, (bytes) =>
+  const decodedTwice = decoded.replaceAll(ENCODED_BYTES, (bytes) =>
     Buffer.from(bytes.replaceAll('%', ''), 'hex').toString(),
   );
-  return [decoded, again].every(
+  return [decoded, decodedTwice].every(
     (text) => text !== '' && !NEVER_ENCODED.test(text) && !text.split('/').some(isDotSegment),
   );
 }
 
-/** Whether only parameters for any character take the text. */
+/** Whether only encoded parameters accept the text. */
 export function isUnreachable(text: string): boolean {
   return UNREACHABLE.test(text);
 }
@@ -86,8 +87,8 @@ export function canBeSegment(text: string): boolean {
 }
 
 /**
- * Whether the host can call the path as it is: no query, no fragment, no dot segments, nothing that a URL
- * parser rewrites, and no `//`, after which a URL parser expects a host name.
+ * Whether the host can call the path unchanged: no query, no fragment, no dot segments, no
+ * characters that a URL parser rewrites, and no `//`, after which a URL parser expects a host name.
  */
 export function isPlainPath(text: string): boolean {
   if (!PLAIN_PATH.test(text) || text.includes('//')) return false;

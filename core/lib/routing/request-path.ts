@@ -1,6 +1,6 @@
 import { findBrokenRule, isEncodedValue, isRejectedSegment } from './path-segment.js';
 
-/** Why a path can match no route, or none without an option of its own. */
+/** The reason why a path matches no route, or only routes with a special option. */
 export interface PathProblem {
   /** Stable id in kebab-case: `dot-segment`. */
   readonly rule: string;
@@ -10,9 +10,9 @@ export interface PathProblem {
 }
 
 export interface DecodedPath {
-  /** The last is empty where the path ends with a slash; none for the root. */
+  /** The last segment is empty if the path ends with a slash; the root has none. */
   readonly segments: readonly string[];
-  /** The positions of segments that only parameters for any character take. */
+  /** The positions of segments that only encoded parameters accept. */
   readonly encoded: readonly number[];
 }
 
@@ -20,11 +20,12 @@ const ROOT = '/';
 const NONE: readonly number[] = [];
 const ROOT_PATH: DecodedPath = { segments: [], encoded: NONE };
 
-// What a URL parser rewrites or splits on, " # < > ? \ ^ ` { | }, and all beyond visible ASCII.
+// Characters that a URL parser rewrites or splits on, " # < > ? \ ^ ` { | }, and all except visible
+// ASCII.
 const REWRITTEN = /[^!$-;=@-[\]_a-z~]/;
 const BAD_ENCODING = { rule: 'bad-encoding', reason: 'is not percent-encoded UTF-8' };
 
-/** @returns `null` for a path that can match no route */
+/** @returns `null` for a path that matches no route */
 export function decodePath(path: string): DecodedPath | null {
   if (path === ROOT) return ROOT_PATH;
   if (REWRITTEN.test(path)) return null;
@@ -48,7 +49,7 @@ export function firstSegment(target: string): string {
   return /^\/[^/?#]*/.exec(target)?.[0] ?? '';
 }
 
-/** Percent-decodes once, strictly; `null` where that is not valid UTF-8. */
+/** Percent-decodes once, strictly; returns `null` for invalid UTF-8. */
 export function decodeSegment(raw: string): string | null {
   if (!raw.includes('%')) return raw;
   try {
@@ -58,21 +59,24 @@ export function decodeSegment(raw: string): string | null {
   }
 }
 
-/** The first rule that a path breaks, so that no route can match it; `null` for none. */
+/** The first rule that a path breaks, so that it matches no route; `null` for none. */
 export function findPathProblem(path: string): PathProblem | null {
   return findProblem(path, (segments, index, decoded) => {
     return isFinalSlash(segments, index) || isEncodedValue(decoded);
   });
 }
 
-/** Why only some routes can match a path: a final slash, or encoded characters; `null` where any route can. */
+/**
+ * The reason why only some routes match a path: a final slash, or encoded characters; `null` if any
+ * route can.
+ */
 export function findSpecialForm(path: string): PathProblem | null {
   return findProblem(path, () => false);
 }
 
 /**
- * Raw characters come before all segments.
- * @param isAccepted whether a segment that breaks a rule is accepted all the same
+ * Checks raw characters before all segments.
+ * @param isAccepted whether a segment that breaks a rule is accepted anyway
  */
 function findProblem(
   path: string,
@@ -98,7 +102,7 @@ function findProblem(
   return null;
 }
 
-/** Whether the segment is the empty one behind a slash at the end of a path. */
+/** Whether the segment is the empty one after a slash at the end of a path. */
 function isFinalSlash(segments: readonly string[], index: number): boolean {
   return segments[index] === '' && index > 0 && index === segments.length - 1;
 }

@@ -11,7 +11,7 @@ export interface TableEntry<T> {
   readonly method: string;
   readonly template: RouteTemplate;
   readonly value: T;
-  /** Whether it is a WebSocket: it may have the method and the shape of one that is not. Default false. */
+  /** Whether it is a WebSocket: another route may have the same method and shape. Default false. */
   readonly isUpgrade?: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface RouteMatch<T> {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Most nodes are leaves: a map is only created where there are children. */
+/** Most nodes are leaves: a map is only created with children. */
 interface Node<T> {
   literals: Map<string, Node<T>> | null;
   /** The branches, in the order in which they are tried. */
@@ -29,7 +29,7 @@ interface Node<T> {
   param: Node<T> | null;
   /** Entries with a rest parameter that starts here, one per method. */
   rests: readonly TableEntry<T>[];
-  /** The same for templates that end with a slash. */
+  /** The same entries for templates that end with a slash. */
   slashRests: readonly TableEntry<T>[];
   /** Entries that end here, one per method. */
   ends: readonly TableEntry<T>[];
@@ -48,9 +48,9 @@ export class RouteConflict extends Error {
 }
 
 /**
- * A trie over decoded segments, of which the last is empty where the path ends with a slash. Precedence is a
- * property of the templates, not of their order: segment by segment from the left, literal before mixed before
- * parameter before rest, with backtracking.
+ * A trie over decoded segments; the last one is empty if the path ends with a slash. Precedence is
+ * a property of the templates, not of their order: segment by segment from the left, literal before
+ * mixed before parameter before rest, with backtracking.
  */
 export class RouteTable<T> {
   readonly #root: Node<T> = createNode();
@@ -65,11 +65,11 @@ export class RouteTable<T> {
       node = step(node, segment);
     }
     const slot = findSlot(segments);
-    const wanted = { method: entry.method, isUpgrade: entry.isUpgrade === true };
-    const taken = pick(node[slot], wanted);
-    if (taken !== null && isSameKind(taken, wanted)) {
+    const selection = { method: entry.method, isUpgrade: entry.isUpgrade === true };
+    const existing = pick(node[slot], selection);
+    if (existing !== null && isSameKind(existing, selection)) {
       throw new RouteConflict(
-        `route '${entry.method} ${text}' has the shape of '${taken.method} ${taken.template.text}'`,
+        `route '${entry.method} ${text}' has the shape of '${existing.method} ${existing.template.text}'`,
       );
     }
     node[slot] = node[slot].concat(entry);
@@ -83,8 +83,9 @@ export class RouteTable<T> {
 
   /**
    * @param decoded the decoded segments
-   * @param encoded the positions of those that only parameters for any character take
-   * @param isUpgrade whether a WebSocket goes before a route of the same shape that is none, or behind it
+   * @param encoded the positions of segments that only encoded parameters accept
+   * @param isUpgrade whether WebSockets take precedence over other routes of the same shape, or the
+   * reverse
    * @returns `null` when no route matches
    */
   match(
@@ -97,7 +98,7 @@ export class RouteTable<T> {
     return entry && { value: entry.value, params: readParams(entry.template, decoded) };
   }
 
-  /** Every route that matches, the one that answers first, for `explain`. */
+  /** Lists all matching routes for `explain`, the one that handles the request first. */
   matchAll(
     method: string,
     decoded: readonly string[],
@@ -126,7 +127,7 @@ function createNode<T>(): Node<T> {
   return { literals: null, mixed: NONE, param: null, rests: NONE, slashRests: NONE, ends: NONE };
 }
 
-/** Where the entry of a template stands in its last node. */
+/** The place of the entry of a template in its last node. */
 function findSlot(segments: readonly TemplateSegment[]): 'rests' | 'slashRests' | 'ends' {
   if (segments.at(-1)?.kind === 'rest') return 'rests';
   return segments.at(-2)?.kind === 'rest' ? 'slashRests' : 'ends';
@@ -148,13 +149,13 @@ function stepMixed<T>(node: Node<T>, segment: MixedSegment): Node<T> {
   const present = node.mixed.find((branch) => branch.segment.shape === segment.shape);
   if (present !== undefined) return present.node;
   const branch = { segment, node: createNode<T>() };
-  node.mixed = [...node.mixed, branch].sort((one, other) =>
-    compareMixed(one.segment, other.segment),
+  node.mixed = [...node.mixed, branch].sort((branch, other) =>
+    compareMixed(branch.segment, other.segment),
   );
   return branch.node;
 }
 
-/** Picks the wanted entry of two that differ in whether they are WebSockets. */
+/** Picks the requested entry of two that differ in whether they are WebSockets. */
 function pick<T>(entries: readonly TableEntry<T>[], wanted: Wanted): TableEntry<T> | null {
   let other: TableEntry<T> | null = null;
   for (const entry of entries) {
@@ -169,7 +170,7 @@ function isSameKind<T>({ isUpgrade = false }: TableEntry<T>, wanted: Wanted): bo
   return isUpgrade === wanted.isUpgrade;
 }
 
-/** @param all collects every match; without it the first ends the search */
+/** @param all collects every match; without it the first match ends the search */
 function find<T>(
   node: Node<T>,
   lookup: Lookup,
@@ -210,7 +211,7 @@ function accept<T>(
   return null;
 }
 
-/** Whether each of these segments is the value of parameters for any character. */
+/** Whether encoded parameters accept each of these segments. */
 function takesEncoded(
   { segments }: RouteTemplate,
   decoded: readonly string[],

@@ -9,7 +9,9 @@ interface Literal {
 export interface Parameter {
   readonly kind: 'param';
   readonly name: string;
-  /** Whether a value may hold characters that other parameters never get, such as a slash. */
+  /**
+   * Whether a value may contain characters that other parameters never receive, such as a slash.
+   */
   readonly isEncoded: boolean;
 }
 
@@ -17,7 +19,7 @@ export interface Parameter {
 export interface MixedSegment {
   readonly kind: 'mixed';
   readonly parts: readonly (Literal | Parameter)[];
-  /** The same for two that differ in the names of their parameters only. */
+  /** Equal for segments that differ only in the names of their parameters. */
   readonly shape: string;
 }
 
@@ -35,7 +37,7 @@ export interface RouteTemplate {
   readonly segments: readonly TemplateSegment[];
 }
 
-/** Segments by their text. The templates of a large table repeat a few, and share them. */
+/** Segments by their text. The templates of a large table share repeated ones. */
 export type KnownSegments = Map<string, TemplateSegment>;
 
 /** Thrown by {@link parseRouteTemplate}; the message continues `route '<template>' `. */
@@ -47,14 +49,14 @@ const REST = /^\{([A-Za-z0-9_-]+)\.\.\.\}$/;
 const PARAMETER = /^\{([A-Za-z0-9_-]+)\}$/;
 const FINAL_SLASH: Literal = { kind: 'literal', text: '' };
 const BEGINS_DOT_SEGMENT = /^\.{1,2};/;
-/** Splits a segment into parameters and what stands between them. */
+/** Splits a segment into parameters and literals. */
 const PARTS = /(\{[^{}]*\})/;
 
 /**
- * Parses `/literal/{param}/{id}.json/{rest...}`, with or without a final slash, or `/` alone, which has no
- * segment.
- * @param encoded the names of the parameters whose values may hold any character
- * @param known gets the segments of the template, and gives those of others
+ * Parses `/literal/{param}/{id}.json/{rest...}`, with or without a final slash, or `/` alone, which
+ * has no segment.
+ * @param encoded the names of the parameters whose values may contain any character
+ * @param known the shared segments, to which new ones are added
  * @throws TemplateError for an invalid template.
  */
 export function parseRouteTemplate(
@@ -77,7 +79,7 @@ export function parseRouteTemplate(
   return { text, segments };
 }
 
-/** The parameters of a template, in its order. */
+/** The parameters of a template, in order. */
 export function listParameters({
   segments,
 }: Pick<RouteTemplate, 'segments'>): (Parameter | Rest)[] {
@@ -99,7 +101,10 @@ function assertDistinctNames(segments: readonly TemplateSegment[]): void {
   }
 }
 
-/** A rest parameter depends on its place, and the encoded ones on the route. */
+/**
+ * Shares only segments that depend on their text alone: a rest parameter depends on its position,
+ * and encoded ones on the route.
+ */
 function readSegment(
   text: string,
   isLast: boolean,
@@ -139,7 +144,7 @@ function parseParts(texts: readonly string[], segment: string, encoded: readonly
   return parts;
 }
 
-/** @param segment that the part is in */
+/** @param segment the segment that contains the part */
 function parsePart(text: string, segment: string, encoded: readonly string[]): Literal | Parameter {
   const name = PARAMETER.exec(text)?.[1];
   if (name !== undefined) return { kind: 'param', name, isEncoded: encoded.includes(name) };
@@ -166,7 +171,7 @@ function unmatchable(segment: string): TemplateError {
   return new TemplateError(`has a segment '${segment}', which no request can match`);
 }
 
-/** Two templates with one shape match the same requests: parameters by position, not by name. */
+/** Templates with the same shape match the same requests: parameters by position, not by name. */
 export function templateShape(template: Pick<RouteTemplate, 'segments'>): string {
   // No literal has a brace, so no other segment has this text.
   return writeTemplate(template, (text) => text, shapeOf);

@@ -7,7 +7,9 @@ import {
   SET_BY_HOST,
 } from '../header-names.js';
 
-/** Framing, routing and hop-by-hop headers, and those that the host forwards or sets with its own meaning. */
+/**
+ * Headers for framing, routing and connections, and those that the host forwards or sets itself.
+ */
 const RESERVED: ReadonlySet<string> = new Set([
   ...HOP_BY_HOP,
   ...ALWAYS_FORWARDED,
@@ -27,12 +29,12 @@ const RESERVED: ReadonlySet<string> = new Set([
 
 const RESERVED_PREFIXES = ['access-control-', 'content-', 'modgate-', 'sec-'];
 
-/** Whether it is a field name other than the wildcard of CORS. */
+/** Whether it is a field name, except the wildcard of CORS. */
 export function isHeaderName(name: string): boolean {
   return name !== '*' && HEADER_NAME.test(name);
 }
 
-/** Why a header cannot hold credentials; `null` if it can. */
+/** The reason why a header cannot hold credentials; `null` if it can. */
 export function explainReservedHeader(name: string): string | null {
   const plain = normalizeHeaderName(name);
   const isReserved =

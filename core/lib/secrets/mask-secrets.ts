@@ -2,7 +2,7 @@ const MASK = '[redacted]';
 /** Text that may be base64, such as that of a Basic credential. */
 const ENCODED = /[A-Za-z0-9+/_-]{4,}={0,2}/g;
 
-/** Replaces the secrets, also inside of base64. */
+/** Replaces the secrets, also inside base64. */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
   if (secrets.length === 0) return text;
   let masked = text;

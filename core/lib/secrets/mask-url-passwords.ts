@@ -1,8 +1,11 @@
 const MASK = '[redacted]';
 
-/** What stands between `://` and an `@`, in JSON with escaped slashes too. */
+/** Matches the text between `://` and an `@`, in JSON with escaped slashes too. */
 const USER = /(:(?:\\?\/){2})[^\s"'<>/?#\\]*@/g;
-/** A password with a slash is not a valid URL, but can stand in a file that is rejected. Not the number of a port. */
+/**
+ * Matches a password with a slash, which is invalid in a URL but may occur in a rejected file.
+ * Excludes port numbers.
+ */
 const PASSWORD_WITH_SLASH = /(:(?:\\?\/){2}[^\s"'<>/?#@:]*:)(?!\d+[/?#])[^\s"'<>]*@/g;
 
 /** Replaces names and passwords in URLs. */

@@ -6,7 +6,7 @@ const MASKED = 0x80;
 const CODE_BYTES = 2;
 const MASK_BYTES = 4;
 
-/** A close frame with this code alone; that of a client is masked (RFC 6455, 5.3). */
+/** Creates a close frame with only this code; a client's frame is masked (RFC 6455, 5.3). */
 export function createCloseFrame(code: number, sender: FrameSender): Buffer {
   const payload = Buffer.from([code >> 8, code & 0xff]);
   if (sender === 'server') return Buffer.from([FINAL_CLOSE, CODE_BYTES, ...payload]);

@@ -1,4 +1,4 @@
-/** Close codes of RFC 6455, 7.4.1, that the host sends, or records where no frame says one. */
+/** Close codes of RFC 6455, 7.4.1, that the host sends, or records if no frame has one. */
 export const CLOSE_CODES = {
   goingAway: 1001,
   protocolError: 1002,
@@ -9,15 +9,20 @@ export const CLOSE_CODES = {
   serviceRestart: 1012,
 } as const;
 
-/** Who sends the frames: those of clients are masked, those of servers are not (RFC 6455, 5.1). */
+/**
+ * The sender of the frames: those of clients are masked, those of servers are not (RFC 6455, 5.1).
+ */
 export type FrameSender = 'client' | 'server';
 
-/** Which reserved bits frames may set: those of `permessage-deflate`, or any of an extension that is not known. */
+/**
+ * The reserved bits that frames may set: those of `permessage-deflate`, or any for an unknown
+ * extension.
+ */
 export type ReservedBits = 'none' | 'deflate' | 'any';
 
-/** Why a frame is not passed on. */
+/** The reason why a frame is not forwarded. */
 export interface FrameViolation {
-  /** What the connection is closed with. */
+  /** The code with which the connection is closed. */
   readonly code: number;
   /** Continues `a frame`. */
   readonly problem: string;
@@ -58,23 +63,23 @@ interface FrameHead {
 }
 
 /**
- * Reads the heads of the frames of one direction, and passes on all bytes unchanged. A head is held back until it is
- * whole and valid, so that a bad frame is never begun.
+ * Parses the heads of the frames of one direction, and forwards all bytes unchanged. A head is held
+ * until it is complete and valid, so that no part of an invalid frame is forwarded.
  */
 export class FrameScanner {
-  /** Frames whose head was passed on. */
+  /** The number of frames whose head was forwarded. */
   frames = 0;
-  /** What the close frame says; `null` before one is whole. */
+  /** The code of the close frame; `null` before it is complete. */
   closeCode: number | null = null;
   violation: FrameViolation | null = null;
   readonly #options: FrameScannerOptions;
   readonly #head = Buffer.alloc(MAX_HEAD_BYTES);
   #headBytes = 0;
-  /** Bytes of the payload that have still to come. */
+  /** The number of bytes of the payload that have not arrived. */
   #left = 0;
-  /** Whether a message has frames that have still to come. */
+  /** Whether further frames of a message follow. */
   #isInMessage = false;
-  /** The beginning of the payload of a close frame, masked as it came; `null` outside of one. */
+  /** The start of the masked payload of a close frame; `null` outside of one. */
   #code: number[] | null = null;
   #mask: Buffer = EMPTY;
   /** Whether the payload of the close frame has a code. */
@@ -84,12 +89,15 @@ export class FrameScanner {
     this.#options = options;
   }
 
-  /** Whether what was passed on ends with a whole frame. */
+  /** Whether the forwarded bytes end with a complete frame. */
   get isBetweenFrames(): boolean {
     return this.#left === 0;
   }
 
-  /** @returns what to pass on: all of it, but for a head that is not whole, a bad frame and what follows a close */
+  /**
+   * @returns the bytes to forward: all except an incomplete head, an invalid frame and bytes after
+   * a close
+   */
   push(chunk: Buffer): Buffer[] {
     const parts: Buffer[] = [];
     let at = 0;
@@ -116,7 +124,7 @@ export class FrameScanner {
         keep(start);
         return parts;
       }
-      // The part of the head that came with an earlier chunk.
+      // The part of the head that arrived with an earlier chunk.
       if (held > 0) parts.push(Buffer.from(this.#head.subarray(0, held)));
       this.#headBytes = 0;
     }
@@ -224,7 +232,9 @@ export class FrameScanner {
   }
 
   #readCode(): void {
-    const [high = 0, low = 0] = (this.#code ?? []).map((byte, at) => byte ^ (this.#mask[at] ?? 0));
+    const [high = 0, low = 0] = (this.#code ?? []).map(
+      (byte, index) => byte ^ (this.#mask[index] ?? 0),
+    );
     this.#code = null;
     this.closeCode = this.#hasCode ? high * 0x100 + low : CLOSE_CODES.noCode;
   }

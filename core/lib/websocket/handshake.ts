@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What both ends of a WebSocket hash with the key (RFC 6455, 1.3). */
+/** The suffix that both ends of a WebSocket hash with the key (RFC 6455, 1.3). */
 const KEY_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 /** 16 bytes in base64. */
@@ -22,7 +22,7 @@ const EXTENSION = new RegExp(
   `^(${TOKEN})(?:[ \\t]*;[ \\t]*${TOKEN}(?:[ \\t]*=[ \\t]*(?:${TOKEN}|"${TOKEN}"))?)*$`,
 );
 
-/** The subprotocols of a header, in order; `null` where it is no list of different ones. */
+/** The subprotocols of a header, in order; `null` for an invalid list or duplicates. */
 export function parseSubprotocols(header: string | undefined): readonly string[] | null {
   if (header === undefined) return [];
   const names = splitList(header);
@@ -30,14 +30,14 @@ export function parseSubprotocols(header: string | undefined): readonly string[]
   return names.every((name) => SUBPROTOCOL.test(name)) ? names : null;
 }
 
-/** The names of the extensions of a header, in lower case; `null` where it is no list of extensions. */
+/** The names of the extensions of a header, in lower case; `null` for an invalid list. */
 export function parseExtensions(header: string | undefined): readonly string[] | null {
   if (header === undefined) return [];
-  const names = splitList(header).map((one) => EXTENSION.exec(one)?.[1]?.toLowerCase());
+  const names = splitList(header).map((extension) => EXTENSION.exec(extension)?.[1]?.toLowerCase());
   return names.every((name) => name !== undefined) ? names : null;
 }
 
-/** Values are tokens, even quoted: no comma is inside one. */
+/** Splits at commas: values are tokens, even quoted, so that no comma is inside one. */
 function splitList(header: string): string[] {
-  return header.split(',').map((one) => one.trim());
+  return header.split(',').map((item) => item.trim());
 }
