@@ -10,23 +10,26 @@ export interface CompletedRequest {
   readonly actor: string | null;
   /** `null` for an unauthenticated request. */
   readonly actorKind: Actor['kind'] | null;
-  /** The address of the client; `null` where it is not known. */
+  /** The address of the client; `null` if it is unknown. */
   readonly client: string | null;
   /** The scopes of the actor. */
   readonly scopes: ReadonlySet<string> | null;
-  /** `null` where the host did not reject it. */
+  /** `null` if the host did not reject it. */
   readonly rejection: Rejection | null;
   readonly facts: RequestFacts;
-  /** Set where the parser rejected it before it was handled. */
+  /** Set if the parser rejected it before it was handled. */
   readonly isMalformed?: true;
   /** The method as on the request line. */
   readonly method: string;
   /** 499 when the client closed the connection before the response. */
   readonly status: number;
-  /** The length of the body that was sent. */
+  /** The length of the sent body. */
   readonly bytesOut: number;
   readonly durationMs: number;
-  /** The same until the head of a stream of events was sent; absent or `null` for any other response. */
+  /**
+   * The duration until the head of a stream of events was sent; absent or `null` for any other
+   * response.
+   */
   readonly headMs?: number | null;
   /** Milliseconds since 1970. */
   readonly completedAt: number;

@@ -5,7 +5,7 @@ interface ObservedCandidates {
   list(): readonly (readonly [module: string, report: Pick<CandidateReport, 'totals'>])[];
 }
 
-/** Counts the copies of calls, by what became of them. */
+/** Counts the copies of calls, by result. */
 export function createCandidateMetric(candidates: ObservedCandidates): CollectedMetric {
   return {
     name: 'modgate_candidate_total',

@@ -5,8 +5,8 @@ export type Labels = Readonly<Record<string, string>>;
 export type Sample = readonly [Labels, number];
 
 /**
- * A metric whose samples are read at the scrape from the objects that they describe: nothing is stored
- * twice, and a removed object disappears from the metrics.
+ * A metric whose samples are read at the scrape from the objects that they describe: values are not
+ * stored twice, and a removed object disappears from the metrics.
  */
 export interface CollectedMetric {
   readonly name: string;
@@ -15,7 +15,7 @@ export interface CollectedMetric {
   readonly labelNames?: readonly string[];
   /** Combines the values of several workers; their sum by default. */
   readonly aggregator?: Aggregator;
-  /** A number without labels. */
+  /** Returns one number without labels, or samples. */
   read(): number | Iterable<Sample>;
 }
 

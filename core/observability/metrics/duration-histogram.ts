@@ -10,9 +10,10 @@ export interface HistogramSample {
 const MS_PER_SECOND = 1000;
 
 /**
- * Durations of one set of labels. prom-client's own Counter and Histogram hash the labels of each observation:
- * 1.8 µs a request in a loop, 3 to 23 % of the CPU time of a small GET on a busy machine, and a higher
- * peak of memory. What requests count is therefore counted here, and given to prom-client at the scrape.
+ * The durations of one set of labels. prom-client's own Counter and Histogram hash the labels of
+ * each observation: 1.8 µs a request in a loop, 3 to 23 % of the CPU time of a small GET on a busy
+ * machine, and a higher peak of memory. Requests are therefore counted here, and passed to
+ * prom-client at the scrape.
  */
 export class DurationHistogram {
   readonly #boundsSeconds: readonly number[];

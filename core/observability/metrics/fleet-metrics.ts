@@ -3,7 +3,7 @@ import type { CollectedMetric } from './collected-metric.js';
 
 const STATES = ['starting', 'ready', 'draining', 'lost'] as const;
 
-/** The fleet as the process that reports for the host saw it last. */
+/** Creates metrics of the fleet as last read by the process that reports for the host. */
 export function createFleetMetrics(source: {
   readonly last: FleetStatus | null;
 }): CollectedMetric[] {

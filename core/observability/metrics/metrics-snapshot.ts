@@ -29,12 +29,12 @@ export function renderSnapshots(snapshots: readonly MetricsSnapshot[]): Promise<
   return aggregate(snapshots).metrics();
 }
 
-/** Counters and histograms: they are kept when a worker exits, gauges are not. */
+/** Picks counters and histograms, which are kept when a worker exits; gauges are not. */
 export function pickCounts(snapshot: MetricsSnapshot): MetricsSnapshot {
   return snapshot.filter(({ type }) => type === 'counter' || type === 'histogram');
 }
 
-/** prom-client omits metrics that cannot be summed; of the start time the earliest is kept. */
+/** prom-client omits metrics that cannot be summed; the earliest start time is kept. */
 function aggregate(snapshots: readonly MetricsSnapshot[]) {
   const summable = snapshots.map((snapshot) =>
     snapshot.map((metric) =>

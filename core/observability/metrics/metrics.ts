@@ -45,7 +45,7 @@ export class Metrics {
     this.#counts.count(completed);
   }
 
-  /** The exposition format of Prometheus. */
+  /** Renders the exposition format of Prometheus. */
   async render(): Promise<string> {
     const snapshot = await this.snapshot();
     // Imported on first use, as it imports prom-client.
@@ -53,17 +53,17 @@ export class Metrics {
     return renderSnapshots([snapshot]);
   }
 
-  /** All samples, to be merged with those of other processes. */
+  /** Returns all samples, to be merged with those of other processes. */
   async snapshot(): Promise<MetricsSnapshot> {
     this.#registry ??= openRegistry(this.#collected);
     const registry = await this.#registry;
-    // Removed modules and routes must not stay in the metrics.
+    // Removed modules and routes must not remain in the metrics.
     this.#counts.keepOnly(readDeclared(this.#host));
     const collected = (await registry.getMetricsAsJSON()) as unknown as MetricsSnapshot;
     return [...readRequestHistograms(this.#counts), ...collected];
   }
 
-  /** A snapshot of exited workers without modules and routes that have been removed. */
+  /** Returns a snapshot of exited workers without removed modules and routes. */
   forgetRemoved(retired: MetricsSnapshot): MetricsSnapshot {
     const isDeclared = readDeclared(this.#host);
     return retired.map((metric) => ({
@@ -73,7 +73,10 @@ export class Metrics {
   }
 }
 
-/** Labels without a module are declared; so are all routes of a module that is not served at the moment. */
+/**
+ * Labels without a module count as declared; so do all routes of a module that is currently not
+ * served.
+ */
 function readDeclared(host: ObservedHost): (labels: Labels) => boolean {
   const routes = new Map<string, ReadonlySet<string> | null>();
   for (const { name, live } of host.list()) {

@@ -32,7 +32,7 @@ export function createStreamsMetric(streams: {
   };
 }
 
-/** @param cache `null` on a host that keeps no responses */
+/** @param cache `null` on a host without a cache */
 export function createCacheMetric(cache: { readonly bytes: number } | null): CollectedMetric {
   return {
     name: 'modgate_cache_bytes',
@@ -48,14 +48,14 @@ interface ObservedListener {
     readonly dropped: number;
     readonly failedHandshakes: number;
   };
-  /** `null`: no TLS. */
+  /** `null` without TLS. */
   readonly certificate: {
     readonly current: { readonly certificate: { readonly validTo: string } };
     readonly reloads: { readonly success: number; readonly failure: number };
   } | null;
 }
 
-/** The metrics of connections, and of the certificate where there is one. */
+/** Creates the metrics of connections, and of the certificate if there is one. */
 export function createListenerMetrics({
   connections,
   certificate,
@@ -107,7 +107,7 @@ interface ObservedBudget {
 }
 
 interface ObservedMemory extends ObservedBudget {
-  /** The memory that requests to surfaces without an actor hold. */
+  /** The memory of requests to surfaces without an actor. */
   readonly anonymous: ObservedBudget | null;
 }
 

@@ -12,10 +12,10 @@ const PROVIDER_BOUNDS_SECONDS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
 
-/** A stream may be open for hours; those are not interesting as durations. */
+/** A stream may be open for hours; such durations are not informative. */
 const SURFACE_BOUNDS_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
 
-/** Other methods share the label `other`: a module cannot have routes for them. */
+/** Other methods share the label `other`, because a module cannot have routes for them. */
 const NAMED_METHODS: ReadonlySet<string> = new Set([...MODULE_HTTP_METHODS, 'HEAD', 'OPTIONS']);
 
 /** Far more than a host has. The counts of the module that was called first are removed. */
@@ -29,7 +29,7 @@ export class SurfaceCounts {
 export class RouteCounts {
   /** Calls that violated a schema, by direction. */
   readonly violations = { input: 0, output: 0 };
-  /** What the cache of the route did. */
+  /** The number of results of the route's cache. */
   readonly byCacheResult = new Map<string, number>();
   /** The counts by method, then by status. */
   readonly byMethod = new Map<string, Map<number, number>>();
@@ -48,7 +48,7 @@ export class RouteCounts {
 }
 
 export class ModuleCounts {
-  /** The counts by template; `''` where no route matched. */
+  /** The counts by template; `''` without a matching route. */
   readonly byRoute = new Map<string, RouteCounts>();
   readonly failures = new Map<string, number>();
   /** Rejected because the module is not open to their kind of actor. */
@@ -64,18 +64,18 @@ export class ModuleCounts {
 }
 
 /**
- * Counts forwarded requests by module; `''` where no module has the name, and for actors of a kind that may not
- * call, whether there is a module or not. A request costs some map lookups;
- * labels are created at the scrape.
+ * Counts forwarded requests by module; `''` for an unknown name, and for actors of a kind that may
+ * not call, whether or not the module exists. A request costs some map lookups; labels are created
+ * at the scrape.
  */
 export class RequestCounts {
   /** Answered preflights, which reach no module. */
   preflights = 0;
-  /** The counts leave out requests that surfaces make, which are counted as all others are. */
+  /** Excludes requests of surfaces to the host, which are counted like others. */
   readonly bySurface = new Map<string, SurfaceCounts>();
   readonly #byModule = new Map<string, ModuleCounts>();
 
-  /** Runs when the status is known: the stream of a surface is then still open. */
+  /** Runs when the status is known: the stream of a surface is still open then. */
   count(completed: CompletedRequest): void {
     const { kind, surface } = completed.facts;
     if (kind === 'forwarded') this.#countForwarded(completed);

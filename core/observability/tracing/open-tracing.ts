@@ -2,8 +2,8 @@ import type { Log } from '../../contract/index.js';
 import type { Tracing } from './request-span.js';
 
 /**
- * Exports traces to `OTEL_EXPORTER_OTLP_ENDPOINT`. Without it there are none, and the SDK, which takes
- * 100 ms to load, is not imported.
+ * Exports traces to `OTEL_EXPORTER_OTLP_ENDPOINT`. Without it, tracing is off and the SDK, which
+ * takes 100 ms to load, is not imported.
  */
 export async function openTracing(
   environment: NodeJS.ProcessEnv,
@@ -15,7 +15,7 @@ export async function openTracing(
   return createOtlpTracing(readExporterVariable(environment, 'PROTOCOL'), version, log);
 }
 
-/** Whether the environment names a receiver and does not disable traces. */
+/** Whether the environment names a receiver and traces are not disabled. */
 function wantsTraces(environment: NodeJS.ProcessEnv): boolean {
   const isOff =
     environment['OTEL_SDK_DISABLED']?.toLowerCase() === 'true' ||
@@ -23,7 +23,7 @@ function wantsTraces(environment: NodeJS.ProcessEnv): boolean {
   return !isOff && readExporterVariable(environment, 'ENDPOINT') !== undefined;
 }
 
-/** The variable for traces wins over the general one. An empty variable counts as absent. */
+/** The variable for traces overrides the general one. An empty variable counts as absent. */
 function readExporterVariable(environment: NodeJS.ProcessEnv, name: string): string | undefined {
   return (
     environment[`OTEL_EXPORTER_OTLP_TRACES_${name}`]?.trim() ||

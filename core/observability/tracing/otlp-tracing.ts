@@ -17,7 +17,7 @@ import { createLogInterval } from '../../log/log-interval.js';
 import { beginRequestSpan, type Tracing } from './request-span.js';
 
 const CLOSE_TIMEOUT_MS = 1000;
-/** The SDK reports a receiver that is down at every batch. */
+/** Limits warnings, because the SDK reports an unavailable receiver at every batch. */
 const WARN_INTERVAL_MS = 60_000;
 
 /** The SDK's own defaults. */
@@ -40,7 +40,7 @@ export async function createOtlpTracing(
       .merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [createBatchProcessor(isolateExporter(await createExporter(protocol)))],
   });
-  // The variables have been read: what the SDK reports from here on concerns the receiver.
+  // The variables have been read: later reports of the SDK concern the receiver.
   setDiagLogger(log, 'traces lost: OTLP receiver unavailable');
   const tracer = provider.getTracer('modgate', version);
   return {

@@ -37,11 +37,11 @@ const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
 ]);
 
 export interface Tracing extends RequestTracing {
-  /** Exports the spans that are left, for at most a second. Never throws. */
+  /** Exports the remaining spans, for at most a second. Never throws. */
   close(): Promise<void>;
 }
 
-/** How the operations that are no route are sent over HTTP. */
+/** The HTTP methods of operations other than routes. */
 const METHODS = { admin_list: 'GET', admin_action: 'POST', configure: 'PUT' } as const;
 
 /** Position of the parent id in a valid `traceparent`. */
@@ -115,7 +115,7 @@ function describeOperation(operation: ProviderOperation): SpanTarget {
   return { method: METHODS[operation.kind], template: operation.path };
 }
 
-/** `GET /items/{id}`; the method alone where no route matched. */
+/** `GET /items/{id}`; only the method without a matching route. */
 function nameSpan({ method, template }: SpanTarget): string {
   const { name } = nameMethod(method);
   return template === null ? name : `${name} ${template}`;
@@ -198,7 +198,9 @@ export function nameMethod(method: string): {
   return { name: 'HTTP', attributes };
 }
 
-/** The endpoint of an attempt; one that is not a URL has no address and no port. */
+/**
+ * Describes the endpoint of an attempt; an endpoint that is not a URL has no address and no port.
+ */
 export function describeServer(endpoint: string): Attributes {
   return {
     'modgate.endpoint': endpoint,
@@ -206,7 +208,7 @@ export function describeServer(endpoint: string): Attributes {
   };
 }
 
-/** Address and port of a `host` header that has been validated. */
+/** Reads address and port of a validated `host` header. */
 export function readAuthority(scheme: 'http' | 'https', host: string | undefined): Attributes {
   const url = `${scheme}://${host}`;
   if (host === undefined || !URL.canParse(url)) return {};
