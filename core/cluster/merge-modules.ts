@@ -60,7 +60,7 @@ function mergeEntries(
   };
 }
 
-/** The fields that a status file and `GET /modules` share. */
+/** Picks the fields that a status file and `GET /modules` share. */
 function pickState(status: Omit<FileStatus, 'module'>) {
   return {
     state: status.state,
@@ -80,32 +80,34 @@ const BEST_FIRST: readonly EndpointEntry['state'][] = ['up', 'half_open', 'down'
 
 /** Each worker has its own circuit breaker: an endpoint is up while one worker still calls it. */
 function mergeEndpoint(endpoint: string, entries: readonly ReportedEntry[]): EndpointEntry {
-  const found = entries.flatMap(({ worker, endpoints }) =>
+  const reported = entries.flatMap(({ worker, endpoints }) =>
     endpoints.filter((entry) => entry.endpoint === endpoint).map((entry) => ({ worker, ...entry })),
   );
-  const state = BEST_FIRST.find((best) => found.some((entry) => entry.state === best)) ?? 'up';
-  const isSame = found.every((entry) => entry.state === state);
-  const until = isSame ? (found.flatMap(({ until }) => until ?? []).toSorted()[0] ?? null) : null;
+  const state = BEST_FIRST.find((best) => reported.some((entry) => entry.state === best)) ?? 'up';
+  const isSame = reported.every((entry) => entry.state === state);
+  const until = isSame
+    ? (reported.flatMap(({ until }) => until ?? []).toSorted()[0] ?? null)
+    : null;
   return {
     endpoint,
     state,
-    in_flight: sum(found.map(({ in_flight }) => in_flight)),
-    calls: sum(found.map(({ calls }) => calls)),
-    failures: sum(found.map(({ failures }) => failures)),
+    in_flight: sum(reported.map(({ in_flight }) => in_flight)),
+    calls: sum(reported.map(({ calls }) => calls)),
+    failures: sum(reported.map(({ failures }) => failures)),
     until,
-    routes: mergeRoutes(found),
+    routes: mergeRoutes(reported),
     ...(!isSame && {
-      workers: found.map((entry) => ({ worker: entry.worker, state: entry.state })),
+      workers: reported.map((entry) => ({ worker: entry.worker, state: entry.state })),
     }),
   };
 }
 
 /** A route is listed while its breaker is open or half-open in every worker. */
-function mergeRoutes(found: readonly EndpointEntry[]): EndpointEntry['routes'] {
-  const [first] = found;
+function mergeRoutes(entries: readonly EndpointEntry[]): EndpointEntry['routes'] {
+  const [first] = entries;
   return (first?.routes ?? []).flatMap(({ route }) => {
-    const same = found.flatMap(({ routes }) => routes.filter((entry) => entry.route === route));
-    if (same.length < found.length) return [];
+    const same = entries.flatMap(({ routes }) => routes.filter((entry) => entry.route === route));
+    if (same.length < entries.length) return [];
     const isHalfOpen = same.some(({ state }) => state === 'half_open');
     const until = same.flatMap((entry) => entry.until ?? []).toSorted()[0] ?? null;
     return [{ route, state: isHalfOpen ? 'half_open' : 'open', until: isHalfOpen ? null : until }];

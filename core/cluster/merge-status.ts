@@ -1,6 +1,6 @@
 import type { ModuleState } from '../modules/module-record.js';
 
-/** The fields in which workers may differ about one descriptor. */
+/** The fields about one descriptor in which workers may differ. */
 interface WorkerStatus {
   readonly state: ModuleState;
   readonly config_digest: string | null;
@@ -16,7 +16,7 @@ export interface WorkerReport<T> {
   readonly entry: T | null;
 }
 
-/** `workers` lists each worker's status where they differ. */
+/** `workers` lists each worker's status if they differ. */
 export type MergedStatus<T> = T & { readonly workers?: readonly object[] };
 
 /** The state that needs attention most comes first. */
@@ -32,8 +32,8 @@ const WORST_FIRST: readonly ModuleState[] = [
 ];
 
 /**
- * Merges the reports of all workers into the worst one. A module is `live` only where every worker
- * serves the same version of it. `null` where no worker has the descriptor.
+ * Merges the reports of all workers into the worst one. A module is `live` only if every worker
+ * serves the same version of it. Returns `null` if no worker has the descriptor.
  */
 export function mergeStatus<T extends WorkerStatus>(
   reports: readonly WorkerReport<T>[],

@@ -19,7 +19,7 @@ export type ServeSettings = ReadConfig<keyof HostConfig>;
 /** The phase of the whole host, in all of its processes. */
 export type HostPhase = 'starting' | 'serving' | 'draining';
 
-/** What a worker needs to start. */
+/** The data with which a worker starts. */
 export interface WorkerStart {
   /** The settings as read by the primary, so that a file changed meanwhile cannot make workers differ. */
   readonly settings: ServeSettings;
@@ -28,7 +28,7 @@ export interface WorkerStart {
   readonly phase: HostPhase;
   /** The key of the hashes of credentials that all workers remember. */
   readonly attemptKey: Uint8Array;
-  /** The file that serves each module name and mount. It keeps them in a new worker. */
+  /** The file that serves each module name and mount. A new worker keeps these assignments. */
   readonly holders: ReadonlyMap<string, string>;
 }
 
@@ -67,13 +67,13 @@ interface HostMetrics {
 
 export type Subject = keyof WorkerQuery;
 
-/** Asks for tokens of a rate limit. */
+/** Requests tokens of a rate limit. */
 export interface RateRequest {
   readonly id: number;
   readonly limitId: string;
   readonly limits: BucketLimits;
   readonly key: string;
-  /** How many requests wait for one. */
+  /** The number of requests that wait for a token. */
   readonly wanted: number;
 }
 
@@ -82,7 +82,7 @@ export interface RateGrant extends TokenGrant {
   readonly id: number;
 }
 
-/** What one worker has purged, so that the others do too. */
+/** A purge of one worker, which the others repeat. */
 interface Purged {
   readonly type: 'purge';
   readonly purges: readonly Purge[];
@@ -150,7 +150,7 @@ export type PrimaryMessage =
   | { readonly type: 'heartbeat' }
   | { readonly type: 'phase'; readonly phase: HostPhase }
   | { readonly type: 'lead'; readonly leads: boolean }
-  /** `waitMs`: `null` where the attempt may be made. */
+  /** `waitMs` is `null` if the attempt may be made. */
   | { readonly type: 'admission'; readonly id: number; readonly waitMs: number | null }
   | { readonly type: 'rate'; readonly grant: RateGrant }
   | { readonly type: 'rescan' }

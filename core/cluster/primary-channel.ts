@@ -2,7 +2,7 @@ import { createUnavailable } from '../errors.js';
 import type { HostPhase, PrimaryMessage, Subject, WorkerMessage, WorkerQuery } from './messages.js';
 import { MAX_UNSENT } from './worker-handle.js';
 
-/** Queries of one worker that wait for the primary. */
+/** The maximum number of queries of one worker that wait for the primary. */
 const MAX_QUERIES = 256;
 /** The primary waits for a second for workers that do not respond. Milliseconds. */
 const QUERY_TIMEOUT_MS = 10_000;
@@ -36,8 +36,8 @@ export class PrimaryChannel {
   }
 
   /**
-   * Send errors are ignored: a worker exits soon after its primary. It also exits when the primary does not
-   * read, because the primary would never know what was left out.
+   * Ignores send errors, because a worker exits soon after its primary. It also exits when the
+   * primary does not read, because the primary would miss messages.
    */
   send(message: WorkerMessage): void {
     if (!process.connected) return;
@@ -58,7 +58,7 @@ export class PrimaryChannel {
     });
   }
 
-  /** A type has one listener; a later one replaces it. */
+  /** Sets the only listener of a type. */
   on<Type extends PrimaryMessage['type']>(
     type: Type,
     listener: (message: MessageOf<Type>) => void,
@@ -98,7 +98,7 @@ export class PrimaryChannel {
     });
   }
 
-  /** Sets what this worker responds to requests on a subject. */
+  /** Sets the response of this worker to requests on a subject. */
   respond<S extends Subject>(
     subject: S,
     read: (
@@ -112,7 +112,7 @@ export class PrimaryChannel {
     this.#listeners.get(message.type)?.(message);
   }
 
-  /** A worker that cannot respond keeps serving; the primary answers without it. */
+  /** A worker that cannot respond keeps serving; the primary responds without it. */
   async #respond(id: number, subject: Subject, input: unknown): Promise<void> {
     const read = this.#responders.get(subject);
     if (read === undefined) return;

@@ -27,10 +27,11 @@ export async function runPrimary(
     statusFiles: createStatusFiles(settings.config, log),
     lastGood: new LastGoodStore(settings.config.state, log),
   });
-  // Workers that start at the same time would each make one. A folder that cannot be written is reported later.
+  // Workers that start concurrently would each create one. A folder that is not writable is
+  // reported later.
   if (settings.config.fleet !== null) await readHostId(settings.config.state).catch(() => null);
   const supervisor = new Supervisor({ settings, count, ledger, log });
-  // No worker outlives the primary, however it exits.
+  // The workers exit with the primary, however it exits.
   process.once('exit', () => supervisor.kill());
   onHangUp(() => supervisor.rescan());
   process.on('SIGUSR2', () => void supervisor.restart());

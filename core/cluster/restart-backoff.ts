@@ -1,5 +1,5 @@
 const WINDOW_MS = 60_000;
-/** This many exits within a minute are a crash loop. */
+/** The number of exits within a minute that counts as a crash loop. */
 const MAX_EXITS_IN_WINDOW = 5;
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 30_000;
@@ -14,7 +14,7 @@ export class RestartBackoff {
 
   /** @returns the milliseconds to wait before replacing the worker. */
   recordExit(now: number): number {
-    const recent = this.#exits.filter((at) => now - at < WINDOW_MS);
+    const recent = this.#exits.filter((exitedAt) => now - exitedAt < WINDOW_MS);
     if (recent.length === 0) this.#delayMs = 0;
     this.#exits = [...recent, now];
     if (this.#delayMs > 0) this.#delayMs = Math.min(MAX_DELAY_MS, this.#delayMs * 2);

@@ -1,11 +1,14 @@
 import type { MetricsSnapshot } from '../observability/metrics/metrics-snapshot.js';
 
-/** How many series of a metric are kept. Those of the modules that were called first are removed. */
+/**
+ * The maximum number of series of a metric. Those of the modules that were called first are
+ * removed.
+ */
 const MAX_VALUES = 100_000;
 
 /**
- * Counters of exited workers: the host's totals must not fall when a worker is replaced. They are
- * exact for a worker that drained, and its last report for one that was killed.
+ * Counters of exited workers, so that the host's totals do not fall when a worker is replaced. They
+ * are exact for a drained worker; for a killed worker they are its last report.
  */
 export class RetiredMetrics {
   readonly #reported = new Map<number, MetricsSnapshot>();
@@ -13,7 +16,7 @@ export class RetiredMetrics {
   #total: MetricsSnapshot = [];
   #work: Promise<void> = Promise.resolve();
 
-  /** @param maxValues of each metric; the first ones are removed */
+  /** @param maxValues the maximum of each metric; the first ones are removed */
   constructor(maxValues: number = MAX_VALUES) {
     this.#maxValues = maxValues;
   }

@@ -8,9 +8,9 @@ const POLL_MS = 25;
 
 interface RollingRestartOptions {
   readonly pool: WorkerPool;
-  /** How many workers serve. */
+  /** The number of serving workers. */
   readonly count: number;
-  /** How long a replaced worker may take to drain and close. */
+  /** The time limit for a replaced worker to drain and close. */
   readonly drainTimeoutMs: number;
   readonly phase: () => HostPhase;
   /** Called when a worker no longer serves. */
@@ -51,7 +51,7 @@ export class RollingRestart {
 
   async #replaceAll(workers: readonly WorkerHandle[]): Promise<boolean> {
     for (const old of workers) {
-      // A worker that has exited meanwhile was replaced already.
+      // A worker that has exited meanwhile was already replaced.
       if (old.stage === 'serving' && !(await this.#replace(old))) return false;
     }
     return this.#options.phase() === 'serving';
@@ -74,7 +74,7 @@ export class RollingRestart {
     return true;
   }
 
-  /** Drains a worker that another one has replaced. */
+  /** Drains a replaced worker. */
   #retire(worker: WorkerHandle): void {
     const { drainTimeoutMs, onServingChange } = this.#options;
     const timeoutMs = worker.stage === 'serving' ? drainTimeoutMs : 0;

@@ -18,8 +18,8 @@ const ADMISSION_TIMEOUT_MS = 10_000;
 const RENEWAL_MS = ACCEPTED_MS / 10;
 
 /**
- * The attempts of one worker: the primary counts those of all. A credential that this worker has accepted costs no
- * message.
+ * The attempts of one worker; the primary counts those of all. A credential that this worker has
+ * accepted costs no message.
  */
 export class WorkerAttempts implements AttemptLedger {
   readonly #channel: PrimaryChannel;
@@ -33,7 +33,7 @@ export class WorkerAttempts implements AttemptLedger {
       const resolve = this.#waiting.get(id);
       this.#waiting.delete(id);
       if (resolve !== undefined) resolve(waitMs);
-      // The request has given up.
+      // The request was canceled.
       else if (waitMs === null) this.#send(id, '', '', 'undecided');
     });
   }
@@ -108,9 +108,9 @@ export class PrimaryAttempts {
 
   settle(
     worker: WorkerHandle,
-    given: { id: number | null; network: string; credential: string; outcome: AttemptOutcome },
+    settled: { id: number | null; network: string; credential: string; outcome: AttemptOutcome },
   ): void {
-    const { id, network, credential, outcome } = given;
+    const { id, network, credential, outcome } = settled;
     if (id === null) {
       this.#counts.note(network, credential, outcome);
       return;
@@ -120,7 +120,7 @@ export class PrimaryAttempts {
     running?.delete(id);
   }
 
-  /** A worker that has exited verifies nothing any more. */
+  /** Releases the attempts of an exited worker. */
   release({ id }: WorkerHandle): void {
     const running = this.#running.get(id);
     this.#running.delete(id);

@@ -8,7 +8,10 @@ import type { PrimaryChannel } from './primary-channel.js';
 
 /** Batches the counts of a busy module: a message per call would cost more than the call. */
 const REPORT_DELAY_MS = 20;
-/** The newest versions are kept: others may still report versions that this worker no longer has. */
+/**
+ * The newest versions are kept, because others may still report versions that this worker no longer
+ * has.
+ */
 const MAX_VERSIONS = 1000;
 
 /** Exchanges call counts of versions on probation with the other workers. */

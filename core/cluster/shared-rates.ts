@@ -5,12 +5,12 @@ import { LimitBuckets, type RateLimiter, type RateLimiters } from '../provider/r
 import type { RateGrant, RateRequest } from './messages.js';
 import type { PrimaryChannel } from './primary-channel.js';
 
-/** What the workers together may hold of a burst without using it. */
+/** The fraction of a burst that the workers may hold unused. */
 const SHARE_OF_BURST = 0.1;
 /** The primary keeps a request waiting only while it is busy. Milliseconds. */
 const GRANT_TIMEOUT_MS = 10_000;
 
-/** The rate limits of all workers, in the primary. Workers draw tokens ahead, a share each. */
+/** The rate limits of all workers, in the primary. Workers draw tokens in advance. */
 export class PrimaryRates {
   readonly #workers: number;
   readonly #buckets = new LimitBuckets();
@@ -27,7 +27,7 @@ export class PrimaryRates {
   }
 }
 
-/** Makes the rate limits of one worker. */
+/** Creates the rate limits of one worker. */
 export class WorkerRates implements RateLimiters {
   readonly #channel: PrimaryChannel;
   readonly #waiting = new Map<number, (grant: RateGrant) => void>();

@@ -4,7 +4,7 @@ import type { FileStatus, StatusSink } from '../modules/status-files.js';
 import { type MergedStatus, mergeStatus, type WorkerReport } from './merge-status.js';
 
 interface StatusLedgerOptions {
-  /** `null`: no status files. */
+  /** `null` without status files. */
   readonly statusFiles: StatusSink | null;
   readonly lastGood: LastGoodKeeper;
 }
@@ -76,7 +76,7 @@ export class StatusLedger {
     });
   }
 
-  /** The merged status of a descriptor; `null` where no serving worker has reported it. */
+  /** The merged status of a descriptor; `null` if no serving worker has reported it. */
   read(file: string): MergedStatus<FileStatus> | null {
     const merged = mergeStatus(this.#list(file));
     return merged === null ? null : this.#withSince(merged);

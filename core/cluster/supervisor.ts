@@ -19,7 +19,7 @@ import { WorkerQueries } from './worker-queries.js';
 const MAX_EXITS_AT_START = 5;
 /** How long the start waits for the other workers once one serves. Milliseconds. */
 const START_GRACE_MS = 10_000;
-/** How long a new worker may take to serve what the others serve. Milliseconds. */
+/** The time limit for a new worker to serve the same modules as the others. Milliseconds. */
 const CATCH_UP_MS = 10_000;
 const CATCH_UP_POLL_MS = 25;
 /** The time for a worker to close its resources after its drain. Milliseconds. */
@@ -36,7 +36,7 @@ type MessageHandler = (message: WorkerMessage, from: WorkerHandle) => void;
 
 type Listening = Extract<WorkerMessage, { type: 'listening' }>;
 
-/** What the first worker that listens has reported. */
+/** The report of the first worker that listens. */
 type Started = Pick<Listening, 'url' | 'surfaces'>;
 
 /** No worker started. */
@@ -203,7 +203,7 @@ export class Supervisor {
     worker.send({ type: 'start', start });
   }
 
-  /** Lets a worker listen as soon as it serves what the others serve. */
+  /** Lets a worker listen as soon as it serves the same modules as the others. */
   async #allowListen(worker: WorkerHandle): Promise<void> {
     const deadline = performance.now() + CATCH_UP_MS;
     while (!this.#ledger.isCaughtUp(worker.id) && worker.stage === 'starting') {
@@ -252,7 +252,7 @@ export class Supervisor {
   #onServingChange(): void {
     const serving = this.#pool.list('serving');
     if (this.#phase === 'serving') this.#ledger.setServing(serving.map(({ id }) => id));
-    // Keep the current leader: changing it redelivers all configuration.
+    // Keeps the current leader, because changing it redelivers all configuration.
     if (this.#leader?.stage === 'serving') return;
     this.#leader?.send({ type: 'lead', leads: false });
     this.#leader = serving[0] ?? null;
@@ -300,7 +300,7 @@ export class Supervisor {
     this.#onStart?.reject(error);
   }
 
-  /** An error in the answer to one worker must not end the others. */
+  /** An error in the response to one worker must not affect the others. */
   #report(work: Promise<void>): void {
     work.catch((error: unknown) => this.#log.error({ err: error }, 'worker message failed'));
   }

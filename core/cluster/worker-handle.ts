@@ -1,16 +1,18 @@
 import type { Worker } from 'node:cluster';
 import type { PrimaryMessage, WorkerMessage } from './messages.js';
 
-/** A `draining` worker no longer counts: it has been replaced, or the host stops. */
+/** A `draining` worker does not count: it has been replaced, or the host stops. */
 export type WorkerStage = 'starting' | 'serving' | 'draining' | 'exited';
 
-/** How a process ended. */
+/** The end of a process. */
 export interface WorkerExit {
   readonly code: number | null;
   readonly signal: string | null;
 }
 
-/** Messages that a process has not read; at start there are some for each module. */
+/**
+ * The maximum number of unread messages of a process; at startup there are some for each module.
+ */
 export const MAX_UNSENT = 100_000;
 
 /** A worker as seen by the primary. */

@@ -18,11 +18,11 @@ import { WorkerPurges } from './shared-purges.js';
 import { WorkerRates } from './shared-rates.js';
 
 interface WorkerHost extends HostProcess {
-  /** The counters of this worker alone. */
+  /** The counters of this worker only. */
   readMetrics(): Promise<MetricsSnapshot>;
 }
 
-/** What a worker reads from the state folder by itself. */
+/** The last good versions that a worker reads from the state folder itself. */
 type StoredLastGood = Pick<LastGoodKeeper, 'read' | 'identifyFolder'>;
 
 /** The host process of one worker. Its view covers all workers. */
@@ -114,13 +114,13 @@ function connect(
     },
     calls: {
       list: async (query) => {
-        // A common end of the page: workers respond at different times.
+        // The common end of the page, because workers respond at different times.
         const until = Date.now();
         const parts = await channel.query('calls', { query, until });
         // Empty when no worker has responded in time.
         const read = parts.length === 0 ? calls.read(query, until) : parts;
-        const known = read.filter(({ isKnown }) => isKnown);
-        return known.length === 0 ? null : createPage(known, query.limit);
+        const knownParts = read.filter(({ isKnown }) => isKnown);
+        return knownParts.length === 0 ? null : createPage(knownParts, query.limit);
       },
     },
     candidates: {

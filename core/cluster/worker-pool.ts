@@ -68,8 +68,9 @@ export class WorkerPool {
   }
 
   /**
-   * A stopped process, or one in an endless loop, keeps its share of new connections. Only serving
-   * workers are checked: starting and draining have timeouts of their own.
+   * Kills workers that no longer respond: a stopped process, or one in an endless loop, keeps its
+   * share of new connections. Only serving workers are checked: starting and draining workers have
+   * separate timeouts.
    */
   #checkHeartbeats(): void {
     for (const worker of this.list('serving')) {

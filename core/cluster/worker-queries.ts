@@ -80,7 +80,7 @@ export class WorkerQueries {
     return { snapshots: retired.listReported(), retired: total };
   }
 
-  /** Leaves out workers that exit or do not respond in time. */
+  /** Omits workers that exit or do not respond in time. */
   #request<S extends Subject>(
     workers: readonly WorkerHandle[],
     subject: S,

@@ -69,9 +69,9 @@ async function listen(
 ): Promise<void> {
   const allowed = channel.once('listen');
   channel.send({ type: 'ready' });
-  const { port: wanted } = await allowed;
+  const { port: requestedPort } = await allowed;
   try {
-    const { url } = await host.listen(wanted);
+    const { url } = await host.listen(requestedPort);
     const port = Number(new URL(url).port);
     channel.send({ type: 'listening', url, port, surfaces: host.surfaces });
   } catch (error) {
