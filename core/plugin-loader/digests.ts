@@ -11,7 +11,7 @@ import { matching } from '../document/structs.js';
 /** `sha256:` and lower-case hex, by the file's path in the plugin's folder, with `/`. */
 export type FileDigests = Readonly<Record<string, string>>;
 
-/** The maximum of a plugin, including its own `node_modules`. */
+/** The maximum number of files of a plugin, including its own `node_modules`. */
 const MAX_FILES = 20_000;
 const MAX_BYTES = 512 * 1024 * 1024;
 // O_NONBLOCK: a pipe may have taken the place of the file.
@@ -33,8 +33,8 @@ export function fileDigests(): Struct<Record<string, string>, null> {
 }
 
 /**
- * The digest of every file in the folder of a plugin, in order of the paths. Symbolic links are followed
- * within the folder.
+ * Computes the digest of every file in the folder of a plugin, in order of the paths. Symbolic
+ * links are followed within the folder.
  * @throws DigestError for a link that leads outside, too many files, or a file that cannot be read.
  */
 export async function digestFiles(folder: string): Promise<FileDigests> {
@@ -94,7 +94,7 @@ async function naming<T>(name: string, work: Promise<T>): Promise<T> {
 async function digestFile(path: string): Promise<string> {
   const hash = createHash('sha256');
   const file = await open(path, READ_FLAGS);
-  // Not more than its size, because it may grow meanwhile.
+  // Limited to its size, because it may grow meanwhile.
   const { size } = await file.stat();
   await pipeline(file.createReadStream({ end: Math.max(0, size - 1) }), hash);
   return `sha256:${hash.digest('hex')}`;

@@ -11,24 +11,24 @@ export type FoundPlugin =
   | { readonly folder: string; readonly origin: PluginOrigin }
   | RejectedPlugin;
 
-/** How many plugins of a folder count, by name. The code of each stays in memory. */
+/** The maximum number of plugins of a folder, by name. The code of each stays in memory. */
 const MAX_PLUGINS = 1000;
 
 export const SHIPPED_PLUGINS = fileURLToPath(new URL('../../plugins', import.meta.url));
 
 /**
- * Finds them in the order of the sources, by name within a folder.
+ * Finds plugins in the order of the sources, by name within a folder.
  * @throws the error of `readdir` for a folder that cannot be read.
  */
 export async function findPlugins(sources: readonly PluginSource[]): Promise<FoundPlugin[]> {
-  const found = await Promise.all(
+  const plugins = await Promise.all(
     sources.map((source) =>
       source.kind === 'folder' ? listFolder(source.path) : findPackage(source),
     ),
   );
   const folders = new Set<string>();
   // A folder that is configured twice counts once.
-  return found.flat().filter(({ folder }) => folders.size < folders.add(folder).size);
+  return plugins.flat().filter(({ folder }) => folders.size < folders.add(folder).size);
 }
 
 /**
@@ -60,19 +60,19 @@ function listPackageFolders({ name, directories }: PackageSource): string[] {
 
 async function listFolder(folder: string): Promise<FoundPlugin[]> {
   const origin = resolve(folder) === SHIPPED_PLUGINS ? 'shipped' : 'folder';
-  // The folder of one plugin, such as the one that its author works in.
+  // The folder of a single plugin, such as the one under development.
   if (await exists(join(folder, PLUGIN_FILE))) return [{ folder, origin }];
   const paths = (await readdir(folder)).toSorted().map((name) => join(folder, name));
   const isPlugin = await Promise.all(paths.map((path) => exists(join(path, PLUGIN_FILE))));
   const plugins = paths.filter((_path, index) => isPlugin[index]);
-  const found: FoundPlugin[] = plugins
+  const foundPlugins: FoundPlugin[] = plugins
     .slice(0, MAX_PLUGINS)
     .map((path) => ({ folder: path, origin }));
   const first = plugins[MAX_PLUGINS];
-  return first === undefined ? found : [...found, createSurplus(first, origin)];
+  return first === undefined ? foundPlugins : [...foundPlugins, createSurplus(first, origin)];
 }
 
-/** Stands for all plugins of a folder beyond the limit. */
+/** Represents all plugins of a folder beyond the limit. */
 function createSurplus(folder: string, origin: PluginOrigin): RejectedPlugin {
   const name = basename(folder);
   const problem = `and those after it are beyond the limit of ${MAX_PLUGINS} plugins in a folder`;

@@ -18,7 +18,7 @@ import type { PluginManifest } from './plugin-manifest.js';
 /** A top-level `await` that never ends must not block the other plugins. */
 export const IMPORT_TIMEOUT_MS = 5_000;
 
-/** What the import of a plugin needs; it can be sent to a worker thread. */
+/** The data for the import of a plugin; it can be sent to a worker thread. */
 export type ImportedPlugin = Pick<
   PluginManifest,
   'name' | 'entryPath' | 'kinds' | 'authenticators' | 'surfaces' | 'signers'
@@ -39,7 +39,7 @@ export interface PluginExports {
 }
 
 /**
- * Imports the code of a plugin. This happens once, because Node keeps imported modules.
+ * Imports the code of a plugin once, because Node keeps imported modules.
  * @throws PluginError at the stages `import`, `export`, `contract` and `kinds`.
  */
 export async function importPlugin(plugin: ImportedPlugin): Promise<PluginExports> {
@@ -126,7 +126,7 @@ function readList(
   throw new PluginError(plugin.name, 'export', problem, hint);
 }
 
-/** How exports of one type are validated, and what messages call them. */
+/** The validation of exports of one type, and their name in messages. */
 interface ExportRules<T> {
   readonly article: string;
   readonly noun: string;
@@ -186,28 +186,28 @@ function validateExports<T extends Exported>(
 ): ReadonlyMap<string, T> {
   const { article, noun, idWord } = rules;
   const declared = rules.declared(plugin);
-  const found = new Map<string, T>();
+  const exportsByName = new Map<string, T>();
   for (const value of exported) {
     const id = validateExport(plugin, value, rules);
-    if (found.has(id)) {
+    if (exportsByName.has(id)) {
       const problem = `exports two ${noun}s of the ${idWord} '${id}'`;
       throw new PluginError(plugin.name, 'kinds', problem, 'export one of them');
     }
-    found.set(id, value as T);
+    exportsByName.set(id, value as T);
   }
-  const missing = declared.filter((id) => !found.has(id));
+  const missing = declared.filter((id) => !exportsByName.has(id));
   if (missing.length > 0) {
     const problem = `has no ${noun} for the ${idWord} '${missing.join("', '")}' of its plugin.json`;
-    const ids = [...found.keys()];
+    const ids = [...exportsByName.keys()];
     const hint = ids.length === 0 ? 'it exports none' : `it exports ${ids.join(', ')}`;
     throw new PluginError(plugin.name, 'kinds', problem, hint);
   }
-  const extra = [...found.keys()].filter((id) => !declared.includes(id));
+  const extra = [...exportsByName.keys()].filter((id) => !declared.includes(id));
   if (extra.length > 0) {
     const problem = `exports ${article} of the ${idWord} '${extra.join("', '")}', which its plugin.json does not name`;
     throw new PluginError(plugin.name, 'kinds', problem, 'add it to its plugin.json');
   }
-  return found;
+  return exportsByName;
 }
 
 function validateExport<T extends Exported>(

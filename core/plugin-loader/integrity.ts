@@ -13,10 +13,13 @@ export function parsePluginDigests(file: string, text: string): PluginDigests {
   return parseByStruct(file, text, DIGESTS_FILE).value;
 }
 
-/** Digests that operators keep apart from the plugins, by plugin name; they include its `plugin.json`. */
+/**
+ * Digests that operators store separately from the plugins, by plugin name; they include its
+ * `plugin.json`.
+ */
 export type PluginDigests = Readonly<Record<string, FileDigests>>;
 
-/** Files named in one message. */
+/** The maximum number of files in one message. */
 const MAX_NAMED = 3;
 
 interface IntegrityProblem {
@@ -27,7 +30,7 @@ interface IntegrityProblem {
 }
 
 /**
- * Compares the files of a plugin with the digests of operators, or else with its own.
+ * Compares the files of a plugin with the digests of operators, otherwise with its own.
  * @returns `null` when they are equal.
  */
 export async function verifyIntegrity(
@@ -38,10 +41,10 @@ export async function verifyIntegrity(
   const expected = Object.hasOwn(pinned, plugin.name) ? pinned[plugin.name] : manifestDigests;
   if (expected == null) return { state: 'unverified', reason: 'has no digests' };
   try {
-    const found = { ...(await digestFiles(plugin.folder)) };
-    // A file cannot hold its own digest.
-    if (expected === manifestDigests) delete found[PLUGIN_FILE];
-    const reason = compare(found, expected);
+    const actualDigests = { ...(await digestFiles(plugin.folder)) };
+    // A file cannot contain its own digest.
+    if (expected === manifestDigests) delete actualDigests[PLUGIN_FILE];
+    const reason = compare(actualDigests, expected);
     return reason === null ? null : { state: 'failed', reason };
   } catch (error) {
     if (!(error instanceof DigestError)) throw error;
@@ -49,15 +52,16 @@ export async function verifyIntegrity(
   }
 }
 
-function compare(found: FileDigests, expected: FileDigests): string | null {
-  const paths = [...new Set([...Object.keys(found), ...Object.keys(expected)])].sort();
+function compare(actual: FileDigests, expected: FileDigests): string | null {
+  const paths = [...new Set([...Object.keys(actual), ...Object.keys(expected)])].sort();
   const differences = paths.flatMap((path) => {
     if (!Object.hasOwn(expected, path)) return [`'${path}' has none`];
-    if (!Object.hasOwn(found, path)) return [`'${path}' is missing`];
-    return found[path] === expected[path] ? [] : [`'${path}' differs`];
+    if (!Object.hasOwn(actual, path)) return [`'${path}' is missing`];
+    return actual[path] === expected[path] ? [] : [`'${path}' differs`];
   });
   if (differences.length === 0) return null;
-  const named = differences.slice(0, MAX_NAMED).join(', ');
-  const more = differences.length > MAX_NAMED ? ` and ${differences.length - MAX_NAMED} more` : '';
-  return `does not match its digests: ${named}${more}`;
+  const namedFiles = differences.slice(0, MAX_NAMED).join(', ');
+  const suffix =
+    differences.length > MAX_NAMED ? ` and ${differences.length - MAX_NAMED} more` : '';
+  return `does not match its digests: ${namedFiles}${suffix}`;
 }

@@ -16,7 +16,8 @@ type PluginConfig = Pick<HostConfig, (typeof PLUGIN_SETTINGS)[number]>;
 
 /**
  * Reads the shipped plugins, then the configured ones; the first plugin of a kind keeps it.
- * @param attempt gets each folder or file of digests that cannot be read; without it the first one throws
+ * @param attempt receives each folder or file of digests that cannot be read; without it the first
+ * one throws
  * @throws ConfigError
  */
 export async function openPlugins(

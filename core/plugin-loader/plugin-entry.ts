@@ -37,7 +37,7 @@ export class PluginEntry {
   #isLoaded = false;
   #isImported = false;
   #integrity: PluginStatus['integrity'];
-  /** Why its integrity is not verified, under the policy `warn`. */
+  /** The reason why its integrity is not verified, under the policy `warn`. */
   #warning: PluginError | null = null;
 
   constructor(read: PluginManifest | RejectedPlugin, stamp: string, trust: PluginTrust) {
@@ -54,10 +54,14 @@ export class PluginEntry {
     this.#integrity = this.#isExempt ? 'off' : 'unchecked';
   }
 
-  static async read(found: FoundPlugin, trust: PluginTrust): Promise<PluginEntry> {
-    if ('error' in found) return new PluginEntry(found, '', trust);
-    const stamp = await readStamp(found.folder);
-    return new PluginEntry(await readPluginManifest(found.folder, found.origin), stamp, trust);
+  static async read(foundPlugin: FoundPlugin, trust: PluginTrust): Promise<PluginEntry> {
+    if ('error' in foundPlugin) return new PluginEntry(foundPlugin, '', trust);
+    const stamp = await readStamp(foundPlugin.folder);
+    return new PluginEntry(
+      await readPluginManifest(foundPlugin.folder, foundPlugin.origin),
+      stamp,
+      trust,
+    );
   }
 
   /** Node keeps imported code: later changes in the folder have no effect. */
@@ -89,7 +93,7 @@ export class PluginEntry {
     }
   }
 
-  /** @param clash why it cannot be used together with the others */
+  /** @param clash the reason why it cannot be used together with the others */
   readStatus(clash: PluginError | null): PluginStatus {
     const { name, version, folder, origin, kinds, authenticators, surfaces, signers } = this.read;
     const error = (isRejected(this.read) ? this.read.error : null) ?? clash ?? this.#failure;
@@ -163,7 +167,7 @@ export class PluginEntry {
   }
 }
 
-/** Covers the top level of the folder, where an installation of dependencies also shows. */
+/** Covers the top level of the folder, which also shows an installation of dependencies. */
 export async function readStamp(folder: string): Promise<string> {
   try {
     const names = (await readdir(folder)).toSorted();

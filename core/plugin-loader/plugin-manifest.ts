@@ -22,10 +22,10 @@ const VERSION = /^\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/;
 /** A plugin is one transport, or a family of transports. */
 const MAX_KINDS = 64;
 
-const names = (what: string) =>
+const names = (noun: string) =>
   refine(
-    size(array(matching(`a ${what} of a-z, 0-9 and -`, NAME)), 1, MAX_KINDS),
-    `a list of ${what}s that differ`,
+    size(array(matching(`a ${noun} of a-z, 0-9 and -`, NAME)), 1, MAX_KINDS),
+    `a list of ${noun}s that differ`,
     (list) => new Set(list).size === list.length,
   );
 
@@ -43,7 +43,7 @@ const pluginFile = object({
   digests: optional(fileDigests()),
 });
 
-/** Where a plugin was found. */
+/** The place of a plugin. */
 export type PluginOrigin =
   /** The plugin ships with the host, and is trusted like it. */
   | 'shipped'
@@ -71,7 +71,7 @@ export interface PluginManifest {
   readonly entryPath: string;
 }
 
-/** A plugin that cannot be used, with the parts of its `plugin.json` that could be read. */
+/** An unusable plugin, with the readable parts of its `plugin.json`. */
 export interface RejectedPlugin {
   readonly origin: PluginOrigin;
   readonly folder: string;
@@ -85,7 +85,7 @@ export interface RejectedPlugin {
   readonly error: PluginError;
 }
 
-/** Never rejects for a bad plugin, so that it does not affect others. */
+/** Never rejects for an invalid plugin, so that it does not affect others. */
 export async function readPluginManifest(
   folder: string,
   origin: PluginOrigin,
@@ -141,8 +141,8 @@ function createFileError(
   message: string,
   hint: string | null,
 ): PluginError {
-  const at = place === null ? '' : `:${place.line}:${place.column}`;
-  return new PluginError(name, 'manifest', `has a bad plugin.json${at}: ${message}`, hint);
+  const suffix = place === null ? '' : `:${place.line}:${place.column}`;
+  return new PluginError(name, 'manifest', `has a bad plugin.json${suffix}: ${message}`, hint);
 }
 
 async function validatePluginFile(

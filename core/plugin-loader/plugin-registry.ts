@@ -23,7 +23,7 @@ import type { PluginStatus } from './plugin-status.js';
 
 export type { PluginState, PluginStatus } from './plugin-status.js';
 
-/** A surface and the plugin that it is part of. */
+/** A surface with its plugin. */
 export interface FoundSurface {
   readonly factory: SurfaceFactory;
   readonly plugin: string;
@@ -48,13 +48,14 @@ export interface PluginRegistry extends AdapterSource {
    */
   surface(name: string): Promise<FoundSurface>;
   /**
-   * Scans for plugins again: imported plugins stay as they are, others are read again when they changed.
+   * Scans for plugins again: imported plugins stay unchanged, others are read again when they
+   * changed.
    * @param force also reads rejected plugins that have not changed
    * @returns whether anything changed.
    */
   refresh(force?: boolean): Promise<boolean>;
   /**
-   * The folders in which plugins may appear or change, and a stamp that differs when one has.
+   * Lists the folders in which plugins may appear or change, and a stamp that changes with them.
    * @throws the error of `readdir` for a folder that cannot be read.
    */
   locate(): Promise<{ readonly folders: readonly string[]; readonly stamp: string }>;
@@ -72,7 +73,7 @@ type Exported<K extends ExportName> =
 /** The plugins that declare each name. */
 type PluginIndex = Readonly<Record<ExportName, ReadonlyMap<string, PluginEntry>>>;
 
-/** What messages call an export, and the member of `plugin.json` that lists its names. */
+/** The noun for an export in messages, and the member of `plugin.json` that lists its names. */
 const EXPORTS = {
   adapters: { what: 'kind of provider', declared: 'kinds' },
   authenticators: { what: 'authenticator', declared: 'authenticators' },
@@ -161,8 +162,8 @@ class Registry implements PluginRegistry {
     const sources = this.#sources.filter(
       (source) => source.kind !== 'folder' || resolve(source.path) !== SHIPPED_PLUGINS,
     );
-    const found = await findPlugins(sources);
-    const stamps = found.map(async (plugin) =>
+    const foundPlugins = await findPlugins(sources);
+    const stamps = foundPlugins.map(async (plugin) =>
       'error' in plugin ? plugin.folder : `${plugin.folder}\n${await readStamp(plugin.folder)}`,
     );
     const folders = await listWatchedFolders(sources);
@@ -179,14 +180,17 @@ class Registry implements PluginRegistry {
   }
 
   async #refresh(force: boolean): Promise<boolean> {
-    const found = await findPlugins(this.#sources);
+    const foundPlugins = await findPlugins(this.#sources);
     const byFolder = new Map(this.#entries.map((entry) => [entry.read.folder, entry]));
     const entries = await Promise.all(
-      found.map((plugin) => this.#keepOrRead(plugin, byFolder.get(plugin.folder) ?? null, force)),
+      foundPlugins.map((plugin) =>
+        this.#keepOrRead(plugin, byFolder.get(plugin.folder) ?? null, force),
+      ),
     );
     // Their code is still running, so modules keep their kinds.
     const removed = this.#entries.filter(
-      (entry) => entry.isImported && !found.some(({ folder }) => folder === entry.read.folder),
+      (entry) =>
+        entry.isImported && !foundPlugins.some(({ folder }) => folder === entry.read.folder),
     );
     const before = JSON.stringify(this.list());
     const hasNew = entries.some((entry) => !this.#entries.includes(entry) && !isMissing(entry));
@@ -230,9 +234,10 @@ class Registry implements PluginRegistry {
     const index = this.#byName[exported];
     const entry = index.get(name);
     if (entry === undefined) throw this.#createUnknownError(what, name, [...index.keys()]);
-    const found = (await this.#load(entry))[exported].get(name) as Exported<K> | undefined;
-    if (found === undefined) throw this.#createUnknownError(what, name, entry.read[declared]);
-    return { found, entry };
+    const exportOfPlugin = (await this.#load(entry))[exported].get(name) as Exported<K> | undefined;
+    if (exportOfPlugin === undefined)
+      throw this.#createUnknownError(what, name, entry.read[declared]);
+    return { found: exportOfPlugin, entry };
   }
 
   #load(entry: PluginEntry) {
@@ -240,7 +245,7 @@ class Registry implements PluginRegistry {
     return clash === undefined ? entry.load() : Promise.reject(clash);
   }
 
-  /** A plugin whose kinds cannot be read may be the missing one. */
+  /** Names plugins with unreadable kinds too, because one of them may be the missing one. */
   #createUnknownError(what: string, name: string, known: readonly string[]): Error {
     const suspects = this.list().filter(
       ({ kinds, authenticators, surfaces, signers }) =>
@@ -258,24 +263,24 @@ function isMissing({ read }: PluginEntry): boolean {
 
 function findClashes(entries: readonly PluginEntry[]): ReadonlyMap<PluginEntry, PluginError> {
   const clashes = new Map<PluginEntry, PluginError>();
-  const taken = new Map<string, PluginEntry>();
+  const owners = new Map<string, PluginEntry>();
   for (const entry of entries) {
     const { read } = entry;
     if (isRejected(read)) continue;
     const claims = listClaims(entry);
-    const clash = claims.find(({ id }) => taken.has(id));
-    const owner = clash === undefined ? undefined : taken.get(clash.id);
+    const clash = claims.find(({ id }) => owners.has(id));
+    const owner = clash === undefined ? undefined : owners.get(clash.id);
     if (clash !== undefined && owner !== undefined) {
       const problem = clash.describe(owner);
       clashes.set(entry, new PluginError(read.name, 'clash', problem, 'remove one of them'));
     } else {
-      for (const { id } of claims) taken.set(id, entry);
+      for (const { id } of claims) owners.set(id, entry);
     }
   }
   return clashes;
 }
 
-/** What must be unique among plugins. */
+/** The values that must be unique among plugins. */
 function listClaims({ read }: PluginEntry) {
   const nameClaim = {
     id: `plugin ${read.name}`,
@@ -307,7 +312,7 @@ function indexEntries(entries: readonly PluginEntry[]): PluginIndex {
   };
 }
 
-/** A name belongs to the first usable plugin, or else to the first rejected one. */
+/** A name belongs to the first usable plugin, otherwise to the first rejected one. */
 function indexBy(
   entries: readonly PluginEntry[],
   listNames: (entry: PluginEntry) => readonly string[],

@@ -9,7 +9,7 @@ import type { PluginOrigin } from './plugin-manifest.js';
  */
 export type PluginState = 'known' | 'loaded' | 'faulted' | 'refused';
 
-/** A plugin as operators see it. */
+/** A plugin for operators. */
 export interface PluginStatus {
   readonly name: string;
   readonly version: string | null;

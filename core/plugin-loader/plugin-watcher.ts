@@ -7,13 +7,15 @@ import type { PluginRegistry } from './plugin-registry.js';
 // Events report changes of a plugin; polls find the rest, such as changes on a network file system.
 const POLL_MS = 30_000;
 
-/** Follows the folders of plugins: descriptors that lack a plugin are loaded once it is installed. */
+/**
+ * Watches the folders of plugins: descriptors that lack a plugin are loaded once it is installed.
+ */
 export class PluginWatcher {
   readonly #plugins: PluginRegistry;
   readonly #log: Log;
   readonly #onChange: () => void;
   readonly #watcher: Watcher;
-  /** The last state of the folders that was used. */
+  /** The last used state of the folders. */
   #seen: string | null = null;
   #settling: Settling | null = null;
   #isClosed = false;
@@ -34,7 +36,7 @@ export class PluginWatcher {
     this.#watcher.start();
   }
 
-  /** @param force also reads what was rejected and has not changed */
+  /** @param force also reads rejected plugins that have not changed */
   async scan(force: boolean): Promise<void> {
     try {
       const hasChanged = await this.#plugins.refresh(force);

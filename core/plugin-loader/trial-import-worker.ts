@@ -11,7 +11,7 @@ async function tryImport(plugin: ImportedPlugin): Promise<TrialResult> {
     return { kind: 'passed' };
   } catch (error) {
     if (!(error instanceof PluginError)) throw error;
-    // Some native addons load in the main thread only, so the host tries that itself.
+    // Some native addons load in the main thread only, so the host tries this import itself.
     const { code } = (error.cause ?? {}) as NodeJS.ErrnoException;
     if (code === 'ERR_DLOPEN_FAILED') return { kind: 'passed' };
     const { stage, problem, hint } = error;

@@ -57,7 +57,7 @@ function readTrialResult(worker: Worker, plugin: ImportedPlugin): Promise<void> 
       if (error === null) resolve();
       else reject(error);
     };
-    // The start of the thread does not count.
+    // Excludes the start of the thread.
     worker.once('online', () => {
       timer = setTimeout(() => end(createImportTimeout(plugin.name)), IMPORT_TIMEOUT_MS);
     });
@@ -79,8 +79,8 @@ function explainUncaughtError(plugin: ImportedPlugin, error: unknown): PluginErr
   if (code === 'ERR_WORKER_OUT_OF_MEMORY') {
     return createImportError(plugin, `needs more than ${MAX_HEAP_MB} MiB for its import`);
   }
-  const what = message ?? 'a value that is not an error';
-  return createImportError(plugin, `has an uncaught error during its import: ${what}`);
+  const description = message ?? 'a value that is not an error';
+  return createImportError(plugin, `has an uncaught error during its import: ${description}`);
 }
 
 function createImportError(plugin: ImportedPlugin, problem: string): PluginError {
