@@ -37,7 +37,7 @@ export class DirectoryLister {
   }
 }
 
-/** A descriptor file: its text, or why it cannot be read. */
+/** A descriptor file: its text, or the reason why it cannot be read. */
 export type DirectoryFile = {
   /** The name in the folder. */
   readonly file: string;
@@ -66,24 +66,29 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'is not a folder',
 };
 
-/** Each is a module, with memory of its own. Those whose names come first count. */
+/**
+ * The maximum number of descriptors: each is a module with its own memory. The first names count.
+ */
 const MAX_DESCRIPTORS = 20_000;
-/** Ignored files that are listed. */
+/** The maximum number of listed ignored files. */
 const MAX_IGNORED = 1000;
-/** File systems allow 255. The rest is for the endings of files that the host writes for a descriptor. */
+/**
+ * The maximum length of a name: file systems allow 255 bytes. The rest is for the endings of files
+ * that the host writes for a descriptor.
+ */
 const MAX_NAME_BYTES = 240;
-/** Stands for bytes of a name that are not valid UTF-8: the file cannot be opened by this name. */
+/** Replaces bytes of a name that are not valid UTF-8: the file cannot be opened by this name. */
 const REPLACEMENT_CHARACTER = '\ufffd';
 
-/** Where the host writes the state of each descriptor, in the folder of descriptors. */
+/** The folder for the state of each descriptor, within the folder of descriptors. */
 export const STATUS_FOLDER = '.status';
 
-/** Temporary files of editors, and files that operators have disabled. */
+/** Endings of temporary files of editors, and of files that operators have disabled. */
 const IGNORED_ENDINGS = ['~', '.tmp', '.bak', '.swp', '.disabled'];
 const MANIFEST_NAME = /\.manifest\.(?:json|ya?ml)$/;
 const DESCRIPTOR_NAME = /\.(?:json|ya?ml)$/;
 
-/** The names of the descriptors in a folder, and of everything else in it. */
+/** The names of the descriptors in a folder, and of all other entries. */
 interface DirectoryNames {
   /** Sorted by code unit. */
   readonly names: readonly string[];
@@ -138,7 +143,7 @@ export async function readDirectoryFile(directory: string, file: string): Promis
     return { file, path, text: await readTextFile(path) };
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
-    // The name was listed a moment ago, so most likely the target of a link is missing.
+    // The name was listed a moment ago, so the target of a link is probably missing.
     const message =
       error.code === 'file-missing'
         ? 'the file is a link that leads nowhere, or has just been removed'

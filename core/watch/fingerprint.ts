@@ -8,8 +8,8 @@ const PATHS_AT_ONCE = 16;
 type PathFingerprint = Pick<Stats, 'dev' | 'ino' | 'size' | 'mtimeMs' | 'ctimeMs'>;
 
 /**
- * The fingerprints of several files, in order; `null` for a path without a file. Differs whenever a file was
- * replaced or written. Links are followed, so that an edit of their target shows.
+ * The fingerprints of several files, in order; `null` for a missing file. It differs whenever a
+ * file was replaced or written. Links are followed, so that an edit of their target shows.
  */
 export type Fingerprint = readonly (PathFingerprint | null)[];
 
@@ -87,7 +87,7 @@ function statAll<File>(
   });
 }
 
-/** `stat` throws for a path that no file can have, instead of calling back. */
+/** Reports `null` instead of throwing for an invalid path. */
 function statPath(path: string, onStatus: (status: Stats | null) => void): void {
   try {
     stat(path, (error, status) => onStatus(error === null ? status : null));
@@ -103,12 +103,15 @@ export function isSame(fingerprint: Fingerprint, other: Fingerprint): boolean {
   );
 }
 
-/** Whether the first path has no file. */
+/** Whether the first file is missing. */
 export function isMissing(fingerprint: Fingerprint): boolean {
   return fingerprint[0] === null;
 }
 
-/** Device and inode of the first path, which stay when the file is renamed; `null` for no file. */
+/**
+ * Device and inode of the first file, which stay when the file is renamed; `null` for a missing
+ * one.
+ */
 export function readIdentity([first]: Fingerprint): string | null {
   return first ? `${first.dev}:${first.ino}` : null;
 }
@@ -117,13 +120,13 @@ function pickFields({ dev, ino, size, mtimeMs, ctimeMs }: Stats): PathFingerprin
   return { dev, ino, size, mtimeMs, ctimeMs };
 }
 
-function isSamePath(one: PathFingerprint | null | undefined, other: typeof one): boolean {
-  if (!one || !other) return one === other;
+function isSamePath(first: PathFingerprint | null | undefined, other: typeof first): boolean {
+  if (!first || !other) return first === other;
   return (
-    one.ino === other.ino &&
-    one.mtimeMs === other.mtimeMs &&
-    one.ctimeMs === other.ctimeMs &&
-    one.size === other.size &&
-    one.dev === other.dev
+    first.ino === other.ino &&
+    first.mtimeMs === other.mtimeMs &&
+    first.ctimeMs === other.ctimeMs &&
+    first.size === other.size &&
+    first.dev === other.dev
   );
 }

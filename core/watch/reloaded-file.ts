@@ -9,13 +9,13 @@ import { type Fingerprint, isSame, takeFingerprint } from './fingerprint.js';
 import { Settling } from './settling.js';
 import { Watcher } from './watcher.js';
 
-/** Together with the settle time less than two seconds. */
+/** Less than two seconds together with the settle time. */
 const FILE_POLL_MS = 1500;
 
 /** The content of files, kept up to date. */
 export interface ReloadedFile<T> {
   readonly current: T;
-  /** How often a changed content was accepted and rejected. */
+  /** The number of accepted and rejected contents. */
   readonly reloads: { readonly success: number; readonly failure: number };
   /** Called after a new content has replaced another one. */
   onChange: ((current: T, previous: T) => void) | null;
@@ -34,22 +34,22 @@ interface CommonOptions<T> {
 }
 
 interface ReloadOptions<T> extends CommonOptions<T> {
-  /** @throws InvalidFile for a text that cannot be used. */
+  /** @throws InvalidFile for an invalid text. */
   readonly parse: (file: string, text: string) => T | Promise<T>;
 }
 
 interface ReloadFilesOptions<T> extends CommonOptions<T> {
   /**
    * @param contents in the order of the files
-   * @throws InvalidFile or ConfigError for contents that cannot be used.
+   * @throws InvalidFile or ConfigError for invalid contents.
    */
   readonly parse: (contents: readonly Buffer[]) => T | Promise<T>;
 }
 
 /**
- * Reads a text file and follows its changes. A content that is invalid, or that never settles, is logged
- * once, and the last good content stays.
- * @throws InvalidFile when the file is invalid or missing now.
+ * Reads a text file and follows its changes. A content that is invalid, or that never settles, is
+ * logged once, and the last good content stays.
+ * @throws InvalidFile when the file is invalid or missing at startup.
  */
 export function openReloadedFile<T>(
   file: string,
@@ -66,8 +66,8 @@ export function openReloadedFile<T>(
 }
 
 /**
- * Opens files that are used together, as {@link openReloadedFile} opens one.
- * @throws InvalidFile or ConfigError when one of the files is invalid or missing now.
+ * Opens files that are used together, like {@link openReloadedFile}.
+ * @throws InvalidFile or ConfigError when one of the files is invalid or missing at startup.
  */
 export async function openReloadedFiles<T>(
   files: readonly string[],
@@ -88,9 +88,9 @@ class Reloaded<T> implements ReloadedFile<T> {
   readonly #options: ReloadFilesOptions<T>;
   readonly #watcher: Watcher;
   #current: T;
-  /** The key of the content that `current` was made of. */
+  /** The key of the content of `current`. */
   #currentKey: string;
-  /** The key of the last content that was accepted or rejected. */
+  /** The key of the last accepted or rejected content. */
   #seenKey: string;
   #fingerprint: Fingerprint;
   #settling: Settling | null = null;
@@ -129,7 +129,8 @@ class Reloaded<T> implements ReloadedFile<T> {
 
   async #check(isPoll: boolean): Promise<number | null> {
     const fingerprint = await takeFingerprint(this.#files);
-    // Most events of the folder are about other files, such as a log. A poll reads the content in any case.
+    // Most events of the folder concern other files, such as a log. A poll reads the content in any
+    // case.
     const isEvent = !isPoll && this.#settling === null;
     if (isEvent && isSame(fingerprint, this.#fingerprint)) return null;
     const startedAt = performance.now();
@@ -183,7 +184,7 @@ interface Content {
   /** Equal for equal contents. */
   readonly key: string;
   readonly buffers: readonly Buffer[];
-  /** Why a file cannot be read; `null` when all can. */
+  /** The reason why a file cannot be read; `null` when all can. */
   readonly error: InvalidFile | null;
 }
 
@@ -215,7 +216,7 @@ async function parseContent<T>(content: Content, { parse }: ReloadFilesOptions<T
   return parse(content.buffers);
 }
 
-/** `null` for an error in this program. */
+/** Returns `null` for an error in this program. */
 function listReasons(error: unknown): readonly string[] | null {
   if (error instanceof InvalidFile) return error.diagnostics.map(formatDiagnostic);
   return error instanceof ConfigError ? [error.message] : null;

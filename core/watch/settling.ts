@@ -2,7 +2,7 @@
 export const SETTLE_MS = 200;
 /** A file that keeps changing for this long is reported. */
 export const UNSETTLED_MS = 5000;
-/** The least time between two reads, so that a file that is due does not keep the host busy. */
+/** The minimum time between two reads, so that a due file does not keep the host busy. */
 const MIN_DELAY_MS = 20;
 
 interface Candidate {
@@ -11,13 +11,13 @@ interface Candidate {
   readonly settleMs: number;
 }
 
-/** When a read began and ended, on a monotonic clock. Milliseconds. */
+/** The start and end of a read, on a monotonic clock. Milliseconds. */
 interface ReadTimes {
   readonly startedAt: number;
   readonly endedAt: number;
 }
 
-/** A changed file that is not used yet, because its author may not have written all of it. */
+/** A changed file that is not used yet, because it may be incomplete. */
 export class Settling {
   readonly #changingSince: number;
   #candidate: Candidate | null = null;
@@ -28,9 +28,9 @@ export class Settling {
   }
 
   /**
-   * @param content what was read, or a digest of it
-   * @returns whether the content was the same at least `settleMs` ago; however long a read takes, that is
-   * the time from the end of one read to the start of another
+   * @param content the content, or a digest of it
+   * @returns whether the content was the same at least `settleMs` ago: the time from the end of one
+   * read to the start of another, so that the duration of a read does not matter
    */
   accepts(content: string, { startedAt, endedAt }: ReadTimes, settleMs = SETTLE_MS): boolean {
     if (settleMs === 0) return true;
@@ -40,7 +40,7 @@ export class Settling {
     return false;
   }
 
-  /** When to read again. Milliseconds from `now`. */
+  /** The time until the next read. Milliseconds from `now`. */
   remainingMs(now: number): number {
     if (this.#candidate === null) return 0;
     const { seenAt, settleMs } = this.#candidate;
@@ -52,7 +52,7 @@ export class Settling {
     return now - this.#changingSince >= UNSETTLED_MS;
   }
 
-  /** `true` once, when the file is overdue. */
+  /** Returns `true` once, when the file is overdue. */
   takeWarning(now: number): boolean {
     if (this.#isReported || !this.isOverdue(now)) return false;
     this.#isReported = true;

@@ -2,20 +2,23 @@ import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 
-/** Finds changes that raise no event: an edit behind a symbolic link, a network file system. */
+/**
+ * The interval of polls, which find changes without an event: an edit behind a symbolic link, a
+ * network file system.
+ */
 const POLL_MS = 2000;
-/** Checks take at most a tenth of the time, however many files and events there are. */
+/** Checks take at most a tenth of the time, regardless of the number of files and events. */
 const CHECK_SHARE = 10;
-/** A check that waited long, such as for the import of a plugin, has not worked all the time. */
+/** A check that waited long, such as for the import of a plugin, was not busy all the time. */
 const MAX_REST_MS = 5000;
 /** Debounce: file events arrive in bursts. */
 const EVENT_DELAY_MS = 20;
 
 interface WatcherOptions {
   /**
-   * Looks for changes. Checks do not overlap.
+   * Checks for changes. Checks do not overlap.
    * @param isPoll whether changes without an event count too
-   * @returns after how many milliseconds to check again; `null` to wait for an event or the next poll
+   * @returns the milliseconds until the next check; `null` to wait for an event or the next poll
    */
   readonly check: (isPoll: boolean) => Promise<number | null>;
   /** Called with errors of `check`. Watching continues. */
@@ -25,14 +28,14 @@ interface WatcherOptions {
 }
 
 interface WatchedFolder {
-  /** Device and inode: a folder that was replaced by another one is watched again. */
+  /** Device and inode: a folder that was replaced is watched again. */
   readonly identity: string;
   readonly watcher: FSWatcher;
 }
 
 /**
- * Decides when to check files: after any event in the watched folders, and at every poll. An event only says
- * that something may have changed.
+ * Decides when to check files: after any event in the watched folders, and at every poll. An event
+ * only indicates that something may have changed.
  */
 export class Watcher {
   readonly #options: WatcherOptions;
@@ -40,7 +43,7 @@ export class Watcher {
   readonly #watched = new Map<string, WatchedFolder>();
   #folders: ReadonlySet<string> = new Set();
   #hasNewFolders = false;
-  /** Whether there was an event since the last check began. */
+  /** Whether an event occurred since the last check began. */
   #hasEvent = false;
   #timer: NodeJS.Timeout | undefined;
   #checkAt = Number.POSITIVE_INFINITY;
@@ -53,7 +56,7 @@ export class Watcher {
     this.#pollMs = options.pollMs ?? POLL_MS;
   }
 
-  /** The folders whose events count. Those that do not exist are watched once they do. */
+  /** Sets the watched folders. Missing folders are watched once they exist. */
   follow(folders: Iterable<string>): void {
     const next = new Set(folders);
     for (const folder of next) if (!this.#folders.has(folder)) this.#hasNewFolders = true;
@@ -74,7 +77,7 @@ export class Watcher {
     if (this.#checking === null) this.#schedule(EVENT_DELAY_MS);
   }
 
-  /** Resolves when the check in progress, if any, has ended. No other follows. */
+  /** Resolves when the current check has ended. No other check follows. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -82,7 +85,7 @@ export class Watcher {
     await this.#checking;
   }
 
-  /** A check that is scheduled earlier stays: events without end must not postpone it. */
+  /** Keeps an earlier scheduled check: endless events must not postpone it. */
   #schedule(delayMs: number): void {
     const checkAt = performance.now() + delayMs;
     if (this.#isClosed || this.#checkAt <= checkAt) return;
@@ -94,7 +97,7 @@ export class Watcher {
     }, delayMs).unref();
   }
 
-  /** Never rejects: whatever fails, the next check follows. */
+  /** Never rejects, so that the next check follows. */
   async #check(): Promise<void> {
     const startedAt = performance.now();
     const isPoll = startedAt >= this.#pollAt;
@@ -111,7 +114,7 @@ export class Watcher {
   }
 
   async #checkNow(isPoll: boolean): Promise<number | null> {
-    // Before the check, so that any later change raises an event.
+    // Runs before the check, so that any later change raises an event.
     if (isPoll) await this.#renewWatchers();
     this.#hasEvent = false;
     const againAfterMs = await this.#options.check(isPoll);
@@ -133,7 +136,7 @@ export class Watcher {
     this.#schedule(Math.max(waitMs, restMs) + 1);
   }
 
-  /** @returns whether a folder is watched that was not watched before */
+  /** @returns whether a folder is newly watched */
   async #renewWatchers(): Promise<boolean> {
     this.#hasNewFolders = false;
     for (const folder of this.#watched.keys())
