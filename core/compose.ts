@@ -74,7 +74,7 @@ import { openPlugins } from './plugin-loader/open-plugins.js';
 import { MemoryBudget } from './provider/memory-budget.js';
 import { readVersion } from './version.js';
 
-/** Where people find the open surfaces, such as `/console`. */
+/** The paths of the open surfaces, such as `/console`. */
 export type OpenSurfaces = readonly { readonly name: string; readonly prefix: string }[];
 
 /** A host that has read its modules and is ready to listen. */
@@ -98,9 +98,10 @@ export interface ComposedHost {
 type Listener = ReturnType<typeof createListener>;
 
 /**
- * The composition root: the only place that sees the container.
- * @param own what differs in a host of several processes
- * @throws ConfigError for settings that contradict each other, and for files and folders that cannot be read.
+ * The composition root: the only place that uses the container.
+ * @param own the process-specific parts of a host
+ * @throws ConfigError for settings that contradict each other, and for files and folders that
+ * cannot be read.
  */
 export async function composeHost(
   config: HostConfig,
@@ -139,7 +140,7 @@ export async function composeHost(
     const { handOver } = listener;
     const listen: ComposedHost['listen'] = async (port) => {
       const address = await listener.listen(port);
-      // Operators see at the start that a database server cannot be used.
+      // Connects at startup, so that operators see an unusable database server.
       if (config.store !== null) void storage.store.start();
       fleet?.listens(describeAddress(config, address.url));
       return address;
@@ -157,7 +158,7 @@ export async function composeHost(
   }
 }
 
-/** Settings that contradict each other. Node would report the first with a stack trace. */
+/** Finds settings that contradict each other. Node would report the first with a stack trace. */
 export function* findConflicts(config: HostConfig): Generator<ConfigError> {
   if (config.headTimeoutMs > config.requestTimeoutMs) {
     yield new ConfigError('--head-timeout-ms must be at most --request-timeout-ms');
@@ -178,7 +179,7 @@ function connectView(own: HostProcess, { modules, observability }: Parts): HostV
   return own.connect({ overview: createModuleOverview(registry), calls, candidates, metrics });
 }
 
-/** `null` for a host that keeps no responses. A database server carries purges to other hosts. */
+/** Returns `null` for a host without a cache. A database server forwards purges to other hosts. */
 function createResponseCache(
   { cacheBytes, store: url }: HostConfig,
   { purges }: HostProcess,
@@ -188,7 +189,7 @@ function createResponseCache(
   return new ResponseCache(cacheBytes, url === null ? purges : new StorePurges(store, purges));
 }
 
-/** `null` for a host that belongs to no fleet. */
+/** Returns `null` for a host without a fleet. */
 function openFleet(
   { fleet, state: stateDir }: HostConfig,
   log: Log,
@@ -208,7 +209,9 @@ function openFleet(
   return member;
 }
 
-/** Other machines cannot use the address of a host that listens on all of them. */
+/**
+ * Replaces the address of a host that listens on all addresses, which other machines cannot use.
+ */
 function describeAddress({ host }: HostConfig, url: string): string {
   if (host !== '0.0.0.0' && host !== '::') return url;
   const reachable = new URL(url);
@@ -216,7 +219,7 @@ function describeAddress({ host }: HostConfig, url: string): string {
   return reachable.origin;
 }
 
-/** The container with what the handlers of requests are built out of. */
+/** Creates the container with the dependencies of request handlers. */
 function createContainer(
   config: HostConfig,
   log: Log,
@@ -231,7 +234,7 @@ function createContainer(
   const { chain, roles, credentialHeaders } = parts.access.authentication;
   metrics.add([createCacheMetric(responses)]);
   const container = rootContainer.createChildContainer();
-  // The container takes no value for null.
+  // The container does not accept null as a value.
   container.register(RESPONSE_CACHE, { useFactory: () => responses });
   container.register(LOG, { useValue: log });
   container.register(MODULES_FOLDER, { useValue: readModulesFolder(config) });
@@ -261,7 +264,7 @@ function createContainer(
   return container;
 }
 
-/** The OpenAPI documents of the modules. */
+/** Creates the OpenAPI documents of the modules. */
 function createDocuments({ publicUrl }: HostConfig, { access, modules }: Parts): DocumentCache {
   const { challenges, credentialHeaders, actorRate } = access.authentication;
   const limitsActors = actorRate !== null;
@@ -273,7 +276,7 @@ function createDocuments({ publicUrl }: HostConfig, { access, modules }: Parts):
   });
 }
 
-/** The HTTP server in front of the application. */
+/** Creates the HTTP server of the application. */
 function createListener(
   config: HostConfig,
   log: Log,
@@ -320,7 +323,7 @@ function createListener(
     publicOrigin: config.publicUrl,
   });
   const reportRejected: RejectionObserver = (problem, ids, request, socket) => {
-    // Without a head, the connection is all that is known of a client behind a proxy.
+    // Without a head, a client behind a proxy is known by its connection only.
     const address =
       (request === null ? null : clients.find(request)?.address) ??
       findPeer(socket as Partial<Socket>);
@@ -350,7 +353,7 @@ function createListener(
   };
 }
 
-/** Opens the surfaces that are on; they are called once the host listens. */
+/** Opens the enabled surfaces; they are called once the host listens. */
 function openSurfaces(
   { surfaces: configured, fleet }: HostConfig,
   log: Log,

@@ -11,12 +11,13 @@ export class ConfigError extends Error {
 interface ProblemKind {
   readonly status: number;
   readonly title: string;
-  /** The text of its page, which its `type` names; constant text only. */
+  /** The text of its page, to which its `type` refers; constant text only. */
   readonly meaning: string;
   readonly whatToDo: string;
   /**
-   * When a route of a module may return it; `passthrough`: with `provider_errors: passthrough`; `streamed`: where its
-   * response is bytes or a stream of events; `events`: where it is a stream of events.
+   * When a route of a module may return it; `passthrough`: with `provider_errors: passthrough`;
+   * `streamed`: if its response is bytes or a stream of events; `events`: if it is a stream of
+   * events.
    */
   readonly onRoutes: 'always' | 'passthrough' | 'streamed' | 'events' | 'never';
 }
@@ -124,7 +125,10 @@ export type ProblemCode = keyof typeof PROBLEMS;
 
 export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[];
 
-/** The statuses of `validation_failed` for what the parser and the protocol reject; for surfaces also 413. */
+/**
+ * The statuses of `validation_failed` for rejections by the parser and the protocol; for surfaces
+ * also 413.
+ */
 export const PROTOCOL_STATUSES = [408, 417, 431, 501] as const;
 /** The statuses of `provider_error`: those that `provider_errors: passthrough` forwards. */
 export const PASSTHROUGH_STATUSES = [400, 404, 409, 410, 412, 422, 429] as const;
@@ -142,11 +146,11 @@ interface HostErrorOptions {
   readonly status?: number;
   /** Response headers that belong to the error: `retry-after`, `allow`. Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Why a request is rejected, as a word for the log; never sent. */
+  /** The reason of a rejection, as a word for the log; never sent. */
   readonly reason?: string | null;
   /** The scope that the caller lacks: operators see the roles that have it. */
   readonly missingScope?: string;
-  /** The step that failed, if the one that runs does not say it. */
+  /** The step that failed, if it is not the current one. */
   readonly step?: StepName | null;
   readonly cause?: unknown;
 }
@@ -180,7 +184,7 @@ export class HostError extends Error {
   }
 }
 
-/** A 503 for what is likely to work a second later. */
+/** Creates a 503 for a condition that is likely to end within a second. */
 export function createUnavailable(detail: string, options: HostErrorOptions = {}): HostError {
   return new HostError('unavailable', detail, {
     nextActions: ['try again later'],

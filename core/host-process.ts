@@ -18,7 +18,7 @@ import type { MetricsSource } from './operations/status/read-metrics.js';
 import type { CandidateReports } from './provider/candidate/candidate-reports.js';
 import { LocalRates, type RateLimiters } from './provider/rate-limiter.js';
 
-/** What one process reports about itself. */
+/** The reports of one process. */
 export interface ProcessParts {
   readonly overview: ModuleOverview;
   readonly calls: RecentCalls;
@@ -26,7 +26,7 @@ export interface ProcessParts {
   readonly metrics: Metrics;
 }
 
-/** What clients see: the whole host. */
+/** The data that clients see: that of the whole host. */
 export interface HostView {
   readonly overview: ModuleOverview;
   readonly calls: CallRecords;
@@ -40,15 +40,15 @@ export interface HostProcess
     ModuleRegistryOptions,
     'leadership' | 'sharedProbation' | 'statusSink' | 'lastGood' | 'holders'
   > {
-  /** Writes request lines, which have the fields of the specification and no others. */
+  /** Writes request lines, which have only the fields of the specification. */
   readonly requestLog: Log;
   /** Counts for `--auth-failures`, over all processes. */
   readonly authFailures: AuthFailures;
-  /** Makes rate limits that hold over all processes. */
+  /** Creates rate limits that hold over all processes. */
   readonly rates: RateLimiters;
-  /** Carries purges of kept responses between the processes. */
+  /** Forwards purges of cached responses between the processes. */
   readonly purges: PurgeChannel;
-  /** Why other processes make the host not ready; `null` if they do not. */
+  /** The reason why other processes make the host not ready; `null` if they do not. */
   unreadyReason(): string | null;
   /** Called once, before the process listens. */
   connect(parts: ProcessParts): HostView;
@@ -77,7 +77,7 @@ export function createSoleProcess(config: HostConfig, log: Log): HostProcess {
   };
 }
 
-/** `null` when they are disabled. */
+/** Returns `null` when they are disabled. */
 export function createStatusFiles(config: HostConfig, log: Log): StatusFiles | null {
   return config.statusFiles === 'on' ? new StatusFiles(readModulesFolder(config), log) : null;
 }

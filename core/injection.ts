@@ -11,7 +11,7 @@ export function createToken<T>(name: string): Token<T> {
   return Symbol.for(`modgate.${name}`) as Token<T>;
 }
 
-/** A list of all that is registered under a token. */
+/** A list of all implementations that are registered under a token. */
 class All<List> {
   declare readonly list: List;
   readonly token: InjectionToken;
@@ -21,7 +21,7 @@ class All<List> {
   }
 }
 
-/** All that is registered under a token, in the order of registration. */
+/** Injects all implementations that are registered under a token, in the order of registration. */
 export function allOf<T>(token: Token<T>): All<readonly T[]> {
   return new All(token);
 }
@@ -29,8 +29,8 @@ export function allOf<T>(token: Token<T>): All<readonly T[]> {
 type Dependency<T> = InjectionToken<T> | All<T>;
 
 /**
- * Marks a class that the container builds, with its dependencies in the order of the constructor. One that is
- * missing, or does not fit its parameter, is a compile error: tsyringe would pass `undefined`.
+ * Marks a class that the container builds, with its dependencies in the order of the constructor. A
+ * missing or unsuitable dependency is a compile error: tsyringe would pass `undefined`.
  */
 export function injectable<Parameters extends unknown[]>(
   ...dependencies: { [Index in keyof Parameters]: Dependency<Parameters[Index]> }

@@ -2,7 +2,7 @@
 import { writeStdout } from './cli/output/write-stdout.js';
 import { runCli } from './cli/run-cli.js';
 
-// A closed pipe (`modgate --help | head -1`) is not an error, nor is one that the warnings of Node.js go to.
+// A closed pipe (`modgate --help | head -1`) is not an error; warnings of Node.js may have one too.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 const code = await runCli(process.argv.slice(2), {

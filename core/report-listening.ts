@@ -9,7 +9,7 @@ interface ListeningHost {
   readonly workers?: number;
 }
 
-/** Logs where the host and its surfaces are. */
+/** Logs the addresses of the host and its surfaces. */
 export function reportListening(
   log: Log,
   { publicUrl }: Pick<HostConfig, 'publicUrl'>,

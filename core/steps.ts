@@ -1,22 +1,22 @@
 import type { CallRecord } from './contract/call-record.js';
 
 interface StepGuide {
-  /** What the step checks, for the reference. */
+  /** The check of the step, for the reference. */
   readonly checks: string;
-  /** What an operator can change, by the `reason` of the record. */
+  /** The remedies for operators, by the `reason` of the record. */
   readonly reasons?: Readonly<Record<string, Advice>>;
-  /** What an operator can change when the record has no reason that is listed. */
+  /** The remedy for operators when the record has no listed reason. */
   readonly change: Advice;
 }
 
 type Advice = string | ((call: CallRecord) => string);
 
-/** The status of a module that still waits for its manifest. */
+/** The status of a module whose manifest is pending. */
 const WAITING_STATUS = 503;
 
 /**
- * The one declaration of the steps of a request. The step that fails is kept for operators and is never sent: the
- * client learns what it may know from the code and the detail.
+ * The one declaration of the steps of a request. The failed step is recorded for operators and
+ * never sent: the client gets the code and the detail only.
  */
 export const STEP_GUIDES = {
   parser: {
@@ -149,7 +149,7 @@ export const STEP_GUIDES = {
     change: (call) =>
       PROVIDER_ADVICE.get(call.failure ?? '')?.(call) ?? 'ask the owners of the module',
   },
-  // The next ones belong to the console bridge alone.
+  // The next steps belong to the console bridge only.
   permission: {
     checks: 'whether the actor has the permission of a bridge call as a scope',
     change: (call) =>
@@ -232,7 +232,7 @@ const PROVIDER_ADVICE: ReadonlyMap<string, (call: CallRecord) => string> = new M
   ],
 ]);
 
-/** What an operator can change; `null` for a call that the host did not reject. */
+/** The remedy for operators; `null` for a call that the host did not reject. */
 export function adviseOnCall(call: CallRecord): string | null {
   const guide: StepGuide | null = isStep(call.step) ? STEP_GUIDES[call.step] : null;
   if (guide === null) return null;
