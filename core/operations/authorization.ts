@@ -3,7 +3,7 @@ import { BUILTIN_UI } from '../descriptor/identifiers.js';
 import { HostError } from '../errors.js';
 import type { LiveModule, LiveRoute } from '../modules/live-module.js';
 
-/** What a 401 says of the credentials. */
+/** The detail and actions of a 401. */
 export const UNAUTHENTICATED = {
   missing: 'authentication is required',
   invalid: 'the credentials are not valid',
@@ -43,16 +43,16 @@ function forbidScope(detail: string, scope: string): HostError {
   });
 }
 
-/** What a caller of the host's own routes must be allowed to do. */
+/** The required right of a caller of the host's own routes. */
 type Requirement =
-  /** Use a route of the host: the exact scope, except for `system`. */
+  /** Requires the exact scope of a route of the host, except for `system`. */
   | { readonly kind: 'scope'; readonly scope: string }
-  /** Read what every authenticated caller may read. */
+  /** Allows every authenticated caller. */
   | { readonly kind: 'authenticated' }
-  /** Read public data. */
+  /** Allows every caller to read public data. */
   | { readonly kind: 'public' };
 
-/** The checks that an authorization needs, as bits. */
+/** The required checks of an authorization, as bits. */
 const NOTHING = 0;
 const CALLER = 1;
 const CAPABILITY = 2;
@@ -62,8 +62,9 @@ const RELEASE = 16;
 const UI = 32;
 
 /**
- * Proof that a caller may do something. No provider is called and no data leaves without a complete one. Each
- * check of a module is made once, in a step of its own; the private member makes forged objects detectable.
+ * Proof that a caller is authorized. No provider is called and no data is returned without a
+ * complete one. Each check of a module is made once, in a separate step; the private member makes
+ * forged objects detectable.
  */
 export class Authorization {
   /** The checks that have not passed. */
@@ -74,8 +75,9 @@ export class Authorization {
   }
 
   /**
-   * Authorizes a request to the host's own routes: denies everything that the requirement does not allow.
-   * @param actor `null` for a request without authentication, which may only read public data
+   * Authorizes a request to the host's own routes: denies everything that the requirement does not
+   * allow.
+   * @param actor `null` for an unauthenticated request, which may only read public data
    * @throws HostError 403.
    */
   static authorize(actor: Actor | null, requirement: Requirement): Authorization {
@@ -87,22 +89,34 @@ export class Authorization {
     return new Authorization(NOTHING);
   }
 
-  /** Creates one for a route of a module: complete when the kind of the caller and the capability are admitted. */
+  /**
+   * Creates an authorization for a route of a module: complete when the kind of the caller and the
+   * capability are admitted.
+   */
   static forRoute(): Authorization {
     return new Authorization(CALLER | CAPABILITY);
   }
 
-  /** Creates one for the console bridge: complete when permission, grant, release and UI artifact are admitted. */
+  /**
+   * Creates an authorization for the console bridge: complete when permission, grant, release and
+   * UI artifact are admitted.
+   */
   static forBridge(): Authorization {
     return new Authorization(PERMISSION | GRANT | RELEASE | UI);
   }
 
-  /** Creates one for an entity or an action that agents call: complete when permission and exposure are admitted. */
+  /**
+   * Creates an authorization for an entity or an action that agents call: complete when permission
+   * and exposure are admitted.
+   */
   static forOperation(): Authorization {
     return new Authorization(PERMISSION | GRANT);
   }
 
-  /** @throws Error for one that lacks a check, and for an object that was not made here, such as one that was cast. */
+  /**
+   * @throws Error for an incomplete authorization, and for an object that was not created here,
+   * such as by a cast.
+   */
   static assert(authorization: Authorization): void {
     if (!(#missing in authorization) || authorization.#missing !== NOTHING) {
       throw new Error('the authorization was not made by its checks');
@@ -110,7 +124,8 @@ export class Authorization {
   }
 
   /**
-   * Requires a kind of actor that the module is open to. A user with `console.admin` may call every module.
+   * Requires a kind of actor that the module admits. A user with `console.admin` may call every
+   * module.
    * @throws HostError 403.
    */
   admitCaller(actor: Actor, callers: readonly ActorKind[]): void {
@@ -125,7 +140,7 @@ export class Authorization {
   }
 
   /**
-   * Completes the checks of a route that needs no credentials: what an anonymous caller may do, every caller may.
+   * Completes the checks of a route without credentials, which every caller may use.
    * @throws HostError 401 for a route that is not public.
    */
   admitPublic({ isPublic }: Pick<LiveRoute, 'isPublic'>): void {
@@ -172,8 +187,8 @@ export class Authorization {
   }
 
   /**
-   * What the descriptor exposes to agents needs no grant besides.
-   * @param exposed the ids of what the module exposes
+   * Exposed operations need no separate grant.
+   * @param exposed the ids of the exposed operations
    * @throws HostError 403.
    */
   admitExposure(exposed: { has(id: string): boolean }, id: string): void {
@@ -192,7 +207,7 @@ export class Authorization {
   }
 
   /**
-   * @param shippedUi the digests that `builtin` stands for
+   * @param shippedUi the digests of `builtin`
    * @throws HostError 403.
    */
   admitUi({ descriptor }: GrantingModule, digest: string, shippedUi: ReadonlySet<string>): void {
@@ -217,7 +232,10 @@ export function releaseOf({ descriptor, manifestDigest }: GrantingModule): strin
   return descriptor.console.release ?? manifestDigest;
 }
 
-/** The client does not learn which of permission, release and UI artifact differs: operators see the step. */
+/**
+ * Creates an error that hides which of permission, release and UI artifact differs: operators see
+ * the step.
+ */
 function createGrantError(): HostError {
   return new HostError('forbidden', 'no grant for this release, UI artifact and permission', {
     errors: [{ field: 'permission', reason: 'not granted' }],

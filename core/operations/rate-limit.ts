@@ -18,7 +18,7 @@ const DETAILS: Readonly<Record<RateRejection['limit'], string>> = {
   module: 'the rate limit of the module is exceeded',
 };
 
-/** Where the headers of the reply are kept. */
+/** The object that stores the headers of the reply. */
 type Limited = Pick<CallerRequest, 'replyHeaders'>;
 
 type LimitedRequest = Limited & Pick<CallerRequest, 'actor' | 'client' | 'hostRate'>;
@@ -34,22 +34,22 @@ export class ActorRate {
     this.#limiter = limiter;
   }
 
-  /** `null` for a rate of 0: no limit. */
+  /** Returns `null` for a rate of 0, which means no limit. */
   static create(perSecond: number, burst: number, limiters: RateLimiters): ActorRate | null {
     const limits = createLimits(perSecond, burst);
     return limits === null ? null : new ActorRate(limiters.create('actor', limits));
   }
 
-  /** A promise only if another process has to be asked. @throws HostError 429, 503. */
+  /** Returns a promise only if another process must be asked. @throws HostError 429, 503. */
   admit(actor: Actor, request?: Limited): void | Promise<void> {
-    const taken = this.#limiter.take(nameShare(actor));
-    if (taken instanceof Promise) {
-      return taken.then((waitMs) => this.#assertAdmitted(waitMs, actor, request));
+    const result = this.#limiter.take(nameShare(actor));
+    if (result instanceof Promise) {
+      return result.then((waitMs) => this.#assertAdmitted(waitMs, actor, request));
     }
-    this.#assertAdmitted(taken, actor, request);
+    this.#assertAdmitted(result, actor, request);
   }
 
-  /** What is left for the next request of the actor. */
+  /** The remaining rate of the actor. */
   status(actor: Actor): RateStatus {
     const { limits } = this.#limiter;
     return { name: 'actor', limits, ...this.#limiter.level(nameShare(actor)) };
@@ -63,7 +63,10 @@ export class ActorRate {
   }
 }
 
-/** The rate limits of the module. They come after authorization: callers without the right do not use them up. */
+/**
+ * Enforces the rate limits of the module. It follows authorization, so that unauthorized callers do
+ * not use them up.
+ */
 export const rateStep: ReportedStep<
   { readonly module: Pick<LiveModule, 'client'> | null; readonly request: LimitedRequest },
   { readonly module: RoutedModule | null }
@@ -81,7 +84,7 @@ export const rateStep: ReportedStep<
 };
 
 /**
- * Returns a promise only if another process has to be asked.
+ * Returns a promise only if another process must be asked.
  * @throws HostError 429, 503.
  */
 export function enforceRateLimit(rates: RateLimits, request: LimitedRequest): void | Promise<void> {
@@ -109,7 +112,7 @@ function createRateError(
   return createRateLimitError(limit, DETAILS[limit], waitMs);
 }
 
-/** 429, with the time after which the caller may try again. */
+/** Creates a 429 with the time after which the caller may try again. */
 export function createRateLimitError(field: string, detail: string, waitMs: number): HostError {
   const seconds = toRetryAfterSeconds(waitMs);
   return new HostError('rate_limited', detail, {
@@ -121,18 +124,19 @@ export function createRateLimitError(field: string, detail: string, waitMs: numb
 }
 
 /**
- * `ratelimit` and `ratelimit-policy` (draft-ietf-httpapi-ratelimit-headers-10): what is left of each limit, and what
- * each limit is. The quota of a policy is the burst, its window the time in which an empty bucket fills up.
+ * Creates `ratelimit` and `ratelimit-policy` (draft-ietf-httpapi-ratelimit-headers-10): the
+ * remaining rate and the policy of each limit. The quota of a policy is the burst; its window is
+ * the time in which an empty bucket fills up.
  */
 function createRateHeaders(limits: readonly RateStatus[]): readonly string[] {
-  const left = limits.map(({ name, remaining, resetMs }) => {
+  const remainingRates = limits.map(({ name, remaining, resetMs }) => {
     return `"${name}";r=${remaining};t=${toSeconds(resetMs)}`;
   });
   const policies = limits.map(({ name, limits: { burst, perSecond } }) => {
     const windowMs = (burst / perSecond) * MS_PER_SECOND;
     return `"${name}";q=${burst};w=${Math.max(1, toSeconds(windowMs))}`;
   });
-  return ['ratelimit', left.join(', '), 'ratelimit-policy', policies.join(', ')];
+  return ['ratelimit', remainingRates.join(', '), 'ratelimit-policy', policies.join(', ')];
 }
 
 function toSeconds(ms: number): number {

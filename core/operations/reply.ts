@@ -4,55 +4,62 @@ import type { CallerRequest } from './request.js';
 
 export const JSON_TYPE = 'application/json';
 
-/** HTTP allows them no body (RFC 9110, 6.4.1), and so no length. */
+/** Statuses without a body (RFC 9110, 6.4.1), and so without a length. */
 export const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 const MIN_ERROR_STATUS = 400;
 const NO_HEADERS: readonly string[] = [];
 
-/** A body that arrives while it is sent. */
+/** A body that is sent while it arrives. */
 export interface ReplyStream {
-  /** Whether it is a stream of events, which is no call any more once its head was sent. */
+  /** Whether it is a stream of events, whose call ends when its head is sent. */
   readonly isEvents: boolean;
-  /** Whether the head is sent before the first part is there. */
+  /** Whether the head is sent before the first part has arrived. */
   readonly isHeadFirst: boolean;
-  /** Bytes that were handed on. */
+  /** The number of bytes that were passed on. */
   readonly bytes: number;
-  /** Bytes that are held back. */
+  /** The number of bytes that are held. */
   readonly heldBytes: number;
-  /** Whether the connection is closed after the last part, so that no client takes the body for whole. */
+  /**
+   * Whether the connection is closed after the last part, so that no client considers the body
+   * complete.
+   */
   readonly isCut: boolean;
   /**
    * The next part; `null` at the end.
-   * @throws what is wrong with the body.
+   * @throws the failure of the body.
    */
   read(): Promise<Uint8Array | null>;
-  /** @param listener called with a failure where nothing more can be handed on */
+  /** @param listener called with a failure after which no part follows */
   onEnd(listener: (failure: Error | null) => void): void;
-  /** Nobody reads on: the client has gone, or the response is not used. */
+  /**
+   * Called when no further part is read: the client has disconnected, or the response is not used.
+   */
   close(): void;
-  /** The last part, which says what is wrong; `null` where the connection is closed instead. */
+  /** The last part, which describes the problem; `null` if the connection is closed instead. */
   writeProblem(problem: readonly Uint8Array[]): Uint8Array | null;
 }
 
-/** What follows a 101. */
+/** The connection after a 101. */
 export interface ReplyUpgrade {
   /**
-   * Takes the connection of the client, once the head was sent.
-   * @returns how many bytes the client was sent, when the connection has ended
+   * Connects the client after the head was sent.
+   * @returns the number of bytes that the client was sent, when the connection has ended
    */
   connect(client: Duplex): Promise<number>;
-  /** The client has gone before. */
+  /** Called when the client has disconnected before. */
   abandon(): void;
 }
 
-/** The parts of a response that a provider decides about. */
+/** The parts of a response that depend on the provider. */
 type ForwardedParts = Pick<
   Reply,
   'status' | 'pieces' | 'contentType' | 'headers' | 'cacheControl' | 'exposed'
 > &
   Partial<Pick<Reply, 'contentLength' | 'stream'>>;
 
-/** A complete response that is not written yet. Without an authorization it can only be an error. */
+/**
+ * A complete response that is not written yet. Without an authorization it can only be an error.
+ */
 export class Reply {
   readonly status: number;
   /** `null` for a reply without a body that has none. */
@@ -61,15 +68,15 @@ export class Reply {
   readonly cacheControl?: string | undefined;
   /** Headers beyond those of every reply: names and values in turn. */
   readonly headers: readonly string[];
-  /** Names of headers of the provider that pages of other origins may read. Default: none. */
+  /** Names of the provider's headers that pages of other origins may read. Default: none. */
   readonly exposed?: readonly string[] | undefined;
   /** The body in pieces, so that the provider's bytes need not be copied. */
   readonly pieces: readonly Uint8Array[];
   /** Bytes of all pieces. */
   readonly length: number;
-  /** What the head says; `null` where the length of a stream is not known. */
+  /** The length in the head; `null` if the length of a stream is unknown. */
   readonly contentLength: number | null;
-  /** The body after the pieces, which has still to arrive; `null` for a body that is held. */
+  /** The body after the pieces, which is still arriving; `null` for a buffered body. */
   readonly stream: ReplyStream | null;
   /** The upgrade of a 101; `null` for any other response. */
   readonly upgrade: ReplyUpgrade | null;
@@ -98,7 +105,7 @@ export class Reply {
   }
 
   /**
-   * A 200.
+   * Creates a 200.
    * @param authorization proves that the caller may read the body
    */
   static ok(
@@ -112,7 +119,7 @@ export class Reply {
   }
 
   /**
-   * A response of a provider, or one that depends on it.
+   * Creates a response of a provider, or one that depends on it.
    * @param authorization proves that the caller may read the body
    */
   static forwarded(
@@ -124,7 +131,7 @@ export class Reply {
   }
 
   /**
-   * A 101.
+   * Creates a 101.
    * @param authorization proves that the caller may open the WebSocket
    */
   static upgraded(
@@ -135,12 +142,12 @@ export class Reply {
     return new Reply(101, [], null, headers, { upgrade });
   }
 
-  /** A 200 with a value as JSON. */
+  /** Creates a 200 with a value as JSON. */
   static json(authorization: Authorization, value: unknown): Reply {
     return Reply.ok(authorization, [Buffer.from(JSON.stringify(value))]);
   }
 
-  /** A 204: what pages of another origin may send; it holds no data. */
+  /** Creates a 204 that lists what pages of another origin may send; it contains no data. */
   static preflight(headers: readonly string[]): Reply {
     return new Reply(204, [], null, headers);
   }
@@ -155,13 +162,13 @@ export class Reply {
     return new Reply(status, [Buffer.from(text)], contentType, headers);
   }
 
-  /** The same reply with these headers instead of its own. */
+  /** Returns the same reply with these headers instead of its own. */
   static withHeaders(reply: Reply, headers: readonly string[]): Reply {
     return new Reply(reply.status, reply.pieces, reply.contentType, headers, reply);
   }
 }
 
-/** A class that handles one kind of request. The container builds it once, at start. */
+/** A class that handles one kind of request. The container builds it once, at startup. */
 export interface Handler<Input> {
   execute(input: Input, request: CallerRequest): Promise<Reply>;
 }

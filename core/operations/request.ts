@@ -41,16 +41,16 @@ export interface ModuleTarget extends DecodedPath {
   readonly forwardTarget: string;
   /** `/` and the decoded segments. */
   readonly providerPath: string;
-  /** The mount under which the module was called; `null` for `/modules/{module}/http`. */
+  /** The mount of the call; `null` for `/modules/{module}/http`. */
   readonly mount: Mount | null;
 }
 
-/** The part of the raw path in front of `forwardTarget`: of the mount that was called, or the module's own. */
+/** The raw path before `forwardTarget`: that of the mount, or the module's own. */
 export function calledBase({ module, mount }: Pick<ModuleTarget, 'module' | 'mount'>): string {
   return mount === null ? `/modules/${encodeURIComponent(module)}/http` : mountBase(mount);
 }
 
-/** The host and path of the mount that was called; `null` for none. */
+/** The host and path of the mount of the call; `null` for none. */
 export function nameMount(target: ParsedTarget): string | null {
   if (target.kind !== 'module' || target.mount === null) return null;
   const { host = '', path } = target.mount;
@@ -62,9 +62,11 @@ export function nameMount(target: ParsedTarget): string | null {
  * that are matched, authorized and forwarded are the same.
  */
 export type ParsedTarget =
-  /** A path of another shape than `/modules/{module}/http/{*path}`: a route of the host, or unknown. */
+  /**
+   * A path of another shape than `/modules/{module}/http/{*path}`: a route of the host, or unknown.
+   */
   | { readonly kind: 'host' }
-  /** It has the shape, but no route can match it: 404 after authentication. */
+  /** It has the shape, but matches no route: 404 after authentication. */
   | {
       readonly kind: 'unmatched';
       /** `null` if the path has no valid name of a module. */
@@ -88,35 +90,36 @@ export function readBridgePermission({
   return segments.length === 2 && segments[0] === 'console-bridge' ? (segments[1] ?? null) : null;
 }
 
-/** Who is at the other end of a request, and how it reached the host. */
+/** The client of a request, and the address by which it reached the host. */
 export interface Client {
   /** The address in its usual form; an IPv4 address in IPv6 is that IPv4 address. */
   readonly address: string;
   readonly scheme: 'http' | 'https';
-  /** The host and port under which the host is reached; `null` where no setting says it. */
+  /** The public host and port; `null` if no setting defines them. */
   readonly host: string | null;
 }
 
-/** A request as handlers see it, without Koa and the socket. */
+/** A request for handlers, without Koa and the socket. */
 export interface CallerRequest {
   /** The method as on the request line: `HEAD` stays `HEAD`. */
   readonly method: string;
   /** The target as on the request line. */
   readonly target: string;
   /**
-   * @param isPublic asked where a request has no credentials: whether it may go on as an anonymous caller
+   * @param isPublic called for a request without credentials: whether it may continue as an
+   * anonymous caller
    * @throws HostError 401, 403, 429, 503.
    */
   authenticate(isPublic?: () => boolean): void | Promise<void>;
   /**
-   * Asks again, without counting it as a request.
-   * @returns the actor of the credentials as they are now; `null` where they would be rejected
-   * @throws HostError 503 where they cannot be verified now.
+   * Authenticates the same credentials again, without counting a request.
+   * @returns the current actor of the credentials; `null` if they are now rejected
+   * @throws HostError 503 if they cannot be verified now.
    */
   reauthenticate(): Promise<Actor | null>;
   /** @throws Error before the request is authenticated. */
   readonly actor: Actor;
-  /** `null` where it is not known, such as for a request that a surface makes by itself. */
+  /** `null` if it is unknown, such as for a request that a surface itself creates. */
   readonly client: Client | null;
   readonly requestId: string;
   readonly correlationId: string;
@@ -135,75 +138,81 @@ export interface CallerRequest {
    */
   openUpload(maxBytes: number, limits: Descriptor['limits']): Upload | null;
   /**
-   * The body whole, or as a stream where it is longer than `limits.hold_request_bytes`. Call it once, instead of
-   * `readBody`.
-   * @param check of a body that is streamed
-   * @throws HostError 400 for a body of more than `limits.request_bytes`, and what `check` finds.
+   * Returns the complete body, or a stream if it is longer than `limits.hold_request_bytes`. Call
+   * it once, instead of `readBody`.
+   * @param check creates the check of a streamed body
+   * @throws HostError 400 for a body of more than `limits.request_bytes`, and errors of `check`.
    * @throws RejectedCall when it exceeds a memory budget.
    */
   readOrStream(limits: Descriptor['limits'], check: () => BodyCheck): Promise<Buffer | Upload>;
-  /** What a client that opens a WebSocket offers; `null` for any other request. */
+  /** The offers of a client that opens a WebSocket; `null` for any other request. */
   readonly handshake: Handshake | null;
-  /** Whether the client speaks HTTP/1.0, so that it cannot see that a body is cut. */
+  /** Whether the client uses HTTP/1.0, in which it cannot detect a truncated body. */
   readonly isHttp10: boolean;
   /** Aborted when the client closes the connection. */
   readonly signal: Cancellation;
-  /** What the request occupies until its response has left. */
+  /** The memory that the request occupies until its response is sent. */
   readonly held?: HeldMemory;
-  /** Headers of the reply, whatever it will be: what is left of the rates, what the cache did. Empty for none. */
+  /**
+   * Headers of every reply to the request: the remaining rates, the result of the cache. Empty for
+   * none.
+   */
   replyHeaders: readonly string[];
-  /** What is left of the rate of the actor on this host; `null` where it has none. */
+  /** The remaining rate of the actor on this host; `null` without a limit. */
   readonly hostRate: RateStatus | null;
   /** Facts for the log line, the metrics and the call records. Handlers fill them in. */
   readonly facts: RequestFacts;
 }
 
-/** Checks a body while it arrives. */
+/** Validates a body during its arrival. */
 export interface BodyCheck {
-  /** @returns why the body cannot become valid */
+  /** @returns the reason why the body cannot become valid */
   add(part: Uint8Array): HostError | null;
-  /** @returns why the body that ends here is not valid */
+  /** @returns the reason why the complete body is invalid */
   end(): HostError | null;
 }
 
 /** Facts about one request for the log line, the metrics and the call records. */
 export interface RequestFacts extends Omit<CollectedFields, 'failure'>, CallFacts {
   /**
-   * Whether it is for a forwarded route, which alone is counted and recorded; a preflight of a configured origin;
-   * or for a surface itself. `null` for any other.
+   * `forwarded`: for a forwarded route, which is counted and recorded; `preflight`: of a configured
+   * origin; `surface`: for a surface itself. `null` for any other request.
    */
   kind: 'forwarded' | 'preflight' | 'surface' | null;
-  /** What a preflight asked for and did not get; `null` for nothing. */
+  /** The missing part of a preflight; `null` for none. */
   preflightGap: 'method' | 'headers' | null;
-  /** The step that runs, and at the end the one that failed; `null` for a request that passed all. */
+  /** The current step, and at the end the one that failed; `null` for a request that passed all. */
   step: StepName | null;
-  /** Why the host has rejected the request; `null` where it has not, and for a client that has gone. */
+  /**
+   * The reason why the host has rejected the request; `null` for no rejection, and for a closed
+   * connection.
+   */
   rejection: HostError | null;
   /** The entry of the tokens file, or the id of the key, that the credentials named; `null` for none. */
   token: string | null;
   bytesIn: number;
   provider_ms: number | null;
   failure: FailureCode | 'status' | null;
-  /** `null` where traces are off. */
+  /** `null` without traces. */
   span: RequestSpan | null;
-  /** What the cache of the route did; `null` for a route without. */
+  /** The result of the route's cache; `null` for a route without one. */
   cache: CacheResult | null;
-  /** What violated the schemas of the route; `null` for nothing. */
+  /** The violations of the schemas of the route; `null` for none. */
   schemaViolations: SchemaViolations[] | null;
-  /** Kept for the call record; `null` unless the descriptor sets `records.capture_bytes`. */
+  /** Recorded with the call; `null` unless the descriptor sets `records.capture_bytes`. */
   bodies: CallBodies | null;
 }
 
-/** What violated the schemas of one direction. */
+/** The violations of the schemas of one direction. */
 interface SchemaViolations {
   readonly direction: 'input' | 'output';
   readonly mode: 'enforce' | 'report';
   readonly details: readonly ErrorDetail[];
 }
 
-/** The bodies of a call, not redacted yet. */
+/** The bodies of a call before redaction. */
 export interface CallBodies {
-  /** How much of each is kept at most. */
+  /** The maximum recorded length of each. */
   readonly captureBytes: number;
   /** The credentials that the host sends to the provider, which could repeat them. */
   secrets: readonly Secret[];
@@ -255,7 +264,7 @@ export interface RequestTracing {
 
 export interface TracedRequest {
   readonly method: string;
-  /** How the client reached the host. */
+  /** The scheme by which the client reached the host. */
   readonly scheme: 'http' | 'https';
   /** The template of one of the host's own routes, such as the bridge; `null` for routes of modules. */
   readonly hostRoute: string | null;

@@ -7,15 +7,15 @@ export interface Step<Context> {
   run(context: Context): void | Promise<void>;
 }
 
-/** A step that `explain` reports, unless it has nothing to say without a call. */
+/** A step that `explain` reports, unless it depends on a call only. */
 export interface ReportedStep<Context, Explained> extends Step<Context> {
-  /** Explains in words for operators; `undefined` where the step does nothing for this request. */
+  /** Explains the step for operators; returns `undefined` if it does nothing for this request. */
   explain?(explained: Explained): StepReport | undefined;
 }
 
-/** What `explain` says of a step. */
+/** The report of a step in `explain`. */
 export interface StepReport {
-  /** `unknown` if only a call can show it, or if it depends on a step that failed. */
+  /** `unknown` if only a call can decide it, or if it depends on a step that failed. */
   readonly outcome: 'pass' | 'fail' | 'unknown';
   /** The status of a failure. */
   readonly status: number | null;
@@ -27,7 +27,9 @@ interface Recorded {
   readonly facts: { step: StepName | null };
 }
 
-/** Runs steps in order. The facts keep the name of the one that runs, so that the one that fails is known. */
+/**
+ * Runs steps in order. The facts record the name of the current step, and so of the one that fails.
+ */
 export async function runSteps<Context extends Recorded>(
   steps: readonly Step<Context>[],
   context: Context,

@@ -2,7 +2,7 @@ import type { DangerLevel } from '../../contract/index.js';
 import { escapeInvisible, hasInvisible } from '../../lib/visible-json.js';
 import type { StoredApproval } from '../../store/approvals.js';
 
-/** The whole call as it will be sent, for the person who decides. */
+/** The complete call as it will be sent, for the person who decides. */
 export interface ApprovalContent {
   /** `GET /contacts/{id}` of a route; the name of an entity or an action. */
   readonly name: string;
@@ -10,7 +10,7 @@ export interface ApprovalContent {
   readonly danger_level: DangerLevel;
   /** The JSON text of the caller. */
   readonly arguments: string;
-  /** The names of the caller's headers that the provider gets. */
+  /** The names of the caller's headers that the provider receives. */
   readonly headers: readonly string[];
   readonly config_digest: string;
   readonly request_id: string;
@@ -29,7 +29,7 @@ export function describeApproval(approval: StoredApproval) {
   };
 }
 
-/** Describes a request with everything that the decision is about. */
+/** Describes a request with all parts that the decision covers. */
 export function describeWhole(approval: StoredApproval, previous: StoredApproval | null) {
   const content = readContent(approval);
   return {
@@ -48,7 +48,7 @@ export function describeWhole(approval: StoredApproval, previous: StoredApproval
   };
 }
 
-/** Shows the same JSON with invisible characters as escapes. */
+/** Escapes invisible characters in the JSON. */
 function describeArguments({ arguments: json }: ApprovalContent) {
   return { arguments: escapeInvisible(json), has_invisible: hasInvisible(json) };
 }

@@ -13,10 +13,10 @@ import type { CallerRequest } from '../request.js';
 import { rethrowStoreError } from '../store-error.js';
 import type { ApprovalContent } from './approval-content.js';
 
-/** Whole arguments are shown to a person. Bytes. */
+/** The maximum length of arguments, all of which a person must see. Bytes. */
 const MAX_ARGUMENT_BYTES = 49_152;
 
-/** Each call has another value. */
+/** Headers with a new value for each call. */
 const NOT_BOUND: ReadonlySet<string> = new Set(['idempotency-key']);
 
 interface FoundCall {
@@ -36,7 +36,8 @@ export class Approvals {
   /**
    * Uses the approval of exactly this call, or requests one.
    * @returns the pending request; `null` for a call that needs no approval, or was approved.
-   * @throws HostError 400 for arguments that are too long to be shown, 429 for too many pending requests, 503.
+   * @throws HostError 400 for arguments that are too long to be displayed, 429 for too many pending
+   * requests, 503.
    */
   async require(
     { module, operation }: FoundCall,

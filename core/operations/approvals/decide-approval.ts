@@ -21,7 +21,7 @@ export interface DecisionInput {
   readonly decision: Decision;
 }
 
-/** `POST /approvals/{id}`: a person approves or rejects, once. */
+/** Handles `POST /approvals/{id}`: a person approves or rejects, once. */
 @injectable(STORE, MAY_APPROVE_OWN)
 export class DecideApproval extends ApprovalHandler implements Handler<DecisionInput> {
   readonly #mayApproveOwn: boolean;
@@ -71,7 +71,7 @@ function createConflict(): HostError {
 const decisionBody = object({ decision: enums(['approve', 'reject']) });
 const MAX_BODY_BYTES = 1024;
 
-/** `{"decision": "approve"}`. @throws HostError 400. */
+/** Parses `{"decision": "approve"}`. @throws HostError 400. */
 export function parseDecision(body: Buffer): Decision {
   assertJson(body);
   const value: unknown = body.length > MAX_BODY_BYTES ? null : JSON.parse(body.toString('utf8'));

@@ -2,7 +2,7 @@ import type { StoredApproval } from '../../store/store.js';
 import type { Authorization } from '../authorization.js';
 import { JSON_TYPE, Reply } from '../reply.js';
 
-/** A 202: nothing was called. */
+/** Creates a 202, which means that no provider was called. */
 export function createPendingReply(
   authorization: Authorization,
   { id, expiresAt }: StoredApproval,

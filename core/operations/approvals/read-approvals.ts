@@ -6,7 +6,10 @@ import { rethrowStoreError } from '../store-error.js';
 import { describeApproval, describeWhole } from './approval-content.js';
 import { ApprovalHandler } from './approval-handler.js';
 
-/** `GET /approvals`: lists pending requests, then decided ones that have not expired, without arguments. */
+/**
+ * Handles `GET /approvals`: lists pending requests, then decided ones that have not expired,
+ * without arguments.
+ */
 @injectable(STORE)
 export class ListApprovals extends ApprovalHandler implements Handler<number> {
   async execute(limit: number, request: CallerRequest): Promise<Reply> {
@@ -16,7 +19,10 @@ export class ListApprovals extends ApprovalHandler implements Handler<number> {
   }
 }
 
-/** `GET /approvals/{id}`: shows everything that the decision is about, and the last approved call of the operation. */
+/**
+ * Handles `GET /approvals/{id}`: shows all parts that the decision covers, and the last approved
+ * call of the operation.
+ */
 @injectable(STORE)
 export class ReadApproval extends ApprovalHandler implements Handler<string> {
   async execute(id: string, request: CallerRequest): Promise<Reply> {

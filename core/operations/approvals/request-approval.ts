@@ -10,8 +10,8 @@ import { Approvals } from './approvals.js';
 import { createPendingReply } from './pending-reply.js';
 
 /**
- * `POST /approvals`: a surface asks before it calls a route for an agent. 200 if the call may be made now, once;
- * 202 with the request that waits for a person.
+ * Handles `POST /approvals`, which a surface sends before it calls a route for an agent. It
+ * responds with 200 if the call may be made now, once, or with 202 and the pending request.
  */
 @injectable(ModuleRegistry, Approvals)
 export class RequestApproval implements Handler<OperationRequest> {
@@ -25,8 +25,8 @@ export class RequestApproval implements Handler<OperationRequest> {
 
   async execute(input: OperationRequest, request: CallerRequest): Promise<Reply> {
     const authorization = authorize(request.actor, { kind: 'authenticated' });
-    const found = findOperation(this.#generations, input, request);
-    const pending = await this.#approvals.require(found, input, request);
+    const operation = findOperation(this.#generations, input, request);
+    const pending = await this.#approvals.require(operation, input, request);
     if (pending !== null) return createPendingReply(authorization, pending);
     return Reply.json(authorization, { status: 'approved' });
   }

@@ -2,7 +2,7 @@ import type { CacheRules } from '../../manifest/cache-rules.js';
 import type { EntryPlace } from './entry-index.js';
 import type { ResponseCache } from './response-cache.js';
 
-/** Where the response to one request is kept. */
+/** The cache entry for one request. */
 export interface CacheEntry {
   readonly cache: ResponseCache;
   readonly key: string;

@@ -3,24 +3,24 @@ import type { Actor } from '../../contract/index.js';
 import { nameActor } from '../../lib/actor-name.js';
 import type { LiveModule } from '../../modules/live-module.js';
 
-/** What a response may depend on. */
+/** The parts on which a response may depend. */
 export interface KeyParts {
   readonly module: LiveModule;
   /** `GET /items/{id}` */
   readonly route: string;
   /** Raw path and query within the module. */
   readonly target: string;
-  /** As the provider gets them; lower-case names. */
+  /** The headers for the provider; lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What chooses the endpoint; `null` for nothing of the request. */
+  /** The value that selects the endpoint; `null` if it does not depend on the request. */
   readonly hashKey: string | null;
-  /** `null` where all callers share what is kept. */
+  /** `null` if all callers share the cache. */
   readonly actor: Actor | null;
-  /** What the caller's credentials for the provider are made of; `null` where they are the host's. */
+  /** The source of the caller's credentials for the provider; `null` if they are the host's. */
   readonly credentials: string | null;
 }
 
-/** They differ for each call, or name the actor, which is a part of its own. */
+/** Headers that differ for each call, or name the actor, which is a separate part. */
 const UNKEYED: ReadonlySet<string> = new Set([
   'x-request-id',
   'x-correlation-id',
@@ -32,7 +32,7 @@ const UNKEYED: ReadonlySet<string> = new Set([
 let lastVersion = 0;
 const versions = new WeakMap<LiveModule, number>();
 
-/** Of a version of a module: what an earlier one has kept is not found any more. */
+/** Numbers the versions of a module, so that responses of earlier ones are not found. */
 function versionOf(module: LiveModule): number {
   let version = versions.get(module);
   if (version === undefined) {
@@ -43,7 +43,7 @@ function versionOf(module: LiveModule): number {
   return version;
 }
 
-/** A digest, so that its length says nothing and no two sets of parts share one. */
+/** Returns a digest, which hides the length of the parts and is unique for each set of parts. */
 export function createCacheKey(parts: KeyParts): string {
   const { module, route, target, headers, hashKey, actor, credentials } = parts;
   const keyed = Object.entries(headers).filter(([name]) => !UNKEYED.has(name));

@@ -1,4 +1,4 @@
-/** Whose response an entry is. */
+/** The module and path of an entry. */
 export interface EntryPlace {
   /** The configured name. */
   readonly module: string;
@@ -6,12 +6,12 @@ export interface EntryPlace {
   readonly path: string;
 }
 
-/** What is to be removed. */
+/** The entries to remove. */
 export interface Purge {
   readonly module: string;
-  /** A decoded path, with every query and for every caller; `null` for all of the module. */
+  /** A decoded path, with every query and for every caller; `null` for the whole module. */
   readonly path: string | null;
-  /** Whether everything below the path is meant, which ends with `/`. */
+  /** Whether the purge includes everything below the path, which ends with `/`. */
   readonly isPrefix: boolean;
 }
 
@@ -20,7 +20,7 @@ interface PathEntries<Fill> {
   readonly fills: Set<Fill>;
 }
 
-/** Finds entries by module and path, so that a write does not search all of them. */
+/** Finds entries by module and path, so that a write does not search all entries. */
 export class EntryIndex<Fill> {
   readonly #byModule = new Map<string, Map<string, PathEntries<Fill>>>();
 
@@ -50,14 +50,14 @@ export class EntryIndex<Fill> {
     if (ofModule === undefined) return { keys, fills };
     const paths =
       path === null || isPrefix
-        ? [...ofModule.keys()].filter((one) => path === null || one.startsWith(path))
+        ? [...ofModule.keys()].filter((candidate) => path === null || candidate.startsWith(path))
         : [path];
-    for (const one of paths) {
-      const entries = ofModule.get(one);
+    for (const purgedPath of paths) {
+      const entries = ofModule.get(purgedPath);
       if (entries === undefined) continue;
       keys.push(...entries.keys);
       fills.push(...entries.fills);
-      ofModule.delete(one);
+      ofModule.delete(purgedPath);
     }
     if (ofModule.size === 0) this.#byModule.delete(module);
     return { keys, fills };

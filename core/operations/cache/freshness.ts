@@ -2,13 +2,13 @@ import CachePolicy from 'http-cache-semantics';
 import type { Outcome } from '../../contract/index.js';
 import type { CacheRules } from '../../manifest/cache-rules.js';
 
-/** How long a response may be given, from the time when it came. */
+/** How long a response may be served, from the time of its arrival. */
 export interface Freshness {
   /** Milliseconds. */
   readonly freshMs: number;
-  /** After that. Milliseconds. */
+  /** The time after that in which it is stale. Milliseconds. */
   readonly staleMs: number;
-  /** What its `age` says. Seconds. */
+  /** The value of its `age`. Seconds. */
   readonly age: number;
 }
 
@@ -16,25 +16,28 @@ const MS_PER_SECOND = 1000;
 /** A year, beyond every `ttl_ms`. */
 const NO_BOUND_SECONDS = 31_536_000;
 
-/** Directives that forbid to give a stale response (RFC 9111, 4.2.4). */
+/** Directives that forbid stale responses (RFC 9111, 4.2.4). */
 const NEVER_STALE = ['must-revalidate', 'no-cache'];
-/** The same, for a cache of several callers. */
+/** Directives that forbid stale responses of a shared cache. */
 const NEVER_STALE_SHARED = ['proxy-revalidate', 's-maxage'];
 
 /**
- * Headers that differ for each call or caller, and are in no key: the provider gets them of the host, so that a
- * response that varies by one fits no other request.
+ * Headers that differ for each call or caller, and are in no key. The provider receives them from
+ * the host, so a response that varies by one fits no other request.
  */
 const UNKEYED = /^(?:x-request-id|x-correlation-id|traceparent|tracestate|modgate-.*|date)$/;
 const OF_ACTOR = new Set(['modgate-actor', 'modgate-identity']);
 
-/** `null` for a response that may not be kept. @param headers of a whole 200 */
+/**
+ * Returns `null` for a response that may not be cached. @param headers the headers of a complete
+ * 200
+ */
 export function readFreshness(
   headers: Outcome['headers'],
   { ttlMs, staleMs, isShared }: CacheRules,
 ): Freshness | null {
   if (headers['set-cookie'] !== undefined || !fitsOthers(headers['vary'], isShared)) return null;
-  // Directives have no case, but the library compares them as they are.
+  // Directives are case-insensitive, but the library compares them literally.
   const cacheControl = headers['cache-control']?.toLowerCase();
   const directives = listDirectives(cacheControl);
   const policy = new CachePolicy(
@@ -52,7 +55,10 @@ export function readFreshness(
   return freshMs + allowedStaleMs === 0 ? null : { freshMs, staleMs: allowedStaleMs, age };
 }
 
-/** The library reads `proxy-revalidate` as if nothing were ever fresh; the rule of stale responses covers it. */
+/**
+ * Removes `proxy-revalidate`, which the library treats as never fresh; the rule of stale responses
+ * covers it.
+ */
 function createPolicyHeaders(
   { vary: _vary, ...headers }: Outcome['headers'],
   cacheControl: string | undefined,
@@ -61,7 +67,7 @@ function createPolicyHeaders(
   return { ...headers, 'cache-control': cacheControl.replaceAll('proxy-revalidate', '') };
 }
 
-/** Whether the provider says how long its response is fresh. */
+/** Whether the provider declares how long its response is fresh. */
 function hasLifetime(
   headers: Outcome['headers'],
   directives: ReadonlySet<string>,
@@ -73,12 +79,12 @@ function hasLifetime(
   return headers['cache-control'] === undefined && /no-cache/i.test(headers['pragma'] ?? '');
 }
 
-/** Names of the directives; what stands in quotes may add some, which is the safe side. */
+/** The names of the directives; text in quotes may add some, which is safe. */
 function listDirectives(cacheControl = ''): ReadonlySet<string> {
   return new Set(cacheControl.split(',').map((part) => part.split('=')[0]?.trim() ?? ''));
 }
 
-/** Whether the key of a response has every header that it varies by. */
+/** Whether the key of a response has every header by which it varies. */
 function fitsOthers(vary: string | undefined, isShared: boolean): boolean {
   if (vary === undefined) return true;
   const names = vary.split(',').map((name) => name.trim().toLowerCase());

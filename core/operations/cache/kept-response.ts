@@ -6,11 +6,12 @@ import { readFreshness } from './freshness.js';
 import type { KeptResponse } from './response-cache.js';
 
 const OK = 200;
-/** Longer responses would displace many others. Bytes. */
+/** The maximum length of a cached response; longer ones would displace many others. Bytes. */
 const MAX_KEPT_BYTES = 1_048_576;
 
 /**
- * What is kept of a response that was forwarded, so that its body was checked; `null` for one that may not be kept.
+ * Creates the cached form of a forwarded response, whose body was validated; returns `null` for a
+ * response that may not be cached.
  * @param now milliseconds since 1970
  */
 export function createKeptResponse(
@@ -29,7 +30,7 @@ export function createKeptResponse(
     outcome: {
       ...outcome,
       headers: kept,
-      // They are for errors alone.
+      // Only errors need them.
       secrets: [],
       pieces: [copyPieces(pieces, length)],
       isProvedJson: true,
@@ -42,13 +43,16 @@ export function createKeptResponse(
   };
 }
 
-/** A piece may be a small part of a buffer, which would stay in memory with it. */
+/**
+ * Copies pieces, because a piece may be a small part of a buffer, which would stay in memory with
+ * it.
+ */
 function copyPieces(pieces: readonly Uint8Array[], length: number): Uint8Array {
   const copy = Buffer.allocUnsafeSlow(length);
-  let at = 0;
+  let offset = 0;
   for (const piece of pieces) {
-    copy.set(piece, at);
-    at += piece.length;
+    copy.set(piece, offset);
+    offset += piece.length;
   }
   return copy;
 }

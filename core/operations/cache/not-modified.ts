@@ -1,11 +1,14 @@
 import type { Outcome } from '../../contract/index.js';
 
-/** The conditions that a kept response can decide; the provider does not get them. */
+/** The conditions that a cached response can decide; they are not sent to the provider. */
 export const DECIDED_CONDITIONS = ['if-none-match', 'if-modified-since'] as const;
 
 const ENTITY_TAG = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
 
-/** Whether a client has a 200 already (RFC 9110, 13.1.2 and 13.1.3). @param conditions of the request */
+/**
+ * Whether a client already has the 200 (RFC 9110, 13.1.2 and 13.1.3). @param conditions the
+ * conditional headers of the request
+ */
 export function isNotModified(
   conditions: { get(name: string): string | undefined },
   headers: Outcome['headers'],
@@ -17,11 +20,11 @@ export function isNotModified(
   return since !== null && modified !== null && modified <= since;
 }
 
-/** Weak comparison: the client asks for what means the same. */
+/** Uses weak comparison, because equivalent content suffices. */
 function listsTag(tags: string, tag: string | undefined): boolean {
   if (tag === undefined) return false;
-  const own = removeWeakness(tag.trim());
-  return (tags.match(ENTITY_TAG) ?? []).some((one) => removeWeakness(one) === own);
+  const strongTag = removeWeakness(tag.trim());
+  return (tags.match(ENTITY_TAG) ?? []).some((listed) => removeWeakness(listed) === strongTag);
 }
 
 function removeWeakness(tag: string): string {

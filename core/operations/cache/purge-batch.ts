@@ -2,10 +2,10 @@ import type { Purge } from './entry-index.js';
 
 /** Batches the purges of a busy writer: a message for each would cost more than the write. */
 const DELAY_MS = 20;
-/** Of more paths in one batch, the whole module is purged. */
+/** The maximum number of paths in a batch; above it, the whole module is purged. */
 const MAX_PATHS = 1000;
 
-/** Purges of one module that are still to be announced, by path. */
+/** The purges of one module that are not announced yet, by path. */
 type ModulePurges = Map<string, Purge>;
 
 /** Collects purges, and sends them together soon after the first one. */
@@ -19,7 +19,7 @@ export class PurgeBatch {
     this.#send = send;
   }
 
-  /** @param delayMs until the batch is sent, where this is its first purge */
+  /** @param delayMs the time until the batch is sent, if this is its first purge */
   add(purge: Purge, delayMs = DELAY_MS): void {
     const { module, path, isPrefix } = purge;
     const ofModule: ModulePurges = this.#unsent.get(module) ?? new Map();
@@ -39,7 +39,7 @@ export class PurgeBatch {
   }
 }
 
-/** Of all that is kept for a module. */
+/** Creates a purge of the whole cache of a module. */
 export function createWholePurge(module: string): Purge {
   return { module, path: null, isPrefix: false };
 }

@@ -1,12 +1,15 @@
 import type { Purge } from './entry-index.js';
 
-/** Carries purges between the processes that keep responses of the same modules. */
+/** Forwards purges between the processes that cache responses of the same modules. */
 export interface PurgeChannel {
-  /** To all others. Returns at once; what is lost on the way only lives until it expires. */
+  /**
+   * Announces a purge to all others, and returns at once. If it is lost, the entries remain until
+   * they expire.
+   */
   announce(purge: Purge): void;
-  /** @param listener called with purges of others, and with `null` where some may have been lost */
+  /** @param listener called with purges of others, and with `null` if some may have been lost */
   onPurge(listener: (purge: Purge | null) => void): void;
 }
 
-/** Of a process without others. */
+/** The channel of a process without others. */
 export const NO_OTHERS: PurgeChannel = { announce: () => {}, onPurge: () => {} };

@@ -4,8 +4,8 @@ import type { Purge } from './entry-index.js';
 const ALL_BELOW = '/*';
 
 /**
- * A raw path as it was called, without its query. Spellings of one path are the same path.
- * @returns `null` for what no route can have been called with
+ * Parses a raw path of a call, without its query. All spellings of a path are equal.
+ * @returns `null` for a path that no route can have
  */
 export function parsePurgedPath(text: string): (Pick<Purge, 'isPrefix'> & { path: string }) | null {
   const isPrefix = text.endsWith(ALL_BELOW);

@@ -5,38 +5,38 @@ import type { CheckedOutcome } from '../../provider/outcome.js';
 import { EntryIndex, type EntryPlace, type Purge } from './entry-index.js';
 import type { PurgeChannel } from './purge-channel.js';
 
-/** What an entry occupies beside its bytes: objects, index and key. Measured: 700 bytes. */
+/** The memory of an entry besides its bytes: objects, index and key. Measured: 700 bytes. */
 const ENTRY_OVERHEAD_BYTES = 1024;
 
-/** A response of a provider that is given to later requests. */
+/** A cached response of a provider. */
 export interface KeptResponse {
   readonly place: EntryPlace;
-  /** A whole 200. */
+  /** A complete 200. */
   readonly outcome: CheckedOutcome;
-  /** Of the endpoint that responded. */
+  /** The base of the endpoint that responded. */
   readonly base: EndpointBase | null;
-  /** How old it was when it came. Seconds. */
+  /** The age of the response at its arrival. Seconds. */
   readonly ageAtStart: number;
-  /** Milliseconds since 1970, as the two that follow. */
+  /** Milliseconds since 1970, like the two following members. */
   readonly storedAt: number;
   readonly freshUntil: number;
-  /** Until then it may be given while a new one is fetched. */
+  /** Until then it may be served while a new one is fetched. */
   readonly staleUntil: number;
 }
 
-/** A call of the provider whose response may be kept. */
+/** A call of the provider whose response may be cached. */
 export interface Fill {
   readonly key: string;
   readonly place: EntryPlace;
-  /** Whether it was purged meanwhile, so that its response is older than what was purged. */
+  /** Whether it was purged meanwhile, so that its response is outdated. */
   isPurged: boolean;
-  /** What it has kept; `null` for nothing. Never rejects. */
+  /** The cached response; `null` for none. Never rejects. */
   readonly kept: Promise<KeptResponse | null>;
   /** Ends the fill. */
   readonly settle: (kept: KeptResponse | null) => void;
 }
 
-/** The responses that one process keeps, least recently used out first. */
+/** The cache of one process; the least recently used entry is evicted first. */
 export class ResponseCache {
   readonly #kept: LRUCache<string, KeptResponse>;
   readonly #fills = new Map<string, Fill>();
@@ -44,8 +44,8 @@ export class ResponseCache {
   readonly #purges: PurgeChannel;
 
   /**
-   * @param maxBytes of all entries together; at least 1
-   * @param purges of the other processes
+   * @param maxBytes the maximum of all entries together; at least 1
+   * @param purges the channel to the other processes
    */
   constructor(maxBytes: number, purges: PurgeChannel) {
     this.#purges = purges;
@@ -62,41 +62,41 @@ export class ResponseCache {
     });
   }
 
-  /** Bytes of all entries. */
+  /** The bytes of all entries. */
   get bytes(): number {
     return this.#kept.calculatedSize;
   }
 
-  /** Fresh or stale; `null` for none. */
+  /** Returns a fresh or stale response; `null` for none. */
   find(key: string, now: number): KeptResponse | null {
-    const kept = this.#kept.get(key);
-    if (kept === undefined) return null;
-    if (now < kept.staleUntil) return kept;
+    const cached = this.#kept.get(key);
+    if (cached === undefined) return null;
+    if (now < cached.staleUntil) return cached;
     this.#kept.delete(key);
     return null;
   }
 
-  /** The call that fetches the response now; `null` for none. */
+  /** Returns the call that currently fetches the response; `null` for none. */
   findFill(key: string): Fill | null {
     return this.#fills.get(key) ?? null;
   }
 
-  /** Begins the one call for a key; `end` must follow. */
+  /** Begins the only call for a key; `end` must follow. */
   begin(key: string, place: EntryPlace): Fill {
     let settle: Fill['settle'] = () => {};
-    const kept = new Promise<KeptResponse | null>((resolve) => {
+    const response = new Promise<KeptResponse | null>((resolve) => {
       settle = resolve;
     });
-    const fill: Fill = { key, place, isPurged: false, kept, settle };
+    const fill: Fill = { key, place, isPurged: false, kept: response, settle };
     this.#fills.set(key, fill);
     this.#index.addFill(place, fill);
     return fill;
   }
 
   /**
-   * @param kept `null` where the response may not be kept
-   * @param isReplaced whether what was kept before is void
-   * @returns whether it is kept
+   * @param kept `null` if the response may not be cached
+   * @param isReplaced whether the earlier entry is outdated
+   * @returns whether the response is cached
    */
   end(fill: Fill, kept: KeptResponse | null, isReplaced: boolean): boolean {
     const { key, place } = fill;
@@ -109,14 +109,17 @@ export class ResponseCache {
     return isGiven && this.#kept.has(key);
   }
 
-  /** Keeps no response that is larger than the whole cache. */
+  /** Rejects a response that is larger than the whole cache. */
   #keep(key: string, kept: KeptResponse): void {
     this.#kept.set(key, kept);
     if (this.#kept.has(key)) this.#index.addKey(kept.place, key);
     else this.#index.removeKey(kept.place, key);
   }
 
-  /** Removes what is kept, and keeps nothing of calls that have begun: here at once, elsewhere within a second. */
+  /**
+   * Removes entries, and discards responses of calls that have begun: here at once, elsewhere
+   * within a second.
+   */
   purge(purge: Purge): void {
     this.#remove(purge);
     this.#purges.announce(purge);
@@ -144,5 +147,5 @@ function measure({ outcome: { length, headers } }: KeptResponse, key: string): n
   return bytes;
 }
 
-/** `null` on a host that keeps no responses. */
+/** `null` on a host without a cache. */
 export const RESPONSE_CACHE = createToken<ResponseCache | null>('response-cache');

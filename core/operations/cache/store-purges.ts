@@ -4,16 +4,16 @@ import type { Purge } from './entry-index.js';
 import { createWholePurge, PurgeBatch } from './purge-batch.js';
 import type { PurgeChannel } from './purge-channel.js';
 
-/** PostgreSQL takes less than 8,000 bytes, and the store adds some. */
+/** PostgreSQL accepts less than 8,000 bytes, and the store adds some. */
 const MAX_NOTICE_BYTES = 7000;
-/** A store that is unavailable gets the purges later. */
+/** The delay before purges are sent again to an unavailable store. */
 const RETRY_MS = 1000;
-/** Begins the notices that are purges. */
+/** The prefix of notices that are purges. */
 const PREFIX = 'purge ';
 
 const purgeList = array(type({ module: string(), path: nullable(string()), isPrefix: boolean() }));
 
-/** Announces purges to every process that shares the store, beside those of the same host. */
+/** Announces purges to every process that shares the store, including those of the same host. */
 export class StorePurges implements PurgeChannel {
   readonly #store: Pick<Store, 'sendNotice' | 'onNotice'>;
   readonly #sameHost: PurgeChannel;
@@ -56,9 +56,9 @@ export class StorePurges implements PurgeChannel {
 function* groupPurges(purges: readonly Purge[]): Generator<readonly Purge[]> {
   let group: Purge[] = [];
   let bytes = 0;
-  for (const given of purges) {
-    const isLong = sizeOf(given) > MAX_NOTICE_BYTES;
-    const purge = isLong ? createWholePurge(given.module) : given;
+  for (const original of purges) {
+    const isLong = sizeOf(original) > MAX_NOTICE_BYTES;
+    const purge = isLong ? createWholePurge(original.module) : original;
     bytes += sizeOf(purge);
     if (bytes > MAX_NOTICE_BYTES) {
       yield group;
@@ -74,7 +74,10 @@ function sizeOf(purge: Purge): number {
   return Buffer.byteLength(JSON.stringify(purge)) + 1;
 }
 
-/** `null` stands for what another version of modgate means by it: anything may be outdated. */
+/**
+ * Parses purges; an unknown format of another version becomes `null`, because anything may be
+ * outdated.
+ */
 function parsePurges(text: string): readonly (Purge | null)[] {
   try {
     const purges: unknown = JSON.parse(text);

@@ -10,7 +10,7 @@ const TIMESTAMP =
 
 const TYPES: Readonly<Record<FieldType, (value: unknown) => boolean>> = {
   string: (value) => typeof value === 'string',
-  // Of any size: the provider gets the client's own digits.
+  // Integers may have any size: the provider receives the client's digits.
   integer: (value) => Number.isInteger(value),
   number: (value) => typeof value === 'number' && Number.isFinite(value),
   boolean: (value) => typeof value === 'boolean',
@@ -30,11 +30,12 @@ export function completeInput({ input_schema }: AdminAction, input: unknown): un
 }
 
 /**
- * Validates an input against the action's schema, which accepts any input if it is absent.
+ * Validates an input against the action's schema; without a schema any input is valid.
  * @param place its name in the request, such as `payload.input`
- * @param json the bytes of the input. The provider gets them, and may read the first of two equal names
- * @throws HostError 400 that names each field that is missing, undeclared or of the wrong type, or a member
- * that is repeated, at any depth.
+ * @param json the bytes of the input, which the provider receives; it may use the first of two
+ * members with the same name
+ * @throws HostError 400 that names each missing, undeclared or mistyped field, or a repeated
+ * member, at any depth.
  */
 export function validateInput(
   { input_schema }: AdminAction,

@@ -20,8 +20,8 @@ import { callModule } from './call-module.js';
 type Payload = BridgePayloads['admin_action_invoke'];
 
 /**
- * Invokes an action of the module; the client gets the result byte for byte. Each invocation writes one audit
- * row, so it is rejected before the provider call if the store cannot be written.
+ * Invokes an action of the module and returns its result unchanged. Each invocation writes one
+ * audit row, so it is rejected before the provider call if the store is not writable.
  */
 @injectable(STORE)
 export class AdminActionInvoke implements BridgeOperation<Payload> {
@@ -44,9 +44,9 @@ export class AdminActionInvoke implements BridgeOperation<Payload> {
   }
 }
 
-/** The input of an action, as it was sent. */
+/** The input of an action as the client sent it. */
 interface GivenInput {
-  /** Parsed; `undefined` for none. */
+  /** The parsed input; `undefined` for none. */
   readonly input: unknown;
   readonly json: Buffer | null;
   /** Its name in the request. */
@@ -95,7 +95,7 @@ async function sendInput(
   return callModule(call, operation, readResponseBytes, { 'idempotency-key': key });
 }
 
-/** The client's own; `null` for one that is empty or hop-by-hop. */
+/** Reads the client's own key; returns `null` for an empty or hop-by-hop one. */
 function readIdempotencyKey({ request, hopByHop }: AdminCall): string | null {
   if (hopByHop.has('idempotency-key')) return null;
   return request.headers.get('idempotency-key') || null;

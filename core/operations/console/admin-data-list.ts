@@ -9,10 +9,10 @@ import { callModule } from './call-module.js';
 
 type Payload = BridgePayloads['admin_data_list'];
 
-/** Rows of a page. */
+/** The bounds of rows per page. */
 const LIMIT = { min: 1, max: 200, default: 100 };
 
-/** Reads one page of an admin entity; the client gets the records byte for byte. */
+/** Reads one page of an admin entity and returns the records unchanged. */
 @injectable()
 export class AdminDataList implements BridgeOperation<Payload> {
   readonly name = 'admin_data_list';
@@ -33,7 +33,7 @@ interface PageQuery {
   readonly cursor?: string | null | undefined;
 }
 
-/** Asks the provider for a page. */
+/** Requests a page from the provider. */
 export function readEntity<T>(
   { name, list_path }: AdminEntity,
   { limit = LIMIT.default, cursor = null }: PageQuery,

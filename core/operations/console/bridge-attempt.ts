@@ -21,19 +21,19 @@ export interface BridgeInput {
   readonly readBody: () => Promise<Buffer>;
 }
 
-/** What the console bridge knows besides the request. */
+/** The context of the console bridge besides the request. */
 export interface BridgeContext {
   readonly generations: GenerationSource & WaitingSource;
   readonly records: NamedRecords;
   readonly operations: ReadonlyMap<string, BridgeOperation>;
-  /** The digests that `builtin` stands for. */
+  /** The digests of `builtin`. */
   readonly shippedUi: ReadonlySet<string>;
 }
 
 const NO_BYTES = Buffer.alloc(0);
 const NO_NAMES: ReadonlySet<string> = new Set();
 
-/** A request on its way through the steps of the console bridge, which fill it in. */
+/** A request in the steps of the console bridge, which set its members. */
 export class BridgeAttempt {
   readonly input: BridgeInput;
   readonly request: CallerRequest;
@@ -74,14 +74,14 @@ export class BridgeAttempt {
     this.#sent = sent;
   }
 
-  /** Looked up when it is first asked for; it stays open until the request is closed. */
+  /** Looked up at the first use; it stays open until the request is closed. */
   get module(): LiveModule | null {
     const module = this.#lookUp();
     if (module !== null) this.facts.module = module.name;
     return module;
   }
 
-  /** `null` unless the module serves nothing because its manifest has still to come. */
+  /** `null` unless the module serves nothing because its manifest is pending. */
   get waiting(): WaitingModule | null {
     return this.#lookUp() === null
       ? this.#context.generations.findWaiting(this.input.module)
@@ -92,7 +92,7 @@ export class BridgeAttempt {
     return (this.#lookUp()?.descriptor ?? this.waiting)?.allow;
   }
 
-  /** The facts do not name the module yet: the caller may have no right to know it. */
+  /** Leaves the module out of the facts, because the caller may not be allowed to know it. */
   #lookUp(): LiveModule | null {
     if (this.#target === null) {
       const { generations, records } = this.#context;
@@ -118,7 +118,7 @@ export class BridgeAttempt {
     return operation;
   }
 
-  /** What the operation gets. */
+  /** The arguments of the operation. */
   get operationCall(): BridgeCall {
     const { authorization, found: module, permission, request, hopByHop, body } = this;
     const generation = this.#target?.generation ?? this.#context.generations.current;

@@ -7,7 +7,10 @@ import type { BridgeOperationName, BridgePayload } from './bridge-payload.js';
 /** All operations of the console bridge. */
 export const BRIDGE_OPERATIONS = createToken<BridgeOperation>('bridge-operations');
 
-/** What every bridge operation gets with its payload, after actor, module and grant have been checked. */
+/**
+ * The context of a bridge operation besides its payload, after actor, module and grant have been
+ * checked.
+ */
 export interface BridgeCall {
   /** Proves that the caller may use the permission of the module. */
   readonly authorization: Authorization;
@@ -17,13 +20,13 @@ export interface BridgeCall {
   readonly request: CallerRequest;
   /** The names that the request declares hop-by-hop. */
   readonly hopByHop: ReadonlySet<string>;
-  /** The valid body as it came, for operations that forward bytes of it. */
+  /** The validated body unchanged, for operations that forward its bytes. */
   readonly body: Buffer;
   /** The generation that the request began with, for operations over all modules. */
   readonly generation: Generation;
 }
 
-/** The part of it that a call of an entity or an action needs, however it was granted. */
+/** The part that a call of an entity or an action needs, however it was granted. */
 export type AdminCall = Pick<
   BridgeCall,
   'authorization' | 'module' | 'permission' | 'request' | 'hopByHop'
@@ -32,10 +35,12 @@ export type AdminCall = Pick<
 /** One operation of the console bridge. The container builds it once, at start. */
 export interface BridgeOperation<Payload = BridgePayload> {
   readonly name: BridgeOperationName;
-  /** Whether the module declares the operation for the permission; otherwise the reply is 403. */
+  /**
+   * Whether the module declares the operation for the permission; otherwise the response is 403.
+   */
   isDeclared(payload: Payload, call: BridgeCall): boolean;
   /**
-   * The JSON bytes of `data`.
+   * Returns the JSON bytes of `data`.
    * @throws HostError for errors of the operation.
    */
   execute(payload: Payload, call: BridgeCall): Promise<Buffer>;

@@ -49,11 +49,14 @@ export function parseBridgeRequest(body: Buffer): BridgeRequest {
 
 function selectPayload(value: unknown): AnyStruct {
   const operation = readMember(value, 'operation');
-  const known = OPERATIONS.find((name) => name === operation);
-  return known === undefined ? unknownPayload : PAYLOADS[known];
+  const operationName = OPERATIONS.find((name) => name === operation);
+  return operationName === undefined ? unknownPayload : PAYLOADS[operationName];
 }
 
-/** Validation reports each unknown member: 60,000 of them took eleven seconds. */
+/**
+ * Limits the members, because validation reports each unknown one: 60,000 of them took eleven
+ * seconds.
+ */
 function assertFewMembers(value: unknown, field: string): void {
   if (typeof value !== 'object' || value === null) return;
   if (Object.keys(value).length <= MAX_DIAGNOSTICS) return;

@@ -21,7 +21,7 @@ export const HANDLED_BY_BRIDGE = 'the console bridge handles it, by its grants';
 
 const FORBIDDEN = 403;
 
-/** What the steps before the operation decide about: a request, or one that is explained. */
+/** The subject of the steps before the operation: a request, or an explained one. */
 interface BridgeRules {
   readonly request: Caller;
   readonly authorization: Authorization;
@@ -115,7 +115,7 @@ const grantStep: RuleStep = {
   },
 };
 
-// The digests are in the body, so an explanation can only say which ones are accepted.
+// The digests are in the body, so an explanation can only list the accepted ones.
 const releaseStep: BridgeStep = {
   name: 'release',
   run({ authorization, found, sent }) {

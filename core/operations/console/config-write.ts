@@ -62,8 +62,9 @@ function createValueError(field: ConfigField, expected: string): HostError {
 }
 
 /**
- * What a JSON value must be to be stored without loss; `null` if it is. JSON allows lone surrogates, which have no
- * canonical form, and numbers beyond the range of a double, which would become `null`.
+ * The requirement for lossless storage that a JSON value violates; `null` for none. JSON allows
+ * lone surrogates, which have no canonical form, and numbers beyond the range of a double, which
+ * would become `null`.
  */
 function findUnrepresentable(value: unknown): string | null {
   if (typeof value === 'string')

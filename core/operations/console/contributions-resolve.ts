@@ -13,8 +13,8 @@ import { findByModuleId } from './find-by-module-id.js';
 type Payload = BridgePayloads['contributions_resolve'];
 
 /**
- * Every binding of every contribution may repeat the whole context: 1 MB would become 200 MB. As much as the
- * response of a provider has by default. Bytes.
+ * The maximum of all bound values, because every binding of every contribution may repeat the whole
+ * context: 1 MB would become 200 MB. Equal to the default maximum of a provider's response. Bytes.
  */
 const MAX_BOUND_BYTES = 4_194_304;
 const ARRAY_INDEX = /^(?:0|[1-9]\d{0,8})$/;
@@ -59,7 +59,7 @@ export class ContributionsResolve implements BridgeOperation<Payload> {
   }
 }
 
-/** The context keeps all digits of its numbers, which may be keys of rows. */
+/** Keeps all digits of numbers in the context, which may be keys of rows. */
 function readContext(body: Buffer, json: ExactJson): unknown {
   const payload = sliceMembers(body).get('payload');
   const context = payload && sliceMembers(payload).get('context');
@@ -72,12 +72,12 @@ function listSlotVersions(generation: Generation, target: string): ReadonlySet<n
   return new Set(slots.filter(({ id }) => id === target).map(({ version }) => version));
 }
 
-/** Every version fits if no live module has the slot. */
+/** Every version matches if no live module has the slot. */
 function fits(version: number | undefined, versions: ReadonlySet<number>): boolean {
   return version === undefined || versions.size === 0 || versions.has(version);
 }
 
-/** Empty for an action that no live module has: a console could not invoke it. */
+/** Returns nothing for an action that no live module has: a console could not invoke it. */
 function describeContribution(
   contribution: ConsoleContribution,
   contributor: LiveModule,
@@ -112,7 +112,7 @@ function findActionModule(
   return generation.get(named) ?? findByModuleId(generation, named);
 }
 
-/** The context of a client, and how much of it is in the response. */
+/** The context of a client, and the amount of it in the response. */
 class BoundContext {
   readonly #context: unknown;
   #boundBytes = 0;
@@ -126,12 +126,12 @@ class BoundContext {
    * @throws HostError 400 when the values of all bindings are too large.
    */
   read(path: string): unknown {
-    const found = readDottedPath(this.#context, path);
-    if (typeof found === 'object' || typeof found === 'string') {
-      this.#boundBytes += Buffer.byteLength(JSON.stringify(found));
+    const bound = readDottedPath(this.#context, path);
+    if (typeof bound === 'object' || typeof bound === 'string') {
+      this.#boundBytes += Buffer.byteLength(JSON.stringify(bound));
       if (this.#boundBytes > MAX_BOUND_BYTES) throw createContextError();
     }
-    return found;
+    return bound;
   }
 }
 
@@ -143,15 +143,15 @@ function createContextError(): HostError {
   });
 }
 
-/** Paths that the context does not have are left out; `null` is a value. */
+/** Omits paths that the context does not have; `null` is a value. */
 function bindInput(
   { action }: ConsoleContribution,
   context: BoundContext,
 ): Record<string, unknown> {
   const input = Object.create(null) as Record<string, unknown>;
   for (const { input: name, value } of action.input_bindings ?? []) {
-    const found = context.read(value.path);
-    if (found !== undefined) input[name] = found;
+    const bound = context.read(value.path);
+    if (bound !== undefined) input[name] = bound;
   }
   return input;
 }

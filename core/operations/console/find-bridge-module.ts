@@ -6,8 +6,8 @@ export interface NamedRecords {
 }
 
 /**
- * Finds a module by configured name, otherwise by a `module_id` that exactly one live module has. A configured name is never
- * read as a `module_id`, even if its module is not live.
+ * Finds a module by configured name, otherwise by a `module_id` that exactly one live module has. A
+ * configured name is never treated as a `module_id`, even if its module is not live.
  */
 export function findBridgeModule<Module extends IdentifiedModule>(
   generation: ReadonlyMap<string, Module>,

@@ -2,7 +2,7 @@ import type { LiveModule } from '../../modules/live-module.js';
 
 export type IdentifiedModule = Pick<LiveModule, 'manifest'>;
 
-/** The live module with this `module_id`; `null` if there is none, or more than one. */
+/** Finds the live module with this `module_id`; returns `null` for none, and for several. */
 export function findByModuleId<Module extends IdentifiedModule>(
   generation: ReadonlyMap<string, Module>,
   moduleId: string,

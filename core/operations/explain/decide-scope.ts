@@ -3,10 +3,10 @@ import type { Actor } from '../../contract/index.js';
 import type { StepReport } from '../step.js';
 import { decide } from './step-report.js';
 
-/** The roles that words for operators may name. */
+/** The roles that texts for operators may name. */
 export type ExplainedRoles = Pick<Roles, 'describeHolders'>;
 
-/** Runs a rule that requires a scope, and names the role that gives it, or those that would. */
+/** Runs a rule that requires a scope, and names the role that adds it, or the roles that would. */
 export function decideScope(
   rule: () => unknown,
   scope: string,

@@ -13,12 +13,14 @@ import {
 } from '../status/call-record.js';
 import { readCalls } from '../status/list-calls.js';
 
-/** A client may use one id for any number of requests. */
+/** Limits the calls, because a client may use one id for any number of requests. */
 const MAX_CALLS = 100;
 
 export interface ExplainCallsInput {
   readonly requestId: string;
-  /** Parses the target of a request, to decide it again; `null` shows what was decided then. */
+  /**
+   * Parses the target of a request, to decide it again; `null` shows only the recorded decision.
+   */
   readonly parseTarget: ((target: string) => ParsedTarget) | null;
 }
 
@@ -29,7 +31,7 @@ interface FoundCalls {
   readonly calls: readonly RecordedCall[];
 }
 
-/** `GET /explain?request_id=`: why calls with this request id got their answer. */
+/** Handles `GET /explain?request_id=`: explains the responses to calls with this request id. */
 @injectable(CALL_RECORDS)
 export class ExplainCalls implements Handler<ExplainCallsInput> {
   readonly #records: CallRecords;

@@ -12,7 +12,7 @@ type Document = Awaited<ReturnType<ModuleDocuments['read']>>;
 /** The sections of a descriptor that limit calls. */
 const SECTIONS = ['limits', 'rate', 'retry', 'breaker'] as const;
 
-/** A section may hold a section. */
+/** A section may contain a section. */
 type Value = number | string | boolean | Readonly<Record<string, number | string>>;
 
 interface Limit {
@@ -20,7 +20,7 @@ interface Limit {
   readonly value: number | string;
 }
 
-/** What `provider_errors` and `responses` say is listed where it has an effect. */
+/** Omits `provider_errors` and `responses`, which are listed where they have an effect. */
 function listLimits(descriptor: Descriptor): readonly Limit[] {
   const { responses, provider_errors } = descriptor;
   const { mode } = responses;
@@ -42,7 +42,7 @@ function describeList(names: readonly string[]): string {
   return names.join(' ') || 'none';
 }
 
-/** Lists members in the order of the declaration, not in that of the file. */
+/** Lists members in the order of the declaration, not of the file. */
 function listMembers<Section extends 'responses' | (typeof SECTIONS)[number]>(
   section: Section,
   values: Readonly<Partial<Record<keyof Descriptor[Section], Value>>>,
@@ -61,7 +61,7 @@ function listMembers<Section extends 'responses' | (typeof SECTIONS)[number]>(
 /** States that serve an earlier version of the file, whose line numbers are unknown. */
 const OUTDATED_STATES: ReadonlySet<string> = new Set(['stale', 'rolled_back']);
 
-/** The limits in force for a call of the route, with the file and line that set each. */
+/** The limits that apply to a call of the route, with the file and line that set each. */
 export async function explainLimits(
   record: ExplainedRecord,
   route: LiveRoute | null,
@@ -80,7 +80,7 @@ export async function explainLimits(
   return [{ name, value: route.timeoutMs, source }, ...limits];
 }
 
-/** Where the manifest shortens the timeout of the route. */
+/** The place at which the manifest shortens the timeout of the route. */
 async function findRouteSource(
   record: ExplainedRecord,
   { descriptor, manifest }: RoutedModule,

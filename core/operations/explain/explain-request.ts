@@ -41,21 +41,21 @@ const FORWARDED_RAW =
 const FROM_CLIENT = '\u0000client';
 const MADE_PER_CALL = '\u0000host';
 
-/** The host is left out where no setting says it. */
+/** The host is omitted if no setting defines it. */
 const FORWARDED_CLIENT = Object.fromEntries(
   ['for', 'proto', 'host', 'prefix'].map((name) => [`x-forwarded-${name}`, MADE_PER_CALL]),
 );
 
-/** Added to each attempt. */
+/** Headers that are added to each attempt. */
 const PER_ATTEMPT = ['traceparent', 'modgate-call-id', 'modgate-deadline-ms'] as const;
 
-/** Explains what the host would do with a request, step by step. */
+/** Explains how the host would handle a request, step by step. */
 export async function explainRequest(
-  given: ExplainedRequest,
+  input: ExplainedRequest,
   context: ExplainContext,
 ): Promise<Explanation> {
-  const actor = findCaller(given, context.records);
-  const request = { ...given, actor, hasCredentials: given.actor?.kind !== ANONYMOUS };
+  const actor = findCaller(input, context.records);
+  const request = { ...input, actor, hasCredentials: input.actor?.kind !== ANONYMOUS };
   const { method, target, path } = request;
   const { checks, record, match, endpoints } = runChecks(request, context);
   const module = record?.live ?? null;
@@ -91,7 +91,7 @@ interface Checked {
   readonly endpoints: readonly ExplainedEndpoint[];
 }
 
-/** Without credentials only a public route has an actor. */
+/** Without credentials, only a public route has an actor. */
 function findCaller(
   { method, path, actor }: ExplainedRequest,
   records: readonly ExplainedRecord[],
@@ -102,7 +102,7 @@ function findCaller(
   return isPublicRoute(module, { method, handshake: null }, path) ? actor : null;
 }
 
-/** Runs the steps of the host, in its order, as far as they can decide without a call. */
+/** Runs the steps of the host, in order, as far as they can decide without a call. */
 function runChecks(request: IdentifiedRequest, context: ExplainContext): Checked {
   const { path } = request;
   if (path.kind === 'host') return { checks: [], record: null, match: null, endpoints: [] };
@@ -134,7 +134,7 @@ function reportSteps<Explained>(
   });
 }
 
-/** Finds the module that the console bridge would call, otherwise the one with this name. */
+/** Finds the module that the console bridge would call, otherwise the module with this name. */
 function findBridgeRecord(
   records: readonly ExplainedRecord[],
   name: string,
@@ -160,7 +160,7 @@ function evaluate(
   return { status: OK, detail: 'forwarded, if the body is valid and the provider responds' };
 }
 
-/** Where the base paths of endpoints differ, the target depends on the endpoint. */
+/** Adds the targets by endpoint if the base paths of endpoints differ. */
 function addTargets(
   endpoints: readonly ExplainedEndpoint[],
   path: ParsedTarget,
@@ -175,7 +175,7 @@ function addTargets(
   }));
 }
 
-/** @param basePath of the endpoints, below which the provider gets the target */
+/** @param basePath the base path of the endpoints, which is the prefix of the provider's target */
 function describePath(path: ParsedTarget, basePath: string): Explanation['path'] {
   const problem = path.kind === 'unmatched' ? path.problem : null;
   if (path.kind !== 'module') {
@@ -225,7 +225,9 @@ function explainBody(
   return { policy: body === 'optional' ? 'optional' : 'json', max_bytes: limits.request_bytes };
 }
 
-/** The base path of a module's endpoints: empty, or `/api`. The first one's if they differ. */
+/**
+ * The base path of a module's endpoints: empty, or `/api`. If they differ, that of the first one.
+ */
 function readBasePath(config: unknown): string {
   const endpoints: unknown = readMember(config, 'endpoints');
   const [first] = Array.isArray(endpoints) ? endpoints : [];
@@ -234,17 +236,20 @@ function readBasePath(config: unknown): string {
   return basePathOf(readMember(first, 'url') ?? first);
 }
 
-/** Endpoints of kinds that call URLs are named by them; empty for any other. */
+/**
+ * Reads the base path from the name of an endpoint, which is a URL for some kinds; empty for
+ * others.
+ */
 function basePathOf(endpoint: unknown): string {
   if (typeof endpoint !== 'string' || !/^https?:/i.test(endpoint)) return '';
-  // The name that an address comes from follows it: `http://10.0.0.7/api (crm.internal)`.
+  // The resolved name follows the address: `http://10.0.0.7/api (crm.internal)`.
   const [url = ''] = endpoint.split(' ', 1);
   return URL.canParse(url) ? parseEndpointBase(url).path : '';
 }
 
 /**
- * The headers that the provider gets if the client sends every possible header: names, and the values that are
- * neither secret nor made per call.
+ * The headers for the provider if the client sends every possible header: names, and the values
+ * that are neither secret nor specific to a call.
  */
 function explainHeaders(
   descriptor: Descriptor,
@@ -273,7 +278,7 @@ function explainHeaders(
   ];
 }
 
-/** What is streamed has no deadline to tell. */
+/** Omits the deadline of streams, which have none. */
 function listAttemptHeaders({ identity }: Descriptor, route: LiveRoute): readonly string[] {
   const isStreamed = route.bodyBytes !== null || wantedOf(route) !== null;
   const names = PER_ATTEMPT.filter((name) => !isStreamed || name !== 'modgate-deadline-ms');
@@ -294,7 +299,7 @@ function describeHeader(name: string, value: string): ExplainedHeader {
   return { name, value: value.includes(MADE_PER_CALL) ? null : value, from: 'host' };
 }
 
-/** The host's own credentials for the provider, as the http kinds configure them. */
+/** The host's own credentials for the provider, as configured for the http kinds. */
 function listCredentials(config: unknown): ExplainedHeader[] {
   const auth = readMember(config, 'auth');
   const isKnown = readMember(auth, 'bearer') ?? readMember(auth, 'basic');

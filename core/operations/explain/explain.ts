@@ -25,7 +25,7 @@ import type { ExplainContext, ExplainedRecord, ExplainedRequest } from './explai
 import type { ExplainedCheck, Explanation } from './explanation.js';
 import { TokenOwners } from './token-owners.js';
 
-/** They run before the steps that explain lists, the others behind. */
+/** The steps before those that explain lists; all others follow them. */
 const FIRST_STEPS: ReadonlySet<StepName> = new Set(['parser', 'client', 'origin', 'host']);
 
 export interface ExplainInput {
@@ -33,15 +33,21 @@ export interface ExplainInput {
   /** The target as on a request line. */
   readonly target: string;
   readonly path: ParsedTarget;
-  /** The bearer token of the caller to explain; `null` explains the caller itself. Never logged or sent back. */
+  /**
+   * The bearer token of the caller to explain; `null` explains the caller itself. It is never
+   * logged or returned.
+   */
   readonly explainAs: string | null;
-  /** The address of the client to explain; `null` where it is not known. */
+  /** The address of the client to explain; `null` if it is unknown. */
   readonly client: string | null;
 }
 
 type ComparedInput = ExplainCallsInput & { readonly parseTarget: object };
 
-/** `GET /explain`: explains what the host would do with a request, step by step, or what it has done. */
+/**
+ * Handles `GET /explain`: explains how the host would handle a request, step by step, or how it has
+ * handled one.
+ */
 @injectable(ModuleRegistry, MODULE_OVERVIEW, TokenOwners, ExplainCalls, MODULES_FOLDER, Roles)
 export class Explain implements Handler<ExplainInput | ExplainCallsInput> {
   readonly #records: ModuleRecords;
@@ -91,15 +97,17 @@ export class Explain implements Handler<ExplainInput | ExplainCallsInput> {
     return this.#tokenOwners.find(as, request, explained);
   }
 
-  /** Each call with what was decided then, and what would be decided now for the actor of then. */
+  /**
+   * Returns each call with the recorded decision, and the current decision for the recorded actor.
+   */
   async #compare(input: Required<ComparedInput>, request: CallerRequest): Promise<Reply> {
     const { authorization, calls } = await this.#calls.find(input, request);
     this.#tokenOwners.admit(request, calls[0]?.actor ?? null);
     const context = await this.#readContext();
     const compared = [];
     for (const call of calls) {
-      const again = repeatCall(call, input.parseTarget);
-      const now = again && (await explainRequest(again, context));
+      const repeatedRequest = repeatCall(call, input.parseTarget);
+      const now = repeatedRequest && (await explainRequest(repeatedRequest, context));
       compared.push({ ...toWireCall(call), decision: describeDecision(call, now), now });
     }
     return Reply.json(authorization, { calls: compared });
@@ -116,13 +124,16 @@ export class Explain implements Handler<ExplainInput | ExplainCallsInput> {
   }
 }
 
-/** This process has the module; its state is the one of the whole host. */
+/** Combines the module of this process with the state of the whole host. */
 function describeRecord(record: ModuleRecord, entry: ModuleEntry | undefined): ExplainedRecord {
   const { state, reason, hint } = entry ?? record;
   return { ...record, state, reason, hint, endpoints: entry?.endpoints ?? [] };
 }
 
-/** The request of a recorded call, by its actor; `null` where its scopes or its path are not known. */
+/**
+ * Recreates the request of a recorded call, by its actor; returns `null` if its scopes or its path
+ * are unknown.
+ */
 function repeatCall(
   call: RecordedCall,
   parseTarget: (target: string) => ParsedTarget,
@@ -131,7 +142,7 @@ function repeatCall(
   const target = readTarget(call);
   if (actor === null || target === null) return null;
   const path = parseTarget(target);
-  // Records keep no host name, by which the mount was found.
+  // Records lack the host name by which the mount was found.
   if (path.kind === 'host' && call.rejection?.module_named) return null;
   return { method: call.method, target, path, actor, client: call.client };
 }
@@ -143,7 +154,7 @@ function readActor({ actor, scopes }: RecordedCall): Actor | null {
   return { kind, id: actor.slice(separator + 1), scopes: new Set(scopes) };
 }
 
-/** Records keep no path that matched a route: the names of parameters stand for their values. */
+/** Records lack paths that matched a route: the names of parameters replace their values. */
 function readTarget({ module, route, rejection }: RecordedCall): string | null {
   if (module === null || route === null) return rejection?.path_named ?? null;
   const path = route.replace(/\{([^{}.]+)(?:\.\.\.)?\}/g, '$1');
@@ -154,7 +165,10 @@ interface DecidedCheck extends Omit<ExplainedCheck, 'check'> {
   readonly check: StepName;
 }
 
-/** What was decided then: the steps that passed, the one that rejected the request, and those not reached. */
+/**
+ * The recorded decision: the steps that passed, the one that rejected the request, and those not
+ * reached.
+ */
 function describeDecision(call: RecordedCall, now: Explanation | null) {
   const decided = call.rejection?.step as StepName | null | undefined;
   const steps: StepName[] = (now?.checks ?? []).map(({ check }) => check);

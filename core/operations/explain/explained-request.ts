@@ -30,9 +30,9 @@ export interface ExplainedRequest {
   readonly method: string;
   readonly target: string;
   readonly path: ParsedTarget;
-  /** `null` for credentials that are not valid; anonymous without credentials. */
+  /** `null` for invalid credentials; anonymous without credentials. */
   readonly actor: Actor | null;
-  /** The address of the client; `null` where it is not known. */
+  /** The address of the client; `null` if it is unknown. */
   readonly client: string | null;
 }
 
@@ -41,7 +41,7 @@ export interface IdentifiedRequest extends ExplainedRequest {
   readonly hasCredentials: boolean;
 }
 
-/** Only a running host knows them. */
+/** Only a running host has them. */
 interface ExplainedCredentials extends Pick<LiveModule, 'hasExchange'> {
   readonly client: Pick<LiveModule['client'], 'credentialProblem'>;
 }
@@ -65,8 +65,8 @@ export function findRecord(
   records: readonly ExplainedRecord[],
   module: string | null,
 ): ExplainedRecord | null {
-  const named = records.filter(({ name, live }) => (live?.name ?? name) === module);
-  return named.find(({ live }) => live !== null) ?? named[0] ?? null;
+  const candidates = records.filter(({ name, live }) => (live?.name ?? name) === module);
+  return candidates.find(({ live }) => live !== null) ?? candidates[0] ?? null;
 }
 
 export interface ExplainContext {
@@ -75,7 +75,7 @@ export interface ExplainContext {
   readonly documents: ModuleDocuments;
 }
 
-/** The modules that words for operators may name. */
+/** The modules that texts for operators may name. */
 export interface ExplainedModules {
   readonly records: readonly ExplainedRecord[];
   /** The record of the module that the request names. */
@@ -85,7 +85,7 @@ export interface ExplainedModules {
 class ExplainedCaller implements Caller {
   readonly method: string;
   readonly handshake = null;
-  /** The id is as long as those that the host makes. */
+  /** The id has the length of those that the host creates. */
   readonly requestId = `req_${'0'.repeat(32)}`;
   readonly client: Caller['client'];
   readonly #actor: Actor | null;
@@ -118,7 +118,7 @@ type ExplainedHost = Pick<ExplainContext, 'records' | 'roles'>;
 /** A request without a call: the steps of the host run on it as far as they can decide. */
 class ExplainedCall implements ExplainedModules {
   readonly request: Caller;
-  /** `null` for credentials that are missing or not valid. */
+  /** `null` for missing or invalid credentials. */
   readonly caller: Actor | null;
   readonly records: readonly ExplainedRecord[];
   readonly roles: ExplainedRoles;
@@ -175,7 +175,7 @@ export class ExplainedRouteCall extends ExplainedCall implements RouteRequest {
     this.route = match;
   }
 
-  /** What is known of the credentials for the provider; `null` for nothing that matters. */
+  /** The known problem of the credentials for the provider; `null` for none. */
   get credentials(): string | null {
     const { live = null } = this.record ?? {};
     const problem = live?.client?.credentialProblem() ?? null;
@@ -188,7 +188,7 @@ export class ExplainedRouteCall extends ExplainedCall implements RouteRequest {
     return words.length === 0 ? null : words.join('; ');
   }
 
-  /** The state of each endpoint for the route: the circuit breaker of either can be open. */
+  /** The state of each endpoint for the route, including its circuit breaker for the route. */
   get endpoints(): readonly ExplainedEndpoint[] {
     const name = this.route?.value.name;
     if (name === undefined || this.record === null) return [];

@@ -17,7 +17,7 @@ export interface ExplainedRoute {
 
 export interface ExplainedHeader {
   readonly name: string;
-  /** `null` for values that are secret or differ between calls. */
+  /** `null` for secret values, and for values that differ between calls. */
   readonly value: string | null;
   readonly from: 'host' | 'caller' | 'credentials';
 }
@@ -33,7 +33,7 @@ export interface ExplainedLimit {
 export interface ExplainedEndpoint {
   readonly endpoint: string;
   readonly state: string;
-  /** The target that it gets, if endpoints have a base path. */
+  /** The target at this endpoint, if endpoints have a base path. */
   readonly target?: string;
 }
 
@@ -46,9 +46,9 @@ export interface Explanation {
   readonly actor: {
     readonly kind: Actor['kind'];
     readonly id: string;
-    /** The scopes, with those of its roles. */
+    /** The scopes, including those of its roles. */
     readonly scopes: readonly string[];
-    /** Those that the roles file has; absent for an actor without roles. */
+    /** The roles that the roles file has; absent for an actor without roles. */
     readonly roles?: readonly string[];
   } | null;
   readonly path: {
@@ -57,12 +57,12 @@ export interface Explanation {
     /** Canonical: `/` and the decoded segments. */
     readonly provider_path: string | null;
     /**
-     * The target that the provider gets, byte for byte, with the base path of its endpoint; that of the first
-     * one if they differ.
+     * The unchanged target for the provider, with the base path of its endpoint; with different
+     * base paths, that of the first one.
      */
     readonly forward_target: string | null;
     readonly problem: PathProblem | null;
-    /** The mount that the path is below; absent for the module's own path. */
+    /** The mount of the path; absent for the module's own path. */
     readonly mount?: Mount;
   };
   readonly checks: readonly ExplainedCheck[];
@@ -80,7 +80,7 @@ export interface Explanation {
   readonly route:
     | (ExplainedRoute & { readonly path_params: Readonly<Record<string, string>> })
     | null;
-  /** Other routes that match, the next best first. */
+  /** Other matching routes, the next best first. */
   readonly also_matches: readonly ExplainedRoute[];
   /** Methods with a route for this path. */
   readonly methods: readonly string[];

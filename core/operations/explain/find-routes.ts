@@ -6,7 +6,7 @@ import { toServedMethod } from '../forward/route-call.js';
 import type { ParsedTarget } from '../request.js';
 import { isBridgePath } from './explained-request.js';
 
-/** Every route that matches, the one that answers first. */
+/** Lists all matching routes, the one that handles the request first. */
 export function findRoutes(
   module: RoutedModule | null,
   method: string,
@@ -54,7 +54,7 @@ function fillIn(template: string, segments: readonly string[]): string {
   return `/${filled.join('/')}`;
 }
 
-/** Bounds the time to compare long paths. */
+/** Limits the time to compare long paths. */
 function shorten(text: string): string {
   return text.slice(0, MAX_COMPARED_LENGTH);
 }

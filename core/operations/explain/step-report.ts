@@ -1,7 +1,7 @@
 import { HostError } from '../../errors.js';
 import type { StepReport } from '../step.js';
 
-/** Words for operators, which may name files and modules that a Problem must not name. */
+/** Texts for operators, which may name files and modules that a Problem must not name. */
 interface FailureWords {
   readonly detail: string;
   readonly next_actions: readonly string[];
@@ -21,7 +21,7 @@ export function fail(status: number, { detail, next_actions }: FailureWords): St
 
 /**
  * Runs the rule of a step.
- * @param describeFailure default: the words of the error
+ * @param describeFailure default: the text of the error
  */
 export function decide(
   rule: () => unknown,

@@ -10,14 +10,14 @@ import { AUTHENTICATORS, LOG } from '../injection-tokens.js';
 import { createRateLimitError } from '../rate-limit.js';
 import type { CallerRequest } from '../request.js';
 
-/** Lookups of an actor: enough for a person, too few to try many tokens. */
+/** The limit of lookups of an actor: sufficient for a person, too low to try many tokens. */
 const LOOKUPS = { perSecond: 1, burst: 30 };
 
 type LookupResult = 'found' | 'unknown' | 'failed' | 'limited';
 
 /**
- * Finds the actor of a token that a caller of `GET /explain` sends. The caller may not be its owner, so each
- * lookup is limited, counted and logged.
+ * Finds the actor of a token in `GET /explain`. The caller may not be its owner, so each lookup is
+ * limited, counted and logged.
  */
 @injectable(AUTHENTICATORS, LOG)
 export class TokenOwners {
@@ -32,8 +32,8 @@ export class TokenOwners {
   }
 
   /**
-   * Counts and logs that the caller has another actor explained, without its token.
-   * @param owner of recorded calls; `null` without authentication
+   * Counts and logs that the caller requests an explanation for another actor, without its token.
+   * @param owner the actor of recorded calls; `null` without authentication
    * @throws HostError 429.
    */
   admit({ actor, requestId }: CallerRequest, owner: string | null): void {
@@ -52,7 +52,7 @@ export class TokenOwners {
   }
 
   /**
-   * @param explained the request that the token would be sent with
+   * @param explained the explained request with the token
    * @throws HostError 429, and 503 if the token cannot be verified now.
    */
   async find(
@@ -68,8 +68,8 @@ export class TokenOwners {
     };
     try {
       const credentials = createBearerCredentials(token, explained);
-      const found = await authenticateWith(this.#authenticators, credentials, AUTHORIZATION_ONLY);
-      const owner = isRejected(found) ? null : found.actor;
+      const outcome = await authenticateWith(this.#authenticators, credentials, AUTHORIZATION_ONLY);
+      const owner = isRejected(outcome) ? null : outcome.actor;
       report(owner === null ? 'unknown' : 'found', owner);
       return owner;
     } catch (error) {

@@ -9,7 +9,7 @@ import type { Descriptor } from '../../descriptor/descriptor.js';
 import type { LiveRoute, RoutedModule } from '../../modules/live-module.js';
 import { describeRoute, UniqueNames } from '../../openapi/operation-names.js';
 
-/** What an operation is declared by. */
+/** The declaration of an operation. */
 export type Declared =
   | { readonly kind: 'route'; readonly route: LiveRoute }
   | { readonly kind: 'entity'; readonly entity: AdminEntity }
@@ -28,7 +28,10 @@ type Operations = ReadonlyMap<string, FoundOperation>;
 const NONE: Operations = new Map();
 const known = new WeakMap<ExposingModule, Operations>();
 
-/** Lists what a module exposes to agents, by id, in the order of its manifest. Made once for each version. */
+/**
+ * Lists the operations that a module exposes to agents, by id, in the order of its manifest. Cached
+ * for each version.
+ */
 export function listExposed(module: ExposingModule): Operations {
   if (module.descriptor.mcp.expose === 'none') return NONE;
   const made = known.get(module) ?? createOperations(module);
@@ -43,10 +46,10 @@ export function listOperationIds(module: ExposingModule): readonly string[] {
 
 function createOperations(module: ExposingModule): Operations {
   const { mcp, responses } = module.descriptor;
-  const only = mcp.only === undefined ? null : new Set(mcp.only);
-  const found = new Map<string, FoundOperation>();
+  const selection = mcp.only === undefined ? null : new Set(mcp.only);
+  const operations = new Map<string, FoundOperation>();
   for (const { id, declared } of listDeclared(module)) {
-    if (only?.has(id) === false || !isExposed(mcp.expose, declared)) continue;
+    if (selection?.has(id) === false || !isExposed(mcp.expose, declared)) continue;
     const dangerLevel = dangerOf(declared);
     const shown = {
       id,
@@ -57,12 +60,12 @@ function createOperations(module: ExposingModule): Operations {
         mcp.approve === 'always' || (mcp.approve === 'danger' && dangerLevel !== 'low'),
       response: declared.kind === 'route' ? responseOf(declared.route, responses.mode) : 'raw',
     } as const;
-    found.set(id, { shown, declared });
+    operations.set(id, { shown, declared });
   }
-  return found;
+  return operations;
 }
 
-/** Entities and actions keep their names where a route has the same one. */
+/** Entities and actions keep their names if a route has the same one. */
 function listDeclared({ manifest: { admin }, routes }: ExposingModule) {
   const names = new UniqueNames();
   const claim = (name: string, declared: Declared) => ({ id: names.reserve(name), declared });
@@ -87,7 +90,10 @@ function isExposed(expose: Descriptor['mcp']['expose'], declared: Declared): boo
 
 const TEXT_TYPE = /^(?:text\/|application\/(?:[^/]*\+)?(?:json|xml|yaml)$)/i;
 
-/** Agents read text: no streams, no WebSockets, and bytes only of listed types that are text. */
+/**
+ * Agents read text: streams and WebSockets are excluded, and byte responses are allowed only for
+ * listed text types.
+ */
 function isOfText({ stream, isWebSocket, bodyBytes, responseBytes }: LiveRoute): boolean {
   return (
     stream === null &&

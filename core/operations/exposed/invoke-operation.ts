@@ -22,8 +22,9 @@ import { permissionOf } from './may-call.js';
 import { createRequestError, type OperationRequest } from './operation-request.js';
 
 /**
- * `POST /operations`: calls an entity or an action that is exposed to agents, with the caller's own rights. The
- * response has the provider's bytes; it is 202 where a person has to approve the call first.
+ * Handles `POST /operations`: calls an entity or an action that is exposed to agents, with the
+ * caller's own rights. The response has the provider's bytes, or is a 202 if a person must approve
+ * the call first.
  */
 @injectable(ModuleRegistry, STORE, Approvals)
 export class InvokeOperation implements Handler<OperationRequest> {
@@ -99,7 +100,7 @@ async function listEntity(
   return readEntity(entity, { limit: limit as number | undefined, cursor }, call, readPage);
 }
 
-/** @throws HostError 400 for an argument that the operation does not have. */
+/** @throws HostError 400 for an unknown argument of the operation. */
 function assertNames(input: OperationRequest, names: readonly string[]): void {
   const isUnknown = Object.keys(input.arguments).some((name) => !names.includes(name));
   if (isUnknown) throw createRequestError(`expected ${names.join(', ')}`, 'arguments');

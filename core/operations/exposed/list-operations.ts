@@ -9,7 +9,7 @@ import type { CallerRequest } from '../request.js';
 import { listExposed } from './exposed-operations.js';
 import { admitCaller, isOpenTo, mayCall } from './may-call.js';
 
-/** `GET /operations`: what is exposed to agents and the caller may call, by module. */
+/** Handles `GET /operations`: lists exposed operations that the caller may call, by module. */
 @injectable(ModuleRegistry)
 export class ListOperations implements Handler<string | null> {
   readonly #generations: GenerationSource;
@@ -36,15 +36,15 @@ export class ListOperations implements Handler<string | null> {
 
 function listCallable(module: LiveModule, { actor, client }: CallerRequest): string[] {
   if (!isOpenTo(module, client)) return [];
-  const found = [...listExposed(module).values()];
-  return found
+  const operations = [...listExposed(module).values()];
+  return operations
     .filter(({ declared }) => mayCall(actor, module, declared))
     .map(({ shown }) => shown.id);
 }
 
 /**
- * An operation that is exposed and that the caller may call.
- * @throws HostError 404 for one that is not exposed; 403 as a call of the caller would be.
+ * Finds an exposed operation that the caller may call.
+ * @throws HostError 404 for an unexposed one; 403 like a call of the caller.
  */
 export function findOperation(
   { current }: GenerationSource,

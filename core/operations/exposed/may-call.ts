@@ -7,7 +7,7 @@ import type { Declared } from './exposed-operations.js';
 
 type AddressedModule = Pick<RoutedModule, 'descriptor'>;
 
-/** Whether the module is open to the address of the client. */
+/** Whether the module admits the address of the client. */
 export function isOpenTo(
   { descriptor: { allow } }: AddressedModule,
   client: CallerRequest['client'],
@@ -15,13 +15,13 @@ export function isOpenTo(
   return allow === undefined || (client !== null && isInRanges(client.address, allow.addresses));
 }
 
-/** Whether the steps of a call would find that the actor has the rights that it needs. */
+/** Whether the actor has the rights that the steps of a call require. */
 export function mayCall(actor: Actor, { descriptor }: AddressedModule, declared: Declared) {
   if (declared.kind === 'route') return mayCallRoute(actor, descriptor.callers, declared.route);
   return holdsPermission(actor, permissionOf(declared));
 }
 
-/** @throws HostError 403 where `mayCall` is false, as the steps of a call do. */
+/** @throws HostError 403 if `mayCall` is false, like the steps of a call. */
 export function admitCaller(actor: Actor, { descriptor }: AddressedModule, declared: Declared) {
   if (declared.kind !== 'route') {
     Authorization.forOperation().admitPermission(actor, permissionOf(declared));
@@ -32,7 +32,7 @@ export function admitCaller(actor: Actor, { descriptor }: AddressedModule, decla
   }
 }
 
-/** What a caller of an entity or an action has to hold. */
+/** The required permission of a caller of an entity or an action. */
 export function permissionOf(declared: Exclude<Declared, { kind: 'route' }>): string {
   return declared.kind === 'entity' ? declared.entity.read_capability : declared.action.capability;
 }

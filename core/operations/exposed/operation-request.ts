@@ -26,7 +26,7 @@ const request = object({
 
 /**
  * Parses `{module, operation, arguments}`.
- * @throws HostError 400 for a body that is not that, and for two members of one name.
+ * @throws HostError 400 for any other body, and for duplicate members.
  */
 export function parseOperationRequest(body: Buffer): OperationRequest {
   assertJson(body);

@@ -2,7 +2,7 @@ import type { FleetHostStatus } from '../../contract/fleet-status.js';
 import { compareTexts } from '../../lib/compare-texts.js';
 import type { Leadership } from '../../modules/leadership.js';
 
-/** The leading process of the one host of a fleet that does what only one may do. */
+/** Leads only in one process of one host of a fleet. */
 export class FleetLeadership implements Leadership {
   readonly #process: Leadership;
   readonly #listeners = new Set<() => void>();
@@ -19,14 +19,14 @@ export class FleetLeadership implements Leadership {
   }
 
   onChange(listener: () => void): () => void {
-    const own = () => listener();
-    this.#listeners.add(own);
-    return () => this.#listeners.delete(own);
+    const ownListener = () => listener();
+    this.#listeners.add(ownListener);
+    return () => this.#listeners.delete(ownListener);
   }
 
   /**
-   * Every host that reads the same list chooses the same one: the first that has started. For some seconds after a
-   * host is lost, none or two may be chosen.
+   * Chooses the host that started first; every host that reads the same list chooses the same one.
+   * For some seconds after a host is lost, none or two may be chosen.
    */
   choose(hosts: readonly FleetHostStatus[], ownId: string): void {
     const [first] = hosts

@@ -5,7 +5,7 @@ import { createToken } from '../../injection.js';
 export interface Fleet {
   /**
    * @param served a module or digest that hosts may serve
-   * @returns `null` for a host that belongs to no fleet
+   * @returns `null` for a host without a fleet
    * @throws StoreUnavailable.
    */
   read(served?: string): Promise<FleetStatus | null>;
@@ -15,7 +15,7 @@ export const FLEET = createToken<Fleet>('fleet');
 
 export const NO_FLEET: Fleet = { read: async () => null };
 
-/** Hosts that start or drain do not break agreement. */
+/** Hosts that start or drain do not affect agreement. */
 export function describeFleet(fleet: string, hosts: readonly FleetHostStatus[]): FleetStatus {
   const digests = new Set(
     hosts.filter(({ state }) => state === 'ready').map(({ digest }) => digest),

@@ -5,7 +5,10 @@ const FILE = 'host-id';
 /** The form of the id of a host. */
 export const HOST_ID = /^host_[0-9a-f-]{36}$/;
 
-/** The name of the host in its fleet, kept in the state folder so that a host that starts again is the same. */
+/**
+ * The name of the host in its fleet. It is stored in the state folder, so that it survives a
+ * restart.
+ */
 export async function readHostId(stateDir: string): Promise<string> {
   const folder = new PrivateFolder(stateDir, {
     recursive: true,

@@ -4,13 +4,13 @@ import { digestText } from '../../lib/hash.js';
 import { REJECTED_STATES } from '../../modules/module-record.js';
 import type { ModuleEntry } from '../status/module-overview.js';
 
-/** What a host serves, as the other hosts of its fleet see it. */
+/** The modules of a host, in the form that the other hosts of its fleet see. */
 export interface Served {
-  /** Equal for hosts that serve the same and reject the same. */
+  /** Equal for hosts that serve and reject the same modules. */
   readonly digest: string;
-  /** Names, or files, of modules that were rejected or wait for their manifest. */
+  /** Names, or files, of modules that were rejected or whose manifest is pending. */
   readonly rejected: readonly string[];
-  /** Names of the modules that are served, with their digests. */
+  /** The names of the served modules, with their digests. */
   readonly serves: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export function describeServed(modules: readonly ModuleEntry[]): Served {
     rejected: modules.filter(isPending).map(nameOf),
     serves: live.flatMap((entry) =>
       [nameOf(entry), entry.digest, entry.config_digest, entry.file_digest].filter(
-        (one) => one !== null,
+        (digest) => digest !== null,
       ),
     ),
   };

@@ -8,7 +8,7 @@ export interface Baseline {
   readonly modules: ReadonlyMap<string, Pick<ModuleEntry, 'counts'> & { readonly state: string }>;
 }
 
-/** @param isBefore whether they are the modules of the release before */
+/** @param isBefore whether they are the modules of the previous release */
 export function takeBaseline(
   release: string,
   modules: readonly ModuleEntry[],
@@ -25,7 +25,7 @@ export function takeBaseline(
   };
 }
 
-/** What has become of the named modules since then. */
+/** The changes of the named modules since then. */
 export function countSince(
   { modules: before }: Baseline,
   modules: readonly ModuleEntry[],
@@ -36,14 +36,14 @@ export function countSince(
   for (const entry of modules) {
     const name = nameOf(entry);
     if (!names.includes(name)) continue;
-    const known = before.get(name);
+    const baseline = before.get(name);
     const since = (count: 'calls' | 'failed') =>
-      // Counts begin again with the host.
-      Math.max(0, entry.counts[count] - (known?.counts[count] ?? 0));
+      // Counts restart with the host.
+      Math.max(0, entry.counts[count] - (baseline?.counts[count] ?? 0));
     counted[name] = { calls: since('calls'), failed: since('failed') };
     const isRejected = REJECTED_STATES.has(entry.state);
-    // The host may not have read the release yet, and show a rejection of the one before.
-    if (isRejected && describeState(entry) !== known?.state) {
+    // The host may not have read the release yet, and show a rejection of the previous one.
+    if (isRejected && describeState(entry) !== baseline?.state) {
       rejected[name] = entry.reason ?? entry.state;
     }
   }

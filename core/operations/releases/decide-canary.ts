@@ -5,7 +5,7 @@ import type {
   ReleaseHost,
 } from '../../store/releases/releases.js';
 
-/** The figures of all hosts that serve the canary, also of those that are lost. */
+/** The figures of all hosts that serve the canary, including lost ones. */
 export function sumFigures(
   { release, hosts, rules }: Pick<Canary, 'release' | 'hosts' | 'rules'>,
   reports: readonly ReleaseHost[],
@@ -15,17 +15,17 @@ export function sumFigures(
     Object.keys(rules).map((name) => {
       const counts = figures.map(({ modules }) => modules[name]);
       const sum = (count: 'calls' | 'failed') =>
-        counts.reduce((total, one) => total + (one?.[count] ?? 0), 0);
+        counts.reduce((total, figures) => total + (figures?.[count] ?? 0), 0);
       return [name, { calls: sum('calls'), failed: sum('failed') }];
     }),
   );
 }
 
 /**
- * Decides about a canary by the figures of the fleet: as soon as a module is rejected or fails too often, otherwise
- * when the time is over.
+ * Decides about a canary by the figures of the fleet: as soon as a module is rejected or fails too
+ * often, otherwise when the time is over.
  * @param now the time of the store
- * @returns `null` as long as it is not decided
+ * @returns `null` while it is undecided
  */
 export function decideCanary(
   canary: Canary,

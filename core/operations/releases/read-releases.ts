@@ -13,7 +13,10 @@ import { sumFigures } from './decide-canary.js';
 import { HOST_RELEASES, type HostReleases, RELEASES_SCOPE } from './host-releases.js';
 import { prepareStored } from './open-release.js';
 
-/** `GET /releases`: the releases of the fleet, which one is active, and how a canary does. */
+/**
+ * Handles `GET /releases`: lists the releases of the fleet, the active one, and the state of a
+ * canary.
+ */
 @injectable(STORE, HOST_RELEASES)
 export class ListReleases implements Handler<null> {
   readonly #store: Store;
@@ -58,11 +61,14 @@ export class ListReleases implements Handler<null> {
 
 interface ReleaseQuery {
   readonly id: string;
-  /** The release to compare it with; `null`: its files are shown instead. */
+  /** The release for the comparison; `null` to show the files instead. */
   readonly against: string | null;
 }
 
-/** `GET /releases/{id}?against=`: a release with its files, or what it changes for clients. */
+/**
+ * Handles `GET /releases/{id}?against=`: shows a release with its files, or its differences for
+ * clients.
+ */
 @injectable(STORE, HOST_RELEASES)
 export class ReadRelease implements Handler<ReleaseQuery> {
   readonly #store: Store;

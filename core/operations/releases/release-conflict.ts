@@ -1,6 +1,6 @@
 import { HostError } from '../../errors.js';
 
-/** Names what is active, so that its author can start from it. */
+/** Names the active release, so that the author can use it as the base. */
 export function createConflict({
   active,
   canary,

@@ -7,7 +7,7 @@ import { findFilesProblem, toFiles } from '../../modules/releases/release-files.
 import { assertJson } from '../forward/body-policy.js';
 import type { PublishInput } from './publish-release.js';
 
-/** The files in base64, and their paths. */
+/** The maximum body: the files in base64, and their paths. */
 export const MAX_RELEASE_BODY_BYTES = 24 * 1024 * 1024;
 const MAX_NOTE_LENGTH = 1000;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
@@ -29,7 +29,7 @@ interface PublishBody {
   readonly canary?: { readonly share: number; readonly allow_unproven?: boolean };
 }
 
-/** The body of `POST /releases`. @throws HostError 400. */
+/** Parses the body of `POST /releases`. @throws HostError 400. */
 export function parsePublish(body: Buffer): PublishInput {
   const value = parseBody<PublishBody>(body, publishBody as AnyStruct);
   const { base, note = '', least_version: leastVersion = null, canary } = value;
@@ -54,7 +54,7 @@ export function parsePublish(body: Buffer): PublishInput {
 
 function readFiles(encoded: Readonly<Record<string, string>>): PublishInput['files'] {
   for (const [path, content] of Object.entries(encoded)) {
-    // Others would be read as fewer bytes than were sent.
+    // Other texts would decode to fewer bytes than were sent.
     if (content.length % 4 === 0 && BASE64.test(content)) continue;
     throw createInvalid(path.slice(0, MAX_NOTE_LENGTH), 'is not base64');
   }
@@ -66,7 +66,7 @@ function readFiles(encoded: Readonly<Record<string, string>>): PublishInput['fil
 
 const rollbackBody = object({ release: nullable(string()) });
 
-/** The body of `POST /rollback`: `{"release": null}` or a digest. @throws HostError 400. */
+/** Parses the body of `POST /rollback`: `{"release": null}` or a digest. @throws HostError 400. */
 export function parseRollback(body: Buffer): string | null {
   const { release } = parseBody<{ release: string | null }>(body, rollbackBody as AnyStruct);
   if (release !== null) requireDigest('release', release);

@@ -8,7 +8,7 @@ import { rethrowStoreError } from '../store-error.js';
 
 export interface AuditQuery {
   readonly module: string | null;
-  /** Milliseconds since 1970; rows of then or later. */
+  /** Milliseconds since 1970; the earliest time of rows. */
   readonly since: number | null;
   /** Only rows with a greater id. */
   readonly after: number;
@@ -16,7 +16,10 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-/** `GET /audit`: rows of the audit, oldest first, so that the chain can be verified forwards. */
+/**
+ * Handles `GET /audit`: lists rows of the audit, oldest first, so that the chain can be verified
+ * forwards.
+ */
 @injectable(STORE)
 export class ListAudit implements Handler<AuditQuery> {
   readonly #store: Store;
@@ -27,13 +30,13 @@ export class ListAudit implements Handler<AuditQuery> {
 
   async execute(query: AuditQuery, request: CallerRequest): Promise<Reply> {
     const authorization = authorize(request.actor, { kind: 'scope', scope: 'modgate.audit.read' });
-    const found = await this.#read(query);
-    const rows = found.slice(0, query.limit);
-    const next_after = found.length > rows.length ? (rows.at(-1)?.id ?? null) : null;
+    const page = await this.#read(query);
+    const rows = page.slice(0, query.limit);
+    const next_after = page.length > rows.length ? (rows.at(-1)?.id ?? null) : null;
     return Reply.json(authorization, { rows, next_after });
   }
 
-  /** One row more than the limit, if there is one. */
+  /** Reads one row more than the limit, if there is one. */
   async #read({ module, since, after, limit }: AuditQuery): Promise<AuditRow[]> {
     const filter: AuditFilter = {
       ...(module !== null && { module }),

@@ -13,7 +13,7 @@ import {
   toWireCall,
 } from './call-record.js';
 
-/** `GET /calls`: recent calls, newest first. */
+/** Handles `GET /calls`: lists recent calls, newest first. */
 @injectable(CALL_RECORDS, FLEET)
 export class ListCalls implements Handler<CallQuery> {
   readonly #records: CallRecords;
@@ -33,7 +33,7 @@ export class ListCalls implements Handler<CallQuery> {
     return Reply.json(authorization, body);
   }
 
-  /** Callers behind a load balancer cannot know whose calls they read. */
+  /** Describes the hosts of the calls, which callers behind a load balancer cannot know. */
   #describeHosts({ areOfAllHosts }: CallPage): { readonly hosts?: 'all' | 'one' } {
     if (this.#fleet === NO_FLEET) return {};
     return { hosts: areOfAllHosts ? 'all' : 'one' };

@@ -8,8 +8,8 @@ import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 
 /**
- * `GET /manifests`: the manifest of every live module, or of a named one, by name; `digest` covers the complete
- * manifest.
+ * Handles `GET /manifests`: lists the manifest of every live module, or of a named one, by name;
+ * `digest` covers the complete manifest.
  */
 @injectable(ModuleRegistry)
 export class ListManifests implements Handler<string | null> {
@@ -33,7 +33,7 @@ export class ListManifests implements Handler<string | null> {
   }
 }
 
-/** The manifest without the defaults of sensitive fields, which are secrets of the module. */
+/** Removes the defaults of sensitive fields, which are secrets of the module. */
 export function hideSensitiveDefaults(manifest: Manifest): Manifest {
   const { config } = manifest;
   if (!config?.fields?.some(hasSecretDefault)) return manifest;
@@ -46,6 +46,6 @@ function hasSecretDefault({ sensitive, default: value }: ConfigField): boolean {
 
 function hideDefault(field: ConfigField): ConfigField {
   if (!hasSecretDefault(field)) return field;
-  const { default: _secret, ...shown } = field;
-  return shown;
+  const { default: _secret, ...visibleField } = field;
+  return visibleField;
 }

@@ -4,7 +4,7 @@ import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import { MODULE_OVERVIEW, type ModuleOverview } from './module-overview.js';
 
-/** `GET /modules`: the state of each descriptor. */
+/** Handles `GET /modules`: lists the state of each descriptor. */
 @injectable(MODULE_OVERVIEW)
 export class ListModules implements Handler<null> {
   readonly #overview: ModuleOverview;

@@ -8,11 +8,11 @@ import { SURFACES, type SurfaceStatuses } from './surface-status.js';
 export const PLUGINS = createToken<PluginStatuses>('plugins');
 
 interface PluginStatuses {
-  /** Lists them in the order in which they were found: of two with one kind, the first is used. */
+  /** Lists plugins in the order of their discovery: of two with one kind, the first is used. */
   list(): readonly PluginStatus[];
 }
 
-/** `GET /plugins`: the state of each plugin, and of each surface. */
+/** Handles `GET /plugins`: lists the state of each plugin, and of each surface. */
 @injectable(PLUGINS, SURFACES)
 export class ListPlugins implements Handler<null> {
   readonly #plugins: PluginStatuses;

@@ -6,7 +6,7 @@ import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import { createRoleReport } from './role-report.js';
 
-/** `GET /roles`: the roles of the roles file, and what their scopes open. */
+/** Handles `GET /roles`: lists the roles of the roles file, and what their scopes open. */
 @injectable(ModuleRegistry, Roles)
 export class ListRoles implements Handler<null> {
   readonly #registry: Pick<ModuleRegistry, 'list'>;

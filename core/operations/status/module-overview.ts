@@ -13,7 +13,7 @@ import type { EndpointStatus } from '../../provider/endpoint.js';
 import type { ProviderClient } from '../../provider/provider-client.js';
 
 export interface ModuleRecords {
-  /** One for each descriptor, by name. */
+  /** One record for each descriptor, by name. */
   list(): readonly ModuleRecord[];
   readonly ignored: readonly IgnoredEntry[];
 }
@@ -88,7 +88,7 @@ export function toModuleEntry(record: ModuleRecord): ModuleEntry {
   };
 }
 
-/** Absent where no endpoint moves. */
+/** Absent for fixed endpoints. */
 function toResolutionEntry(client: ProviderClient | undefined) {
   const resolution = client?.resolution ?? null;
   if (resolution === null) return {};
@@ -105,13 +105,13 @@ type Shown = Partial<Pick<ModuleStatus, (typeof SHOWN_MEMBERS)[number]>>;
 
 function pickShown(descriptor: Descriptor | null): Shown {
   if (descriptor === null) return {};
-  const shown = SHOWN_MEMBERS.filter(
+  const shownMembers = SHOWN_MEMBERS.filter(
     (name) => descriptor[name] !== undefined && descriptor[name] !== false,
   );
-  return Object.fromEntries(shown.map((name) => [name, descriptor[name]]));
+  return Object.fromEntries(shownMembers.map((name) => [name, descriptor[name]]));
 }
 
-/** The entry leaves out lists that are empty by default. */
+/** The entry omits lists that are empty by default. */
 type ResponsesEntry = Pick<Responses, 'mode' | 'expose_headers'> & Partial<Responses>;
 
 /** Absent for the envelope without headers of the provider. */

@@ -10,7 +10,10 @@ import type { ModuleRecords } from './module-overview.js';
 
 const NO_CONTENT = 204;
 
-/** `DELETE /cache?module=&path=`: removes kept responses here at once, and on the other workers within a second. */
+/**
+ * Handles `DELETE /cache?module=&path=`: removes cached responses here at once, and on the other
+ * workers within a second.
+ */
 @injectable(ModuleRegistry, RESPONSE_CACHE)
 export class PurgeCache implements Handler<Purge> {
   readonly #records: ModuleRecords;

@@ -8,13 +8,15 @@ import type { CallerRequest } from '../request.js';
 
 /** The candidates of the whole host, over all its processes. */
 export interface Candidates {
-  /** Empty for a module without a candidate. */
+  /** Returns an empty report for a module without a candidate. */
   read(module: string): Promise<CandidateReport>;
 }
 
 export const CANDIDATES = createToken<Candidates>('candidates');
 
-/** `GET /candidate`: how the answers of a candidate compare with those of the live provider. */
+/**
+ * Handles `GET /candidate`: compares the responses of a candidate with those of the live provider.
+ */
 @injectable(ModuleRegistry, CANDIDATES)
 export class ReadCandidate implements Handler<string> {
   readonly #registry: Pick<ModuleRegistry, 'list'>;

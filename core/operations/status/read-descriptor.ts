@@ -12,8 +12,9 @@ import type { CallerRequest } from '../request.js';
 import type { ModuleRecords } from './module-overview.js';
 
 /**
- * `GET /descriptors?module=`: the file of a module as it is now. It holds references to secrets. Not shown are
- * the default of a sensitive field of an inline manifest, and passwords in URLs, for which the file is rejected.
+ * Handles `GET /descriptors?module=`: returns the current file of a module, which has references to
+ * secrets. It hides the default of a sensitive field of an inline manifest, and passwords in URLs,
+ * for which the file is rejected.
  */
 @injectable(ModuleRegistry, MODULES_FOLDER)
 export class ReadDescriptor implements Handler<string> {
@@ -30,9 +31,9 @@ export class ReadDescriptor implements Handler<string> {
       kind: 'scope',
       scope: 'modgate.modules.read',
     });
-    const found = this.#records.list().filter(({ name }) => name === module);
-    // Of several files with one name, the one that serves.
-    const record = found.find(({ live }) => live !== null) ?? found[0];
+    const candidates = this.#records.list().filter(({ name }) => name === module);
+    // Of several files with one name, the one that is served.
+    const record = candidates.find(({ live }) => live !== null) ?? candidates[0];
     const text = record === undefined ? null : await readDescriptorText(this.#folder, record.file);
     if (record === undefined || text === null) {
       throw new HostError('not_found', 'no descriptor has this name', {
@@ -51,7 +52,7 @@ export class ReadDescriptor implements Handler<string> {
 const UNREADABLE =
   '# The text is not shown: it cannot be parsed and may hold the default of a sensitive field.\n';
 
-/** @returns the text itself, or without its sensitive defaults as JSON, which has no comments. */
+/** @returns the text itself, or JSON without sensitive defaults and comments */
 function hideDefaultsInText(file: string, text: string): string {
   let document: unknown;
   try {
@@ -61,17 +62,17 @@ function hideDefaultsInText(file: string, text: string): string {
     return text.includes('sensitive') ? UNREADABLE : text;
   }
   let isHidden = false;
-  const shown = JSON.stringify(
+  const visibleText = JSON.stringify(
     document,
     (_name, value: unknown) => {
       if (typeof value === 'string') {
         const masked = maskUrlPasswords(value);
-        // Escapes of the file could hide it from a look at the text.
+        // Escapes in the file could hide it from a search in the text.
         isHidden ||= masked !== value;
         return masked;
       }
       if (typeof value !== 'object' || value === null || !('default' in value)) return value;
-      // The file may not be valid: anything but `false` counts.
+      // The file may be invalid: any value except `false` counts.
       if (!('sensitive' in value) || value.sensitive === false) return value;
       isHidden = true;
       const { default: _secret, ...rest } = value;
@@ -79,5 +80,5 @@ function hideDefaultsInText(file: string, text: string): string {
     },
     2,
   );
-  return isHidden ? shown : text;
+  return isHidden ? visibleText : text;
 }

@@ -6,7 +6,7 @@ import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import { rethrowStoreError } from '../store-error.js';
 
-/** `GET /fleet`: the hosts of the fleet, and whether they agree. */
+/** Handles `GET /fleet`: lists the hosts of the fleet, and whether they agree. */
 @injectable(FLEET)
 export class ReadFleet implements Handler<string | null> {
   readonly #fleet: Fleet;
@@ -15,7 +15,7 @@ export class ReadFleet implements Handler<string | null> {
     this.#fleet = fleet;
   }
 
-  /** @param served a module or digest: each host says whether it serves it */
+  /** @param served a module or digest: each host reports whether it serves it */
   async execute(served: string | null, request: CallerRequest): Promise<Reply> {
     const authorization = authorize(request.actor, {
       kind: 'scope',

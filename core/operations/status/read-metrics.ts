@@ -12,7 +12,7 @@ export interface MetricsSource {
   render(): Promise<string>;
 }
 
-/** `GET /metrics`, in the text format of Prometheus. */
+/** Handles `GET /metrics`, in the text format of Prometheus. */
 @injectable(METRICS)
 export class ReadMetrics {
   readonly #metrics: MetricsSource;

@@ -10,17 +10,17 @@ import { type Handler, JSON_TYPE, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 
 export interface OpenApiQuery {
-  /** `null`: all modules. */
+  /** `null` for all modules. */
   readonly modules: ReadonlySet<string> | null;
-  /** Whether to show only what the caller may call. */
+  /** Whether to include only routes that the caller may call. */
   readonly callable: boolean;
-  /** The mount of the one module that is named; `null` for the own paths of the modules. */
+  /** The mount of the single named module; `null` for the own paths of the modules. */
   readonly mount: Mount | null;
 }
 
 const CACHE_CONTROL = 'private, no-cache';
 
-/** `GET /openapi.json`: the routes that are served now. */
+/** Handles `GET /openapi.json`: describes the currently served routes. */
 @injectable(DocumentCache, ModuleRegistry)
 export class ReadOpenApi implements Handler<OpenApiQuery> {
   readonly #documents: DocumentCache;
@@ -53,8 +53,8 @@ export class ReadOpenApi implements Handler<OpenApiQuery> {
     const shows: ShowsRoute = ({ descriptor }, route) =>
       !callable || mayCallRoute(actor, descriptor.callers, route);
     const [module = ''] = modules ?? [];
-    const found = mount && this.#findMount(module, mount);
-    const document = await this.#documents.readPart(modules, shows, found);
+    const matchingMount = mount && this.#findMount(module, mount);
+    const document = await this.#documents.readPart(modules, shows, matchingMount);
     if (document !== null) return document;
     throw new HostError('not_found', 'no module of this name serves anything', {
       errors: [{ field: 'module', reason: 'not served' }],
@@ -62,10 +62,10 @@ export class ReadOpenApi implements Handler<OpenApiQuery> {
     });
   }
 
-  /** Finds the mount as the descriptor writes it. */
+  /** Finds the mount in the spelling of the descriptor. */
   #findMount(module: string, mount: Mount): Mount {
-    const found = this.#mounts.mounts.findMount(module, mount);
-    if (found !== null) return found;
+    const matchingMount = this.#mounts.mounts.findMount(module, mount);
+    if (matchingMount !== null) return matchingMount;
     throw new HostError('not_found', 'the module has no such mount', {
       errors: [{ field: 'mount', reason: 'not a mount of the module' }],
       nextActions: ['see x-modgate-mounts in GET /openapi.json for all mounts'],

@@ -6,23 +6,27 @@ import { listOpened } from '../../manifest/list-opened.js';
 /** The scopes of the host and of its console, which no module declares. */
 const HOST_SCOPE = /^modgate\.|^console\.admin$/;
 
-/** A module that is not disabled. */
+/** A module that is enabled. */
 export interface ReportedModule {
   /** `null` for a descriptor that cannot be read. */
   readonly name: string | null;
-  /** `null` where it is not known. */
+  /** `null` if it is unknown. */
   readonly manifest: Manifest | null;
 }
 
-/** What the roles of the file open in these modules. */
+/** Creates a report of the routes and entities that the roles of the file open in these modules. */
 export function createRoleReport(table: RoleTable, modules: readonly ReportedModule[]): RoleReport {
   const roles = table.list();
   const declaring = indexByCapability(modules);
   const unknown = modules.some(({ manifest }) => manifest === null) ? null : false;
   const scopes = [...new Set(roles.flatMap(({ ownScopes }) => ownScopes))].map((scope) => {
-    const found = declaring.get(scope) ?? [];
-    const isKnown = found.length > 0 || HOST_SCOPE.test(scope);
-    return { scope, declared: isKnown ? true : unknown, modules: found.map(reportModule) };
+    const declaringModules = declaring.get(scope) ?? [];
+    const isKnown = declaringModules.length > 0 || HOST_SCOPE.test(scope);
+    return {
+      scope,
+      declared: isKnown ? true : unknown,
+      modules: declaringModules.map(reportModule),
+    };
 
     function reportModule({ name, manifest }: KnownModule) {
       return {

@@ -5,14 +5,14 @@ export const SURFACES = createToken<SurfaceStatuses>('surfaces');
 /**
  * - `open`: it serves
  * - `failed`: it could not be loaded or opened; see `reason`
- * - `off`: the setting does not switch it on
+ * - `off`: the setting does not enable it
  */
 type SurfaceState = 'open' | 'failed' | 'off';
 
-/** A surface as operators see it. */
+/** A surface for operators. */
 export interface SurfaceStatus {
   readonly name: string;
-  /** `null` where its code has not been loaded. */
+  /** `null` if its code has not been loaded. */
   readonly plugin: string | null;
   readonly prefix: string | null;
   readonly state: SurfaceState;
@@ -20,6 +20,6 @@ export interface SurfaceStatus {
 }
 
 export interface SurfaceStatuses {
-  /** Lists them by name. */
+  /** Lists surfaces by name. */
   list(): readonly SurfaceStatus[];
 }

@@ -7,16 +7,16 @@ import {
   type ReservedBits,
 } from '../../lib/websocket/frame-scanner.js';
 
-/** Who closed a WebSocket first. */
+/** The side that closed a WebSocket first. */
 export type ClosedBy = 'caller' | 'provider' | 'host';
 
-/** How a WebSocket ended. */
+/** The end of a WebSocket. */
 export interface TunnelEnd {
   readonly closedBy: ClosedBy;
   readonly code: number;
-  /** Bytes and frames of the caller that were passed on. */
+  /** The bytes and frames of the caller that were forwarded. */
   readonly received: TunnelCounts;
-  /** The same of the provider. */
+  /** The bytes and frames of the provider that were forwarded. */
   readonly sent: TunnelCounts;
 }
 
@@ -31,7 +31,7 @@ interface TunnelOptions {
   /** Bytes. */
   readonly maxFrameBytes: number;
   readonly reservedBits: ReservedBits;
-  /** Without a byte in either direction for this long it is closed. Milliseconds. */
+  /** The WebSocket is closed after this time without a byte in either direction. Milliseconds. */
   readonly idleMs: number;
   /** Milliseconds. */
   readonly maxMs: number;
@@ -39,27 +39,27 @@ interface TunnelOptions {
   readonly onEnd: (end: TunnelEnd) => void;
 }
 
-/** How long the answer to a close frame is awaited. Milliseconds. */
+/** The timeout for the response to a close frame. Milliseconds. */
 export const CLOSE_ANSWER_MS = 5000;
-/** How long an end has to read the last bytes when the other one has gone. Milliseconds. */
+/** The time to read the last bytes after the other end has disconnected. Milliseconds. */
 const LINGER_MS = 1000;
 
-/** The frames of one end on their way to the other one. */
+/** The frames from one end to the other. */
 interface Direction {
   readonly name: 'caller' | 'provider';
   readonly source: Duplex;
   readonly target: Duplex;
   readonly scanner: FrameScanner;
   bytes: number;
-  /** Whether the target has a close frame, so that nothing may follow. */
+  /** Whether the target has received a close frame, after which nothing may follow. */
   isClosed: boolean;
-  /** Whether a frame was bad: what follows is ignored. */
+  /** Whether a frame was invalid: later ones are ignored. */
   isRejected: boolean;
 }
 
 /**
- * Passes frames between a caller and a provider byte for byte, as fast as the slower of them reads. What it holds is
- * what the two connections buffer, and one head.
+ * Forwards frames between a caller and a provider unchanged, at the speed of the slower one. It
+ * holds only the buffers of the two connections, and one head.
  */
 export class Tunnel {
   readonly #options: TunnelOptions;
@@ -82,12 +82,16 @@ export class Tunnel {
     this.#connect(this.#fromProvider);
   }
 
-  /** The host closes both ends: with a frame where one may stand, else by closing the connection. */
+  /**
+   * Closes both ends for the host: with a frame where one is possible, otherwise by closing the
+   * connection.
+   */
   close(code: number): void {
     this.#begin('host', code);
     for (const direction of [this.#fromCaller, this.#fromProvider]) {
       this.#sendClose(direction, code);
-      // What still comes is not passed on: it is read for the answer, and so that no end loses the frame.
+      // Later bytes are not forwarded, but read for the response, and so that no end loses the
+      // frame.
       direction.source.resume();
     }
   }
@@ -106,7 +110,7 @@ export class Tunnel {
   #connect(direction: Direction): void {
     const { source, target, name } = direction;
     source.on('data', (chunk: Buffer) => this.#receive(direction, chunk));
-    // Paused for a target that is full; one that is full for ever is closed for silence, or at the end.
+    // Paused for a full target; a target that stays full is closed for silence, or at the end.
     target.on('drain', () => source.resume());
     source.once('end', () => this.#disconnect(direction));
     source.on('error', () => source.destroy());
@@ -138,7 +142,7 @@ export class Tunnel {
   #receiveClose(direction: Direction, code: number): void {
     direction.isClosed = true;
     this.#begin(direction.name, code);
-    // Nothing follows, but the end of the connection has to be seen.
+    // Nothing follows, but the end of the connection must be detected.
     direction.source.resume();
     if (this.#closing?.closedBy === 'host') direction.source.end();
     else if (this.#fromCaller.isClosed && this.#fromProvider.isClosed) {
@@ -147,7 +151,7 @@ export class Tunnel {
     }
   }
 
-  /** Frames behind a bad one have no meaning, an answer neither. */
+  /** Frames after an invalid one have no meaning, including a response. */
   #rejectFrame(direction: Direction, code: number): void {
     if (direction.isRejected) return;
     direction.isRejected = true;
@@ -164,7 +168,7 @@ export class Tunnel {
     } else target.destroy();
   }
 
-  /** The first close decides what is recorded. */
+  /** Only the first close is recorded. */
   #begin(closedBy: ClosedBy, code: number): void {
     if (this.#closing !== null) return;
     this.#closing = { closedBy, code };
@@ -173,7 +177,7 @@ export class Tunnel {
     this.#answer = setTimeout(() => this.#cut(), CLOSE_ANSWER_MS);
   }
 
-  /** Its end is passed on once the other one has read what came before. */
+  /** Forwards the end once the other side has read all earlier bytes. */
   #disconnect({ name, target }: Direction): void {
     this.#begin(name, CLOSE_CODES.abnormal);
     if (target.destroyed) return;

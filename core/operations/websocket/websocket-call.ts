@@ -17,11 +17,11 @@ import type { Handshake } from './handshake.js';
 const KEY_BYTES = 16;
 const DEFLATE = 'permessage-deflate';
 
-/** What callers get of a provider that has opened a WebSocket. */
+/** The response for callers when a provider has opened a WebSocket. */
 export interface ForwardedWebSocket {
   readonly mode: 'websocket';
   readonly connection: Duplex;
-  /** What the provider has chosen; `null` for none. */
+  /** The subprotocol of the provider; `null` for none. */
   readonly protocol: string | null;
   /** The header of the provider; `null` for none. */
   readonly extensions: string | null;
@@ -30,13 +30,16 @@ export interface ForwardedWebSocket {
 
 /** The handshake of the host with a provider. */
 export interface WebSocketCall {
-  /** Of the caller. */
+  /** The handshake of the caller. */
   readonly handshake: Handshake;
   readonly key: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** @throws HostError 426 for a request that is no handshake, 400 for one that offers no list of subprotocols. */
+/**
+ * @throws HostError 426 for a request that is not a handshake, 400 for an invalid list of
+ * subprotocols.
+ */
 export function assertHandshake({ handshake }: Pick<CallerRequest, 'handshake'>): void {
   if (handshake === null) {
     throw new HostError('upgrade_required', 'the route is a WebSocket', {
@@ -53,8 +56,8 @@ export function assertHandshake({ handshake }: Pick<CallerRequest, 'handshake'>)
 }
 
 /**
- * The provider gets a key of the host: that of the caller would let it answer for the host.
- * @param hopByHop what the caller keeps to its own connection
+ * The provider receives a key of the host: with that of the caller, it could respond for the host.
+ * @param hopByHop the headers that belong to the caller's connection
  */
 export function createWebSocketCall(
   handshake: Handshake,
@@ -77,8 +80,8 @@ export function createWebSocketCall(
 }
 
 /**
- * How the answer to a handshake is read.
- * @param readOther reads a response that is no 101
+ * Creates a reader of the response to a handshake.
+ * @param readOther reads a response other than 101
  */
 export function createWebSocketReader<Other>(
   call: WebSocketCall,
@@ -91,7 +94,7 @@ export function createWebSocketReader<Other>(
   };
 }
 
-/** @throws ProviderFailure `protocol` for an answer that is none to this handshake (RFC 6455, 4.1). */
+/** @throws ProviderFailure `protocol` for an invalid response to this handshake (RFC 6455, 4.1). */
 function readAnswer(outcome: CheckedOutcome, { key, headers: offered }: WebSocketCall) {
   const { headers } = outcome;
   const reject = (name: string) =>
@@ -112,7 +115,7 @@ function readAnswer(outcome: CheckedOutcome, { key, headers: offered }: WebSocke
   return { protocol, extensions, reservedBits: bitsOf(chosen) };
 }
 
-/** Which bits an extension that is not known uses is not known either. */
+/** An unknown extension may use any bits. */
 function bitsOf(extensions: readonly string[]): ReservedBits {
   if (extensions.length === 0) return 'none';
   return extensions.every((name) => name === DEFLATE) ? 'deflate' : 'any';

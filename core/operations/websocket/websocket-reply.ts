@@ -9,7 +9,7 @@ import { type Handshake, OWN_PROTOCOL } from './handshake.js';
 import { Tunnel, type TunnelEnd } from './tunnel.js';
 import type { ForwardedWebSocket } from './websocket-call.js';
 
-/** Longest frame where the descriptor does not say it; frames are not held. Bytes. */
+/** The default maximum of a frame; frames are not buffered. Bytes. */
 const DEFAULT_FRAME_BYTES = 16_777_216;
 
 const CODES: Readonly<Record<HostEnd, number>> = {
