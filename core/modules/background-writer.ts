@@ -1,6 +1,6 @@
 import type { Log } from '../contract/index.js';
 
-/** A full disk may have space again, and a folder its permissions. */
+/** The interval of retries: a full disk may have space again, and a folder its permissions. */
 const RETRY_MS = 2000;
 
 interface BackgroundWriterOptions {
@@ -14,8 +14,8 @@ interface BackgroundWriterOptions {
 }
 
 /**
- * Writes files in the background, one after another. Holds the newest text of each file only, and tries again
- * until it is written.
+ * Writes files in the background, one after another. It holds only the newest text of each file,
+ * and retries until it is written.
  */
 export class BackgroundWriter {
   readonly #options: BackgroundWriterOptions;
@@ -28,20 +28,20 @@ export class BackgroundWriter {
     this.#options = options;
   }
 
-  /** The text that is not written yet; `undefined` for none. */
+  /** The unwritten text; `undefined` for none. */
   find(file: string): string | null | undefined {
     return this.#waiting.get(file);
   }
 
   /** @param text `null` removes the file */
   set(file: string, text: string | null): void {
-    // Last, so that files that cannot be written do not delay the others.
+    // Added last, so that files that cannot be written do not delay the others.
     this.#waiting.delete(file);
     this.#waiting.set(file, text);
     this.#work ??= this.#writeAll();
   }
 
-  /** Drops what waits for other files. */
+  /** Drops the pending texts of other files. */
   keepOnly(files: ReadonlySet<string>): void {
     for (const file of this.#waiting.keys()) if (!files.has(file)) this.#waiting.delete(file);
   }
@@ -54,7 +54,7 @@ export class BackgroundWriter {
     log.warn({ err: error, ...(file !== undefined && { file }) }, failed);
   };
 
-  /** Resolves when every waiting file has been tried. */
+  /** Resolves when every pending file has been tried. */
   async flush(): Promise<void> {
     await this.#work;
   }
@@ -79,7 +79,7 @@ export class BackgroundWriter {
     else this.#reportRecovered();
   }
 
-  /** The next file whose newest text has not failed in this round. */
+  /** Returns the next file whose newest text has not failed in this round. */
   #next(
     failed: ReadonlyMap<string, string | null>,
   ): readonly [file: string, text: string | null] | null {
@@ -90,10 +90,10 @@ export class BackgroundWriter {
   }
 
   #tryLater(): void {
-    const again = () => {
+    const retry = () => {
       if (this.#waiting.size > 0) this.#work ??= this.#writeAll();
     };
-    this.#retry = setTimeout(again, RETRY_MS).unref();
+    this.#retry = setTimeout(retry, RETRY_MS).unref();
   }
 
   #reportRecovered(): void {

@@ -20,9 +20,9 @@ type EndpointsConfig = readonly unknown[] | { readonly file: string };
 
 /**
  * Reads the file of a candidate's endpoints.
- * @param references of the live provider
+ * @param references the references of the live provider
  * @returns `null` without such a file
- * @throws InvalidFile if it cannot be used
+ * @throws InvalidFile for an unusable file
  */
 export async function readCandidateFile(
   adapter: ProviderAdapter,
@@ -36,7 +36,7 @@ export async function readCandidateFile(
   const live = 'file' in named ? references.document(named.file).content : named;
   const { document } = await resolveReferences({
     struct: adapter.config,
-    // The other members are those of the live provider, whose references are known.
+    // The other members are those of the live provider, whose references are already known.
     config: { endpoints },
     baseDir,
     env: {},
@@ -46,7 +46,7 @@ export async function readCandidateFile(
   return { document, listed: document(endpoints.file).content as unknown[] };
 }
 
-/** Absolute; empty for a candidate without a file of endpoints. */
+/** Absolute paths; empty for a candidate without a file of endpoints. */
 export function listCandidateFiles(
   { candidate }: Descriptor,
   { config }: ProviderAdapter,

@@ -4,7 +4,7 @@ import type { ModuleRecord, ModuleState } from './module-record.js';
 import type { ModuleVersion } from './module-version.js';
 import { describeFileStatus, type StatusSink } from './status-files.js';
 
-/** How long calls in flight on a replaced version may take before they are canceled. */
+/** How long calls in flight on a replaced version may continue before they are canceled. */
 const RETIRE_MS = 10_000;
 /** What streams need to end: a WebSocket waits 5 s for the answer to its close frame. */
 const LAST_EVENT_MS = 6000;
@@ -113,18 +113,18 @@ async function retire({ client, scope, drainMs }: ModuleVersion): Promise<void> 
   await scope.close();
 }
 
-/** Calls listeners soon after something has changed; several changes at once are one call. */
+/** Calls listeners soon after a change; several changes at once cause one call. */
 export class ChangeSignal {
   readonly #listeners = new Set<() => void>();
   readonly #onError: (error: unknown) => void;
   #timer: NodeJS.Immediate | null = null;
 
-  /** @param onError is called when a listener throws; the others are called all the same */
+  /** @param onError called when a listener throws; the other listeners are still called */
   constructor(onError: (error: unknown) => void) {
     this.#onError = onError;
   }
 
-  /** @returns removes the listener. */
+  /** @returns a function that removes the listener */
   add(listener: () => void): () => void {
     const added = () => listener();
     this.#listeners.add(added);

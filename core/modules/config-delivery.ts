@@ -15,7 +15,7 @@ interface Configuration {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** The result of an attempt; after `refused` there is no other, because the provider accepts none. */
+/** The result of an attempt; `refused` is final, because the provider never accepts it. */
 type Delivered =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'refused' }
@@ -35,8 +35,8 @@ interface PendingConfig {
 }
 
 /**
- * Delivers configurations to one endpoint, sequentially and in order. If several wait, only the latest is
- * delivered, with retries until it is accepted.
+ * Delivers configurations to one endpoint, sequentially and in order. Of several waiting ones only
+ * the latest is delivered, with retries until it is accepted.
  */
 export class ConfigDelivery {
   readonly #options: ConfigDeliveryOptions;
@@ -61,7 +61,7 @@ export class ConfigDelivery {
     if (!this.#isRunning) void this.#run();
   }
 
-  /** Cancels the delivery in progress; no other follows. */
+  /** Cancels the current delivery; no other follows. */
   stop(): void {
     this.#stopping.abort();
     this.#wake?.();
@@ -94,7 +94,7 @@ export class ConfigDelivery {
     this.#options.onProblem(reason, configuration);
   }
 
-  /** Ends early when there is a new configuration to deliver. */
+  /** Ends early when a new configuration arrives. */
   async #wait(ms: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
@@ -119,9 +119,9 @@ interface ConfigTarget {
 }
 
 /**
- * One attempt, past the provider client: no caller is involved, so it must neither count as a call nor affect
- * the circuit breaker, a probation or the retry budget. The reason of a failure consists of codes only,
- * because the message of an adapter may contain a value.
+ * Makes one attempt without the provider client. It involves no caller, so it must neither count as
+ * a call nor affect the circuit breaker, a probation or the retry budget. The reason of a failure
+ * consists of codes only, because the message of an adapter may contain a value.
  */
 export async function deliverConfig(
   target: ConfigTarget,

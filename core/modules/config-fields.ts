@@ -29,8 +29,9 @@ export function listSecretNames(fields: readonly ConfigField[]): ReadonlySet<str
  */
 export function readEffective(field: ConfigField, stored: StoredConfig): unknown {
   if (stored.unreadable.has(fieldName(field))) return undefined;
-  const kept = stored.values.get(fieldName(field));
-  if (kept !== undefined && explainMismatch(kept.value, field.type) === null) return kept.value;
+  const storedValue = stored.values.get(fieldName(field));
+  if (storedValue !== undefined && explainMismatch(storedValue.value, field.type) === null)
+    return storedValue.value;
   return field.default;
 }
 
@@ -43,8 +44,9 @@ export function findUnusable(
     const name = fieldName(field);
     const unreadable = stored.unreadable.get(name);
     if (unreadable !== undefined) return [{ field: name, reason: unreadable.message }];
-    const kept = stored.values.get(name);
-    const expected = kept === undefined ? null : explainMismatch(kept.value, field.type);
+    const storedValue = stored.values.get(name);
+    const expected =
+      storedValue === undefined ? null : explainMismatch(storedValue.value, field.type);
     return expected === null ? [] : [{ field: name, reason: `must be ${expected}` }];
   });
 }

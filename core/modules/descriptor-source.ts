@@ -17,13 +17,13 @@ export interface DescriptorSource {
   readonly wantedName: string | null;
   /** The digest of the text; `null` if the file could not be read. */
   readonly textDigest: string | null;
-  /** `null` when the file cannot be used. */
+  /** `null` when the file is unusable. */
   readonly prepared: PreparedDescriptor | null;
-  /** Why the file cannot be used; `null` when it can. */
+  /** The reason why the file is unusable; `null` when it is usable. */
   readonly problem: StateReason | null;
-  /** The mounts as far as they can be read; none of a disabled module. */
+  /** The readable mounts; none of a disabled module. */
   readonly mounts: readonly Mount[];
-  /** Every file that the descriptor names, absolute. */
+  /** The absolute paths of all files that the descriptor names. */
   readonly files: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export const UNREAD_SOURCE: DescriptorSource = {
   files: [],
 };
 
-/** @param servedName used if the name in the file cannot be read */
+/** @param servedName the name to use if the name in the file cannot be read */
 export async function readSource(
   entry: DirectoryFile,
   context: DescriptorContext,

@@ -12,7 +12,7 @@ interface FollowOptions {
   readonly owner: ErrorOwner | null;
 }
 
-/** `follow` of the context of one opened provider. */
+/** Creates `follow` for the context of one opened provider. */
 export function createFollower({ references, log, scope, owner }: FollowOptions) {
   return async <T>(reference: string, onChange: (content: T) => void): Promise<T> => {
     const { path, struct } = references.document(reference);

@@ -22,7 +22,10 @@ export interface LastGoodKeeper {
   remove(file: string): void;
   /** Resolves when all pending writes are on disk. */
   flush(): Promise<void>;
-  /** Another value for a folder that was replaced; `null` when it does not exist. Never rejects. */
+  /**
+   * Identifies the folder: the value changes when the folder is replaced; `null` when it does not
+   * exist. Never rejects.
+   */
   identifyFolder(): Promise<string | null>;
   /** Removes the versions of other descriptors. */
   keepOnly(files: ReadonlySet<string>): Promise<void>;
@@ -52,8 +55,8 @@ export class LastGoodStore implements LastGoodKeeper {
   async read(file: string): Promise<LastGood | null> {
     try {
       const text = await this.#readText(file);
-      const kept: unknown = text === null ? null : JSON.parse(text);
-      return isLastGood(kept) ? kept : null;
+      const storedVersion: unknown = text === null ? null : JSON.parse(text);
+      return isLastGood(storedVersion) ? storedVersion : null;
     } catch (error) {
       this.#log.warn({ err: error, file }, 'last good version cannot be read');
       return null;
@@ -77,9 +80,9 @@ export class LastGoodStore implements LastGoodKeeper {
   }
 
   async keepOnly(files: ReadonlySet<string>): Promise<void> {
-    const kept = new Set([...files].map(fileName));
+    const keptNames = new Set([...files].map(fileName));
     try {
-      const outdated = (await this.#folder.list()).filter((name) => !kept.has(name));
+      const outdated = (await this.#folder.list()).filter((name) => !keptNames.has(name));
       for (const name of outdated) await this.#folder.remove(name);
     } catch (error) {
       this.#log.warn({ err: error }, 'last good versions cannot be cleaned up');
@@ -112,8 +115,8 @@ interface LostVersionsOptions {
 }
 
 /**
- * Notices that the folder of last good versions was removed, or replaced by another. Without that only later
- * changes would be written, and a restart would lack the other modules.
+ * Detects that the folder of last good versions was removed or replaced. Otherwise only later
+ * changes would be written, and the other modules would be missing after a restart.
  */
 export class LostVersions {
   readonly #options: LostVersionsOptions;

@@ -5,5 +5,5 @@ export interface Leadership {
   onChange(listener: () => void): () => void;
 }
 
-/** The leadership of a host of one process. */
+/** The leadership of a host with one process. */
 export const SOLE_PROCESS: Leadership = { leads: true, onChange: () => () => {} };

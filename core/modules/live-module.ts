@@ -13,7 +13,7 @@ import { SchemaRegistry } from '../schema/compile-schema.js';
 import type { ModuleConfig } from './module-config.js';
 import { createRouteSchemas, type RouteSchemas } from './route-schemas.js';
 
-/** A route of a live module, with everything that does not depend on the request. */
+/** A route of a live module, with all values that do not depend on the request. */
 export interface LiveRoute {
   /** The route as in the manifest. */
   readonly declared: ManifestRoute;
@@ -21,7 +21,7 @@ export interface LiveRoute {
   readonly name: string;
   readonly method: Method;
   readonly declaredPath: string;
-  /** `null`: every caller is denied (403). */
+  /** `null` denies every caller (403). */
   readonly capability: string | null;
   /** Whether it needs no credentials. */
   readonly isPublic: boolean;
@@ -29,24 +29,24 @@ export interface LiveRoute {
   readonly timeoutMs: number;
   /** `none` for GET, whose body is ignored. */
   readonly body: BodyRule;
-  /** The rules of a body of bytes; `null` for a route of JSON, or without a body. */
+  /** The rules of a byte body; `null` for a JSON route, or without a body. */
   readonly bodyBytes: ByteRules | null;
-  /** The rules of a response of bytes; `null` for a route of JSON. */
+  /** The rules of a byte response; `null` for a JSON route. */
   readonly responseBytes: ByteRules | null;
   /** The rules of a stream of events; `null` for any other route. */
   readonly stream: StreamRules | null;
-  /** `null` for a route whose responses are not kept. */
+  /** `null` for a route without a cache. */
   readonly cache: CacheRules | null;
-  /** Whether a call may change what the module's routes with a cache have kept. */
+  /** Whether a call may change the cached responses of the module's routes. */
   readonly clearsCache: boolean;
   readonly isWebSocket: boolean;
-  /** Whether it carries JSON alone: no bytes, no stream and no WebSocket. */
+  /** Whether it transfers JSON only: no bytes, no stream and no WebSocket. */
   readonly isPlain: boolean;
   /** Whether a call without an `idempotency-key` is rejected. */
   readonly requiresKey: boolean;
   /** Whether a failed call may be repeated. */
   readonly isRepeatable: boolean;
-  /** `null` where none is checked. */
+  /** `null` if no schema is enforced. */
   readonly schemas: RouteSchemas | null;
   /** The fields of the envelope that are the same for every call, as JSON, without the closing brace. */
   readonly envelopeHead: string;
@@ -60,7 +60,7 @@ interface DeclaredParts {
   readonly configDigest: string;
 }
 
-/** What follows from the files of a module, without its provider. */
+/** The parts of a module that derive from its files, without its provider. */
 export interface RoutedModule extends DeclaredParts {
   /** The configured name. */
   readonly name: string;
@@ -74,14 +74,17 @@ interface OpenedParts {
   readonly candidate: Candidate | null;
   /** The credentials of the provider's config. */
   readonly secrets: readonly Secret[];
-  /** Whether each caller has its own credentials, so that no response may be given to another caller. */
+  /** Whether each caller has separate credentials, so that responses must not be shared. */
   readonly hasExchange: boolean;
 }
 
 /** One serving version of one module. Immutable, except for the counters of its client. */
 export interface LiveModule extends RoutedModule, OpenedParts {}
 
-/** An immutable snapshot of all live modules, by configured name. A request keeps the one it started with. */
+/**
+ * An immutable snapshot of all live modules, by configured name. A request uses the one with which
+ * it started.
+ */
 export type Generation = ReadonlyMap<string, LiveModule>;
 
 export function createRoutedModule<Parts extends DeclaredParts>(
@@ -105,7 +108,7 @@ export function createRoutes(descriptor: Descriptor, manifest: Manifest): RouteT
   return routes;
 }
 
-/** The same without stalling callers: thousands of routes take 100 ms. */
+/** Creates a route table without blocking the event loop: thousands of routes take 100 ms. */
 export async function createRoutesInSlices(
   descriptor: Descriptor,
   manifest: Manifest,
@@ -159,12 +162,12 @@ function createLiveRoute(
   };
 }
 
-/** The time of a call counts until its end, that of a stream until its head. */
+/** The time of a call includes its end, that of a stream only its head. */
 function readTimeout({ limits }: Descriptor, isStream: boolean): number {
   return isStream ? (limits.stream.head_ms ?? limits.timeout_ms) : limits.timeout_ms;
 }
 
-/** With a key, the provider sees that a repeated call is the same. */
+/** With a key, the provider can detect that a call is repeated. */
 function readIdempotency({ method, operation }: ManifestRoute) {
   const { idempotency } = operation ?? {};
   const requiresKey = idempotency === 'requires_key';
@@ -185,16 +188,16 @@ function createEnvelopeHead(module: string, { method, path, capability }: Manife
   return JSON.stringify(fields).slice(0, -1);
 }
 
-/** Where handlers read the current generation, once per request. */
+/** Provides the current generation, which handlers read once per request. */
 export interface GenerationSource {
   readonly current: Generation;
 }
 
-/** A module that serves nothing before its first manifest has come. */
+/** A module whose first manifest is pending, so that it does not serve yet. */
 export type WaitingModule = Pick<Descriptor, 'module' | 'callers' | 'allow'>;
 
-/** Where handlers find modules that no generation has yet. */
+/** Provides modules that are not part of a generation yet. */
 export interface WaitingSource {
-  /** `null` for any module that does not wait. */
+  /** `null` for any module that is not waiting. */
   findWaiting(name: string): WaitingModule | null;
 }

@@ -3,7 +3,7 @@ import type { Descriptor } from '../descriptor/descriptor.js';
 import { descriptorStruct } from '../descriptor/descriptor-struct.js';
 import type { Serving } from './slot-state.js';
 
-/** The changed parts of a module: of its descriptor, its manifest, the files that it names. */
+/** The changed parts of a module: its descriptor, its manifest, the files that it names. */
 export function listChanges(before: Serving | null, after: Serving): string[] {
   if (before === null) return ['added'];
   const old = before.version.prepared.descriptor;

@@ -22,7 +22,10 @@ interface ModuleConfigOptions {
   readonly provider: Provider;
   /** Whether the adapter's providers support `configure`. */
   readonly supportsConfigure: boolean;
-  /** Only the leading process delivers to providers of this machine, because two could overtake each other. */
+  /**
+   * Only the leading process delivers to providers of this machine, because two deliveries could
+   * overtake each other.
+   */
   readonly leadership: Leadership;
   /** Only this process of a fleet delivers to the others. */
   readonly fleetLeadership: Leadership;
@@ -30,7 +33,7 @@ interface ModuleConfigOptions {
   readonly log: Log;
   /** The owner of errors in the provider's code; `null` for the host's own code. */
   readonly owner: ErrorOwner | null;
-  /** Ends the delivery. */
+  /** Its abort ends the delivery. */
   readonly end: Cancellation;
 }
 
@@ -51,7 +54,7 @@ export class ModuleConfig {
   #isReading = false;
   #failedReads = 0;
   #rereading: NodeJS.Timeout | undefined;
-  /** The log fields that were written last, by message. */
+  /** The last written log fields, by message. */
   readonly #reported = new Map<string, string>();
 
   constructor(options: ModuleConfigOptions) {
@@ -65,7 +68,9 @@ export class ModuleConfig {
     const { store, end, descriptor, leadership, fleetLeadership } = this.#options;
     this.#deliveries = this.#createDeliveries();
     const leaderships = new Set([leadership, fleetLeadership]);
-    const unfollow = [...leaderships].map((one) => one.onChange(() => this.#changeDeliveries()));
+    const unfollow = [...leaderships].map((leadershipSource) =>
+      leadershipSource.onChange(() => this.#changeDeliveries()),
+    );
     const unsubscribe = store.onConfigChange((module) => {
       if (module === null || module === descriptor.module) this.#refresh();
     });
@@ -79,7 +84,7 @@ export class ModuleConfig {
     this.#refresh();
   }
 
-  /** Whether a restart-only field has another value than the running version was opened with. */
+  /** Whether a restart-only field has another value than when the running version was opened. */
   isPendingRestart(field: ConfigField, effective: unknown): boolean {
     if (!isFixedAtOpen(field) || this.#opened === null) return false;
     return !isSameJson(this.#opened.get(fieldName(field)), effective);
@@ -91,13 +96,13 @@ export class ModuleConfig {
     this.#refresh();
   }
 
-  /** One per endpoint, because each endpoint is a separate process. */
+  /** Creates one per endpoint, because each endpoint is a separate process. */
   #createDeliveries(): ConfigDelivery[] {
     const { provider, descriptor, manifest, supportsConfigure, log, owner } = this.#options;
     if (!supportsConfigure) return [];
     const path = manifest.config?.delivery_path ?? null;
-    const named = provider.endpoints?.().map(({ id }) => id) ?? [];
-    const endpoints = named.length > 0 ? named : [null];
+    const endpointIds = provider.endpoints?.().map(({ id }) => id) ?? [];
+    const endpoints = endpointIds.length > 0 ? endpointIds : [null];
     return endpoints
       .filter((endpoint) => this.#mayDeliver(endpoint))
       .map((endpoint) => {
@@ -139,7 +144,7 @@ export class ModuleConfig {
     this.#isReading = false;
   }
 
-  /** @throws StoreUnavailable, also when everything but a generated value was delivered. */
+  /** @throws StoreUnavailable, also when all values except a generated one were delivered. */
   async #deliver(): Promise<void> {
     const failure = await this.#ensureGenerated().then(() => null, toError);
     const { store, descriptor } = this.#options;
@@ -150,7 +155,7 @@ export class ModuleConfig {
     if (!this.#options.end.aborted) {
       for (const delivery of this.#deliveries) delivery.push({ revision: stored.revision, values });
     }
-    // Only after the delivery: the other values do not depend on a generated one.
+    // Thrown after the delivery, because the other values do not depend on a generated one.
     if (failure !== null) throw failure;
   }
 
@@ -210,12 +215,15 @@ export class ModuleConfig {
   }
 }
 
-/** A generated value never changes. It may exist only after the first read, which requires no restart. */
+/**
+ * A generated value never changes. It may be missing until the first read, which requires no
+ * restart.
+ */
 function isFixedAtOpen({ restart_only, generated }: ConfigField): boolean {
   return restart_only === true && generated === undefined;
 }
 
-/** Other hosts of a fleet do not reach it. */
+/** Other hosts of a fleet cannot reach it. */
 function isOnThisMachine(endpoint: string | null): boolean {
   if (endpoint === null || !URL.canParse(endpoint)) return false;
   const url = new URL(endpoint);

@@ -3,7 +3,7 @@ import { InvalidFile } from '../document/diagnostic.js';
 import { readStructuredText, type StructuredText } from '../document/parse-document.js';
 import { FileError, readTextFile } from '../document/read-file.js';
 
-/** The text of a descriptor as it is now; `null` if it cannot be read. */
+/** Reads the current text of a descriptor; returns `null` if it cannot be read. */
 export async function readDescriptorText(modulesDir: string, file: string): Promise<string | null> {
   try {
     return await readTextFile(resolve(modulesDir, file));
@@ -14,9 +14,9 @@ export async function readDescriptorText(modulesDir: string, file: string): Prom
 }
 
 /**
- * Reads a file of a module as it is now.
+ * Reads the current file of a module.
  * @param file relative to the folder of descriptors
- * @returns `null` for a file that is missing or invalid
+ * @returns `null` for a missing or invalid file
  */
 export async function readModuleDocument(
   modulesDir: string,

@@ -4,7 +4,7 @@ import type { Mount } from '../descriptor/mounts.js';
 import { compareTexts } from '../lib/compare-texts.js';
 import type { LiveModule } from './live-module.js';
 
-/** Every state of a module. `core/modules/slot-reducer.ts` decides which one it has. */
+/** All states of a module. `core/modules/slot-reducer.ts` decides about the current one. */
 export const MODULE_STATES = [
   /** The manifest is pending. With the last good manifest its routes already work. */
   'waiting',
@@ -18,7 +18,7 @@ export const MODULE_STATES = [
   'faulted',
   /** The file was removed, and calls in flight finish. */
   'draining',
-  /** The descriptor says `enabled: false`. */
+  /** The descriptor has `enabled: false`. */
   'disabled',
   /** The version in the file failed its probation, and the previous version serves. */
   'rolled_back',
@@ -33,7 +33,7 @@ export const REJECTED_STATES: ReadonlySet<ModuleState> = new Set([
   'rolled_back',
 ]);
 
-/** One descriptor as operators see it: its state, the reason, and the serving version. */
+/** One descriptor for operators: its state, the reason, and the serving version. */
 export interface ModuleRecord {
   readonly file: string;
   /** `null` if the descriptor could not be read. */
@@ -42,13 +42,13 @@ export interface ModuleRecord {
   readonly since: Date;
   readonly reason: string | null;
   readonly hint: string | null;
-  /** How often the host has requested the manifest of the pending version. */
+  /** The number of requests for the manifest of the pending version. */
   readonly attempts: number;
   /** The content of the file, or the last good content. */
   readonly descriptor: Descriptor | null;
   /** The serving version; `null` if there is none. */
   readonly live: LiveModule | null;
-  /** The mounts of what serves, otherwise of the file as far as it can be read. */
+  /** The mounts of the serving version, otherwise the readable ones of the file. */
   readonly mounts: readonly Mount[];
   /** The digest of the descriptor text in use; `null` if there is none. */
   readonly fileDigest: string | null;

@@ -44,7 +44,10 @@ export interface SlotContext extends DescriptorContext, VersionContext {
   readonly pathOf: (file: string) => string;
   /** Whether no other file serves under the name or will do so. */
   readonly isNameFree: (name: string, file: string) => boolean;
-  /** Called when the serving version has changed; `retired` can be closed once no request can select it. */
+  /**
+   * Called when the serving version has changed; `retired` can be closed once no request can select
+   * it.
+   */
   readonly onLiveChange: (retired: ModuleVersion | null) => void;
   /** Called when the slot's record has changed; `changed` lists the changed parts of the module. */
   readonly onRecordChange: (record: ModuleRecord, changed: readonly string[]) => void;
@@ -52,12 +55,15 @@ export interface SlotContext extends DescriptorContext, VersionContext {
 
 type Runners = { readonly [K in keyof SlotEffects]: (effect: SlotEffects[K]) => void };
 
-/** Runs what `reduce` decides for one descriptor file and its module, and reports what came of it. */
+/**
+ * Runs the effects that `reduce` returns for one descriptor file and its module, and reports their
+ * results.
+ */
 export class ModuleSlot {
   readonly #context: SlotContext;
   #current;
   #live: LiveModule | null = null;
-  /** A version that serves again after a rollback is not bound to its manifest again. */
+  /** Live modules by version, so that a rollback does not bind a version to its manifest again. */
   readonly #bound = new WeakMap<Serving, LiveModule>();
   readonly #effects: SlotEffect[] = [];
   #isRunning = false;
@@ -65,7 +71,7 @@ export class ModuleSlot {
   #closing: Promise<unknown> = Promise.resolve();
   #firstAttempt: Promise<void> = Promise.resolve();
   #stopProbation: (() => void) | null = null;
-  /** They survive a reload, as does the time since when the module is in its state. */
+  /** Counts that survive a reload, as does the start of the current state. */
   #totals = { module: '', calls: 0, failed: 0, resolveFailures: 0 };
   #faults = 0;
   #lastFaultAt = Number.NEGATIVE_INFINITY;
@@ -79,7 +85,7 @@ export class ModuleSlot {
     return this.#current.file;
   }
 
-  /** The content of the file; it may not serve yet, or never. */
+  /** The content of the file, which may not serve yet, or never. */
   get source(): DescriptorSource {
     return this.#current.source;
   }
@@ -97,17 +103,17 @@ export class ModuleSlot {
     return { ...describeSlot(this.#current), live: this.#live, mounts: this.mounts };
   }
 
-  /** The mounts of what serves, otherwise of the file. */
+  /** The mounts of the serving version, otherwise of the file. */
   get mounts(): readonly Mount[] {
     return this.#live?.descriptor.mount ?? this.source.mounts;
   }
 
-  /** The file was renamed, and its content is the same. */
+  /** Called when the file was renamed without a change of its content. */
   rename(file: string): void {
     this.#dispatch({ kind: 'renamed', file });
   }
 
-  /** The stored last good version was lost. */
+  /** Called when the stored last good version was lost. */
   keepAgain(): void {
     this.#dispatch({ kind: 'lastGoodLost' });
   }
@@ -124,34 +130,34 @@ export class ModuleSlot {
 
   /**
    * Serves the content of the file. Does not wait for a manifest from a URL or from the provider.
-   * @param taken why another file keeps its name or one of its mounts
+   * @param taken the reason if another file has its name or one of its mounts
    */
   async apply(taken: StateReason | null = null): Promise<void> {
     const mayOpen = taken === null && this.source.prepared?.descriptor.enabled === true;
-    const kept =
+    const storedVersion =
       mayOpen && this.#live === null ? await this.#context.lastGood.read(this.file) : null;
-    this.#dispatch({ kind: 'applied', taken, storedRejection: kept?.rejected ?? null });
+    this.#dispatch({ kind: 'applied', taken, storedRejection: storedVersion?.rejected ?? null });
     await this.#settle();
   }
 
-  /** Another worker has rolled back a version. */
+  /** Called when another worker has rolled back a version. */
   async rejectVersion(digest: string, reason: string): Promise<void> {
     this.#dispatch({ kind: 'rejectedElsewhere', digest, reason });
     await this.#settle();
   }
 
-  /** The file was removed: its version drains. */
+  /** Called when the file was removed: its version drains. */
   remove(): void {
     this.#dispatch({ kind: 'removed' });
   }
 
-  /** The host stops: closes immediately, and keeps the last good version. */
+  /** Called when the host stops: closes immediately, and keeps the last good version. */
   async close(): Promise<void> {
     this.#dispatch({ kind: 'closed' });
     await this.#closing;
   }
 
-  /** The effects of an event that happens during an effect run after those before it. */
+  /** Runs effects of an event during another effect after those of the earlier event. */
   #dispatch(event: SlotEvent): void {
     this.#isolate(() => {
       const { state, effects } = reduce(this.#current, event, new Date());
@@ -248,12 +254,12 @@ export class ModuleSlot {
   /** @returns `null` when none is stored, another file has its name now, or it cannot be opened */
   async #openLastGood(file: string): Promise<ModuleVersion | null> {
     const { log, lastGood, pathOf, isNameFree } = this.#context;
-    const kept = await lastGood.read(file);
-    if (kept === null) return null;
+    const storedVersion = await lastGood.read(file);
+    if (storedVersion === null) return null;
     try {
-      const manifest = parseStoredManifest(kept.manifest, null);
+      const manifest = parseStoredManifest(storedVersion.manifest, null);
       if (manifest === null) return null;
-      const entry = { file, path: pathOf(file), text: kept.text };
+      const entry = { file, path: pathOf(file), text: storedVersion.text };
       const prepared = await prepareDescriptor(entry, this.#context, manifest);
       const isFree = isNameFree(prepared.descriptor.module, file);
       return isFree ? await this.#openVersion(prepared) : null;
@@ -277,8 +283,9 @@ export class ModuleSlot {
     } catch (error) {
       const reason = explainError(error);
       if (error instanceof ManifestUnavailable) {
-        const kept = attempt === 1 ? await this.#context.lastGood.read(this.file) : null;
-        const lastGood = kept && parseStoredManifest(kept.manifest, version.prepared.descriptor);
+        const storedVersion = attempt === 1 ? await this.#context.lastGood.read(this.file) : null;
+        const lastGood =
+          storedVersion && parseStoredManifest(storedVersion.manifest, version.prepared.descriptor);
         this.#dispatch({ kind: 'manifestUnavailable', version, reason, lastGood });
       } else {
         this.#dispatch({ kind: 'manifestInvalid', version, reason });

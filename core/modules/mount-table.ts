@@ -9,18 +9,21 @@ export interface MountedModule {
 }
 
 interface MountTableOptions {
-  /** The host name of the public URL; `null` where none is configured. */
+  /** The host name of the public URL; `null` without one. */
   readonly publicHost: string | null;
-  /** What belongs to the host and its surfaces. */
+  /** The prefixes of the host and its surfaces. */
   readonly reserved: ReadonlySet<string>;
 }
 
-/** Paths of the host that answer for every host name: checks of its state, and the pages of its Problems. */
+/**
+ * Paths of the host that respond for every host name: checks of its state, and the pages of its
+ * Problems.
+ */
 const ALWAYS_OWN: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 const PROBLEMS = '/problems/';
 const ROOT = '/';
 
-/** Where handlers find the mounts of all modules. */
+/** Provides the mounts of all modules. */
 export interface MountSource {
   readonly mounts: MountTable;
 }
@@ -46,17 +49,18 @@ export class MountTable {
   /**
    * @param host the `host` header
    * @param target exactly as on the request line
-   * @returns `null` for what belongs to no mount; `host` for what belongs to the host, or to nothing, under a name
-   * that a module has for itself
+   * @returns `null` for a target without a mount; `host` for a path of the host, or an unknown
+   * path, under a host name that a module owns
    */
   find(host: string | undefined, target: string): MountedModule | 'host' | null {
     const path = readPath(target);
-    const named = host === undefined ? [] : (this.#byHost.get(normalizeHost(host)) ?? []);
-    const found = findLongest(named, path);
-    if (this.#isExclusive(named)) return found === null || isAlwaysOwn(path) ? 'host' : found;
-    const isOwn = found?.mount.path === ROOT && this.#options.reserved.has(firstSegment(path));
+    const mountedAtHost = host === undefined ? [] : (this.#byHost.get(normalizeHost(host)) ?? []);
+    const longest = findLongest(mountedAtHost, path);
+    if (this.#isExclusive(mountedAtHost))
+      return longest === null || isAlwaysOwn(path) ? 'host' : longest;
+    const isOwn = longest?.mount.path === ROOT && this.#options.reserved.has(firstSegment(path));
     if (isOwn) return null;
-    return found ?? findLongest(this.#byHost.get(null) ?? [], path);
+    return longest ?? findLongest(this.#byHost.get(null) ?? [], path);
   }
 
   /** Whether a module has a mount under the name of a `host` header. */
@@ -64,14 +68,19 @@ export class MountTable {
     return host !== undefined && this.#byHost.has(normalizeHost(host));
   }
 
-  /** The mount of a module; `null` if it has no such one. */
+  /** The mount of a module; `null` if the module does not have it. */
   findMount(module: string, { host, path }: Mount): Mount | null {
-    const named = this.#byHost.get(host === undefined ? null : normalizeHost(host)) ?? [];
-    const found = named.find((mounted) => mounted.module === module && mounted.mount.path === path);
-    return found?.mount ?? null;
+    const mountedAtHost = this.#byHost.get(host === undefined ? null : normalizeHost(host)) ?? [];
+    const match = mountedAtHost.find(
+      (mounted) => mounted.module === module && mounted.mount.path === path,
+    );
+    return match?.mount ?? null;
   }
 
-  /** Under the host name of a mount of `/` there are no other paths of the host, unless it is the public one. */
+  /**
+   * A mount of `/` with a host name excludes other paths of the host under this name, unless it is
+   * the public one.
+   */
   #isExclusive(named: readonly MountedModule[]): boolean {
     const root = named.at(-1)?.mount;
     return root?.path === ROOT && root.host !== this.#options.publicHost;
@@ -80,14 +89,14 @@ export class MountTable {
 
 export const NO_MOUNTS = new MountTable([], { publicHost: null, reserved: new Set() });
 
-/** What the table needs of a record. */
+/** The part of a record that the table needs. */
 export interface MountingRecord extends Pick<ModuleRecord, 'name' | 'state' | 'mounts'> {
   readonly live: { readonly name: string } | null;
 }
 
 /**
- * The table of all records. A file that serves what it says comes before one that was rejected and keeps a mount of
- * its last good version.
+ * Creates the table of all records. A file that serves its current content takes precedence over a
+ * rejected one that keeps a mount of its last good version.
  */
 export function createMountTable(
   records: readonly MountingRecord[],
@@ -98,7 +107,7 @@ export function createMountTable(
   const byRank = records.toSorted((a, b) => rank(a) - rank(b));
   for (const { name, live: serving, mounts } of byRank) {
     const module = serving?.name ?? name;
-    // Another file has the name, and its mounts are others.
+    // Another file has the name, with other mounts.
     if (module === null || (serving === null && live.has(module))) continue;
     for (const mount of mounts) {
       const key = formatMount(mount);
@@ -117,7 +126,7 @@ function readPath(target: string): string {
   return end === -1 ? target : target.slice(0, end);
 }
 
-/** Compared code unit by code unit with the raw path: no encoding of a mount is the mount. */
+/** Compares the raw path by code units: an encoded mount does not match. */
 function findLongest(mounted: readonly MountedModule[], path: string): MountedModule | null {
   if (!path.startsWith('/')) return null;
   return (

@@ -20,7 +20,7 @@ interface CandidateContext {
   readonly log: Log;
   readonly owner: ErrorOwner | null;
   readonly scope: ModuleScope;
-  /** Opens a provider with another config; `folder` is its own in that of the module. */
+  /** Opens a provider with another config; `folder` is its subfolder in that of the module. */
   readonly open: (
     config: unknown,
     references: References,
@@ -29,15 +29,15 @@ interface CandidateContext {
   ) => Promise<Provider>;
 }
 
-/** Binds the opened candidate to a manifest; the one before it is closed. */
+/** Binds the opened candidate to a manifest, and closes the previous one. */
 export type CandidateOpener = (manifest: Manifest) => Candidate;
 
 const LOG_FIELDS = { candidate: true };
 
 /**
- * Opens the candidate of a module as the live provider was opened, with its own endpoints.
+ * Opens the candidate of a module like the live provider, with its own endpoints.
  * @returns `null` for a module without one
- * @throws what the adapter throws
+ * @throws the errors of the adapter
  */
 export async function openCandidate(
   { descriptor, adapter, candidateReferences: references }: PreparedDescriptor,
@@ -57,7 +57,7 @@ export async function openCandidate(
       descriptor: limitCopies(descriptor, rules),
       log,
       scope,
-      // Copies count for no limit of the host but its memory.
+      // Of the limits of the host, only memory applies to copies.
       loadShedder: null,
       identity: descriptor.identity ? context.identity : null,
       secrets: references.secrets,
@@ -81,7 +81,7 @@ export async function openCandidate(
   };
 }
 
-/** Each copy is sent once, whatever became of those before it. */
+/** Sends each copy once, regardless of the results of earlier ones. */
 function limitCopies(descriptor: Descriptor, { concurrency }: CandidateRules): Descriptor {
   const { limits, retry, breaker } = descriptor;
   return {
@@ -92,7 +92,7 @@ function limitCopies(descriptor: Descriptor, { concurrency }: CandidateRules): D
   };
 }
 
-/** The live provider has its own; a candidate shows by its answers whether it is up. */
+/** Removes health checks, because responses show whether a candidate is up. */
 function withoutHealthChecks(provider: Provider): Provider {
   const balancing = provider.balancing?.();
   if (balancing === undefined) return provider;

@@ -18,10 +18,10 @@ const SIGN_TIMEOUT_MS = 1_000;
 const LOG_INTERVAL_MS = 1_000;
 
 /**
- * Opens a signer of a plugin. Signers are third-party code: each signature has a deadline, and its headers are
- * validated.
+ * Opens a signer of a plugin. Signers are third-party code: each signature has a deadline, and its
+ * headers are validated.
  * @param owner receives its uncaught errors
- * @returns `sign` rejects with a ProviderFailure in phase `preparing`, and with nothing else
+ * @returns a signer whose `sign` rejects only with a ProviderFailure in phase `preparing`
  * @throws Error when it cannot be opened.
  */
 export async function openSigner(
@@ -47,7 +47,7 @@ export async function openSigner(
       } catch (error) {
         const isChecked =
           isProviderFailure(error) && error.phase === 'preparing' && error.failure !== 'refused';
-        // The message of a plugin's error may contain what it signs with.
+        // The message of a plugin's error may contain its key.
         const failure = isChecked ? error : createFailure(name, `it threw ${nameError(error)}`);
         report(failure);
         throw failure;

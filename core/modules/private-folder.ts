@@ -28,7 +28,10 @@ export class PrivateFolder {
     this.#options = options;
   }
 
-  /** Another value for a folder that was replaced; `null` when it does not exist. Never rejects. */
+  /**
+   * Identifies the folder: the value changes when the folder is replaced; `null` when it does not
+   * exist. Never rejects.
+   */
   async identify(): Promise<string | null> {
     const status = await lstat(this.#path).catch(() => null);
     return status === null ? null : `${status.dev} ${status.ino} ${status.birthtimeMs}`;
@@ -62,7 +65,7 @@ export class PrivateFolder {
     if (!(await this.#exists())) await mkdir(this.#path, { recursive, mode: folderMode });
     const path = join(this.#path, name);
     const temporary = `${path}.new`;
-    // A crash may have left one; `rm` removes a link, not its target.
+    // A crash may have left a file; `rm` removes a link, not its target.
     await rm(temporary, { force: true });
     const file = await open(temporary, CREATE_FLAGS, fileMode);
     try {
@@ -81,7 +84,7 @@ export class PrivateFolder {
     if (status?.isFile()) await rm(path, { force: true });
   }
 
-  /** @throws Error for anything but a folder, a symbolic link to one included. */
+  /** @throws Error for anything but a folder, such as a symbolic link. */
   async #exists(): Promise<boolean> {
     const status = await lstat(this.#path).catch(ignoreMissing);
     if (status === null) return false;

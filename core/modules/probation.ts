@@ -1,7 +1,7 @@
 import type { Probation } from '../descriptor/descriptor.js';
 import type { ProviderClient } from '../provider/provider-client.js';
 
-/** Calls of a version on probation. */
+/** The calls of a version on probation. */
 export interface ProbationFigures {
   readonly calls: number;
   readonly failed: number;
@@ -38,9 +38,9 @@ export interface SharedProbation {
 
 /**
  * Watches the calls of a new version on probation, while the previous version stays open.
- * @param onEnd called once: with the reason as soon as enough calls show that the error rate is above the
- * limit; with `null` when the time is over
- * @returns stops watching
+ * @param onEnd called once: with the reason as soon as enough calls show that the error rate is
+ * above the limit; with `null` when the time is over
+ * @returns a function that stops watching
  */
 export function watchProbation(
   client: ProviderClient,

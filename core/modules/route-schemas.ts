@@ -6,17 +6,20 @@ import { QuerySchema, type QueryViolation } from '../schema/query-schema.js';
 import type { CheckLimits, SchemaViolation } from '../schema/run.js';
 import { type CheckCaller, schemaChecks } from '../schema/schema-checks.js';
 
-/** `off` is the same as no schema. */
+/** `off` is equivalent to no schema. */
 export type CheckedMode = Exclude<SchemaMode, 'off'>;
 
-/** The schemas of a route that are checked. */
+/** The enforced schemas of a route. */
 export interface RouteSchemas {
   readonly input: BodySchema | null;
   readonly query: CheckedQuery | null;
   readonly output: BodySchema | null;
 }
 
-/** `null` for a route without schemas, or whose descriptor switches them off: it costs nothing then. */
+/**
+ * Returns `null` for a route without schemas, or with schemas that the descriptor disables: it then
+ * costs nothing.
+ */
 export function createRouteSchemas(
   { schemas }: Pick<Descriptor, 'schemas'>,
   operation: RouteOperation | undefined,
@@ -41,7 +44,7 @@ function createBodySchema(
   return new BodySchema(mode, schema, registry);
 }
 
-/** The schema of a body, compiled at the first one: most routes of a large host are rarely called. */
+/** The schema of a body, compiled at first use: most routes of a large host are rarely called. */
 class BodySchema {
   readonly mode: CheckedMode;
   readonly #checked: {
@@ -57,8 +60,8 @@ class BodySchema {
   }
 
   /**
-   * A promise only where the check takes long.
-   * @param body known to be JSON in UTF-8
+   * Returns a promise only if the check takes long.
+   * @param body JSON in UTF-8
    * @throws QueueFull, also as a rejection.
    */
   findViolations(
@@ -74,7 +77,7 @@ class BodySchema {
   }
 }
 
-/** The schema of a query, compiled at the first one. */
+/** The schema of a query, compiled at first use. */
 class CheckedQuery {
   readonly mode: CheckedMode;
   readonly #checked: {
@@ -90,7 +93,7 @@ class CheckedQuery {
   }
 
   /**
-   * A promise only where the check takes long.
+   * Returns a promise only if the check takes long.
    * @param target the path and query of a request
    * @throws QueueFull, also as a rejection.
    */

@@ -5,18 +5,18 @@ import type { StateReason } from './state-reason.js';
 
 interface NameSettlement {
   readonly named: readonly ModuleSlot[];
-  /** Each slot that cannot have its name or one of its mounts, and why. */
+  /** The slots that cannot have their name or one of their mounts, with the reason. */
   readonly displaced: ReadonlyMap<ModuleSlot, StateReason>;
 }
 
 const MOUNT = 'mount ';
 
-/** What only one file can have: the name of its module, and each mount. */
+/** The exclusive claims of a file: the name of its module, and each mount. */
 export function listClaims(module: string, mounts: readonly Mount[]): readonly string[] {
   return [module, ...mounts.map((mount) => MOUNT + formatMount(mount))];
 }
 
-/** Why a file is rejected whose claim another file has. */
+/** Explains why a file is rejected: another file has its claim. */
 export function explainTaken(claim: string, owner: string): StateReason {
   if (claim.startsWith(MOUNT)) {
     const reason = `${MOUNT}'${claim.slice(MOUNT.length)}' is already taken by ${owner}`;
@@ -27,8 +27,9 @@ export function explainTaken(claim: string, owner: string): StateReason {
 }
 
 /**
- * If several files have the same name or mount, the serving one keeps it, otherwise the first by file name.
- * @param holders at start, by name and mount, the file that already serves in another process
+ * Assigns names and mounts to files. Of several files with the same one, the serving file keeps it,
+ * otherwise the first by file name.
+ * @param holders at startup, by name and mount, the file that already serves in another process
  */
 export function settleNames(
   slots: readonly ModuleSlot[],
@@ -37,21 +38,24 @@ export function settleNames(
   const owners = new Map<string, ModuleSlot>();
   const byFile = slots.toSorted((a, b) => compareTexts(a.file, b.file));
   for (const slot of byFile) {
-    const held = listHeld(slot);
-    for (const claim of [...held, ...listWanted(slot)]) {
-      if (held.includes(claim) || holders.get(claim) === slot.file) owners.set(claim, slot);
+    const heldClaims = listHeld(slot);
+    for (const claim of [...heldClaims, ...listWanted(slot)]) {
+      if (heldClaims.includes(claim) || holders.get(claim) === slot.file) owners.set(claim, slot);
     }
   }
   const displaced = new Map<ModuleSlot, StateReason>();
   for (const slot of byFile) {
-    const wanted = listWanted(slot);
-    const taken = wanted.find((claim) => (owners.get(claim) ?? slot) !== slot);
-    const owner = taken === undefined ? undefined : owners.get(taken);
-    if (taken !== undefined && owner) displaced.set(slot, explainTaken(taken, owner.file));
-    else for (const claim of wanted) owners.set(claim, slot);
+    const wantedClaims = listWanted(slot);
+    const takenClaim = wantedClaims.find((claim) => (owners.get(claim) ?? slot) !== slot);
+    const owner = takenClaim === undefined ? undefined : owners.get(takenClaim);
+    if (takenClaim !== undefined && owner)
+      displaced.set(slot, explainTaken(takenClaim, owner.file));
+    else for (const claim of wantedClaims) owners.set(claim, slot);
   }
-  const named = byFile.filter((slot) => slot.source.wantedName !== null && !displaced.has(slot));
-  return { named, displaced };
+  const namedSlots = byFile.filter(
+    (slot) => slot.source.wantedName !== null && !displaced.has(slot),
+  );
+  return { named: namedSlots, displaced };
 }
 
 /** Whether a file gets a name or a mount under which another one still serves. */
@@ -74,10 +78,10 @@ function listServed({ live }: ModuleSlot): readonly string[] {
   return live === null ? [] : listClaims(live.name, live.descriptor.mount);
 }
 
-/** What a slot serves under, unless its file now says something else. */
+/** The claims under which a slot serves, unless its file now has others. */
 function listHeld(slot: ModuleSlot): readonly string[] {
-  const wanted = listWanted(slot);
+  const wantedClaims = listWanted(slot);
   return listServed(slot).filter((claim) => {
-    return slot.source.prepared === null || wanted.includes(claim);
+    return slot.source.prepared === null || wantedClaims.includes(claim);
   });
 }

@@ -16,7 +16,7 @@ import {
 } from './slot-state.js';
 import type { StateReason } from './state-reason.js';
 
-/** A transition while it is computed. */
+/** A transition during its computation. */
 interface Step {
   readonly state: { -readonly [K in keyof SlotState]: SlotState[K] };
   readonly effects: SlotEffect[];
@@ -27,15 +27,15 @@ const FAULTED_HINT =
   'see the log for the error; the host will reopen the module with backoff, or at once when one of its files changes';
 const ROLLED_BACK_HINT = 'change the descriptor or a file that it names to try again';
 
-/** They may open a version, and only one is opened at a time. */
+/** Events that may open a version, because only one is opened at a time. */
 const DEFERRED: ReadonlySet<SlotEvent['kind']> = new Set([
   ...(['applied', 'manifestInvalid', 'reopenDue', 'rejectedElsewhere'] as const),
 ]);
 
-/** @returns what the slot is after the event, and what has to be done, in this order */
+/** @returns the slot after the event, and the effects to run, in this order */
 export function reduce(state: SlotState, event: SlotEvent, now: Date): Step {
   const step: Step = { state: { ...state }, effects: [], now };
-  // An opening that ends too late is closed, and nothing else matters any more.
+  // A version that opens too late is closed; other events are ignored.
   if (state.isEnded && event.kind === 'opened') close(step, event.version);
   else if (state.isEnded) return step;
   else if (state.opening !== null && DEFERRED.has(event.kind)) {
@@ -165,7 +165,7 @@ const HANDLERS: { readonly [K in keyof SlotEvents]: (step: Step, event: SlotEven
     } else if (previous !== null) {
       returnTo(step, previous, serving, reason);
     } else {
-      // The previous version is closed already. The worker that rolled back has stored it.
+      // The previous version is already closed. The worker that rolled back has stored it.
       open(step, { for: 'rollback', before: serving, reason }, null);
     }
   },
@@ -216,7 +216,7 @@ function applyEnabled(step: Step, prepared: PreparedDescriptor, storedRejection:
   }
 }
 
-/** @param prepared `null`: the stored last good version */
+/** @param prepared `null` for the stored last good version */
 function open({ state, effects }: Step, opening: Opening, prepared: PreparedDescriptor | null) {
   state.opening = opening;
   effects.push({ kind: 'open', file: state.file, prepared });
@@ -252,7 +252,7 @@ function requestManifest(step: Step, version: ModuleVersion): void {
   enter(step, 'waiting', { reason, hint: null });
 }
 
-/** Serves the version that is wanted, on probation if it replaces another one and has rules for it. */
+/** Serves the requested version, on probation if it replaces another one and has rules for it. */
 function swap(step: Step, next: Serving, to: 'live' | 'waiting', reason?: StateReason): void {
   const { version } = next;
   const changed = listChanges(step.state.serving, next);
@@ -301,7 +301,9 @@ function forgetFault({ state }: Step, version: ModuleVersion | undefined): void 
   if (state.fault?.version === version) state.fault = null;
 }
 
-/** Reacts to an uncaught error. One of a version that does not serve yet counts when it serves. */
+/**
+ * Reacts to an uncaught error. An error of a version that does not serve yet counts when it serves.
+ */
 function check(step: Step, version: ModuleVersion): void {
   const { state, effects } = step;
   const error = state.errors.get(version);
@@ -331,7 +333,7 @@ function recover(step: Step, version: ModuleVersion, wasPending: boolean): void 
   if (wasPending && state.pending === null) requestManifest(step, version);
 }
 
-/** The version on probation failed, and the one before it serves again. */
+/** Called when the version on probation failed: the previous one serves again. */
 function rollBack(step: Step, reason: string): void {
   const { serving, previous, file } = step.state;
   if (serving === null || previous === null) return;
@@ -358,7 +360,7 @@ function finishRollback(step: Step, rejected: Serving, reason: string): void {
   storeLastGood(step);
 }
 
-/** A version on probation is not stored before it has passed. */
+/** Stores the last good version; a version on probation is not stored before it has passed. */
 function storeLastGood({ state, effects }: Step): void {
   const { file, rejection } = state;
   const serving = state.previous ?? state.serving;

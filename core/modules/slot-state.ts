@@ -14,7 +14,7 @@ export interface Serving {
   readonly manifest: Pick<LoadedManifest, 'manifest' | 'digest'>;
 }
 
-/** What a version is opened for. The last three open the stored last good version. */
+/** The purpose of opening a version. The last three open the stored last good version. */
 export type Opening =
   | { readonly for: 'file' }
   | { readonly for: 'recovery'; readonly faulted: ModuleVersion }
@@ -31,14 +31,14 @@ export type Published = Omit<
 /** One descriptor file and its module. */
 export interface SlotState {
   readonly file: string;
-  /** The content of the file; it may not serve yet, or never. */
+  /** The content of the file, which may not serve yet, or never. */
   readonly source: DescriptorSource;
   readonly serving: Serving | null;
   /** The version before the one on probation, still open; `null` without a probation. */
   readonly previous: Serving | null;
   /** The version that serves once its manifest has arrived. */
   readonly pending: ModuleVersion | null;
-  /** How often the manifest of the pending version was requested. */
+  /** The number of requests for the manifest of the pending version. */
   readonly attempts: number;
   /** A version whose code threw an uncaught error. It may serve until it is reopened. */
   readonly fault: { readonly version: ModuleVersion; readonly wasPending: boolean } | null;
@@ -62,11 +62,11 @@ export interface SlotEvents {
   read: { readonly source: DescriptorSource };
   renamed: { readonly file: string };
   /**
-   * The content takes effect, unless its name or one of its mounts is taken by another file. `storedRejection` is a
-   * digest.
+   * The content takes effect, unless another file has its name or one of its mounts.
+   * `storedRejection` is a digest.
    */
   applied: { readonly taken: StateReason | null; readonly storedRejection: string | null };
-  /** `errors` are uncaught ones of its code meanwhile. */
+  /** `errors` are uncaught errors of its code meanwhile. */
   opened: {
     readonly version: ModuleVersion;
     readonly errors: { readonly count: number; readonly first: string | null };
@@ -84,7 +84,7 @@ export interface SlotEvents {
   /** An uncaught error; `first` names the first one of the version. */
   threw: { readonly version: ModuleVersion; readonly first: string };
   reopenDue: { readonly version: ModuleVersion };
-  /** `failure` is why the version failed; `null` when it has passed. */
+  /** `failure` is the reason of the failure; `null` when the version has passed. */
   probationEnded: { readonly version: ModuleVersion; readonly failure: string | null };
   /** Another worker has rolled back a version. */
   rejectedElsewhere: { readonly digest: string; readonly reason: string };
@@ -96,7 +96,9 @@ export interface SlotEvents {
 }
 
 export interface SlotEffects {
-  /** Opens the stored last good version where `prepared` is `null`. Ends with `opened` or `openFailed`. */
+  /**
+   * Opens the stored last good version if `prepared` is `null`. Ends with `opened` or `openFailed`.
+   */
   open: { readonly file: string; readonly prepared: PreparedDescriptor | null };
   /** Closes at once. */
   close: { readonly version: ModuleVersion };
@@ -152,7 +154,7 @@ export function createSlotState(file: string, now: Date): SlotState {
   };
 }
 
-/** The record of a slot, without what serves. */
+/** The record of a slot, without the serving version. */
 export function describeSlot({ file, published, attempts, uncaughtErrors }: SlotState) {
   return { file, ...published, attempts, uncaughtErrors };
 }

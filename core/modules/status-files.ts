@@ -36,8 +36,9 @@ export function describeFileStatus(record: ModuleRecord): FileStatus {
 }
 
 /**
- * One file per descriptor in `modules.d/.status/`, where the author of a descriptor sees its state. They
- * are a convenience: a failure to write them is logged once, and they are written when it is possible again.
+ * One file per descriptor in `modules.d/.status/`, which shows the state to the author of a
+ * descriptor. They are a convenience: a failed write is logged once, and repeated when it is
+ * possible again.
  */
 export class StatusFiles implements StatusSink {
   readonly #folder: PrivateFolder;
@@ -66,9 +67,9 @@ export class StatusFiles implements StatusSink {
   }
 
   keepOnly(files: ReadonlySet<string>): void {
-    const kept = new Set([...files].map(fileName));
-    this.#writes.keepOnly(kept);
-    this.#cleaning = this.#cleaning.then(() => this.#removeOthers(kept));
+    const keptNames = new Set([...files].map(fileName));
+    this.#writes.keepOnly(keptNames);
+    this.#cleaning = this.#cleaning.then(() => this.#removeOthers(keptNames));
   }
 
   async flush(): Promise<void> {
@@ -77,11 +78,12 @@ export class StatusFiles implements StatusSink {
   }
 
   /** Never rejects. */
-  async #removeOthers(kept: ReadonlySet<string>): Promise<void> {
+  async #removeOthers(keptNames: ReadonlySet<string>): Promise<void> {
     try {
       for (const name of await this.#folder.list()) {
         // A descriptor may have been added meanwhile.
-        if (!kept.has(name) && this.#writes.find(name) === undefined) this.#writes.set(name, null);
+        if (!keptNames.has(name) && this.#writes.find(name) === undefined)
+          this.#writes.set(name, null);
       }
     } catch (error) {
       this.#writes.report(error);

@@ -6,9 +6,9 @@ import type { Upload } from './provider-call.js';
 import { createOverload } from './rejected-call.js';
 
 /**
- * Counts a body that an actor sends, and ends its call where the body fails.
+ * Counts the body of an actor, and ends its call if the body fails.
  * @returns a function that ends the body with its call
- * @throws RejectedCall for one request too many of an actor that still sends others.
+ * @throws RejectedCall if the actor sends too many requests.
  */
 export function beginUpload(
   bulkhead: Bulkhead,
@@ -42,7 +42,7 @@ export function beginUpload(
   };
 }
 
-/** The caller gets the cause. */
+/** The caller receives the cause. */
 function createEndedEarly(cause: Error): ProviderFailure {
   return new ProviderFailure('cancelled', 'the body of the request ended early', { cause });
 }

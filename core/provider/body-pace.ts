@@ -1,28 +1,28 @@
 import type { Descriptor } from '../descriptor/descriptor.js';
 
-/** Who a body waits for. */
+/** The side for which a body waits. */
 export type Side = 'provider' | 'client';
 
 export interface PaceLimits
   extends Pick<Descriptor['limits'], 'body_idle_ms' | 'body_min_bytes_s'> {
-  /** Longest pause of the provider. Milliseconds, default `body_idle_ms`. */
+  /** The longest pause of the provider. Milliseconds, default `body_idle_ms`. */
   readonly provider_idle_ms?: number;
 }
 
-/** Bounds the pauses of a body that is streamed, and how slowly it may pass. */
+/** Limits the pauses of a streamed body, and its minimum speed. */
 export class BodyPace {
   readonly #limits: PaceLimits;
   readonly #onStall: (side: Side, problem: string) => void;
   #timer: NodeJS.Timeout;
   #idleMs: number;
-  /** How long the body has waited for each side, within the window. Milliseconds. */
+  /** The time that the body has waited for each side, within the window. Milliseconds. */
   readonly #waitedMs: Record<Side, number> = { provider: 0, client: 0 };
   #side: Side;
   #changedAt = performance.now();
   #windowStart = this.#changedAt;
   #bytes = 0;
 
-  /** @param onStall called at most once: who is too slow, and why */
+  /** @param onStall called at most once, with the slow side and the reason */
   constructor(side: Side, limits: PaceLimits, onStall: (side: Side, problem: string) => void) {
     this.#side = side;
     this.#limits = limits;
@@ -31,7 +31,7 @@ export class BodyPace {
     this.#timer = this.#start();
   }
 
-  /** The body waits for this side from now on. */
+  /** Records that the body waits for this side from now on. */
   wait(side: Side): void {
     const now = performance.now();
     this.#waitedMs[this.#side] += now - this.#changedAt;
@@ -47,7 +47,7 @@ export class BodyPace {
     this.#timer = this.#start();
   }
 
-  /** Counts bytes that have passed. */
+  /** Counts forwarded bytes. */
   pass(bytes: number): void {
     this.#bytes += bytes;
     const elapsedMs = performance.now() - this.#windowStart;

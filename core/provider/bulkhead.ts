@@ -1,15 +1,16 @@
 import { Semaphore } from '../contract/semaphore.js';
 
-/** The part of the places that responses to one actor may occupy while they are sent. */
+/** The share of the places that responses to one actor may occupy during sending. */
 const ACTOR_PART = 4;
 
 /**
- * The places of `limits.concurrency`. A call has one until its response has left. Clients that read slowly must
- * not occupy all of them: beyond a quarter for one actor, a response gives its place back when sending begins.
+ * The places of `limits.concurrency`. A call occupies one until its response is sent. Slow clients
+ * must not occupy all of them: above a quarter for one actor, a response releases its place when
+ * sending begins.
  */
 export class Bulkhead extends Semaphore {
   readonly #maxSending: number;
-  /** Responses that are being sent and have a place, by actor. */
+  /** Responses with a place that are being sent, by actor. */
   readonly #byActor = new Map<string, number>();
   #sending = 0;
   /** Requests that are being streamed, by actor. */
@@ -20,7 +21,7 @@ export class Bulkhead extends Semaphore {
     this.#maxSending = Math.max(1, Math.floor(places / ACTOR_PART));
   }
 
-  /** @returns whether the actor may stream one more request: clients that send slowly occupy places too */
+  /** @returns whether the actor may stream another request: slow senders occupy places too */
   beginReceiving(actor: string): boolean {
     const count = this.#receiving.get(actor) ?? 0;
     if (count >= this.#maxSending) return false;
@@ -51,7 +52,7 @@ export class Bulkhead extends Semaphore {
     return true;
   }
 
-  /** @param hasPlace what `beginSending` returned */
+  /** @param hasPlace the result of `beginSending` */
   endSending(actor: string, hasPlace: boolean): void {
     this.#sending -= 1;
     if (!hasPlace) return;

@@ -29,7 +29,7 @@ const OPTIONAL_METHODS = [
   'credentialProblem',
 ] as const;
 
-/** The maximum of endpoints that are found while the provider is open. */
+/** The maximum number of endpoints that are resolved while the provider is open. */
 const MAX_FOUND = 256;
 
 // `type`, not `object`: an endpoint may have further members.
@@ -65,8 +65,8 @@ const BALANCING = type({
 });
 
 /**
- * Adapters are third-party code: validates what an adapter opened and runs all of it under `owner`; `null`
- * is the host.
+ * Validates the provider of an adapter, which is third-party code, and runs all of its code under
+ * `owner`; `null` is the host.
  * @throws Error that names the invalid member.
  */
 export function checkedProvider(opened: unknown, kind: string, owner: ErrorOwner | null): Provider {
@@ -83,16 +83,16 @@ export function checkedProvider(opened: unknown, kind: string, owner: ErrorOwner
   };
 }
 
-/** An invalid list is an error of the adapter, thrown to it, and the endpoints before it stay. */
+/** Throws for an invalid list, which is an error of the adapter; the earlier endpoints stay. */
 function checkFollowing(
   provider: Provider,
   kind: string,
   owner: ErrorOwner | null,
 ): Pick<Provider, 'followEndpoints'> {
   if (provider.followEndpoints === undefined) return {};
-  const check = (found: FoundEndpoints): FoundEndpoints => {
-    validateConstant(found, FOUND, kind, 'followEndpoints');
-    return { ...found, endpoints: found.endpoints.map(copyEndpoint) };
+  const check = (endpoints: FoundEndpoints): FoundEndpoints => {
+    validateConstant(endpoints, FOUND, kind, 'followEndpoints');
+    return { ...endpoints, endpoints: endpoints.endpoints.map(copyEndpoint) };
   };
   return {
     followEndpoints: (onChange) =>
@@ -103,12 +103,12 @@ function checkFollowing(
   };
 }
 
-/** An adapter may return anything. */
+/** Validates the value, because an adapter may return anything. */
 function readProblem(problem: unknown): string | null {
   return typeof problem === 'string' ? problem.slice(0, MAX_PROBLEM_LENGTH) : null;
 }
 
-/** Read once: breakers identify endpoints by these names. */
+/** Reads the members once, because breakers identify endpoints by these names. */
 function readConstants(
   provider: Provider,
   kind: string,

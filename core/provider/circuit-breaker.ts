@@ -2,7 +2,7 @@ import type { Breaker as BreakerSettings } from '../descriptor/descriptor.js';
 
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
-/** What a call means for a breaker; a `neutral` one does not count. */
+/** The result of a call for a breaker; a `neutral` one does not count. */
 export type Verdict = 'success' | 'failure' | 'neutral';
 
 /** Identifies the state in which a call was admitted; a verdict from an earlier state is ignored. */
@@ -24,7 +24,7 @@ export class CircuitBreaker {
   #openMs: number;
   /** The time on the monotonic clock of `performance.now`. */
   #openUntil = 0;
-  /** The same as wall-clock time, for display. */
+  /** The same time on the wall clock, for display. */
   #until: Date | null = null;
   #ticket: BreakerTicket = 0;
   #failure: string | null = null;
@@ -49,12 +49,12 @@ export class CircuitBreaker {
     return this.#state === 'closed' || (this.#state === 'open' && this.waitMs === 0);
   }
 
-  /** Milliseconds until it admits a probe; 0 when it is not open. */
+  /** The milliseconds until it is half-open; 0 when it is not open. */
   get waitMs(): number {
     return this.#state === 'open' ? Math.max(0, this.#openUntil - performance.now()) : 0;
   }
 
-  /** When it admits a probe; `null` when it is not open. */
+  /** The time when it becomes half-open; `null` when it is not open. */
   get until(): Date | null {
     return this.waitMs === 0 ? null : this.#until;
   }
@@ -70,7 +70,7 @@ export class CircuitBreaker {
     return this.#ticket;
   }
 
-  /** @param failure what went wrong, for operators */
+  /** @param failure the reason, for operators */
   settle(ticket: BreakerTicket, verdict: Verdict, failure: string | null = null): void {
     if (ticket !== this.#ticket) return;
     if (verdict === 'failure') this.#failure = failure;

@@ -4,7 +4,7 @@ import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
 import { BatchQueue } from '../lib/batch-queue.js';
 import { LazyAbortController } from '../lib/lazy-abort-controller.js';
 
-/** What providers respond in one turn of the event loop is handed on together. */
+/** Passes on the responses of one turn of the event loop together. */
 const responses = new BatchQueue<() => void>((resolve) => resolve());
 
 /**
@@ -21,11 +21,11 @@ export class Deadline extends LazyAbortController {
   #endsAt: number;
   /** Whether the time no longer runs. */
   #isReleased = false;
-  /** Where `OpenDeadlines` has it. */
+  /** The position in `OpenDeadlines`. */
   index = -1;
   #interrupt: ((reason: unknown) => void) | null = null;
 
-  /** @param owner of errors that abort listeners throw */
+  /** @param owner the owner of errors that abort listeners throw */
   constructor(timeoutMs: number, clientSignal: Cancellation, owner: ErrorOwner | null = null) {
     super();
     this.#owner = owner;
@@ -53,9 +53,9 @@ export class Deadline extends LazyAbortController {
   }
 
   /**
-   * Settles with the work or the abort, whichever is first: an adapter that ignores its signal blocks
-   * nothing. An adapter that handles the signal settles first, because its failure may be more precise.
-   * Races must not overlap.
+   * Settles with the work or the abort, whichever is first, so that an adapter that ignores its
+   * signal blocks nothing. An adapter that handles the signal settles first, because its failure
+   * may be more precise. Races must not overlap.
    */
   race<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -79,23 +79,23 @@ export class Deadline extends LazyAbortController {
     this.abort(new ProviderFailure('unavailable', 'the version of the module was closed'));
   }
 
-  /** The time is over. */
+  /** Ends the call because its time is over. */
   expire(): void {
     this.abort(new ProviderFailure('timeout', `no response within ${this.#timeoutMs} ms`));
   }
 
-  /** The HTTP client disconnected. */
+  /** Called when the HTTP client has disconnected. */
   handleEvent(): void {
     this.abort(new ProviderFailure('cancelled', 'the client disconnected'));
   }
 
-  /** The time stands still while a request is streamed, which has bounds of its own. */
+  /** Stops the time during the streaming of a request, which has separate limits. */
   suspend(): void {
     clearTimeout(this.#timer);
     this.#endsAt = Number.POSITIVE_INFINITY;
   }
 
-  /** The streamed request has ended: from now on there is the whole time. */
+  /** Restarts the full time after the streamed request has ended. */
   restart(): void {
     if (this.#isReleased) return;
     clearTimeout(this.#timer);
@@ -103,13 +103,13 @@ export class Deadline extends LazyAbortController {
     this.#timer = setTimeout(expire, this.#timeoutMs, this);
   }
 
-  /** The head of a streamed response is there: its body has bounds of its own. */
+  /** Stops the time after the head of a streamed response, whose body has separate limits. */
   release(): void {
     this.#isReleased = true;
     this.suspend();
   }
 
-  /** The call is over: nothing is aborted afterwards. */
+  /** Ends the deadline: nothing is aborted afterwards. */
   end(): void {
     this.release();
     this.#clientSignal.removeEventListener('abort', this);
@@ -126,8 +126,8 @@ function expire(deadline: Deadline): void {
 }
 
 /**
- * The deadlines of the calls in progress. Not a Set: a Set makes a new table for every so many calls, and
- * all that the old tables refer to outlives dozens of collections (50 % more memory under load).
+ * The deadlines of the calls in progress. A Set is not used: it allocates a new table at intervals,
+ * and objects of the old tables outlive dozens of collections (50 % more memory under load).
  */
 export class OpenDeadlines {
   readonly #all: Deadline[] = [];
@@ -140,7 +140,7 @@ export class OpenDeadlines {
     deadline.index = this.#all.push(deadline) - 1;
   }
 
-  /** @param deadline one that was added, and not deleted since */
+  /** @param deadline an added deadline that was not deleted since */
   delete(deadline: Deadline): void {
     const last = this.#all.pop();
     if (last === undefined || last === deadline) return;

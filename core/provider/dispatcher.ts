@@ -38,15 +38,18 @@ interface DispatcherOptions {
   readonly endpoints: EndpointPool;
   readonly descriptor: Descriptor;
   readonly log: Log;
-  /** Signs the actor for the provider; `null`: not signed. */
+  /** Signs the actor for the provider; `null` does not sign. */
   readonly identity: IdentitySigner | null;
-  /** What no failure may show. */
+  /** Secrets that no failure may contain. */
   readonly secrets: readonly Secret[];
 }
 
 const NONE: readonly Endpoint[] = [];
 
-/** Sends the attempts of a call: chooses endpoints, retries, and reports each result to the breakers. */
+/**
+ * Sends the attempts of a call: chooses endpoints, retries, and reports each result to the
+ * breakers.
+ */
 export class Dispatcher {
   readonly #provider: Provider;
   readonly #endpoints: EndpointPool;
@@ -68,7 +71,7 @@ export class Dispatcher {
     this.#budget = new RetryBudget(descriptor.retry.budget);
   }
 
-  /** Retries so far. */
+  /** The number of retries so far. */
   get retries(): number {
     return this.#retries;
   }
@@ -170,7 +173,9 @@ export class Dispatcher {
     }
   }
 
-  /** The time of an attempt ends with the last byte of the response; checking it is the host's time. */
+  /**
+   * The time of an attempt ends with the last byte of the response, and excludes its validation.
+   */
   async #invoke(
     invocation: EndpointInvocation,
     call: ProviderCall,
@@ -184,7 +189,7 @@ export class Dispatcher {
     try {
       outcome = await deadline.race(answer);
     } catch (thrown) {
-      // A connection that comes too late has no other owner.
+      // Closes a connection that arrives too late, because it has no other owner.
       if (isUpgrade) void answer.then(({ connection }) => connection?.destroy()).catch(() => {});
       const error = maskFailure(thrown, this.#secrets);
       endAttempt(call, performance.now() - startedAt, { error });
@@ -222,7 +227,7 @@ export class Dispatcher {
   ): EndpointInvocation {
     const { headers, operation, context } = call;
     headers['modgate-call-id'] = id;
-    // What is streamed in any case has no such end.
+    // A response that is always streamed has no such end.
     const isStreamed =
       call.upload !== undefined || call.response?.holdBytes === 0 || isHandshake(operation);
     if (!isStreamed) headers['modgate-deadline-ms'] = String(deadline.wholeMsLeft);
@@ -237,7 +242,10 @@ export class Dispatcher {
     return new EndpointInvocation(attempt, endpoint.name, deadline, call.held ?? null);
   }
 
-  /** Only failures before the status line are retried. The budget comes last, because it is then paid. */
+  /**
+   * Retries only failures before the status line. The budget is checked last, because it is then
+   * used.
+   */
   #canRetry(
     call: ProviderCall,
     route: string | null,
@@ -265,7 +273,7 @@ export class Dispatcher {
 
   #translate(error: unknown, call: ProviderCall): ProviderFailure {
     if (isProviderFailure(error)) {
-      // Only the HTTP client can cancel a call; an adapter that reports it otherwise is wrong.
+      // Only the HTTP client can cancel a call; any other report of an adapter is wrong.
       const isCancelled = call.signal.aborted || (call.upload?.failure ?? null) !== null;
       if (error.failure !== 'cancelled' || isCancelled) return error;
       return new ProviderFailure('protocol', 'the adapter canceled the call', { cause: error });

@@ -2,34 +2,37 @@ import { LRUCache } from 'lru-cache';
 import type { BucketLevel, BucketLimits } from '../lib/token-buckets.js';
 import { MAX_LIMITED_KEYS, type RateLimiter } from './rate-limiter.js';
 
-/** Tokens from the bucket of a key, which is elsewhere. */
+/** Tokens from the bucket of a key in another process. */
 export interface TokenGrant {
-  /** 0: none is left. */
+  /** 0 if none is left. */
   readonly granted: number;
-  /** Whether they are more than were wanted. */
+  /** Whether the grant exceeds the request. */
   readonly isAhead: boolean;
-  /** What is left in the bucket. */
+  /** The level of the bucket. */
   readonly level: BucketLevel;
 }
 
-/** The tokens of a key that this process has drawn. */
+/** The tokens that this process has drawn for a key. */
 interface Drawn {
   tokens: number;
-  /** No token is left before. Milliseconds. */
+  /** No token is available before this time. Milliseconds. */
   emptyUntil: number;
-  /** The level of the bucket, when it was asked last. */
+  /** The level of the bucket at the last request. */
   level: BucketLevel;
-  /** How many tokens lead to the next draw, while some are left. */
+  /** The number of remaining tokens at which the next draw begins. */
   low: number;
   asking: Promise<void> | null;
-  /** Requests that wait for the answer. */
+  /** The number of requests that wait for the response. */
   waiting: number;
 }
 
-/** @param wanted how many requests wait for a token */
+/** @param wanted the number of requests that wait for a token */
 type Draw = (key: string, wanted: number) => Promise<TokenGrant>;
 
-/** A limit whose buckets are elsewhere: this process draws tokens ahead, and asks when they run out. */
+/**
+ * A limit whose buckets are in another process: this process draws tokens in advance, and requests
+ * more when they run out.
+ */
 export class DrawnTokens implements RateLimiter {
   readonly limits: BucketLimits;
   readonly #draw: Draw;
@@ -50,7 +53,7 @@ export class DrawnTokens implements RateLimiter {
     if (drawn.tokens > 0) {
       drawn.tokens -= 1;
       if (drawn.tokens < drawn.low && drawn.asking === null && this.#now() >= drawn.emptyUntil) {
-        // The requests that find no token see the error.
+        // Requests without a token receive the error.
         this.#ask(key, drawn).catch(() => {});
       }
       return 0;

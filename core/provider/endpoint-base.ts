@@ -1,4 +1,4 @@
-/** Where the targets of an endpoint begin. */
+/** The base of an endpoint's targets. */
 export interface EndpointBase {
   /** The origin as `URL` normalizes it: `https://crm.example`. */
   readonly origin: string;

@@ -9,9 +9,9 @@ export class EndpointPool {
   #all: readonly Endpoint[] = [];
   /** Most modules have one endpoint. */
   #only: Endpoint | null = null;
-  /** Most modules have no endpoint that waits for another one to fail. */
+  /** Most modules have no endpoint that is reserved for a failure of another one. */
   #hasPriorities = false;
-  /** Why there is no endpoint, for operators. */
+  /** The reason why there is no endpoint, for operators. */
   #absence: string | null = null;
 
   /** @throws Error for an unknown strategy, which an adapter in JavaScript may return. */
@@ -29,7 +29,7 @@ export class EndpointPool {
     return this.#all;
   }
 
-  /** @param absence why the list is empty, for operators */
+  /** @param absence the reason for an empty list, for operators */
   replace(all: readonly Endpoint[], absence: string | null = null): void {
     this.#all = all;
     this.#only = all.length === 1 ? (all[0] ?? null) : null;
@@ -42,12 +42,12 @@ export class EndpointPool {
     return this.#all.some((endpoint) => endpoint.isAdmitting(route));
   }
 
-  /** Milliseconds until an endpoint admits a probe. */
+  /** The milliseconds until an endpoint admits a probe. */
   waitMs(route: string | null): number {
     return Math.min(...this.#all.map((endpoint) => endpoint.waitMs(route)));
   }
 
-  /** The failure of a call while every breaker is open, or while no endpoint is known. */
+  /** Creates the failure of a call while every breaker is open, or no endpoint is known. */
   createRejection(route: string | null): ProviderFailure {
     if (this.#all.length === 0) return createAbsence(this.#absence);
     const failures = this.#all.map((endpoint) => endpoint.failure(route));
@@ -55,8 +55,9 @@ export class EndpointPool {
   }
 
   /**
-   * The endpoint for the next attempt; `begin` must follow at once. `null` when every breaker is open. An
-   * endpoint that the call has tried is chosen again only if there is no other.
+   * Returns the endpoint for the next attempt; `begin` must follow at once. Returns `null` when
+   * every breaker is open. An endpoint that the call has tried is chosen again only if there is no
+   * other.
    */
   choose(route: string | null, key: string | null, tried: readonly Endpoint[]): Endpoint | null {
     if (this.#only !== null) return this.#only.isAdmitting(route) ? this.#only : null;
@@ -76,7 +77,7 @@ export class EndpointPool {
     return best;
   }
 
-  /** Endpoints up to this one may serve; among them are those whose breaker needs a probe. */
+  /** Endpoints up to this priority may serve, including those whose breaker needs a probe. */
   #lastPriority(route: string | null): number {
     let last = Number.POSITIVE_INFINITY;
     for (const endpoint of this.#all) {
@@ -86,7 +87,7 @@ export class EndpointPool {
   }
 }
 
-/** Nothing was sent, and no endpoint is to blame. */
+/** Creates a failure that no endpoint has caused, because nothing was sent. */
 function createAbsence(reason: string | null): ProviderFailure {
   const detail = reason ?? 'no endpoint is known';
   return new ProviderFailure('unavailable', 'no endpoint is known', { phase: 'preparing', detail });
@@ -103,8 +104,9 @@ function preferenceOf(
 }
 
 /**
- * Chooses an endpoint among those with the given preference; there is at least one. It may exclude others
- * by changing their preference, which is computed for each choice, so that a choice allocates nothing.
+ * Chooses an endpoint among those with the given preference; there is at least one. It may exclude
+ * others by changing their preference, which is computed for each choice, so that a choice
+ * allocates nothing.
  */
 type Strategy = (
   endpoints: readonly Endpoint[],

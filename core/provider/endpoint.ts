@@ -5,7 +5,7 @@ import { type BreakerState, type BreakerTicket, CircuitBreaker } from './circuit
 import type { EndpointBase } from './endpoint-base.js';
 import type { AttemptVerdict } from './verdicts.js';
 
-/** An endpoint as `GET /modules` shows it. */
+/** An endpoint in `GET /modules`. */
 export interface EndpointStatus {
   readonly endpoint: string;
   /** The breaker's state, or the result of the health checks while the breaker is closed. */
@@ -33,7 +33,7 @@ interface EndpointOptions {
   readonly weight: number;
   /** Default 0, the first to be chosen. */
   readonly priority?: number;
-  /** `null` for a provider that names no endpoints. */
+  /** `null` for a provider without named endpoints. */
   readonly name: string | null;
   /** Default: none, as for a provider whose endpoints name no URL. */
   readonly base?: EndpointBase | null;
@@ -41,7 +41,7 @@ interface EndpointOptions {
   readonly log: Log;
 }
 
-/** How suitable an endpoint is for the next attempt; the strategy chooses among the most suitable. */
+/** The preference of an endpoint for the next attempt; the strategy chooses among the best ones. */
 export const PREFERENCE = {
   /** Excluded by a breaker or by the strategy. */
   out: 0,
@@ -64,7 +64,7 @@ interface Attempt {
 /** One replica of one module: its breakers, health and counts. Never shared between modules. */
 export class Endpoint {
   readonly id: string;
-  /** Both may change while the endpoint stays. */
+  /** Both may change while the endpoint remains. */
   weight: number;
   priority: number;
   readonly name: string | null;
@@ -111,7 +111,7 @@ export class Endpoint {
     };
   }
 
-  /** @param route `null` for an operation that is no route */
+  /** @param route `null` for an operation other than a route */
   isAdmitting(route: string | null): boolean {
     if (!this.#breaker.isAdmitting) return false;
     const breaker = route === null ? undefined : this.#routeBreakers.get(route);
@@ -125,7 +125,7 @@ export class Endpoint {
     return breaker === undefined || breaker.state === 'closed';
   }
 
-  /** Milliseconds until the breakers admit a probe. */
+  /** The milliseconds until the breakers admit a probe. */
   waitMs(route: string | null): number {
     const breaker = route === null ? undefined : this.#routeBreakers.get(route);
     return Math.max(this.#breaker.waitMs, breaker?.waitMs ?? 0);
@@ -149,7 +149,7 @@ export class Endpoint {
     };
   }
 
-  /** @param failure what went wrong, for operators */
+  /** @param failure the reason, for operators */
   end(
     { ticket, routeBreaker, routeTicket }: Attempt,
     { endpoint, route }: AttemptVerdict,
@@ -188,7 +188,7 @@ export class Endpoint {
   }
 }
 
-/** Log messages. */
+/** The log messages of state changes. */
 const CHANGES: Readonly<Record<BreakerState, string>> = {
   closed: 'circuit breaker closed',
   open: 'circuit breaker open',

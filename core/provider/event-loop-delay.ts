@@ -9,7 +9,7 @@ const MS_PER_SECOND = 1000;
 
 /** Measures the delay of the event loop. Does not keep the process alive. */
 export class EventLoopDelay {
-  // Both are enabled at the same moment, so they wake the process together.
+  // Both are enabled at the same moment, so that they wake the process together.
   readonly #window = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #sinceLastRead = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #timer = setInterval(() => this.#closeWindow(), WINDOW_MS).unref();
@@ -49,7 +49,7 @@ export class EventLoopDelay {
   }
 }
 
-/** The histogram holds the time between two samples, which includes the resolution. */
+/** The histogram contains the time between two samples, which includes the resolution. */
 function readMs(histogram: IntervalHistogram, quantile: number): number {
   if (histogram.count === 0) return 0;
   const elapsedMs = histogram.percentile(100 * quantile) / NANOSECONDS_PER_MS;

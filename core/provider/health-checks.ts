@@ -21,7 +21,7 @@ interface HealthCheckOptions {
   readonly owner: ErrorOwner | null;
 }
 
-/** Checks each endpoint until the scope closes, or until the endpoint is gone. */
+/** Checks each endpoint until the scope closes or the endpoint is removed. */
 export class EndpointChecks {
   readonly #options: HealthCheckOptions;
   readonly #running = new Map<Endpoint, EndpointCheck>();
@@ -35,7 +35,7 @@ export class EndpointChecks {
     });
   }
 
-  /** Starts the checks of new endpoints and ends those of the ones that are gone. */
+  /** Starts the checks of new endpoints and ends those of removed ones. */
   follow(endpoints: readonly Endpoint[]): void {
     if (this.#isClosed) return;
     this.#stopExcept(new Set(endpoints));
@@ -63,7 +63,7 @@ class EndpointCheck {
   #controller = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
-  /** Consecutive checks that contradict the known state of the endpoint. */
+  /** The number of consecutive checks that contradict the known state of the endpoint. */
   #contradictions = 0;
 
   constructor(endpoint: Endpoint, options: HealthCheckOptions) {
@@ -86,14 +86,17 @@ class EndpointCheck {
     const startedAt = performance.now();
     const failure = await this.#check();
     if (this.#isStopped) return;
-    // Without credentials nothing was asked, so that nothing is known of the endpoint.
+    // Without credentials nothing was sent, so that the state of the endpoint stays unknown.
     if (!isProviderFailure(failure) || failure.phase !== 'preparing') this.#record(failure);
     const interval = this.#options.checks.intervalMs * (1 + JITTER * (2 * Math.random() - 1));
     const rest = interval - (performance.now() - startedAt);
     this.#timer = setTimeout(() => this.start(), Math.max(0, rest)).unref();
   }
 
-  /** @returns why the endpoint cannot serve, or `null`. An adapter that hangs has failed. */
+  /**
+   * @returns the reason why the endpoint cannot serve; `null` if it can. A check that hangs has
+   * failed.
+   */
   async #check(): Promise<Error | null> {
     const { provider, checks } = this.#options;
     const controller = new AbortController();

@@ -3,8 +3,8 @@ import type { ActorUse, MemoryBudget, SpareHolder } from './memory-budget.js';
 import type { RejectedCall } from './rejected-call.js';
 
 /**
- * What one request occupies until its response has left: bytes of bodies, and a place in
- * `limits.concurrency`. `close` returns all of it; what comes later is not counted.
+ * The resources of one request until its response is sent: bytes of bodies, and a place in
+ * `limits.concurrency`. `close` releases them; later bytes are not counted.
  */
 export class HeldMemory {
   readonly #whole: MemoryBudget;
@@ -18,7 +18,7 @@ export class HeldMemory {
   #onClose: (() => void) | null = null;
   readonly #spare: SpareHolder | null;
 
-  /** @param spare absent for what a request occupies */
+  /** @param spare absent for the memory of a request */
   constructor(budget: MemoryBudget, spare: SpareHolder | null = null) {
     this.#whole = budget;
     this.#budget = budget;
@@ -26,12 +26,15 @@ export class HeldMemory {
     if (spare !== null) budget.addSpare(spare);
   }
 
-  /** Memory of the same budget that is given up before any request is rejected; it has no actor and no place. */
+  /**
+   * Opens memory of the same budget that is released before any request is rejected; it has no
+   * actor and no place.
+   */
   openSpare(spare: SpareHolder): HeldMemory {
     return new HeldMemory(this.#whole, spare);
   }
 
-  /** @param listener called once, when the response has left; at once if it has */
+  /** @param listener called once the response is sent; at once if it already is */
   onClose(listener: () => void): void {
     if (this.#isClosed) listener();
     else this.#onClose = listener;
@@ -41,7 +44,10 @@ export class HeldMemory {
     return this.#bytes;
   }
 
-  /** Returns a part for work that continues after the request: it counts for the same actor until it is closed. */
+  /**
+   * Returns a part for work that continues after the request: it counts for the same actor until it
+   * is closed.
+   */
   fork(): HeldMemory {
     const fork = new HeldMemory(this.#budget);
     if (this.#actor !== null) fork.identify(this.#actor.actor);
@@ -66,7 +72,7 @@ export class HeldMemory {
 
   /**
    * @param isReserved whether the bytes may use the reserve of the budget
-   * @returns why the bytes exceed a budget; they are not counted then
+   * @returns the rejection if the bytes exceed a budget; they are then not counted
    */
   hold(bytes: number, isReserved = false): RejectedCall | null {
     if (this.#isClosed) return null;
@@ -78,17 +84,17 @@ export class HeldMemory {
     return rejection;
   }
 
-  /** Returns some of the bytes. */
+  /** Releases some of the bytes. */
   drop(bytes: number): void {
     if (!this.#isClosed) this.#add(-bytes);
   }
 
-  /** Only the response is left. It exists already, so it is counted in any case. */
+  /** Keeps only the response, which exists already, so that it is counted in any case. */
   keepOnly(bytes: number): void {
     if (!this.#isClosed) this.#add(bytes - this.#bytes);
   }
 
-  /** Keeps the place of a call that has ended until its response has left. */
+  /** Keeps the place of a call that has ended until its response is sent. */
   keepPlace(places: Bulkhead): void {
     if (this.#isClosed || this.#places !== null || this.#spare !== null) places.release();
     else {
@@ -97,14 +103,14 @@ export class HeldMemory {
     }
   }
 
-  /** The client has not read all of the response at once. */
+  /** Records that the client has not read the complete response at once. */
   beginSending(): void {
     if (this.#isClosed || this.#places === null || this.#actor === null) return;
     this.#isSending = true;
     this.#hasPlace = this.#places.beginSending(this.#actor.actor);
   }
 
-  /** The response has left, or the client has closed the connection. */
+  /** Called when the response is sent, or the client has closed the connection. */
   close(): void {
     if (this.#isClosed) return;
     this.#add(-this.#bytes);

@@ -15,8 +15,9 @@ type Given = Pick<
 >;
 
 /**
- * One attempt as the adapter sees it. `signal` is an own property, so that a copy has it, and is created
- * when it is read. `cancellation` is not, so that a copy with another signal does not follow this one.
+ * One attempt for the adapter. `signal` is an own property, so that a copy has it, and is created
+ * when it is read. `cancellation` is not, so that a copy with another signal does not follow this
+ * one.
  */
 export class EndpointInvocation implements Invocation {
   readonly id: string;
@@ -29,7 +30,7 @@ export class EndpointInvocation implements Invocation {
   declare readonly signal: AbortSignal;
   readonly #deadline: Deadline;
   readonly #held: HeldMemory | null;
-  /** Bytes of the response that are counted. */
+  /** The number of counted bytes of the response. */
   #counted = 0;
   #isDiscarded = false;
 
@@ -51,19 +52,19 @@ export class EndpointInvocation implements Invocation {
   }
 
   countReceived(bytes: number): void {
-    // The adapter is third-party code.
+    // Validated, because the adapter is third-party code.
     if (!Number.isSafeInteger(bytes) || bytes <= 0) return;
     const rejection = this.#count(bytes);
     if (rejection !== null) this.#deadline.abort(rejection);
   }
 
-  /** Counts what is held of a response that is streamed. */
+  /** Counts the buffered bytes of a streamed response. */
   countUpTo(bytes: number): void {
     this.countReceived(bytes - this.#counted);
   }
 
   /**
-   * Counts what the adapter has not counted of a complete response.
+   * Counts the bytes of a complete response that the adapter has not counted.
    * @throws RejectedCall beyond a memory budget.
    */
   countAll({ length, status }: Pick<CheckedOutcome, 'length' | 'status'>): void {
@@ -73,7 +74,7 @@ export class EndpointInvocation implements Invocation {
     if (rejection !== null) throw withStatus(rejection, status);
   }
 
-  /** The response is not used. */
+  /** Called when the response is not used. */
   discard(): void {
     this.#held?.drop(this.#counted);
     this.#counted = 0;

@@ -7,7 +7,7 @@ interface LoadLimits {
   readonly shedDelayMs: number;
 }
 
-/** Rejects calls beyond what one process can carry over all its modules. */
+/** Rejects calls beyond the capacity of one process over all its modules. */
 export class LoadShedder {
   readonly #limits: LoadLimits;
   readonly #delay: { readonly medianMs: number };
@@ -24,7 +24,7 @@ export class LoadShedder {
 
   /**
    * Counts a call; `leave` must follow once.
-   * @throws RejectedCall `overloaded`; the call is not counted then.
+   * @throws RejectedCall `overloaded`; the call is then not counted.
    */
   enter(): void {
     const { maxInFlight, shedDelayMs } = this.#limits;

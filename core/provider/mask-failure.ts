@@ -2,8 +2,8 @@ import { isProviderFailure, ProviderFailure, type Secret } from '../contract/ind
 import { maskSecrets } from '../lib/secrets/mask-secrets.js';
 
 /**
- * The failure without the credentials that the host sends to the provider: a provider can repeat them in a header,
- * and what a failure says is logged, recorded and shown. Any other error is returned as it is.
+ * Removes the host's credentials from a failure: a provider can repeat them in a header, and
+ * failures are logged, recorded and shown. Other errors are returned unchanged.
  */
 export function maskFailure<E>(error: E, secrets: readonly Secret[]): E | ProviderFailure {
   if (!isProviderFailure(error) || secrets.length === 0) return error;
@@ -13,7 +13,7 @@ export function maskFailure<E>(error: E, secrets: readonly Secret[]): E | Provid
   const masked = { message: mask(message), detail: mask(detail) };
   const isClean = masked.message === message && (masked.detail === detail || detail === undefined);
   if (isClean) return error;
-  // Without the cause, which has the same text.
+  // Omits the cause, which has the same text.
   return new ProviderFailure(failure, masked.message, {
     ...(status !== null && { status }),
     phase,

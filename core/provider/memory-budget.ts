@@ -3,58 +3,58 @@ import { createOverload, type RejectedCall } from './rejected-call.js';
 interface BudgetLimits {
   /** The budget of all requests of the host. Bytes. */
   readonly memoryBudget: number;
-  /** The budget of the requests of one actor; `null`: a quarter of `memoryBudget`. Bytes. */
+  /** The budget of the requests of one actor; `null` for a quarter of `memoryBudget`. Bytes. */
   readonly actorBudget: number | null;
-  /** Processes that share both; `null`: only this one. */
+  /** The processes that share both; `null` for only this one. */
   readonly workers: number | null;
 }
 
-/** What the requests of one actor use at the moment. */
+/** The current use of one actor's requests. */
 export interface ActorUse {
   readonly actor: string;
-  /** Requests from their authentication until their response has left. */
+  /** Requests from their authentication until their response is sent. */
   requests: number;
   bytes: number;
 }
 
-/** What holds bytes that requests may need: the host gives it up before it rejects a request. */
+/** Memory that the host releases before it rejects a request. */
 export interface SpareHolder {
-  /** Returns all of its bytes at once. */
+  /** Releases all of its bytes at once. */
   giveUp(): void;
 }
 
-/** The part of the memory budget that one actor may use by default. */
+/** The default share of the memory budget for one actor. */
 const ACTOR_PART = 4;
-/** The part of the memory budget that is added for requests without an actor. */
+/** The share of the memory budget that is added for requests without an actor. */
 const ANONYMOUS_PART = 16;
-/** What it is at least, so that one large body is always possible. Bytes. */
+/** The minimum of that share, so that one large body is always possible. Bytes. */
 const MIN_ANONYMOUS_BUDGET = 1_048_576;
 /** The reserve for probes and metrics, which must work beyond the budget. Bytes. */
 const RESERVE = 1_048_576;
 
-/** How a rejection names the budget that was exceeded. */
+/** The names of the budgets in rejections. */
 const LIMIT_NAMES = { all: 'memory-budget', share: 'actor-budget' };
 const ANONYMOUS_LIMIT_NAMES = { all: 'anonymous-budget', share: 'address-budget' };
 
 /**
- * Counts the bytes of bodies that one process holds: request bodies, and responses until they have left. Every
- * byte is counted by a `HeldMemory`, which returns it when its request is over.
+ * Counts the bytes of bodies that one process holds: request bodies, and responses until they are
+ * sent. A `HeldMemory` counts every byte, and releases it when its request is over.
  */
 export class MemoryBudget {
   /**
-   * Counts the requests to surfaces without an actor, by the network of their client: they must not use up what
-   * callers with credentials need.
+   * Counts the requests to surfaces without an actor, by the network of their client. They must not
+   * use the memory of callers with credentials.
    */
   readonly anonymous: MemoryBudget | null;
-  /** Bytes of all requests. */
+  /** The maximum of all requests. Bytes. */
   readonly maxBytes: number;
-  /** Rejected requests by the budget that was exceeded. */
+  /** Rejected requests by exceeded budget. */
   readonly rejected = { memory: 0, actor: 0 };
   readonly #maxActorBytes: number;
   readonly #limitNames: typeof LIMIT_NAMES;
-  /** Actors that have a request at the moment. */
+  /** Actors with current requests. */
   readonly #actors = new Map<string, ActorUse>();
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #spares = new Set<SpareHolder>();
   #bytes = 0;
 
@@ -68,7 +68,7 @@ export class MemoryBudget {
     this.#maxActorBytes = Math.floor((actorBudget ?? memoryBudget / ACTOR_PART) / share);
   }
 
-  /** Held at the moment. */
+  /** The currently held bytes. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -97,7 +97,7 @@ export class MemoryBudget {
     this.#spares.delete(spare);
   }
 
-  /** Counts bytes of a spare holder unless the budget would be exceeded. @returns as `tryAdd` */
+  /** Counts bytes of a spare holder unless the budget would be exceeded. @returns like `tryAdd` */
   tryAddSpare(bytes: number): RejectedCall | null {
     if (this.#bytes + bytes > this.maxBytes) return this.#createRejection();
     this.#bytes += bytes;
@@ -105,10 +105,10 @@ export class MemoryBudget {
   }
 
   /**
-   * Counts bytes unless a budget would be exceeded. An actor without another request is limited by the budget of
-   * the host only, so that one large call is always possible.
+   * Counts bytes unless a budget would be exceeded. An actor without another request is limited
+   * only by the budget of the host, so that one large call is always possible.
    * @param isReserved whether they may use the reserve
-   * @returns why the bytes are not counted
+   * @returns the rejection if the bytes are not counted
    */
   tryAdd(bytes: number, use: ActorUse | null, isReserved: boolean): RejectedCall | null {
     const maxBytes = isReserved ? this.maxBytes + RESERVE : this.maxBytes;
@@ -131,7 +131,7 @@ export class MemoryBudget {
     return null;
   }
 
-  /** Counts bytes that are held in any case; a negative number returns them. */
+  /** Counts bytes that are held in any case; a negative number releases them. */
   add(bytes: number, use: ActorUse | null): void {
     this.#bytes += bytes;
     if (use !== null) use.bytes += bytes;

@@ -18,14 +18,14 @@ interface ModuleEndpointsOptions {
   readonly balancing: Balancing;
   readonly descriptor: Descriptor;
   readonly log: Log;
-  /** Health checks end with it. */
+  /** Its closing ends the health checks. */
   readonly scope: Pick<ModuleScope, 'defer'>;
   readonly owner: ErrorOwner | null;
-  /** Called with the number of look-ups that failed since the last change. */
+  /** Called with the number of failed look-ups since the last change. */
   readonly onResolveFailures: (count: number) => void;
 }
 
-/** How the endpoints of a provider were found; `null` for one that names them. */
+/** The resolution of a provider's endpoints; `null` for a provider that names them. */
 export type Resolution = Omit<FoundEndpoints, 'endpoints'>;
 
 /** The endpoints of one opened provider, which may change while it is open. */
@@ -43,16 +43,20 @@ export class ModuleEndpoints {
     this.pool = new EndpointPool([], strategy);
     this.#checks =
       health === null ? null : new EndpointChecks({ provider, checks: health, log, owner }, scope);
-    const found = provider.followEndpoints?.((next) => this.#follow(next)) ?? null;
-    if (found !== null) {
-      this.#follow(found);
+    const resolved = provider.followEndpoints?.((next) => this.#follow(next)) ?? null;
+    if (resolved !== null) {
+      this.#follow(resolved);
       return;
     }
-    const named = provider.endpoints?.() ?? [];
-    this.#replace(named.length === 0 ? [createUnnamed(options)] : named.map(this.#keepOrCreate));
+    const namedEndpoints = provider.endpoints?.() ?? [];
+    this.#replace(
+      namedEndpoints.length === 0
+        ? [createUnnamed(options)]
+        : namedEndpoints.map(this.#keepOrCreate),
+    );
   }
 
-  /** The bases of the endpoints that name a URL, each once. */
+  /** The bases of the endpoints that name a URL, without duplicates. */
   get bases(): readonly EndpointBase[] {
     return this.#bases;
   }
@@ -82,23 +86,23 @@ export class ModuleEndpoints {
     this.#checks?.follow(endpoints);
   }
 
-  /** An endpoint that stays keeps its breakers, its health and its counts. */
+  /** An endpoint that remains keeps its breakers, its health and its counts. */
   readonly #keepOrCreate = (found: FoundEndpoint): Endpoint => {
     const { id, weight, url, priority = 0 } = found;
-    const known = this.pool.all.find((endpoint) => endpoint.id === id);
-    if (known === undefined) {
+    const existing = this.pool.all.find((endpoint) => endpoint.id === id);
+    if (existing === undefined) {
       const { descriptor, log } = this.#options;
       const base = url === undefined ? null : parseEndpointBase(url);
       const { breaker } = descriptor;
       return new Endpoint({ id, weight, priority, name: id, base, breaker, log });
     }
-    known.weight = weight;
-    known.priority = priority;
-    return known;
+    existing.weight = weight;
+    existing.priority = priority;
+    return existing;
   };
 }
 
-/** The one of a provider that names none. */
+/** Creates the endpoint of a provider that names none. */
 function createUnnamed({ descriptor, log }: ModuleEndpointsOptions): Endpoint {
   const { provider, breaker } = descriptor;
   return new Endpoint({ id: provider.kind, weight: 1, name: null, breaker, log });

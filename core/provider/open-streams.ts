@@ -2,7 +2,7 @@ import { STREAM_FORMS, type StreamForm } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { createOverload } from './rejected-call.js';
 
-/** Why the host ends a stream. */
+/** The reason why the host ends a stream. */
 export type HostEnd = 'max_ms' | 'reload' | 'shutdown' | 'unauthorized';
 
 type StreamLimits = Pick<Descriptor['limits']['stream'], 'per_actor' | 'total'>;
@@ -12,24 +12,27 @@ interface Opened {
   readonly module: string;
   /** The share of its actor. */
   readonly share: string;
-  /** The version that it is from. */
+  /** The version to which it belongs. */
   readonly client: object;
 }
 
 /** One stream, from its admission to its end. */
 export interface OpenStream {
-  /** Set by the stream once it flows. */
+  /** Set by the stream once it has started. */
   end: (reason: HostEnd) => void;
-  /** It has ended; may be called again. */
+  /** Records its end; may be called again. */
   close(): void;
 }
 
-/** The actor has as many open streams of the module as it may have. */
+/** The actor has reached its maximum of open streams of the module. */
 export class TooManyStreams extends Error {
   override readonly name = 'TooManyStreams';
 }
 
-/** A stream of events sends its last one within 1 s, and a WebSocket waits 5 s for the answer to its close frame. */
+/**
+ * A stream of events sends its last event within 1 s, and a WebSocket waits 5 s for the response to
+ * its close frame.
+ */
 const LAST_EVENT_MS = 6000;
 const NO_END = () => {};
 
@@ -75,7 +78,7 @@ export class OpenStreams {
     }
   }
 
-  /** Ends all, and resolves when each has ended, or after 6 s. */
+  /** Ends all streams, and resolves when each has ended, or after 6 s. */
   async endAll(reason: HostEnd): Promise<void> {
     if (this.#all.size === 0) return;
     const empty = new Promise<void>((resolve) => {
@@ -98,9 +101,9 @@ export class OpenStreams {
     const counts = this.#byModule.get(opened.module);
     if (counts !== undefined) {
       counts.total -= 1;
-      const left = (counts.byShare.get(opened.share) ?? 1) - 1;
-      if (left === 0) counts.byShare.delete(opened.share);
-      else counts.byShare.set(opened.share, left);
+      const remaining = (counts.byShare.get(opened.share) ?? 1) - 1;
+      if (remaining === 0) counts.byShare.delete(opened.share);
+      else counts.byShare.set(opened.share, remaining);
       if (counts.total === 0) this.#byModule.delete(opened.module);
     }
     if (this.#all.size === 0) this.#onEmpty?.();

@@ -15,7 +15,7 @@ import type { ResponseStream } from './response-stream.js';
 export class ProviderStatus extends Error {
   override readonly name = 'ProviderStatus';
   readonly outcome: CheckedOutcome;
-  /** Whether the client receives it whatever the descriptor says. */
+  /** Whether the client receives it regardless of the descriptor. */
   readonly isPassedOn: boolean;
 
   constructor(outcome: CheckedOutcome, { isPassedOn = false } = {}) {
@@ -34,7 +34,9 @@ export function isPassedOn(error: unknown, { provider_errors }: Descriptor): boo
   return provider_errors === 'passthrough' && PASSED_ON.has(error.outcome.status);
 }
 
-/** All names and values, in characters: four times what Node accepts of a request. */
+/**
+ * The maximum of all names and values, in characters: four times the limit of Node for a request.
+ */
 const MAX_HEADERS_LENGTH = 65_536;
 /** A token (RFC 9110, 5.6.2) in lower case. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
@@ -44,32 +46,32 @@ const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
 
 const NONE: readonly Uint8Array[] = [];
 
-/** A response of valid shape. */
+/** A response of a valid shape. */
 export interface CheckedOutcome extends Pick<Outcome, 'status' | 'headers'> {
-  /** Credentials that the request carried beside those of the config. */
+  /** Credentials of the request besides those of the config. */
   readonly secrets: readonly Secret[];
   /** The body, in order. */
   readonly pieces: readonly Uint8Array[];
   /** Bytes in all pieces. */
   readonly length: number;
-  /** Whether the body is known to be whole. */
+  /** Whether the body is known to be complete. */
   readonly isDelimited: boolean;
-  /** The body after `pieces`, which has still to arrive; `null` for a body that is held. */
+  /** The body after `pieces`, which is still arriving; `null` for a buffered body. */
   readonly stream: ResponseStream | null;
-  /** The connection behind a 101, which only a WebSocket may have; `null` for any other response. */
+  /** The connection after a 101, which only a WebSocket may have; `null` for any other response. */
   readonly connection: Duplex | null;
-  /** Whether the body has been checked, and is JSON: it is kept, and given again. Default false. */
+  /** Whether the body is valid JSON, so that it can be cached. Default false. */
   readonly isProvedJson?: boolean;
 }
 
-/** @param announced bytes, of `content-length`; `null` without */
+/** @param announced the `content-length` in bytes; `null` without one */
 type OpenStream = (source: BodyStream, status: number, announced: number | null) => ResponseStream;
 
 /**
- * Adapters are third-party code: their response is validated, and its list of pieces copied, so that it
- * cannot change afterwards.
- * @param openStream `null` where no stream was asked for
- * @param isUpgrade whether a WebSocket was asked for
+ * Validates the response of an adapter, which is third-party code, and copies its list of pieces,
+ * so that it cannot change afterwards.
+ * @param openStream `null` if no stream was requested
+ * @param isUpgrade whether a WebSocket was requested
  * @throws ProviderFailure `protocol`.
  */
 export function checkOutcome(
@@ -104,10 +106,10 @@ export function checkOutcome(
   return { ...parts, isDelimited: isDelimited !== false };
 }
 
-/** @throws ProviderFailure for one that was not asked for; it is closed. */
+/** @throws ProviderFailure for an unexpected connection, which is closed. */
 function checkConnection(connection: unknown, status: number, isUpgrade: boolean): void {
   if (!(connection instanceof Duplex)) throw createMalformed('with a connection that is no Duplex');
-  // It can break off before anybody reads it.
+  // It may fail before anything reads it.
   connection.on('error', () => connection.destroy());
   if (isUpgrade && status === SWITCHING_PROTOCOLS) return;
   connection.destroy();
@@ -117,20 +119,20 @@ function checkConnection(connection: unknown, status: number, isUpgrade: boolean
 const SWITCHING_PROTOCOLS = 101;
 const NO_SECRETS: readonly Secret[] = [];
 
-/** The credentials that the request carried. Adapters are third-party code. */
+/** Reads the credentials of the request. Validated, because adapters are third-party code. */
 export function readSecrets({ secrets }: Outcome): readonly Secret[] {
   if (!Array.isArray(secrets)) return NO_SECRETS;
   return secrets.filter((secret) => typeof secret?.reveal === 'function' && secret.reveal() !== '');
 }
 
-/** `null` unless there is one length. */
+/** Returns `null` unless there is exactly one length. */
 export function readLength({ 'content-length': text }: Outcome['headers']): number | null {
   return text !== undefined && /^[0-9]{1,15}$/.test(text) ? Number(text) : null;
 }
 
 /**
- * The same with its whole body.
- * @throws ProviderFailure `protocol` for one of more than `maxBytes`.
+ * Returns the response with its complete body.
+ * @throws ProviderFailure `protocol` for a body of more than `maxBytes`.
  */
 export async function holdBody(outcome: CheckedOutcome, maxBytes: number): Promise<CheckedOutcome> {
   const { stream } = outcome;
@@ -147,7 +149,10 @@ export async function holdBody(outcome: CheckedOutcome, maxBytes: number): Promi
   return { ...outcome, pieces: pieces.list, length: pieces.length, stream: null };
 }
 
-/** The same with its body where that has at most `maxBytes`. A longer one still arrives, from its start. */
+/**
+ * Returns the response with its complete body if that has at most `maxBytes`. A longer one is still
+ * a stream, from its start.
+ */
 export async function holdStart(
   outcome: CheckedOutcome,
   maxBytes: number,

@@ -17,14 +17,20 @@ export interface ProviderCall {
   /** `modgate-call-id`. Default: a new one. */
   readonly id?: string;
   readonly operation: ProviderOperation;
-  /** The body that the client still sends, which `operation` has too; absent for a call without. */
+  /**
+   * The body that the client is still sending, which `operation` has too; absent for a call without
+   * one.
+   */
   readonly upload?: Upload;
-  /** What the response may hold; absent: `limits.response_bytes`, all of it held. */
+  /** The streaming of the response; absent to buffer it up to `limits.response_bytes`. */
   readonly response?: StreamedResponse;
-  /** `GET /items/{id}`, which has breakers of its own; `null` for a bridge operation. */
+  /** `GET /items/{id}`, which has separate breakers; `null` for a bridge operation. */
   readonly route: string | null;
   readonly context: CallContext;
-  /** Whom `modgate-identity` names; `null` or absent for a module without it, and for calls of the host itself. */
+  /**
+   * The caller in `modgate-identity`; `null` or absent for a module without it, and for calls of
+   * the host itself.
+   */
   readonly identity?: IdentifiedCaller | null;
   /** The client adds the headers of each call and attempt to this object, so it must not be shared. */
   readonly headers: Record<string, string>;
@@ -32,15 +38,15 @@ export interface ProviderCall {
   readonly nextTraceparent: () => string;
   /** Called after each attempt. */
   readonly onAttemptEnd?: (result: AttemptResult) => void;
-  /** The time for everything: the wait for a turn, all attempts, and the body of the response. */
+  /** The limit for everything: the wait for a turn, all attempts, and the body of the response. */
   readonly timeoutMs: number;
   /** Aborted when the HTTP client disconnects. */
   readonly signal: Cancellation;
-  /** Whether the call may be sent twice. Default false. */
+  /** Whether the call may be repeated. Default false. */
   readonly isRepeatable?: boolean;
   /** The key for `consistent_hash`; without one the endpoints take turns. */
   readonly hashKey?: string | null;
-  /** Counts what the response occupies until it has left; absent for calls of the host itself. */
+  /** Counts the memory of the response until it is sent; absent for calls of the host itself. */
   readonly held?: HeldMemory;
   /** Updated at the start of each attempt, so that it is also valid for a failed call. */
   readonly facts?: CallFacts;
@@ -48,19 +54,19 @@ export interface ProviderCall {
 
 /** A body of a request that arrives while the provider is called. */
 export interface Upload extends BodyStream {
-  /** Whether a provider may have got a byte of it: the call is then sent once. */
+  /** Whether a provider may have received a byte of it: the call is then sent once. */
   readonly isStarted: boolean;
-  /** Why it could not be read whole; `null` for no reason. */
+  /** The reason why it could not be read completely; `null` for none. */
   readonly failure: Error | null;
   /** Call it before the body is read. */
   watch(watcher: UploadWatcher): void;
   /**
-   * Waits for its end, reading what the provider does not.
-   * @throws why it could not be read whole.
+   * Waits for its end, and reads the bytes that the provider does not.
+   * @throws the failure of the body.
    */
   prove(): Promise<void>;
   /**
-   * Nobody reads on.
+   * Called when no further part is read.
    * @param reason becomes its failure
    */
   stop(reason?: Error): void;
@@ -72,18 +78,18 @@ export interface UploadWatcher {
   readonly onFailure: (failure: Error) => void;
 }
 
-/** How a response is streamed. */
+/** The streaming of a response. */
 export interface StreamedResponse {
   /** Bytes. */
   readonly maxBytes: number;
-  /** A longer one is streamed. Bytes. */
+  /** A longer response is streamed. Bytes. */
   readonly holdBytes: number;
-  /** What a route has whose response may be a stream of events: it is no call any more once its head is there. */
+  /** For a route whose response may be a stream of events, whose call ends with its head. */
   readonly events?: { readonly idleMs: number };
 }
 
 /**
- * Parses a response; a promise only where that takes long.
+ * Parses a response; returns a promise only if that takes long.
  * @throws ProviderStatus for a status other than success, ProviderFailure otherwise.
  */
 export type ParseResponse<T> = (
@@ -92,9 +98,9 @@ export type ParseResponse<T> = (
   operation: ProviderOperation,
 ) => T | Promise<T>;
 
-/** The endpoint that a response is from. */
+/** The endpoint of a response. */
 interface AnsweringEndpoint {
-  /** `null` for one that names no URL. */
+  /** `null` for an endpoint without a URL. */
   readonly base: EndpointBase | null;
 }
 
@@ -114,8 +120,8 @@ export interface ProviderAnswer<T> {
   /** The parsed response. */
   readonly value: T;
   readonly status: number;
-  /** What of the response has still to be read; `null` for a response that is held. */
+  /** The unread rest of the response; `null` for a buffered response. */
   readonly stream: ResponseStream | null;
-  /** The connection of a WebSocket that was opened; `null` for any other response. */
+  /** The connection of an opened WebSocket; `null` for any other response. */
   readonly connection: Duplex | null;
 }

@@ -49,7 +49,7 @@ interface CallCounts {
 export interface CallTotals {
   calls: number;
   failed: number;
-  /** Look-ups of names of its endpoints that failed; absent without names. */
+  /** Failed look-ups of names of its endpoints; absent without names. */
   resolveFailures?: number;
 }
 
@@ -61,21 +61,21 @@ interface ProviderClientOptions {
   readonly upgrades?: boolean;
   readonly descriptor: Descriptor;
   readonly log: Log;
-  /** Health checks end with it. */
+  /** Its closing ends the health checks. */
   readonly scope: Pick<ModuleScope, 'signal' | 'defer'>;
-  /** The streams of events of the whole process. Default: of this client alone. */
+  /** The streams of events of the whole process. Default: of this client only. */
   readonly openStreams?: OpenStreams;
-  /** Makes the rate limits. Default: of this process alone. */
+  /** Creates the rate limits. Default: for this process only. */
   readonly rates?: RateLimiters;
-  /** Limits of the whole host; `null`: only those of the module apply. */
+  /** Limits of the whole host; `null` if only those of the module apply. */
   readonly loadShedder: LoadShedder | null;
-  /** Signs the actor for the provider; `null`: not signed. */
+  /** Signs the actor for the provider; `null` does not sign. */
   readonly identity: IdentitySigner | null;
-  /** What the host sends to the provider, and no failure may show. Default: nothing. */
+  /** Secrets that the host sends to the provider, and no failure may contain. Default: none. */
   readonly secrets?: readonly Secret[];
   /** Owner of errors in the provider's code. Default: the host. */
   readonly owner?: ErrorOwner | null;
-  /** Counts of earlier versions. Default: there are none. */
+  /** Counts of earlier versions. Default: none. */
   readonly totals?: CallTotals;
 }
 
@@ -90,14 +90,14 @@ export class ProviderClient {
   readonly hashHeader: string | null;
   /** Called after each call is counted. */
   onCallEnd: (() => void) | null = null;
-  /** `null`: no limit. */
+  /** `null` for no limit. */
   readonly rates: RateLimits | null;
   readonly totals: CallTotals;
-  /** Whether the provider gets HEAD, and bodies as streams. */
+  /** Whether the provider receives HEAD, and bodies as streams. */
   readonly streams: boolean;
   readonly #provider: Provider;
   readonly #secrets: readonly Secret[];
-  /** Whether the provider gets handshakes of WebSockets. */
+  /** Whether the provider receives handshakes of WebSockets. */
   readonly upgrades: boolean;
   readonly #openStreams: OpenStreams;
   readonly #descriptor: Descriptor;
@@ -167,19 +167,19 @@ export class ProviderClient {
     });
   }
 
-  /** The bases of the endpoints that name a URL, each once. */
+  /** The bases of the endpoints that name a URL, without duplicates. */
   get bases(): readonly EndpointBase[] {
     return this.#found.bases;
   }
 
-  /** How the endpoints were found; `null` for a provider that names them. */
+  /** The resolution of the endpoints; `null` for a provider that names them. */
   get resolution(): Resolution | null {
     return this.#found.resolution;
   }
 
   /**
    * Counts a stream against the limits of the module, over all its versions.
-   * @returns ends it
+   * @returns a handle that ends it
    * @throws TooManyStreams of the actor; RejectedCall `overloaded` for those of the module.
    */
   openStream(form: StreamForm, actor: Actor): OpenStream {
@@ -188,7 +188,7 @@ export class ProviderClient {
     return this.#openStreams.open({ form, module, share, client: this }, limits.stream);
   }
 
-  /** Streams that are open, over all versions of the module. */
+  /** The number of open streams, over all versions of the module. */
   get openStreams(): number {
     return this.#openStreams.countOf(this.#descriptor.module);
   }
@@ -198,7 +198,7 @@ export class ProviderClient {
     this.#openStreams.end(reason, this);
   }
 
-  /** Why the last request for credentials failed; `null` where it did not. */
+  /** The error of the last request for credentials; `null` after a success. */
   credentialProblem(): string | null {
     const problem = this.#provider.credentialProblem?.() ?? null;
     if (problem === null) return null;
@@ -221,7 +221,7 @@ export class ProviderClient {
     };
   }
 
-  /** Lists them in the provider's order; a provider that names none has one endpoint. */
+  /** Lists endpoints in the provider's order; a provider that names none has one endpoint. */
   endpoints(): readonly EndpointStatus[] {
     return this.#endpoints.all.map(({ status }) => status);
   }
@@ -236,7 +236,7 @@ export class ProviderClient {
     this.#reportIdle();
   }
 
-  /** Resolves when no request uses the version; calls that are left after `timeoutMs` are cut. */
+  /** Resolves when no request uses the version; calls in flight after `timeoutMs` are aborted. */
   async drain(timeoutMs: number): Promise<void> {
     if (this.#isIdle()) return;
     const idle = new Promise<void>((resolve) => {
@@ -287,7 +287,7 @@ export class ProviderClient {
       const { connection } = answer;
       if (connection !== null) {
         isOpen = true;
-        // It is no call any more, but the version stays open with it.
+        // The call ends, but the version stays open with the stream.
         this.#leave(isFailed);
         deadline.end();
         if (connection.closed) this.#close(deadline, endUpload);
@@ -304,7 +304,7 @@ export class ProviderClient {
         end();
       });
       if (call.held !== undefined) {
-        // Until the response has left.
+        // Kept until the response is sent.
         call.held.keepPlace(this.#bulkhead);
         hasPlace = false;
       }
@@ -337,7 +337,7 @@ export class ProviderClient {
     deadline.throwIfAborted();
     try {
       const timeoutMs = this.#descriptor.limits.queue_ms;
-      // The calls of different actors take turns, so that none can keep out the others.
+      // The calls of different actors take turns, so that no actor can exclude the others.
       const share = shareOf(call.context);
       await this.#bulkhead.acquire({ signal: deadline, timeoutMs, share });
       return true;

@@ -10,28 +10,28 @@ const MAX_LIMITS = { maxSize: 30_000, sizeCalculation: () => 1 };
 export interface RateLimiter {
   readonly limits: BucketLimits;
   /**
-   * Takes a token. A promise where another process has to be asked.
-   * @returns 0, or the milliseconds until there may be one
-   * @throws HostError 503 when that process does not answer.
+   * Takes a token. Returns a promise if another process must be asked.
+   * @returns 0, or the milliseconds until one may be available
+   * @throws HostError 503 when that process does not respond.
    */
   take(key: string): number | Promise<number>;
-  /** What is left, as far as this process knows. */
+  /** The remaining tokens, as far as this process knows. */
   level(key: string): BucketLevel;
 }
 
-/** What a limit over all hosts becomes while nothing counts for all of them. */
+/** The behavior of a limit over all hosts while no process counts for all of them. */
 export type OnLoss = 'share' | 'open' | 'closed';
 
-/** Makes the limits of the host, which hold over all of its processes. */
+/** Creates the limits of the host, which hold over all of its processes. */
 export interface RateLimiters {
   /**
-   * @param id the same in every process; limits of one id share their buckets, also over a reload
+   * @param id equal in every process; limits of one id share their buckets, also over a reload
    * @param onLoss for a limit over all hosts; default: over the processes of this host
    */
   create(id: string, limits: BucketLimits, onLoss?: OnLoss | null): RateLimiter;
 }
 
-/** The buckets of all limits. A limit that changes begins with full ones. */
+/** The buckets of all limits. A changed limit begins with full buckets. */
 export class LimitBuckets {
   readonly #buckets = new LRUCache<string, TokenBuckets>(MAX_LIMITS);
 

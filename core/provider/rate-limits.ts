@@ -5,14 +5,14 @@ import { nameNetwork } from '../lib/client-network.js';
 import { type BucketLevel, type BucketLimits, createLimits } from '../lib/token-buckets.js';
 import type { RateLimiter, RateLimiters } from './rate-limiter.js';
 
-/** What clients read of a limit. */
+/** The state of a limit for clients. */
 export interface RateStatus extends BucketLevel {
-  /** `actor` is that of the host. */
+  /** `actor` is the limit of the host. */
   readonly name: 'actor' | 'client' | 'module-actor' | 'module';
   readonly limits: BucketLimits;
 }
 
-/** The limit that a call exceeded, and how long to wait. */
+/** The limit that a call exceeded, and the time to wait. */
 export interface RateRejection {
   readonly limit: 'client' | 'actor' | 'module';
   readonly waitMs: number;
@@ -23,14 +23,14 @@ interface Limit {
   readonly limit: RateRejection['limit'];
   readonly name: RateStatus['name'];
   readonly limiter: RateLimiter;
-  /** `null` for a call that the limit does not count. */
+  /** Returns `null` for a call that the limit does not count. */
   keyOf(actor: Actor, address: string | null): string | null;
 }
 
 /** The rate limits of a module: for each address, for each actor, and over all of them. */
 export class RateLimits {
   readonly rejected = { client: 0, actor: 0, module: 0 };
-  /** Whether clients read on every answer what is left. */
+  /** Whether every response shows the remaining rate. */
   readonly areShown: boolean;
   /** The limits, in the order in which they are checked. */
   readonly #limits: readonly Limit[];
@@ -40,7 +40,7 @@ export class RateLimits {
     this.areShown = areShown;
   }
 
-  /** `null` where the descriptor limits no rate. */
+  /** Returns `null` if the descriptor limits no rate. */
   static create(module: string, rate: RateLimit, limiters: RateLimiters): RateLimits | null {
     const all: readonly (Omit<Limit, 'limiter'> & { of: BucketLimits | null })[] = [
       {
@@ -72,9 +72,10 @@ export class RateLimits {
   }
 
   /**
-   * `null` when the call may pass. A call over the rate of its address or actor does not use that of the module.
-   * @param address `null` where it is not known
-   * @throws HostError 503 when the process that counts does not answer.
+   * Returns `null` when the call may proceed. A call over the rate of its address or actor does not
+   * use that of the module.
+   * @param address `null` if it is unknown
+   * @throws HostError 503 when the counting process does not respond.
    */
   check(
     actor: Actor,
@@ -85,18 +86,18 @@ export class RateLimits {
       const limit = this.#limits[index] as Limit;
       const key = limit.keyOf(actor, address);
       if (key === null) continue;
-      const taken = limit.limiter.take(key);
-      if (taken instanceof Promise) {
-        return taken.then((waitMs) =>
+      const result = limit.limiter.take(key);
+      if (result instanceof Promise) {
+        return result.then((waitMs) =>
           waitMs > 0 ? this.#reject(limit, key, waitMs) : this.check(actor, address, index + 1),
         );
       }
-      if (taken > 0) return this.#reject(limit, key, taken);
+      if (result > 0) return this.#reject(limit, key, result);
     }
     return null;
   }
 
-  /** What is left of each limit for the next call. */
+  /** The remaining rate of each limit for the next call. */
   list(actor: Actor, address: string | null): readonly RateStatus[] {
     return this.#limits.flatMap((limit) => {
       const key = limit.keyOf(actor, address);

@@ -7,20 +7,20 @@ import { createLogInterval } from '../log/log-interval.js';
 import { DrawnTokens, type TokenGrant } from './drawn-tokens.js';
 import type { OnLoss, RateLimiter, RateLimiters } from './rate-limiter.js';
 
-/** A request waits for Redis no longer. Milliseconds. */
+/** The maximum time that a request waits for Redis. Milliseconds. */
 const ASK_TIMEOUT_MS = 50;
-/** The host asks Redis again this long after a failure. Milliseconds. */
+/** The time after a failure before the host calls Redis again. Milliseconds. */
 const RETRY_MS = 1000;
 const CONNECT_TIMEOUT_MS = 1000;
 const MAX_RECONNECT_MS = 2000;
 const WARN_INTERVAL_MS = 60_000;
-/** What all processes together may hold of a burst without using it. */
+/** The fraction of a burst that all processes together may hold unused. */
 const SHARE_OF_BURST = 0.05;
-/** How often a process says that it takes part. Milliseconds. */
+/** The interval at which a process announces its presence. Milliseconds. */
 const PRESENCE_MS = 2000;
-/** No request waits for it. Milliseconds. */
+/** The timeout of the announcement, for which no request waits. Milliseconds. */
 const ANNOUNCE_TIMEOUT_MS = 1000;
-/** A process that has said nothing for as long no longer counts. Milliseconds. */
+/** A process without an announcement for this time no longer counts. Milliseconds. */
 const ABSENT_AFTER_MS = 6000;
 
 /** The token bucket, on the clock of Redis. A clock that jumps back adds no tokens. */
@@ -49,18 +49,21 @@ return redis.call('ZCARD', KEYS[1])
 `;
 
 interface RedisRatesOptions {
-  /** `redis://…`; it may hold a password. */
+  /** `redis://…`; it may contain a password. */
   readonly url: string;
-  /** Hosts of other fleets have limits of their own. */
+  /** Hosts of other fleets have separate limits. */
   readonly fleet: string | null;
-  /** The limiters of limits that are not shared, and of this host's share while Redis does not answer. */
+  /**
+   * The limiters of limits that are not shared, and of this host's share while Redis does not
+   * respond.
+   */
   readonly local: RateLimiters;
   readonly log: Log;
 }
 
 /**
- * Rate limits over all hosts: token buckets in Redis, from which each process draws a few tokens ahead. While Redis
- * does not answer within 50 ms, a limit is what its `on_loss` says.
+ * Rate limits over all hosts: token buckets in Redis, from which each process draws a few tokens in
+ * advance. While Redis does not respond within 50 ms, the `on_loss` of a limit applies.
  */
 export class RedisRates implements RateLimiters {
   readonly #redis: Redis;
@@ -69,7 +72,7 @@ export class RedisRates implements RateLimiters {
   readonly #mayWarn = createLogInterval(WARN_INTERVAL_MS);
   readonly #timer: NodeJS.Timeout;
   #lostUntil = 0;
-  /** The processes that shared the limits when Redis answered last. */
+  /** The number of processes that shared the limits at the last response of Redis. */
   #processes = 1;
 
   private constructor(redis: Redis, options: RedisRatesOptions) {
@@ -172,7 +175,7 @@ export class RedisRates implements RateLimiters {
   #lose(error: unknown): void {
     this.#lostUntil = performance.now() + RETRY_MS;
     if (!this.#mayWarn()) return;
-    // The error itself holds the command, which may be the password.
+    // The error itself contains the command, which may have the password.
     const { message, code } = error as { message?: string; code?: string };
     const reason = message || code || 'no answer';
     this.#options.log.warn({ reason }, 'redis unavailable: shared rates are what on_loss says');
@@ -180,8 +183,8 @@ export class RedisRates implements RateLimiters {
 }
 
 /**
- * After a turn of the event loop that took long, its timers run before it reads answers that have arrived: these
- * count. @throws Error
+ * Accepts responses that have arrived during a long turn of the event loop, whose timers run before
+ * it reads them. @throws Error
  */
 function answerInTime<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
   return new Promise((resolve, reject) => {

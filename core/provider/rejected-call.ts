@@ -10,7 +10,7 @@ export function toRetryAfterSeconds(ms: number): number {
 export class RejectedCall extends ProviderFailure {
   /** Whole seconds, at least 1. */
   readonly retryAfterSeconds: number;
-  /** What the client sees in addition to the failure. */
+  /** The details for the client in addition to the failure. */
   readonly evidence: ErrorDetail;
 
   constructor(
@@ -27,20 +27,20 @@ export class RejectedCall extends ProviderFailure {
   }
 }
 
-/** The same for a response that had this status and exceeds a memory budget. */
+/** Returns the rejection for a response with this status that exceeds a memory budget. */
 export function withStatus(rejected: RejectedCall, status: number | null): RejectedCall {
   const { failure, message, evidence } = rejected;
   return new RejectedCall(failure, message, evidence, 0, status);
 }
 
-/** @param limit the setting that was reached, as operators write it */
+/** @param limit the reached setting, as operators write it */
 export function createOverload(limit: string, message: string): RejectedCall {
   return new RejectedCall('overloaded', message, { field: 'limit', reason: limit });
 }
 
 /**
- * @param waitMs until a breaker admits a probe
- * @param failure that opened it
+ * @param waitMs the time until a breaker admits a probe
+ * @param failure the failure that opened it
  */
 export function createOpenBreaker(waitMs: number, failure: string | null): RejectedCall {
   const evidence = { field: 'breaker', reason: 'open' };

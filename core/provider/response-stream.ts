@@ -9,42 +9,45 @@ import { BodyPace, type PaceLimits, type Side } from './body-pace.js';
 import type { Deadline } from './deadline.js';
 
 interface ResponseStreamOptions {
-  /** What the adapter returned: third-party code. */
+  /** The source of the adapter, which is third-party code. */
   readonly source: BodyStream;
   /** Its abort ends the stream. */
   readonly deadline: Deadline;
   readonly status: number;
-  /** A longer body is cut there. Bytes. */
+  /** A longer body is truncated there. Bytes. */
   readonly maxBytes: number;
-  /** What the head announces; `null` for nothing. Bytes. */
+  /** The length in the head; `null` for none. Bytes. */
   readonly announced: number | null;
   readonly limits: PaceLimits;
   /** Whether it may be a stream of events, which can be open for hours. Default false. */
   readonly isEndless?: boolean;
-  /** Counts bytes that are held: of all parts that were read. */
+  /** Counts the held bytes of all parts that were read. */
   readonly hold: (bytes: number) => void;
 }
 
 type EndListener = (failure: ProviderFailure | null) => void;
 
-/** A response's body that arrives while it is read. Every one ends, and is ended once: whole, failed or closed. */
+/**
+ * A response's body that is read while it arrives. Each ends exactly once: complete, failed or
+ * closed.
+ */
 export class ResponseStream implements AbortListener {
   readonly isEvents = false;
   readonly heldBytes = 0;
   /** Its failure is thrown. */
   readonly isCut = false;
-  /** Bytes that were read. */
+  /** The number of read bytes. */
   bytes = 0;
   readonly isHeadFirst = true;
-  /** Called with each part before it is handed on. @throws ProviderFailure for one that must not be. */
+  /** Called with each part before it is passed on. @throws ProviderFailure for an invalid part. */
   onChunk: ((chunk: Uint8Array) => void) | null = null;
-  /** Called after the last part. @throws ProviderFailure for a body that is not valid. */
+  /** Called after the last part. @throws ProviderFailure for an invalid body. */
   onLast: (() => void) | null = null;
-  /** What `read` throws for a failure. */
+  /** Converts a failure to the error of `read`. */
   toError: (failure: ProviderFailure) => Error = (failure) => failure;
   readonly #options: ResponseStreamOptions;
   readonly #iterator: AsyncIterator<Uint8Array>;
-  /** Begins with the first read: a request that still flows has bounds of its own. */
+  /** Begins with the first read: a request that is still streamed has separate limits. */
   #pace: BodyPace | null = null;
   readonly #listeners: EndListener[] = [];
   readonly #unread: Uint8Array[] = [];
@@ -63,7 +66,7 @@ export class ResponseStream implements AbortListener {
     options.deadline.addEventListener('abort', this);
   }
 
-  /** The call was aborted, perhaps while the client reads nothing. */
+  /** Called when the call was aborted, possibly while the client reads nothing. */
   handleEvent(): void {
     this.#fail(this.#translate(this.#options.deadline.reason));
   }
@@ -72,31 +75,34 @@ export class ResponseStream implements AbortListener {
     return this.#isOpen;
   }
 
-  /** Whether it is no call any more once its head is there. */
+  /** Whether the call ends with the head of the stream. */
   get isEndless(): boolean {
     return this.#isEndless;
   }
 
-  /** It is no stream of events after all, so that it has the limits of a body. Before the first read. */
+  /**
+   * Applies the limits of a body, because it is not a stream of events. Call it before the first
+   * read.
+   */
   becomeBody(maxBytes: number, limits: PaceLimits): void {
     this.#isEndless = false;
     this.#maxBytes = maxBytes;
     this.#limits = limits;
   }
 
-  /** Parts that were read are read again, in this order. */
+  /** Returns parts to the stream, which are read again in this order. */
   unread(parts: readonly Uint8Array[]): void {
     this.#unread.push(...parts);
   }
 
-  /** @param listener called once, at the end: with why the body is not whole */
+  /** @param listener called once, at the end, with the reason of an incomplete body */
   onEnd(listener: EndListener): void {
     this.#listeners.push(listener);
   }
 
   /**
-   * The next part; `null` at the end of a whole body.
-   * @throws what `toError` makes of a failure.
+   * Returns the next part; `null` at the end of a complete body.
+   * @throws the result of `toError` for a failure.
    */
   async read(): Promise<Uint8Array | null> {
     if (this.#failure !== null) throw this.toError(this.#failure);
@@ -129,22 +135,24 @@ export class ResponseStream implements AbortListener {
     }
   }
 
-  /** Counts what is held of it. Its abort ends the stream where that is too much. */
+  /** Counts its held bytes. An exceeded limit ends the stream. */
   hold(bytes: number): void {
     this.#options.hold(bytes);
   }
 
-  /** Nobody reads on: the client has gone, or the response is not used. */
+  /**
+   * Called when no further part is read: the client has disconnected, or the response is not used.
+   */
   close(): void {
     this.#fail(new ProviderFailure('cancelled', 'the response is not read any more'));
   }
 
-  /** Bytes have no place for it. */
+  /** Returns `null`, because bytes have no place for a Problem. */
   writeProblem(): null {
     return null;
   }
 
-  /** @throws ProviderFailure for a part that must not be handed on. */
+  /** @throws ProviderFailure for a part that must not be passed on. */
   #receive(chunk: unknown): void {
     const { announced } = this.#options;
     const maxBytes = this.#maxBytes;
@@ -159,7 +167,7 @@ export class ResponseStream implements AbortListener {
     this.#pace?.wait('client');
   }
 
-  /** @throws ProviderFailure for a body that is not whole. */
+  /** @throws ProviderFailure for an incomplete body. */
   #finish(): void {
     const { announced, status } = this.#options;
     if (this.#failure !== null) throw this.#failure;
@@ -174,7 +182,7 @@ export class ResponseStream implements AbortListener {
   #fail(failure: ProviderFailure): void {
     if (!this.#isOpen) return;
     this.#failure = failure;
-    // Both release what the adapter holds: one that ignores its signal, and one that ignores the end of reading.
+    // Both release resources of the adapter, which may ignore its signal or the end of reading.
     this.#options.deadline.abort(failure);
     void Promise.resolve(this.#iterator.return?.()).catch(() => {});
     this.#end(failure);
@@ -187,7 +195,7 @@ export class ResponseStream implements AbortListener {
     for (const listener of this.#listeners.splice(0)) listener(failure);
   }
 
-  /** The failure has the status that had come, which shows breakers that the endpoint answers. */
+  /** Adds the received status to the failure, which shows breakers that the endpoint responds. */
   #translate(error: unknown): ProviderFailure {
     const { status } = this.#options;
     if (!isProviderFailure(error)) {

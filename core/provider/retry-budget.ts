@@ -8,7 +8,7 @@ export class RetryBudget {
   readonly #deposit: number;
   #tokens = CAPACITY;
 
-  /** @param share of a retry that each call adds */
+  /** @param share the fraction of a retry that each call adds */
   constructor(share: number) {
     this.#deposit = Math.round(share * RETRY);
   }

@@ -1,7 +1,7 @@
 import type { ProviderFailure } from '../contract/index.js';
 import type { Verdict } from './circuit-breaker.js';
 
-/** What an attempt means for the breaker of its endpoint, and for that of its route there. */
+/** The result of an attempt for the breaker of its endpoint, and for that of its route there. */
 export interface AttemptVerdict {
   readonly endpoint: Verdict;
   readonly route: Verdict;
@@ -10,14 +10,17 @@ export interface AttemptVerdict {
 /** From this status on, a response is a failure of the route. */
 export const MIN_SERVER_ERROR = 500;
 
-/** One bad route must not close a module: what a route responds counts for that route only. */
+/**
+ * The status of a response counts for its route only, so that one bad route does not close a
+ * module.
+ */
 export const VERDICTS = {
   /** Canceled, denied by the transport, or rejected by a limit. */
   uncounted: { endpoint: 'neutral', route: 'neutral' },
   unreachable: { endpoint: 'failure', route: 'neutral' },
-  /** Timed out, or failed without a whole response. */
+  /** Timed out, or failed without a complete response. */
   incomplete: { endpoint: 'neutral', route: 'failure' },
-  /** The same after the status line. */
+  /** Failed after the status line. */
   cutShort: { endpoint: 'success', route: 'failure' },
   serverError: { endpoint: 'success', route: 'failure' },
   /** The response is not JSON, encoded, a redirect, malformed or too large. */

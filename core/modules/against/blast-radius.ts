@@ -9,47 +9,47 @@ import { listPublicRoutes } from '../../manifest/list-public-routes.js';
 import { listSchemaChanges, type SchemaChange } from './compare-schemas.js';
 import type { AccessFacts, LocalModule, ResponseFacts } from './local-module.js';
 
-/** A route as clients see it. */
+/** A route for clients. */
 export interface RouteFacts {
   readonly method: string;
   readonly path: string;
   readonly capability: string | null;
-  /** `null` where the manifest has none. */
+  /** `null` if the manifest has none. */
   readonly timeout_ms: number | null;
-  /** Absent for that of the method. */
+  /** Absent for the default of the method. */
   readonly body?: BodyRule;
 }
 
 export interface RemovedRoute extends RouteFacts {
   /** `null` when it is unknown. */
   readonly calls_last_hour: number | null;
-  /** Why the number is missing or not exact. */
+  /** The reason why the number is missing or inexact. */
   readonly calls_note: string | null;
 }
 
 export interface ChangedRoute {
   readonly before: RouteFacts;
   readonly after: RouteFacts;
-  /** Absent where no schema has changed. */
+  /** Absent if no schema has changed. */
   readonly schemas?: readonly SchemaChange[];
 }
 
-/** What a permission opens on the console bridge. */
+/** The parts of the console bridge that a permission opens. */
 export interface OpenedPart {
   readonly permission: string;
   /**
-   * `entity contacts`, `action sync`, `configuration (read)`; `GET /contacts` for `anonymous` callers; for `mount` the
-   * paths of another module that it takes; for `address` a range of clients, or `every address`; for `candidate` an
-   * origin that gets copies of calls.
+   * `entity contacts`, `action sync`, `configuration (read)`; `GET /contacts` for `anonymous`
+   * callers; for `mount` the paths of another module that it covers; for `address` a range of
+   * clients, or `every address`; for `candidate` an origin that receives copies of calls.
    */
   readonly opens: string;
 }
 
-/** A mount that a module gets or loses. */
+/** A mount that a module gains or loses. */
 export interface MovedMount {
   /** `/api/orders`, or `api.example/v1` */
   readonly mount: string;
-  /** The other module that had it, or gets it; `null` for none. */
+  /** The other module that had it, or gains it; `null` for none. */
   readonly module: string | null;
 }
 
@@ -61,7 +61,7 @@ export interface MountOwners {
 
 interface ManifestChanges<Removed> {
   readonly capabilities: { readonly added: readonly string[]; readonly removed: readonly string[] };
-  /** Absent where every permission opens the same. */
+  /** Absent if every permission opens the same parts. */
   readonly permissions?: {
     readonly added: readonly OpenedPart[];
     readonly removed: readonly OpenedPart[];
@@ -83,12 +83,12 @@ export interface ModuleChange<Removed = RemovedRoute> extends ManifestChanges<Re
   readonly module: string;
   readonly change: ChangeKind;
   readonly detail: string | null;
-  /** Absent where the module keeps its mounts. */
+  /** Absent if the module keeps its mounts. */
   readonly mounts?: {
     readonly added: readonly MovedMount[];
     readonly removed: readonly MovedMount[];
   };
-  /** Absent if clients get the same of each response. */
+  /** Absent if clients receive the same parts of each response. */
   readonly responses?: { readonly before: ResponseFacts; readonly after: ResponseFacts };
 }
 
@@ -121,7 +121,7 @@ const OPEN: AccessFacts = { public: false, addresses: null, mounts: [], taken: [
 const EMPTY: Compared = { ...OPEN, capabilities: [], http_routes: [] };
 const EVERY_ADDRESS = 'every address';
 
-/** Compares one module. `null` if it does not change. */
+/** Compares one module. Returns `null` if it does not change. */
 export function compareModule(
   name: string,
   local: LocalModule | null,
@@ -134,9 +134,9 @@ export function compareModule(
     detail: string | null = null,
   ): ModuleChange<RouteFacts> => {
     const before = change === 'unknown' ? after : served === null ? EMPTY : joinServed(served);
-    // A whole module comes or goes with its addresses: they are no change of their own.
-    const kept = change === 'changed' ? after : { ...after, addresses: before.addresses };
-    const changes = compareManifests(before, kept);
+    // The addresses of an added or removed module are not a separate change.
+    const comparable = change === 'changed' ? after : { ...after, addresses: before.addresses };
+    const changes = compareManifests(before, comparable);
     return { module: name, change, detail, ...changes, ...compareMounts(before, after, owners) };
   };
   if (local === null) return create('removed', EMPTY, 'it has no descriptor');
@@ -167,7 +167,7 @@ function joinServed(served: ServedModule): Compared {
   return { ...served.manifest, ...served.access };
 }
 
-/** A manifest that was checked without its descriptor keeps that of the host. */
+/** A manifest that was checked without its descriptor uses that of the host. */
 function joinLocal(
   { manifest, access }: Extract<LocalModule, { kind: 'known' }>,
   served: ServedModule | null,
@@ -177,10 +177,10 @@ function joinLocal(
 
 function compareMounts(before: Compared, after: Compared, owners: MountOwners) {
   const list = (from: Compared, to: Compared, others: ReadonlyMap<string, string>) => {
-    const kept = to.mounts.map(formatMount);
+    const remainingMounts = to.mounts.map(formatMount);
     return from.mounts
       .map(formatMount)
-      .filter((mount) => !kept.includes(mount))
+      .filter((mount) => !remainingMounts.includes(mount))
       .map((mount): MovedMount => ({ mount, module: others.get(mount) ?? null }));
   };
   const removed = list(before, after, owners.after);
@@ -254,7 +254,7 @@ function listOtherParts(manifest: Compared, known: Compared): OpenedPart[] {
   return [...listOtherAddresses(manifest.addresses, known.addresses), ...parts];
 }
 
-/** The ranges that are not inside of known ones. */
+/** The ranges that no known range contains. */
 function listOtherAddresses(
   addresses: readonly string[] | null,
   known: readonly string[] | null,
@@ -278,7 +278,9 @@ interface IndexedRoute {
 
 type RouteIndex = ReadonlyMap<string, IndexedRoute>;
 
-/** Indexes by method and shape: renaming a parameter does not change which requests match. */
+/**
+ * Indexes by method and shape, because renaming a parameter does not change which requests match.
+ */
 function indexRoutes(routes: readonly ManifestRoute[]): RouteIndex {
   return new Map(
     routes.map((route) => {

@@ -5,7 +5,7 @@ import { type LocalModule, readAccess, readResponses } from './local-module.js';
 
 const NOT_COUNTED = { calls_last_hour: null, calls_note: 'not counted' };
 
-/** What changes for clients between two folders of descriptors. */
+/** The changes for clients between two folders of descriptors. */
 export function compareDescriptors(
   before: readonly PreparedDescriptor[],
   after: readonly PreparedDescriptor[],
@@ -16,10 +16,10 @@ export function compareDescriptors(
   const modules: BlastRadius['modules'][number][] = [];
   const unchanged: string[] = [];
   for (const name of new Set([...served.keys(), ...local.keys()].sort())) {
-    const known = served.get(name) ?? null;
-    const change = compareModule(name, local.get(name) ?? null, known, owners);
+    const servedModule = served.get(name) ?? null;
+    const change = compareModule(name, local.get(name) ?? null, servedModule, owners);
     if (change === null) {
-      if (known !== null) unchanged.push(name);
+      if (servedModule !== null) unchanged.push(name);
       continue;
     }
     const removed = change.routes.removed.map((route) => ({ ...route, ...NOT_COUNTED }));
@@ -67,7 +67,7 @@ function describeLocal(prepared: readonly PreparedDescriptor[]): ReadonlyMap<str
 
 function listMounts(prepared: readonly PreparedDescriptor[]): readonly OuterMount[] {
   return prepared.flatMap(({ descriptor: { module, mount, enabled } }) =>
-    enabled ? mount.map((one) => ({ module, mount: one })) : [],
+    enabled ? mount.map((takenMount) => ({ module, mount: takenMount })) : [],
   );
 }
 

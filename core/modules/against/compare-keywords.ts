@@ -1,6 +1,6 @@
 import { equalJson } from '../../schema/equal-json.js';
 
-/** What the change of one keyword does to the values that a schema accepts. */
+/** The effect of a changed keyword on the values that a schema accepts. */
 interface KeywordDifference {
   readonly effect: 'narrower' | 'wider';
   readonly what: string;
@@ -9,7 +9,7 @@ interface KeywordDifference {
 type SchemaObject = Readonly<Record<string, unknown>>;
 
 const TYPES = ['null', 'boolean', 'object', 'array', 'number', 'integer', 'string'];
-/** Greater is narrower. */
+/** A greater value is narrower. */
 const LOWER_BOUNDS = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'];
 const UPPER_BOUNDS = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'];
 
@@ -21,14 +21,14 @@ export function compareTypes(before: SchemaObject, after: SchemaObject): Keyword
   ];
 }
 
-/** A number is an integer too. */
+/** `number` includes `integer`. */
 function listTypes(type: unknown): readonly string[] {
   if (type === undefined) return TYPES;
   const types = Array.isArray(type) ? (type as readonly string[]) : [String(type)];
   return types.includes('number') ? [...new Set([...types, 'integer'])] : types;
 }
 
-/** `enum` and `const`. */
+/** Compares `enum` and `const`. */
 export function compareValues(before: SchemaObject, after: SchemaObject): KeywordDifference[] {
   const [old, now] = [listValues(before), listValues(after)];
   if (old === null && now === null) return [];

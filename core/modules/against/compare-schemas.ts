@@ -11,24 +11,27 @@ import { compareBounds, compareTypes, compareValues } from './compare-keywords.j
 
 const KEYS = { input: 'input_schema', query: 'query_schema', output: 'output_schema' } as const;
 
-/** A request fails if fewer are accepted; a reader of responses fails if they have more kinds, or lack something. */
+/**
+ * A request fails if fewer values are accepted; a reader of responses fails if they have more
+ * kinds, or lack a member.
+ */
 const BREAKING: Readonly<Record<'request' | 'response', readonly SchemaEffect[]>> = {
   request: ['narrower', 'other'],
   response: ['wider', 'other', 'removed'],
 };
 
 /**
- * What a change of a schema does to the values that it accepts.
- * - `narrower`: fewer
- * - `wider`: more
- * - `other`: not known
+ * The effect of a changed schema on the values that it accepts.
+ * - `narrower`: fewer values
+ * - `wider`: more values
+ * - `other`: unknown
  * - `removed`: a property is no longer described
- * - `added`: a property is described that was not
+ * - `added`: a property is newly described
  */
 export type SchemaEffect = 'narrower' | 'wider' | 'other' | 'removed' | 'added';
 
 export interface SchemaDifference {
-  /** The place reads like a JSON Pointer, with `*` for any item or member. */
+  /** The place is a JSON Pointer, with `*` for any item or member. */
   readonly place: string;
   readonly effect: SchemaEffect;
   /** `type integer is no longer accepted` */
@@ -42,7 +45,7 @@ type Enter = (before: unknown, after: unknown, place: string) => void;
 
 const MAX_DIFFERENCES = 20;
 const MAX_STEPS = 10_000;
-/** Keywords of which only a change is reported: without one a schema accepts more values. */
+/** Keywords of which only a change is reported: without one, a schema accepts more values. */
 const CONSTRAINTS = new Set([
   ...['pattern', 'multipleOf', 'uniqueItems', 'contains', 'minContains', 'maxContains', 'not'],
   ...[
@@ -59,13 +62,13 @@ const CONSTRAINTS = new Set([
   ...['prefixItems', 'patternProperties', 'unevaluatedItems', 'unevaluatedProperties'],
 ]);
 
-/** A schema, and where its references lead. */
+/** A schema, with the target of its references. */
 interface Place {
   readonly schema: unknown;
   readonly scope: SchemaScope;
 }
 
-/** Compares two schemas place by place; a schema that is absent accepts everything. */
+/** Compares two schemas place by place; an absent schema accepts everything. */
 function compareSchemas(
   before: unknown,
   after: unknown,
@@ -82,7 +85,7 @@ function compareSchemas(
 
 class SchemaComparison {
   readonly differences: SchemaDifference[] = [];
-  /** Pairs that were compared: recursive schemas lead to them again. */
+  /** Compared pairs, to which recursive schemas lead again. */
   readonly #seen = new Map<unknown, Set<unknown>>();
   readonly #left: { steps: number };
 
@@ -119,7 +122,10 @@ class SchemaComparison {
     this.#compareReferred(old, now, place);
   }
 
-  /** Branches that are written alike differ where their references lead to what has changed. */
+  /**
+   * Compares the targets of references, because equal branches differ if their targets have
+   * changed.
+   */
   #compareReferred(before: Place, after: Place, place: string): void {
     const others = toObject(after.schema);
     const changed = new Set<string>();
@@ -182,7 +188,7 @@ class SchemaComparison {
   }
 }
 
-/** What a schema that refers to another one leads to. */
+/** Follows the reference of a schema. */
 function follow(start: Place): Place {
   let { schema, scope } = start;
   for (let step = 0; step < MAX_STEPS; step += 1) {
@@ -206,17 +212,17 @@ function toNames(value: unknown): readonly string[] {
   return Array.isArray(value) ? (value as readonly string[]) : [];
 }
 
-/** A change of a schema as callers notice it. */
+/** A change of a schema that callers notice. */
 export interface SchemaChange {
   readonly schema: 'input' | 'query' | 'output';
   /** `/amount`; empty for the value as a whole. */
   readonly place: string;
   readonly change: string;
-  /** Whether a caller that works today may fail. */
+  /** Whether a working caller may fail. */
   readonly breaks: boolean;
 }
 
-/** A route, and the schemas that its manifest shares. */
+/** A route, with the shared schemas of its manifest. */
 interface DescribedOperation {
   readonly operation: RouteOperation | undefined;
   readonly shared: SharedSchemas;
@@ -237,7 +243,7 @@ export function listSchemaChanges(
   });
 }
 
-/** A removed property has two effects; only the one that breaks callers is listed. */
+/** Keeps the effect that breaks callers if a removed property has two. */
 function keepWorst(
   differences: readonly SchemaDifference[],
   breaking: readonly SchemaEffect[],

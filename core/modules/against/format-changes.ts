@@ -18,7 +18,7 @@ const MARKS: Readonly<Record<ChangeKind, string>> = {
   unknown: '?',
 };
 
-/** Lines of added (+), removed (-) and changed (~) modules and routes. */
+/** Formats lines of added (+), removed (-) and changed (~) modules and routes. */
 export function formatChanges({ modules, unchanged }: Omit<BlastRadius, 'url'>): string[] {
   return [...modules.flatMap(formatModule), `  = ${count(unchanged.length, 'module')} unchanged`];
 }
@@ -56,7 +56,7 @@ function formatMove({ mount, module }: MovedMount, how: string): string {
   return `mount ${mount}${module === null ? '' : `, which ${how} module '${module}'`}`;
 }
 
-/** A header that is no longer there breaks clients as much as another mode. */
+/** Lists removed headers first, because they break clients as much as another mode. */
 function formatResponses({ before, after }: NonNullable<ModuleChange['responses']>): string[] {
   const list = (mark: string, from: ResponseFacts, to: ResponseFacts) => [
     ...from.expose_headers

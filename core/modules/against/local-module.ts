@@ -15,32 +15,32 @@ export type LocalModule =
       readonly manifest: Manifest;
       /** `null` for a manifest that was checked without its descriptor. */
       readonly configDigest: string | null;
-      /** Likewise. */
+      /** `null` for a manifest that was checked without its descriptor. */
       readonly responses: ResponseFacts | null;
-      /** Likewise. */
+      /** `null` for a manifest that was checked without its descriptor. */
       readonly access: AccessFacts | null;
     }
   | { readonly kind: 'disabled' }
   | { readonly kind: 'unknown'; readonly detail: string };
 
-/** How a descriptor lets clients reach its module. */
+/** The access of clients to a module, by its descriptor. */
 export interface AccessFacts {
   /** Whether it opens the public routes. */
   readonly public: boolean;
-  /** Where clients may call from; `null`: everywhere. */
+  /** The addresses of allowed clients; `null` for all. */
   readonly addresses: readonly string[] | null;
   readonly mounts: readonly Mount[];
-  /** The paths of other modules that its mounts take. */
+  /** The paths of other modules that its mounts cover. */
   readonly taken: readonly string[];
-  /** Where copies of calls go. */
+  /** The destinations of copies of calls. */
   readonly copied: readonly string[];
 }
 
-/** What clients get of the responses of a module. */
+/** The parts of a module's responses that clients receive. */
 export interface ResponseFacts {
   readonly mode: string;
   readonly expose_headers: readonly string[];
-  /** Where redirects may lead that callers get; absent for nowhere. */
+  /** The targets of redirects that callers receive; absent for none. */
   readonly redirects?: readonly string[] | undefined;
 }
 

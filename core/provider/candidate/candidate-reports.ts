@@ -1,9 +1,9 @@
 import type { Difference } from '../../lib/json/compare-json.js';
 
 /**
- * What became of a copy.
- * - `failed`: no answer that can be compared
- * - `dropped`: it was not made, or not compared, to spare the host
+ * The result of a copy.
+ * - `failed`: no comparable response
+ * - `dropped`: it was not made, or not compared, to limit the load of the host
  */
 export const COPY_RESULTS = ['same', 'different', 'failed', 'dropped'] as const;
 
@@ -11,19 +11,19 @@ export type CopyResult = (typeof COPY_RESULTS)[number];
 
 export type RouteTotals = { readonly route: string } & Record<CopyResult, number>;
 
-/** Two answers to one request that differ; never a value of either. */
+/** Two different responses to one request; it never contains a value of either. */
 export interface FoundDifference {
   readonly at: string;
   /** `GET /items/{id}` */
   readonly route: string;
-  /** Statuses. */
+  /** The statuses. */
   readonly live: number;
   readonly candidate: number;
   readonly request_id: string;
   readonly pointers: readonly Difference[];
 }
 
-/** What is known of the candidate of one module. */
+/** The results of the candidate of one module. */
 export interface CandidateReport {
   readonly totals: readonly RouteTotals[];
   /** Newest first. */
@@ -39,20 +39,21 @@ export class ModuleReport {
   readonly #totals = new Map<string, RouteTotals>();
   /** Oldest first. */
   #differences: FoundDifference[] = [];
-  /** Versions that write to it. */
+  /** The number of versions that write to it. */
   versions = 0;
 
-  /** Forgets routes that are no longer there; those of the version start at zero. */
+  /** Removes routes that no longer exist; routes of the version start at zero. */
   keepRoutes(routes: readonly string[]): void {
-    const kept = new Set(routes);
-    for (const route of this.#totals.keys()) if (!kept.has(route)) this.#totals.delete(route);
-    this.#differences = this.#differences.filter(({ route }) => kept.has(route));
+    const currentRoutes = new Set(routes);
+    for (const route of this.#totals.keys())
+      if (!currentRoutes.has(route)) this.#totals.delete(route);
+    this.#differences = this.#differences.filter(({ route }) => currentRoutes.has(route));
     for (const route of routes) {
       if (!this.#totals.has(route)) this.#totals.set(route, { route, ...NOTHING });
     }
   }
 
-  /** A copy of an earlier version may end after its route has gone. */
+  /** A copy of an earlier version may end after its route was removed. */
   count(route: string, result: CopyResult): void {
     const totals = this.#totals.get(route);
     if (totals !== undefined) totals[result] += 1;
@@ -91,7 +92,7 @@ export class CandidateReports {
     if (report.versions === 0 && this.#modules.get(module) === report) this.#modules.delete(module);
   }
 
-  /** Empty for a module without a candidate. */
+  /** Returns an empty report for a module without a candidate. */
   read(module: string): CandidateReport {
     return this.#modules.get(module)?.read() ?? NO_REPORT;
   }
@@ -101,13 +102,13 @@ export class CandidateReports {
   }
 }
 
-/** The reports of several workers as one. */
+/** Merges the reports of several workers. */
 export function mergeReports(reports: readonly CandidateReport[]): CandidateReport {
   const totals = new Map<string, RouteTotals>();
-  for (const one of reports.flatMap((report) => report.totals)) {
-    const sum = totals.get(one.route) ?? { route: one.route, ...NOTHING };
-    for (const result of COPY_RESULTS) sum[result] += one[result];
-    totals.set(one.route, sum);
+  for (const routeTotals of reports.flatMap((report) => report.totals)) {
+    const sum = totals.get(routeTotals.route) ?? { route: routeTotals.route, ...NOTHING };
+    for (const result of COPY_RESULTS) sum[result] += routeTotals[result];
+    totals.set(routeTotals.route, sum);
   }
   const differences = reports
     .flatMap((report) => report.differences)

@@ -26,17 +26,17 @@ import { listDeclaredNames } from './declared-names.js';
 export type CandidateRules = NonNullable<Descriptor['candidate']>;
 
 const LOG_INTERVAL_MS = 60_000;
-/** Of the first digits of a call's id. */
+/** The number of digits of a call's id. */
 const ID_DIGITS = 8;
 const IDS = 16 ** ID_DIGITS;
-/** Requests that may be made twice at the live provider. */
+/** Methods that may be repeated at the live provider. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 export interface CandidateOptions {
   readonly rules: CandidateRules;
-  /** Of the candidate alone. */
+  /** The client of the candidate only. */
   readonly client: ProviderClient;
-  /** Of the live provider, beside the one for callers; `null` without a baseline. */
+  /** The second client of the live provider; `null` without a baseline. */
   readonly baseline: ProviderClient | null;
   readonly report: ModuleReport;
   readonly manifest: Pick<Manifest, 'http_routes' | 'schemas'>;
@@ -44,24 +44,27 @@ export interface CandidateOptions {
   readonly log: Log;
 }
 
-/** An answer of the live provider that may be compared. */
+/** A response of the live provider that may be compared. */
 export interface AnsweredCall {
   readonly call: ProviderCall;
   readonly outcome: CheckedOutcome;
   /** `GET /items/{id}` */
   readonly route: string;
-  /** As the caller sent it: HEAD stays HEAD. */
+  /** The method of the caller: HEAD stays HEAD. */
   readonly method: string;
-  /** Of the caller's request. */
+  /** The memory of the caller's request. */
   readonly held: HeldMemory;
 }
 
-/** Repeats a share of the answered calls at another version of the provider, and compares the answers. */
+/**
+ * Repeats a share of the answered calls at another version of the provider, and compares the
+ * responses.
+ */
 export class Candidate {
   readonly #options: CandidateOptions;
   readonly #methods: ReadonlySet<string>;
   readonly #routes: ReadonlyMap<string, Manifest['http_routes'][number]>;
-  /** Of the routes that have been compared. */
+  /** The declared names of routes that have been compared. */
   readonly #declared = new Map<string, readonly string[]>();
   readonly #mayLog = createLogInterval(LOG_INTERVAL_MS);
   readonly #copies = new Set<Copy>();
@@ -83,7 +86,9 @@ export class Candidate {
     return this.#methods.has(method);
   }
 
-  /** Registers a call with its answer; the copy is made after the answer has left for the caller. */
+  /**
+   * Registers a call with its response; the copy is made after the response was sent to the caller.
+   */
   offer(answered: AnsweredCall): void {
     const { call, route, outcome, held } = answered;
     if (this.#isClosed || !this.#isChosen(call)) return;
@@ -99,7 +104,7 @@ export class Candidate {
     else held.onClose(() => void this.#make(copy));
   }
 
-  /** Drops the copies that are left. */
+  /** Drops the remaining copies. */
   close(): void {
     this.#isClosed = true;
     for (const { giveUp } of [...this.#copies]) giveUp();
@@ -140,22 +145,23 @@ export class Candidate {
     const live = readAnswer(outcome);
     if (typeof live === 'string') return 'dropped';
     const repeats = rules.baseline && SAFE_METHODS.has(method) ? baseline : null;
-    const [candidate, again] = await Promise.allSettled([
+    const [candidate, repeatedResult] = await Promise.allSettled([
       send(client, copy, true),
       repeats === null ? null : send(repeats, copy, false),
     ]);
     if (candidate.status === 'rejected') throw candidate.reason;
     if (candidate.value === 'too long') return 'dropped';
     if (candidate.value === 'no JSON') return 'failed';
-    // Only the second answer shows which differences are noise.
-    if (again.status === 'rejected' || typeof again.value === 'string') return 'dropped';
-    const answers = { live, candidate: candidate.value, again: again.value };
-    const known = { ignore: rules.ignore, declared: this.#listDeclared(route) };
+    // Only the second response shows which differences are noise.
+    if (repeatedResult.status === 'rejected' || typeof repeatedResult.value === 'string')
+      return 'dropped';
+    const answers = { live, candidate: candidate.value, again: repeatedResult.value };
+    const knownNames = { ignore: rules.ignore, declared: this.#listDeclared(route) };
     const turn = { signal: copy.signal, share: call.context.module };
-    const pointers = await compareAnswers(answers, known, turn);
+    const pointers = await compareAnswers(answers, knownNames, turn);
     if (pointers === null) return 'dropped';
     if (pointers.length === 0 && isSameStatus(answers)) return 'same';
-    const found: FoundDifference = {
+    const difference: FoundDifference = {
       at: new Date().toISOString(),
       route,
       live: live.status,
@@ -163,7 +169,7 @@ export class Candidate {
       request_id: call.context.requestId,
       pointers,
     };
-    report.addDifference(found);
+    report.addDifference(difference);
     return 'different';
   }
 
@@ -185,7 +191,7 @@ export class Candidate {
   }
 }
 
-/** @throws ProviderFailure without an answer. */
+/** @throws ProviderFailure without a response. */
 async function send(
   client: ProviderClient,
   { answered, signal, held }: Copy,
@@ -201,7 +207,7 @@ function readBodyLength({ operation }: ProviderCall): number {
   return operation.kind === 'http_route' ? (operation.body?.length ?? 0) : 0;
 }
 
-/** A call that is made once more, from the first answer to the comparison. */
+/** A repeated call, from the first response to the comparison. */
 class Copy implements SpareHolder {
   readonly answered: AnsweredCall;
   readonly held: HeldMemory;

@@ -5,20 +5,20 @@ import type { CheckedOutcome } from '../outcome.js';
 import type { ComparedBodies } from './comparison.js';
 import { comparisons, type Turn } from './comparison-thread.js';
 
-/** A longer body is not compared. Bytes. */
+/** The maximum body; longer ones are not compared. Bytes. */
 export const MAX_COMPARED_BYTES = 262_144;
 
-/** What is compared of a response. */
+/** The compared parts of a response. */
 export interface HeldAnswer {
   readonly status: number;
   /** JSON in UTF-8; `null` for no body. */
   readonly json: Buffer | null;
 }
 
-/** Why a response cannot be compared. */
+/** The reason why a response cannot be compared. */
 export type Incomparable = 'too long' | 'no JSON';
 
-/** Reads a response that is held, or whose stream is then closed. */
+/** Reads a buffered response; a stream is closed. */
 export function readAnswer(outcome: CheckedOutcome): HeldAnswer | Incomparable {
   const { status, headers, pieces, length, isDelimited, stream } = outcome;
   stream?.close();
@@ -34,15 +34,15 @@ export function readAnswer(outcome: CheckedOutcome): HeldAnswer | Incomparable {
 interface Answers {
   readonly live: HeldAnswer;
   readonly candidate: HeldAnswer;
-  /** Of the live provider to the same request; `null` for none. */
+  /** The repeated response of the live provider; `null` for none. */
   readonly again: HeldAnswer | null;
 }
 
 type Rules = Pick<ComparedBodies, 'ignore' | 'declared'>;
 
 /**
- * What differs between the bodies, beside what differs between those of the live provider.
- * @returns `null` for bodies that are not compared, to spare the host
+ * Lists differences between the bodies, except those between the responses of the live provider.
+ * @returns `null` for bodies that are not compared, to limit the load of the host
  */
 export async function compareAnswers(
   { live, candidate, again }: Answers,
@@ -57,7 +57,7 @@ export async function compareAnswers(
   return comparisons.compare({ ...bodies, ...rules }, turn);
 }
 
-/** The live provider itself may answer with another status. */
+/** Also accepts a status that differs between the responses of the live provider. */
 export function isSameStatus({ live, candidate, again }: Answers): boolean {
   return live.status === candidate.status || (again !== null && again.status !== live.status);
 }

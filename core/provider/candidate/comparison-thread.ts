@@ -4,13 +4,22 @@ import { QueueFull, Semaphore } from '../../contract/semaphore.js';
 import type { Difference } from '../../lib/json/compare-json.js';
 import { type ComparedBodies, compareBodies } from './comparison.js';
 
-/** Shorter bodies are compared at once: in a few milliseconds, whatever they hold. Bytes. */
+/**
+ * Shorter bodies are compared at once, which takes a few milliseconds regardless of their content.
+ * Bytes.
+ */
 const MAX_INLINE_BYTES = 16_384;
-/** Comparisons that wait for the thread. Their bodies count toward the memory budget. */
+/**
+ * The maximum number of comparisons that wait for the thread. Their bodies count toward the memory
+ * budget.
+ */
 const MAX_WAITING = 64;
-/** The longest comparison in the thread, which then ends; its start included. Milliseconds. */
+/**
+ * The longest comparison in the thread, including its start; then the thread is terminated.
+ * Milliseconds.
+ */
 const MAX_COMPARISON_MS = 5000;
-/** Without comparisons for this long, the thread ends. Milliseconds. */
+/** The thread exits after this time without comparisons. Milliseconds. */
 const IDLE_MS = 30_000;
 const MAX_HEAP_MB = 256;
 
@@ -22,15 +31,15 @@ export interface Turn {
 
 type Result = readonly Difference[] | null;
 
-/** Compares bodies without holding up the event loop: long ones one after another in a thread. */
+/** Compares bodies without blocking the event loop: long ones one after another in a thread. */
 class ComparisonThread {
   readonly #turns = new Semaphore(1, MAX_WAITING);
   #worker: Worker | null = null;
   #idleTimer: NodeJS.Timeout | undefined;
 
   /**
-   * Those of different shares take turns.
-   * @returns `null` for bodies that are not compared, to spare the host
+   * Comparisons of different shares take turns.
+   * @returns `null` for bodies that are not compared, to limit the load of the host
    */
   async compare(bodies: ComparedBodies, turn: Turn): Promise<Result> {
     const { live, candidate, again } = bodies;
@@ -79,7 +88,7 @@ class ComparisonThread {
   }
 }
 
-/** A part of the buffer that small bodies share would be sent whole. */
+/** Copies bytes, because a part of a shared buffer would be sent with the whole buffer. */
 function copy(bytes: Uint8Array): Uint8Array {
   return Uint8Array.prototype.slice.call(bytes);
 }
@@ -97,5 +106,5 @@ function startWorker(): Worker {
   return worker;
 }
 
-/** One for the process: it has one event loop. */
+/** The only instance of the process, which has one event loop. */
 export const comparisons = new ComparisonThread();

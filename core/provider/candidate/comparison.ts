@@ -8,19 +8,19 @@ import { ExactJson } from '../../lib/json/exact-json.js';
 import { createIgnoredPlaces } from '../../lib/json/ignored-places.js';
 import { createShowName } from './declared-names.js';
 
-/** Bodies that are known to be JSON in UTF-8, and how they are compared. */
+/** Bodies in valid JSON, with the options of their comparison. */
 export interface ComparedBodies {
   readonly live: Uint8Array;
   readonly candidate: Uint8Array;
-  /** Of the live provider to the same request; `null` for none. */
+  /** The repeated response of the live provider; `null` for none. */
   readonly again: Uint8Array | null;
-  /** JSON Pointers in which `*` stands for one step. */
+  /** JSON Pointers in which `*` matches one step. */
   readonly ignore: readonly string[];
-  /** Names of members that may be shown, beside plain identifiers. */
+  /** Names of members that may be shown, besides plain identifiers. */
   readonly declared: readonly string[];
 }
 
-/** @returns `null` for bodies that take too long to compare */
+/** @returns `null` for bodies whose comparison takes too long */
 export function compareBodies({
   live,
   candidate,
@@ -41,7 +41,7 @@ export function compareBodies({
   }
 }
 
-/** Most bodies have no number that a double may not hold. */
+/** Most bodies have no number that exceeds a double. */
 const LONG_NUMBER = /\d[\d.]{15}|\d[eE]/;
 
 function parse(bytes: Uint8Array, exact: ExactJson): unknown {

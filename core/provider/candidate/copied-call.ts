@@ -2,10 +2,10 @@ import type { HeldMemory } from '../held-memory.js';
 import type { ProviderCall, StreamedResponse } from '../provider-call.js';
 import { MAX_COMPARED_BYTES } from './compare-answers.js';
 
-/** Marks a copy, whose answer no caller gets. */
+/** Marks a copy, whose response no caller receives. */
 export const CANDIDATE_HEADER = 'modgate-candidate';
 
-/** A longer response is not read to its end. */
+/** A longer response is not read completely. */
 const RESPONSE: StreamedResponse = {
   maxBytes: Number.MAX_SAFE_INTEGER,
   holdBytes: MAX_COMPARED_BYTES,
@@ -20,8 +20,8 @@ interface CopyOptions {
 }
 
 /**
- * The same call once more: what the caller sees, and what is counted and traced for it, has no part in it.
- * @param live has been answered
+ * Copies a call without its effects on the caller, its counts and its traces.
+ * @param live the call with its response
  */
 export function copyCall(
   { operation, route, context, identity = null, headers, timeoutMs, hashKey = null }: ProviderCall,
