@@ -6,7 +6,7 @@ import { describeFileStatus, type StatusSink } from './status-files.js';
 
 /** How long calls in flight on a replaced version may continue before they are canceled. */
 const RETIRE_MS = 10_000;
-/** What streams need to end: a WebSocket waits 5 s for the answer to its close frame. */
+/** The time that streams need to end: a WebSocket waits 5 s for the response to its close frame. */
 const LAST_EVENT_MS = 6000;
 
 /** Changes that are withheld while a name moves from one file to another. */

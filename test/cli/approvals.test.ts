@@ -37,13 +37,13 @@ describe('modgate approvals', function () {
       new RegExp(`${first} +approved +system:root +shop +POST /items`),
     );
     const shown = await run('show', second);
-    expect(shown.stdout).to.include('system:root asks for POST /items of shop (medium)');
+    expect(shown.stdout).to.include('system:root requests POST /items of shop (medium)');
     expect(shown.stdout).to.include('warning: the arguments hold characters');
     expect(shown.stdout).to.include('arguments  {"body":"t\\u202ewo"}');
     expect(shown.stdout).to.include('approved before  {"body":"one"}');
     const again = await run('approve', second);
     expect(again.code).to.equal(1);
-    expect(again.stderr).to.include('the request was decided already');
+    expect(again.stderr).to.include('the request was already decided');
   });
 
   it('rejects wrong usage', async () => {

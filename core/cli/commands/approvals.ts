@@ -17,8 +17,8 @@ const DECISIONS = { approve: 'approved', reject: 'rejected' } as const;
 const ACTIONS = ['list', 'show', 'approve', 'reject'] as const;
 
 const HELP = `
-Needs the scope modgate.approvals; only a user decides, and not about their own
-requests. Characters that people do not see are printed as escapes.`;
+Requires the scope modgate.approvals. Only users can approve or reject, and not
+their own requests. Invisible characters are printed as escapes.`;
 
 const actor = type({ kind: string(), id: string() });
 
@@ -60,7 +60,7 @@ const COLUMNS: readonly TableColumn[] = [
 export function define(command: Command): void {
   command
     .argument('[action]', 'list, show, approve or reject. Default: list')
-    .argument('[ids...]', 'With another action than list: the ids')
+    .argument('[ids...]', 'IDs of the requests to show, approve or reject')
     .addHelpText('after', HELP);
   addHostOptions(command);
   addJsonOption(command, 'the response of the host');
@@ -73,10 +73,10 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   if (action === undefined) throw new ConfigError(`the action must be ${ACTIONS.join(', ')}`);
   const isDecision = action === 'approve' || action === 'reject';
   if (isDecision) rejectOptions(command, ['json'], `with ${action}`);
-  if (action === 'list' && ids.length > 0) throw new ConfigError("'list' takes no id");
+  if (action === 'list' && ids.length > 0) throw new ConfigError("'list' accepts no id");
   if (action !== 'list' && ids.length === 0) throw new ConfigError(`'${action}' requires an id`);
   if (!ids.every((id) => APPROVAL_ID.test(id))) {
-    throw new ConfigError('an id is not of a request for approval');
+    throw new ConfigError('an id must have 1 to 64 of A-Z, a-z, 0-9, _ and -');
   }
   const client = createHostClient(readHostAddress(command, context));
   for (const id of ids) {
@@ -104,12 +104,12 @@ function formatRow({ id, status, module, name, danger_level, ...more }: Approval
 
 function formatWhole(approval: WholeApproval): string {
   const { id, status, module, name, headers, previous } = approval;
-  const warning = '  warning: the arguments hold characters that people do not see';
+  const warning = '  warning: the arguments contain invisible characters';
   const lines = [
     `${id}  ${status}`,
-    `  ${approval.actor.kind}:${approval.actor.id} asks for ${name} of ${module} (${approval.danger_level})`,
+    `  ${approval.actor.kind}:${approval.actor.id} requests ${name} of ${module} (${approval.danger_level})`,
     `  requested ${approval.requested_at}, expires ${approval.expires_at}`,
-    ...(headers.length === 0 ? [] : [`  with the headers ${headers.join(', ')}`]),
+    ...(headers.length === 0 ? [] : [`  headers  ${headers.join(', ')}`]),
     ...(approval.has_invisible ? [warning] : []),
     `  arguments  ${approval.arguments}`,
     previous === null

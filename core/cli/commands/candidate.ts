@@ -34,9 +34,9 @@ const report = type({
 type Report = Infer<typeof report>;
 
 const HELP = `
-Shows how the answers of the candidate compare with those of the live provider:
-the copies of each route since the host started, and the last differences,
-newest first. No value of an answer is shown. The token needs the scope
+Compares the responses of the candidate with those of the live provider: the
+results of each route since the host started, and the last differences, newest
+first. Values of responses are never shown. The token needs the scope
 modgate.candidate.read.`;
 
 export function define(command: Command): void {

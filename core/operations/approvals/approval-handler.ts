@@ -30,7 +30,7 @@ export abstract class ApprovalHandler {
 }
 
 export function createUnknownApproval(): HostError {
-  return new HostError('not_found', 'there is no such request for approval, or it has expired', {
-    nextActions: ['see GET /approvals for those that wait'],
+  return new HostError('not_found', 'unknown or expired request for approval', {
+    nextActions: ['see GET /approvals for pending requests'],
   });
 }

@@ -104,8 +104,8 @@ function createLengthError(): HostError {
 }
 
 function createTooMany(of: 'caller' | 'module'): HostError {
-  return new HostError('rate_limited', `too many calls of the ${of} wait for approval`, {
-    errors: [{ field: of, reason: 'too many wait' }],
-    nextActions: ['wait until a person has decided about them'],
+  return new HostError('rate_limited', `too many calls of the ${of} are pending approval`, {
+    errors: [{ field: of, reason: 'too many pending requests' }],
+    nextActions: ['wait until a person has approved or rejected them'],
   });
 }

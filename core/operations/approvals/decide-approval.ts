@@ -34,7 +34,7 @@ export class DecideApproval extends ApprovalHandler implements Handler<DecisionI
   async execute({ id, decision }: DecisionInput, request: CallerRequest): Promise<Reply> {
     const authorization = this.authorize(request);
     const { kind, id: actorId } = request.actor;
-    if (kind !== 'user') throw createForbidden('only a user decides about requests', 'caller');
+    if (kind !== 'user') throw createForbidden('only a user can decide about requests', 'caller');
     const approval = await this.read(id);
     if (!this.#mayApproveOwn && isOwn(approval, request)) {
       throw createForbidden('a user cannot decide about their own request', 'actor');
@@ -63,7 +63,7 @@ function createForbidden(detail: string, field: string): HostError {
 }
 
 function createConflict(): HostError {
-  return new HostError('conflict', 'the request was decided already', {
+  return new HostError('conflict', 'the request was already decided', {
     nextActions: ['see GET /approvals for its state'],
   });
 }

@@ -29,14 +29,14 @@ export function CandidateTab({ module }: TabProps) {
     return <Empty title="Results cannot be shown">They need the scope {SCOPE}.</Empty>;
   return (
     <>
-      <p class="fine">Copies of calls go to {module.candidate?.origins.join(', ')}</p>
+      <p class="fine">Copies of calls are sent to {module.candidate?.origins.join(', ')}</p>
       <Arrival of={resource} />
       {data && (
         <>
           <Card title="Results by route">
             <ResultTable totals={data.totals} intervals={intervals} />
           </Card>
-          <Card title="What differs, in the last 100 differences">
+          <Card title="Last 100 differences, by place">
             <DifferenceTable differences={data.differences} />
           </Card>
         </>
@@ -95,7 +95,7 @@ function ResultTable({ totals, intervals }: ResultTableProps) {
   if (copied.length === 0)
     return (
       <Empty title="No copies yet">
-        A share of the calls is copied once the live provider has answered them.
+        A share of the calls is copied once the live provider has responded.
       </Empty>
     );
   const number = (id: keyof CandidateTotals, head: string) => ({
@@ -202,10 +202,10 @@ const KINDS: Readonly<Record<string, string>> = {
 function DifferenceTable({ differences }: Pick<CandidateReport, 'differences'>) {
   const places = groupByPlace(differences);
   if (places.length === 0)
-    return <Empty title="No differences">The answers that were compared are the same.</Empty>;
+    return <Empty title="No differences">All compared responses are equal.</Empty>;
   return (
     <Table
-      caption="What differs"
+      caption="Differences by place"
       rows={places}
       keyOf={({ route, place, kind }) => `${route} ${place} ${kind}`}
       columns={[

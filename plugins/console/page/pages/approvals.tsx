@@ -56,7 +56,9 @@ export function ApprovalsPage() {
         />
       )}
       {approvals?.length === 0 && (
-        <Empty title="Nothing waits">Dangerous calls of agents wait here for a person.</Empty>
+        <Empty title="No pending requests">
+          Dangerous calls of agents wait here for a decision.
+        </Empty>
       )}
       {approvals && approvals.length > 0 && (
         <Table
@@ -101,20 +103,19 @@ function ApprovalCard({ id, status }: { id: string; status: string | null }) {
     resource.reload();
   };
   const actor = session.value?.actor;
-  const reason = actor?.kind === 'user' ? null : 'Only a user decides: sign in as a person.';
+  const reason = actor?.kind === 'user' ? null : 'Only a user can decide: sign in as a person.';
   return (
     <Card title={data ? `${data.name} of ${data.module}` : 'Request'}>
       <Arrival of={resource} />
       {data && (
         <>
           <p>
-            {data.actor.kind}:{data.actor.id} asks for this call ({data.danger_level} danger).{' '}
+            {data.actor.kind}:{data.actor.id} requests this call ({data.danger_level} danger).{' '}
             <TimeLeft of={data} />
           </p>
           {data.has_invisible && (
             <p role="alert">
-              The arguments hold characters that people do not see. They are shown as escapes such
-              as \u200b.
+              The arguments contain invisible characters. They are shown as escapes such as \u200b.
             </p>
           )}
           <h3>Arguments, as they will be sent</h3>
@@ -125,7 +126,7 @@ function ApprovalCard({ id, status }: { id: string; status: string | null }) {
           ) : (
             <>
               <h3>
-                Approved before, <Moment at={data.previous.decided_at} />
+                Previously approved, <Moment at={data.previous.decided_at} />
               </h3>
               <Changed text={data.previous.arguments} before={data.arguments} />
             </>

@@ -48,7 +48,7 @@ export function describeApprovals(setup: ConsoleSetup): void {
     it('shows who asks, what will be sent and the time left, and is approved once', async () => {
       const page = await setup.open('/console/approvals', { token: ANN });
       const text = await show(page);
-      expect(text).to.include('service:agent asks for this call (medium danger).');
+      expect(text).to.include('service:agent requests this call (medium danger).');
       expect(text).to.include('{"body":{"n":1.0}}');
       expect(text).to.match(/[89] min \d+ s left/);
       expect(text).to.include('No call of this operation was approved before.');
@@ -68,10 +68,10 @@ export function describeApprovals(setup: ConsoleSetup): void {
       await ask('{"body":{"n":2.0,"to":"a\u202eb"}}');
       await rowOf(page, 'pending').waitFor();
       const text = await show(page);
-      expect(text).to.include('characters that people do not see');
+      expect(text).to.include('contain invisible characters');
       expect(text).to.include('{"body":{"n":2.0,"to":"a\\u202eb"}}');
       expect(text).not.to.include('\u202e');
-      expect(text).to.match(/Approved before, [\s\S]*\{"body":\{"n":1\.0\}\}/);
+      expect(text).to.match(/Previously approved, [\s\S]*\{"body":\{"n":1\.0\}\}/);
       const [now, then] = await page.locator('mark').allInnerTexts();
       expect([now, then]).to.deep.equal(['2.0,"to":"a\\u202eb"', '1.0']);
       expect(await findAccessibilityViolations(page)).to.deep.equal([]);
@@ -85,7 +85,7 @@ export function describeApprovals(setup: ConsoleSetup): void {
       await ask('{"body":{"n":3.0}}');
       const token = 'dev-service:bot:modgate.approvals,modgate.modules.read';
       const page = await setup.open('/console/approvals', { token });
-      expect(await show(page)).to.include('Only a user decides: sign in as a person.');
+      expect(await show(page)).to.include('Only a user can decide: sign in as a person.');
       for (const name of ['Approve', 'Reject']) {
         const button = page.getByRole('button', { name, exact: true });
         expect(await button.isDisabled(), name).to.equal(true);

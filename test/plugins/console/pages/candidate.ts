@@ -46,7 +46,7 @@ export function describeCandidate(setup: ConsoleSetup): void {
 
     it('is shown by route with shares and what differs, and follows new calls', async () => {
       const page = await setup.open(TAB, { token, viewport: NARROW });
-      await page.getByText(`Copies of calls go to ${candidate.url}`).waitFor();
+      await page.getByText(`Copies of calls are sent to ${candidate.url}`).waitFor();
       await page.getByText('No copies yet').waitFor();
       await send('/orders');
       await send('/orders/1');
