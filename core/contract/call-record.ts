@@ -1,18 +1,18 @@
-// The record of a call: declared here once. What keeps, stores, logs, sends and shows calls follows from
-// these members; `docs/reference/call-record.md` is generated from them.
+// The one declaration of the record of a call. Storage, logs, responses and pages derive from these
+// members; `docs/reference/call-record.md` is generated from them.
 
 /** What a member holds. `errors` is a list of `{field, reason}`, as a Problem has it. */
 type CallMemberKind = 'text' | 'integer' | 'number' | 'errors';
 
 /** How the host keeps, shows and sends one member of a call. */
 export interface CallMember {
-  /** What the member holds. */
+  /** The type of the member. */
   readonly kind: CallMemberKind;
   /** Whether the value may be `null`. */
   readonly isNullable: boolean;
   /** The heading of the member on the command line and in the console. */
   readonly label: string;
-  /** What the value says, for the reference page. */
+  /** The description on the reference page. */
   readonly text: string;
   /** Whether the handlers of a request collect it in its facts; otherwise it follows from the request. */
   readonly isCollected?: true;
@@ -28,11 +28,11 @@ export interface CallMember {
 
 const TEXT = { kind: 'text', isNullable: false } as const;
 const NULLABLE_TEXT = { kind: 'text', isNullable: true } as const;
-/** Handlers collect it, and the log has it. */
+/** Handlers collect it, and the log contains it. */
 const COLLECTED_TEXT = { ...NULLABLE_TEXT, isCollected: true, isLogged: true } as const;
 const NULLABLE_INTEGER = { kind: 'integer', isNullable: true } as const;
 
-/** Every call has them, `null` where there is nothing to say. */
+/** Members of every call; `null` without a value. */
 export const CALL_MEMBERS = {
   at: {
     ...TEXT,
@@ -142,7 +142,7 @@ export const CALL_MEMBERS = {
   },
 } as const satisfies Record<string, CallMember>;
 
-/** Each is added where it says something: a surface, a mount, the host of a fleet, the cache of a route. */
+/** Members that are added if they apply: a surface, a mount, the host of a fleet, a cache. */
 export const ENTRY_MEMBERS = {
   surface: {
     ...COLLECTED_TEXT,
@@ -173,7 +173,7 @@ export const ENTRY_MEMBERS = {
   },
 } as const satisfies Record<string, CallMember>;
 
-/** Added where a body was streamed, of bytes or of events, and for a WebSocket. */
+/** Members that are added for a streamed body, of bytes or of events, and for a WebSocket. */
 export const STREAM_MEMBERS = {
   bytes_in: {
     ...NULLABLE_INTEGER,
@@ -240,7 +240,7 @@ export const STREAM_MEMBERS = {
   },
 } as const satisfies Record<string, CallMember>;
 
-/** Added where the host rejected the request. */
+/** Members that are added if the host rejected the request. */
 export const REJECTION_MEMBERS = {
   code: {
     ...NULLABLE_TEXT,
@@ -329,13 +329,13 @@ type ValuesOf<M extends Members> = { readonly [Name in keyof M]: ValueOf<M[Name]
 /** The members that every call has. */
 export type CallFields = ValuesOf<typeof CALL_MEMBERS>;
 
-/** Why the host rejected a request. */
+/** The reason why the host rejected a request. */
 export type Rejection = ValuesOf<typeof REJECTION_MEMBERS>;
 
-/** What a call says of bodies that were streamed. */
+/** The members of a call about streamed bodies. */
 export type StreamFields = ValuesOf<typeof STREAM_MEMBERS>;
 
-/** The surface and the mount through which a call came, and the host that answered. */
+/** The surface and the mount of a call, and the host that responded. */
 export type EntryFields = ValuesOf<typeof ENTRY_MEMBERS>;
 
 /** A call as `GET /calls` lists it. */
@@ -349,7 +349,7 @@ export interface CallRecord
    * an empty body and for one that is not JSON, absent if the descriptor captures no bodies.
    */
   readonly request_body?: string | null;
-  /** The body of the response, as `request_body`. */
+  /** The body of the response, in the form of `request_body`. */
   readonly response_body?: string | null;
 }
 

@@ -8,20 +8,23 @@ import type { CompletedRequest, RequestObserver } from '../observability/complet
 
 const BAD_GATEWAY = 502;
 const MALFORMED = 'rejected malformed request';
-/** Lines for requests without an actor: otherwise a client without credentials could fill the disk. */
+/**
+ * Limits lines of requests without an actor, because a client without credentials could fill the
+ * disk.
+ */
 const ANONYMOUS_LINES = { perSecond: 10, burst: 100 };
 
 interface RequestLogOptions {
   readonly log: Log;
-  /** The share of requests without an error that is logged. */
+  /** The fraction of requests without an error that is logged. */
   readonly successSample: number;
   /** Called for requests and responses that violate a schema. */
   readonly logViolations: RequestObserver;
 }
 
 /**
- * Logs one line for each request. Queries are never logged, and paths only where no route matched: the client
- * may put anything there.
+ * Logs one line for each request. Queries are never logged, and paths only if no route matched,
+ * because they may contain anything.
  */
 export function createRequestLog({
   log,
@@ -46,13 +49,13 @@ export function createRequestLog({
     const { facts } = ended;
     if (facts.schemaViolations !== null) logViolations(ended);
     if (isOmitted(ended)) return;
-    // The provider of a module is broken: operators that log warnings only have to see it.
+    // Logged as a warning, because the provider of a module is broken.
     const level = ended.status === BAD_GATEWAY ? 'warn' : 'info';
     log[level](createLine(ended), ended.isMalformed ? MALFORMED : 'request');
   };
 }
 
-/** These follow the byte counts, where readers of the line know them. */
+/** Members that follow the byte counts, where readers of the line expect them. */
 const LAST: readonly (keyof CallFields)[] = ['attempts', 'failure', 'failure_detail'];
 const FIRST = listCallMembers<keyof CallFields>(({ isLogged }) => isLogged).filter(
   (name) => name in CALL_MEMBERS && !LAST.includes(name),
@@ -62,7 +65,7 @@ const EMPTY_LINE: Record<string, unknown> = createFixedShape(
   createNulls([...FIRST, 'bytes_in', 'bytes_out', ...LAST]),
 );
 
-/** The logged members of the call, and those of its rejection that say something. */
+/** The logged members of the call, and the informative ones of its rejection. */
 function createLine(ended: CompletedRequest): Record<string, unknown> {
   const call = keepCall(ended);
   const line = { ...EMPTY_LINE };

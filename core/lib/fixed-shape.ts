@@ -1,7 +1,7 @@
 /**
- * An object to copy for each request, from values that JSON has. V8 keeps what `JSON.parse` makes, and copies of it,
- * as structures. An object whose members were computed is a hash table: as the facts of a request it took 8 KiB, and
- * the request twice the CPU time.
+ * Creates an object to copy for each request, from JSON values. V8 stores objects of `JSON.parse`,
+ * and their copies, as structures. An object with computed members is a hash table: as the facts of
+ * a request it took 8 KiB, and the request twice the CPU time.
  */
 export function createFixedShape<T extends object>(members: T): T {
   return JSON.parse(JSON.stringify(members)) as T;

@@ -8,7 +8,7 @@ function formatCallCursor(ends: ReadonlyMap<string, number>): string {
   return [...ends].map(([run, end]) => `${run}-${end}`).join(SEPARATOR);
 }
 
-/** Empty for an unknown cursor. */
+/** Returns an empty map for an unknown cursor. */
 export function parseCallCursor(cursor: string): ReadonlyMap<string, number> {
   const ends = new Map<string, number>();
   for (const text of cursor.split(SEPARATOR)) {

@@ -68,18 +68,23 @@ function redact(value: unknown, depth: number, mask: Mask): unknown {
   );
 }
 
-/** In a pair such as `["authorization", "…"]` the first item names the second. */
+/**
+ * Redacts the second item of a pair such as `["authorization", "…"]`, which the first one names.
+ */
 function redactList(list: readonly unknown[], depth: number, mask: Mask): unknown[] {
   if (list.length === 2 && isSensitive(list[0])) return [list[0], REDACTED];
   return list.map((item) => redact(item, depth + 1, mask));
 }
 
-/** Wider than in the log: bodies are full of names that the host does not know. Numbers count too: a PIN is one. */
+/**
+ * Covers more names than the log, because bodies contain names that the host does not know. Numbers
+ * count too: a PIN is one.
+ */
 function isSensitive(name: unknown): boolean {
   return typeof name === 'string' && (/auth/i.test(name) || isSensitiveName(name));
 }
 
-/** Never inside a character. */
+/** Cuts between characters. */
 function cutText(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return text;
