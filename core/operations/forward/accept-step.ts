@@ -6,7 +6,10 @@ import { decide, unknown } from '../explain/step-report.js';
 import type { ReportedStep } from '../step.js';
 import type { RouteCall } from './route-call.js';
 
-/** A caller that does not ask for events could not read them. In raw mode the provider decides. */
+/**
+ * Rejects a caller that does not accept events, because it could not read them. In raw mode the
+ * provider decides.
+ */
 export const acceptStep: ReportedStep<RouteCall, ExplainedRouteCall> = {
   name: 'accept',
   run({ found: { match, module }, request }) {

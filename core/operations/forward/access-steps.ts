@@ -15,11 +15,11 @@ import type { ReportedStep, StepReport } from '../step.js';
 import { identifyCaller } from './identify-caller.js';
 import { type Caller, matchRoute, type RouteRequest, toServedMethod } from './route-call.js';
 
-// Each step has its rule, which decides, and beside it the words in which `explain` reports it to operators.
+// Each step has a rule, which decides, and the texts with which `explain` reports it to operators.
 
 type AccessStep = ReportedStep<RouteRequest, ExplainedRouteCall>;
 
-/** A request, or one that is explained. */
+/** A request, or an explained one. */
 interface Identified {
   readonly request: Caller;
   /** Default false. */
@@ -139,7 +139,7 @@ export const capabilityStep: AccessStep = {
   },
 };
 
-/** Says why a module is not live, or which name is similar. */
+/** Explains why a module is not live, or names a similar one. */
 export function explainModule(
   rule: () => void,
   name: string,
@@ -194,7 +194,10 @@ function findNearMissOf({ module, request, target }: RouteRequest): string | nul
   return findNearMiss(module.routes, request.method, target);
 }
 
-/** @param problem of a path that can match no route, or only some; it says nothing about modules */
+/**
+ * @param problem the problem of a path that matches no route, or only some; it reveals nothing
+ * about modules
+ */
 function createNotFound(problem: PathProblem | null, nearMiss: string | null = null): HostError {
   return new HostError('not_found', 'no configured service-provided route matches', {
     errors: problem === null ? [] : [{ field: 'path', reason: problem.reason }],
@@ -204,7 +207,10 @@ function createNotFound(problem: PathProblem | null, nearMiss: string | null = n
   });
 }
 
-/** The route that a request would match with another end of its path: `there is a route with a final slash: …`. */
+/**
+ * The route that a request would match with another end of its path: `there is a route with a final
+ * slash: …`.
+ */
 function findNearMiss(
   routes: RouteTable<LiveRoute>,
   method: string,

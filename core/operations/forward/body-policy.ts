@@ -11,9 +11,9 @@ import type { BodyCheck, CallerRequest } from '../request.js';
 import type { FoundRoute } from './route-call.js';
 
 /**
- * Reads the body, checks it, and returns its bytes unchanged; `null` for a call without one. The body is parsed
- * to check it, never to rewrite it.
- * @param isStreamed whether a long body is checked while it is sent
+ * Reads and validates the body, and returns its bytes unchanged; returns `null` for a call without
+ * one. The body is parsed for validation only, and never rewritten.
+ * @param isStreamed whether a long body is validated while it is sent
  * @throws HostError 400 that names the invalid part.
  */
 export async function readCheckedBody(
@@ -48,7 +48,8 @@ function createJsonCheck(): BodyCheck {
 }
 
 /**
- * Whether a long body of JSON is streamed. Schemas and credentials that cover it need the whole body.
+ * Whether a long JSON body is streamed. Schemas and credentials that cover it need the complete
+ * body.
  */
 export function isStreamedJson(
   { module, match }: FoundRoute,
@@ -60,14 +61,14 @@ export function isStreamedJson(
 }
 
 /**
- * Checks the head of a request with a body of bytes.
+ * Checks the head of a request with a byte body.
  * @throws HostError 400 for a media type that the route does not list.
  */
 export function assertListedBody(headers: CallerRequest['headers'], { types }: ByteRules): void {
   if (headers.count('content-type') > 1) throw createBytesError('repeated');
   const length = headers.get('content-length') ?? headers.get('transfer-encoding') ?? '0';
   const contentType = headers.get('content-type');
-  // A body of no bytes has no type.
+  // An empty byte body needs no type.
   if (length === '0' || isListedType(contentType, types)) return;
   throw createBytesError(contentType === undefined ? 'missing' : `expected ${types?.join(' or ')}`);
 }
@@ -88,7 +89,10 @@ export function assertBodyHeaders(headers: CallerRequest['headers']): void {
   assertJsonType(headers);
 }
 
-/** No framing, or no type: with a type, an empty body is an empty JSON text, which the policy rejects. */
+/**
+ * Without framing, or without a type: an empty body with a type is an empty JSON text, which the
+ * policy rejects.
+ */
 function isWithoutBody(headers: CallerRequest['headers']): boolean {
   const isFramed = ['content-length', 'transfer-encoding'].some(
     (name) => headers.get(name) !== undefined,
@@ -143,7 +147,7 @@ const NO_BYTES = Buffer.alloc(0);
 
 /**
  * Runs after the body policy and before the provider is called.
- * @param body what the provider gets; `null` for no body
+ * @param body the body for the provider; `null` for none
  * @throws HostError 401 if the credentials cover another body.
  */
 export function assertSignedBody(

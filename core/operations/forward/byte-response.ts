@@ -18,7 +18,7 @@ import type { FoundRoute } from './route-call.js';
 const RANGE_NOT_SATISFIABLE = 416;
 const MIN_ERROR_STATUS = 400;
 
-/** The headers of every response of bytes, beside its type and its length. */
+/** The headers of every byte response, besides its type and its length. */
 const KEPT = [
   'content-encoding',
   'content-disposition',
@@ -27,29 +27,29 @@ const KEPT = [
   'accept-ranges',
   'content-range',
 ] as const;
-/** What pages of other origins may read besides. */
+/** Additional headers that pages of other origins may read. */
 const READABLE = ['content-type', 'content-length', ...KEPT] as const;
 /** The bytes cannot become a page of the host's origin. */
 const INERT = ['content-security-policy', "sandbox; default-src 'none'"] as const;
 
-/** The parts of a reply of bytes. */
+/** The parts of a byte reply. */
 export type ByteResponse = Pick<
   Reply,
   'status' | 'pieces' | 'contentType' | 'contentLength' | 'headers'
 > & { readonly stream: ResponseStream | null; readonly exposed: readonly string[] };
 
-/** What callers get of a response of bytes. */
+/** The parts of a byte response that callers receive. */
 export interface ForwardedBytes {
   readonly mode: 'bytes';
   readonly bytes: ByteResponse;
-  /** `null` where the descriptor exposes none. */
+  /** `null` if the descriptor exposes none. */
   readonly exposed: ExposedHeaders | null;
 }
 
 /**
- * How the responses of a route of bytes are read: without looking at the body.
- * @param readOther reads a response that is no bytes: an error, or what raw mode never passes on
- * @param expose `null` where the descriptor exposes no headers
+ * Creates a reader of byte responses, which does not parse the body.
+ * @param readOther reads a response other than bytes: an error, or one that raw mode never forwards
+ * @param expose `null` if the descriptor exposes no headers
  */
 export function createByteReader<Other>(
   { module, match }: FoundRoute,
@@ -85,7 +85,7 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** An error of another type than the route's is passed on as on any other route. */
+/** An error of another type than the route's is forwarded as on any other route. */
 function isPassedRaw(status: number, isListed: boolean): boolean {
   if (status === 407 || status === 421) return false;
   return isSuccess(status) || status === 304 || (status >= MIN_ERROR_STATUS && isListed);
@@ -103,7 +103,10 @@ function isListedResponse(
   return isListedType(type, responseBytes?.types ?? null);
 }
 
-/** @throws ProviderFailure for a length that the route does not allow, and a header that HTTP cannot carry. */
+/**
+ * @throws ProviderFailure for a length that the route does not allow, and a header that HTTP cannot
+ * transfer.
+ */
 function createByteResponse(
   outcome: CheckedOutcome,
   { responseBytes }: LiveRoute,
@@ -134,7 +137,7 @@ function createByteResponse(
   };
 }
 
-/** What the descriptor exposes, without what every response of bytes has. */
+/** The exposed headers of the descriptor, except those of every byte response. */
 export function listOtherHeaders({ headers }: ExposedHeaders): readonly string[] {
   const kept: ReadonlySet<string> = new Set(KEPT);
   return headers.filter((_, index) => !kept.has(headers[index - (index % 2)] ?? ''));
@@ -155,7 +158,7 @@ export function listEnvelopeHeaders({ module, target, match }: FoundRoute): read
   return Object.entries(fields).flatMap(([name, value]) => [`modgate-${name}`, value]);
 }
 
-/** Counts the bytes that are passed on, and keeps their digest where all are. */
+/** Records the forwarded bytes, and their digest if all were forwarded. */
 export function recordStream(
   stream: ResponseStream,
   { facts }: Pick<CallerRequest, 'facts'>,
@@ -168,7 +171,7 @@ export function recordStream(
   });
 }
 
-/** The same of bytes that are held. */
+/** Records buffered bytes. */
 export function recordPieces(
   { pieces }: Pick<Reply, 'pieces'>,
   { facts }: Pick<CallerRequest, 'facts'>,

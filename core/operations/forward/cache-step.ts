@@ -23,7 +23,7 @@ import { createResponseReader, type ForwardedResponse } from './forwarded-respon
 import { createFailureError } from './provider-error.js';
 import { describeRoute, type RouteCall } from './route-call.js';
 
-/** Gives what is kept of an earlier response: after every check of the caller, and before the provider. */
+/** Serves a cached response: after every check of the caller, and before the provider. */
 export const cacheStep: CallStep = {
   name: 'cache',
   run(call) {
@@ -44,14 +44,14 @@ export const cacheStep: CallStep = {
 function lookUp(call: RouteCall, rules: CacheRules): void | Promise<void> {
   const { responses } = call;
   const credentials = rules.isByToken ? readCredentials(call) : null;
-  // A caller of a surface has a token that the request does not show.
+  // A caller of a surface has a token that the request does not contain.
   if (responses === null || rules.isOff || (rules.isByToken && credentials === null)) {
     noteCache(call, 'bypass', describeForward('bypass'));
     return;
   }
   const providerRequest = { ...createRouteRequest(call), withheld: listWithheld(call) };
   const entry = createEntry(call, providerRequest, responses, { ...rules, credentials });
-  // What a HEAD fetches has no body.
+  // The response to a HEAD has no body.
   const isHead =
     providerRequest.operation.kind === 'http_route' && providerRequest.operation.method === 'HEAD';
   const now = Date.now();
@@ -90,13 +90,16 @@ function createEntry(
   return { cache, key, rules, place: { module: module.name, path: target.providerPath } };
 }
 
-/** `null` for a request without. */
+/** Returns `null` for a request without credentials. */
 function readCredentials({ request, credentialHeaders }: RouteCall): string | null {
   const values = credentialHeaders.map((name) => request.headers.get(name) ?? null);
   return values.every((value) => value === null) ? null : JSON.stringify(values);
 }
 
-/** Waits for the call of another request. What may not be kept is not given to this one, which makes its own. */
+/**
+ * Waits for the call of another request. If its response may not be cached, this request makes its
+ * own call.
+ */
 async function join(call: RouteCall, fill: Fill): Promise<void> {
   const startedAt = performance.now();
   const kept = await untilClosed(fill.kept, call.request.signal);

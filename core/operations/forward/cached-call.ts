@@ -24,18 +24,21 @@ const MIN_REDIRECT = 300;
 const MIN_SERVER_ERROR = 500;
 const NONE: readonly string[] = [];
 
-/** Calls that several requests wait for end by their deadline alone. */
+/** Calls that several requests share end only by their deadline. */
 const NEVER: Cancellation = new LazyAbortController();
 
 interface Fetched {
   readonly outcome: CheckedOutcome;
   readonly base: EndpointBase | null;
   readonly response: ForwardedResponse;
-  /** `null` for a response that may not be kept. */
+  /** `null` for a response that may not be cached. */
   readonly kept: KeptResponse | null;
 }
 
-/** Says what the cache does, in the reply, the metrics and the record. @param age seconds, of a kept response */
+/**
+ * Reports the result of the cache in the reply, the metrics and the record. @param age the age of a
+ * cached response in seconds
+ */
 export function noteCache(
   { request, facts }: RouteCall,
   result: CacheResult,
@@ -54,9 +57,9 @@ export function noteCache(
 }
 
 /**
- * Makes the one call for a key and keeps the response. The call goes on when its request ends, since others wait
- * for it.
- * @throws as `callProvider`.
+ * Makes the only call for a key and caches the response. The call continues when its request ends,
+ * since others may wait for it.
+ * @throws like `callProvider`.
  */
 export async function fillCache(
   call: RouteCall,
@@ -83,18 +86,18 @@ export async function fillCache(
   return parse(decided, { base }, given.operation);
 }
 
-/** Fetches a new response while a stale one is given. */
+/** Fetches a new response while a stale one is served. */
 export function renewCache(
   call: RouteCall,
   entry: CacheEntry,
   given: ProviderRequest<ForwardedResponse>,
 ): void {
   if (entry.cache.findFill(entry.key) !== null) return;
-  // Its failure is no failure of this request; breakers and counts of the module have it.
+  // Its failure does not affect this request; breakers and counts of the module include it.
   discard(startFill(call, entry, given, createRequestFacts()));
 }
 
-/** Nobody reads a response that is too long to be kept. */
+/** Drops a response that is too long to be cached. */
 function discard(filling: Promise<Fetched>): void {
   filling.then(({ outcome: { stream } }) => stream?.close()).catch(() => {});
 }
@@ -140,17 +143,20 @@ async function startFill(
   }
 }
 
-/** Whether the provider has answered, so that what it said before is void. */
+/** Whether the provider has decided, so that its earlier response is outdated. */
 function isDecided(status: number): boolean {
   return status < MIN_SERVER_ERROR && status !== TOO_MANY_REQUESTS;
 }
 
-/** The conditions of a client are decided here, since what the provider says of them fits no other request. */
+/**
+ * The conditions of a client are decided here, because the provider's result would fit no other
+ * request.
+ */
 export function listWithheld({ found }: RouteCall): readonly string[] {
   return found.module.descriptor.responses.mode === 'raw' ? DECIDED_CONDITIONS : NONE;
 }
 
-/** A 304 for a client that has the response already. */
+/** Returns a 304 for a client that already has the response. */
 export function decideConditions(call: RouteCall, outcome: CheckedOutcome): CheckedOutcome {
   const { request, hopByHop } = call;
   const isWhole = outcome.status === OK && outcome.stream === null;
@@ -162,7 +168,7 @@ export function decideConditions(call: RouteCall, outcome: CheckedOutcome): Chec
   return { ...outcome, status: NOT_MODIFIED, pieces: [], length: 0 };
 }
 
-/** @throws ClientClosed when the client has gone. */
+/** @throws ClientClosed when the client has disconnected. */
 export async function untilClosed<T>(
   work: Promise<T>,
   signal: CallerRequest['signal'],
@@ -183,7 +189,7 @@ export async function untilClosed<T>(
   }
 }
 
-/** What the call says of itself belongs to the request that made it. */
+/** Copies the facts of the call to the request that made it. */
 function copyFacts(from: RequestFacts, to: RequestFacts): void {
   to.attempts = from.attempts;
   to.endpoint = from.endpoint;

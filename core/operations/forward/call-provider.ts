@@ -37,10 +37,10 @@ export interface ProviderRequest<T> {
   readonly authorization: Authorization;
   readonly module: LiveModule;
   readonly operation: ProviderOperation;
-  /** Its name; `null` for a bridge operation. */
+  /** The name of the route; `null` for a bridge operation. */
   readonly route: string | null;
   readonly request: CallerRequest;
-  /** What was called; `null` for a bridge operation. */
+  /** The target; `null` for a bridge operation. */
   readonly target: ModuleTarget | null;
   /** The headers that the client's `connection` names, in lower case. */
   readonly hopByHop: ReadonlySet<string>;
@@ -49,19 +49,22 @@ export interface ProviderRequest<T> {
   readonly isRepeatable: boolean;
   /** Headers beyond those of every call; lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body that the client still sends; the operation has it too. Default: none. */
+  /** The body that the client is still sending; the operation has it too. Default: none. */
   readonly upload?: Upload | null;
-  /** Whether the body is bytes, held or not. Default false. */
+  /** Whether the body is bytes, buffered or not. Default false. */
   readonly sendsBytes?: boolean;
-  /** Which response the caller asks for; `null`, the default, for JSON. */
+  /** The response that the caller accepts; `null`, the default, for JSON. */
   readonly wanted?: ProviderHeaderInput['wanted'];
-  /** What the route carries; `null`, the default, for JSON alone. */
+  /** The content of the route; `null`, the default, for JSON only. */
   readonly carried?: Carried | null;
-  /** How the response is streamed. Default: it is held. */
+  /** The streaming of the response. Default: it is buffered. */
   readonly response?: StreamedResponse | null;
-  /** What a call has that others wait for too, and that outlives its request. Default: it ends with the request. */
+  /**
+   * The resources of a call that others share, and that outlives its request. Default: it ends with
+   * the request.
+   */
   readonly detached?: Pick<ProviderCall, 'signal' | 'held'> & { readonly facts: RequestFacts };
-  /** Conditions of the client that the provider does not get; lower-case names. Default: none. */
+  /** Conditions of the client that are not forwarded; lower-case names. Default: none. */
   readonly withheld?: readonly string[];
   /** The details of the call in a 502. */
   readonly describeCall: () => ErrorDetail[];
@@ -83,7 +86,7 @@ export async function callProvider<T>(providerRequest: ProviderRequest<T>): Prom
     return value;
   } catch (error) {
     const failure = providerRequest.upload?.failure ?? null;
-    // A body that could not be read whole is the reason, whatever the provider made of it.
+    // An incomplete body is the cause, regardless of the response of the provider.
     if (failure !== null && !isProviderFailure(failure)) throw failure;
     if (error instanceof ProviderStatus) {
       throw createStatusError(error, module, describeCall());
@@ -111,7 +114,7 @@ function observe<T>(
   };
 }
 
-/** The call that the provider client makes attempts of. */
+/** A call that the provider client sends in attempts. */
 class ForwardedCall implements ProviderCall {
   readonly operation: ProviderOperation;
   readonly route: string | null;
@@ -142,7 +145,7 @@ class ForwardedCall implements ProviderCall {
     if (providerRequest.response) this.response = providerRequest.response;
     if (providerRequest.upload) {
       this.upload = providerRequest.upload;
-      // JSON is chunked, so that its end can be held back until it has proved good.
+      // JSON is chunked, so that its end can be held until it is valid.
       const length = providerRequest.sendsBytes ? request.headers.get('content-length') : undefined;
       if (length !== undefined) this.headers['content-length'] = length;
     }
@@ -206,7 +209,7 @@ function readClientTrace({ hopByHop, request }: CallHeaderInput): TraceContext |
   return parseTraceparent(request.headers.get('traceparent'));
 }
 
-/** What chooses the endpoint; `null` where nothing of the request does. */
+/** The value that selects the endpoint; `null` if it does not depend on the request. */
 export function readHashKey(
   { client: { hashHeader } }: LiveModule,
   { headers }: Pick<CallerRequest, 'headers'>,
@@ -214,7 +217,7 @@ export function readHashKey(
   return hashHeader === null ? null : (headers.get(hashHeader) ?? null);
 }
 
-/** Bodies are kept only if the descriptor enables it. */
+/** Captures bodies only if the descriptor enables it. */
 export function createBodies(
   { descriptor, secrets }: LiveModule,
   operation: ProviderOperation,

@@ -56,10 +56,13 @@ import { holdBytesOf, JsonStream } from './streamed-json.js';
 const BAD_GATEWAY = 502;
 const MIN_ERROR_STATUS = 400;
 
-/** Only a call can show what these steps decide. */
+/** Only a call can decide these steps. */
 export type CallStep = ReportedStep<RouteCall, ExplainedRouteCall>;
 
-/** What only streams would look whole to a client of HTTP/1.0 that was cut off; a WebSocket needs a handshake. */
+/**
+ * Rejects streams for clients of HTTP/1.0, which cannot detect a truncated body, and WebSockets
+ * without a handshake.
+ */
 export const protocolStep: CallStep = {
   name: 'protocol',
   run({ found, request }) {
@@ -92,7 +95,10 @@ export const connectionStep: ReportedStep<
 const IDEMPOTENCY_KEY = 'idempotency-key';
 const VISIBLE_TEXT = /^[!-~]{1,255}$/;
 
-/** Repeated headers are joined with a space. One that `connection` names does not reach the provider. */
+/**
+ * Repeated headers are joined with a space. A header that `connection` names does not reach the
+ * provider.
+ */
 export const idempotencyKeyStep: CallStep = {
   name: IDEMPOTENCY_KEY,
   run({ found: { match }, request, hopByHop }) {
@@ -155,7 +161,10 @@ async function readBody(call: RouteCall): Promise<void> {
   await checkContent(call);
 }
 
-/** What is sent has to fit the credentials, which may cover the body (step actor), and the schemas of the route. */
+/**
+ * Checks the body against the credentials, which may cover it (step actor), and the schemas of the
+ * route.
+ */
 function checkContent({ found, request, body }: RouteCall): void | Promise<void> {
   const { schemas } = found.match.value;
   if (request.bodySha256 !== null) assertSignedBody(request, body);
@@ -178,7 +187,7 @@ async function checkInput(
 export const providerStep: CallStep = {
   name: 'provider',
   async run(call) {
-    // The cache has it.
+    // The cache has served the request.
     if (call.reply !== null) return;
     const { found } = call;
     if (!found.match.value.isPlain) assertCarried(found);
@@ -208,8 +217,8 @@ export const providerStep: CallStep = {
 };
 
 /**
- * A provider can respond before the last byte of a request. An error is passed on at once; a success only once the
- * body of JSON has proved good.
+ * A provider can respond before the last byte of a request. An error is forwarded at once; a
+ * success only once the JSON body is valid.
  */
 function proveFirst<T>({ upload, found }: RouteCall, read: ParseResponse<T>): ParseResponse<T> {
   if (upload === null || found.match.value.bodyBytes !== null) return read;
@@ -228,7 +237,7 @@ async function proveBody(upload: Upload): Promise<void> {
   }
 }
 
-/** The call of the provider for a request whose body has been checked. */
+/** Creates the call of the provider for a request with a validated body. */
 export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedResponse> {
   const { authorization, found, request, hopByHop } = call;
   const { module, target, match } = found;
@@ -265,13 +274,13 @@ export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedRe
     response: opening === null ? streamedResponseOf(found, request) : null,
     describeCall: () => describeRoute(found),
     parseResponse: opening === null ? parse : createWebSocketReader(opening, parse),
-    // A handshake is not copied: two providers cannot have one connection.
+    // A handshake is not copied: two providers cannot share one connection.
     onAnswer:
       module.candidate === null || opening !== null ? null : offerTo(module.candidate, call),
   };
 }
 
-/** What a write may have changed is not given any more, whatever becomes of its response. */
+/** Cached responses that a write may have changed are removed, regardless of its response. */
 function createParser(call: RouteCall): ParseResponse<ForwardedResponse> {
   const { found, credentialHeaders, request, responses } = call;
   const parse = proveFirst(call, createResponseReader(found, credentialHeaders, request));
@@ -285,7 +294,7 @@ function createParser(call: RouteCall): ParseResponse<ForwardedResponse> {
   };
 }
 
-/** `null` for a response that is held. */
+/** Returns `null` for a buffered response. */
 function streamedResponseOf(found: FoundRoute, request: CallerRequest): StreamedResponse | null {
   const { match, module } = found;
   const { responseBytes, stream } = match.value;
@@ -299,7 +308,7 @@ function streamedResponseOf(found: FoundRoute, request: CallerRequest): Streamed
   return { maxBytes: Number.MAX_SAFE_INTEGER, holdBytes: 0, events };
 }
 
-/** A provider that gets HEAD says how long its response would be. */
+/** A provider that receives HEAD reports the length of its response. */
 function chooseMethod({ request, found: { module, match } }: RouteCall): Method | 'HEAD' {
   const { method, responseBytes } = match.value;
   const passesHeads = responseBytes !== null || module.descriptor.responses.mode === 'raw';
@@ -318,9 +327,9 @@ export function createReply(
     const opened = createWebSocketReply(call, handshake, response, admitted);
     return Reply.upgraded(authorization, opened);
   }
-  // An answer to a handshake that opens nothing.
+  // A response to a handshake without a WebSocket.
   if (found.match.value.isWebSocket) admitted?.close();
-  // What a caller without credentials gets may be given to others.
+  // Responses for callers without credentials may be shared.
   const { cacheControl, publicCacheControl } = response.exposed ?? {};
   const shared = { cacheControl: actor.kind === 'anonymous' ? publicCacheControl : cacheControl };
   if (response.mode === 'events') {
@@ -363,7 +372,7 @@ export function createReply(
   return Reply.forwarded(authorization, { ...envelope, ...response.exposed, ...shared });
 }
 
-/** A provider can repeat a credential in a header. */
+/** Hides credentials, which a provider can repeat in a header. */
 function describeOmitted(detail: string | undefined, secrets: readonly Secret[]): string | null {
   if (detail === undefined) return null;
   return maskSecrets(
@@ -376,7 +385,7 @@ function namesOf(headers: readonly string[]): string[] {
   return headers.filter((_, index) => index % 2 === 0);
 }
 
-/** What has gone wrong with a streamed body is known only after the head. */
+/** The failure of a streamed body is known only after the head. */
 function recordBytes(bytes: ByteResponse, call: RouteCall): void {
   const { stream } = bytes;
   if (stream === null) {

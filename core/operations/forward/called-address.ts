@@ -1,20 +1,22 @@
 import { type CallerRequest, calledBase, type ModuleTarget } from '../request.js';
 
-/** The address that was called, as a provider with `forward_client` receives it. */
+/** The address of the call, which a provider with `forward_client` receives. */
 export interface CalledAddress {
-  /** `https://gateway.example`; `null` where no setting says it. */
+  /** `https://gateway.example`; `null` if no setting defines it. */
   readonly origin: string | null;
-  /** The part of the path that the provider does not get: `/modules/shop/http`. */
+  /** The part of the path that is not forwarded: `/modules/shop/http`. */
   readonly prefix: string;
 }
 
-/** @param target `null` for an operation of the console bridge, which has no path at the provider */
+/**
+ * @param target `null` for an operation of the console bridge, which has no path at the provider
+ */
 export function createClientHeaders(
   { client }: Pick<CallerRequest, 'client'>,
   target: ModuleTarget | null,
 ): Record<string, string> {
   const host = findHost(client, target);
-  // Empty for a mount at `/`, which takes nothing away.
+  // Empty for a mount at `/`, which removes nothing.
   const prefix = target === null ? '' : calledBase(target);
   return {
     ...(client && { 'x-forwarded-for': client.address, 'x-forwarded-proto': client.scheme }),
@@ -33,7 +35,7 @@ export function findCalledAddress(
   return { origin, prefix: calledBase(target) };
 }
 
-/** The host of the mount that was called is of the descriptor, so no caller chooses it. */
+/** The host of a mount is from the descriptor, so that no caller chooses it. */
 function findHost(client: CallerRequest['client'], target: ModuleTarget | null): string | null {
   return target?.mount?.host ?? client?.host ?? null;
 }

@@ -3,7 +3,10 @@ import type { CheckedOutcome } from '../../provider/outcome.js';
 import type { ProviderCall } from '../../provider/provider-call.js';
 import type { RouteCall } from './route-call.js';
 
-/** @returns what offers the answers of a call to a candidate; `null` for a call that is never copied */
+/**
+ * @returns a function that offers the responses of a call to a candidate; `null` for a call that is
+ * never copied
+ */
 export function offerTo(
   candidate: Candidate,
   { found, request, upload }: RouteCall,

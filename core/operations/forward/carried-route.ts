@@ -4,20 +4,24 @@ import { admitStream } from './event-reply.js';
 import { createFailureError } from './provider-error.js';
 import { describeRoute, type FoundRoute, type RouteCall } from './route-call.js';
 
-/** The adapter may have changed after the manifest was stored. @throws HostError 502. */
+/**
+ * Checks the adapter again, because it may have changed after the manifest was stored. @throws
+ * HostError 502.
+ */
 export function assertCarried(found: FoundRoute): void {
   const { module, match } = found;
   const { bodyBytes, responseBytes, stream, isWebSocket } = match.value;
   const { streams, upgrades } = module.client;
   const isStreamed = (bodyBytes ?? responseBytes ?? stream) !== null;
   if ((streams || !isStreamed) && (upgrades || !isWebSocket)) return;
-  const what = isWebSocket ? 'open WebSockets' : 'stream';
-  const failure = new ProviderFailure('refused', `the adapter does not ${what}`);
+  const feature = isWebSocket ? 'open WebSockets' : 'stream';
+  const failure = new ProviderFailure('refused', `the adapter does not ${feature}`);
   throw createFailureError(failure, describeRoute(found), module.descriptor.owner);
 }
 
 /**
- * `null` for no stream, and in raw mode, where the response decides whether it is a stream of events.
+ * Returns `null` without a stream, and in raw mode, in which the response decides whether it is a
+ * stream of events.
  * @throws HostError 429, 502.
  */
 export function admit(call: RouteCall): OpenStream | null {

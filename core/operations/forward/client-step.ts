@@ -7,16 +7,16 @@ import { decide, unknown } from '../explain/step-report.js';
 import type { ReportedStep } from '../step.js';
 import type { Caller } from './route-call.js';
 
-/** A request to a route of a module or to its bridge, or one that is explained. */
+/** A request to a route of a module or to its bridge, or an explained one. */
 interface Addressed {
   readonly request: Pick<Caller, 'client'>;
   readonly module: RoutedModule | null;
   readonly waiting: WaitingModule | null;
-  /** The addresses of a module that is live or waits for its manifest; absent where every address may call. */
+  /** The addresses of a live or waiting module; absent if every address may call. */
   readonly allow: Descriptor['allow'];
 }
 
-/** Whether the module is live or waits for its manifest is not shown to an address that may not call it. */
+/** Hides from addresses that may not call whether the module is live or waiting. */
 const nameOf = ({ module, waiting }: Addressed) => module?.name ?? waiting?.module ?? 'not live';
 
 /**
@@ -28,7 +28,7 @@ export const clientStep: ReportedStep<Addressed, Addressed & Pick<ExplainedModul
   run(call) {
     const { allow, request } = call;
     if (allow === undefined) return;
-    // An address that is not known may be any.
+    // An unknown address is not checked.
     if (request.client !== null && isInRanges(request.client.address, allow.addresses)) return;
     throw new HostError('forbidden', 'the module is not open to this address', {
       errors: [{ field: 'module', reason: nameOf(call) }],

@@ -12,9 +12,9 @@ import type { CallerRequest, RequestFacts } from '../request.js';
 
 const MAX_DETAILS = 20;
 
-/** A response that violates the schema of its route. */
+/** A response violates the schema of its route. */
 export class SchemaMismatch extends ProviderFailure {
-  /** What violates it, below `data`. */
+  /** The violations, below `data`. */
   readonly details: readonly ErrorDetail[];
 
   constructor(details: readonly ErrorDetail[], status: number) {
@@ -25,13 +25,13 @@ export class SchemaMismatch extends ProviderFailure {
   }
 }
 
-/** The caller for which a value is checked, and where the result is kept. */
+/** The caller of the check, and the place of its result. */
 type CheckedRequest = Pick<CallerRequest, 'actor' | 'signal' | 'facts'>;
 
 /**
- * Checks the query and the body of a request. A promise only where a check takes long.
+ * Validates the query and the body of a request. Returns a promise only if a check takes long.
  * @param target path and query as sent
- * @param body `null` where there is none: it is not checked
+ * @param body `null` for none, which is not validated
  * @throws HostError 400 in the mode `enforce`; RejectedCall when too many checks take long.
  */
 export function enforceInput(
@@ -90,8 +90,8 @@ function rejectInput(
 }
 
 /**
- * Checks the body of a 2xx. A promise only where the check takes long.
- * @param isEmptyNull whether no body counts as `null`, as in the envelope, and is checked
+ * Validates the body of a 2xx. Returns a promise only if the check takes long.
+ * @param isEmptyNull whether an absent body counts as `null`, as in the envelope, and is validated
  * @throws SchemaMismatch in the mode `enforce`; RejectedCall when too many checks take long.
  */
 export function enforceOutput(
@@ -108,7 +108,7 @@ export function enforceOutput(
     return rejectOutput(output.mode, violations, status, request.facts);
   }
   return violations.then(
-    (found) => rejectOutput(output.mode, found, status, request.facts),
+    (violations) => rejectOutput(output.mode, violations, status, request.facts),
     (error: unknown) => {
       throw translateQueueFull(error, status);
     },

@@ -11,7 +11,7 @@ import { describeRoute, type RouteCall } from './route-call.js';
 import type { ForwardedEvents } from './stream-response.js';
 import { watchRight } from './watch-right.js';
 
-/** When a stream of the same actor ends is not known. Milliseconds. */
+/** A guess, because the end of the actor's other streams is unknown. Milliseconds. */
 const RETRY_AFTER_MS = 1000;
 
 /**
@@ -32,7 +32,7 @@ export function admitStream({ found, request }: RouteCall, form: StreamForm): Op
 }
 
 /**
- * @param admitted `null` where only the response says that it is a stream
+ * @param admitted `null` if only the response shows that it is a stream
  * @throws HostError 429, 502.
  */
 export function createEventReply(

@@ -12,18 +12,18 @@ import type { HostEnd } from '../../provider/open-streams.js';
 import type { ResponseStream } from '../../provider/response-stream.js';
 import type { ReplyStream } from '../reply.js';
 
-/** How a stream of events ended. */
+/** The end of a stream of events. */
 export type StreamEnd = HostEnd | 'complete' | 'problem' | 'client';
 
-/** The host's own events in a form of stream. */
+/** The host's own events in one form of stream. */
 interface EventForm {
   readonly unitEnd: 'blank-line' | 'line';
   /** @param data JSON */
   write(name: string, data: string): Buffer;
   readonly heartbeat: Buffer;
-  /** Ends what the provider has left unfinished. */
+  /** Completes an unfinished event of the provider. */
   readonly end: Buffer;
-  /** Why a unit of the provider is not passed on; `null` for one that is. */
+  /** The reason why an event of the provider is not forwarded; `null` if it is. */
   findProblem(unit: Buffer): string | null;
 }
 
@@ -67,30 +67,30 @@ function hasOwnMember(line: Buffer): boolean {
 }
 
 interface EventStreamOptions {
-  /** What the provider sends; `null` for a response without a body. */
+  /** The stream of the provider; `null` for a response without a body. */
   readonly source: ResponseStream | null;
-  /** What of it is there already. */
+  /** The parts that have already arrived. */
   readonly pieces: readonly Uint8Array[];
   readonly form: FormName;
-  /** The first event of the host, as JSON; `null` in raw mode, where the host adds nothing. */
+  /** The first event of the host, as JSON; `null` in raw mode, in which the host adds nothing. */
   readonly opening: string | null;
   readonly limits: Descriptor['limits']['stream'];
-  /** What `read` throws for a failure. */
+  /** Converts a failure to the error of `read`. */
   readonly toError: (failure: ProviderFailure) => Error;
   /** Called once, when the end is decided. */
   readonly onEnd: (end: StreamEnd) => void;
-  /** Called once the last event was handed on, or cannot be. */
+  /** Called once the last event was passed on, or cannot be. */
   readonly onSettled: () => void;
 }
 
-/** Longest event where the descriptor does not say it. Bytes. */
+/** The default maximum of an event. Bytes. */
 const DEFAULT_EVENT_BYTES = 262_144;
-/** A client that does not read gets no last event. */
+/** The timeout for the last event, which a client that does not read never receives. */
 const LAST_EVENT_MS = 1000;
 
 /**
- * A stream of events on its way to a client: the provider's, byte for byte and each of them whole, between those of
- * the host. In raw mode only what the provider sends, as it comes.
+ * A stream of events for a client: complete events of the provider unchanged, and those of the host
+ * between them. In raw mode it has only the bytes of the provider, as they arrive.
  */
 export class EventStream implements ReplyStream {
   readonly isEvents = true;
@@ -119,19 +119,20 @@ export class EventStream implements ReplyStream {
     this.#heartbeat =
       opening === null ? null : setInterval(() => this.#beat(), limits.heartbeat_ms);
     this.#longest = setTimeout(() => this.end('max_ms'), limits.max_ms);
-    // While the client reads nothing, only this event shows that the provider or the client has disconnected.
+    // While the client reads nothing, only this event shows that the provider or the client has
+    // disconnected.
     source?.onEnd((failure) => {
       if (failure !== null && this.#end === null) this.#fail(failure);
     });
     if (pieces.length > 0) this.#receive(Buffer.concat(pieces));
   }
 
-  /** Bytes of an event that is not whole yet. */
+  /** The bytes of an incomplete event. */
   get heldBytes(): number {
     return this.#scanner.heldBytes;
   }
 
-  /** Whether the connection has to be closed, because the host adds nothing that says that the stream has ended. */
+  /** Whether the connection must be closed, because the host adds no event that ends the stream. */
   get isCut(): boolean {
     return this.#isRaw && this.#end !== null && this.#end !== 'complete';
   }
@@ -144,7 +145,7 @@ export class EventStream implements ReplyStream {
     return this.#options.opening === null;
   }
 
-  /** The host ends the stream. */
+  /** Ends the stream for the host. */
   end(reason: HostEnd): void {
     if (this.#end !== null) return;
     this.#finish(reason);
@@ -181,7 +182,7 @@ export class EventStream implements ReplyStream {
     }
   }
 
-  /** The last event: a Problem as JSON; `null` where the connection is closed instead. */
+  /** Returns the last event, a Problem as JSON; `null` if the connection is closed instead. */
   writeProblem(problem: readonly Uint8Array[]): Buffer | null {
     if (this.#isRaw) return null;
     return this.#form.write('modgate.problem', Buffer.concat(problem).toString());
@@ -208,7 +209,7 @@ export class EventStream implements ReplyStream {
       this.#scanner.measure(part);
       if (!this.#scanner.isTooLong) this.#ready.push(part);
     } else {
-      // A mark is one of the whole stream, whose start is the host's.
+      // Only the start of the stream may have a byte-order mark; the host's event precedes it.
       this.#pass(this.#scanner.push(this.#isStart ? withoutMark(part) : part));
       this.#isStart = false;
     }
@@ -217,17 +218,19 @@ export class EventStream implements ReplyStream {
     }
   }
 
-  /** Units before a bad one are passed on. */
+  /** Forwards the events before an invalid one. */
   #pass(units: readonly Buffer[]): void {
-    const bad = units.findIndex((unit) => this.#form.findProblem(unit) !== null);
-    const good = bad === -1 ? units : units.slice(0, bad);
-    if (good.length > 0)
-      this.#ready.push(good.length === 1 ? (good[0] as Buffer) : Buffer.concat(good));
-    const [unit] = bad === -1 ? [] : units.slice(bad);
+    const invalidIndex = units.findIndex((unit) => this.#form.findProblem(unit) !== null);
+    const validUnits = invalidIndex === -1 ? units : units.slice(0, invalidIndex);
+    if (validUnits.length > 0)
+      this.#ready.push(
+        validUnits.length === 1 ? (validUnits[0] as Buffer) : Buffer.concat(validUnits),
+      );
+    const [unit] = invalidIndex === -1 ? [] : units.slice(invalidIndex);
     if (unit !== undefined) this.#reject(this.#form.findProblem(unit) ?? '');
   }
 
-  /** What a provider ends in order is passed on whole, without the end of its last event too. */
+  /** Forwards a properly ended stream completely, even without the end of its last event. */
   #complete(): void {
     if (this.#isRaw) {
       this.#finish('complete');
@@ -251,7 +254,7 @@ export class EventStream implements ReplyStream {
     this.#expectReader();
   }
 
-  /** Nothing behind it is read. */
+  /** Ends the stream; later bytes are not read. */
   #reject(problem: string): void {
     const message = `the stream of the provider ${problem}`;
     this.#fail(
@@ -277,7 +280,7 @@ export class EventStream implements ReplyStream {
     this.#notify();
   }
 
-  /** The last event goes to a client that reads. */
+  /** Waits for the client to read the last event. */
   #expectReader(): void {
     this.#lastEvent = setTimeout(() => this.#cut(), LAST_EVENT_MS);
   }
@@ -295,7 +298,7 @@ export class EventStream implements ReplyStream {
   }
 
   #beat(): void {
-    // A client that does not read would get them all at once.
+    // A client that does not read would receive all of them at once.
     if (this.#wake === null || this.#ready.length > 0) return;
     this.#ready.push(this.#form.heartbeat);
     this.#notify();

@@ -4,39 +4,39 @@ import type { EndpointBase } from '../../provider/endpoint-base.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import { type ReferenceContext, rewriteLinks, rewriteReference } from './rewrite-references.js';
 
-/** The headers of a response that come from the provider, or depend on it. */
+/** The headers of a response that the provider determines. */
 export interface ExposedHeaders {
   readonly cacheControl: string;
-  /** What the provider allows shared caches, for anonymous callers. */
+  /** The caching that the provider allows, for anonymous callers. */
   readonly publicCacheControl: string;
   /** Names and values in turn. */
   readonly headers: readonly string[];
-  /** The names that the descriptor exposes, whether or not they are present. */
+  /** The exposed names of the descriptor, present or not. */
   readonly exposed: readonly string[];
 }
 
 interface ExposeOptions {
   readonly responses: Responses;
   readonly references: Omit<ReferenceContext, 'base'>;
-  /** The request headers that credentials may come in; lower-case names. */
+  /** The request headers for credentials; lower-case names. */
   readonly credentialHeaders: readonly string[];
 }
 
 /**
- * @param base of the endpoint that responded
- * @throws ProviderFailure `protocol` for a value that HTTP cannot carry.
+ * @param base the base of the endpoint that responded
+ * @throws ProviderFailure `protocol` for a value that HTTP cannot transfer.
  */
 export type ExposeHeaders = (outcome: CheckedOutcome, base: EndpointBase | null) => ExposedHeaders;
 
 const NOT_MODIFIED = 304;
 const UNAUTHORIZED = 401;
 const NO_STORE = 'no-store';
-/** What Node can send: Latin-1 without control characters. */
+/** Values that Node can send: Latin-1 without control characters. */
 const SENDABLE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Set for each response on their own. */
+/** Headers that are computed for each response. */
 const COMPUTED = new Set(['cache-control', 'vary', 'x-content-type-options']);
 
-/** What does not depend on the response is done once for a module. */
+/** Computes everything that does not depend on the response once per module. */
 export function createExposeHeaders(options: ExposeOptions): ExposeHeaders {
   const { responses, references, credentialHeaders } = options;
   const { mode, expose_headers: exposed } = responses;
@@ -49,7 +49,7 @@ export function createExposeHeaders(options: ExposeOptions): ExposeHeaders {
   return (outcome, base) => {
     const headers: string[] = [];
     for (const name of passed) {
-      // Some clients follow it there, and send their credentials along.
+      // Some clients follow `location` of a 304, and send their credentials along.
       if (name === 'location' && outcome.status === NOT_MODIFIED) continue;
       const received = readValue(outcome, name);
       const value = received === null ? null : translate(name, received, base, references);
@@ -74,7 +74,7 @@ export function createExposeHeaders(options: ExposeOptions): ExposeHeaders {
   };
 }
 
-/** `null` for a header that is absent, or that `connection` declares to be for the host alone. */
+/** Returns `null` for an absent header, and for one that `connection` declares hop-by-hop. */
 function readValue({ status, headers }: CheckedOutcome, name: string): string | null {
   const value: unknown = headers[name];
   // A name such as `constructor` is inherited, and not a string.
@@ -82,7 +82,7 @@ function readValue({ status, headers }: CheckedOutcome, name: string): string | 
   return assertSendable({ status }, value);
 }
 
-/** @throws ProviderFailure `protocol` for a value that HTTP cannot carry. */
+/** @throws ProviderFailure `protocol` for a value that HTTP cannot transfer. */
 export function assertSendable({ status }: Pick<CheckedOutcome, 'status'>, value: string): string {
   if (SENDABLE.test(value)) return value;
   const message = 'the response has a header that HTTP cannot carry';
@@ -94,7 +94,9 @@ function isHopByHop(connection: string | undefined, name: string): boolean {
   return connection.split(',').some((option) => option.trim().toLowerCase() === name);
 }
 
-/** Without the provider's word only raw responses may be kept, and by their caller alone. */
+/**
+ * Without the header of the provider only raw responses may be cached, and only by their caller.
+ */
 function chooseCacheControl(received: string | null, isExposed: boolean, isRaw: boolean): string {
   if (received === null) return isRaw ? 'private' : NO_STORE;
   return isExposed ? makePrivate(received) : NO_STORE;
@@ -113,12 +115,13 @@ function translate(
 
 /** A directive without a comma in its value (RFC 9111, 5.2). */
 const DIRECTIVE = /^([!#$%&'*+.^_`|~0-9a-z-]+)(?:=(?:[!#$%&'*+.^_`|~0-9a-z-]+|"[^",]*"))?$/i;
-/** They decide whether a cache may give the response to other callers. */
+/** Directives that decide whether a cache may serve the response to other callers. */
 const SHARING = new Set(['public', 's-maxage', 'private']);
 
 /**
- * The `cache-control` of a response that was authorized for one caller: `private`, and the provider's other
- * directives. A value that caches may read differently, such as one with a comma in quotes, is not stored.
+ * Returns the `cache-control` of a response that was authorized for one caller: `private`, and the
+ * provider's other directives. Ambiguous values, such as one with a comma in quotes, are not
+ * cached.
  */
 function makePrivate(cacheControl: string): string {
   const directives = ['private'];
@@ -132,7 +135,7 @@ function makePrivate(cacheControl: string): string {
   return directives.join(', ');
 }
 
-/** The provider's `vary`, with the names of all headers that credentials may come in. */
+/** Adds the names of all credential headers to the provider's `vary`. */
 function addToVary(vary: string, credentialHeaders: readonly string[]): string {
   const names = vary
     .split(',')

@@ -29,8 +29,8 @@ import { clientStep } from './client-step.js';
 import { type ForwardTarget, RouteCall } from './route-call.js';
 
 /**
- * The steps of a request to a route of a module, in order, with the statuses of those that fail. The host forwards
- * by running them; `explain` runs those that it can report.
+ * The steps of a request to a route of a module, in order, with the statuses of their failures. The
+ * host forwards by running them; `explain` runs those that it can report.
  */
 export const FORWARD_STEPS: readonly ReportedStep<RouteCall, ExplainedRouteCall>[] = [
   clientStep, // 403
@@ -50,7 +50,7 @@ export const FORWARD_STEPS: readonly ReportedStep<RouteCall, ExplainedRouteCall>
   providerStep, // 502
 ];
 
-/** The forwarded routes: runs the steps of a request to a route of a module. */
+/** Handles forwarded routes by running their steps. */
 @injectable(ModuleRegistry, CREDENTIAL_HEADERS, RESPONSE_CACHE)
 export class Forward implements Handler<ForwardTarget> {
   readonly #generations: GenerationSource & WaitingSource;

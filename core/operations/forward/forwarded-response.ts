@@ -17,13 +17,13 @@ import type { FoundRoute } from './route-call.js';
 import { createStreamReader, type ForwardedEvents } from './stream-response.js';
 import { createJsonReader, holdBytesOf, type StreamedJson } from './streamed-json.js';
 
-/** What callers get of a response of the provider. */
+/** A response of the provider for callers. */
 export type ForwardedResponse =
   | {
       readonly mode: 'envelope';
       /** JSON. */
       readonly data: readonly Uint8Array[];
-      /** `null` where the descriptor exposes none. */
+      /** `null` if the descriptor exposes none. */
       readonly exposed: ExposedHeaders | null;
     }
   | { readonly mode: 'raw'; readonly raw: RawResponse; readonly exposed: ExposedHeaders }
@@ -35,20 +35,20 @@ export type ForwardedResponse =
 type ReadResponse = ParseResponse<ForwardedResponse>;
 type ReadUnchecked = (...given: Parameters<ReadResponse>) => ForwardedResponse;
 
-/** What the routes of a module share. */
+/** The reader that the routes of a module share. */
 interface ModuleReader {
   readonly read: ReadUnchecked;
-  /** `null` where the descriptor exposes no headers. */
+  /** `null` if the descriptor exposes no headers. */
   readonly expose: ExposeHeaders | null;
 }
 
-/** A module is immutable, so its readers are created once, by the base that was called. */
+/** A module is immutable, so its readers are created once for each base of a call. */
 const readers = new WeakMap<LiveModule, Map<Mount | null, ModuleReader>>();
 
 /**
- * How responses for the callers of a route are read.
- * @param credentialHeaders the request headers that credentials may come in; lower-case names
- * @param found names the base below which references lead to the module
+ * Creates a reader of responses for the callers of a route.
+ * @param credentialHeaders the request headers for credentials; lower-case names
+ * @param found the matched route, with the base below which references lead to the module
  */
 export function createResponseReader(
   found: FoundRoute,
@@ -78,7 +78,7 @@ function findReader(
   called: CalledAddress | null,
 ): ModuleReader {
   if (isPlainEnvelope(module.descriptor.responses)) return PLAIN;
-  // It differs between calls.
+  // The address differs between calls.
   if (called !== null) {
     return createModuleReader(module, credentialHeaders, calledBase(target), called);
   }
@@ -91,7 +91,7 @@ function findReader(
   return reader;
 }
 
-/** @param prefix of references */
+/** @param prefix the prefix of references */
 function createModuleReader(
   { descriptor: { responses }, client }: LiveModule,
   credentialHeaders: readonly string[],
@@ -123,7 +123,7 @@ function createModuleReader(
   return { read, expose };
 }
 
-/** A redirect is of no use without its place, exposed or not. */
+/** Adds `location`, exposed or not, because a redirect is useless without it. */
 function withLocation(exposed: ExposedHeaders, location: string | null): ExposedHeaders {
   if (location === null) return exposed;
   const headers: string[] = ['location', location];
@@ -143,8 +143,8 @@ const PLAIN: ModuleReader = { read: readPlain, expose: null };
 const END = Buffer.from('}');
 
 /**
- * The body of a forwarded response in pieces. The value of its last field, `data`, is the provider's bytes as they
- * came, so that numbers and escapes stay the same.
+ * Creates the body of a forwarded response in pieces. The value of its last field, `data`, is the
+ * provider's unchanged bytes, so that numbers and escapes stay the same.
  */
 export function createEnvelope(
   target: Pick<ModuleTarget, 'providerPath'>,
@@ -155,7 +155,7 @@ export function createEnvelope(
   return [opening, ...data, closing];
 }
 
-/** What is in front of `data`, and behind it. */
+/** The parts before and after `data`. */
 export function splitEnvelope(
   target: Pick<ModuleTarget, 'providerPath'>,
   match: RouteMatch<LiveRoute>,

@@ -12,7 +12,7 @@ import type { LiveRoute } from '../../modules/live-module.js';
 import { JSON_TYPE } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 
-/** Headers that describe the message: declaring them hop-by-hop would remove them on the way. */
+/** Headers that describe the message: a client must not remove them as hop-by-hop headers. */
 const NEVER_HOP_BY_HOP = [
   'content-type',
   'content-length',
@@ -21,7 +21,10 @@ const NEVER_HOP_BY_HOP = [
   'host',
 ] as const;
 
-/** The header of a client that accepts anything: other types than JSON are passed on without their body at best. */
+/**
+ * The header of a client that accepts anything: other types than JSON are forwarded without their
+ * body.
+ */
 const ANY_BUT_JSON_FIRST = 'application/json, */*;q=0.1';
 
 const ANY = '*/*';
@@ -30,7 +33,7 @@ const NO_NAMES: ReadonlySet<string> = new Set();
 
 /**
  * The names that `connection` declares hop-by-hop, in lower case.
- * @throws HostError 400 if it names one that describes the message.
+ * @throws HostError 400 if it names a header that describes the message.
  */
 export function readHopByHopNames({ headers }: CallerRequest): ReadonlySet<string> {
   const connection = headers.get('connection');
@@ -52,16 +55,19 @@ export interface ProviderHeaderInput {
   readonly hopByHop: ReadonlySet<string>;
   /** The headers that the descriptor names, in lower case. */
   readonly forwardHeaders: readonly string[];
-  /** Whether the client sent a valid `traceparent`: otherwise its `tracestate` is void. */
+  /** Whether the client sent a valid `traceparent`; otherwise its `tracestate` is ignored. */
   readonly isClientTrace: boolean;
   readonly hasBody: boolean;
   /** Whether the body is bytes. */
   readonly sendsBytes: boolean;
-  /** Which response the caller asks for; `null` for JSON. */
+  /** The response that the caller accepts; `null` for JSON. */
   readonly wanted: 'bytes' | 'events' | null;
-  /** What `forward_client` adds; empty without it. */
+  /** The headers of `forward_client`; empty without it. */
   readonly clientHeaders: Readonly<Record<string, string>>;
-  /** Whether the response is passed on as it is: the provider then gets what the client accepts, and its conditions. */
+  /**
+   * Whether the response is forwarded unchanged: the provider then receives the client's `accept`
+   * and its conditions.
+   */
   readonly isRaw: boolean;
 }
 
@@ -73,7 +79,10 @@ export function wantedOf({
   return responseBytes === null ? null : 'bytes';
 }
 
-/** An allow-list: the provider gets these, and what the provider client and the adapter add. */
+/**
+ * Uses an allow-list: the provider receives these headers, and those of the provider client and the
+ * adapter.
+ */
 export function createProviderHeaders(input: ProviderHeaderInput): Record<string, string> {
   const { request } = input;
   const headers: Record<string, string> = {

@@ -9,8 +9,9 @@ import { nameActor } from '../../lib/actor-name.js';
 import type { RoutedModule } from '../../modules/live-module.js';
 
 /**
- * Describes the caller for `modgate-identity`, where the module has it. Only scopes that are capabilities of the
- * module count: its provider must not learn the others, and an actor may have thousands.
+ * Describes the caller for `modgate-identity`, if the module has it. It includes only scopes that
+ * are capabilities of the module: its provider must not learn the others, and an actor may have
+ * thousands.
  * @throws HostError 403 if the token would be too long.
  */
 export function identifyCaller(

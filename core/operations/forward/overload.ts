@@ -4,7 +4,9 @@ import { RejectedCall } from '../../provider/rejected-call.js';
 import type { CallerRequest } from '../request.js';
 import { createFailureError } from './provider-error.js';
 
-/** A 502 for a call that a limit rejected before the provider was called; any other error stays. */
+/**
+ * Converts a rejection by a limit before the provider call to a 502; other errors stay unchanged.
+ */
 export function translateOverload(
   error: unknown,
   call: readonly ErrorDetail[],
@@ -28,7 +30,7 @@ export function holdReply(
   if (rejection !== null) throw rejection;
 }
 
-/** A 503 for a request to the host itself. */
+/** Creates a 503 for a request to the host itself. */
 export function createOverloadError(rejected: RejectedCall): HostError {
   return createUnavailable('the host holds too much data of other requests', {
     step: 'host',

@@ -15,7 +15,7 @@ import { readProviderError } from './read-provider-error.js';
 const RETRY_AFTER =
   /^(?:\d{1,10}|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT)$/;
 
-/** `null` if it is absent or malformed. */
+/** Returns `null` if it is absent or malformed. */
 function readRetryAfter({ headers }: CheckedOutcome): string | null {
   const value = headers['retry-after'];
   return value !== undefined && RETRY_AFTER.test(value) ? value : null;
@@ -24,10 +24,10 @@ function readRetryAfter({ headers }: CheckedOutcome): string | null {
 /** `status`: the provider responded with a status that cannot be forwarded. */
 type ReportedFailure = Exclude<FailureCode, 'cancelled'> | 'status';
 
-/** A 502, or a status that is passed through, with the failure that it reports. */
+/** A 502, or a forwarded status, with the reported failure. */
 export class ProviderError extends HostError {
   readonly failure: ReportedFailure;
-  /** What went wrong, for operators; never sent to the client. */
+  /** The reason for operators; never sent to the client. */
   readonly failureDetail: string;
 
   constructor(
@@ -60,7 +60,7 @@ const NEXT_ACTIONS: Readonly<Record<ReportedFailure, readonly string[]>> = {
   status: [ASK_OWNERS],
 };
 
-/** Names the owner: every caller whose call fails here is authenticated. */
+/** Names the owner, because every caller whose call fails here is authenticated. */
 function adviseOn(failure: ReportedFailure, owner: Owner | undefined): readonly string[] {
   const actions = NEXT_ACTIONS[failure];
   const contact = describeOwner(owner);
@@ -71,7 +71,7 @@ function adviseOn(failure: ReportedFailure, owner: Owner | undefined): readonly 
   ];
 }
 
-/** The adapter has no credentials for the provider that this caller may use, and will not have them soon. */
+/** Creates the error for a caller without credentials for the provider, which is not temporary. */
 function createCredentialsError(
   error: ProviderFailure,
   call: readonly ErrorDetail[],
@@ -95,8 +95,9 @@ function createCredentialsError(
 }
 
 /**
- * The error for a call without a response: a 502, or ClientClosed; a 403 without credentials for the caller.
- * @param carried what the route carries; `null` for JSON alone
+ * Creates the error for a call without a response: a 502, or ClientClosed; a 403 without
+ * credentials for the caller.
+ * @param carried the content of the route; `null` for JSON only
  */
 export function createFailureError(
   error: ProviderFailure,
@@ -129,10 +130,10 @@ const CARRIES_JSON = 'this route carries JSON; see operation.response and operat
 const CARRIES_BYTES = 'this route carries the media types of operation.response_types';
 const CARRIES_EVENTS = 'this route carries the media types of operation.stream_types';
 
-/** What a route carries, in the words for callers. */
+/** The content of a route, for messages. */
 export type Carried = Pick<LiveRoute, 'responseBytes' | 'stream'>;
 
-/** Callers learn it too where the type of the body is what the host cannot carry. */
+/** Includes the type of the body for callers if the host cannot forward it. */
 function describeType(detail: string, carried: Carried | null): string[] {
   const [type] = FOREIGN_TYPE.exec(detail) ?? [];
   return type === undefined ? [] : [type, describeCarried(carried)];
@@ -143,7 +144,9 @@ function describeCarried(carried: Carried | null): string {
   return (carried?.stream ?? null) === null ? CARRIES_JSON : CARRIES_EVENTS;
 }
 
-/** The error for a status other than 2xx: a 502, or with `passthrough` the provider's own. */
+/**
+ * Creates the error for a status other than 2xx: a 502, or with `passthrough` the provider's own.
+ */
 export function createStatusError(
   response: ProviderStatus,
   { descriptor, secrets }: LiveModule,

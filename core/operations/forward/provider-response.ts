@@ -7,7 +7,7 @@ const NULL: readonly Uint8Array[] = [Buffer.from('null')];
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * The JSON bytes of a 2xx, unchanged; `null` for a 2xx without a body.
+ * The unchanged JSON bytes of a 2xx; `null` for a 2xx without a body.
  * @throws ProviderFailure `protocol` for a response that cannot be forwarded.
  * @throws ProviderStatus for any other status.
  */
@@ -38,7 +38,7 @@ export function assertJsonBody(outcome: CheckedOutcome): void {
   if (problem !== null) throw createProtocolFailure(outcome, problem.what, problem.detail);
 }
 
-/** Why a body is not JSON; `null` for JSON. */
+/** The reason why a body is not JSON; `null` for JSON. */
 export function findBodyProblem(outcome: CheckedOutcome): BodyProblem | null {
   const foreign = findHeaderProblem(outcome);
   if (foreign !== null) return foreign;
@@ -47,7 +47,7 @@ export function findBodyProblem(outcome: CheckedOutcome): BodyProblem | null {
   return invalid && describeProblem(invalid);
 }
 
-/** Why a body is not JSON by its headers. */
+/** The reason why a body is not JSON, by its headers. */
 export function findHeaderProblem({ headers }: CheckedOutcome): BodyProblem | null {
   const foreign = findForeignHeader(headers);
   if (foreign === null) return null;
@@ -58,7 +58,7 @@ export function describeProblem(invalid: InvalidJson): BodyProblem {
   return { what: invalid.reason, detail: describeInvalid(invalid) };
 }
 
-/** @param detail for operators */
+/** @param detail the detail for operators */
 export function createProtocolFailure(
   { status }: CheckedOutcome,
   what: string,
@@ -69,8 +69,8 @@ export function createProtocolFailure(
 }
 
 /**
- * The same as one buffer.
- * @throws as `readResponseData`.
+ * Returns the same bytes as one buffer.
+ * @throws like `readResponseData`.
  */
 export function readResponseBytes(outcome: CheckedOutcome): Buffer {
   return Buffer.concat(readResponseData(outcome));
@@ -81,7 +81,7 @@ export function isJsonResponse(headers: Outcome['headers']): boolean {
   return findForeignHeader(headers) === null;
 }
 
-/** The header that announces something else; `null` for JSON. */
+/** The header that excludes JSON; `null` for JSON. */
 export function findForeignHeader(headers: Outcome['headers']): string | null {
   const encoding = headers['content-encoding'];
   const contentType = headers['content-type'];

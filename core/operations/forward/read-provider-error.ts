@@ -4,7 +4,7 @@ import { parseJson } from '../../lib/json/json-bytes.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import { isJsonResponse } from './provider-response.js';
 
-/** What is kept of the provider's error. */
+/** The forwarded parts of the provider's error. */
 interface ProviderErrorTexts {
   /** `null` if it has none. */
   readonly detail: string | null;
@@ -13,7 +13,7 @@ interface ProviderErrorTexts {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The first that is text wins; `error` may be an object with further ones. */
+/** The first member with a text is used; `error` may be an object with further ones. */
 const DETAIL_MEMBERS = ['detail', 'message', 'error', 'title'];
 const NESTED_DETAIL_MEMBERS = ['message', 'detail', 'title'];
 /** Lists of objects with a field and a reason. */
@@ -31,7 +31,7 @@ const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]+/g;
 const NOTHING: ProviderErrorTexts = { detail: null, errors: [] };
 
 /**
- * What an error body of the usual shapes says. Texts have no control characters and are shortened.
+ * Reads an error body of the usual shapes. Texts have no control characters and are shortened.
  * @param mask replaces the credentials that the host sends to the provider
  */
 export function readProviderError(
@@ -50,7 +50,7 @@ export function readProviderError(
   return { detail: readDetail(problem, clean), errors: readEntries(problem, clean) };
 }
 
-/** `null` for what is no text or has no visible character. */
+/** Returns `null` for any value except a text with visible characters. */
 type CleanText = (value: unknown, maxCharacters: number) => string | null;
 
 function readDetail(problem: Members, clean: CleanText): string | null {

@@ -5,31 +5,37 @@ import type { CalledAddress } from './called-address.js';
 
 /** Statuses whose `location` clients follow. */
 const FOLLOWED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Uploads that can be resumed answer an incomplete one with it. */
+/** The status of an incomplete resumable upload. */
 const PERMANENT_REDIRECT = 308;
 
 /** The place of a module at its provider and at the host. */
 export interface ReferenceContext {
-  /** The base of the endpoint that responded; `null` for one that names no URL. */
+  /** The base of the endpoint that responded; `null` for an endpoint without a URL. */
   readonly base: EndpointBase | null;
   /** The bases of all endpoints of the module, and of its other origins. */
   readonly bases: readonly EndpointBase[];
-  /** The base at the host that was called: `/modules/acme%2Fcrm/http`, that of a mount, or nothing for `/`. */
+  /**
+   * The base of the call at the host: `/modules/acme%2Fcrm/http`, that of a mount, or empty for
+   * `/`.
+   */
   readonly prefix: string;
-  /** The address that the provider received as its own; absent or `null` without `forward_client`. */
+  /**
+   * The address that the provider received as its own; absent or `null` without `forward_client`.
+   */
   readonly called?: CalledAddress | null;
 }
 
-/** Visible ASCII without the backslash, which URL parsers read as a slash. */
+/** Visible ASCII without the backslash, which URL parsers treat as a slash. */
 const SAFE = /^[!-[\]-~]*$/;
 const HTTP_URL = /^https?:\/\//i;
 /** The base of endpoints without a URL: no reference has its origin. */
 const NO_BASE: EndpointBase = { origin: 'http://module.invalid', path: '' };
 
 /**
- * A reference of a provider as a caller can follow it.
- * @returns the path at the host of a reference below the base path of an endpoint, the reference itself if it
- * leads elsewhere, and `null` for one that must be dropped: outside the base path, or not a reference.
+ * Rewrites a reference of a provider so that a caller can follow it.
+ * @returns the path at the host for a reference below the base path of an endpoint; the reference
+ * itself if it leads elsewhere; `null` for one that must be dropped, because it is outside the base
+ * path or invalid
  */
 export function rewriteReference(reference: string, context: ReferenceContext): string | null {
   if (!SAFE.test(reference)) return null;
@@ -42,7 +48,7 @@ export function rewriteReference(reference: string, context: ReferenceContext): 
   const isCalledOrigin = called !== null && origin === called.origin;
   if (called !== null && removePrefix(pathname, called.prefix) !== null) {
     if (isCalledOrigin) return reference;
-    // Without a prefix, a path says nothing of the address that it belongs to.
+    // Without a prefix, a path does not identify its address.
     const isPrefixed = called.prefix !== '' && origin === base.origin;
     if (isPrefixed) return reference.startsWith('/') ? reference : pathname + search + hash;
   }
@@ -61,7 +67,9 @@ export function rewriteReference(reference: string, context: ReferenceContext): 
   return null;
 }
 
-/** `null` for a reference that is relative to the request, and for other schemes than http. */
+/**
+ * Returns `null` for a reference that is relative to the request, and for schemes other than http.
+ */
 function resolve(reference: string, { origin }: EndpointBase): string | null {
   if (reference.startsWith('//')) return origin.slice(0, origin.indexOf('//')) + reference;
   if (reference.startsWith('/')) return origin + reference;
@@ -75,50 +83,50 @@ function removePrefix(path: string, prefix: string): string | null {
 
 /**
  * Rewrites the targets of a `link` header (RFC 8288) and drops links without one.
- * @returns `null` if none is left, and for a header that cannot be parsed.
+ * @returns `null` if none remains, and for a malformed header
  */
 export function rewriteLinks(header: string, context: ReferenceContext): string | null {
   const links: string[] = [];
-  let at = skipSeparators(header, 0);
-  while (at < header.length) {
-    const targetEnd = header[at] === '<' ? header.indexOf('>', at) : -1;
+  let offset = skipSeparators(header, 0);
+  while (offset < header.length) {
+    const targetEnd = header[offset] === '<' ? header.indexOf('>', offset) : -1;
     const end = targetEnd === -1 ? -1 : findLinkEnd(header, targetEnd + 1);
     if (end === -1) return null;
-    const target = rewriteReference(header.slice(at + 1, targetEnd), context);
+    const target = rewriteReference(header.slice(offset + 1, targetEnd), context);
     if (target !== null) links.push(`<${target}>${header.slice(targetEnd + 1, end).trimEnd()}`);
-    at = skipSeparators(header, end);
+    offset = skipSeparators(header, end);
   }
   return links.length === 0 ? null : links.join(', ');
 }
 
 function skipSeparators(header: string, from: number): number {
-  let at = from;
-  while (header[at] === ',' || header[at] === ' ' || header[at] === '\t') at += 1;
-  return at;
+  let offset = from;
+  while (header[offset] === ',' || header[offset] === ' ' || header[offset] === '\t') offset += 1;
+  return offset;
 }
 
 /** The next comma outside quotes, or the end; -1 for an open quote. */
 function findLinkEnd(header: string, from: number): number {
   let isQuoted = false;
-  for (let at = from; at < header.length; at += 1) {
-    const character = header[at];
+  for (let index = from; index < header.length; index += 1) {
+    const character = header[index];
     if (character === '"') isQuoted = !isQuoted;
-    else if (isQuoted && character === '\\') at += 1;
-    else if (!isQuoted && character === ',') return at;
+    else if (isQuoted && character === '\\') index += 1;
+    else if (!isQuoted && character === ',') return index;
   }
   return isQuoted ? -1 : header.length;
 }
 
-/** A redirect that the caller gets. */
+/** A redirect for the caller. */
 interface PassedRedirect {
   /** `null` for a 308 without one. */
   readonly location: string | null;
 }
 
 /**
- * Which redirects of a provider the caller gets, by `responses.redirects`. The host follows none.
- * @param target of the request at the provider, which a relative `location` starts from
- * @returns `null` for any other
+ * Selects the redirects that the caller receives, by `responses.redirects`. The host follows none.
+ * @param target the target of the request at the provider, to which a `location` may be relative
+ * @returns `null` for any other redirect
  */
 export function passRedirect(
   { status, headers }: CheckedOutcome,

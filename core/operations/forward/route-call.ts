@@ -25,25 +25,25 @@ import type {
 /** A target of a module's shape. */
 export type ForwardTarget = Exclude<ParsedTarget, { kind: 'host' }>;
 
-/** Who calls, and how: of a request, or of one that is explained. */
+/** The caller of a request, or of an explained one. */
 export interface Caller
   extends Pick<CallerRequest, 'method' | 'actor' | 'authenticate' | 'requestId' | 'handshake'> {
-  /** `null` where it is not known. */
+  /** `null` if it is unknown. */
   readonly client: Pick<Client, 'address'> | null;
 }
 
-/** What the steps before the call decide about: a request, or one that is explained. */
+/** The subject of the steps before the call: a request, or an explained one. */
 export interface RouteRequest {
   readonly request: Caller;
   readonly target: ForwardTarget;
   readonly authorization: Authorization;
-  /** Whether the route that will match needs no credentials. */
+  /** Whether the matching route needs no credentials. */
   readonly isPublic: boolean;
-  /** The addresses that may call the module; absent: all. */
+  /** The addresses that may call the module; absent for all. */
   readonly allow: Descriptor['allow'];
   /** `null` if no live module has the name. */
   readonly module: RoutedModule | null;
-  /** `null` unless the module serves nothing because its manifest has still to come. */
+  /** `null` unless the module serves nothing because its manifest is pending. */
   readonly waiting: WaitingModule | null;
   /** @throws Error before a route has matched. */
   readonly found: { readonly match: RouteMatch<LiveRoute> };
@@ -62,7 +62,7 @@ export function isPublicRoute(
 
 type MatchedRequest = Pick<CallerRequest, 'method' | 'handshake'>;
 
-/** The route of a request; a handshake goes to a WebSocket where one stands beside another route. */
+/** Matches the route of a request; a handshake prefers a WebSocket over another route. */
 export function matchRoute(
   { routes }: RoutedModule,
   { method, handshake }: MatchedRequest,
@@ -76,7 +76,7 @@ export function toServedMethod(method: string): string {
   return method === 'HEAD' ? 'GET' : method;
 }
 
-/** What a request was matched with. */
+/** The module and route that match a request. */
 export interface FoundRoute {
   readonly module: LiveModule;
   readonly target: ModuleTarget;
@@ -85,27 +85,27 @@ export interface FoundRoute {
 
 const NO_NAMES: ReadonlySet<string> = new Set();
 
-/** A request on its way to a route of a module. The steps fill it in. */
+/** A request to a route of a module. The steps set its members. */
 export class RouteCall implements RouteRequest {
   readonly request: CallerRequest;
   readonly target: ForwardTarget;
   readonly facts: RequestFacts;
-  /** The request headers that credentials may come in; lower-case names. */
+  /** The request headers for credentials; lower-case names. */
   readonly credentialHeaders: readonly string[];
   readonly authorization = Authorization.forRoute();
   /** The names that the request declares hop-by-hop. */
   hopByHop = NO_NAMES;
-  /** `null` for no body, and for one that is streamed. */
+  /** `null` for no body, and for a streamed one. */
   body: Buffer | null = null;
-  /** The body that is streamed. */
+  /** The streamed body. */
   upload: Upload | null = null;
-  /** `null` before the provider has responded, or the cache. */
+  /** `null` before the provider or the cache has responded. */
   reply: Reply | null = null;
-  /** What the host keeps of responses; `null` for nothing. */
+  /** The cached responses of the host; `null` without a cache. */
   readonly responses: ResponseCache | null;
-  /** Where the response will be kept; `null` for one that is not. */
+  /** The place of the response in the cache; `null` for one that is not cached. */
   cacheEntry: CacheEntry | null = null;
-  /** How long the request has waited for the call of another one. Milliseconds. */
+  /** The time that the request has waited for the call of another one. Milliseconds. */
   waitedMs = 0;
   readonly #generations: GenerationSource & WaitingSource;
   #module: LiveModule | null | undefined;
@@ -126,7 +126,7 @@ export class RouteCall implements RouteRequest {
     this.credentialHeaders = credentialHeaders;
   }
 
-  /** The facts do not name the module yet: the caller may have no right to know it. */
+  /** Leaves the module out of the facts, because the caller may not be allowed to know it. */
   get isPublic(): boolean {
     return isPublicRoute(this.#lookUp(), this.request, this.target);
   }
@@ -142,7 +142,10 @@ export class RouteCall implements RouteRequest {
     return module;
   }
 
-  /** Looks the module up in the current generation at the first use: the request keeps that one. */
+  /**
+   * Looks the module up in the current generation at the first use; the request keeps that
+   * generation.
+   */
   #lookUp(): LiveModule | null {
     if (this.#module === undefined) {
       const { module } = this.target;
@@ -162,7 +165,7 @@ export class RouteCall implements RouteRequest {
     return this.#found;
   }
 
-  /** The module stays open until the request is closed. */
+  /** Keeps the module open until the request is closed. */
   useRoute(match: RouteMatch<LiveRoute>): void {
     const { module, target } = this;
     if (module === null || target.kind !== 'module') throw new Error('a route has a module');

@@ -16,23 +16,23 @@ import { createJsonReader, type StreamedJson } from './streamed-json.js';
 const MIN_ERROR_STATUS = 400;
 const NONE: readonly Uint8Array[] = [];
 
-/** What callers get of a response that is a stream of events. */
+/** A response for callers that is a stream of events. */
 export interface ForwardedEvents {
   readonly mode: 'events';
   readonly status: number;
   readonly contentType: string;
-  /** `null` where the response has no more than `pieces`. */
+  /** `null` if `pieces` is the complete response. */
   readonly source: ResponseStream | null;
   readonly pieces: readonly Uint8Array[];
-  /** `null` where the descriptor exposes none. */
+  /** `null` if the descriptor exposes none. */
   readonly exposed: ExposedHeaders | null;
 }
 
 /**
- * How the responses of a route with a stream of events are read. In the envelope's mode only such a stream is a
+ * Creates a reader for routes with a stream of events. In envelope mode only such a stream is a
  * success; in raw mode the provider decides.
- * @param readOther reads a response that is no stream
- * @param expose `null` where the descriptor exposes no headers
+ * @param readOther reads a response other than a stream
+ * @param expose `null` if the descriptor exposes no headers
  */
 export function createStreamReader<Other>(
   found: FoundRoute,
@@ -73,7 +73,7 @@ export function createStreamReader<Other>(
     if (isRaw && foreign === null && limits.hold_bytes < limits.response_bytes) {
       return readJson(await holdStart(outcome, limits.hold_bytes), endpoint, operation);
     }
-    // Nobody could wait for the end of an error that is a stream.
+    // The end of an error that is a stream could take forever.
     const held =
       isListed && foreign !== null
         ? dropBody(outcome)
@@ -82,7 +82,7 @@ export function createStreamReader<Other>(
   };
 }
 
-/** @throws ProviderFailure for a stream whose events cannot be read. */
+/** @throws ProviderFailure for a stream whose events cannot be parsed. */
 function assertPlain(outcome: CheckedOutcome): void {
   const { 'content-encoding': encoding } = outcome.headers;
   if (encoding === undefined || encoding.toLowerCase() === 'identity') return;

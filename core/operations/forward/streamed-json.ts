@@ -9,20 +9,20 @@ import { createProtocolFailure, describeProblem, findHeaderProblem } from './pro
 import { isPassedJson } from './raw-response.js';
 import type { FoundRoute } from './route-call.js';
 
-/** What callers get of a JSON response that is longer than it may be held. */
+/** A JSON response for callers that exceeds the buffer. */
 export interface StreamedJson {
   readonly mode: 'json';
   readonly status: number;
   readonly contentType: string | null;
-  /** It fails where the body is not JSON. */
+  /** It fails if the body is not JSON. */
   readonly source: ResponseStream;
-  /** `null` where the descriptor exposes none. */
+  /** `null` if the descriptor exposes none. */
   readonly exposed: ExposedHeaders | null;
 }
 
 /**
- * How much of a JSON response is held before it is streamed; `null` where all of it is. A client of HTTP/1.0 cannot
- * see that a body is cut, and a schema needs the whole body.
+ * The number of bytes that are buffered before a JSON response is streamed; `null` to buffer all. A
+ * client of HTTP/1.0 cannot detect a truncated body, and a schema needs the complete body.
  */
 export function holdBytesOf(
   { module, match }: FoundRoute,
@@ -36,9 +36,9 @@ export function holdBytesOf(
 }
 
 /**
- * How JSON responses are read that may be longer than they are held.
- * @param readHeld reads a response that is held, or has to be
- * @param expose `null` where the descriptor exposes no headers
+ * Creates a reader of JSON responses that may exceed the buffer.
+ * @param readHeld reads a buffered response
+ * @param expose `null` if the descriptor exposes no headers
  */
 export function createJsonReader<Held>(
   { module: { descriptor } }: FoundRoute,
@@ -75,7 +75,7 @@ export function createJsonReader<Held>(
   };
 }
 
-/** The stream fails at the first byte that cannot be there, or at its end. */
+/** The stream fails at the first invalid byte, or at its end. */
 function checkWhileRead(source: ResponseStream, outcome: CheckedOutcome): void {
   const check = new JsonCheck();
   const fail = (invalid: ReturnType<JsonCheck['end']>) => {
@@ -87,10 +87,10 @@ function checkWhileRead(source: ResponseStream, outcome: CheckedOutcome): void {
   source.onLast = () => fail(check.end());
 }
 
-/** A body that is checked while it is sent, with the envelope around it. */
+/** A body with its envelope that is validated while it is sent. */
 export class JsonStream implements ReplyStream {
   readonly isEvents = false;
-  /** A body that is bad from its start is a Problem. */
+  /** A body that is invalid from its start becomes a Problem. */
   readonly isHeadFirst = false;
   readonly heldBytes = 0;
   /** Its failure is thrown. */
@@ -101,7 +101,7 @@ export class JsonStream implements ReplyStream {
   #first: Uint8Array | null = null;
   #closing: Uint8Array | null;
 
-  /** @param envelope `null` for a body that is passed on without one */
+  /** @param envelope `null` for a body that is forwarded without one */
   constructor(
     source: ResponseStream,
     envelope: { readonly opening: Uint8Array; readonly closing: Uint8Array } | null,
@@ -111,7 +111,7 @@ export class JsonStream implements ReplyStream {
     this.#closing = envelope?.closing ?? null;
   }
 
-  /** The end of the envelope comes last: it is what makes the body whole. */
+  /** Returns the end of the envelope last, which completes the body. */
   async read(): Promise<Uint8Array | null> {
     const part = await this.#next();
     if (part !== null) this.bytes += part.length;
@@ -126,7 +126,7 @@ export class JsonStream implements ReplyStream {
     this.#source.close();
   }
 
-  /** Clients would take it for a part of the body. */
+  /** Returns `null`, because clients would treat it as a part of the body. */
   writeProblem(): null {
     return null;
   }

@@ -2,12 +2,12 @@ import type { Actor } from '../../contract/index.js';
 import { mayCallRoute } from '../authorization.js';
 import type { RouteCall } from './route-call.js';
 
-/** The longest time between two checks whether the caller may still read. Milliseconds. */
+/** The longest time between two checks of the caller's right. Milliseconds. */
 const RECHECK_MS = 30_000;
 
 /**
- * Asks at intervals, and when the credential expires, whether the caller may still read.
- * @returns stops it
+ * Checks at intervals, and when the credential expires, whether the caller may still read.
+ * @returns a function that stops the checks
  */
 export function watchRight({ found, request }: RouteCall, onLost: () => void): () => void {
   const { module, match } = found;
@@ -18,7 +18,7 @@ export function watchRight({ found, request }: RouteCall, onLost: () => void): (
   };
   let timer: NodeJS.Timeout;
   const check = () => {
-    // Where it cannot be verified now, it is asked again.
+    // If it cannot be verified now, the check is repeated.
     void isHeld()
       .catch(() => true)
       .then((held) => {
