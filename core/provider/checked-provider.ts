@@ -97,7 +97,7 @@ function checkFollowing(
   return {
     followEndpoints: (onChange) =>
       runAs(owner, () => {
-        const first = provider.followEndpoints?.((found) => onChange(check(found)));
+        const first = provider.followEndpoints?.((endpoints) => onChange(check(endpoints)));
         return check(first as FoundEndpoints);
       }),
   };

@@ -87,8 +87,8 @@ export class ModuleEndpoints {
   }
 
   /** An endpoint that remains keeps its breakers, its health and its counts. */
-  readonly #keepOrCreate = (found: FoundEndpoint): Endpoint => {
-    const { id, weight, url, priority = 0 } = found;
+  readonly #keepOrCreate = (endpoint: FoundEndpoint): Endpoint => {
+    const { id, weight, url, priority = 0 } = endpoint;
     const existing = this.pool.all.find((endpoint) => endpoint.id === id);
     if (existing === undefined) {
       const { descriptor, log } = this.#options;

@@ -103,7 +103,7 @@ export class ProviderClient {
   readonly #descriptor: Descriptor;
   readonly #loadShedder: LoadShedder | null;
   readonly #owner: ErrorOwner | null;
-  readonly #found: ModuleEndpoints;
+  readonly #moduleEndpoints: ModuleEndpoints;
   readonly #endpoints: EndpointPool;
   /** Limits the concurrent calls, so that a hanging module cannot fill the host. */
   readonly #bulkhead: Bulkhead;
@@ -142,7 +142,7 @@ export class ProviderClient {
     this.#descriptor = descriptor;
     this.#loadShedder = loadShedder;
     this.#owner = owner ?? null;
-    this.#found = new ModuleEndpoints({
+    this.#moduleEndpoints = new ModuleEndpoints({
       provider,
       balancing,
       descriptor,
@@ -153,7 +153,7 @@ export class ProviderClient {
         totals.resolveFailures = (totals.resolveFailures ?? 0) + count;
       },
     });
-    this.#endpoints = this.#found.pool;
+    this.#endpoints = this.#moduleEndpoints.pool;
     this.rates = RateLimits.create(descriptor.module, descriptor.rate, rates);
     const { concurrency, queue, queue_ms } = descriptor.limits;
     this.#bulkhead = new Bulkhead(concurrency, queue_ms === 0 ? 0 : queue);
@@ -169,12 +169,12 @@ export class ProviderClient {
 
   /** The bases of the endpoints that name a URL, without duplicates. */
   get bases(): readonly EndpointBase[] {
-    return this.#found.bases;
+    return this.#moduleEndpoints.bases;
   }
 
   /** The resolution of the endpoints; `null` for a provider that names them. */
   get resolution(): Resolution | null {
-    return this.#found.resolution;
+    return this.#moduleEndpoints.resolution;
   }
 
   /**

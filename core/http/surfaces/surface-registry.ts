@@ -34,20 +34,20 @@ export class SurfaceRegistry {
    * @throws ConfigError for a config that a surface rejects, and for a prefix conflict.
    */
   async open(choices: readonly SurfaceChoice[], services: SurfaceServices): Promise<void> {
-    const loaded: { choice: SurfaceChoice; found: FoundSurface | Error }[] = [];
+    const loaded: { choice: SurfaceChoice; result: FoundSurface | Error }[] = [];
     for (const choice of choices) {
-      loaded.push({ choice, found: await load(choice.name, this.#source) });
+      loaded.push({ choice, result: await load(choice.name, this.#source) });
     }
-    const founds = loaded.flatMap(({ found }) => (found instanceof Error ? [] : [found]));
-    for (const { choice, found } of loaded) {
-      const problem = found instanceof Error ? found : findPrefixProblem(found, founds);
-      if (found instanceof Error || problem !== null) {
+    const surfaces = loaded.flatMap(({ result }) => (result instanceof Error ? [] : [result]));
+    for (const { choice, result } of loaded) {
+      const problem = result instanceof Error ? result : findPrefixProblem(result, surfaces);
+      if (result instanceof Error || problem !== null) {
         const reason = problem?.message ?? '';
         this.#failed.push(createStatus(choice.name, 'failed', reason));
         services.log.error({ surface: choice.name, reason }, 'surface failed');
       } else {
-        assertPrefixFree(found, this.#byPrefix.get(found.factory.prefix));
-        const mounted = new MountedSurface(found, choice, services);
+        assertPrefixFree(result, this.#byPrefix.get(result.factory.prefix));
+        const mounted = new MountedSurface(result, choice, services);
         this.#byPrefix.set(mounted.prefix, mounted);
       }
     }

@@ -105,7 +105,7 @@ export class BridgeAttempt {
   }
 
   /** @throws Error if there is none. */
-  get found(): LiveModule {
+  get liveModule(): LiveModule {
     const { module } = this;
     if (module === null) throw new Error('the request has no module');
     return module;
@@ -120,7 +120,7 @@ export class BridgeAttempt {
 
   /** The arguments of the operation. */
   get operationCall(): BridgeCall {
-    const { authorization, found: module, permission, request, hopByHop, body } = this;
+    const { authorization, liveModule: module, permission, request, hopByHop, body } = this;
     const generation = this.#target?.generation ?? this.#context.generations.current;
     return { authorization, module, permission, request, hopByHop, body, generation };
   }

@@ -118,8 +118,8 @@ const grantStep: RuleStep = {
 // The digests are in the body, so an explanation can only list the accepted ones.
 const releaseStep: BridgeStep = {
   name: 'release',
-  run({ authorization, found, sent }) {
-    authorization.admitRelease(found, sent.moduleReleaseDigest);
+  run({ authorization, liveModule, sent }) {
+    authorization.admitRelease(liveModule, sent.moduleReleaseDigest);
   },
   explain({ module }) {
     if (module === null) return unknown(NO_MODULE);
@@ -129,8 +129,8 @@ const releaseStep: BridgeStep = {
 
 const uiStep: BridgeStep = {
   name: 'ui',
-  run({ authorization, found, sent, shippedUi }) {
-    authorization.admitUi(found, sent.uiArtifactDigest, shippedUi);
+  run({ authorization, liveModule, sent, shippedUi }) {
+    authorization.admitUi(liveModule, sent.uiArtifactDigest, shippedUi);
   },
   explain({ module, record }) {
     if (module === null) return unknown(NO_MODULE);

@@ -166,7 +166,7 @@ export class ExplainedRouteCall extends ExplainedCall implements RouteRequest {
     return isPublicRoute(this.module, this.request, this.target);
   }
 
-  get found(): { readonly match: RouteMatch<LiveRoute> } {
+  get matched(): { readonly match: RouteMatch<LiveRoute> } {
     if (this.route === null) throw new Error('the request has no route yet');
     return { match: this.route };
   }

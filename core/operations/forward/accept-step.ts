@@ -12,7 +12,7 @@ import type { RouteCall } from './route-call.js';
  */
 export const acceptStep: ReportedStep<RouteCall, ExplainedRouteCall> = {
   name: 'accept',
-  run({ found: { match, module }, request }) {
+  run({ matched: { match, module }, request }) {
     if (match.value.isPlain) return;
     assertAsksForStream(match.value, module, request.method, request.headers.get('accept'));
   },

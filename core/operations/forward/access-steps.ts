@@ -112,14 +112,14 @@ export const routeStep: AccessStep = {
       '',
       () => describeUnrouted(explained),
     );
-    return report.outcome === 'pass' ? pass(explained.found.match.value.name) : report;
+    return report.outcome === 'pass' ? pass(explained.matched.match.value.name) : report;
   },
 };
 
 export const capabilityStep: AccessStep = {
   name: 'capability',
-  run({ authorization, request, found, module }) {
-    const { value } = found.match;
+  run({ authorization, request, matched, module }) {
+    const { value } = matched.match;
     if (value.isPublic) authorization.admitPublic(value);
     else authorization.admitCapability(request.actor, value.capability);
     if (module?.descriptor.identity) identifyCaller(module, request.actor, request.requestId);

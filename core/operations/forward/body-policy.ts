@@ -8,7 +8,7 @@ import { isListedType } from '../../lib/media-type.js';
 import type { ByteRules } from '../../manifest/byte-rules.js';
 import type { Upload } from '../../provider/provider-call.js';
 import type { BodyCheck, CallerRequest } from '../request.js';
-import type { FoundRoute } from './route-call.js';
+import type { MatchedRoute } from './route-call.js';
 
 /**
  * Reads and validates the body, and returns its bytes unchanged; returns `null` for a call without
@@ -52,7 +52,7 @@ function createJsonCheck(): BodyCheck {
  * body.
  */
 export function isStreamedJson(
-  { module, match }: FoundRoute,
+  { module, match }: MatchedRoute,
   { bodySha256 }: Pick<CallerRequest, 'bodySha256'>,
 ): boolean {
   const { hold_request_bytes, request_bytes } = module.descriptor.limits;

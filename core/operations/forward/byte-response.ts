@@ -13,7 +13,7 @@ import { BODILESS, type Reply } from '../reply.js';
 import { type CallerRequest, pathOf } from '../request.js';
 import { assertSendable, type ExposedHeaders, type ExposeHeaders } from './exposed-headers.js';
 import { createProtocolFailure, createRedirectFailure } from './provider-response.js';
-import type { FoundRoute } from './route-call.js';
+import type { MatchedRoute } from './route-call.js';
 
 const RANGE_NOT_SATISFIABLE = 416;
 const MIN_ERROR_STATUS = 400;
@@ -52,7 +52,7 @@ export interface ForwardedBytes {
  * @param expose `null` if the descriptor exposes no headers
  */
 export function createByteReader<Other>(
-  { module, match }: FoundRoute,
+  { module, match }: MatchedRoute,
   { method }: Pick<CallerRequest, 'method'>,
   readOther: ParseResponse<Other>,
   expose: ExposeHeaders | null,
@@ -144,7 +144,7 @@ export function listOtherHeaders({ headers }: ExposedHeaders): readonly string[]
 }
 
 /** The fields of the envelope, which bytes do not have. */
-export function listEnvelopeHeaders({ module, target, match }: FoundRoute): readonly string[] {
+export function listEnvelopeHeaders({ module, target, match }: MatchedRoute): readonly string[] {
   const { method, declaredPath, capability } = match.value;
   const fields = {
     status: 'forwarded',

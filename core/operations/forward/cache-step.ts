@@ -27,7 +27,7 @@ import { describeRoute, type RouteCall } from './route-call.js';
 export const cacheStep: CallStep = {
   name: 'cache',
   run(call) {
-    const { cache } = call.found.match.value;
+    const { cache } = call.matched.match.value;
     if (cache !== null) return lookUp(call, cache);
   },
   explain({ route }) {
@@ -72,12 +72,12 @@ function lookUp(call: RouteCall, rules: CacheRules): void | Promise<void> {
 }
 
 function createEntry(
-  { found, request }: RouteCall,
+  { matched, request }: RouteCall,
   given: ProviderRequest<ForwardedResponse>,
   cache: ResponseCache,
   { credentials, ...rules }: CacheRules & Pick<KeyParts, 'credentials'>,
 ): CacheEntry {
-  const { module, match, target } = found;
+  const { module, match, target } = matched;
   const key = createCacheKey({
     module,
     route: match.value.name,
@@ -109,8 +109,8 @@ async function join(call: RouteCall, fill: Fill): Promise<void> {
 }
 
 async function giveKept(call: RouteCall, kept: KeptResponse, result: CacheResult): Promise<void> {
-  const { request, found, facts } = call;
-  const { module } = found;
+  const { request, matched, facts } = call;
+  const { module } = matched;
   const now = Date.now();
   noteCache(call, result, describeKept(result, kept, now), readAge(kept, now));
   const { operation } = createRouteRequest(call);
@@ -119,13 +119,13 @@ async function giveKept(call: RouteCall, kept: KeptResponse, result: CacheResult
     if (rejection !== null) throw rejection;
     facts.bodies = createBodies(module, operation);
     if (facts.bodies !== null) facts.bodies.response = [...kept.outcome.pieces];
-    const parse = createResponseReader(found, call.credentialHeaders, request);
+    const parse = createResponseReader(matched, call.credentialHeaders, request);
     const outcome = decideConditions(call, kept.outcome);
     const asGet =
       operation.kind === 'http_route' ? { ...operation, method: 'GET' as const } : operation;
     call.reply = createReply(call, await parse(outcome, { base: kept.base }, asGet), null);
   } catch (error) {
     if (!isProviderFailure(error)) throw error;
-    throw createFailureError(error, describeRoute(found), module.descriptor.owner);
+    throw createFailureError(error, describeRoute(matched), module.descriptor.owner);
   }
 }

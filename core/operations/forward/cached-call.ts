@@ -66,7 +66,7 @@ export async function fillCache(
   entry: CacheEntry,
   given: ProviderRequest<ForwardedResponse>,
 ): Promise<ForwardedResponse> {
-  const { request, facts, found } = call;
+  const { request, facts, matched } = call;
   const fillFacts = { ...createRequestFacts(), span: facts.span };
   const filling = startFill(call, entry, given, fillFacts);
   let fetched: Fetched;
@@ -82,7 +82,7 @@ export async function fillCache(
   if (kept !== null) noteCache(call, 'miss', describeStored(kept));
   const decided = decideConditions(call, outcome);
   if (decided === outcome) return response;
-  const parse = createResponseReader(found, call.credentialHeaders, request);
+  const parse = createResponseReader(matched, call.credentialHeaders, request);
   return parse(decided, { base }, given.operation);
 }
 
@@ -112,7 +112,7 @@ async function startFill(
   const held = ofRequest?.fork();
   const detached = { signal: NEVER, facts, ...(held !== undefined && { held }) };
   const reader = { actor, client, isHttp10, method: 'GET', signal: NEVER, facts };
-  const parse = createResponseReader(call.found, call.credentialHeaders, reader);
+  const parse = createResponseReader(call.matched, call.credentialHeaders, reader);
   let status: number | null = null;
   let stream: CheckedOutcome['stream'] = null;
   const fill = cache.begin(key, place);
@@ -152,8 +152,8 @@ function isDecided(status: number): boolean {
  * The conditions of a client are decided here, because the provider's result would fit no other
  * request.
  */
-export function listWithheld({ found }: RouteCall): readonly string[] {
-  return found.module.descriptor.responses.mode === 'raw' ? DECIDED_CONDITIONS : NONE;
+export function listWithheld({ matched }: RouteCall): readonly string[] {
+  return matched.module.descriptor.responses.mode === 'raw' ? DECIDED_CONDITIONS : NONE;
 }
 
 /** Returns a 304 for a client that already has the response. */

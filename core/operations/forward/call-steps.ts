@@ -50,7 +50,7 @@ import {
 import { readHopByHopNames, wantedOf } from './headers-to-provider.js';
 import { translateOverload } from './overload.js';
 import { createFailureError } from './provider-error.js';
-import { describeRoute, type FoundRoute, type RouteCall } from './route-call.js';
+import { describeRoute, type MatchedRoute, type RouteCall } from './route-call.js';
 import { holdBytesOf, JsonStream } from './streamed-json.js';
 
 const BAD_GATEWAY = 502;
@@ -65,8 +65,8 @@ export type CallStep = ReportedStep<RouteCall, ExplainedRouteCall>;
  */
 export const protocolStep: CallStep = {
   name: 'protocol',
-  run({ found, request }) {
-    const { responseBytes, stream, isWebSocket } = found.match.value;
+  run({ matched, request }) {
+    const { responseBytes, stream, isWebSocket } = matched.match.value;
     if (isWebSocket) assertHandshake(request);
     if (!request.isHttp10 || (responseBytes === null && stream === null)) return;
     throw new HostError('upgrade_required', 'the route streams its response', {
@@ -101,7 +101,7 @@ const VISIBLE_TEXT = /^[!-~]{1,255}$/;
  */
 export const idempotencyKeyStep: CallStep = {
   name: IDEMPOTENCY_KEY,
-  run({ found: { match }, request, hopByHop }) {
+  run({ matched: { match }, request, hopByHop }) {
     if (!match.value.requiresKey) return;
     const key = request.headers.get(IDEMPOTENCY_KEY);
     if (key !== undefined && VISIBLE_TEXT.test(key) && !hopByHop.has(IDEMPOTENCY_KEY)) return;
@@ -122,7 +122,7 @@ export const bodyStep: CallStep = {
   name: 'body',
   run(call) {
     // The body of a GET is ignored.
-    return call.found.match.value.method === 'GET' ? checkContent(call) : readBody(call);
+    return call.matched.match.value.method === 'GET' ? checkContent(call) : readBody(call);
   },
   explain({ route }) {
     const { bodyBytes } = route?.value ?? {};
@@ -134,13 +134,13 @@ export const bodyStep: CallStep = {
 };
 
 async function readBody(call: RouteCall): Promise<void> {
-  const { found, request, facts } = call;
-  const { limits, owner } = found.module.descriptor;
-  const { bodyBytes } = found.match.value;
+  const { matched, request, facts } = call;
+  const { limits, owner } = matched.module.descriptor;
+  const { bodyBytes } = matched.match.value;
   try {
     if (bodyBytes === null) {
-      const isStreamed = isStreamedJson(found, request);
-      const body = await readCheckedBody(found.match.value, request, limits, isStreamed);
+      const isStreamed = isStreamedJson(matched, request);
+      const body = await readCheckedBody(matched.match.value, request, limits, isStreamed);
       if (body === null || Buffer.isBuffer(body)) call.body = body;
       else call.upload = body;
     } else if (request.bodySha256 === null) {
@@ -155,7 +155,7 @@ async function readBody(call: RouteCall): Promise<void> {
       facts.request_sha256 = request.bodySha256;
     }
   } catch (error) {
-    throw translateOverload(error, describeRoute(found), owner);
+    throw translateOverload(error, describeRoute(matched), owner);
   }
   if (call.upload === null) facts.bytesIn = call.body?.length ?? 0;
   await checkContent(call);
@@ -165,22 +165,22 @@ async function readBody(call: RouteCall): Promise<void> {
  * Checks the body against the credentials, which may cover it (step actor), and the schemas of the
  * route.
  */
-function checkContent({ found, request, body }: RouteCall): void | Promise<void> {
-  const { schemas } = found.match.value;
+function checkContent({ matched, request, body }: RouteCall): void | Promise<void> {
+  const { schemas } = matched.match.value;
   if (request.bodySha256 !== null) assertSignedBody(request, body);
-  if (schemas !== null) return checkInput(schemas, found, request, body);
+  if (schemas !== null) return checkInput(schemas, matched, request, body);
 }
 
 async function checkInput(
   schemas: RouteSchemas,
-  found: FoundRoute,
+  matched: MatchedRoute,
   request: CallerRequest,
   body: Buffer | null,
 ): Promise<void> {
   try {
-    await enforceInput(schemas, found.target.forwardTarget, body, request);
+    await enforceInput(schemas, matched.target.forwardTarget, body, request);
   } catch (error) {
-    throw translateOverload(error, describeRoute(found), found.module.descriptor.owner);
+    throw translateOverload(error, describeRoute(matched), matched.module.descriptor.owner);
   }
 }
 
@@ -189,9 +189,9 @@ export const providerStep: CallStep = {
   async run(call) {
     // The cache has served the request.
     if (call.reply !== null) return;
-    const { found } = call;
-    if (!found.match.value.isPlain) assertCarried(found);
-    const admitted = found.match.value.isPlain ? null : admit(call);
+    const { matched } = call;
+    if (!matched.match.value.isPlain) assertCarried(matched);
+    const admitted = matched.match.value.isPlain ? null : admit(call);
     try {
       const providerRequest = createRouteRequest(call);
       const response =
@@ -220,8 +220,8 @@ export const providerStep: CallStep = {
  * A provider can respond before the last byte of a request. An error is forwarded at once; a
  * success only once the JSON body is valid.
  */
-function proveFirst<T>({ upload, found }: RouteCall, read: ParseResponse<T>): ParseResponse<T> {
-  if (upload === null || found.match.value.bodyBytes !== null) return read;
+function proveFirst<T>({ upload, matched }: RouteCall, read: ParseResponse<T>): ParseResponse<T> {
+  if (upload === null || matched.match.value.bodyBytes !== null) return read;
   return async (outcome, endpoint, operation) => {
     if (outcome.status < MIN_ERROR_STATUS) await proveBody(upload);
     return read(outcome, endpoint, operation);
@@ -239,8 +239,8 @@ async function proveBody(upload: Upload): Promise<void> {
 
 /** Creates the call of the provider for a request with a validated body. */
 export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedResponse> {
-  const { authorization, found, request, hopByHop } = call;
-  const { module, target, match } = found;
+  const { authorization, matched, request, hopByHop } = call;
+  const { module, target, match } = matched;
   const { name, declaredPath, timeoutMs, isRepeatable, bodyBytes, isWebSocket } = match.value;
   const { handshake } = request;
   const opening =
@@ -271,8 +271,8 @@ export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedRe
     sendsBytes: bodyBytes !== null,
     wanted: wantedOf(match.value),
     carried: match.value,
-    response: opening === null ? streamedResponseOf(found, request) : null,
-    describeCall: () => describeRoute(found),
+    response: opening === null ? streamedResponseOf(matched, request) : null,
+    describeCall: () => describeRoute(matched),
     parseResponse: opening === null ? parse : createWebSocketReader(opening, parse),
     // A handshake is not copied: two providers cannot share one connection.
     onAnswer:
@@ -282,10 +282,10 @@ export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedRe
 
 /** Cached responses that a write may have changed are removed, regardless of its response. */
 function createParser(call: RouteCall): ParseResponse<ForwardedResponse> {
-  const { found, credentialHeaders, request, responses } = call;
-  const parse = proveFirst(call, createResponseReader(found, credentialHeaders, request));
-  if (!found.match.value.clearsCache || responses === null) return parse;
-  const { module, target } = found;
+  const { matched, credentialHeaders, request, responses } = call;
+  const parse = proveFirst(call, createResponseReader(matched, credentialHeaders, request));
+  if (!matched.match.value.clearsCache || responses === null) return parse;
+  const { module, target } = matched;
   return (outcome, source, operation) => {
     if (outcome.status < MIN_ERROR_STATUS) {
       responses.purge({ module: module.name, path: target.providerPath, isPrefix: false });
@@ -295,12 +295,15 @@ function createParser(call: RouteCall): ParseResponse<ForwardedResponse> {
 }
 
 /** Returns `null` for a buffered response. */
-function streamedResponseOf(found: FoundRoute, request: CallerRequest): StreamedResponse | null {
-  const { match, module } = found;
+function streamedResponseOf(
+  matched: MatchedRoute,
+  request: CallerRequest,
+): StreamedResponse | null {
+  const { match, module } = matched;
   const { responseBytes, stream } = match.value;
   if (responseBytes !== null) return { maxBytes: responseBytes.maxBytes, holdBytes: 0 };
   if (stream === null) {
-    const holdBytes = holdBytesOf(found, request);
+    const holdBytes = holdBytesOf(matched, request);
     if (holdBytes === null) return null;
     return { maxBytes: module.descriptor.limits.response_bytes, holdBytes };
   }
@@ -309,7 +312,7 @@ function streamedResponseOf(found: FoundRoute, request: CallerRequest): Streamed
 }
 
 /** A provider that receives HEAD reports the length of its response. */
-function chooseMethod({ request, found: { module, match } }: RouteCall): Method | 'HEAD' {
+function chooseMethod({ request, matched: { module, match } }: RouteCall): Method | 'HEAD' {
   const { method, responseBytes } = match.value;
   const passesHeads = responseBytes !== null || module.descriptor.responses.mode === 'raw';
   return request.method === 'HEAD' && passesHeads && module.client.streams ? 'HEAD' : method;
@@ -320,7 +323,7 @@ export function createReply(
   response: ForwardedResponse,
   admitted: OpenStream | null,
 ): Reply {
-  const { request, authorization, found, facts } = call;
+  const { request, authorization, matched, facts } = call;
   const { actor, handshake } = request;
   if (response.mode === 'websocket') {
     if (admitted === null || handshake === null) throw new Error('a WebSocket has a handshake');
@@ -328,7 +331,7 @@ export function createReply(
     return Reply.upgraded(authorization, opened);
   }
   // A response to a handshake without a WebSocket.
-  if (found.match.value.isWebSocket) admitted?.close();
+  if (matched.match.value.isWebSocket) admitted?.close();
   // Responses for callers without credentials may be shared.
   const { cacheControl, publicCacheControl } = response.exposed ?? {};
   const shared = { cacheControl: actor.kind === 'anonymous' ? publicCacheControl : cacheControl };
@@ -339,8 +342,8 @@ export function createReply(
   if (response.mode === 'bytes') {
     const { bytes, exposed } = response;
     recordBytes(bytes, call);
-    const isRaw = found.module.descriptor.responses.mode === 'raw';
-    const envelope = isRaw ? [] : listEnvelopeHeaders(found);
+    const isRaw = matched.module.descriptor.responses.mode === 'raw';
+    const envelope = isRaw ? [] : listEnvelopeHeaders(matched);
     return Reply.forwarded(authorization, {
       ...bytes,
       ...shared,
@@ -355,18 +358,18 @@ export function createReply(
   if (response.mode === 'json') {
     const { status, contentType, source, exposed } = response;
     source.toError = createToError(call);
-    const isRaw = found.module.descriptor.responses.mode === 'raw';
-    const envelope = isRaw ? null : splitEnvelope(found.target, found.match);
+    const isRaw = matched.module.descriptor.responses.mode === 'raw';
+    const envelope = isRaw ? null : splitEnvelope(matched.target, matched.match);
     const stream = new JsonStream(source, envelope);
     const whole = { pieces: [], contentType: contentType ?? JSON_TYPE, contentLength: null };
     const body = { ...whole, status, stream, headers: [] };
     return Reply.forwarded(authorization, { ...body, ...exposed, ...shared });
   }
   if (response.mode === 'raw') {
-    facts.failure_detail = describeOmitted(response.raw.omitted, found.module.secrets);
+    facts.failure_detail = describeOmitted(response.raw.omitted, matched.module.secrets);
     return Reply.forwarded(authorization, { ...response.raw, ...response.exposed, ...shared });
   }
-  const pieces = createEnvelope(found.target, found.match, response.data);
+  const pieces = createEnvelope(matched.target, matched.match, response.data);
   if (response.exposed === null) return Reply.ok(authorization, pieces);
   const envelope = { status: 200, pieces, contentType: JSON_TYPE };
   return Reply.forwarded(authorization, { ...envelope, ...response.exposed, ...shared });
@@ -396,8 +399,8 @@ function recordBytes(bytes: ByteResponse, call: RouteCall): void {
   recordStream(stream, call.request);
 }
 
-function createToError({ found }: RouteCall): ResponseStream['toError'] {
-  const { descriptor, secrets } = found.module;
+function createToError({ matched }: RouteCall): ResponseStream['toError'] {
+  const { descriptor, secrets } = matched.module;
   return (failure) =>
-    createFailureError(maskFailure(failure, secrets), describeRoute(found), descriptor.owner);
+    createFailureError(maskFailure(failure, secrets), describeRoute(matched), descriptor.owner);
 }

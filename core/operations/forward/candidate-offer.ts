@@ -9,9 +9,9 @@ import type { RouteCall } from './route-call.js';
  */
 export function offerTo(
   candidate: Candidate,
-  { found, request, upload }: RouteCall,
+  { matched, request, upload }: RouteCall,
 ): ((call: ProviderCall, outcome: CheckedOutcome) => void) | null {
-  const { name: route, bodyBytes, responseBytes, stream } = found.match.value;
+  const { name: route, bodyBytes, responseBytes, stream } = matched.match.value;
   const { method, held } = request;
   const isJson = (bodyBytes ?? responseBytes ?? stream) === null && upload === null;
   if (!isJson || held === undefined || !candidate.isCopied(method)) return null;

@@ -2,21 +2,21 @@ import { ProviderFailure } from '../../contract/index.js';
 import type { OpenStream } from '../../provider/open-streams.js';
 import { admitStream } from './event-reply.js';
 import { createFailureError } from './provider-error.js';
-import { describeRoute, type FoundRoute, type RouteCall } from './route-call.js';
+import { describeRoute, type MatchedRoute, type RouteCall } from './route-call.js';
 
 /**
  * Checks the adapter again, because it may have changed after the manifest was stored. @throws
  * HostError 502.
  */
-export function assertCarried(found: FoundRoute): void {
-  const { module, match } = found;
+export function assertCarried(matched: MatchedRoute): void {
+  const { module, match } = matched;
   const { bodyBytes, responseBytes, stream, isWebSocket } = match.value;
   const { streams, upgrades } = module.client;
   const isStreamed = (bodyBytes ?? responseBytes ?? stream) !== null;
   if ((streams || !isStreamed) && (upgrades || !isWebSocket)) return;
   const feature = isWebSocket ? 'open WebSockets' : 'stream';
   const failure = new ProviderFailure('refused', `the adapter does not ${feature}`);
-  throw createFailureError(failure, describeRoute(found), module.descriptor.owner);
+  throw createFailureError(failure, describeRoute(matched), module.descriptor.owner);
 }
 
 /**
@@ -25,7 +25,7 @@ export function assertCarried(found: FoundRoute): void {
  * @throws HostError 429, 502.
  */
 export function admit(call: RouteCall): OpenStream | null {
-  const { module, match } = call.found;
+  const { module, match } = call.matched;
   const { stream, isWebSocket } = match.value;
   if (isWebSocket) return admitStream(call, 'websocket');
   const isRaw = module.descriptor.responses.mode === 'raw';

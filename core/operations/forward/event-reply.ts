@@ -18,13 +18,13 @@ const RETRY_AFTER_MS = 1000;
  * Counts a stream against the limits of its actor and its module.
  * @throws HostError 429, 502.
  */
-export function admitStream({ found, request }: RouteCall, form: StreamForm): OpenStream {
-  const { module } = found;
+export function admitStream({ matched, request }: RouteCall, form: StreamForm): OpenStream {
+  const { module } = matched;
   try {
     return module.client.openStream(form, request.actor);
   } catch (error) {
     if (!(error instanceof TooManyStreams)) {
-      throw translateOverload(error, describeRoute(found), module.descriptor.owner);
+      throw translateOverload(error, describeRoute(matched), module.descriptor.owner);
     }
     const detail = 'the caller has too many open streams of the module';
     throw createRateLimitError('limits.stream.per_actor', detail, RETRY_AFTER_MS);
@@ -40,9 +40,9 @@ export function createEventReply(
   { status, contentType, source, pieces }: ForwardedEvents,
   admitted: OpenStream | null,
 ): Pick<Reply, 'status' | 'pieces' | 'contentType' | 'contentLength' | 'stream' | 'headers'> {
-  const { found, facts, request } = call;
-  const { descriptor, secrets } = found.module;
-  const form = found.match.value.stream?.form ?? 'sse';
+  const { matched, facts, request } = call;
+  const { descriptor, secrets } = matched.module;
+  const form = matched.match.value.stream?.form ?? 'sse';
   let open: OpenStream;
   try {
     open = admitted ?? admitStream(call, form);
@@ -56,10 +56,10 @@ export function createEventReply(
     source,
     pieces,
     form,
-    opening: isRaw ? null : createOpening(found.target, found.match),
+    opening: isRaw ? null : createOpening(matched.target, matched.match),
     limits: descriptor.limits.stream,
     toError: (failure) =>
-      createFailureError(maskFailure(failure, secrets), describeRoute(found), descriptor.owner),
+      createFailureError(maskFailure(failure, secrets), describeRoute(matched), descriptor.owner),
     onEnd: (end) => {
       facts.stream_end = end;
       stopWatching();

@@ -13,7 +13,7 @@ import { createExposeHeaders, type ExposedHeaders, type ExposeHeaders } from './
 import { readResponseData } from './provider-response.js';
 import { type RawResponse, readRawResponse } from './raw-response.js';
 import { passRedirect } from './rewrite-references.js';
-import type { FoundRoute } from './route-call.js';
+import type { MatchedRoute } from './route-call.js';
 import { createStreamReader, type ForwardedEvents } from './stream-response.js';
 import { createJsonReader, holdBytesOf, type StreamedJson } from './streamed-json.js';
 
@@ -48,20 +48,20 @@ const readers = new WeakMap<LiveModule, Map<Mount | null, ModuleReader>>();
 /**
  * Creates a reader of responses for the callers of a route.
  * @param credentialHeaders the request headers for credentials; lower-case names
- * @param found the matched route, with the base below which references lead to the module
+ * @param matched the matched route, with the base below which references lead to the module
  */
 export function createResponseReader(
-  found: FoundRoute,
+  matched: MatchedRoute,
   credentialHeaders: readonly string[],
   request: Pick<CallerRequest, 'actor' | 'client' | 'method' | 'signal' | 'facts' | 'isHttp10'>,
 ): ReadResponse {
-  const { module, match, target } = found;
+  const { module, match, target } = matched;
   const { schemas, responseBytes, stream } = match.value;
   const called = module.descriptor.forward_client ? findCalledAddress(request, target) : null;
   const { read, expose } = findReader(module, credentialHeaders, target, called);
-  if (responseBytes !== null) return createByteReader(found, request, read, expose);
-  if (stream !== null) return createStreamReader(found, request, read, expose);
-  if (holdBytesOf(found, request) !== null) return createJsonReader(found, read, expose);
+  if (responseBytes !== null) return createByteReader(matched, request, read, expose);
+  if (stream !== null) return createStreamReader(matched, request, read, expose);
+  if (holdBytesOf(matched, request) !== null) return createJsonReader(matched, read, expose);
   if (!schemas?.output) return read;
   const isEnveloped = module.descriptor.responses.mode === 'envelope';
   return (outcome, source, operation) => {

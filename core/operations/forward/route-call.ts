@@ -46,7 +46,7 @@ export interface RouteRequest {
   /** `null` unless the module serves nothing because its manifest is pending. */
   readonly waiting: WaitingModule | null;
   /** @throws Error before a route has matched. */
-  readonly found: { readonly match: RouteMatch<LiveRoute> };
+  readonly matched: { readonly match: RouteMatch<LiveRoute> };
   useRoute(match: RouteMatch<LiveRoute>): void;
 }
 
@@ -77,7 +77,7 @@ export function toServedMethod(method: string): string {
 }
 
 /** The module and route that match a request. */
-export interface FoundRoute {
+export interface MatchedRoute {
   readonly module: LiveModule;
   readonly target: ModuleTarget;
   readonly match: RouteMatch<LiveRoute>;
@@ -109,7 +109,7 @@ export class RouteCall implements RouteRequest {
   waitedMs = 0;
   readonly #generations: GenerationSource & WaitingSource;
   #module: LiveModule | null | undefined;
-  #found: FoundRoute | null = null;
+  #matched: MatchedRoute | null = null;
 
   constructor(
     target: ForwardTarget,
@@ -160,27 +160,27 @@ export class RouteCall implements RouteRequest {
   }
 
   /** @throws Error before a route has matched. */
-  get found(): FoundRoute {
-    if (this.#found === null) throw new Error('the request has no route yet');
-    return this.#found;
+  get matched(): MatchedRoute {
+    if (this.#matched === null) throw new Error('the request has no route yet');
+    return this.#matched;
   }
 
   /** Keeps the module open until the request is closed. */
   useRoute(match: RouteMatch<LiveRoute>): void {
     const { module, target } = this;
     if (module === null || target.kind !== 'module') throw new Error('a route has a module');
-    this.#found = { module, target, match };
+    this.#matched = { module, target, match };
     this.facts.route = match.value.declaredPath;
     module.client.hold();
   }
 
   close(): void {
-    this.#found?.module.client.release();
+    this.#matched?.module.client.release();
   }
 }
 
 /** The details of the call in a 502. */
-export function describeRoute({ module, target, match: { value } }: FoundRoute): ErrorDetail[] {
+export function describeRoute({ module, target, match: { value } }: MatchedRoute): ErrorDetail[] {
   return [
     { field: 'module', reason: module.name },
     { field: 'method', reason: value.method },

@@ -10,7 +10,7 @@ import {
   createRedirectFailure,
   findForeignHeader,
 } from './provider-response.js';
-import type { FoundRoute } from './route-call.js';
+import type { MatchedRoute } from './route-call.js';
 import { createJsonReader, type StreamedJson } from './streamed-json.js';
 
 const MIN_ERROR_STATUS = 400;
@@ -35,16 +35,16 @@ export interface ForwardedEvents {
  * @param expose `null` if the descriptor exposes no headers
  */
 export function createStreamReader<Other>(
-  found: FoundRoute,
+  matched: MatchedRoute,
   { method }: Pick<CallerRequest, 'method'>,
   readOther: ParseResponse<Other>,
   expose: ExposeHeaders | null,
 ): ParseResponse<ForwardedEvents | StreamedJson | Other> {
-  const { module, match } = found;
+  const { module, match } = matched;
   const { limits, responses } = module.descriptor;
   const { stream: rules } = match.value;
   const isRaw = responses.mode === 'raw';
-  const readJson = createJsonReader(found, readOther, expose);
+  const readJson = createJsonReader(matched, readOther, expose);
   return async (outcome, endpoint, operation) => {
     const { status, headers, pieces, stream: source } = outcome;
     const type = headers['content-type'];

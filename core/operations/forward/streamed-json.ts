@@ -7,7 +7,7 @@ import type { CallerRequest } from '../request.js';
 import type { ExposedHeaders, ExposeHeaders } from './exposed-headers.js';
 import { createProtocolFailure, describeProblem, findHeaderProblem } from './provider-response.js';
 import { isPassedJson } from './raw-response.js';
-import type { FoundRoute } from './route-call.js';
+import type { MatchedRoute } from './route-call.js';
 
 /** A JSON response for callers that exceeds the buffer. */
 export interface StreamedJson {
@@ -25,7 +25,7 @@ export interface StreamedJson {
  * client of HTTP/1.0 cannot detect a truncated body, and a schema needs the complete body.
  */
 export function holdBytesOf(
-  { module, match }: FoundRoute,
+  { module, match }: MatchedRoute,
   { isHttp10 }: Pick<CallerRequest, 'isHttp10'>,
 ): number | null {
   const { hold_bytes, response_bytes } = module.descriptor.limits;
@@ -41,7 +41,7 @@ export function holdBytesOf(
  * @param expose `null` if the descriptor exposes no headers
  */
 export function createJsonReader<Held>(
-  { module: { descriptor } }: FoundRoute,
+  { module: { descriptor } }: MatchedRoute,
   readHeld: ParseResponse<Held>,
   expose: ExposeHeaders | null,
 ): ParseResponse<StreamedJson | Held> {

@@ -26,8 +26,8 @@ export function createWebSocketReply(
   opened: ForwardedWebSocket,
   open: OpenStream,
 ): { readonly headers: readonly string[]; readonly upgrade: ReplyUpgrade } {
-  const { facts, found } = call;
-  const { stream: limits } = found.module.descriptor.limits;
+  const { facts, matched } = call;
+  const { stream: limits } = matched.module.descriptor.limits;
   const { connection } = opened;
   // The host may end it before the caller is connected.
   open.end = () => connection.destroy();
