@@ -38,7 +38,7 @@ describe('modgate approvals', function () {
     );
     const shown = await run('show', second);
     expect(shown.stdout).to.include('system:root requests POST /items of shop (medium)');
-    expect(shown.stdout).to.include('warning: the arguments hold characters');
+    expect(shown.stdout).to.include('warning: the arguments contain invisible characters');
     expect(shown.stdout).to.include('arguments  {"body":"t\\u202ewo"}');
     expect(shown.stdout).to.include('approved before  {"body":"one"}');
     const again = await run('approve', second);
