@@ -140,9 +140,12 @@ export interface ErrorDetail {
 
 interface HostErrorOptions {
   readonly errors?: readonly ErrorDetail[];
-  /** What the client can do, one short sentence each. */
+  /** The next actions of the client, one short sentence each. */
   readonly nextActions?: readonly string[];
-  /** Only for codes with several statuses: `provider_error`, and errors of the parser and the protocol. */
+  /**
+   * The status, only for codes with several: `provider_error`, and errors of the parser and the
+   * protocol.
+   */
   readonly status?: number;
   /** Response headers that belong to the error: `retry-after`, `allow`. Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import type { Actor } from '../contract/index.js';
 export interface AcceptedBy {
   /** Its `issuer`, otherwise its `name`. */
   readonly issuer: string;
-  /** When the token expires. Milliseconds since 1970; `Infinity` where it is not known. */
+  /** The expiry of the token. Milliseconds since 1970; `Infinity` if it is unknown. */
   readonly expiresAt: number;
 }
 

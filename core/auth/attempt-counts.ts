@@ -49,7 +49,7 @@ export class AttemptCounts implements AttemptLedger {
     ...REMEMBERED,
     dispose: (window) => wake(window),
   });
-  /** When each credential was accepted last. */
+  /** The last time that each credential was accepted. */
   readonly #accepted = new LRUCache<string, number>(REMEMBERED);
 
   /** @param limit how many may be rejected in a minute */

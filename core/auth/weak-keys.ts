@@ -13,7 +13,7 @@ const ROCA_PRIMES = [
 ];
 const ROCA_GENERATOR = 65_537;
 
-/** Why a public key is weak; `null` if no weakness is known. */
+/** The weakness of a public key; `null` if none is known. */
 export function findKeyWeakness({ kty, n, e }: JWK): string | null {
   if (kty !== 'RSA') return null;
   const modulus = readInteger(n);

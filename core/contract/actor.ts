@@ -22,8 +22,8 @@ export interface Actor {
    */
   readonly roles?: readonly string[];
   /**
-   * When the credentials expire. Milliseconds since 1970; absent if they do not expire, or the authenticator
-   * does not know. A session that began with them must not last longer.
+   * The expiry of the credentials. Milliseconds since 1970; absent if they do not expire, or the
+   * authenticator does not know. A session that began with them must not last longer.
    */
   readonly expiresAt?: number;
 }

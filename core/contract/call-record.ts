@@ -1,10 +1,10 @@
 // The one declaration of the record of a call. Storage, logs, responses and pages derive from these
 // members; `docs/reference/call-record.md` is generated from them.
 
-/** What a member holds. `errors` is a list of `{field, reason}`, as a Problem has it. */
+/** The type of a member. `errors` is a list of `{field, reason}`, as in a Problem. */
 type CallMemberKind = 'text' | 'integer' | 'number' | 'errors';
 
-/** How the host keeps, shows and sends one member of a call. */
+/** The declaration of one member of a call, from which its storage and responses derive. */
 export interface CallMember {
   /** The type of the member. */
   readonly kind: CallMemberKind;

@@ -22,12 +22,14 @@ export const FAILURE_CODES = [
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
 /**
- * How far the call had come when it failed. It decides which circuit breaker counts the failure.
- * - `preparing`: the adapter could not get the credentials of the request, and nothing was sent; counts for
- *   no breaker and is not retried. With the code `refused` there are none for this caller, who gets a 403
+ * The progress of the call when it failed. It decides which circuit breaker counts the failure.
+ * - `preparing`: the adapter could not get the credentials of the request, and nothing was sent;
+ * counts for no breaker and is not retried. With the code `refused` there are none for this caller,
+ * who gets a 403
  * - `connecting`: there was no connection yet, nothing was sent; counts for the endpoint
- * - `responding`: there was a connection, but no whole response; counts for the route
- * - `answered`: the response came and cannot be used, such as one that is too large; counts for neither
+ * - `responding`: there was a connection, but no complete response; counts for the route
+ * - `answered`: the response arrived and is unusable, such as one that is too large; counts for
+ * neither
  */
 export type FailurePhase = 'preparing' | 'connecting' | 'responding' | 'answered';
 

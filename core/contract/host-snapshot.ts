@@ -22,7 +22,7 @@ export interface ModuleSnapshot {
   readonly file: string;
   /** The state as in `GET /modules`: `live`, `waiting`, `stale`, … */
   readonly state: string;
-  /** When the state began. ISO 8601, UTC. */
+  /** The start of the state. ISO 8601, UTC. */
   readonly since: string;
   /** The reason of the state; `null` without one. */
   readonly reason: string | null;

@@ -30,11 +30,11 @@ export interface Manifest {
     readonly entities?: readonly AdminEntity[];
     readonly actions?: readonly AdminAction[];
   };
-  /** What operators can set. */
+  /** The configuration that operators can set. */
   readonly config?: ManifestConfig;
   /** Places in the module's pages where other modules may contribute. */
   readonly console_slots?: readonly ConsoleSlot[];
-  /** What the module adds to slots of other modules. */
+  /** The contributions of the module to slots of other modules. */
   readonly console_contributions?: readonly ConsoleContribution[];
 }
 
@@ -62,13 +62,13 @@ export interface ManifestRoute {
   readonly access?: 'public';
   /** One line for people. */
   readonly summary?: string;
-  /** What the route does, in CommonMark. */
+  /** The description of the route, in CommonMark. */
   readonly description?: string;
   /** Groups in the OpenAPI document, after the name of the module. Default none. */
   readonly tags?: readonly string[];
   /** Whether clients should stop calling it. Default false. */
   readonly deprecated?: boolean;
-  /** How the host treats a call. */
+  /** The properties of its calls. */
   readonly operation?: RouteOperation;
 }
 
@@ -93,7 +93,7 @@ export type StreamForm = (typeof STREAM_FORMS)[number];
 /** Every {@link DangerLevel}. */
 export const DANGER_LEVELS = ['low', 'medium', 'high'] as const;
 
-/** How much harm a call can do. */
+/** The possible harm of a call. */
 export type DangerLevel = (typeof DANGER_LEVELS)[number];
 
 /** The properties of calls of a route. */
@@ -193,7 +193,7 @@ export interface AdminEntity {
   readonly name: string;
   /** The name for people. */
   readonly label?: string;
-  /** What the records are, in CommonMark. */
+  /** The description of the records, in CommonMark. */
   readonly description?: string;
   /** The permission of the console bridge that lists it. */
   readonly read_capability: string;
@@ -214,7 +214,7 @@ export interface AdminAction {
   readonly name: string;
   /** The name for people. */
   readonly label?: string;
-  /** What the action does, in CommonMark. */
+  /** The description of the action, in CommonMark. */
   readonly description?: string;
   /** The permission of the console bridge that invokes it. */
   readonly capability: string;
@@ -222,7 +222,7 @@ export interface AdminAction {
   readonly invoke_path?: string;
   /** The confirmation that the console requests first; the host does not enforce it. */
   readonly danger_level?: DangerLevel;
-  /** What the console asks first; the host does not enforce it. */
+  /** The confirmation that the console requests first; the host does not enforce it. */
   readonly confirmation?: { readonly message: string; readonly required_phrase?: string };
   /** The host validates the input against it. If it is absent, any input is valid, or none. */
   readonly input_schema?: { readonly fields: readonly ActionInputField[] };

@@ -49,7 +49,7 @@ export interface ModuleCondition<State extends string = string> extends ModuleDi
   readonly file: string;
   /** Whether the module serves, and which version. */
   readonly state: State;
-  /** When the state began, ISO 8601 in UTC. */
+  /** The start of the state, ISO 8601 in UTC. */
   readonly since: string;
   /** The additional addresses besides `/modules/{name}/http`; absent without mounts. */
   readonly mounts?: readonly { readonly host?: string | undefined; readonly path: string }[];

@@ -40,9 +40,9 @@ export interface FoundEndpoints {
   readonly resolveFailures: number;
 }
 
-/** How the host distributes calls over {@link Provider.endpoints} and checks them. */
+/** The distribution of calls over {@link Provider.endpoints}, and the checks of them. */
 export interface Balancing {
-  /** How an endpoint is selected for a call. */
+  /** The selection of an endpoint for a call. */
   readonly strategy: 'round_robin' | 'least_in_flight' | 'consistent_hash';
   /**
    * The request header that `consistent_hash` uses, in lower case; calls without it use the

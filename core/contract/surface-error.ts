@@ -19,7 +19,7 @@ export type SurfaceErrorCode = (typeof SURFACE_ERROR_CODES)[number];
 export interface SurfaceErrorOptions extends ErrorOptions {
   /** The invalid parts of the request. Default: none. */
   readonly errors?: readonly { readonly field: string | null; readonly reason: string }[];
-  /** What the client can do, one short sentence each. Default: none. */
+  /** The next actions of the client, one short sentence each. Default: none. */
   readonly nextActions?: readonly string[];
   /** Headers of the response, such as `retry-after`; lower-case names. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ export class SurfaceError extends Error {
   readonly code: SurfaceErrorCode;
   /** The invalid parts of the request. */
   readonly errors: readonly { readonly field: string | null; readonly reason: string }[];
-  /** What the client can do. */
+  /** The next actions of the client. */
   readonly nextActions: readonly string[];
   /** Headers of the response. */
   readonly headers: Readonly<Record<string, string>>;

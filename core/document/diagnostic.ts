@@ -12,7 +12,7 @@ export interface Diagnostic {
   /** The location in the document: `['provider', 'config', 'endpoints', 0]`. */
   readonly path: Path;
   readonly file: string;
-  /** From 1; `null` for a diagnostic about the file as a whole. */
+  /** The line from 1; `null` for a diagnostic about the whole file. */
   readonly line: number | null;
   readonly column: number | null;
 }

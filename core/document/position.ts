@@ -1,4 +1,4 @@
-/** From 1, columns in UTF-16 units, as editors count. */
+/** Line and column from 1; columns in UTF-16 units, like editors. */
 export interface Position {
   readonly line: number;
   readonly column: number;

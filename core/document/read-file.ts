@@ -44,7 +44,7 @@ export function describeUnreadable(error: unknown): string {
 
 // Without O_NONBLOCK, opening a pipe would wait for a writer.
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
-/** For files whose size `stat` does not report. */
+/** The initial buffer for files whose size `stat` does not report. */
 const MIN_BUFFER_BYTES = 4096;
 
 /** @throws FileError when it is missing, unreadable, not a regular file or larger than 4 MiB. */

@@ -47,7 +47,7 @@ interface ReferencesInput {
 }
 
 export interface MissingSecret {
-  /** As written: `env:NAME` or `file:PATH`. */
+  /** The reference as written: `env:NAME` or `file:PATH`. */
   readonly reference: string;
   readonly diagnostic: Diagnostic;
 }
@@ -319,7 +319,7 @@ type ReferenceKind = 'secret' | 'file' | 'document';
 
 interface FoundReference {
   readonly kind: ReferenceKind;
-  /** As written: `env:NAME`, `file:PATH`, or a path. */
+  /** The reference as written: `env:NAME`, `file:PATH`, or a path. */
   readonly text: string;
   readonly path: Path;
   /** The struct of a document; otherwise `null`. */

@@ -53,9 +53,9 @@ export interface VersionContext {
   readonly openStreams: OpenStreams;
   /** Makes rate limits that hold over all processes of the host. */
   readonly rates: RateLimiters;
-  /** What is known of the candidates of the whole process. */
+  /** The reports about candidates of the whole process. */
   readonly candidateReports: CandidateReports;
-  /** How long those of a replaced version may go on. Milliseconds. */
+  /** How long streams of a replaced version may continue. Milliseconds. */
   readonly drainMs: number;
   /** Signs the caller's identity, for descriptors with `identity: true`. */
   readonly identity: IdentitySigner;
@@ -80,7 +80,7 @@ export interface ModuleVersion {
   readonly prepared: PreparedDescriptor;
   readonly client: ProviderClient;
   readonly scope: ModuleScope;
-  /** How long its streams of events may go on when it is replaced. Milliseconds. */
+  /** How long its streams of events may continue when it is replaced. Milliseconds. */
   readonly drainMs: number;
   /** The uncaught errors of the module's code. */
   readonly uncaughtErrors: UncaughtErrors;
@@ -268,7 +268,9 @@ class PreparedRoutes {
     this.#prepared = { of: manifest, table };
   }
 
-  /** Of another manifest than the prepared one, such as the last good one, it is made now. */
+  /**
+   * Returns the prepared table. For another manifest, such as the last good one, it is created now.
+   */
   take(manifest: Manifest): RouteTable<LiveRoute> {
     const prepared = this.#prepared;
     this.#prepared = null;

@@ -47,7 +47,7 @@ export interface DescriptorContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The headers that hold credentials of callers, in lower case: a descriptor must not forward them. */
   readonly credentialHeaders?: readonly string[];
-  /** What no mount may begin with. */
+  /** Prefixes that no mount may have. */
   readonly reservedPrefixes?: ReservedPrefixes;
   /** Whether the host has what rates over all hosts need. Default: not checked. */
   readonly canShareRates?: boolean;
@@ -69,7 +69,7 @@ export interface PreparedDescriptor {
   readonly descriptor: Descriptor;
   readonly locate: Locate;
   readonly adapter: ProviderAdapter;
-  /** What the config names, and the references of its own config; `null` without one. */
+  /** The signer of the config, and the references of its own config; `null` without one. */
   readonly signer: PreparedSigner | null;
   /** The references of the adapter; its lists also have those of the signer. */
   readonly references: References;
@@ -78,7 +78,7 @@ export interface PreparedDescriptor {
   /** `null` when it is requested later, from a URL or the provider. */
   readonly manifest: LoadedManifest | null;
   readonly warnings: readonly Diagnostic[];
-  /** Only if the context allows them. */
+  /** Present only if the context allows them. */
   readonly missingSecrets: readonly MissingSecret[];
   /** Every file that the descriptor names and whose change reloads the module, absolute. */
   readonly files: readonly string[];
@@ -267,7 +267,7 @@ async function completeDescriptor(
   };
 }
 
-/** What routes of the manifest may ask of the adapter. */
+/** The capabilities of the adapter for routes of the manifest. */
 export function limitsOf({ supports, kind }: ProviderAdapter): AdapterLimits {
   return { kind, streams: supports.streams === true, upgrades: supports.upgrade === true };
 }
@@ -278,7 +278,7 @@ function shareManifest(descriptor: Descriptor, loaded: LoadedManifest | null): D
   return { ...descriptor, manifest: { kind: 'inline', value: loaded.manifest } };
 }
 
-/** Where the parts of a descriptor are. */
+/** The positions of the parts of a descriptor. */
 interface DescriptorPlace {
   readonly file: string;
   readonly baseDir: string;

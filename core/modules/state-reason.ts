@@ -1,7 +1,7 @@
 import { type Diagnostic, formatDiagnostic, InvalidFile } from '../document/diagnostic.js';
 import { toError } from '../lib/to-error.js';
 
-/** Why a module is in its state, for operators: never a stack, never a configured value. */
+/** The reason of a module's state, for operators: never a stack, never a configured value. */
 export interface StateReason {
   readonly reason: string;
   readonly hint: string | null;

@@ -17,9 +17,9 @@ const REASONS = {
 } as const;
 
 /**
- * What violates a schema in bytes that are known to be JSON in UTF-8. Repeated members and deep nesting are
- * violations too: the provider may read another value than the one that was checked.
- * @throws CheckTooCostly beyond limits that are not the full ones.
+ * Finds the violations of a schema in bytes of valid JSON in UTF-8. Repeated members and deep
+ * nesting are violations too: the provider may read another value than the validated one.
+ * @throws CheckTooCostly beyond limits below the full ones.
  */
 export function checkBody(
   schema: CompiledSchema,

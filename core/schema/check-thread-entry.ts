@@ -9,7 +9,7 @@ import { type CheckLimits, CheckTooCostly, FULL_CHECK, SHORT_CHECK } from './run
 /** Checks one value by a schema. @param bytes a body, or a query */
 type Check = (bytes: Buffer, limits: CheckLimits) => CheckResult['violations'];
 
-/** The main thread sends a schema again that is no longer here. */
+/** The main thread sends a schema again if it was evicted here. */
 const MAX_SCHEMAS = 256;
 
 const checks = new LRUCache<number, Check>({ max: MAX_SCHEMAS });

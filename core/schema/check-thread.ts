@@ -5,7 +5,7 @@ import type { QueryViolation } from './query-schema.js';
 import type { SchemaViolation } from './run.js';
 import type { SharedSchemas } from './shared-schemas.js';
 
-/** A schema, and what it describes. */
+/** A schema with the kind of its values. */
 type DescribedSchema =
   | { readonly of: 'body'; readonly schema: JsonSchema }
   | { readonly of: 'query'; readonly schema: SchemaObject };
@@ -21,18 +21,18 @@ export type FoundViolations = readonly SchemaViolation[] | readonly QueryViolati
 
 export interface CheckRequest {
   readonly schemaId: number;
-  /** `null` if the thread should know it. */
+  /** `null` if the thread already has it. */
   readonly schema: SentSchema | null;
   /** A body, or a query. */
   readonly pieces: readonly Uint8Array[];
-  /** Whether to check to the end, otherwise only what is short. */
+  /** Whether to check completely; otherwise the check has a low limit. */
   readonly isFull: boolean;
 }
 
 export interface CheckResult {
   readonly violations:
     | FoundViolations
-    /** More than a short check. */
+    /** The check exceeds the low limit. */
     | 'too costly'
     | 'unknown schema';
   readonly cpuMs: number;
@@ -42,9 +42,9 @@ export interface CheckResult {
 const MAX_HEAP_MB = 2048;
 /** About that of the main thread, so that both can check values of the same depth. */
 const STACK_MB = 1.15;
-/** The thread ends after this long without checks. Milliseconds. */
+/** The thread exits after this time without checks. Milliseconds. */
 const IDLE_MS = 30_000;
-/** Copying more at once would hold up the event loop. Bytes. */
+/** Copying more at once would block the event loop. Bytes. */
 const PIECE_BYTES = 4_194_304;
 
 /** Numbers schemas, so that each is sent once. */
@@ -73,7 +73,7 @@ export class CheckThread {
   #send(request: CheckRequest): Promise<CheckResult> {
     const worker = this.#worker ?? startWorker();
     this.#worker = worker;
-    // While a check runs, the process must not exit for want of other work.
+    // Prevents the process from exiting during a check.
     worker.ref();
     return new Promise((resolve, reject) => {
       const stop = () => {
@@ -115,7 +115,10 @@ function numberOf(checked: CheckedSchema): number {
   return lastId;
 }
 
-/** The thread takes the copy; the body itself is forwarded. */
+/**
+ * Copies the body, because the thread takes ownership of the bytes and the body itself is
+ * forwarded.
+ */
 async function copy(bytes: Buffer): Promise<Uint8Array[]> {
   const pieces: Uint8Array[] = [];
   for (let start = 0; start < bytes.length; start += PIECE_BYTES) {

@@ -16,14 +16,14 @@ export type KeywordCheck<T = unknown> = (
 /** Checks a subschema. */
 export interface Checker {
   readonly check: KeywordCheck;
-  /** Whether it may accept values of a kind, as far as its `type` says. */
+  /** Whether it may accept values of a kind, according to its `type`. */
   acceptsKind(value: unknown): boolean;
 }
 
 /** Finds the checkers of subschemas. */
 export interface CheckerSource {
   checkerOf(schema: unknown): Checker;
-  /** @throws Error for a reference that leads nowhere: the rules of schemas exclude it. */
+  /** @throws Error for a broken reference, which the rules of schemas exclude. */
   checkerAt(reference: string): Checker;
   matcherOf(pattern: string): Matcher;
 }

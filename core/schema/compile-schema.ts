@@ -20,10 +20,10 @@ import { translatePattern } from './translate-pattern.js';
 /** A schema that is ready to check values. */
 export interface CompiledSchema {
   /**
-   * What violates the schema: none for a valid value, otherwise 1 to 20. A value whose check exceeds the full
-   * limits violates it.
+   * The violations of the schema: none for a valid value, otherwise 1 to 20. A value whose check
+   * exceeds the full limits violates it.
    * @param limits default the full ones
-   * @throws CheckTooCostly beyond lower limits: the value has to be checked elsewhere.
+   * @throws CheckTooCostly beyond lower limits: the value must be checked elsewhere.
    */
   findViolations(value: unknown, limits?: CheckLimits): readonly SchemaViolation[];
 }
@@ -56,14 +56,17 @@ export class SchemaRegistry {
     this.shared = shared;
   }
 
-  /** The subschemas that are compiled so far: those of a shared schema once, however many routes refer to it. */
+  /**
+   * The number of compiled subschemas: those of a shared schema count once, regardless of the
+   * number of routes that refer to it.
+   */
   get compiledCount(): number {
     return this.#compiledCount;
   }
 
   /**
-   * Compiles a schema without problems. Subschemas and patterns are compiled at their first use, so this is quick
-   * however large the schema is.
+   * Compiles a schema without problems. Subschemas and patterns are compiled at first use, so this
+   * is fast regardless of the size of the schema.
    */
   compile(schema: JsonSchema): CompiledSchema {
     this.#analyze(schema);
@@ -101,7 +104,7 @@ export class SchemaRegistry {
     return known;
   }
 
-  /** What is known already leads to nothing new, so that no circle leads through both. */
+  /** Skips analyzed schemas, which lead to no new ones, so that no circle leads through both. */
   #analyze(schema: JsonSchema): void {
     if (typeof schema === 'boolean' || this.#analyzed.has(schema)) return;
     const isNew = (root: object) => !this.#analyzed.has(root);
@@ -119,19 +122,19 @@ function findViolations(
 ): readonly SchemaViolation[] {
   try {
     if (root.check(value, new Run(limits), null, null)) return [];
-    // Most values are valid: places are only followed for those that are not.
+    // Places are only tracked for invalid values, which are rare.
     const run = new Run(limits);
     root.check(value, run, ROOT, null);
     return run.violations;
   } catch (error) {
     if (error instanceof CheckTooCostly && limits === FULL_CHECK) return [TOO_COSTLY];
-    // A chain of references at each of a thousand levels needs more stack than there is.
+    // A chain of references at each of a thousand levels needs more than the available stack.
     if (error instanceof RangeError) return [TOO_DEEP];
     throw error;
   }
 }
 
-/** Compiling an instruction of a pattern costs as much as so many parts that are looked at. */
+/** Compiling an instruction of a pattern costs as much as visiting this number of parts. */
 const COST_OF_INSTRUCTION = 64;
 
 const ANYTHING: Checker = { check: () => true, acceptsKind: () => true };
@@ -155,7 +158,7 @@ class SchemaCheckers implements CheckerSource {
     if (!isSchemaObject(schema)) return schema === false ? NOTHING : ANYTHING;
     const known = this.#checkers.get(schema);
     if (known !== undefined) return known;
-    // A schema that only refers to another one is that one.
+    // A schema that only refers to another one is replaced by it.
     const checker =
       (isReference(schema) ? this.#follow(schema['$ref']) : null) ??
       this.#registry.compileSubschema(schema, this);
@@ -184,7 +187,7 @@ function isReference(schema: Readonly<Record<string, unknown>>): boolean {
   return Object.keys(schema).every((key) => key === '$ref') && schema['$ref'] !== undefined;
 }
 
-/** Few schemas have patterns, and the engine needs 10 ms to load. */
+/** Loaded on demand: few schemas have patterns, and the engine needs 10 ms to load. */
 function loadEngine(): typeof RE2JS {
   return (createRequire(import.meta.url)('re2js') as { RE2JS: typeof RE2JS }).RE2JS;
 }

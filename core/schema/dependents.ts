@@ -2,7 +2,7 @@ import type { Run } from './run.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What depends on the members of an object, by their names. */
+/** The dependents of members of an object, by name. */
 export class Dependents<T> {
   readonly #entries: readonly (readonly [name: string, dependent: T])[];
   readonly #positions: ReadonlyMap<string, number>;
@@ -13,8 +13,9 @@ export class Dependents<T> {
   }
 
   /**
-   * Finds what depends on the members that the object has, in the order of the schema. The shorter one of both
-   * lists is searched: the schema may name thousands, and a body may have thousands of objects.
+   * Finds the dependents of the members that the object has, in the order of the schema. The
+   * shorter one of both lists is searched: the schema may name thousands, and a body may have
+   * thousands of objects.
    */
   find(value: JsonObject, run: Run): readonly T[] {
     const names = run.namesOf(value);

@@ -1,6 +1,6 @@
 import type { Run } from './run.js';
 
-/** A name that is kept costs as much as so many that are looked at. */
+/** Storing a name costs as much as visiting this number of names. */
 const COST_OF_NAME = 4;
 
 /** The parts of one value that keywords have applied a schema to, for `unevaluatedProperties` and `…Items`. */
@@ -8,7 +8,7 @@ export class Evaluated {
   readonly #run: Run;
   #hasAllProperties = false;
   #hasAllItems = false;
-  /** So many items from the start. */
+  /** The number of evaluated items from the start. */
   #items = 0;
   readonly #properties = new Set<string>();
   readonly #scattered = new Set<number>();

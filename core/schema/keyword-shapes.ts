@@ -1,6 +1,6 @@
 import { isSchemaObject, SUBSCHEMA_KEYWORDS } from './subschema-keywords.js';
 
-/** What is wrong with the value of a keyword; the message continues its name. */
+/** The problem of a keyword's value; the message continues its name. */
 interface ShapeProblem {
   readonly message: string;
   readonly hint: string | null;
@@ -82,7 +82,7 @@ const HELD: Readonly<Record<'one' | 'list' | 'map', Shape>> = {
   },
 };
 
-/** `null` for a keyword that is valid, or unknown, which JSON Schema allows. */
+/** Returns `null` for a valid keyword, and for an unknown one, which JSON Schema allows. */
 export function findShapeProblem(keyword: string, value: unknown): ShapeProblem | null {
   const shape = findShape(keyword);
   if (shape === null || shape.accepts(value)) return null;

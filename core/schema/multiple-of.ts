@@ -1,11 +1,14 @@
-/** Decimals with fewer digits are read as different numbers, so that a rounded one is the one that was written. */
+/**
+ * The limit below which different decimals are different numbers, so that rounding restores the
+ * written decimal.
+ */
 const MAX_EXACT_DIGITS = 1e15;
-/** The powers of ten that a number holds exactly. */
+/** The powers of ten that a number represents exactly. */
 const MAX_EXACT_POWER = 22;
 
 /**
- * Creates a check whether numbers are multiples of a divisor, as the decimals that are written in JSON. Few numbers
- * need more than plain arithmetic.
+ * Creates a check whether numbers are multiples of a divisor, as decimals in JSON. Few numbers need
+ * more than plain arithmetic.
  */
 export function createMultipleCheck(divisor: number): (value: number) => boolean {
   const { digits, exponent } = toDecimal(divisor);
@@ -37,7 +40,7 @@ interface Decimal {
   readonly exponent: number;
 }
 
-/** The shortest decimal that is read as this number. */
+/** The shortest decimal that parses to this number. */
 function toDecimal(value: number): Decimal {
   const [mantissa = '', power = '0'] = value.toExponential().split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');

@@ -9,7 +9,7 @@ interface Quantifier {
   /** The text as in the pattern, without the mark of a lazy one, which does not change whether it matches. */
   readonly text: string;
   readonly min: number;
-  /** `null`: no limit. */
+  /** `null` for no limit. */
   readonly max: number | null;
 }
 
@@ -43,7 +43,7 @@ export class PatternReader {
     return true;
   }
 
-  /** Reads what follows the opening parenthesis. */
+  /** Reads the rest of the head of a group after the opening parenthesis. */
   skipGroupHead(): void {
     if (this.skip('?:') || this.#match(GROUP_NAME) !== null || !this.#startsWith('?')) return;
     throw new UntranslatablePattern('looks ahead or behind, or has flags, which RE2 does not');
@@ -59,7 +59,9 @@ export class PatternReader {
     return { text, min: Number(min), max: max === '' ? null : Number(max) };
   }
 
-  /** The content of a class for `\d`, `\p{…}` and the like; `null` if none comes next. */
+  /**
+   * Reads the content of a class for `\d`, `\p{…}` and the like; returns `null` if none is next.
+   */
   readSet(): string | null {
     const property = this.#match(PROPERTY);
     if (property !== null) {

@@ -5,7 +5,7 @@ import { type CheckLimits, FULL_CHECK, MAX_VIOLATIONS } from './run.js';
 import { resolveReference, type SchemaScope } from './shared-schemas.js';
 import { isSchemaObject } from './subschema-keywords.js';
 
-/** What violates the schema of a query. */
+/** A violation of the schema of a query. */
 export interface QueryViolation {
   /** The parameter; `null` for the query as a whole, and for a name that does not decode. */
   readonly name: string | null;
@@ -17,9 +17,9 @@ const MAX_NAME_LENGTH = 256;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 interface Parameter {
-  /** How its values are read; `text` for all but three types. */
+  /** The type of its values; `text` for all but three types. */
   readonly reads: 'number' | 'boolean' | 'text';
-  /** What a value that cannot be read so should have been. */
+  /** The expected form of a value that cannot be parsed. */
   readonly expects: string;
   readonly isList: boolean;
 }
@@ -44,8 +44,8 @@ export class QuerySchema {
   }
 
   /**
-   * @param query without the question mark, as sent
-   * @throws CheckTooCostly beyond limits that are not the full ones.
+   * @param query the raw query without the question mark
+   * @throws CheckTooCostly beyond limits below the full ones.
    */
   findViolations(query: string, limits: CheckLimits = FULL_CHECK): readonly QueryViolation[] {
     const values = Object.create(null) as Record<string, unknown>;
@@ -84,7 +84,7 @@ export class QuerySchema {
   }
 }
 
-/** Names and values, `null` where they do not decode. */
+/** Names and values; `null` for those that cannot be decoded. */
 function splitForm(query: string): (readonly [name: string | null, text: string | null])[] {
   return query
     .split('&')
@@ -113,7 +113,7 @@ function describeParameter(property: unknown, scope: SchemaScope): Parameter {
   return { ...describeReading(value), isList };
 }
 
-/** The schema that a property refers to, since its type decides how a value is read. */
+/** The referenced schema of a property, since its type decides how a value is parsed. */
 function followReferences(written: unknown, start: SchemaScope) {
   let schema = written;
   let scope = start;
@@ -135,7 +135,10 @@ function describeReading(schema: SchemaObject | null): Pick<Parameter, 'reads' |
   return { reads: 'text', expects: 'text' };
 }
 
-/** Such as objects, null alone, and numbers beside booleans: no value of a query is read as one of them. */
+/**
+ * Detects types such as objects, null alone, and numbers beside booleans, as which no value of a
+ * query can be parsed.
+ */
 export function hasUnreadableType(property: unknown): boolean {
   if (!isSchemaObject(property) || property['type'] === undefined) return false;
   const types = listTypes(property);
@@ -148,7 +151,7 @@ function listTypes(schema: SchemaObject | null): readonly unknown[] {
   return Array.isArray(type) ? type : [type];
 }
 
-/** `undefined` for a text that is not of this type. */
+/** Returns `undefined` for a text that is not of this type. */
 function readText(text: string, reads: Parameter['reads']): unknown {
   if (reads === 'text') return text;
   if (reads === 'number') return NUMBER.test(text) ? Number(text) : undefined;

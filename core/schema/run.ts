@@ -1,38 +1,40 @@
 import { formatPointer, type JsonPath } from '../lib/json/json-pointer.js';
 import { StructuralIds } from './structural-ids.js';
 
-/** A place in a checked value, as a list from the inside out: it is only built for values that violate. */
+/**
+ * A place in a checked value, as a list from the inside out: it is only built for invalid values.
+ */
 export interface Place {
   readonly parent: Place | null;
   readonly key: string | number;
 }
 
-/** What violates a schema, without the value. */
+/** A violation of a schema, without the value. */
 export interface SchemaViolation {
   /** A JSON Pointer into the value. */
   readonly pointer: string;
-  /** What was expected. */
+  /** The expected value. */
   readonly reason: string;
 }
 
 export const MAX_VIOLATIONS = 20;
 /** Names in a pointer come from the client. */
 export const MAX_POINTER_LENGTH = 4096;
-/** How much one check may cost. */
+/** The limits of one check. */
 export interface CheckLimits {
   /** Subschemas applied to parts of the value. */
   readonly steps: number;
-  /** Members, items and names that keywords look at. */
+  /** Members, items and names that keywords visit. */
   readonly looks: number;
 }
 
 /** A check on the event loop takes at most some 10 ms. */
 export const INLINE_CHECK: CheckLimits = { steps: 10_000, looks: 200_000 };
-/** A check that others wait for takes at most some 100 ms. */
+/** A check for which others wait takes at most some 100 ms. */
 export const SHORT_CHECK: CheckLimits = { steps: 150_000, looks: 3_000_000 };
-/** The most for any value: some seconds, so only a thread of its own runs to this end. */
+/** The maximum for any value: some seconds, so only a separate thread may reach it. */
 export const FULL_CHECK: CheckLimits = { steps: 3_000_000, looks: 50_000_000 };
-/** A name that is listed costs as much as so many that are looked at. */
+/** Listing a name costs as much as visiting this number of names. */
 const COST_OF_LISTING = 4;
 /** Characters times instructions of a pattern that count as one step. */
 const PATTERN_WORK_PER_STEP = 32;
@@ -70,7 +72,7 @@ export class Run {
     return this.#violations.length >= MAX_VIOLATIONS;
   }
 
-  /** Distinguishes values for `uniqueItems`. */
+  /** The ids that distinguish values for `uniqueItems`. */
   get ids(): StructuralIds {
     this.#ids ??= new StructuralIds((parts) => this.look(parts));
     return this.#ids;
@@ -82,13 +84,16 @@ export class Run {
     if (this.#steps < 0) throw new CheckTooCostly();
   }
 
-  /** Counts what a keyword looks at beside the subschemas that it applies. @throws CheckTooCostly */
+  /** Counts the parts that a keyword visits besides its subschemas. @throws CheckTooCostly */
   look(parts: number): void {
     this.#looks -= parts;
     if (this.#looks < 0) throw new CheckTooCostly();
   }
 
-  /** The names of the members of an object; kept for the next keyword, since listing them takes long. */
+  /**
+   * The names of the members of an object, cached for the next keyword, since listing them takes
+   * long.
+   */
   namesOf(value: object): readonly string[] {
     if (this.#named !== value) {
       this.#names = Object.keys(value);
@@ -109,7 +114,7 @@ export class Run {
     this.#violations.push({ pointer, reason });
   }
 
-  /** Runs a part of the check whose violations may be dropped. @returns what it has reported */
+  /** Runs a part of the check whose violations may be dropped. @returns the reported violations */
   collect(part: () => void): readonly SchemaViolation[] {
     const before = this.#violations;
     this.#violations = [];
@@ -123,7 +128,7 @@ export class Run {
     this.#violations = [...this.#violations, ...violations].slice(0, MAX_VIOLATIONS);
   }
 
-  /** Whether a schema is known to accept a value; recursive schemas may meet one several times. */
+  /** Whether a schema is known to accept a value; recursive schemas may visit one several times. */
   recall(schema: object, value: object): boolean | undefined {
     return this.#known?.get(schema)?.get(value);
   }

@@ -11,7 +11,7 @@ import { UsedTime } from './used-time.js';
 
 /** The caller for which a value is checked. */
 export interface CheckCaller {
-  /** Callers with costly checks take turns by it. */
+  /** Callers with costly checks take turns by actor. */
   readonly actor: string;
   /** Ends the wait for a turn. */
   readonly signal: Cancellation;
@@ -19,18 +19,21 @@ export interface CheckCaller {
 
 /** A larger value takes a while to be parsed. Bytes. */
 const MAX_INLINE_BYTES = 65_536;
-/** Checks that wait for a thread. Each holds a body, which the memory budget counts. */
+/**
+ * The maximum number of checks that wait for a thread. Each holds a body, which the memory budget
+ * counts.
+ */
 const MAX_WAITING = 256;
 /** The longest wait for a thread. Milliseconds. */
 const MAX_WAIT_MS = 10_000;
 /** A check within this time counts as part of its request. Milliseconds. */
 const FREE_MS = 1;
-/** What an actor may use of the event loop in a second, and at once. Milliseconds. */
+/** The event loop time that an actor may use in a second, and at once. Milliseconds. */
 const EVENT_LOOP_MS = 100;
-/** The same of the thread for short checks. */
+/** The thread time for short checks that an actor may use in a second, and at once. */
 const SHORT_LANE_MS = 300;
 
-/** Values that are checked in turn, in a thread of their own. */
+/** Values that are checked in turn, in a separate thread. */
 class CheckLane {
   readonly #thread = new CheckThread();
   readonly #turns = new Semaphore(1, MAX_WAITING);
@@ -48,9 +51,9 @@ class CheckLane {
 }
 
 /**
- * Checks values by schemas without holding up the event loop. A value that is small and quickly checked is checked
- * at once; any other one in a thread, and one that takes long there in another thread, so that the costly checks of
- * one caller do not delay those of others.
+ * Checks values against schemas without blocking the event loop. A small value is checked at once
+ * if that is fast. Others are checked in a thread, and those that take long there in another
+ * thread, so that the costly checks of one caller do not delay those of others.
  */
 class SchemaChecks {
   readonly #short = new CheckLane();
@@ -59,7 +62,7 @@ class SchemaChecks {
   readonly #shortLane = new UsedTime(SHORT_LANE_MS);
 
   /**
-   * @param check by the same schema, on the event loop
+   * @param check checks against the same schema, on the event loop
    * @throws QueueFull, also as a rejection, when too many costly checks wait.
    */
   find<Found extends FoundViolations>(
@@ -102,5 +105,5 @@ class SchemaChecks {
   }
 }
 
-/** One for the process: it has one event loop. */
+/** The only instance of the process, which has one event loop. */
 export const schemaChecks = new SchemaChecks();

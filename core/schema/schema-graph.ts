@@ -9,24 +9,24 @@ interface SchemaEdge {
   readonly target: SchemaNode;
   /** The keyword that leads there: `$ref`, `properties`. */
   readonly keyword: string;
-  /** `nothing`: only where a reference leads, as for `$defs`. */
+  /** `nothing`: applied only by a reference, as for `$defs`. */
   readonly appliesTo: 'same' | 'part' | 'nothing';
 }
 
 /** A schema object within a schema. */
 export interface SchemaNode {
   readonly schema: SchemaObject;
-  /** The schema that it is a part of, where its own references start. */
+  /** The root of its own references. */
   readonly root: SchemaObject;
   readonly path: JsonPath;
   readonly edges: SchemaEdge[];
-  /** The shared schema that it refers to, which may be missing or outside of the graph. */
+  /** The shared schema of its reference, which may be missing or outside of the graph. */
   readonly sharedName: string | null;
   /** Boolean schemas among its own subschemas: they count, but lead nowhere. */
   booleans: number;
 }
 
-/** Schemas as a graph. References lead to nodes too, so it may have circles. */
+/** Schemas as a graph. References are edges too, so it may have circles. */
 export interface SchemaGraph {
   /** The nodes, in the order of the schemas. */
   readonly nodes: readonly SchemaNode[];
@@ -39,8 +39,8 @@ export interface SchemaRoot {
 }
 
 /**
- * Ignores what is no schema and references that lead nowhere: other rules report them.
- * @param follows whether the graph continues in a shared schema that is none of the roots
+ * Ignores invalid schemas and broken references, which other rules report.
+ * @param follows whether the graph continues in a shared schema that is not a root
  */
 export function createSchemaGraph(
   roots: readonly SchemaRoot[],
@@ -85,8 +85,8 @@ interface ExpansionStep {
 }
 
 /**
- * The number of subschemas with each reference expanded once where it stands: not again within its own
- * expansion. Stops counting above `limit`. Shared schemas are not expanded.
+ * The number of subschemas with each reference expanded once at its place, but not again within its
+ * own expansion. Stops counting above `limit`. Shared schemas are not expanded.
  */
 export function countExpanded(root: SchemaNode, limit: number): number {
   let count = 0;
@@ -143,7 +143,7 @@ export function findCircles(
   };
   for (const start of nodes) {
     if (order.has(start)) continue;
-    // A stack of its own: a chain of references may be longer than the stack of calls allows.
+    // Uses a separate stack, because a chain of references may exceed the call stack.
     const path = [enter(start)];
     for (let place = path.at(-1); place !== undefined; place = path.at(-1)) {
       const target = place.edges[place.at]?.target;

@@ -21,7 +21,7 @@ import {
 import { isSchemaObject } from './subschema-keywords.js';
 import { translatePattern } from './translate-pattern.js';
 
-/** What is wrong in a schema. The message continues the name of the place. */
+/** A problem of a schema. The message continues the name of the place. */
 interface SchemaProblem {
   readonly rule: string;
   readonly message: string;
@@ -32,11 +32,14 @@ interface SchemaProblem {
 const MAX_BYTES = 65_536;
 const MAX_DEPTH = 32;
 const MAX_SUBSCHEMAS = 10_000;
-/** The size of all different patterns of a schema together: they are compiled at the first request. */
+/**
+ * The maximum size of all different patterns of a schema together: they are compiled at the first
+ * request.
+ */
 const MAX_PATTERN_SIZE = 20_000;
 const DIALECT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 
-/** Applicators whose branches all look at the same value. */
+/** Applicators whose branches all visit the same value. */
 const BRANCHES: readonly (readonly string[])[] = [
   ['allOf'],
   ['anyOf'],
@@ -44,11 +47,11 @@ const BRANCHES: readonly (readonly string[])[] = [
   ['if', 'then', 'else'],
 ];
 
-/** What counts toward the bounds of a schema. */
+/** The measures of a schema that are limited. */
 interface SchemaSize {
   readonly bytes: number;
   readonly subschemas: number;
-  /** The size of its patterns, by pattern: in instructions. */
+  /** The size of its patterns in instructions, by pattern. */
   readonly patterns: ReadonlyMap<string, number>;
   /** The shared schemas that it refers to. */
   readonly names: readonly string[];
@@ -56,11 +59,14 @@ interface SchemaSize {
 
 interface CheckedSchema {
   readonly problems: readonly SchemaProblem[];
-  /** `null` for a schema that exceeds a bound itself. */
+  /** `null` for a schema that itself exceeds a bound. */
   readonly size: SchemaSize | null;
 }
 
-/** The rules for schemas of one manifest. What the shared ones need is computed once, however many refer to them. */
+/**
+ * The rules for schemas of one manifest. The measures of shared schemas are computed once,
+ * regardless of the number of references.
+ */
 export class SchemaRules {
   readonly #shared: SharedSchemas;
   readonly #sizes = new Map<string, SchemaSize | null>();
@@ -80,7 +86,7 @@ export class SchemaRules {
     this.#problems.push(...findCircularReferences(graph), ...findBranchingRecursion(graph));
   }
 
-  /** Everything that makes a shared schema invalid; paths start with its name. */
+  /** Finds all problems of shared schemas; paths start with their name. */
   findShared(): SchemaProblem[] {
     const exceeding = [...this.#sizes].flatMap(([name, size]): SchemaProblem[] => {
       const problem = size === null ? null : this.#findExcess(size);
@@ -90,14 +96,14 @@ export class SchemaRules {
     return [...this.#problems, ...exceeding];
   }
 
-  /** Everything that makes a schema invalid that refers to the shared ones. */
+  /** Finds all problems of a schema that refers to the shared ones. */
   find(schema: JsonSchema): SchemaProblem[] {
     if (typeof schema === 'boolean') return [];
     const { problems, size } = checkOne(schema, [], this.#shared);
     if (size === null) return [...problems];
     const graph = createSchemaGraph([{ schema, path: [] }], this.#shared, () => false);
     const excess = this.#findExcess(size);
-    // One that refers to a schema beyond a bound is beyond it too: the place to change is there.
+    // A schema that refers to one beyond a bound also exceeds it: the problem is reported there.
     const isCaused = size.names.some((name) => this.exceeds(name));
     return [
       ...problems,
@@ -107,7 +113,7 @@ export class SchemaRules {
     ];
   }
 
-  /** Whether a shared schema exceeds a bound, itself or with what it reaches. */
+  /** Whether a shared schema exceeds a bound, itself or with the schemas that it reaches. */
   exceeds(name: string): boolean {
     const known = this.#exceeding.get(name);
     if (known !== undefined) return known;
@@ -117,12 +123,15 @@ export class SchemaRules {
     return exceeds;
   }
 
-  /** Adds what is reached until a bound is exceeded, so that the cost does not grow with the manifest. */
+  /**
+   * Adds reached schemas until a bound is exceeded, so that the cost does not grow with the
+   * manifest.
+   */
   #findExcess(size: SchemaSize): Omit<SchemaProblem, 'path'> | null {
     const reached = new Set(size.names);
     const patterns = new Map(size.patterns);
     let { bytes, subschemas } = size;
-    // Grows while it is read; circles end, since a set has each name once.
+    // The set grows during the loop. Circles end, because a set contains each name once.
     for (const name of reached) {
       const size = this.#sizes.get(name);
       if (!size) continue;
@@ -148,14 +157,14 @@ export class SchemaRules {
   }
 }
 
-/** The rules for a schema that refers to no shared ones. */
+/** Applies the rules to a schema without shared ones. */
 export function findSchemaProblems(schema: JsonSchema): SchemaProblem[] {
   return new SchemaRules({}).find(schema);
 }
 
 const BOOLEAN_SIZE: SchemaSize = { bytes: 5, subschemas: 1, patterns: new Map(), names: [] };
 
-/** What can be said about a schema without the shared ones that it refers to. */
+/** Checks a schema without the shared schemas to which it refers. */
 function checkOne(schema: JsonSchema, path: JsonPath, shared: SharedSchemas): CheckedSchema {
   if (typeof schema === 'boolean') return { problems: [], size: BOOLEAN_SIZE };
   const bytes = Buffer.byteLength(canonicalize(schema) ?? '');
@@ -235,7 +244,7 @@ function findReferenceProblem(
 
 const PATTERN_HINT = 'patterns run on RE2, in linear time';
 
-/** @param sizes of the patterns that can be translated, which are added */
+/** @param sizes the sizes of translatable patterns, to which new ones are added */
 function findPatternProblems(node: SchemaNode, sizes: Map<string, number>): SchemaProblem[] {
   return listPatterns(node).flatMap(({ pattern, path }): SchemaProblem[] => {
     try {

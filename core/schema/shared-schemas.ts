@@ -1,10 +1,13 @@
 import type { JsonSchema } from '../contract/index.js';
 import { findAtPath, type JsonPath, parseReference } from '../lib/json/json-pointer.js';
 
-/** The schemas of a manifest that others refer to, by name. */
+/** The shared schemas of a manifest, by name. */
 export type SharedSchemas = Readonly<Record<string, JsonSchema>>;
 
-/** Where references of a schema lead: `#` to its own root, `manifest:schemas/Name` to a shared schema. */
+/**
+ * The targets of a schema's references: `#` is its own root, `manifest:schemas/Name` a shared
+ * schema.
+ */
 export interface SchemaScope {
   readonly root: unknown;
   readonly shared: SharedSchemas;
@@ -32,7 +35,7 @@ export function readSharedName(reference: unknown): string | null {
   return SHARED_NAME.test(name) ? name : null;
 }
 
-/** What a reference leads to; `null` for one that leads nowhere. */
+/** The target of a reference; `null` for a broken one. */
 export function resolveReference(scope: SchemaScope, reference: unknown): ReferenceTarget | null {
   if (typeof reference !== 'string') return null;
   const name = readSharedName(reference);

@@ -1,21 +1,21 @@
-/** A part that is described costs as much as so many that are looked at. */
+/** Describing a part costs as much as visiting this number of parts. */
 const COST_OF_PART = 16;
 
 /**
- * Numbers for arrays and objects, the same for equal ones: whether two are equal is then one comparison. Each
- * part of a value is visited once, however deep it is nested.
+ * Numbers for arrays and objects, equal for equal ones, so that comparing two of them takes one
+ * comparison. Each part of a value is visited once, regardless of its depth.
  */
 export class StructuralIds {
   readonly #onVisit: (parts: number) => void;
   readonly #byValue = new Map<object, number>();
   readonly #byText = new Map<string, number>();
 
-  /** @param onVisit called with the number of parts of each value that is described */
+  /** @param onVisit called with the number of parts of each described value */
   constructor(onVisit: (parts: number) => void) {
     this.#onVisit = onVisit;
   }
 
-  /** Equal for equal JSON values. */
+  /** Returns equal keys for equal JSON values. */
   keyOf(value: unknown): unknown {
     if (typeof value !== 'object' || value === null) return value;
     return `#${this.#idOf(value)}`;

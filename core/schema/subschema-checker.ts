@@ -17,7 +17,7 @@ const ARRAY = 4;
 const OBJECT = 5;
 const ALL_KINDS = (1 << KINDS.length) - 1;
 
-/** Compiling the keywords of a schema costs as much as so many parts that are looked at. */
+/** Compiling the keywords of a schema costs as much as visiting this number of parts. */
 const COST_OF_COMPILING = 2000;
 
 interface Program {
@@ -48,7 +48,7 @@ export class SubschemaChecker implements Checker {
     this.#isRecursive = isRecursive;
   }
 
-  // One function, and no iterators: each level of a value takes some of the stack.
+  // A single function without iterators: each level of a value uses some of the stack.
   readonly check: KeywordCheck = (value, run, at, outer) => {
     run.spend();
     // Two keywords may lead a recursive schema to the same value, at each level again.

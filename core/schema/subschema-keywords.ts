@@ -1,9 +1,11 @@
 import type { JsonPath } from '../lib/json/json-pointer.js';
 
 interface SubschemaKeyword {
-  /** What its value is: a schema, a list of schemas, or a mapping to schemas. */
+  /** The form of its value: a schema, a list of schemas, or a mapping to schemas. */
   readonly holds: 'one' | 'list' | 'map';
-  /** Whether the subschemas apply to the same value, to a part of it, or only where a reference leads. */
+  /**
+   * Whether the subschemas apply to the same value, to a part of it, or only through a reference.
+   */
   readonly appliesTo: 'same' | 'part' | 'nothing';
 }
 
@@ -39,11 +41,11 @@ interface Subschema {
   readonly keyword: string;
   readonly appliesTo: SubschemaKeyword['appliesTo'];
   readonly value: unknown;
-  /** The path from the schema that holds it. */
+  /** The path from the schema that contains it. */
   readonly path: JsonPath;
 }
 
-/** The subschemas that stand directly in a schema. */
+/** The subschemas directly in a schema. */
 export function listSubschemas(schema: Readonly<Record<string, unknown>>): Subschema[] {
   return Object.keys(schema).flatMap((keyword): Subschema[] => {
     if (!Object.hasOwn(SUBSCHEMA_KEYWORDS, keyword)) return [];

@@ -8,13 +8,13 @@ interface TranslatedPattern {
   readonly size: number;
 }
 
-/** RE2 rejects more, also as the product of nested repetitions. */
+/** RE2 rejects a higher count, also as the product of nested repetitions. */
 const MAX_REPEAT = 1000;
 const MAX_LENGTH = 4096;
 const MAX_NESTING = 200;
 const MAX_SIZE = 5000;
 
-/** What a group, or the whole pattern, holds so far. */
+/** The translated content of a group, or of the whole pattern. */
 interface Sequence {
   text: string;
   size: number;
@@ -27,7 +27,8 @@ type Atom = Readonly<Sequence>;
 
 /**
  * Translates an ECMA-262 pattern with the flag `u` to RE2, which needs linear time.
- * @throws UntranslatablePattern for one that is invalid, or has no equal in RE2: lookaround, backreferences.
+ * @throws UntranslatablePattern for an invalid pattern, and for one without an equal in RE2:
+ * lookaround, backreferences.
  */
 export function translatePattern(pattern: string): TranslatedPattern {
   if (pattern.length > MAX_LENGTH) throw new UntranslatablePattern('is too long');
@@ -91,7 +92,7 @@ function translateAtom(reader: PatternReader): string {
   return set === null ? formatCodePoint(reader.readCodePoint()) : `[${set}]`;
 }
 
-/** Translates what follows the opening bracket. */
+/** Translates a class after its opening bracket. */
 function translateClass(reader: PatternReader): string {
   const isNegated = reader.skip('^');
   let content = '';

@@ -3,14 +3,14 @@ import { LRUCache } from 'lru-cache';
 const MAX_ACTORS = 10_000;
 const MS_PER_SECOND = 1000;
 
-/** The processor time that actors have used, less what each may use in the time since. */
+/** The processor time that actors have used, minus the allowance since then. */
 export class UsedTime {
   readonly #perSecondMs: number;
   readonly #used = new LRUCache<string, { readonly ms: number; readonly countedAt: number }>({
     max: MAX_ACTORS,
   });
 
-  /** @param perSecondMs what an actor may use in a second, and at once. Milliseconds */
+  /** @param perSecondMs the time that an actor may use in a second, and at once. Milliseconds */
   constructor(perSecondMs: number) {
     this.#perSecondMs = perSecondMs;
   }

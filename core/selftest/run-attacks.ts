@@ -6,7 +6,7 @@ import type { Scene } from './scene.js';
 export interface AttackResult {
   readonly attack: AttackCase;
   readonly verdict: 'held' | 'failed' | 'skipped';
-  /** Why the case failed or was skipped; `null` for `held`. */
+  /** The reason why the case failed or was skipped; `null` for `held`. */
   readonly reason: string | null;
 }
 

@@ -29,7 +29,7 @@ export interface SignInIssuer {
   readonly slowIssuer: string;
   /** The entries of the setting `surfaces.console.oidc`. */
   readonly settings: readonly object[];
-  /** How often the code was exchanged for tokens. */
+  /** The number of times that the code was exchanged for tokens. */
   countExchanges(code: string): number;
   /** Ends pending requests for metadata with an error. */
   release(): void;

@@ -72,7 +72,7 @@ export interface ApprovalStore {
 
 /** An approval expires this long after its request. */
 export const APPROVAL_MS = 600_000;
-/** How many requests may be pending at a time. */
+/** The maximum number of pending requests. */
 const MAX_OF_CALLER = 20;
 const MAX_OF_MODULE = 200;
 const ID_BYTES = 15;

@@ -10,7 +10,10 @@ function digestValue(value: unknown): string {
   return digestText(toCanonical(value));
 }
 
-/** For sensitive values: without a key, a short value could be found from its digest by trying all. */
+/**
+ * Computes a keyed digest for sensitive values: without a key, a short value could be found from
+ * its digest by trying all.
+ */
 function digestSecretly(value: unknown, key: Buffer): string {
   return `hmac-sha256:${createHmac('sha256', key).update(toCanonical(value)).digest('hex')}`;
 }

@@ -16,9 +16,9 @@ const HEAD = 1;
 
 export interface AuditFilter {
   readonly module?: string;
-  /** Only rows with this `at` or later. */
+  /** The earliest `at` of rows. */
   readonly since?: Date;
-  /** Only rows with a greater id. Default 0. */
+  /** The id after which rows begin. Default 0. */
   readonly afterId?: number;
   /** Default: all rows. */
   readonly limit?: number;

@@ -10,7 +10,7 @@ import { parsePostgresUrl } from './postgres-url.js';
 
 /** Reads the audit of a store that a host may be using: nothing is written, no key is required. */
 export interface AuditReader {
-  /** By ascending id. @throws StoreUnavailable */
+  /** Reads rows by ascending id. @throws StoreUnavailable */
   read(filter?: AuditFilter): AsyncIterable<AuditRow>;
   /** @throws StoreUnavailable */
   verify(): Promise<AuditVerification>;

@@ -31,7 +31,7 @@ export interface AuditDraft {
 export type WriteAudit = Omit<AuditDraft, 'outcome' | 'value'>;
 
 export interface AuditedValue {
-  /** As parsed by JSON.parse. */
+  /** The value as parsed by JSON.parse. */
   readonly json: unknown;
   /** Its digest is keyed, so that the value cannot be found by trying all. */
   readonly sensitive: boolean;

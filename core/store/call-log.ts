@@ -15,7 +15,7 @@ export type CallFilter = {
 } & {
   /** Milliseconds since 1970. */
   readonly since: number | null;
-  /** Only calls with a smaller id. */
+  /** The id below which calls are read. */
   readonly beforeId: string | null;
   readonly limit: number;
 };
@@ -88,7 +88,10 @@ export function selectCalls(
 /** The ids below which calls are removed. */
 export interface CallCuts {
   readonly all: string;
-  /** For requests without an actor, which anyone can send: they must not displace the others. */
+  /**
+   * The cut for requests without an actor, which anyone can send: they must not displace the
+   * others.
+   */
   readonly anonymous: string;
 }
 

@@ -35,9 +35,9 @@ export interface StoredValue {
 export interface StoredConfig {
   /** 0 before the first write, incremented by each write. */
   readonly revision: number;
-  /** By `service/key`. */
+  /** The values by `service/key`. */
   readonly values: ReadonlyMap<string, StoredValue>;
-  /** By `service/key`: stored values that cannot be used, and why. */
+  /** The reasons of unusable stored values, by `service/key`. */
   readonly unreadable: ReadonlyMap<string, StoreUnavailable>;
 }
 

@@ -7,7 +7,7 @@ import { StoreUnavailable } from './store-unavailable.js';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** As stored: in clear, or base64 of nonce, ciphertext and tag. */
+/** The stored form: in clear, or base64 of nonce, ciphertext and tag. */
 export interface EncryptedText {
   readonly value: string;
   /** `null`: in clear. */
@@ -15,8 +15,8 @@ export interface EncryptedText {
 }
 
 /**
- * What a text belongs to, such as module, service and key. It is authenticated with the text: ciphertext
- * that was copied to another row does not decrypt there.
+ * The owner of a text, such as module, service and key. It is authenticated with the text:
+ * ciphertext that was copied to another row cannot be decrypted there.
  */
 export type EncryptionContext = readonly string[];
 
@@ -91,7 +91,7 @@ function decryptBytes(value: string, context: EncryptionContext, key: StoreKey):
   return Buffer.concat([text, decipher.final()]).toString('utf8');
 }
 
-/** As a list: joined, `a/b` and `c` would equal `a` and `b/c`. */
+/** Encodes a list: joined, `a/b` and `c` would equal `a` and `b/c`. */
 function toBytes(context: EncryptionContext): Buffer {
   return Buffer.from(canonicalize(context) ?? '', 'utf8');
 }

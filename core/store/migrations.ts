@@ -67,7 +67,7 @@ export async function migrate(trx: Transaction<Tables>): Promise<void> {
   }
 }
 
-/** Which tables a store has. */
+/** Lists the tables of a store. */
 interface StoreSchema {
   /** 0 before the first migration. */
   readonly version: number;

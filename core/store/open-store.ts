@@ -7,7 +7,7 @@ interface StoreOptions {
   /** `postgres://…`; `null`: SQLite, in `modgate.db` of `stateDir`. */
   readonly url: string | null;
   readonly stateDir: string;
-  /** For sensitive values; `null`: they are stored in clear. */
+  /** The keys for sensitive values; `null` stores them in clear. */
   readonly keys: StoreKeys | null;
   readonly log: Log;
 }

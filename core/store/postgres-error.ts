@@ -22,7 +22,7 @@ export async function orLost<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** By SQLSTATE or its class (PostgreSQL, appendix A); longer prefixes first. */
+/** Keyed by SQLSTATE or its class (PostgreSQL, appendix A); longer prefixes first. */
 const CODES: readonly (readonly [prefix: string, code: StoreErrorCode])[] = [
   ['53100', 'full'],
   ['25006', 'read_only'],

@@ -5,7 +5,7 @@ const DEFAULT_SCHEMA = 'modgate';
 const SCHEMA = /^[a-z_][a-z0-9_]{0,47}$/;
 
 export interface PostgresAddress {
-  /** For pg: without `schema`, which is modgate's own parameter. */
+  /** The URL for pg, without modgate's own parameter `schema`. */
   readonly connectionString: string;
   readonly schema: string;
 }

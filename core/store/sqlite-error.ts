@@ -1,6 +1,6 @@
 import { type StoreErrorCode, StoreUnavailable } from './store-unavailable.js';
 
-/** By primary result code (https://www.sqlite.org/rescode.html). */
+/** Keyed by primary result code (https://www.sqlite.org/rescode.html). */
 const RESULTS: Readonly<Record<number, readonly [nativeCode: string, code: StoreErrorCode]>> = {
   // A table is missing or exists too early: the queries themselves are fixed.
   1: ['SQLITE_ERROR', 'damaged'],

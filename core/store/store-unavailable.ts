@@ -23,7 +23,9 @@ const REASONS = {
 export type StoreErrorCode = keyof typeof REASONS;
 
 interface StoreErrorDetails extends ErrorOptions {
-  /** From SQLite, PostgreSQL or the operating system: `SQLITE_BUSY`, `57P03`, `ECONNREFUSED`. */
+  /**
+   * The code of SQLite, PostgreSQL or the operating system: `SQLITE_BUSY`, `57P03`, `ECONNREFUSED`.
+   */
   readonly nativeCode?: string | undefined;
   /** Replaces the message that belongs to the code. */
   readonly message?: string;

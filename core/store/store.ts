@@ -32,7 +32,7 @@ export { StoreUnavailable } from './store-unavailable.js';
  * throws StoreUnavailable, and the store is reopened in the background. Operations may run concurrently.
  */
 export interface Store {
-  /** Why the store is unavailable; `null` while it is available. */
+  /** The reason why the store is unavailable; `null` while it is available. */
   readonly unavailable: StoreUnavailable | null;
 
   /**
@@ -59,10 +59,10 @@ export interface Store {
    */
   assertWritable(): Promise<void>;
 
-  /** For actions and failed writes; `writeConfig` adds its own row. */
+  /** Adds a row for an action or a failed write; `writeConfig` adds its own row. */
   appendAudit(draft: AuditDraft): Promise<AuditRow>;
 
-  /** By ascending id. */
+  /** Reads rows by ascending id. */
   readAudit(filter?: AuditFilter): AsyncIterable<AuditRow>;
 
   /** Checks that the chain is complete and unchanged. */

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Database, UseDatabase } from './database.js';
 import type { SurfaceRecordTable, Tables } from './tables.js';
 
-/** What came of a write. */
+/** The result of a write. */
 type SetResult =
   | 'set'
   /** The condition does not hold. */
@@ -29,13 +29,13 @@ export interface SurfaceRecordStore {
   set(write: SurfaceRecordWrite): Promise<SetResult>;
   /** @returns whether there was one. */
   delete(surface: string, key: string): Promise<boolean>;
-  /** By key. */
+  /** Lists records by key. */
   list(surface: string, prefix: string): Promise<readonly StoredSurfaceRecord[]>;
 }
 
 /** Sorts after every character of a key. */
 const AFTER_KEYS = '~';
-/** How many records a surface can have. */
+/** The maximum number of records of a surface. */
 const MAX_RECORDS = 10_000;
 
 /**

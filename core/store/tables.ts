@@ -104,7 +104,7 @@ export interface ReleaseTable {
   fleet: string;
   /** The digest. */
   id: string;
-  /** In the order of their publication, from 1. */
+  /** Numbers releases in the order of their publication, from 1. */
   number: number;
   /** The release that it was made from. */
   base: string | null;
@@ -117,7 +117,7 @@ export interface ReleaseTable {
   bytes: number;
   /** JSON text: base64 by path. */
   content: string;
-  /** What became of its canary, as JSON text. */
+  /** The result of its canary, as JSON text. */
   verdict: string | null;
 }
 
@@ -129,13 +129,13 @@ export interface ReleaseStateTable {
   canary: string | null;
 }
 
-/** What each host that follows releases serves. */
+/** The release of each host that follows releases. */
 export interface ReleaseHostTable {
   fleet: string;
   host: string;
   release: string | null;
   problem: string | null;
-  /** Of a canary, as JSON text. */
+  /** The figures of a canary, as JSON text. */
   figures: string | null;
 }
 
@@ -144,7 +144,7 @@ interface SurfaceLockTable {
   surface: string;
 }
 
-/** What waits for the approval of a person, or was decided. Times are ISO 8601, UTC. */
+/** A pending or decided request for approval. Times are ISO 8601, UTC. */
 export interface ApprovalTable {
   id: string;
   kind: string;

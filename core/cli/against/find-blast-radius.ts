@@ -194,7 +194,7 @@ const callsPage = type({
 interface RecentCalls {
   /** The number by `GET /contacts/{id}`; `null` when it is unknown. */
   readonly byRoute: ReadonlyMap<string, number> | null;
-  /** Why the numbers are missing or incomplete. */
+  /** The reason why the numbers are missing or incomplete. */
   readonly note: string | null;
 }
 

@@ -31,7 +31,7 @@ interface Checker {
 
 /** The structure of a JSON text. */
 interface JsonMeasures {
-  /** How deep arrays and objects are nested. */
+  /** The depth of nested arrays and objects. */
   readonly depth: number;
   /** The members of all objects, repeated ones included. */
   readonly members: number;
@@ -60,7 +60,7 @@ const MAX_PART_BYTES = 1_048_576;
 const MAX_OPEN_BRACKETS = 65_536;
 const NONE = Buffer.alloc(0);
 
-/** Why and where bytes are not JSON. */
+/** The reason and the position of invalid JSON. */
 export interface InvalidJson {
   readonly reason: 'not valid UTF-8' | 'not valid JSON' | 'nested too deeply';
   /** The first byte that cannot be there, from 0; the length for a text that ends too early. */
@@ -68,9 +68,10 @@ export interface InvalidJson {
 }
 
 /**
- * Why the bytes are not JSON in UTF-8 (RFC 8259, as `JSON.parse` decides), or `null`. Builds no value: for rows
- * of a table it needs a fifth of the time of `JSON.parse` and leaves no garbage. Nesting has no limit.
- * @param length bytes of all pieces
+ * Returns the reason why the bytes are not JSON in UTF-8 (RFC 8259, as `JSON.parse` decides), or
+ * `null`. It builds no value: for rows of a table it needs a fifth of the time of `JSON.parse` and
+ * leaves no garbage. Nesting has no limit.
+ * @param length the bytes of all pieces
  */
 export function findInvalidJson(pieces: readonly Uint8Array[], length: number): InvalidJson | null {
   const checker = load(pieces, length);
@@ -81,7 +82,7 @@ export function findInvalidJson(pieces: readonly Uint8Array[], length: number): 
   return { reason: 'not valid JSON', at: checker.invalidAt.value - text };
 }
 
-/** What a checker keeps between two chunks. */
+/** The state of a checker between two chunks. */
 interface OpenText {
   /** Stands for what the last chunk has cut. */
   readonly carried: Uint8Array;
@@ -103,7 +104,7 @@ export class JsonCheck {
   /** The start of a character. */
   #cut: Uint8Array = NONE;
 
-  /** Why the text cannot become valid; do not go on then. */
+  /** Returns the reason why the text cannot become valid; then do not continue. */
   add(chunk: Uint8Array): InvalidJson | null {
     for (let at = 0; at < chunk.length; at += MAX_PART_BYTES) {
       const invalid = this.#check(chunk.subarray(at, at + MAX_PART_BYTES), false);
@@ -112,7 +113,7 @@ export class JsonCheck {
     return null;
   }
 
-  /** Why the text that ends here is not valid. */
+  /** Returns the reason why the complete text is invalid. */
   end(): InvalidJson | null {
     return this.#check(NONE, true);
   }
@@ -211,7 +212,7 @@ const MAX_CHARACTER_BYTES = 4;
 /** The bits of the bytes after the first byte of a character. */
 const CONTINUATION = { mask: 0xc0, value: 0x80 } as const;
 
-/** Where bytes that are not UTF-8 go wrong: the start of the first character that is invalid or cut off. */
+/** The position of invalid UTF-8: the start of the first character that is invalid or truncated. */
 function findInvalidUtf8(bytes: Uint8Array): number {
   let valid = 0;
   // Half of the rest is checked at a time: `isUtf8` reads many bytes per step.

@@ -81,7 +81,10 @@ const CUT_AFTER_VALUE: i32 = 4;
 
 /** Bytes in front of `TEXT` that the next chunk continues. */
 export let carried: usize = 0;
-/** How many arrays and objects are open. Their brackets, one byte each, follow the chunk at `bracketsOfOpen`. */
+/**
+ * The number of open arrays and objects. Their brackets, one byte each, follow the chunk at
+ * `bracketsOfOpen`.
+ */
 export let depthOfOpen: usize = 0;
 export let bracketsOfOpen: usize = 0;
 /** The innermost open bracket. */
@@ -89,11 +92,11 @@ export let bracketOfOpen: u8 = 0;
 /** Whether the name of a member comes next. */
 export let isNameOfOpen: bool = false;
 
-/** How deep arrays and objects are nested in the last text that was JSON. */
+/** The depth of nested arrays and objects in the last valid text. */
 export let depthOfLast: usize = 0;
 /** The members of all objects in the last text that was JSON. */
 export let membersOfLast: usize = 0;
-/** Where the last text that is not JSON went wrong: the address of the first byte that cannot be there. */
+/** The position of the error in the last invalid text: the address of the first invalid byte. */
 export let invalidAt: usize = 0;
 
 /**
@@ -121,7 +124,7 @@ export function resume(
   return checkFrom(TEXT - carriedBytes, length, isLast, depth, bracket, isName);
 }
 
-/** Where the brackets of a chunk are. */
+/** The address of the brackets of a chunk. */
 export function bracketsAfter(length: usize): usize {
   return TEXT + length + STEP;
 }

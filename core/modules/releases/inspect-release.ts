@@ -9,15 +9,15 @@ import { digestText } from '../../lib/hash.js';
 import { type DirectoryFile, readDirectory } from '../../watch/directory.js';
 import type { DescriptorContext } from '../prepare-descriptor.js';
 
-/** What a descriptor asks of the hosts that serve it. */
+/** The requirements of a descriptor for hosts that serve it. */
 export interface InspectedDescriptor {
   readonly entry: DirectoryFile & { readonly text: string };
   readonly descriptor: Descriptor;
-  /** Of the host, as patterns name them: `env:NAME`, `file:/absolute/path`. */
+  /** References of the host, in the form of patterns: `env:NAME`, `file:/absolute/path`. */
   readonly references: readonly string[];
   /** The paths of the files that it names in its folder, with `/`. */
   readonly files: readonly string[];
-  /** Of kind and config: a reference is sent elsewhere when they change. */
+  /** The digest of kind and config: if they change, references are sent elsewhere. */
   readonly providerDigest: string;
 }
 
@@ -117,7 +117,7 @@ export function findMissingFiles(
   );
 }
 
-/** Where a release keeps the manifest that was read from a URL or a provider. */
+/** The path in a release of a manifest that was read from a URL or a provider. */
 export function pinnedManifestPath(file: string): string {
   return `${file.replace(/\.(?:json|ya?ml)$/, '')}.manifest.json`;
 }

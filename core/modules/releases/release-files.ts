@@ -6,7 +6,7 @@ import { digestText } from '../../lib/hash.js';
 /** The files of a release by their path in the folder of descriptors, with `/`. */
 export type ReleaseFiles = ReadonlyMap<string, Buffer>;
 
-/** Of all files together. */
+/** The maximum of all files together. */
 export const MAX_RELEASE_BYTES = 16 * 1024 * 1024;
 export const MAX_RELEASE_FILES = 10_000;
 const MAX_PATH_BYTES = 512;
@@ -14,7 +14,7 @@ const MAX_SEGMENT_BYTES = 240;
 /** Neither control characters nor separators of other systems. */
 const SEGMENT = /^[^\p{Cc}\p{Cs}/\\:*?"<>|]+$/u;
 
-/** What is wrong with a path; `null` for one that stays in the folder. */
+/** The problem of a path; `null` if it stays in the folder. */
 export function findPathProblem(path: string): string | null {
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `is longer than ${MAX_PATH_BYTES} bytes`;
   for (const segment of path.split('/')) {
@@ -29,7 +29,7 @@ export function findPathProblem(path: string): string | null {
   return null;
 }
 
-/** What is wrong with the files of a release, as the path and the reason; `null` if nothing. */
+/** The problem of the files of a release, as the path and the reason; `null` for none. */
 export function findFilesProblem(
   files: ReleaseFiles,
 ): { readonly path: string; readonly reason: string } | null {
@@ -77,7 +77,7 @@ export function encodeFiles(files: ReleaseFiles): string {
   );
 }
 
-/** Of a text that `encodeFiles` made. */
+/** Decodes a text of `encodeFiles`. */
 export function decodeFiles(text: string): ReleaseFiles {
   return toFiles(JSON.parse(text) as Readonly<Record<string, string>>);
 }

@@ -30,7 +30,7 @@ const EMPTY = createFixedShape({
   scopes: null,
 }) as unknown as KeptCall;
 
-/** Only calls of modules, and whatever the host rejected, are recorded. */
+/** Only calls of modules and rejected requests are recorded. */
 export function isRecorded({ facts, rejection }: CompletedRequest): boolean {
   return facts.kind === 'forwarded' || rejection !== null;
 }

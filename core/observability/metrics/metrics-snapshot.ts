@@ -5,7 +5,7 @@ export interface SnapshotMetric {
   readonly name: string;
   readonly help: string;
   readonly type: string;
-  /** How prom-client combines several values. */
+  /** The method by which prom-client combines several values. */
   readonly aggregator: string;
   readonly values: readonly {
     readonly labels: Labels;

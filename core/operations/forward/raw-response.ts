@@ -9,31 +9,34 @@ import {
 } from './provider-response.js';
 
 const NOT_MODIFIED = 304;
-/** Part of a body, and answers to a proxy. */
+/** Statuses of a part of a body, and of responses to a proxy. */
 const NOT_PASSED: ReadonlySet<number> = new Set([206, 407, 421]);
 
 const MIN_ERROR_STATUS = 400;
 const NONE: readonly Uint8Array[] = [];
 
-/** A response that is passed on with its own status. */
+/** A response that is forwarded with its own status. */
 export interface RawResponse {
   readonly status: number;
   /** The provider's bytes; empty without a body. */
   readonly pieces: readonly Uint8Array[];
   /** `null` without one. */
   readonly contentType: string | null;
-  /** What the head says, of a response to HEAD. Default: the length of the pieces. */
+  /** The length in the head of a response to HEAD. Default: the length of the pieces. */
   readonly contentLength?: number | null;
-  /** Why an error is passed on without its body, for operators; absent where the body is passed on. */
+  /**
+   * The reason why an error is forwarded without its body, for operators; absent if the body is
+   * forwarded.
+   */
   readonly omitted?: string;
 }
 
 /**
- * Any final status but those that say something about the connection to the provider, with JSON or no body. An
- * error whose body is not JSON is passed on without it.
- * @param isHead whether the provider was asked for the head alone
- * @throws ProviderFailure `protocol` for a redirect, and for a body that cannot be passed on.
- * @throws ProviderStatus for a status that cannot.
+ * Accepts any final status except those about the connection to the provider, with JSON or no body.
+ * An error whose body is not JSON is forwarded without it.
+ * @param isHead whether the provider received HEAD
+ * @throws ProviderFailure `protocol` for a redirect, and for a body that cannot be forwarded.
+ * @throws ProviderStatus for a status that cannot be forwarded.
  */
 export function readRawResponse(outcome: CheckedOutcome, isHead = false): RawResponse {
   const { status, headers, pieces, length } = outcome;
@@ -59,7 +62,7 @@ export function readRawResponse(outcome: CheckedOutcome, isHead = false): RawRes
   return { status, pieces: NONE, contentType: null, omitted: problem.detail };
 }
 
-/** Whether the body of a response is passed on whatever it says, as long as it is JSON. */
+/** Whether the body of a response is forwarded regardless of its content, if it is JSON. */
 export function isPassedJson({ status, headers, isDelimited }: CheckedOutcome): boolean {
   if (status < 200 || NOT_PASSED.has(status) || !isDelimited) return false;
   if (status >= 300 && status < MIN_ERROR_STATUS) return false;

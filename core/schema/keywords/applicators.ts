@@ -27,7 +27,7 @@ function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The target is found at the first check, since it may lead back here. */
+/** The target is resolved at the first check, since it may lead back here. */
 function followReference(reference: string, source: CheckerSource): KeywordCheck {
   let target: Checker | null = null;
   return (value, run, at, seen) => {
@@ -36,7 +36,7 @@ function followReference(reference: string, source: CheckerSource): KeywordCheck
   };
 }
 
-/** What a branch has evaluated counts only if the branch accepts the value. */
+/** The evaluated parts of a branch count only if the branch accepts the value. */
 function checkAny(branches: readonly Checker[]): KeywordCheck {
   return (value, run, at, seen) => {
     let isValid = false;
@@ -66,7 +66,7 @@ function checkOne(branches: readonly Checker[]): KeywordCheck {
   };
 }
 
-/** Reports why the value violates the branch that it was meant for, if that is clear. */
+/** Reports why the value violates the branch for which it was intended, if that is clear. */
 function reportBranches(
   branches: readonly Checker[],
   value: unknown,

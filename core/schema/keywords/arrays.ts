@@ -4,7 +4,7 @@ import { sizeReason } from './size-reason.js';
 type Schema = Readonly<Record<string, unknown>>;
 type ArrayCheck = KeywordCheck<readonly unknown[]>;
 
-/** An item that is kept costs as much as so many that are looked at. */
+/** Storing an item costs as much as visiting this number of items. */
 const COST_OF_UNIQUE_ITEM = 4;
 
 export function compileArrayKeywords(schema: Schema, source: CheckerSource): ArrayCheck[] {
@@ -37,7 +37,7 @@ function compileUnique({ uniqueItems }: Schema): ArrayCheck[] {
       run.look(value.length * COST_OF_UNIQUE_ITEM);
       for (const [index, item] of value.entries()) {
         const isNested = typeof item === 'object' && item !== null;
-        // A string of an item cannot be equal to the key of a nested one.
+        // A string item cannot equal the key of a nested one.
         const key = typeof item === 'string' ? `"${item}` : isNested ? run.ids.keyOf(item) : item;
         if (keys.has(key)) return violates(run, below(at, index), 'expected no repeated item');
         keys.add(key);

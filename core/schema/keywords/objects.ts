@@ -114,7 +114,7 @@ function compileProperties(schema: Schema, source: CheckerSource): ObjectCheck[]
       let isValid = true;
       const names = run.namesOf(value);
       run.look(names.length);
-      // No iterators: each level of a value takes some of the stack.
+      // Avoids iterators, because each level of a value uses some of the stack.
       for (let index = 0; index < names.length; index += 1) {
         const name = names[index] as string;
         const named = byName.get(name);

@@ -37,7 +37,7 @@ function compileMultiple({
   return [(value, run, at) => isMultiple(value) || violates(run, at, reason)];
 }
 
-/** Characters that are counted in the time in which one member is looked at. */
+/** The number of characters that are counted in the time of visiting one member. */
 const CHARACTERS_PER_LOOK = 16;
 
 export function compileStringKeywords(
@@ -63,7 +63,7 @@ export function compileStringKeywords(
   return checks;
 }
 
-/** Counts code points, and only where the number of code units does not decide. */
+/** Counts code points only if the number of code units does not decide. */
 function isAtMost(text: string, limit: number, run: Run): boolean {
   if (text.length <= limit) return true;
   if (text.length > 2 * limit) return false;

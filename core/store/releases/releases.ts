@@ -13,7 +13,7 @@ export interface StoredRelease {
   readonly leastVersion: string;
   readonly files: number;
   readonly bytes: number;
-  /** What became of its canary; `null` without one. */
+  /** The result of its canary; `null` without one. */
   readonly verdict: CanaryVerdict | null;
 }
 
@@ -24,7 +24,7 @@ export interface ReleaseContent extends StoredRelease {
 
 export type ReleaseDraft = Omit<ReleaseContent, 'createdAt' | 'verdict'>;
 
-/** When a module of a canary counts as failed. */
+/** The rule by which a module of a canary counts as failed. */
 export interface CanaryRule {
   readonly max_error_rate: number;
   readonly min_calls: number;
@@ -34,11 +34,11 @@ export interface CanaryRule {
 export interface Canary {
   readonly release: string;
   readonly since: string;
-  /** When it is decided, by the store's clock. */
+  /** The time of the decision, by the store's clock. */
   readonly until: string;
   /** Ids of the hosts that serve it. */
   readonly hosts: readonly string[];
-  /** By name of each changed module. */
+  /** The rules of each changed module by name. */
   readonly rules: Readonly<Record<string, CanaryRule>>;
   readonly allowUnproven: boolean;
 }
@@ -54,25 +54,25 @@ export interface ReleaseState {
   readonly now: string;
 }
 
-/** What one host saw of the changed modules since it serves the canary. */
+/** The counts of the changed modules on one host since it serves the canary. */
 export interface CanaryFigures {
   readonly modules: Readonly<Record<string, { readonly calls: number; readonly failed: number }>>;
-  /** Why it rejected modules of the release. */
+  /** The reasons why it rejected modules of the release. */
   readonly rejected: Readonly<Record<string, string>>;
 }
 
 export interface CanaryVerdict {
   readonly outcome: 'released' | 'failed' | 'unproven' | 'aborted';
   readonly reason: string;
-  /** By module, over all hosts. */
+  /** The sums by module, over all hosts. */
   readonly modules: CanaryFigures['modules'];
 }
 
-/** What a host that follows releases serves. */
+/** The release that a following host serves. */
 export interface ReleaseHost {
   readonly host: string;
   readonly release: string | null;
-  /** Why it does not serve what it should. */
+  /** The reason why it does not serve the expected release. */
   readonly problem: string | null;
   readonly figures: (CanaryFigures & { readonly release: string }) | null;
 }

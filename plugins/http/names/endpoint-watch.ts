@@ -57,7 +57,7 @@ export class EndpointWatch {
     this.#createLookups();
   }
 
-  /** In the order of the entries, at most 256, without duplicates. */
+  /** Sorted by entry, at most 256, without duplicates. */
   get replicas(): readonly ReplicaOptions[] {
     const { toReplica } = this.#options;
     const replicas = this.#entries.flatMap((entry) => {

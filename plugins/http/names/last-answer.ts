@@ -16,7 +16,7 @@ export class LastAnswer<T> {
   #answeredAt: number | null = null;
   /** The error of the last query: `ESERVFAIL`; `null` after a success. */
   failure: string | null = null;
-  /** When the records arrived, as wall-clock time. */
+  /** The time of arrival of the records, on the wall clock. */
   arrivedAt: Date | null = null;
 
   constructor(staleMs: number) {
