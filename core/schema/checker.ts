@@ -9,7 +9,7 @@ import type { Place, Run } from './run.js';
 export type KeywordCheck<T = unknown> = (
   value: T,
   run: Run,
-  at: Place | null,
+  place: Place | null,
   seen: Evaluated | null,
 ) => boolean;
 
@@ -34,12 +34,12 @@ export interface Matcher {
 }
 
 /** A place below another one; `null` where no violations are reported. */
-export function below(at: Place | null, key: string | number): Place | null {
-  return at === null ? null : { parent: at, key };
+export function below(place: Place | null, key: string | number): Place | null {
+  return place === null ? null : { parent: place, key };
 }
 
 /** Reports a violation at the place. @returns `false`, for the caller to return */
-export function violates(run: Run, at: Place | null, reason: string): false {
-  if (at !== null) run.report(at, reason);
+export function violates(run: Run, place: Place | null, reason: string): false {
+  if (place !== null) run.report(place, reason);
   return false;
 }

@@ -139,7 +139,7 @@ const COST_OF_INSTRUCTION = 64;
 
 const ANYTHING: Checker = { check: () => true, acceptsKind: () => true };
 const NOTHING: Checker = {
-  check: (_value, run, at) => violates(run, at, 'unexpected'),
+  check: (_value, run, place) => violates(run, place, 'unexpected'),
   acceptsKind: () => false,
 };
 

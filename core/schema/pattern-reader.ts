@@ -26,20 +26,20 @@ const NAMED: Readonly<Record<string, number>> = { f: 12, n: 10, r: 13, t: 9, v: 
 /** Reads a valid pattern of ECMA-262 with the flag `u`, part by part. */
 export class PatternReader {
   readonly #text: string;
-  #at = 0;
+  #offset = 0;
 
   constructor(text: string) {
     this.#text = text;
   }
 
   get isAtEnd(): boolean {
-    return this.#at >= this.#text.length;
+    return this.#offset >= this.#text.length;
   }
 
   /** Skips the text if it comes next. */
   skip(text: string): boolean {
-    if (!this.#text.startsWith(text, this.#at)) return false;
-    this.#at += text.length;
+    if (!this.#text.startsWith(text, this.#offset)) return false;
+    this.#offset += text.length;
     return true;
   }
 
@@ -69,9 +69,11 @@ export class PatternReader {
       if (set === null) throw new UntranslatablePattern('names a property that RE2 does not know');
       return set;
     }
-    const set = this.#startsWith('\\') ? CLASS_ESCAPES[this.#text[this.#at + 1] ?? ''] : undefined;
+    const set = this.#startsWith('\\')
+      ? CLASS_ESCAPES[this.#text[this.#offset + 1] ?? '']
+      : undefined;
     if (set === undefined || this.#startsWith('\\.')) return null;
-    this.#at += 2;
+    this.#offset += 2;
     return set;
   }
 
@@ -82,7 +84,7 @@ export class PatternReader {
 
   /** Whether a hyphen comes next that belongs to a range. */
   isRange(): boolean {
-    return this.#startsWith('-') && this.#text[this.#at + 1] !== ']';
+    return this.#startsWith('-') && this.#text[this.#offset + 1] !== ']';
   }
 
   readCodePoint(): number {
@@ -94,8 +96,8 @@ export class PatternReader {
   }
 
   #readLiteral(): number {
-    const codePoint = this.#text.codePointAt(this.#at) ?? 0;
-    this.#at += codePoint > 0xffff ? 2 : 1;
+    const codePoint = this.#text.codePointAt(this.#offset) ?? 0;
+    this.#offset += codePoint > 0xffff ? 2 : 1;
     return codePoint;
   }
 
@@ -105,14 +107,14 @@ export class PatternReader {
       return this.#joinSurrogates(Number.parseInt(hex[1] ?? hex[2] ?? hex[3] ?? '', 16));
     const control = this.#match(CONTROL_ESCAPE);
     if (control !== null) return (control[1] ?? '').charCodeAt(0) & CONTROL_MASK;
-    const letter = this.#text[this.#at + 1] ?? '';
+    const letter = this.#text[this.#offset + 1] ?? '';
     if (/[1-9k]/.test(letter)) {
       throw new UntranslatablePattern('refers back to a group, which RE2 does not');
     }
-    this.#at += 1;
+    this.#offset += 1;
     const named = NAMED[letter];
     if (named === undefined) return this.#readLiteral();
-    this.#at += 1;
+    this.#offset += 1;
     return named;
   }
 
@@ -125,13 +127,13 @@ export class PatternReader {
   }
 
   #startsWith(text: string): boolean {
-    return this.#text.startsWith(text, this.#at);
+    return this.#text.startsWith(text, this.#offset);
   }
 
   #match(pattern: RegExp): RegExpExecArray | null {
-    pattern.lastIndex = this.#at;
+    pattern.lastIndex = this.#offset;
     const match = pattern.exec(this.#text);
-    if (match !== null) this.#at = pattern.lastIndex;
+    if (match !== null) this.#offset = pattern.lastIndex;
     return match;
   }
 }

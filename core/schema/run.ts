@@ -108,9 +108,9 @@ export class Run {
     this.spend((length * size) / PATTERN_WORK_PER_STEP);
   }
 
-  report(at: Place, reason: string): void {
+  report(place: Place, reason: string): void {
     if (this.isFull) return;
-    const pointer = formatPointer(toPath(at)).slice(0, MAX_POINTER_LENGTH);
+    const pointer = formatPointer(toPath(place)).slice(0, MAX_POINTER_LENGTH);
     this.#violations.push({ pointer, reason });
   }
 
@@ -140,8 +140,8 @@ export class Run {
   }
 }
 
-export function toPath(at: Place): JsonPath {
+export function toPath(start: Place): JsonPath {
   const path: (string | number)[] = [];
-  for (let place = at; place.parent !== null; place = place.parent) path.push(place.key);
+  for (let place = start; place.parent !== null; place = place.parent) path.push(place.key);
   return path.reverse();
 }

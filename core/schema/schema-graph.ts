@@ -128,7 +128,7 @@ export function findCircles(
     order.set(node, order.size);
     open.push(node);
     isOpen.add(node);
-    return { node, edges: node.edges.filter(follows), at: 0 };
+    return { node, edges: node.edges.filter(follows), nextEdge: 0 };
   };
   const lower = (node: SchemaNode, to: number | undefined) => {
     lowest.set(node, Math.min(lowest.get(node) ?? 0, to ?? 0));
@@ -145,16 +145,16 @@ export function findCircles(
     if (order.has(start)) continue;
     // Uses a separate stack, because a chain of references may exceed the call stack.
     const path = [enter(start)];
-    for (let place = path.at(-1); place !== undefined; place = path.at(-1)) {
-      const target = place.edges[place.at]?.target;
-      place.at += 1;
+    for (let step = path.at(-1); step !== undefined; step = path.at(-1)) {
+      const target = step.edges[step.nextEdge]?.target;
+      step.nextEdge += 1;
       if (target === undefined) {
         path.pop();
-        leave(place.node);
+        leave(step.node);
         const parent = path.at(-1);
-        if (parent !== undefined) lower(parent.node, lowest.get(place.node));
+        if (parent !== undefined) lower(parent.node, lowest.get(step.node));
       } else if (!order.has(target)) path.push(enter(target));
-      else if (isOpen.has(target)) lower(place.node, order.get(target));
+      else if (isOpen.has(target)) lower(step.node, order.get(target));
     }
   }
   return circles;

@@ -49,24 +49,24 @@ export class SubschemaChecker implements Checker {
   }
 
   // A single function without iterators: each level of a value uses some of the stack.
-  readonly check: KeywordCheck = (value, run, at, outer) => {
+  readonly check: KeywordCheck = (value, run, place, outer) => {
     run.spend();
     // Two keywords may lead a recursive schema to the same value, at each level again.
     const isRecalled =
       this.#isRecursive && outer === null && typeof value === 'object' && value !== null;
     const known = isRecalled ? run.recall(this, value) : undefined;
-    if (known === true || (known === false && at === null)) return known;
+    if (known === true || (known === false && place === null)) return known;
     if (this.#program === null) run.look(COST_OF_COMPILING);
     const program = this.#program ?? this.#compiled();
     const kind = kindOf(value);
-    if (!allowsType(program, kind, value)) return violates(run, at, program.expected);
+    if (!allowsType(program, kind, value)) return violates(run, place, program.expected);
     const seen = program.hasUnevaluated ? new Evaluated(run) : outer;
     const checks = program.checks[kind] as readonly KeywordCheck[];
     let isValid = true;
     for (let index = 0; index < checks.length; index += 1) {
-      if (checks[index]?.(value, run, at, seen)) continue;
+      if (checks[index]?.(value, run, place, seen)) continue;
       isValid = false;
-      if (at === null || run.isFull) break;
+      if (place === null || run.isFull) break;
     }
     if (isRecalled) run.remember(this, value, isValid);
     if (isValid && seen !== null && seen !== outer) outer?.merge(seen);

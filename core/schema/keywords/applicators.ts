@@ -30,15 +30,15 @@ function toList(value: unknown): readonly unknown[] {
 /** The target is resolved at the first check, since it may lead back here. */
 function followReference(reference: string, source: CheckerSource): KeywordCheck {
   let target: Checker | null = null;
-  return (value, run, at, seen) => {
+  return (value, run, place, seen) => {
     target ??= source.checkerAt(reference);
-    return target.check(value, run, at, seen);
+    return target.check(value, run, place, seen);
   };
 }
 
 /** The evaluated parts of a branch count only if the branch accepts the value. */
 function checkAny(branches: readonly Checker[]): KeywordCheck {
-  return (value, run, at, seen) => {
+  return (value, run, place, seen) => {
     let isValid = false;
     for (let index = 0; index < branches.length; index += 1) {
       const evaluated = seen === null ? null : new Evaluated(run);
@@ -47,12 +47,12 @@ function checkAny(branches: readonly Checker[]): KeywordCheck {
       if (evaluated === null) break;
       seen?.merge(evaluated);
     }
-    return isValid || reportBranches(branches, value, run, at);
+    return isValid || reportBranches(branches, value, run, place);
   };
 }
 
 function checkOne(branches: readonly Checker[]): KeywordCheck {
-  return (value, run, at, seen) => {
+  return (value, run, place, seen) => {
     let count = 0;
     for (let index = 0; index < branches.length; index += 1) {
       const evaluated = seen === null ? null : new Evaluated(run);
@@ -61,8 +61,8 @@ function checkOne(branches: readonly Checker[]): KeywordCheck {
       if (evaluated !== null) seen?.merge(evaluated);
     }
     if (count === 1) return true;
-    if (count === 0) return reportBranches(branches, value, run, at);
-    return violates(run, at, `expected exactly one alternative to match, not ${count}`);
+    if (count === 0) return reportBranches(branches, value, run, place);
+    return violates(run, place, `expected exactly one alternative to match, not ${count}`);
   };
 }
 
@@ -71,18 +71,18 @@ function reportBranches(
   branches: readonly Checker[],
   value: unknown,
   run: Run,
-  at: Place | null,
+  place: Place | null,
 ): false {
-  if (at === null) return false;
+  if (place === null) return false;
   const candidates = branches.filter((branch) => branch.acceptsKind(value));
-  const place = formatPointer(toPath(at));
+  const ownPointer = formatPointer(toPath(place));
   const reports = candidates
-    .map((branch) => run.collect(() => branch.check(value, run, at, null)))
-    .filter((report) => report.every(({ pointer }) => pointer !== place));
+    .map((branch) => run.collect(() => branch.check(value, run, place, null)))
+    .filter((report) => report.every(({ pointer }) => pointer !== ownPointer));
   const [only, ...others] =
-    candidates.length === 1 ? [collectOnly(candidates, value, run, at)] : reports;
+    candidates.length === 1 ? [collectOnly(candidates, value, run, place)] : reports;
   if (only !== undefined && others.length === 0 && only.length > 0) run.add(only);
-  else run.report(at, 'expected one of the alternatives to match');
+  else run.report(place, 'expected one of the alternatives to match');
   return false;
 }
 
@@ -90,26 +90,27 @@ function collectOnly(
   [only]: readonly Checker[],
   value: unknown,
   run: Run,
-  at: Place,
+  place: Place,
 ): readonly SchemaViolation[] {
-  return run.collect(() => only?.check(value, run, at, null));
+  return run.collect(() => only?.check(value, run, place, null));
 }
 
 function checkNot(branch: Checker): KeywordCheck {
   const reason = "expected a value that the schema 'not' does not match";
-  return (value, run, at) => !branch.check(value, run, null, null) || violates(run, at, reason);
+  return (value, run, place) =>
+    !branch.check(value, run, null, null) || violates(run, place, reason);
 }
 
 function checkIf(schema: Schema, source: CheckerSource): KeywordCheck {
   const condition = source.checkerOf(schema['if']);
   const consequence = schema['then'] === undefined ? null : source.checkerOf(schema['then']);
   const alternative = schema['else'] === undefined ? null : source.checkerOf(schema['else']);
-  return (value, run, at, seen) => {
+  return (value, run, place, seen) => {
     const evaluated = seen === null ? null : new Evaluated(run);
     const isMet = condition.check(value, run, null, evaluated);
     if (isMet && evaluated !== null) seen?.merge(evaluated);
     const branch = isMet ? consequence : alternative;
-    return branch === null || branch.check(value, run, at, seen);
+    return branch === null || branch.check(value, run, place, seen);
   };
 }
 
@@ -123,13 +124,13 @@ function compileDependentSchemas(schema: Schema, source: CheckerSource): Keyword
     ]),
   );
   return [
-    (value, run, at, seen) => {
+    (value, run, place, seen) => {
       if (!isSchemaObject(value)) return true;
       let isValid = true;
       for (const checker of dependents.find(value, run)) {
-        if (checker.check(value, run, at, seen)) continue;
+        if (checker.check(value, run, place, seen)) continue;
         isValid = false;
-        if (at === null || run.isFull) return false;
+        if (place === null || run.isFull) return false;
       }
       return isValid;
     },

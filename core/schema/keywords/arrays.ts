@@ -20,11 +20,11 @@ function compileSizes({ maxItems, minItems }: Schema): ArrayCheck[] {
   const checks: ArrayCheck[] = [];
   if (typeof maxItems === 'number') {
     const reason = sizeReason('at most', maxItems, 'item');
-    checks.push((value, run, at) => value.length <= maxItems || violates(run, at, reason));
+    checks.push((value, run, place) => value.length <= maxItems || violates(run, place, reason));
   }
   if (typeof minItems === 'number') {
     const reason = sizeReason('at least', minItems, 'item');
-    checks.push((value, run, at) => value.length >= minItems || violates(run, at, reason));
+    checks.push((value, run, place) => value.length >= minItems || violates(run, place, reason));
   }
   return checks;
 }
@@ -32,14 +32,14 @@ function compileSizes({ maxItems, minItems }: Schema): ArrayCheck[] {
 function compileUnique({ uniqueItems }: Schema): ArrayCheck[] {
   if (uniqueItems !== true) return [];
   return [
-    (value, run, at) => {
+    (value, run, place) => {
       const keys = new Set<unknown>();
       run.look(value.length * COST_OF_UNIQUE_ITEM);
       for (const [index, item] of value.entries()) {
         const isNested = typeof item === 'object' && item !== null;
         // A string item cannot equal the key of a nested one.
         const key = typeof item === 'string' ? `"${item}` : isNested ? run.ids.keyOf(item) : item;
-        if (keys.has(key)) return violates(run, below(at, index), 'expected no repeated item');
+        if (keys.has(key)) return violates(run, below(place, index), 'expected no repeated item');
         keys.add(key);
       }
       return true;
@@ -52,15 +52,16 @@ function compileItems({ prefixItems, items }: Schema, source: CheckerSource): Ar
   const first = Array.isArray(prefixItems) ? prefixItems.map((item) => source.checkerOf(item)) : [];
   const others = items === undefined ? null : source.checkerOf(items);
   return [
-    (value, run, at, seen) => {
+    (value, run, place, seen) => {
       const end = others === null ? Math.min(first.length, value.length) : value.length;
       let isValid = true;
       run.look(end);
       for (let index = 0; index < end; index += 1) {
         const checker = first[index] ?? others;
-        if (checker === null || checker.check(value[index], run, below(at, index), null)) continue;
+        if (checker === null || checker.check(value[index], run, below(place, index), null))
+          continue;
         isValid = false;
-        if (at === null || run.isFull) return false;
+        if (place === null || run.isFull) return false;
       }
       seen?.addItems(end);
       return isValid;
@@ -77,7 +78,7 @@ function compileContains(schema: Schema, source: CheckerSource): ArrayCheck[] {
   };
   const reason = describeContains(minContains, maxContains);
   return [
-    (value, run, at, seen) => {
+    (value, run, place, seen) => {
       let count = 0;
       run.look(value.length);
       for (const [index, item] of value.entries()) {
@@ -85,7 +86,7 @@ function compileContains(schema: Schema, source: CheckerSource): ArrayCheck[] {
         count += 1;
         seen?.addItem(index);
       }
-      return (count >= minContains && count <= maxContains) || violates(run, at, reason);
+      return (count >= minContains && count <= maxContains) || violates(run, place, reason);
     },
   ];
 }
@@ -101,14 +102,14 @@ export function compileUnevaluatedItems(schema: Schema, source: CheckerSource): 
   if (unevaluatedItems === undefined) return [];
   const checker = source.checkerOf(unevaluatedItems);
   return [
-    (value, run, at, seen) => {
+    (value, run, place, seen) => {
       let isValid = true;
       run.look(value.length);
       for (const [index, item] of value.entries()) {
         if (seen?.hasItem(index)) continue;
-        if (checker.check(item, run, below(at, index), null)) continue;
+        if (checker.check(item, run, below(place, index), null)) continue;
         isValid = false;
-        if (at === null || run.isFull) return false;
+        if (place === null || run.isFull) return false;
       }
       seen?.addAllItems();
       return isValid;

@@ -34,7 +34,9 @@ export function compileObjectKeywords(schema: Schema, source: CheckerSource): Ob
 function compileRequired({ required }: Schema): ObjectCheck[] {
   if (!Array.isArray(required) || required.length === 0) return [];
   const names = required as readonly string[];
-  return [(value, run, at) => hasAll(value, names, run) || reportMissing(value, names, run, at)];
+  return [
+    (value, run, place) => hasAll(value, names, run) || reportMissing(value, names, run, place),
+  ];
 }
 
 function hasAll(value: JsonObject, names: readonly string[], run: Run): boolean {
@@ -48,12 +50,12 @@ function reportMissing(
   value: JsonObject,
   names: readonly string[],
   run: Run,
-  at: Place | null,
+  place: Place | null,
 ): false {
-  if (at === null || run.isFull) return false;
+  if (place === null || run.isFull) return false;
   run.look(names.length);
   for (const name of names) {
-    if (!Object.hasOwn(value, name)) violates(run, below(at, name), 'missing');
+    if (!Object.hasOwn(value, name)) violates(run, below(place, name), 'missing');
   }
   return false;
 }
@@ -63,13 +65,15 @@ function compileSizes({ maxProperties, minProperties }: Schema): ObjectCheck[] {
   if (typeof maxProperties === 'number') {
     const reason = sizeReason('at most', maxProperties, 'member');
     checks.push(
-      (value, run, at) => run.namesOf(value).length <= maxProperties || violates(run, at, reason),
+      (value, run, place) =>
+        run.namesOf(value).length <= maxProperties || violates(run, place, reason),
     );
   }
   if (typeof minProperties === 'number') {
     const reason = sizeReason('at least', minProperties, 'member');
     checks.push(
-      (value, run, at) => run.namesOf(value).length >= minProperties || violates(run, at, reason),
+      (value, run, place) =>
+        run.namesOf(value).length >= minProperties || violates(run, place, reason),
     );
   }
   return checks;
@@ -81,12 +85,12 @@ function compileDependentRequired({ dependentRequired }: Schema): ObjectCheck[] 
     Object.entries(dependentRequired as Readonly<Record<string, readonly string[]>>),
   );
   return [
-    (value, run, at) => {
+    (value, run, place) => {
       let isValid = true;
       for (const needed of dependents.find(value, run)) {
         if (hasAll(value, needed, run)) continue;
-        isValid = reportMissing(value, needed, run, at);
-        if (at === null || run.isFull) return false;
+        isValid = reportMissing(value, needed, run, place);
+        if (place === null || run.isFull) return false;
       }
       return isValid;
     },
@@ -110,28 +114,29 @@ function compileProperties(schema: Schema, source: CheckerSource): ObjectCheck[]
   const others = additionalProperties === undefined ? null : source.checkerOf(additionalProperties);
   if (byName.size === 0 && byPattern.length === 0 && others === null) return [];
   return [
-    (value, run, at, seen) => {
+    (value, run, place, seen) => {
       let isValid = true;
       const names = run.namesOf(value);
       run.look(names.length);
       // Avoids iterators, because each level of a value uses some of the stack.
       for (let index = 0; index < names.length; index += 1) {
         const name = names[index] as string;
-        const named = byName.get(name);
-        let isKnown = named !== undefined;
-        const place = below(at, name);
-        if (named !== undefined && !named.check(value[name], run, place, null)) isValid = false;
-        for (let at = 0; at < byPattern.length; at += 1) {
-          const { matcher, checker } = byPattern[at] as PatternProperty;
+        const checker = byName.get(name);
+        let isKnown = checker !== undefined;
+        const memberPlace = below(place, name);
+        if (checker !== undefined && !checker.check(value[name], run, memberPlace, null))
+          isValid = false;
+        for (let next = 0; next < byPattern.length; next += 1) {
+          const { matcher, checker: patternChecker } = byPattern[next] as PatternProperty;
           if (!matcher.test(name, run)) continue;
           isKnown = true;
-          if (!checker.check(value[name], run, place, null)) isValid = false;
+          if (!patternChecker.check(value[name], run, memberPlace, null)) isValid = false;
         }
         if (!isKnown && others !== null) {
           isKnown = true;
-          if (!others.check(value[name], run, place, null)) isValid = false;
+          if (!others.check(value[name], run, memberPlace, null)) isValid = false;
         }
-        if (!isValid && (at === null || run.isFull)) return false;
+        if (!isValid && (place === null || run.isFull)) return false;
         if (isKnown) seen?.addProperty(name);
       }
       return isValid;
@@ -143,14 +148,14 @@ function compileNames({ propertyNames }: Schema, source: CheckerSource): ObjectC
   if (propertyNames === undefined) return [];
   const checker = source.checkerOf(propertyNames);
   return [
-    (value, run, at) => {
+    (value, run, place) => {
       let isValid = true;
       const names = run.namesOf(value);
       run.look(names.length);
       for (const name of names) {
         if (checker.check(name, run, null, null)) continue;
-        isValid = violates(run, below(at, name), OTHER_NAME);
-        if (at === null || run.isFull) return false;
+        isValid = violates(run, below(place, name), OTHER_NAME);
+        if (place === null || run.isFull) return false;
       }
       return isValid;
     },
@@ -163,15 +168,15 @@ export function compileUnevaluatedProperties(schema: Schema, source: CheckerSour
   if (unevaluatedProperties === undefined) return [];
   const checker = source.checkerOf(unevaluatedProperties);
   return [
-    (value, run, at, seen) => {
+    (value, run, place, seen) => {
       let isValid = true;
       const names = run.namesOf(value);
       run.look(names.length);
       for (const name of names) {
         if (seen?.hasProperty(name)) continue;
-        if (checker.check(value[name], run, below(at, name), null)) continue;
+        if (checker.check(value[name], run, below(place, name), null)) continue;
         isValid = false;
-        if (at === null || run.isFull) return false;
+        if (place === null || run.isFull) return false;
       }
       seen?.addAllProperties();
       return isValid;

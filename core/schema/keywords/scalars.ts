@@ -24,7 +24,7 @@ function compileBounds(schema: Readonly<Record<string, unknown>>): KeywordCheck<
     const bound = schema[keyword];
     if (typeof bound !== 'number') return [];
     const reason = `expected ${expected} ${bound}`;
-    return [(value, run, at) => holds(value, bound) || violates(run, at, reason)];
+    return [(value, run, place) => holds(value, bound) || violates(run, place, reason)];
   });
 }
 
@@ -34,7 +34,7 @@ function compileMultiple({
   if (typeof multipleOf !== 'number') return [];
   const reason = `expected a multiple of ${multipleOf}`;
   const isMultiple = createMultipleCheck(multipleOf);
-  return [(value, run, at) => isMultiple(value) || violates(run, at, reason)];
+  return [(value, run, place) => isMultiple(value) || violates(run, place, reason)];
 }
 
 /** The number of characters that are counted in the time of visiting one member. */
@@ -47,18 +47,20 @@ export function compileStringKeywords(
   const checks: KeywordCheck<string>[] = [];
   if (typeof maxLength === 'number') {
     const reason = sizeReason('at most', maxLength, 'character');
-    checks.push((value, run, at) => isAtMost(value, maxLength, run) || violates(run, at, reason));
+    checks.push(
+      (value, run, place) => isAtMost(value, maxLength, run) || violates(run, place, reason),
+    );
   }
   if (typeof minLength === 'number' && minLength > 0) {
     const reason = sizeReason('at least', minLength, 'character');
     checks.push(
-      (value, run, at) => !isAtMost(value, minLength - 1, run) || violates(run, at, reason),
+      (value, run, place) => !isAtMost(value, minLength - 1, run) || violates(run, place, reason),
     );
   }
   if (typeof pattern === 'string') {
     const matcher = source.matcherOf(pattern);
     const reason = 'expected a text that matches the pattern';
-    checks.push((value, run, at) => matcher.test(value, run) || violates(run, at, reason));
+    checks.push((value, run, place) => matcher.test(value, run) || violates(run, place, reason));
   }
   return checks;
 }
@@ -88,14 +90,14 @@ export function compileValueKeywords(schema: Readonly<Record<string, unknown>>):
     const simple = new Set(values.filter((value) => !isNested(value)));
     const nested = values.filter(isNested);
     const reason = describeValues(values);
-    return (value, run, at) => {
+    return (value, run, place) => {
       if (simple.has(value)) return true;
       if (isNested(value)) {
         run.spend(nested.length);
         const onCompare = () => run.look(1);
         if (nested.some((allowed) => equalJson(allowed, value, onCompare))) return true;
       }
-      return violates(run, at, reason);
+      return violates(run, place, reason);
     };
   });
 }
