@@ -99,14 +99,14 @@ type Listener = ReturnType<typeof createListener>;
 
 /**
  * The composition root: the only place that uses the container.
- * @param own the process-specific parts of a host
+ * @param hostProcess the process-specific parts of a host
  * @throws ConfigError for settings that contradict each other, and for files and folders that
  * cannot be read.
  */
 export async function composeHost(
   config: HostConfig,
   log: Log,
-  own: HostProcess = createSoleProcess(config, log),
+  hostProcess: HostProcess = createSoleProcess(config, log),
 ): Promise<ComposedHost> {
   for (const conflict of findConflicts(config)) throw conflict;
   const opened: Part[] = [];
@@ -119,22 +119,22 @@ export async function composeHost(
   };
   try {
     const plugins = await openPlugins(config, settingFlag('plugins'), log);
-    const access = keep(await openAccess(config, log, own, plugins));
+    const access = keep(await openAccess(config, log, hostProcess, plugins));
     const storage = keep(await openStorage(config, log));
     const records = keep(await openRecords(config, log, storage));
-    const releases = await openReleases(config, log, own, storage);
+    const releases = await openReleases(config, log, hostProcess, storage);
     if (releases !== null) keep(releases);
-    const modules = keep(await openModules(config, log, own, plugins, access, storage));
+    const modules = keep(await openModules(config, log, hostProcess, plugins, access, storage));
     const observability = createHostObservability(access, records, modules);
     const surfaces = new SurfaceRegistry(plugins);
     const parts = { plugins, access, storage, records, modules, observability, surfaces };
-    const view = connectView(own, parts);
-    const fleet = openFleet(config, log, own, parts, view.overview);
+    const view = connectView(hostProcess, parts);
+    const fleet = openFleet(config, log, hostProcess, parts, view.overview);
     if (fleet !== null) keep(fleet);
     releases?.start(view.overview);
-    const responses = createResponseCache(config, own, storage);
+    const responses = createResponseCache(config, hostProcess, storage);
     const container = createContainer(config, log, parts, view, fleet, responses);
-    const listener = keep(createListener(config, log, own, parts, container));
+    const listener = keep(createListener(config, log, hostProcess, parts, container));
     keep(surfaces);
     await openSurfaces(config, log, parts, container.resolve(MODULE_OVERVIEW), listener);
     const { handOver } = listener;
@@ -173,10 +173,15 @@ export function* findConflicts(config: HostConfig): Generator<ConfigError> {
   }
 }
 
-function connectView(own: HostProcess, { modules, observability }: Parts): HostView {
+function connectView(hostProcess: HostProcess, { modules, observability }: Parts): HostView {
   const { metrics, calls } = observability;
   const { registry, candidateReports: candidates } = modules;
-  return own.connect({ overview: createModuleOverview(registry), calls, candidates, metrics });
+  return hostProcess.connect({
+    overview: createModuleOverview(registry),
+    calls,
+    candidates,
+    metrics,
+  });
 }
 
 /** Returns `null` for a host without a cache. A database server forwards purges to other hosts. */
@@ -280,7 +285,7 @@ function createDocuments({ publicUrl }: HostConfig, { access, modules }: Parts):
 function createListener(
   config: HostConfig,
   log: Log,
-  own: HostProcess,
+  hostProcess: HostProcess,
   { access, storage, records, modules, observability, surfaces }: Parts,
   container: DependencyContainer,
 ) {
@@ -292,7 +297,7 @@ function createListener(
   const observers = {
     onDecided: observability.observe,
     onClosed: createRequestLog({
-      log: own.requestLog,
+      log: hostProcess.requestLog,
       successSample: config.logSuccessSample,
       logViolations: createViolationLog(log),
     }),
@@ -315,7 +320,8 @@ function createListener(
     loopbackOnly: access.hasDevTokens && !config.allowDevAuthAnywhere,
     identityKeys: () => storage.identity.publish(),
     hasPublicMetrics: isLoopbackAddress(config.host) && isLoopbackOrigin(config.publicUrl),
-    unreadyReason: () => (lifecycle.isDraining ? 'the host is draining' : own.unreadyReason()),
+    unreadyReason: () =>
+      lifecycle.isDraining ? 'the host is draining' : hostProcess.unreadyReason(),
     observers,
     tracing: records.tracing,
     surfaces,

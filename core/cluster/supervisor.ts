@@ -187,8 +187,8 @@ export class Supervisor {
 
   #fill(): void {
     if (this.#phase === 'draining') return;
-    const wanted = this.#count + this.#rollingRestart.extraWorkers;
-    const missing = wanted - this.#pool.list('starting', 'serving').length;
+    const targetCount = this.#count + this.#rollingRestart.extraWorkers;
+    const missing = targetCount - this.#pool.list('starting', 'serving').length;
     for (let count = 0; count < missing; count += 1) this.#pool.fork();
   }
 

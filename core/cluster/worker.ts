@@ -51,14 +51,14 @@ async function serve(
   const { settings } = start;
   const { composeHost } = await import('../compose.js');
   const lastGood = new LastGoodStore(settings.config.state, log);
-  const own = createWorkerHost(channel, start, lastGood, requestLog);
-  const host = await composeHost(settings.config, log, own);
+  const workerHost = createWorkerHost(channel, start, lastGood, requestLog);
+  const host = await composeHost(settings.config, log, workerHost);
   channel.on('rescan', () => host.reload());
   const drained = channel.once('drain');
   await listen(channel, host, settings);
   const { isReplaced } = await drained;
   await (isReplaced ? host.handOver() : host.drain());
-  await channel.sendLast({ type: 'final-metrics', metrics: await own.readMetrics() });
+  await channel.sendLast({ type: 'final-metrics', metrics: await workerHost.readMetrics() });
   await host.close();
 }
 

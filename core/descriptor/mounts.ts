@@ -105,7 +105,7 @@ export function validateMounts(
     if (mount?.path === undefined) return [];
     const mapping: Mount = { ...mount, path: mount.path };
     const subject = `'mount[${index}]'`;
-    const at = { path: ['mount', index, 'path'], at: 'value' } as const;
+    const location = { path: ['mount', index, 'path'], at: 'value' } as const;
     const key = formatMount(mapping);
     const isRepeated = seen.has(key);
     seen.add(key);
@@ -115,7 +115,7 @@ export function validateMounts(
           rule: 'duplicate-mount',
           message: `${subject} is listed twice`,
           hint: 'remove it',
-          ...at,
+          ...location,
         },
       ];
     }
@@ -123,11 +123,16 @@ export function validateMounts(
       if (mapping.host !== undefined) return [];
       const message = `${subject} with the path '/' has no host: expected one`;
       return [
-        { rule: 'mount-without-host', message, hint: 'name the host, or another path', ...at },
+        {
+          rule: 'mount-without-host',
+          message,
+          hint: 'name the host, or another path',
+          ...location,
+        },
       ];
     }
     if (!reserved.has(firstSegment(mapping.path))) return [];
     const message = `${subject} begins with '${firstSegment(mapping.path)}', which belongs to the host or one of its surfaces`;
-    return [{ rule: 'reserved-mount', message, hint: 'choose another first segment', ...at }];
+    return [{ rule: 'reserved-mount', message, hint: 'choose another first segment', ...location }];
   }).flat();
 }

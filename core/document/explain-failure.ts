@@ -47,25 +47,25 @@ export function explainUnion(
   return explainWrongValue(first, describeUnion(branches), path);
 }
 
-/** @param known the structs of the keys that the mapping may have */
+/** @param knownKeys the structs of the keys that the mapping may have */
 export function explainUnknownKey(
   key: string,
   path: Path,
-  known: ReadonlyMap<string, AnyStruct>,
+  knownKeys: ReadonlyMap<string, AnyStruct>,
 ): Violation {
   const isPrintable = isPrintableKey(key);
   const message = (isPrintable ? `unknown key '${key}'` : 'unknown key') + describeParent(path);
-  const hint = isPrintable ? hintAtKey(key, known) : null;
+  const hint = isPrintable ? hintAtKey(key, knownKeys) : null;
   return createViolation('unknown-key', message, hint, path, 'key');
 }
 
 /** The key may be in the wrong mapping, often by its indentation. */
-function hintAtKey(key: string, known: ReadonlyMap<string, AnyStruct>): string | null {
-  const owner = [...known].find(([, { type, schema }]) => {
+function hintAtKey(key: string, knownKeys: ReadonlyMap<string, AnyStruct>): string | null {
+  const owner = [...knownKeys].find(([, { type, schema }]) => {
     return type === 'object' && Object.hasOwn((schema ?? {}) as object, key);
   });
   if (owner !== undefined) return `move it into '${owner[0]}'`;
-  return suggestName(key, [...known.keys()]);
+  return suggestName(key, [...knownKeys.keys()]);
 }
 
 function explainMissingKey(key: string, path: Path): Violation {

@@ -32,8 +32,8 @@ export async function readCandidateFile(
 ): Promise<CandidateFile | null> {
   const endpoints = candidate?.endpoints;
   if (endpoints === undefined || !('file' in endpoints)) return null;
-  const { endpoints: named } = provider.config as { readonly endpoints: EndpointsConfig };
-  const live = 'file' in named ? references.document(named.file).content : named;
+  const { endpoints: configured } = provider.config as { readonly endpoints: EndpointsConfig };
+  const live = 'file' in configured ? references.document(configured.file).content : configured;
   const { document } = await resolveReferences({
     struct: adapter.config,
     // The other members are those of the live provider, whose references are already known.

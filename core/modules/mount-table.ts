@@ -81,8 +81,8 @@ export class MountTable {
    * A mount of `/` with a host name excludes other paths of the host under this name, unless it is
    * the public one.
    */
-  #isExclusive(named: readonly MountedModule[]): boolean {
-    const root = named.at(-1)?.mount;
+  #isExclusive(mountedAtHost: readonly MountedModule[]): boolean {
+    const root = mountedAtHost.at(-1)?.mount;
     return root?.path === ROOT && root.host !== this.#options.publicHost;
   }
 }

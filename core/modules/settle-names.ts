@@ -60,11 +60,11 @@ export function settleNames(
 
 /** Whether a file gets a name or a mount under which another one still serves. */
 export function hasMovingName(
-  named: readonly ModuleSlot[],
+  namedSlots: readonly ModuleSlot[],
   removed: readonly ModuleSlot[],
 ): boolean {
   const freed = new Set(removed.flatMap(listServed));
-  return named.some((slot) => {
+  return namedSlots.some((slot) => {
     const isGivenUp = listHeld(slot).length < listServed(slot).length;
     return isGivenUp || listWanted(slot).some((claim) => freed.has(claim));
   });

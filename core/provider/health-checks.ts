@@ -47,9 +47,9 @@ export class EndpointChecks {
     }
   }
 
-  #stopExcept(kept: ReadonlySet<Endpoint>): void {
+  #stopExcept(remaining: ReadonlySet<Endpoint>): void {
     for (const [endpoint, check] of this.#running) {
-      if (kept.has(endpoint)) continue;
+      if (remaining.has(endpoint)) continue;
       check.stop();
       this.#running.delete(endpoint);
     }

@@ -200,6 +200,6 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
     throw createMalformed(`with more than ${MAX_HEADERS_LENGTH} characters of headers`);
 }
 
-function createMalformed(what: string): ProviderFailure {
-  return new ProviderFailure('protocol', `the adapter responded ${what}`, { phase: 'answered' });
+function createMalformed(problem: string): ProviderFailure {
+  return new ProviderFailure('protocol', `the adapter responded ${problem}`, { phase: 'answered' });
 }

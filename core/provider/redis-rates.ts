@@ -102,16 +102,16 @@ export class RedisRates implements RateLimiters {
   create(id: string, limits: BucketLimits, onLoss: OnLoss | null = null): RateLimiter {
     const { local } = this.#options;
     if (onLoss === null) return local.create(id, limits);
-    const drawn = new DrawnTokens(limits, (key, wanted) => this.#draw(id, limits, key, wanted));
+    const limiter = new DrawnTokens(limits, (key, wanted) => this.#draw(id, limits, key, wanted));
     const lose = (key: string) => this.#takeAlone(id, limits, onLoss, key);
     return {
       limits,
       take: (key) => {
         if (performance.now() < this.#lostUntil) return lose(key);
-        const taken = drawn.take(key);
+        const taken = limiter.take(key);
         return taken instanceof Promise ? taken.catch(() => lose(key)) : taken;
       },
-      level: (key) => drawn.level(key),
+      level: (key) => limiter.level(key),
     };
   }
 
@@ -138,8 +138,8 @@ export class RedisRates implements RateLimiters {
     const { perSecond, burst } = limits;
     const name = `${this.#prefix()}rate:${id} ${perSecond} ${burst}:${key}`;
     const args = [perSecond, burst, Math.max(wanted, share)];
-    const drawn = await this.#ask(DRAW, name, args, ASK_TIMEOUT_MS);
-    const [granted, tokens] = drawn as [number, string];
+    const reply = await this.#ask(DRAW, name, args, ASK_TIMEOUT_MS);
+    const [granted, tokens] = reply as [number, string];
     return { granted, isAhead: share > wanted, level: levelOf(Number(tokens), limits) };
   }
 

@@ -61,10 +61,10 @@ export class CheckThread {
     clearTimeout(this.#idleTimer);
     const schemaId = numberOf(checked);
     try {
-      const known = { schemaId, schema: null, isFull };
-      const result = await this.#send({ ...known, pieces: await copy(bytes) });
+      const request = { schemaId, schema: null, isFull };
+      const result = await this.#send({ ...request, pieces: await copy(bytes) });
       if (result.violations !== 'unknown schema') return result;
-      return await this.#send({ ...known, schema: toSent(checked), pieces: await copy(bytes) });
+      return await this.#send({ ...request, schema: toSent(checked), pieces: await copy(bytes) });
     } finally {
       this.#idleTimer = setTimeout(() => this.#end(), IDLE_MS).unref();
     }
@@ -108,8 +108,8 @@ function toSent({ registry, ...described }: CheckedSchema): SentSchema {
 }
 
 function numberOf(checked: CheckedSchema): number {
-  const known = ids.get(checked);
-  if (known !== undefined) return known;
+  const existingId = ids.get(checked);
+  if (existingId !== undefined) return existingId;
   lastId += 1;
   ids.set(checked, lastId);
   return lastId;

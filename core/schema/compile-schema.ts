@@ -81,13 +81,13 @@ export class SchemaRegistry {
     if (typeof schema === 'boolean') return {};
     const { nodes } = createSchemaGraph([{ schema, path: [] }], this.shared, () => true);
     const names = new Set(nodes.flatMap(({ sharedName }) => sharedName ?? []));
-    const known = [...names].filter((name) => Object.hasOwn(this.shared, name));
-    return Object.fromEntries(known.map((name) => [name, this.shared[name] as JsonSchema]));
+    const sharedNames = [...names].filter((name) => Object.hasOwn(this.shared, name));
+    return Object.fromEntries(sharedNames.map((name) => [name, this.shared[name] as JsonSchema]));
   }
 
   checkersOf(scope: SchemaScope): SchemaCheckers {
-    const known = this.#checkers.get(scope.root);
-    if (known !== undefined) return known;
+    const existing = this.#checkers.get(scope.root);
+    if (existing !== undefined) return existing;
     const created = new SchemaCheckers(scope, this);
     this.#checkers.set(scope.root, created);
     return created;
@@ -99,9 +99,9 @@ export class SchemaRegistry {
   }
 
   matcherOf(pattern: string): Matcher {
-    const known = this.#matchers.get(pattern) ?? createMatcher(pattern);
-    this.#matchers.set(pattern, known);
-    return known;
+    const matcher = this.#matchers.get(pattern) ?? createMatcher(pattern);
+    this.#matchers.set(pattern, matcher);
+    return matcher;
   }
 
   /** Skips analyzed schemas, which lead to no new ones, so that no circle leads through both. */
@@ -156,8 +156,8 @@ class SchemaCheckers implements CheckerSource {
 
   checkerOf(schema: unknown): Checker {
     if (!isSchemaObject(schema)) return schema === false ? NOTHING : ANYTHING;
-    const known = this.#checkers.get(schema);
-    if (known !== undefined) return known;
+    const existing = this.#checkers.get(schema);
+    if (existing !== undefined) return existing;
     // A schema that only refers to another one is replaced by it.
     const checker =
       (isReference(schema) ? this.#follow(schema['$ref']) : null) ??

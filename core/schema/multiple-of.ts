@@ -57,8 +57,8 @@ class Remainders {
   }
 
   isMultiple(digits: bigint, power: number): boolean {
-    for (let known = this.#powers.length; known <= power; known += 1) {
-      const before = this.#powers[known - 1];
+    for (let exponent = this.#powers.length; exponent <= power; exponent += 1) {
+      const before = this.#powers[exponent - 1];
       this.#powers.push((before === undefined ? 1n : before * 10n) % this.#divisor);
     }
     return (digits * (this.#powers[power] ?? 0n)) % this.#divisor === 0n;

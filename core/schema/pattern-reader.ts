@@ -112,10 +112,10 @@ export class PatternReader {
       throw new UntranslatablePattern('refers back to a group, which RE2 does not');
     }
     this.#offset += 1;
-    const named = NAMED[letter];
-    if (named === undefined) return this.#readLiteral();
+    const controlEscape = NAMED[letter];
+    if (controlEscape === undefined) return this.#readLiteral();
     this.#offset += 1;
-    return named;
+    return controlEscape;
   }
 
   #joinSurrogates(lead: number): number {

@@ -105,11 +105,11 @@ function decode(text: string): string | null {
 }
 
 function describeParameter(property: unknown, scope: SchemaScope): Parameter {
-  const found = followReferences(property, scope);
-  const isList = listTypes(found.schema).includes('array');
+  const target = followReferences(property, scope);
+  const isList = listTypes(target.schema).includes('array');
   const value = isList
-    ? followReferences(found.schema?.['items'], found.scope).schema
-    : found.schema;
+    ? followReferences(target.schema?.['items'], target.scope).schema
+    : target.schema;
   return { ...describeReading(value), isList };
 }
 

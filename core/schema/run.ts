@@ -119,9 +119,9 @@ export class Run {
     const before = this.#violations;
     this.#violations = [];
     part();
-    const found = this.#violations;
+    const collected = this.#violations;
     this.#violations = before;
-    return found;
+    return collected;
   }
 
   add(violations: readonly SchemaViolation[]): void {
@@ -135,8 +135,8 @@ export class Run {
 
   remember(schema: object, value: object, isValid: boolean): void {
     this.#known ??= new Map();
-    const known = this.#known.get(schema) ?? new Map<object, boolean>();
-    this.#known.set(schema, known.set(value, isValid));
+    const results = this.#known.get(schema) ?? new Map<object, boolean>();
+    this.#known.set(schema, results.set(value, isValid));
   }
 }
 

@@ -50,8 +50,8 @@ export function createSchemaGraph(
   const nodes = new Map<object, SchemaNode>();
   const pending: SchemaNode[] = [];
   const enter = (schema: SchemaObject, root: SchemaObject, path: JsonPath): SchemaNode => {
-    const known = nodes.get(schema);
-    if (known !== undefined) return known;
+    const existing = nodes.get(schema);
+    if (existing !== undefined) return existing;
     const sharedName = readSharedName(schema['$ref']);
     const node: SchemaNode = { schema, root, path, edges: [], sharedName, booleans: 0 };
     nodes.set(schema, node);

@@ -115,8 +115,8 @@ export class SchemaRules {
 
   /** Whether a shared schema exceeds a bound, itself or with the schemas that it reaches. */
   exceeds(name: string): boolean {
-    const known = this.#exceeding.get(name);
-    if (known !== undefined) return known;
+    const cached = this.#exceeding.get(name);
+    if (cached !== undefined) return cached;
     const size = this.#sizes.get(name);
     const exceeds = size === null || (size !== undefined && this.#findExcess(size) !== null);
     this.#exceeding.set(name, exceeds);

@@ -45,6 +45,6 @@ export function resolveReference(scope: SchemaScope, reference: unknown): Refere
     return { value, path: [], scope: { root: value, shared: scope.shared } };
   }
   const path = parseReference(reference);
-  const found = path === null ? null : findAtPath(scope.root, path);
-  return found === null ? null : { ...found, scope };
+  const target = path === null ? null : findAtPath(scope.root, path);
+  return target === null ? null : { ...target, scope };
 }

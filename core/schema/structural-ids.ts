@@ -22,8 +22,8 @@ export class StructuralIds {
   }
 
   #idOf(value: object): number {
-    const known = this.#byValue.get(value);
-    if (known !== undefined) return known;
+    const cachedId = this.#byValue.get(value);
+    if (cachedId !== undefined) return cachedId;
     const text = Array.isArray(value) ? this.#describeList(value) : this.#describeObject(value);
     const id = this.#byText.get(text) ?? this.#byText.size;
     this.#byText.set(text, id);

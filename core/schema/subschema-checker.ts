@@ -54,8 +54,8 @@ export class SubschemaChecker implements Checker {
     // Two keywords may lead a recursive schema to the same value, at each level again.
     const isRecalled =
       this.#isRecursive && outer === null && typeof value === 'object' && value !== null;
-    const known = isRecalled ? run.recall(this, value) : undefined;
-    if (known === true || (known === false && place === null)) return known;
+    const recalled = isRecalled ? run.recall(this, value) : undefined;
+    if (recalled === true || (recalled === false && place === null)) return recalled;
     if (this.#program === null) run.look(COST_OF_COMPILING);
     const program = this.#program ?? this.#compiled();
     const kind = kindOf(value);

@@ -124,23 +124,23 @@ export function createApprovalStore(use: UseDatabase, now: () => number = Date.n
 
 type Reader = Database['query'] | Transaction<Tables>;
 
-async function find(query: Reader, id: string, at: string): Promise<StoredApproval | null> {
+async function find(query: Reader, id: string, time: string): Promise<StoredApproval | null> {
   const row = await query
     .selectFrom('approval')
     .selectAll()
     .where('id', '=', id)
-    .where('expires_at', '>', at)
+    .where('expires_at', '>', time)
     .executeTakeFirst();
   return row === undefined ? null : fromTable(row);
 }
 
-async function listAll(query: Reader, at: string, limit: number): Promise<StoredApproval[]> {
+async function listAll(query: Reader, time: string, limit: number): Promise<StoredApproval[]> {
   const select = (isPending: boolean, count: number) =>
     query
       .selectFrom('approval')
       .selectAll()
       .where('status', isPending ? '=' : '!=', 'pending')
-      .where('expires_at', '>', at)
+      .where('expires_at', '>', time)
       .orderBy('requested_at', isPending ? 'asc' : 'desc')
       .orderBy('id')
       .limit(count)
@@ -242,8 +242,8 @@ async function decideIn(
   { locksRows }: Pick<Database, 'locksRows'>,
 ): Promise<StoredApproval | null> {
   await lockSurface(trx, LOCK, locksRows);
-  const found = await find(trx, id, at);
-  if (found?.status !== 'pending') return null;
+  const approval = await find(trx, id, at);
+  if (approval?.status !== 'pending') return null;
   const status = decision === 'approve' ? 'approved' : 'rejected';
   const decided = {
     status,
@@ -267,7 +267,7 @@ async function decideIn(
       )
       .execute();
   }
-  return { ...found, status, decidedAt: at, decidedBy: actor };
+  return { ...approval, status, decidedAt: at, decidedBy: actor };
 }
 
 async function addAuditRow(

@@ -52,8 +52,13 @@ export async function appendAuditRow(
   { locksRows }: Pick<Database, 'locksRows'>,
 ): Promise<AuditRow> {
   const head = await lockHead(trx, locksRows);
-  const at = new Date().toISOString();
-  const row = createAuditRow(draft, { id: head.id + 1, at, value_digest, prev: head.hash });
+  const writtenAt = new Date().toISOString();
+  const row = createAuditRow(draft, {
+    id: head.id + 1,
+    at: writtenAt,
+    value_digest,
+    prev: head.hash,
+  });
   await trx.insertInto('audit_row').values(toAuditTable(row)).execute();
   await trx
     .updateTable('audit_head')
@@ -82,10 +87,10 @@ export async function* readAuditRows(
   query: Kysely<Tables>,
   { module, since, afterId = 0, limit = Number.POSITIVE_INFINITY }: AuditFilter,
 ): AsyncGenerator<AuditRow, void, undefined> {
-  let left = limit;
+  let remaining = limit;
   let last = afterId;
-  while (left > 0) {
-    const size = Math.min(PAGE_ROWS, left);
+  while (remaining > 0) {
+    const size = Math.min(PAGE_ROWS, remaining);
     const page = await query
       .selectFrom('audit_row')
       .selectAll()
@@ -97,7 +102,7 @@ export async function* readAuditRows(
       .execute();
     for (const stored of page) yield fromAuditTable(stored);
     if (page.length < size) return;
-    left -= page.length;
+    remaining -= page.length;
     last = page.at(-1)?.id ?? last;
   }
 }

@@ -72,8 +72,8 @@ export function fromAuditTable(stored: Selectable<AuditRowTable>): AuditRow {
   const { module, permission, operation, target, outcome } = row;
   const { request_id, correlation_id, value_digest, prev, hash } = row;
   const actor = { kind: actor_kind, id: actor_id };
-  const what = { actor, module, permission, operation, target, outcome };
-  return { id, at, ...what, request_id, correlation_id, value_digest, prev, hash };
+  const fields = { actor, module, permission, operation, target, outcome };
+  return { id, at, ...fields, request_id, correlation_id, value_digest, prev, hash };
 }
 
 /** The databases change a NUL or a lone surrogate, and the row would not match its hash. */

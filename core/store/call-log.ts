@@ -47,8 +47,8 @@ const ROWS_PER_REMOVAL = 500;
  * collation.
  * @param run 8 hex digits that name the process
  */
-export function callId(at: number, run: string, number: number): string {
-  return `${hex(at, TIME_DIGITS)}${run}${hex(number, NUMBER_DIGITS)}`;
+export function callId(completedAt: number, run: string, number: number): string {
+  return `${hex(completedAt, TIME_DIGITS)}${run}${hex(number, NUMBER_DIGITS)}`;
 }
 
 /** Adds calls; existing ones stay, since an unacknowledged write may be repeated. */
@@ -56,12 +56,12 @@ export async function insertCalls(
   trx: Transaction<Tables>,
   calls: readonly StoredCall[],
 ): Promise<void> {
-  let at = 0;
+  let index = 0;
   for (const size of ROWS_PER_STATEMENT) {
-    for (; calls.length - at >= size; at += size) {
+    for (; calls.length - index >= size; index += size) {
       await trx
         .insertInto('call_record')
-        .values(calls.slice(at, at + size))
+        .values(calls.slice(index, index + size))
         .onConflict((conflict) => conflict.column('id').doNothing())
         .execute();
     }
@@ -108,10 +108,10 @@ export async function findCallCuts(
   const share = Math.ceil(maxCalls * ANONYMOUS_SHARE);
   const isAnonymous = ids.where('actor', 'is', null);
   const anonymous = cutAfter(await isAnonymous.offset(share).executeTakeFirst());
-  const left = ids.where((where) =>
+  const remainingIds = ids.where((where) =>
     where.or([where('actor', 'is not', null), where('id', '>=', anonymous)]),
   );
-  return { all: cutAfter(await left.offset(maxCalls).executeTakeFirst()), anonymous };
+  return { all: cutAfter(await remainingIds.offset(maxCalls).executeTakeFirst()), anonymous };
 }
 
 /** Removes the oldest calls below the cuts. @returns whether there may be more */

@@ -53,9 +53,10 @@ export function createPool(connectionString: string): PostgresPool {
       if (!turns.tryAcquire()) await orLost(turns.acquire({ signal: closing.signal }));
       try {
         const client = await orLost(pool.connect());
-        const known = wrapped.get(client) ?? (await prepareClient(client, () => turns.release()));
-        wrapped.set(client, known);
-        return known;
+        const prepared =
+          wrapped.get(client) ?? (await prepareClient(client, () => turns.release()));
+        wrapped.set(client, prepared);
+        return prepared;
       } catch (error) {
         turns.release();
         throw error;

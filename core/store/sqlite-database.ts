@@ -134,16 +134,16 @@ async function watchRevisions(
   query: Kysely<Tables>,
   onChange: ChangeListener,
 ): Promise<() => void> {
-  let known = await readRevisions(query);
+  let lastRevisions = await readRevisions(query);
   let version = await readDataVersion(query);
   const poll = async () => {
     const current = await readDataVersion(query);
     if (current === version) return;
     const revisions = await readRevisions(query);
     const changed = [...revisions].filter(
-      ([module, revision]) => (known.get(module) ?? 0) !== revision,
+      ([module, revision]) => (lastRevisions.get(module) ?? 0) !== revision,
     );
-    [version, known] = [current, revisions];
+    [version, lastRevisions] = [current, revisions];
     for (const [module] of changed) onChange(module);
   };
   // A failure here also fails the next operation, which reports it.

@@ -121,18 +121,18 @@ export function assertExactNumbers(value: ExactValue): void {
 export function sliceMember(text: string, name: string): string | null {
   const tokens = text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]/g);
   const quoted = JSON.stringify(name);
-  let [depth, key, start, found]: [number, string, number, string | null] = [0, '', -1, null];
+  let [depth, key, start, slice]: [number, string, number, string | null] = [0, '', -1, null];
   for (const { 0: token, index } of tokens) {
     if (token === '{' || token === '[') depth += 1;
     else if (depth === 1 && start === -1 && token === ':') start = index + 1;
     else if (depth === 1 && (token === ',' || token === '}')) {
-      if (key === quoted && start !== -1) found = text.slice(start, index).trim();
+      if (key === quoted && start !== -1) slice = text.slice(start, index).trim();
       start = -1;
       if (token === '}') depth -= 1;
     } else if (token === '}' || token === ']') depth -= 1;
     else if (depth === 1 && start === -1) key = token;
   }
-  return found;
+  return slice;
 }
 
 function survivesParse(text: string): boolean {

@@ -68,15 +68,18 @@ export function isMetaName(name: string): name is MetaName {
 /** @throws InvalidArguments. */
 export async function callMetaTool(
   name: MetaName,
-  given: ExactValue | undefined,
+  callArguments: ExactValue | undefined,
   exchange: Exchange,
   tools: Tools,
 ): Promise<ToolResult> {
   if (name === 'search_tools') {
-    const matches = searchTools(await tools.listCallable(exchange), readText(given, 'query'));
+    const matches = searchTools(
+      await tools.listCallable(exchange),
+      readText(callArguments, 'query'),
+    );
     return createTextResult(JSON.stringify({ tools: matches }));
   }
-  const toolName = readText(given, 'name');
+  const toolName = readText(callArguments, 'name');
   if (name === 'describe_tool') {
     const callable = await tools.listCallable(exchange);
     const entry = callable.find((entry) => entry.name === toolName);
@@ -85,7 +88,8 @@ export async function callMetaTool(
   }
   const entry = await tools.find(toolName, exchange);
   if (entry === null) throw createUnknown(toolName);
-  const inner = given?.kind === 'object' ? given.members.get('arguments') : undefined;
+  const inner =
+    callArguments?.kind === 'object' ? callArguments.members.get('arguments') : undefined;
   return tools.call(entry, inner, exchange);
 }
 
@@ -114,8 +118,8 @@ function scoreOf(entry: CatalogEntry, words: readonly string[]): number {
   return score;
 }
 
-function readText(given: ExactValue | undefined, name: string): string {
-  const value = given?.kind === 'object' ? given.members.get(name) : undefined;
+function readText(callArguments: ExactValue | undefined, name: string): string {
+  const value = callArguments?.kind === 'object' ? callArguments.members.get(name) : undefined;
   if (value?.kind === 'string') return value.value;
   throw new InvalidArguments(`the argument '${name}' must be a string`);
 }

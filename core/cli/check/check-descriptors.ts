@@ -128,9 +128,9 @@ function warnOfNestedMounts(descriptors: readonly CheckedDescriptor[]): CheckedD
       const [inner, other] = [formatMount(mount), formatMount(above.mount)];
       const message = `mount '${inner}' is below '${other}' of module '${above.module}' and takes its paths`;
       const hint = 'make sure that this is intended';
-      const at = { path: ['mount', index], at: 'value' } as const;
+      const location = { path: ['mount', index], at: 'value' } as const;
       return [
-        createDiagnostic({ rule: 'nested-mount', message, hint, ...at }, prepared, 'warning'),
+        createDiagnostic({ rule: 'nested-mount', message, hint, ...location }, prepared, 'warning'),
       ];
     });
     return { ...checked, diagnostics: [...checked.diagnostics, ...warnings] };

@@ -193,8 +193,8 @@ class NewCalls {
 }
 
 /** Omits each known call once: identical entries are different calls with the same request id. */
-function omitKnown(calls: readonly CallEntry[], known: readonly string[]): CallEntry[] {
-  const remaining = [...known];
+function omitKnown(calls: readonly CallEntry[], knownKeys: readonly string[]): CallEntry[] {
+  const remaining = [...knownKeys];
   return calls.filter((call) => {
     const index = remaining.indexOf(JSON.stringify(call));
     if (index === -1) return true;

@@ -93,10 +93,10 @@ function toParameterName(name: string): string {
 }
 
 function text<Name extends string>(name: Name, value: unknown): { [name in Name]?: string } {
-  const known = asText(value)?.trim();
-  return known === undefined || known === ''
+  const declaredName = asText(value)?.trim();
+  return declaredName === undefined || declaredName === ''
     ? {}
-    : ({ [name]: known } as { [name in Name]?: string });
+    : ({ [name]: declaredName } as { [name in Name]?: string });
 }
 
 function listOtherParts({ item, operation, unmapped }: OperationSource, place: string): void {

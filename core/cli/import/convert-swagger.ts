@@ -106,13 +106,13 @@ function convertOperation(
   const fields = all
     .filter(({ parameter }) => parameter['in'] === 'formData')
     .map(({ parameter }) => parameter);
-  const kept = all.filter(
+  const otherParameters = all.filter(
     ({ parameter }) => !['body', 'formData'].includes(String(parameter['in'])),
   );
   const requestBody = body ? convertBody(body, types) : convertForm(fields, types);
   return {
     ...others,
-    parameters: kept.map(({ listed, parameter }) =>
+    parameters: otherParameters.map(({ listed, parameter }) =>
       isReference(listed) ? convertReferences(listed) : convertParameter(parameter),
     ),
     ...(requestBody === null ? {} : { requestBody }),

@@ -7,27 +7,27 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
  */
 export function canonicalizeText(json: string): string {
   const tokens = json.match(TOKEN) ?? [];
-  let at = 0;
+  let offset = 0;
   const readList = (end: string, readEntry: () => string): string[] => {
     const entries: string[] = [];
-    at += 1;
-    while (tokens[at] !== end) {
+    offset += 1;
+    while (tokens[offset] !== end) {
       entries.push(readEntry());
-      if (tokens[at] === ',') at += 1;
+      if (tokens[offset] === ',') offset += 1;
     }
-    at += 1;
+    offset += 1;
     return entries;
   };
   const readMember = (): string => {
-    const name = normalizeToken(tokens[at] ?? '');
-    at += 2;
+    const name = normalizeToken(tokens[offset] ?? '');
+    offset += 2;
     return `${name}:${read()}`;
   };
   const read = (): string => {
-    const token = tokens[at] ?? '';
+    const token = tokens[offset] ?? '';
     if (token === '{') return `{${readList('}', readMember).sort().join(',')}}`;
     if (token === '[') return `[${readList(']', read).join(',')}]`;
-    at += 1;
+    offset += 1;
     return normalizeToken(token);
   };
   return read();

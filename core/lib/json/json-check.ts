@@ -50,7 +50,7 @@ const KEPT_BYTES = 4 * 1024 * 1024;
 const module = new WebAssembly.Module(
   readFileSync(new URL('../wasm/json-check.wasm', import.meta.url)),
 );
-const kept = createChecker();
+const reusedChecker = createChecker();
 
 const IS_JSON = 1;
 const IS_OPEN = 2;
@@ -106,8 +106,8 @@ export class JsonCheck {
 
   /** Returns the reason why the text cannot become valid; then do not continue. */
   add(chunk: Uint8Array): InvalidJson | null {
-    for (let at = 0; at < chunk.length; at += MAX_PART_BYTES) {
-      const invalid = this.#check(chunk.subarray(at, at + MAX_PART_BYTES), false);
+    for (let start = 0; start < chunk.length; start += MAX_PART_BYTES) {
+      const invalid = this.#check(chunk.subarray(start, start + MAX_PART_BYTES), false);
       if (invalid !== null) return invalid;
     }
     return null;
@@ -126,8 +126,8 @@ export class JsonCheck {
     const text = new Uint8Array(checker.memory.buffer, start, received);
     const length = isLast ? received : received - countOfCutCharacter(text);
     if (!isUtf8(text.subarray(0, length))) {
-      const at = this.#checked + findInvalidUtf8(text.subarray(0, length));
-      return { reason: 'not valid UTF-8', at };
+      const offset = this.#checked + findInvalidUtf8(text.subarray(0, length));
+      return { reason: 'not valid UTF-8', at: offset };
     }
     this.#cut = length === received ? NONE : text.slice(length);
     const memory = new Uint8Array(checker.memory.buffer);
@@ -187,18 +187,18 @@ export function measureJson(json: Uint8Array): JsonMeasures {
 
 /** A checker with the text in its memory, and room for brackets that are open before it. */
 function load(pieces: readonly Uint8Array[], length: number, openBrackets = 0): Checker {
-  const text = kept.TEXT.value;
+  const text = reusedChecker.TEXT.value;
   // The text, a stack entry for each of its bytes, and a margin on either side.
   const needed = 2 * (text + length) + openBrackets;
-  const checker = needed <= KEPT_BYTES ? kept : createChecker();
+  const checker = needed <= KEPT_BYTES ? reusedChecker : createChecker();
   const { memory } = checker;
   const missing = needed - memory.buffer.byteLength;
   if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));
   const copy = new Uint8Array(memory.buffer, text, length);
-  let at = 0;
+  let offset = 0;
   for (const piece of pieces) {
-    copy.set(piece, at);
-    at += piece.length;
+    copy.set(piece, offset);
+    offset += piece.length;
   }
   return checker;
 }
@@ -236,9 +236,10 @@ function findInvalidUtf8(bytes: Uint8Array): number {
 /** The start of the character at `end`, so that no character is divided. */
 function backToCharacter(bytes: Uint8Array, end: number): number {
   if (end === bytes.length) return end;
-  let at = end;
-  while (at > 0 && end - at < MAX_CHARACTER_BYTES && isContinuation(bytes[at])) at -= 1;
-  return at;
+  let offset = end;
+  while (offset > 0 && end - offset < MAX_CHARACTER_BYTES && isContinuation(bytes[offset]))
+    offset -= 1;
+  return offset;
 }
 
 function isContinuation(byte: number | undefined): boolean {

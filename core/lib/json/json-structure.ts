@@ -71,17 +71,17 @@ function scanStructure(json: Buffer, maxDepth: number, maxProblems: number): Str
   const report = (problem: StructureProblem['problem']) => {
     problems.push({ path: levels.map(({ key }) => key), problem });
   };
-  for (let at = 0; at < json.length && problems.length < maxProblems; at += 1) {
-    const byte = json[at] as number;
+  for (let offset = 0; offset < json.length && problems.length < maxProblems; offset += 1) {
+    const byte = json[offset] as number;
     const level = levels.at(-1);
     if (byte === QUOTE) {
-      const end = findEndOfString(json, at);
+      const end = findEndOfString(json, offset);
       if (skipped === 0 && level?.names && level.isName) {
-        level.key = JSON.parse(json.toString('utf8', at, end + 1)) as string;
+        level.key = JSON.parse(json.toString('utf8', offset, end + 1)) as string;
         if (level.names.has(level.key)) report('repeated');
         level.names.add(level.key);
       }
-      at = end;
+      offset = end;
     } else if (isOpening(byte)) {
       if (levels.length === maxDepth) {
         if (skipped === 0) report('too deep');

@@ -156,18 +156,18 @@ function stepMixed<T>(node: Node<T>, segment: MixedSegment): Node<T> {
 }
 
 /** Picks the requested entry of two that differ in whether they are WebSockets. */
-function pick<T>(entries: readonly TableEntry<T>[], wanted: Wanted): TableEntry<T> | null {
+function pick<T>(entries: readonly TableEntry<T>[], selection: Wanted): TableEntry<T> | null {
   let other: TableEntry<T> | null = null;
   for (const entry of entries) {
-    if (entry.method !== wanted.method) continue;
-    if (isSameKind(entry, wanted)) return entry;
+    if (entry.method !== selection.method) continue;
+    if (isSameKind(entry, selection)) return entry;
     other = entry;
   }
   return other;
 }
 
-function isSameKind<T>({ isUpgrade = false }: TableEntry<T>, wanted: Wanted): boolean {
-  return isUpgrade === wanted.isUpgrade;
+function isSameKind<T>({ isUpgrade = false }: TableEntry<T>, selection: Wanted): boolean {
+  return isUpgrade === selection.isUpgrade;
 }
 
 /** @param all collects every match; without it the first match ends the search */

@@ -56,13 +56,13 @@ const PARTS = /(\{[^{}]*\})/;
  * Parses `/literal/{param}/{id}.json/{rest...}`, with or without a final slash, or `/` alone, which
  * has no segment.
  * @param encoded the names of the parameters whose values may contain any character
- * @param known the shared segments, to which new ones are added
+ * @param sharedSegments the shared segments, to which new ones are added
  * @throws TemplateError for an invalid template.
  */
 export function parseRouteTemplate(
   text: string,
   encoded: readonly string[] = [],
-  known: KnownSegments = new Map(),
+  sharedSegments: KnownSegments = new Map(),
 ): RouteTemplate {
   if (!text.startsWith('/')) throw new TemplateError('must start with a slash');
   if (text === '/') return { text, segments: [] };
@@ -73,7 +73,7 @@ export function parseRouteTemplate(
     if (hasFinalSlash && index > 0 && index === texts.length - 1) {
       return FINAL_SLASH;
     }
-    return readSegment(part, index === lastNamed, encoded, known);
+    return readSegment(part, index === lastNamed, encoded, sharedSegments);
   });
   assertDistinctNames(segments);
   return { text, segments };
@@ -109,13 +109,13 @@ function readSegment(
   text: string,
   isLast: boolean,
   encoded: readonly string[],
-  known: KnownSegments,
+  sharedSegments: KnownSegments,
 ): TemplateSegment {
   if (encoded.length > 0 && text.includes('{')) return parseSegment(text, isLast, encoded);
-  const present = known.get(text);
+  const present = sharedSegments.get(text);
   if (present !== undefined) return present;
   const segment = parseSegment(text, isLast, encoded);
-  if (segment.kind !== 'rest') known.set(text, segment);
+  if (segment.kind !== 'rest') sharedSegments.set(text, segment);
   return segment;
 }
 

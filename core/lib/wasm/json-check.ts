@@ -146,41 +146,41 @@ function checkFrom(
   // The innermost open bracket.
   let bracket = bracketAtStart;
   let isName = isNameAtStart;
-  let at = skipSpace(start);
+  let offset = skipSpace(start);
   // What a chunk that ends here has cut.
-  let token: usize = at;
+  let token: usize = offset;
   let cut = CUT_TOKEN;
   while (true) {
-    const first = load<u8>(at);
-    token = at;
+    const first = load<u8>(offset);
+    token = offset;
     if (first === QUOTE) {
-      at = skipString(at + 1);
-      if (at === NOT_JSON) {
+      offset = skipString(offset + 1);
+      if (offset === NOT_JSON) {
         cut = CUT_STRING;
         break;
       }
       if (isName) {
-        at = skipSpace(at);
-        if (load<u8>(at) !== COLON) {
+        offset = skipSpace(offset);
+        if (load<u8>(offset) !== COLON) {
           cut = CUT_AFTER_STRING;
-          invalidAt = at;
+          invalidAt = offset;
           break;
         }
-        at = skipSpace(at + 1);
+        offset = skipSpace(offset + 1);
         isName = false;
         members += 1;
         continue;
       }
     } else if (isName) {
-      invalidAt = at;
+      invalidAt = offset;
       break;
     } else if (first === OPEN_OBJECT || first === OPEN_ARRAY) {
-      at = skipSpace(at + 1);
+      offset = skipSpace(offset + 1);
       if (depth === deepest) deepest += 1;
-      if (load<u8>(at) !== first + TO_CLOSING) {
-        if (at === end) {
+      if (load<u8>(offset) !== first + TO_CLOSING) {
+        if (offset === end) {
           cut = CUT_AFTER_BRACKET;
-          invalidAt = at;
+          invalidAt = offset;
           break;
         }
         store<u8>(brackets + depth, bracket);
@@ -189,36 +189,36 @@ function checkFrom(
         isName = first === OPEN_OBJECT;
         continue;
       }
-      at += 1;
+      offset += 1;
     } else {
-      at = skipNumberOrLiteral(at, first);
-      if (at === NOT_JSON) break;
+      offset = skipNumberOrLiteral(offset, first);
+      if (offset === NOT_JSON) break;
     }
     // A value has ended; the arrays and objects around it may end here too.
     let isNext = false;
     while (true) {
-      at = skipSpace(at);
+      offset = skipSpace(offset);
       if (depth === 0) {
         depthOfLast = deepest;
         membersOfLast = members;
-        if (at === end && isLast) return IS_JSON;
+        if (offset === end && isLast) return IS_JSON;
         break;
       }
-      const next = load<u8>(at);
+      const next = load<u8>(offset);
       if (next === COMMA) {
-        at = skipSpace(at + 1);
+        offset = skipSpace(offset + 1);
         isName = bracket === OPEN_OBJECT;
         isNext = true;
         break;
       }
       if (next !== bracket + TO_CLOSING) break;
-      at += 1;
+      offset += 1;
       depth -= 1;
       bracket = load<u8>(brackets + depth);
     }
     if (isNext) continue;
     cut = CUT_AFTER_VALUE;
-    invalidAt = at;
+    invalidAt = offset;
     break;
   }
   if (isLast || invalidAt !== end) return IS_INVALID;
@@ -235,7 +235,7 @@ function keep(cut: i32, token: usize, end: usize): void {
   carried = 0;
   if (cut === CUT_STRING) {
     carry(QUOTE);
-    for (let at = escapeAt; at < end; at += 1) carry(load<u8>(at));
+    for (let offset = escapeAt; offset < end; offset += 1) carry(load<u8>(offset));
   } else if (cut === CUT_AFTER_BRACKET) {
     carry(load<u8>(token));
   } else if (cut === CUT_AFTER_STRING || (cut === CUT_AFTER_VALUE && !isDigit(load<u8>(end - 1)))) {
@@ -257,16 +257,16 @@ function carry(byte: u8): void {
 /** Carries the first of many digits: it says whether more may follow. */
 function carryNumberOrLiteral(from: usize, end: usize): void {
   let isAfterDigit = false;
-  for (let at = from; at < end; at += 1) {
-    const byte = load<u8>(at);
+  for (let offset = from; offset < end; offset += 1) {
+    const byte = load<u8>(offset);
     if (isAfterDigit && isDigit(byte)) continue;
     isAfterDigit = isDigit(byte);
     carry(byte);
   }
 }
 
-function rejectAt(at: usize): usize {
-  invalidAt = at;
+function rejectAt(offset: usize): usize {
+  invalidAt = offset;
   return NOT_JSON;
 }
 
@@ -276,17 +276,17 @@ function skipSpace(from: usize): usize {
 }
 
 function skipSpaces(from: usize): usize {
-  let at = from;
+  let offset = from;
   while (true) {
-    const bytes = v128.load(at);
+    const bytes = v128.load(offset);
     const isSpace = i8x16.eq(bytes, v128.load(SPACES));
     const isTab = i8x16.eq(bytes, v128.load(TABS));
     const isLineFeed = i8x16.eq(bytes, v128.load(LINE_FEEDS));
     const isReturn = i8x16.eq(bytes, v128.load(CARRIAGE_RETURNS));
     const isAny = v128.or(v128.or(isSpace, isTab), v128.or(isLineFeed, isReturn));
     const others = i8x16.bitmask(isAny) ^ STEP_MASK;
-    if (others !== 0) return at + ctz(others);
-    at += STEP;
+    if (others !== 0) return offset + ctz(others);
+    offset += STEP;
   }
 }
 
@@ -295,26 +295,26 @@ let escapeAt: usize = 0;
 
 /** Skips a string from after its opening quote to after its closing one, sixteen bytes at a time. */
 function skipString(from: usize): usize {
-  let at = from;
+  let offset = from;
   while (true) {
-    const bytes = v128.load(at);
+    const bytes = v128.load(offset);
     const quotes = i8x16.bitmask(i8x16.eq(bytes, v128.load(QUOTES)));
     const isBackslash = i8x16.eq(bytes, v128.load(BACKSLASHES));
     const isControl = i8x16.le_u(bytes, v128.load(LAST_CONTROLS));
     const others = i8x16.bitmask(v128.or(isBackslash, isControl));
     // `quotes - 1` has all bits below the first quote, and above it only those of other quotes.
     if ((others & (quotes - 1)) === 0) {
-      if (quotes !== 0) return at + ctz(quotes) + 1;
-      at += STEP;
+      if (quotes !== 0) return offset + ctz(quotes) + 1;
+      offset += STEP;
       continue;
     }
-    at += ctz(others);
-    const after = load<u8>(at) === BACKSLASH ? skipEscape(at + 1) : rejectAt(at);
+    offset += ctz(others);
+    const after = load<u8>(offset) === BACKSLASH ? skipEscape(offset + 1) : rejectAt(offset);
     if (after === NOT_JSON) {
-      escapeAt = at;
+      escapeAt = offset;
       return NOT_JSON;
     }
-    at = after;
+    offset = after;
   }
 }
 
@@ -322,8 +322,8 @@ function skipString(from: usize): usize {
 function skipEscape(from: usize): usize {
   const byte = load<u8>(from);
   if (byte !== LOWER_U) return isEscape(byte) ? from + 1 : rejectAt(from);
-  for (let at = from + 1; at <= from + HEX_DIGITS; at += 1) {
-    if (!isHex(load<u8>(at))) return rejectAt(at);
+  for (let offset = from + 1; offset <= from + HEX_DIGITS; offset += 1) {
+    if (!isHex(load<u8>(offset))) return rejectAt(offset);
   }
   return from + 1 + HEX_DIGITS;
 }
@@ -365,22 +365,22 @@ function countEqualBytes(word: u32, expected: u32): usize {
 
 function skipNumber(from: usize, first: u8): usize {
   const start = first === MINUS ? from + 1 : from;
-  let at = skipDigits(start);
+  let offset = skipDigits(start);
   // JSON does not allow a leading zero.
-  if (at === NOT_JSON) return NOT_JSON;
-  if (load<u8>(start) === ZERO && at > start + 1) return rejectAt(start + 1);
-  if (load<u8>(at) === POINT) {
-    at = skipDigits(at + 1);
-    if (at === NOT_JSON) return NOT_JSON;
+  if (offset === NOT_JSON) return NOT_JSON;
+  if (load<u8>(start) === ZERO && offset > start + 1) return rejectAt(start + 1);
+  if (load<u8>(offset) === POINT) {
+    offset = skipDigits(offset + 1);
+    if (offset === NOT_JSON) return NOT_JSON;
   }
-  if ((load<u8>(at) | CASE_BIT) !== LOWER_E) return at;
-  const sign = load<u8>(at + 1);
-  return skipDigits(sign === PLUS || sign === MINUS ? at + 2 : at + 1);
+  if ((load<u8>(offset) | CASE_BIT) !== LOWER_E) return offset;
+  const sign = load<u8>(offset + 1);
+  return skipDigits(sign === PLUS || sign === MINUS ? offset + 2 : offset + 1);
 }
 
 /** Requires at least one digit. */
 function skipDigits(from: usize): usize {
-  let at = from;
-  while (isDigit(load<u8>(at))) at += 1;
-  return at === from ? rejectAt(from) : at;
+  let offset = from;
+  while (isDigit(load<u8>(offset))) offset += 1;
+  return offset === from ? rejectAt(from) : offset;
 }

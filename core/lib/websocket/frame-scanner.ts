@@ -100,23 +100,23 @@ export class FrameScanner {
    */
   push(chunk: Buffer): Buffer[] {
     const parts: Buffer[] = [];
-    let at = 0;
+    let offset = 0;
     let from = 0;
     const keep = (end: number) => {
       if (end > from) parts.push(chunk.subarray(from, end));
       from = end;
     };
-    while (at < chunk.length && this.violation === null && this.closeCode === null) {
+    while (offset < chunk.length && this.violation === null && this.closeCode === null) {
       if (this.#left > 0) {
-        at = this.#takePayload(chunk, at);
+        offset = this.#takePayload(chunk, offset);
         continue;
       }
-      const start = at;
+      const start = offset;
       const held = this.#headBytes;
-      at = this.#takeHead(chunk, at);
+      offset = this.#takeHead(chunk, offset);
       if (!this.#isHeadWhole()) {
         keep(start);
-        from = at;
+        from = offset;
         continue;
       }
       this.#beginFrame();
@@ -128,24 +128,24 @@ export class FrameScanner {
       if (held > 0) parts.push(Buffer.from(this.#head.subarray(0, held)));
       this.#headBytes = 0;
     }
-    keep(at);
+    keep(offset);
     return parts;
   }
 
-  #takePayload(chunk: Buffer, at: number): number {
-    const end = Math.min(chunk.length, at + this.#left);
+  #takePayload(chunk: Buffer, offset: number): number {
+    const end = Math.min(chunk.length, offset + this.#left);
     if (this.#code !== null) {
-      for (let index = at; index < end && this.#code.length < CODE_BYTES; index += 1) {
+      for (let index = offset; index < end && this.#code.length < CODE_BYTES; index += 1) {
         this.#code.push(chunk[index] ?? 0);
       }
     }
-    this.#left -= end - at;
+    this.#left -= end - offset;
     if (this.#left === 0 && this.#code !== null) this.#readCode();
     return end;
   }
 
-  #takeHead(chunk: Buffer, at: number): number {
-    let next = at;
+  #takeHead(chunk: Buffer, offset: number): number {
+    let next = offset;
     while (next < chunk.length && !this.#isHeadWhole()) {
       this.#head[this.#headBytes] = chunk[next] ?? 0;
       this.#headBytes += 1;

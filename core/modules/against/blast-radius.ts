@@ -238,7 +238,7 @@ function comparePermissions(before: Compared, after: Compared) {
   return Object.values(permissions).every((parts) => parts.length === 0) ? {} : { permissions };
 }
 
-function listOtherParts(manifest: Compared, known: Compared): OpenedPart[] {
+function listOtherParts(manifest: Compared, otherManifest: Compared): OpenedPart[] {
   const anonymous = { permission: ANONYMOUS, list: listOpenedToAll };
   const mount = { permission: 'mount', list: ({ taken }: Compared) => taken };
   const candidate = { permission: 'candidate', list: ({ copied }: Compared) => copied };
@@ -246,24 +246,24 @@ function listOtherParts(manifest: Compared, known: Compared): OpenedPart[] {
     return { permission, list: (side: Compared) => listOpened(permission, side) };
   });
   const parts = [anonymous, mount, candidate, ...others].flatMap(({ permission, list }) => {
-    const knownParts = list(known);
+    const knownParts = list(otherManifest);
     return list(manifest)
       .filter((opens) => !knownParts.includes(opens))
       .map((opens) => ({ permission, opens }));
   });
-  return [...listOtherAddresses(manifest.addresses, known.addresses), ...parts];
+  return [...listOtherAddresses(manifest.addresses, otherManifest.addresses), ...parts];
 }
 
 /** The ranges that no known range contains. */
 function listOtherAddresses(
   addresses: readonly string[] | null,
-  known: readonly string[] | null,
+  otherAddresses: readonly string[] | null,
 ): OpenedPart[] {
-  if (known === null) return [];
+  if (otherAddresses === null) return [];
   const others =
     addresses === null
       ? [EVERY_ADDRESS]
-      : addresses.filter((address) => !isRangeIn(address, known));
+      : addresses.filter((address) => !isRangeIn(address, otherAddresses));
   return others.map((opens) => ({ permission: 'address', opens }));
 }
 
@@ -291,8 +291,8 @@ function indexRoutes(routes: readonly ManifestRoute[]): RouteIndex {
   );
 }
 
-function listOthers(routes: RouteIndex, known: RouteIndex): RouteFacts[] {
-  return [...routes].flatMap(([key, { facts }]) => (known.has(key) ? [] : [facts]));
+function listOthers(routes: RouteIndex, otherRoutes: RouteIndex): RouteFacts[] {
+  return [...routes].flatMap(([key, { facts }]) => (otherRoutes.has(key) ? [] : [facts]));
 }
 
 function describeRoute(route: ManifestRoute): RouteFacts {

@@ -89,8 +89,8 @@ class SchemaComparison {
   readonly #seen = new Map<unknown, Set<unknown>>();
   readonly #left: { steps: number };
 
-  constructor(left: { steps: number }) {
-    this.#left = left;
+  constructor(remaining: { steps: number }) {
+    this.#left = remaining;
   }
 
   compare(beforePlace: Place, afterPlace: Place, place: string): void {
@@ -109,8 +109,8 @@ class SchemaComparison {
 
   #compareObjects(old: Place, now: Place, place: string): void {
     const [before, after] = [toObject(old.schema), toObject(now.schema)];
-    const enter: Enter = (one, other, at) => {
-      this.compare({ ...old, schema: one }, { ...now, schema: other }, at);
+    const enter: Enter = (first, other, path) => {
+      this.compare({ ...old, schema: first }, { ...now, schema: other }, path);
     };
     for (const compare of [compareTypes, compareValues, compareBounds]) {
       for (const { effect, what } of compare(before, after)) this.#add(place, effect, what);
@@ -154,14 +154,14 @@ class SchemaComparison {
     const [old, now] = [toObject(before['properties']), toObject(after['properties'])];
     const [oldOthers, nowOthers] = [readOthers(before), readOthers(after)];
     for (const name of new Set([...Object.keys(old), ...Object.keys(now)])) {
-      const at = `${place}/${name}`;
+      const path = `${place}/${name}`;
       if (!(name in now)) {
         const isClosed = nowOthers === false;
-        if (isClosed) this.#add(at, 'narrower', 'is no longer accepted');
-        this.#add(at, 'removed', 'is no longer described');
-      } else if (name in old) enter(old[name], now[name], at);
-      else if (oldOthers === false) this.#add(at, 'wider', 'is accepted now');
-      else this.#add(at, 'added', 'is described now');
+        if (isClosed) this.#add(path, 'narrower', 'is no longer accepted');
+        this.#add(path, 'removed', 'is no longer described');
+      } else if (name in old) enter(old[name], now[name], path);
+      else if (oldOthers === false) this.#add(path, 'wider', 'is accepted now');
+      else this.#add(path, 'added', 'is described now');
     }
     enter(oldOthers, nowOthers, `${place}/*`);
   }

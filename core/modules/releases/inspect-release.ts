@@ -60,12 +60,12 @@ async function inspectDescriptor(
   const { descriptor } = await parseDescriptor({ ...context, ...entry, adapters: plugins });
   const { kind, config } = descriptor.provider;
   const adapter = await plugins.adapter(kind);
-  const named = readSigner(config, adapter);
+  const signerChoice = readSigner(config, adapter);
   const found = [
     ...listReferences(adapter.config, config),
-    ...(named === null
+    ...(signerChoice === null
       ? []
-      : listReferences((await plugins.signer(named.name)).config, named.config)),
+      : listReferences((await plugins.signer(signerChoice.name)).config, signerChoice.config)),
   ];
   const references = new Set<string>();
   const files = new Set<string>();

@@ -61,8 +61,8 @@ export function digestRelease(
   { base, leastVersion }: { readonly base: string | null; readonly leastVersion: string },
 ): string {
   const digests = [...files].map(([path, content]) => [path, digestBytes(content)]);
-  const named = { base, least_version: leastVersion, files: Object.fromEntries(digests) };
-  return digestText(canonicalize(named) ?? '');
+  const identity = { base, least_version: leastVersion, files: Object.fromEntries(digests) };
+  return digestText(canonicalize(identity) ?? '');
 }
 
 function digestBytes(content: Buffer): string {

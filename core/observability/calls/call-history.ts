@@ -24,12 +24,12 @@ export class CallHistory implements CallRecords {
 
   /**
    * @param recent calls in memory, of all processes of the host
-   * @param own those of this process: bodies are read from it only
+   * @param ownCalls those of this process: bodies are read from it only
    */
-  constructor(recent: CallRecords, stored: StoredCalls, own: RecentCalls) {
+  constructor(recent: CallRecords, stored: StoredCalls, ownCalls: RecentCalls) {
     this.#recent = recent;
     this.#stored = stored;
-    this.#own = own;
+    this.#own = ownCalls;
   }
 
   async list(query: CallQuery): Promise<CallPage | null> {

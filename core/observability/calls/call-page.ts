@@ -35,25 +35,27 @@ export interface CallPart {
 
 /** Merges the newest calls of all parts. Each part keeps its order, even if its clock was changed. */
 export function createPage(parts: readonly CallPart[], limit: number): CallPage {
-  const taken = new Map(parts.map((part) => [part, 0]));
+  const takenCounts = new Map(parts.map((part) => [part, 0]));
   const calls: RecordedCall[] = [];
   const ends = new Map(parts.map(({ run, end }) => [run, end]));
   while (calls.length < limit) {
-    const newest = findNewest(parts, taken);
+    const newest = findNewest(parts, takenCounts);
     if (newest === null) break;
     const { part, number, call } = newest;
     calls.push(call);
     ends.set(part.run, number);
-    taken.set(part, (taken.get(part) ?? 0) + 1);
+    takenCounts.set(part, (takenCounts.get(part) ?? 0) + 1);
   }
-  const isLast = parts.every((part) => !part.hasMore && taken.get(part) === part.calls.length);
+  const isLast = parts.every(
+    (part) => !part.hasMore && takenCounts.get(part) === part.calls.length,
+  );
   return { calls, next: isLast ? null : formatCallCursor(ends) };
 }
 
-function findNewest(parts: readonly CallPart[], taken: ReadonlyMap<CallPart, number>) {
+function findNewest(parts: readonly CallPart[], takenCounts: ReadonlyMap<CallPart, number>) {
   let newest: { part: CallPart; number: number; call: RecordedCall } | null = null;
   for (const part of parts) {
-    const next = part.calls[taken.get(part) ?? 0];
+    const next = part.calls[takenCounts.get(part) ?? 0];
     if (next !== undefined && (newest === null || next.call.at > newest.call.at)) {
       newest = { part, ...next };
     }

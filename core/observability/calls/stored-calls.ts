@@ -79,9 +79,9 @@ export class StoredCalls {
   async list(query: CallQuery): Promise<CallPage | null> {
     if (query.cursor !== null && !CURSOR.test(query.cursor)) return null;
     const { limit, cursor: beforeId, ...wanted } = query;
-    const found = await this.#read({ ...wanted, beforeId, limit: limit + 1 });
-    const calls = found.slice(0, limit);
-    const next = found.length > limit ? (calls.at(-1)?.id ?? null) : null;
+    const storedCalls = await this.#read({ ...wanted, beforeId, limit: limit + 1 });
+    const calls = storedCalls.slice(0, limit);
+    const next = storedCalls.length > limit ? (calls.at(-1)?.id ?? null) : null;
     return { calls: calls.map(fromRow), next };
   }
 
@@ -136,8 +136,8 @@ export class StoredCalls {
   async #writeWaiting(): Promise<void> {
     const { store } = this.#options;
     // Excludes calls that arrive meanwhile: under load this would never end.
-    for (let left = this.#waiting.length; left > 0; left -= MAX_BATCH) {
-      const batch = this.#waiting.slice(0, Math.min(left, MAX_BATCH));
+    for (let remaining = this.#waiting.length; remaining > 0; remaining -= MAX_BATCH) {
+      const batch = this.#waiting.slice(0, Math.min(remaining, MAX_BATCH));
       try {
         await store.appendCalls(batch);
       } catch (error) {

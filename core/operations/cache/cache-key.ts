@@ -52,7 +52,7 @@ export function createCacheKey(parts: KeyParts): string {
     versionOf(module),
     route,
     target,
-    keyed.sort(([one], [other]) => (one < other ? -1 : 1)),
+    keyed.sort(([name], [other]) => (name < other ? -1 : 1)),
     hashKey,
     credentials,
     actor === null ? null : [nameActor(actor), [...actor.scopes].sort()],

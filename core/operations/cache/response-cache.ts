@@ -94,26 +94,26 @@ export class ResponseCache {
   }
 
   /**
-   * @param kept `null` if the response may not be cached
+   * @param cached `null` if the response may not be cached
    * @param isReplaced whether the earlier entry is outdated
    * @returns whether the response is cached
    */
-  end(fill: Fill, kept: KeptResponse | null, isReplaced: boolean): boolean {
+  end(fill: Fill, cached: KeptResponse | null, isReplaced: boolean): boolean {
     const { key, place } = fill;
     if (this.#fills.get(key) === fill) this.#fills.delete(key);
     this.#index.removeFill(place, fill);
-    const isGiven = kept !== null && !fill.isPurged;
-    if (isGiven) this.#keep(key, kept);
+    const isGiven = cached !== null && !fill.isPurged;
+    if (isGiven) this.#keep(key, cached);
     else if (isReplaced && !fill.isPurged) this.#kept.delete(key);
-    fill.settle(isGiven ? kept : null);
+    fill.settle(isGiven ? cached : null);
     return isGiven && this.#kept.has(key);
   }
 
   /** Rejects a response that is larger than the whole cache. */
-  #keep(key: string, kept: KeptResponse): void {
-    this.#kept.set(key, kept);
-    if (this.#kept.has(key)) this.#index.addKey(kept.place, key);
-    else this.#index.removeKey(kept.place, key);
+  #keep(key: string, cached: KeptResponse): void {
+    this.#kept.set(key, cached);
+    if (this.#kept.has(key)) this.#index.addKey(cached.place, key);
+    else this.#index.removeKey(cached.place, key);
   }
 
   /**

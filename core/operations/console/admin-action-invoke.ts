@@ -60,12 +60,12 @@ interface GivenInput {
 export async function invokeAction(
   store: Pick<Store, 'assertWritable' | 'appendAudit'>,
   action: AdminAction,
-  given: GivenInput,
+  sentInput: GivenInput,
   call: AdminCall,
 ): Promise<Buffer> {
   await store.assertWritable().catch(rethrowStoreError);
-  const input = completeInput(action, given.input);
-  const outcome = await sendInput(action, { ...given, input }, call).then(
+  const input = completeInput(action, sentInput.input);
+  const outcome = await sendInput(action, { ...sentInput, input }, call).then(
     (result) => ({ result, error: null }),
     (error: unknown) => ({ result: null, error }),
   );

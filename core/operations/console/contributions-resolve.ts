@@ -104,12 +104,12 @@ function describeContribution(
 
 /** The module of the action: `action.module` is the id of the contributor, a name, or another id. */
 function findActionModule(
-  named: string,
+  moduleName: string,
   contributor: LiveModule,
   generation: Generation,
 ): LiveModule | null {
-  if (contributor.manifest.module_id === named) return contributor;
-  return generation.get(named) ?? findByModuleId(generation, named);
+  if (contributor.manifest.module_id === moduleName) return contributor;
+  return generation.get(moduleName) ?? findByModuleId(generation, moduleName);
 }
 
 /** The context of a client, and the amount of it in the response. */

@@ -26,7 +26,7 @@ type ExposingModule = Pick<RoutedModule, 'descriptor' | 'manifest' | 'routes'>;
 type Operations = ReadonlyMap<string, FoundOperation>;
 
 const NONE: Operations = new Map();
-const known = new WeakMap<ExposingModule, Operations>();
+const cache = new WeakMap<ExposingModule, Operations>();
 
 /**
  * Lists the operations that a module exposes to agents, by id, in the order of its manifest. Cached
@@ -34,8 +34,8 @@ const known = new WeakMap<ExposingModule, Operations>();
  */
 export function listExposed(module: ExposingModule): Operations {
   if (module.descriptor.mcp.expose === 'none') return NONE;
-  const made = known.get(module) ?? createOperations(module);
-  known.set(module, made);
+  const made = cache.get(module) ?? createOperations(module);
+  cache.set(module, made);
   return made;
 }
 
@@ -51,7 +51,7 @@ function createOperations(module: ExposingModule): Operations {
   for (const { id, declared } of listDeclared(module)) {
     if (selection?.has(id) === false || !isExposed(mcp.expose, declared)) continue;
     const dangerLevel = dangerOf(declared);
-    const shown = {
+    const description = {
       id,
       kind: declared.kind,
       name: nameOf(declared),
@@ -60,7 +60,7 @@ function createOperations(module: ExposingModule): Operations {
         mcp.approve === 'always' || (mcp.approve === 'danger' && dangerLevel !== 'low'),
       response: declared.kind === 'route' ? responseOf(declared.route, responses.mode) : 'raw',
     } as const;
-    operations.set(id, { shown, declared });
+    operations.set(id, { shown: description, declared });
   }
   return operations;
 }

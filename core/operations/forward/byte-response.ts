@@ -122,7 +122,7 @@ function createByteResponse(
     const { [name]: value } = headers;
     return value === undefined ? null : assertSendable(outcome, value);
   };
-  const kept = KEPT.flatMap((name) => {
+  const keptHeaders = KEPT.flatMap((name) => {
     const value = read(name);
     return value === null ? [] : [name, value];
   });
@@ -132,15 +132,15 @@ function createByteResponse(
     contentType: BODILESS.has(status) ? null : read('content-type'),
     contentLength: isHead || stream !== null ? announced : length,
     stream,
-    headers: [...INERT, ...kept],
+    headers: [...INERT, ...keptHeaders],
     exposed: READABLE,
   };
 }
 
 /** The exposed headers of the descriptor, except those of every byte response. */
 export function listOtherHeaders({ headers }: ExposedHeaders): readonly string[] {
-  const kept: ReadonlySet<string> = new Set(KEPT);
-  return headers.filter((_, index) => !kept.has(headers[index - (index % 2)] ?? ''));
+  const keptNames: ReadonlySet<string> = new Set(KEPT);
+  return headers.filter((_, index) => !keptNames.has(headers[index - (index % 2)] ?? ''));
 }
 
 /** The fields of the envelope, which bytes do not have. */

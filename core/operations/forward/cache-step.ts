@@ -55,11 +55,11 @@ function lookUp(call: RouteCall, rules: CacheRules): void | Promise<void> {
   const isHead =
     providerRequest.operation.kind === 'http_route' && providerRequest.operation.method === 'HEAD';
   const now = Date.now();
-  const kept = responses.find(entry.key, now);
-  if (kept !== null) {
-    const isFresh = now < kept.freshUntil;
+  const cached = responses.find(entry.key, now);
+  if (cached !== null) {
+    const isFresh = now < cached.freshUntil;
     if (!isFresh && !isHead) renewCache(call, entry, providerRequest);
-    return giveKept(call, kept, isFresh ? 'hit' : 'stale');
+    return giveKept(call, cached, isFresh ? 'hit' : 'stale');
   }
   if (isHead) {
     noteCache(call, 'miss', describeForward('method'));
@@ -73,7 +73,7 @@ function lookUp(call: RouteCall, rules: CacheRules): void | Promise<void> {
 
 function createEntry(
   { matched, request }: RouteCall,
-  given: ProviderRequest<ForwardedResponse>,
+  providerRequest: ProviderRequest<ForwardedResponse>,
   cache: ResponseCache,
   { credentials, ...rules }: CacheRules & Pick<KeyParts, 'credentials'>,
 ): CacheEntry {
@@ -82,7 +82,7 @@ function createEntry(
     module,
     route: match.value.name,
     target: target.forwardTarget,
-    headers: createCallHeaders(given),
+    headers: createCallHeaders(providerRequest),
     hashKey: readHashKey(module, request),
     actor: rules.isShared ? null : request.actor,
     credentials,
@@ -102,28 +102,28 @@ function readCredentials({ request, credentialHeaders }: RouteCall): string | nu
  */
 async function join(call: RouteCall, fill: Fill): Promise<void> {
   const startedAt = performance.now();
-  const kept = await untilClosed(fill.kept, call.request.signal);
-  if (kept !== null) return giveKept(call, kept, 'collapsed');
+  const cached = await untilClosed(fill.kept, call.request.signal);
+  if (cached !== null) return giveKept(call, cached, 'collapsed');
   call.waitedMs = performance.now() - startedAt;
   noteCache(call, 'miss', describeForward('miss'));
 }
 
-async function giveKept(call: RouteCall, kept: KeptResponse, result: CacheResult): Promise<void> {
+async function giveKept(call: RouteCall, cached: KeptResponse, result: CacheResult): Promise<void> {
   const { request, matched, facts } = call;
   const { module } = matched;
   const now = Date.now();
-  noteCache(call, result, describeKept(result, kept, now), readAge(kept, now));
+  noteCache(call, result, describeKept(result, cached, now), readAge(cached, now));
   const { operation } = createRouteRequest(call);
   try {
-    const rejection = request.held?.hold(kept.outcome.length) ?? null;
+    const rejection = request.held?.hold(cached.outcome.length) ?? null;
     if (rejection !== null) throw rejection;
     facts.bodies = createBodies(module, operation);
-    if (facts.bodies !== null) facts.bodies.response = [...kept.outcome.pieces];
+    if (facts.bodies !== null) facts.bodies.response = [...cached.outcome.pieces];
     const parse = createResponseReader(matched, call.credentialHeaders, request);
-    const outcome = decideConditions(call, kept.outcome);
+    const outcome = decideConditions(call, cached.outcome);
     const asGet =
       operation.kind === 'http_route' ? { ...operation, method: 'GET' as const } : operation;
-    call.reply = createReply(call, await parse(outcome, { base: kept.base }, asGet), null);
+    call.reply = createReply(call, await parse(outcome, { base: cached.base }, asGet), null);
   } catch (error) {
     if (!isProviderFailure(error)) throw error;
     throw createFailureError(error, describeRoute(matched), module.descriptor.owner);

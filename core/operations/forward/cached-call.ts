@@ -47,9 +47,9 @@ export function noteCache(
 ): void {
   facts.cache = result;
   const { replyHeaders } = request;
-  const own = replyHeaders.indexOf('cache-status');
+  const ownIndex = replyHeaders.indexOf('cache-status');
   request.replyHeaders = [
-    ...(own === -1 ? replyHeaders : replyHeaders.slice(0, own)),
+    ...(ownIndex === -1 ? replyHeaders : replyHeaders.slice(0, ownIndex)),
     'cache-status',
     status,
     ...(age === null ? NONE : ['age', String(age)]),
@@ -64,11 +64,11 @@ export function noteCache(
 export async function fillCache(
   call: RouteCall,
   entry: CacheEntry,
-  given: ProviderRequest<ForwardedResponse>,
+  providerRequest: ProviderRequest<ForwardedResponse>,
 ): Promise<ForwardedResponse> {
   const { request, facts, matched } = call;
   const fillFacts = { ...createRequestFacts(), span: facts.span };
-  const filling = startFill(call, entry, given, fillFacts);
+  const filling = startFill(call, entry, providerRequest, fillFacts);
   let fetched: Fetched;
   try {
     fetched = await untilClosed(filling, request.signal);
@@ -83,7 +83,7 @@ export async function fillCache(
   const decided = decideConditions(call, outcome);
   if (decided === outcome) return response;
   const parse = createResponseReader(matched, call.credentialHeaders, request);
-  return parse(decided, { base }, given.operation);
+  return parse(decided, { base }, providerRequest.operation);
 }
 
 /** Fetches a new response while a stale one is served. */

@@ -67,10 +67,10 @@ export const OPENING: readonly AdapterClause[] = [
     id: 'open.independent',
     title: 'shares nothing between two opened providers: closing one leaves the other usable',
     run: async (harness) => {
-      const [one, other] = [await harness.open(), await harness.open()];
-      await one.read('/echo/one');
+      const [first, other] = [await harness.open(), await harness.open()];
+      await first.read('/echo/one');
       await other.read('/echo/other');
-      await one.close();
+      await first.close();
       const { target } = await other.read<Echo>('/echo/other?again=1');
       assert.equal(target, '/echo/other?again=1');
     },

@@ -36,14 +36,14 @@ export class CallFeed extends PolledFeed {
   }
 
   #keepNew(calls: readonly Call[]): readonly Call[] {
-    const found = calls.filter((call) => !this.#seen.has(nameOf(call))).reverse();
+    const newCalls = calls.filter((call) => !this.#seen.has(nameOf(call))).reverse();
     const newest = calls[0];
     if (newest !== undefined) {
       this.#since = newest.at;
       const ofThatTime = calls.filter(({ at }) => at === newest.at).slice(0, MAX_SEEN);
       this.#seen = new Set(ofThatTime.map(nameOf));
     }
-    return found;
+    return newCalls;
   }
 
   #send(calls: readonly Call[]): void {

@@ -288,9 +288,9 @@ export class Sessions {
     return { ...cached, ...limitUse(cached, now), askedAt: Number.NEGATIVE_INFINITY };
   }
 
-  #remember(key: string, known: Known): void {
+  #remember(key: string, session: Known): void {
     this.#known.delete(key);
-    this.#known.set(key, known);
+    this.#known.set(key, session);
     for (const oldest of this.#known.keys()) {
       if (this.#known.size <= MAX_KNOWN) break;
       this.#known.delete(oldest);

@@ -82,8 +82,8 @@ export class OidcSignIn {
     if (origin === null) {
       throw new SurfaceError('forbidden', 'the host does not know its address: set --public-url');
     }
-    const wanted = searchParams.get('return') ?? CONSOLE;
-    const page = PAGE.test(wanted) ? wanted : CONSOLE;
+    const returnPath = searchParams.get('return') ?? CONSOLE;
+    const page = PAGE.test(returnPath) ? returnPath : CONSOLE;
     try {
       const { url, checks, callback } = await client.begin(origin);
       const pending = { issuer: client.issuer, ...checks, callback, page };

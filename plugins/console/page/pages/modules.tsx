@@ -151,10 +151,10 @@ function matches({ name, file, reason }: ModuleStatus, find: string): boolean {
 
 function sortRows(
   rows: readonly ModuleStatus[],
-  by: string,
+  sortColumn: string,
   isDescending: boolean,
 ): ModuleStatus[] {
-  const sortBy = COLUMNS.find(({ id }) => id === by)?.sortBy ?? (({ name }) => name ?? '');
+  const sortBy = COLUMNS.find(({ id }) => id === sortColumn)?.sortBy ?? (({ name }) => name ?? '');
   const sign = isDescending ? -1 : 1;
   return rows.toSorted((a, b) => {
     const [x, y] = [sortBy(a), sortBy(b)];
