@@ -4,13 +4,13 @@ import { LRUCache } from 'lru-cache';
 export type AttemptOutcome = 'accepted' | 'rejected' | 'undecided';
 
 /** A credential that may be verified. */
-export interface Attempt {
+export interface CredentialAttempt {
   /** Call it once. */
   settle(outcome: AttemptOutcome): void;
 }
 
 export type Admission =
-  | { readonly attempt: Attempt }
+  | { readonly attempt: CredentialAttempt }
   /** The attempt is rejected: too many others were. */
   | { readonly attempt: null; readonly waitMs: number };
 
@@ -26,7 +26,7 @@ export interface AttemptLedger {
 /**
  * About 2 MB for each cache. `maxSize` is used because `max` would allocate all entries at once.
  */
-export const REMEMBERED = { maxSize: 10_000, sizeCalculation: () => 1 };
+export const NETWORK_CACHE_LIMITS = { maxSize: 10_000, sizeCalculation: () => 1 };
 /** How long an accepted credential is exempt from the limit of its network. Milliseconds. */
 export const ACCEPTED_MS = 10 * 60_000;
 const WINDOW_MS = 60_000;
@@ -46,11 +46,11 @@ export class AttemptCounts implements AttemptLedger {
   readonly #limit: number;
   readonly #now: () => number;
   readonly #windows = new LRUCache<string, Window>({
-    ...REMEMBERED,
+    ...NETWORK_CACHE_LIMITS,
     dispose: (window) => wake(window),
   });
   /** The last time that each credential was accepted. */
-  readonly #accepted = new LRUCache<string, number>(REMEMBERED);
+  readonly #accepted = new LRUCache<string, number>(NETWORK_CACHE_LIMITS);
 
   /** @param limit how many may be rejected in a minute */
   constructor(limit: number, now: () => number = () => performance.now()) {

@@ -8,7 +8,7 @@ const MAX_DELAY_MS = 30_000;
  * The delay before an exited worker is replaced: none at first, doubling in a crash loop, and none
  * again after a minute without an exit.
  */
-export class RestartBackoff {
+export class WorkerRestartBackoff {
   #exits: readonly number[] = [];
   #delayMs = 0;
 

@@ -2,11 +2,11 @@ import { LRUCache } from 'lru-cache';
 import {
   ACCEPTED_MS,
   type Admission,
-  type Attempt,
   type AttemptCounts,
   type AttemptLedger,
   type AttemptOutcome,
-  REMEMBERED,
+  type CredentialAttempt,
+  NETWORK_CACHE_LIMITS,
 } from '../auth/attempt-counts.js';
 import { createUnavailable } from '../errors.js';
 import type { PrimaryChannel } from './primary-channel.js';
@@ -23,7 +23,7 @@ const RENEWAL_MS = ACCEPTED_MS / 10;
  */
 export class WorkerAttempts implements AttemptLedger {
   readonly #channel: PrimaryChannel;
-  readonly #accepted = new LRUCache<string, number>(REMEMBERED);
+  readonly #accepted = new LRUCache<string, number>(NETWORK_CACHE_LIMITS);
   readonly #waiting = new Map<number, (waitMs: number | null) => void>();
   #lastId = 0;
 
@@ -82,7 +82,7 @@ export class WorkerAttempts implements AttemptLedger {
 export class PrimaryAttempts {
   readonly #counts: AttemptCounts;
   /** The attempts by worker, then by the id of the worker's message. */
-  readonly #running = new Map<number, Map<number, Attempt>>();
+  readonly #running = new Map<number, Map<number, CredentialAttempt>>();
 
   constructor(counts: AttemptCounts) {
     this.#counts = counts;
@@ -101,7 +101,7 @@ export class PrimaryAttempts {
       attempt.settle('undecided');
       return;
     }
-    const running = this.#running.get(worker.id) ?? new Map<number, Attempt>();
+    const running = this.#running.get(worker.id) ?? new Map<number, CredentialAttempt>();
     this.#running.set(worker.id, running.set(id, attempt));
     worker.send({ type: 'admission', id, waitMs: null });
   }

@@ -5,7 +5,7 @@ import { ATTEMPT_KEY_BYTES } from '../auth/auth-failures.js';
 import { ConfigError } from '../errors.js';
 import type { Logger } from '../log/logger.js';
 import type { HostPhase, PrimaryMessage, ServeSettings, WorkerMessage } from './messages.js';
-import { RestartBackoff } from './restart-backoff.js';
+import { WorkerRestartBackoff } from './restart-backoff.js';
 import { RetiredMetrics } from './retired-metrics.js';
 import { RollingRestart } from './rolling-restart.js';
 import { PrimaryAttempts } from './shared-attempts.js';
@@ -62,7 +62,7 @@ export class Supervisor {
   readonly #retired = new RetiredMetrics();
   readonly #queries: WorkerQueries;
   readonly #rollingRestart: RollingRestart;
-  readonly #backoff = new RestartBackoff();
+  readonly #backoff = new WorkerRestartBackoff();
   readonly #attempts: PrimaryAttempts;
   readonly #rates: PrimaryRates;
   readonly #attemptKey = randomBytes(ATTEMPT_KEY_BYTES);

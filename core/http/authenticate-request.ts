@@ -20,7 +20,7 @@ import {
   assertTrustedPageOrNone,
   type TrustedPages,
 } from './request/cookie-origin.js';
-import { findPresent, RequestCredentials } from './request/present-credentials.js';
+import { listPresentHeaders, RequestCredentials } from './request/present-credentials.js';
 import type { RequestContext } from './request-context.js';
 import type { ClientCertificates } from './tls/client-certificates.js';
 
@@ -71,7 +71,7 @@ export function authenticate(
 ): void | Promise<void> {
   const { chain, certificates, actorRate, credentialHeaders, pages } = authentication;
   const { headers, req, inProcess } = request;
-  const present = findPresent(headers, credentialHeaders);
+  const present = listPresentHeaders(headers, credentialHeaders);
   const admit = (actor: Actor): void | Promise<void> => {
     const admitted = actorRate?.admit(actor, request);
     if (admitted instanceof Promise) return admitted.then(() => request.authenticateAs(actor));
@@ -132,7 +132,7 @@ export async function reauthenticate(
   const { certificates, chain, credentialHeaders } = authentication;
   const certified = certificates?.verify(req.socket) ?? 'none';
   if (certified === 'rejected') return null;
-  const present = findPresent(headers, credentialHeaders);
+  const present = listPresentHeaders(headers, credentialHeaders);
   if (present.size === 0) return certified === 'none' ? null : certified;
   const token = readToken(headers, authentication);
   const outcome = await authenticateWith(
@@ -188,7 +188,7 @@ export function isAnonymous(
   { headers, req, inProcess }: RequestContext,
   { certificates, credentialHeaders }: Authentication,
 ): boolean {
-  if (inProcess !== null || findPresent(headers, credentialHeaders).size > 0) return false;
+  if (inProcess !== null || listPresentHeaders(headers, credentialHeaders).size > 0) return false;
   return (certificates?.verify(req.socket) ?? 'none') === 'none';
 }
 

@@ -22,7 +22,7 @@ export const ALWAYS_FORWARDED = [
 export const CONDITIONAL = ['if-none-match', 'if-modified-since', 'if-unmodified-since'] as const;
 
 /** Headers that describe a byte body, which are forwarded unchanged. */
-export const OF_BYTES = [
+export const BYTE_BODY_HEADERS = [
   'content-type',
   'content-encoding',
   'content-disposition',
@@ -33,10 +33,10 @@ export const OF_BYTES = [
 ] as const;
 
 /** Request headers about the requested bytes. */
-export const FOR_BYTES = ['accept', 'range', 'if-range'] as const;
+export const BYTE_REQUEST_HEADERS = ['accept', 'range', 'if-range'] as const;
 
 /** Request headers about the requested events. */
-export const FOR_EVENTS = ['accept', 'last-event-id'] as const;
+export const EVENT_REQUEST_HEADERS = ['accept', 'last-event-id'] as const;
 
 export const REQUEST_IDS = ['x-correlation-id', 'x-request-id'] as const;
 

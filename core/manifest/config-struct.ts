@@ -3,7 +3,7 @@ import { type AnyStruct, described, named, optionally, when } from '../contract/
 import type { ConfigType } from '../contract/index.js';
 import { capability } from '../descriptor/identifiers.js';
 import { anyWholeNumber, finiteNumber, wholeNumber } from '../document/structs.js';
-import { flag, nameOfA, plainPath, text } from './parts-struct.js';
+import { flag, plainPath, requiredName, text } from './parts-struct.js';
 
 /** Longer than any key in use. */
 const MAX_GENERATED_BYTES = 1024;
@@ -62,8 +62,8 @@ const field = named(
   'configField',
   described(
     object({
-      service: nameOfA('service that the value is for'),
-      key: nameOfA('value within its service'),
+      service: requiredName('service that the value is for'),
+      key: requiredName('value within its service'),
       type,
       default: optionally(any(), { description: 'The value until another one is written.' }),
       editable: flag('Whether a console may write it.'),

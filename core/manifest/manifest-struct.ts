@@ -26,7 +26,7 @@ import { matching, nonEmptyText, wholeNumber } from '../document/structs.js';
 import { MEDIA_TYPE_RANGE } from '../lib/media-type.js';
 import { SHARED_NAME } from '../schema/shared-schemas.js';
 import { config } from './config-struct.js';
-import { fieldType, flag, label, nameOfA, plainPath, text } from './parts-struct.js';
+import { fieldType, flag, label, plainPath, requiredName, text } from './parts-struct.js';
 import { STREAM_TYPES } from './stream-rules.js';
 
 /** One week: the bound detects a wrong unit. */
@@ -213,7 +213,7 @@ const slot = named(
 );
 
 const inputBinding = object({
-  input: nameOfA('input field'),
+  input: requiredName('input field'),
   value: described(
     object({
       kind: described(literal('slot_context'), { description: 'Where the value comes from.' }),
@@ -241,7 +241,7 @@ const contribution = named(
         object({
           kind: described(literal('admin_action'), { description: 'Kind of the action.' }),
           module: described(moduleName, { description: 'module_id of the module of the action.' }),
-          name: nameOfA('action'),
+          name: requiredName('action'),
           input_bindings: optionally(array(inputBinding), {
             default: [],
             description: 'Input fields that are taken from the context of the slot.',
@@ -255,7 +255,7 @@ const contribution = named(
 );
 
 const entityField = object({
-  name: nameOfA('field'),
+  name: requiredName('field'),
   label,
   type: fieldType,
   nullable: flag('Whether the value may be null.'),
@@ -265,7 +265,7 @@ const entity = named(
   'entity',
   described(
     object({
-      name: nameOfA('entity'),
+      name: requiredName('entity'),
       label,
       description: text('What the rows are, in CommonMark.'),
       read_capability: described(capability, { description: 'What an actor needs to read it.' }),
@@ -282,7 +282,7 @@ const entity = named(
 );
 
 const actionInputField = object({
-  name: nameOfA('field'),
+  name: requiredName('field'),
   label,
   type: fieldType,
   required: flag('Whether the input must have it.'),
@@ -293,7 +293,7 @@ const action = named(
   'action',
   described(
     object({
-      name: nameOfA('action'),
+      name: requiredName('action'),
       label,
       description: text('What the action does, in CommonMark.'),
       capability: described(capability, { description: 'What an actor needs to invoke it.' }),

@@ -25,7 +25,7 @@ export const fieldType = described(
   { description: 'Type of the value.' },
 );
 
-export function nameOfA(subject: string) {
+export function requiredName(subject: string) {
   return described(nonEmptyText(), { description: `Name of the ${subject}.` });
 }
 

@@ -6,7 +6,7 @@ import type { PreparedDescriptor } from './prepare-descriptor.js';
 import {
   describeSlot,
   describeState,
-  isNews,
+  isVisibleChange,
   type Opening,
   type Serving,
   type SlotEffect,
@@ -394,6 +394,6 @@ function enter(
   }
   const before = state.published;
   state.published = describeState(state, entered, reason, now);
-  if (changed.length === 0 && !isNews(before, state.published)) return;
+  if (changed.length === 0 && !isVisibleChange(before, state.published)) return;
   effects.push({ kind: 'publish', record: describeSlot(state), changed });
 }

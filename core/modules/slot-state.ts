@@ -182,7 +182,7 @@ export function describeState(
   };
 }
 
-export function isNews(before: Published, after: Published): boolean {
+export function isVisibleChange(before: Published, after: Published): boolean {
   return (
     after.state !== before.state ||
     after.reason !== before.reason ||

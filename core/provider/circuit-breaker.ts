@@ -3,7 +3,7 @@ import type { Breaker as BreakerSettings } from '../descriptor/descriptor.js';
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
 /** The result of a call for a breaker; a `neutral` one does not count. */
-export type Verdict = 'success' | 'failure' | 'neutral';
+export type BreakerVerdict = 'success' | 'failure' | 'neutral';
 
 /** Identifies the state in which a call was admitted; a verdict from an earlier state is ignored. */
 export type BreakerTicket = number;
@@ -71,7 +71,7 @@ export class CircuitBreaker {
   }
 
   /** @param failure the reason, for operators */
-  settle(ticket: BreakerTicket, verdict: Verdict, failure: string | null = null): void {
+  settle(ticket: BreakerTicket, verdict: BreakerVerdict, failure: string | null = null): void {
     if (ticket !== this.#ticket) return;
     if (verdict === 'failure') this.#failure = failure;
     if (this.#state === 'half_open') this.#settleProbe(verdict);
@@ -86,7 +86,7 @@ export class CircuitBreaker {
     if (failures >= this.#settings.ratio * this.#window.total) this.#open(this.#settings.open_ms);
   }
 
-  #settleProbe(verdict: Verdict): void {
+  #settleProbe(verdict: BreakerVerdict): void {
     if (verdict === 'failure') {
       this.#open(Math.min(2 * this.#openMs, this.#settings.max_open_ms));
     } else if (verdict === 'success') {

@@ -1,10 +1,10 @@
 import type { ProviderFailure } from '../contract/index.js';
-import type { Verdict } from './circuit-breaker.js';
+import type { BreakerVerdict } from './circuit-breaker.js';
 
 /** The result of an attempt for the breaker of its endpoint, and for that of its route there. */
 export interface AttemptVerdict {
-  readonly endpoint: Verdict;
-  readonly route: Verdict;
+  readonly endpoint: BreakerVerdict;
+  readonly route: BreakerVerdict;
 }
 
 /** From this status on, a response is a failure of the route. */

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TOOLS_MODULE } from './cases/agents.js';
 import { CACHE_ROUTES, CACHING_MODULE } from './cases/cache.js';
-import { COPIED_MODULES, describeCopied } from './cases/candidate.js';
+import { COPIED_MODULES, describeCopiedModule } from './cases/candidate.js';
 import { FENCED_ADDRESS, PUBLIC_MODULE } from './cases/guard.js';
 import {
   MOUNT_HOST,
@@ -11,7 +11,7 @@ import {
   SHADOWED_PATH,
   SHADOWING_MODULE,
 } from './cases/mounts.js';
-import { describeNamed } from './cases/names.js';
+import { describeNamedModule } from './cases/names.js';
 import { COSTLY_SCHEMA } from './cases/neighbors.js';
 import { ECHOING_MODULE, REFUSED_MODULE } from './cases/provider.js';
 import { authority } from './certificates.js';
@@ -132,7 +132,7 @@ function writeDescriptors(
   mkdirSync(folder);
   writeFileSync(join(folder, 'authority.pem'), authority);
   for (const [module, url] of Object.entries(endpoints)) {
-    const config = describeNamed(module, url, dns) ?? {
+    const config = describeNamedModule(module, url, dns) ?? {
       endpoints: [url],
       ...configOf(module, url),
     };
@@ -151,7 +151,7 @@ function writeDescriptors(
         provider_errors: 'passthrough',
         records: { capture_bytes: 4096 },
       }),
-      ...describeCopied(module, candidate),
+      ...describeCopiedModule(module, candidate),
       ...(module === PUBLIC_MODULE && { public: true }),
       ...(module === TOOLS_MODULE && { callers: ['service', 'user'], mcp: { expose: 'all' } }),
       ...(module === 'fenced' && { allow: { addresses: [FENCED_ADDRESS] } }),

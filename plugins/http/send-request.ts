@@ -4,7 +4,7 @@ import type { Replica } from './replica.js';
 import { sendUpstream, type UpstreamLimits } from './upstream-request.js';
 
 /** A request without the prefix of an endpoint. */
-export interface ProviderRequest {
+export interface EndpointRequest {
   readonly method: Dispatcher.HttpMethod;
   /** Raw path and query. */
   readonly target: string;
@@ -20,7 +20,7 @@ export interface ProviderRequest {
 /** Sends a request to an endpoint, with the credentials of the host. Rejects with a ProviderFailure. */
 export type SendRequest = (
   replica: Replica,
-  request: ProviderRequest,
+  request: EndpointRequest,
   limits: UpstreamLimits,
 ) => Promise<Outcome>;
 
@@ -44,7 +44,7 @@ export const sendPlain: SendRequest = (replica, request, limits) => {
 /** Sends requests with an additional header. */
 export function sendWithHeader(
   replica: Replica,
-  { method, target, headers, body, upgrade }: ProviderRequest,
+  { method, target, headers, body, upgrade }: EndpointRequest,
   limits: UpstreamLimits,
   name: string,
   value: string,

@@ -7,7 +7,7 @@ import {
   type Signer,
 } from '../../core/contract/index.js';
 import type { Replica } from './replica.js';
-import type { ProviderRequest, SendRequest } from './send-request.js';
+import type { EndpointRequest, SendRequest } from './send-request.js';
 
 /** Headers whose values must not appear elsewhere. */
 const SENSITIVE = /auth|token|sign|secret|key|cookie/;
@@ -27,7 +27,7 @@ export function sendSigned(signer: Signer, send: SendRequest): SendRequest {
 
 function describeRequest(
   { url }: Replica,
-  { method, target, headers, body }: ProviderRequest,
+  { method, target, headers, body }: EndpointRequest,
 ): RequestToSign {
   const visibleHeaders = Object.entries(headers).filter(([name]) => name !== 'content-length');
   return {

@@ -7,7 +7,7 @@ import {
   ProviderFailure,
 } from '../../core/contract/index.js';
 import { createAbortFailure } from '../shared/failures.js';
-import { type ProviderRequest, type SendRequest, sendWithHeader } from './send-request.js';
+import { type EndpointRequest, type SendRequest, sendWithHeader } from './send-request.js';
 import type { AccessToken, Tokens } from './token-source.js';
 import type { UpstreamLimits } from './upstream-request.js';
 
@@ -53,7 +53,7 @@ function addSecrets(outcome: Outcome, { secrets }: AccessToken): Outcome {
   return Object.assign(outcome, { secrets });
 }
 
-function isStream(body: ProviderRequest['body']): boolean {
+function isStream(body: EndpointRequest['body']): boolean {
   return body !== null && isBodyStream(body);
 }
 

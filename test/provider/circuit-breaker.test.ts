@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { CircuitBreaker, type Verdict } from '../../core/provider/circuit-breaker.js';
+import { type BreakerVerdict, CircuitBreaker } from '../../core/provider/circuit-breaker.js';
 import { waitUntil } from '../support/http/wait-until.js';
 
 const SETTINGS = { failures: 3, ratio: 0.5, window_ms: 60_000, open_ms: 40, max_open_ms: 100 };
 /** Node's timers fire up to a millisecond early. */
 const EARLY_MS = 2;
 
-const settle = (breaker: CircuitBreaker, ...verdicts: readonly Verdict[]) => {
+const settle = (breaker: CircuitBreaker, ...verdicts: readonly BreakerVerdict[]) => {
   for (const verdict of verdicts) breaker.settle(breaker.admit(), verdict);
 };
 const halfOpen = (breaker: CircuitBreaker) =>
@@ -31,7 +31,11 @@ describe('circuit breaker', () => {
 
   it('stays closed while failures are below the ratio, and opens at it', () => {
     const breaker = new CircuitBreaker(SETTINGS);
-    settle(breaker, ...Array<Verdict>(10).fill('success'), ...Array<Verdict>(9).fill('failure'));
+    settle(
+      breaker,
+      ...Array<BreakerVerdict>(10).fill('success'),
+      ...Array<BreakerVerdict>(9).fill('failure'),
+    );
     expect(breaker.state).to.equal('closed');
     settle(breaker, 'failure');
     expect(breaker.state).to.equal('open');
@@ -49,7 +53,7 @@ describe('circuit breaker', () => {
 
   it('does not count neutral calls', () => {
     const breaker = new CircuitBreaker(SETTINGS);
-    settle(breaker, ...Array<Verdict>(10).fill('neutral'), 'failure', 'failure', 'neutral');
+    settle(breaker, ...Array<BreakerVerdict>(10).fill('neutral'), 'failure', 'failure', 'neutral');
     expect(breaker.state).to.equal('closed');
     settle(breaker, 'failure');
     expect(breaker.state).to.equal('open');

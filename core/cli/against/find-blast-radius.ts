@@ -13,7 +13,7 @@ import {
 } from '../../modules/against/blast-radius.js';
 import { formatChanges } from '../../modules/against/format-changes.js';
 import {
-  type LocalModule,
+  type CheckedModule,
   listTaken,
   type ResponseFacts,
 } from '../../modules/against/local-module.js';
@@ -111,7 +111,7 @@ function findMountOwners(
 
 interface ModulePair {
   readonly name: string;
-  readonly local: LocalModule | null;
+  readonly local: CheckedModule | null;
   readonly host: ServedModule | null;
 }
 
@@ -137,7 +137,7 @@ function pairModules(report: CheckReport, served: readonly ServedModule[]): Modu
 /** Pairs manifests by module id, because a module may be served under several names. */
 function pairManifest(
   module: string | null,
-  local: ReadonlyMap<string, LocalModule>,
+  local: ReadonlyMap<string, CheckedModule>,
   served: readonly ServedModule[],
 ): ModulePair[] {
   const checked = module === null ? undefined : local.get(module);
@@ -148,7 +148,7 @@ function pairManifest(
 }
 
 /** An invalid file without a readable module name still belongs to the module that the host serves from it. */
-function findUnnamed({ files }: CheckReport, host: ServedModule): LocalModule | null {
+function findUnnamed({ files }: CheckReport, host: ServedModule): CheckedModule | null {
   const isUnnamed = files.some(
     ({ file, module }) => module === null && basename(file) === host.file,
   );

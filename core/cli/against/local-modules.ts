@@ -1,5 +1,9 @@
 import type { OuterMount } from '../../descriptor/mounts.js';
-import { type LocalModule, readAccess, readResponses } from '../../modules/against/local-module.js';
+import {
+  type CheckedModule,
+  readAccess,
+  readResponses,
+} from '../../modules/against/local-module.js';
 import { listMounts } from '../check/check-descriptors.js';
 import {
   type CheckedFile,
@@ -18,8 +22,8 @@ const MANIFEST_UNKNOWN = 'its manifest is not available offline';
 export function listLocalModules(
   { files }: CheckReport,
   others: readonly OuterMount[],
-): Map<string, LocalModule> {
-  const modules = new Map<string, LocalModule>();
+): Map<string, CheckedModule> {
+  const modules = new Map<string, CheckedModule>();
   const checked = new Set(files.map(({ module }) => module));
   const mounts = [
     ...listMounts(files.flatMap(describeMounts)),
@@ -41,7 +45,7 @@ function describeMounts(checked: CheckedFile) {
   return [{ module, mounts }];
 }
 
-function describeLocal(checked: CheckedFile, mounts: readonly OuterMount[]): LocalModule {
+function describeLocal(checked: CheckedFile, mounts: readonly OuterMount[]): CheckedModule {
   const manifest = readManifestOf(checked);
   if (checked.kind === 'descriptor') {
     if (checked.prepared === null) return { kind: 'unknown', detail: INVALID_FILE };

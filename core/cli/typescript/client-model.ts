@@ -1,7 +1,7 @@
 import { PROBLEMS } from '../../errors.js';
 import { parsePointer } from '../import/openapi-document.js';
 import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
-import { toIdentifier, toTypeName, UniqueNames } from './names.js';
+import { toIdentifier, toTypeName, UniqueIdentifiers } from './names.js';
 
 /** The parts of a client for one OpenAPI document of a host. */
 export interface ClientModel {
@@ -87,8 +87,8 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 export function readClientModel(document: unknown): ClientModel {
   const root = asObject(document);
   const modules = new Map<string, Draft>();
-  const members = new UniqueNames();
-  const types = new UniqueNames();
+  const members = new UniqueIdentifiers();
+  const types = new UniqueIdentifiers();
   for (const [path, item] of Object.entries(asObject(root['paths']))) {
     for (const method of METHODS) {
       const operation = asObject(item)[method];
@@ -114,15 +114,15 @@ export function readClientModel(document: unknown): ClientModel {
 interface Draft extends ClientModule {
   readonly functions: ClientFunction[];
   readonly leftOut: string[];
-  readonly names: UniqueNames;
-  readonly types: UniqueNames;
+  readonly names: UniqueIdentifiers;
+  readonly types: UniqueIdentifiers;
 }
 
-function createDraft(name: string, members: UniqueNames, types: UniqueNames): Draft {
+function createDraft(name: string, members: UniqueIdentifiers, types: UniqueIdentifiers): Draft {
   const member = members.add(toIdentifier(name));
   const typeName = types.add(`${toTypeName(member)}Client`);
   const errorName = types.add(`${toTypeName(member)}Error`);
-  const names = new UniqueNames();
+  const names = new UniqueIdentifiers();
   return { name, member, typeName, errorName, functions: [], leftOut: [], names, types };
 }
 
@@ -197,7 +197,9 @@ function readParameters({ root, item, operation }: Source): Parameter[] {
     (parameter) => parameter['in'] === 'path' || parameter['in'] === 'query',
   );
   const names = used.map((parameter) => ({ place: parameter['in'], name: readName(parameter) }));
-  const argumentNames = new UniqueNames(operation['requestBody'] === undefined ? [] : ['body']);
+  const argumentNames = new UniqueIdentifiers(
+    operation['requestBody'] === undefined ? [] : ['body'],
+  );
   return used.map((parameter): Parameter => {
     const place = parameter['in'] === 'path' ? 'path' : 'query';
     const name = readName(parameter);

@@ -6,7 +6,7 @@ import {
   followReference,
 } from './client-model.js';
 import { formatComment } from './comment.js';
-import { toKey, toMethodName, UniqueNames } from './names.js';
+import { toKey, toMethodName, UniqueIdentifiers } from './names.js';
 import { RUNTIME_CODE, RUNTIME_PAGES, RUNTIME_TYPES } from './runtime.js';
 import { describeSchema, type TypeNames, typeOfSchema } from './schema-type.js';
 import { SchemaTypes } from './schema-types.js';
@@ -66,7 +66,7 @@ interface WrittenModule {
 }
 
 function writeModule(module: ClientModule, schemas: JsonObject, names: TypeNames): WrittenModule {
-  const functionNames = new UniqueNames(module.functions.map(({ name }) => name));
+  const functionNames = new UniqueIdentifiers(module.functions.map(({ name }) => name));
   const routes = module.functions.map((route) => {
     return { route, paging: findPaging(route, schemas, functionNames) };
   });
@@ -99,7 +99,7 @@ function creatorOf({ typeName }: ClientModule): string {
 /** Writes one type for the errors of all routes that share them. */
 function writeErrors({ errorName, functions }: ClientModule): string[] {
   const shared = new Map<string, string>();
-  const names = new UniqueNames();
+  const names = new UniqueIdentifiers();
   return functions.map(({ typeName, problems }) => {
     const union = uniteProblems(problems);
     const sharedName = shared.get(union);
@@ -249,7 +249,11 @@ interface Paging {
 }
 
 /** @param names the names of all functions of the module; the new one is added */
-function findPaging(route: ClientFunction, schemas: JsonObject, names: UniqueNames): Paging | null {
+function findPaging(
+  route: ClientFunction,
+  schemas: JsonObject,
+  names: UniqueIdentifiers,
+): Paging | null {
   const cursor = route.query.find(({ name, isRequired }) => name === 'cursor' && !isRequired);
   if (route.method !== 'GET' || cursor === undefined) return null;
   const root = { components: { schemas } };

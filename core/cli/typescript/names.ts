@@ -36,7 +36,7 @@ export function toMethodName(name: string): string {
 }
 
 /** Gives equal names the suffixes `_2`, `_3` and so on. */
-export class UniqueNames {
+export class UniqueIdentifiers {
   readonly #taken: Set<string>;
 
   constructor(taken: Iterable<string> = []) {

@@ -1,7 +1,7 @@
 import { parsePointer } from '../import/openapi-document.js';
 import { type ClientModel, type ClientModule, TYPE_SUFFIXES } from './client-model.js';
 import { formatComment } from './comment.js';
-import { UniqueNames } from './names.js';
+import { UniqueIdentifiers } from './names.js';
 import { RUNTIME_TYPES } from './runtime.js';
 import { describeSchema, type TypeNames, typeOfSchema } from './schema-type.js';
 import { findModule, groupComponents, nameComponent, nameRepeated } from './shared-schemas.js';
@@ -20,7 +20,7 @@ interface NamedSchema {
  */
 export class SchemaTypes {
   readonly #model: ClientModel;
-  readonly #unique: UniqueNames;
+  readonly #unique: UniqueIdentifiers;
   readonly #groups: ReadonlyMap<string, string>;
   /** The schemas by the key in `components.schemas`, or by module and text. */
   readonly #named = new Map<string, NamedSchema>();
@@ -28,7 +28,7 @@ export class SchemaTypes {
 
   constructor(model: ClientModel) {
     this.#model = model;
-    this.#unique = new UniqueNames([...listRuntimeTypes(), ...listModuleTypes(model)]);
+    this.#unique = new UniqueIdentifiers([...listRuntimeTypes(), ...listModuleTypes(model)]);
     this.#groups = groupComponents(model);
   }
 

@@ -7,7 +7,7 @@ import type { CallerHeaders } from './caller-headers.js';
 const NONE: ReadonlySet<string> = new Set();
 
 /** The credential headers of a request. Cookies of the host itself are not credentials. */
-export function findPresent(
+export function listPresentHeaders(
   headers: CallerHeaders,
   credentialHeaders: readonly string[],
 ): ReadonlySet<string> {

@@ -58,7 +58,7 @@ export function findHandshake(request: IncomingMessage): Handshake | null {
  * Reads the offers of a handshake. A token among its subprotocols becomes the `authorization` of
  * the request, so that credentials are handled in one way.
  */
-export function takeHandshake(request: IncomingMessage): void {
+export function readHandshake(request: IncomingMessage): void {
   const { headers, rawHeaders } = request;
   const offer = headers['sec-websocket-protocol'];
   const offered = (offer ?? '').split(',').map((name) => name.trim());

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { takeHandshake } from './handshake.js';
+import { readHandshake } from './handshake.js';
 import { findCurrent } from './pipelining.js';
 
 /** The time for the client to read the response before the connection is closed. Milliseconds. */
@@ -25,7 +25,7 @@ export function answerUpgrade(
   // Node has removed its own listeners.
   socket.on('error', () => socket.destroy());
   if (head.length > 0) socket.unshift(head);
-  takeHandshake(request);
+  readHandshake(request);
   const response = new ServerResponse(request);
   const drain = () => findCurrent(socket)?.emit('drain');
   // The responses to earlier requests are still sent.

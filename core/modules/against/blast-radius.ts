@@ -7,7 +7,7 @@ import { bodyRuleOf, defaultBodyRule } from '../../manifest/body-rule.js';
 import { listOpened } from '../../manifest/list-opened.js';
 import { listPublicRoutes } from '../../manifest/list-public-routes.js';
 import { listSchemaChanges, type SchemaChange } from './compare-schemas.js';
-import type { AccessFacts, LocalModule, ResponseFacts } from './local-module.js';
+import type { AccessFacts, CheckedModule, ResponseFacts } from './local-module.js';
 
 /** A route for clients. */
 export interface RouteFacts {
@@ -124,7 +124,7 @@ const EVERY_ADDRESS = 'every address';
 /** Compares one module. Returns `null` if it does not change. */
 export function compareModule(
   name: string,
-  local: LocalModule | null,
+  local: CheckedModule | null,
   served: ServedModule | null,
   owners: MountOwners,
 ): ModuleChange<RouteFacts> | null {
@@ -169,7 +169,7 @@ function joinServed(served: ServedModule): Compared {
 
 /** A manifest that was checked without its descriptor uses that of the host. */
 function joinLocal(
-  { manifest, access }: Extract<LocalModule, { kind: 'known' }>,
+  { manifest, access }: Extract<CheckedModule, { kind: 'known' }>,
   served: ServedModule | null,
 ): Compared {
   return { ...manifest, ...(access ?? served?.access ?? OPEN) };

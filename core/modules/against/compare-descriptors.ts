@@ -1,7 +1,7 @@
 import { formatMount, type OuterMount } from '../../descriptor/mounts.js';
 import { configDigestOf, type PreparedDescriptor } from '../prepare-descriptor.js';
 import { type BlastRadius, compareModule, type ServedModule } from './blast-radius.js';
-import { type LocalModule, readAccess, readResponses } from './local-module.js';
+import { type CheckedModule, readAccess, readResponses } from './local-module.js';
 
 const NOT_COUNTED = { calls_last_hour: null, calls_note: 'not counted' };
 
@@ -43,10 +43,12 @@ function describeServed(prepared: readonly PreparedDescriptor[]): readonly Serve
   });
 }
 
-function describeLocal(prepared: readonly PreparedDescriptor[]): ReadonlyMap<string, LocalModule> {
+function describeLocal(
+  prepared: readonly PreparedDescriptor[],
+): ReadonlyMap<string, CheckedModule> {
   const mounts = listMounts(prepared);
   return new Map(
-    prepared.map(({ descriptor, manifest, inputDigest }): [string, LocalModule] => {
+    prepared.map(({ descriptor, manifest, inputDigest }): [string, CheckedModule] => {
       const { module, enabled } = descriptor;
       if (!enabled) return [module, { kind: 'disabled' }];
       if (manifest === null)

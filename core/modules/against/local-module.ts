@@ -9,7 +9,7 @@ import {
 } from '../../descriptor/mounts.js';
 
 /** A module in the checked files. */
-export type LocalModule =
+export type CheckedModule =
   | {
       readonly kind: 'known';
       readonly manifest: Manifest;

@@ -47,7 +47,7 @@ export class RouteCounts {
   }
 }
 
-export class ModuleCounts {
+export class ModuleRequestCounts {
   /** The counts by template; `''` without a matching route. */
   readonly byRoute = new Map<string, RouteCounts>();
   readonly failures = new Map<string, number>();
@@ -73,7 +73,7 @@ export class RequestCounts {
   preflights = 0;
   /** Excludes requests of surfaces to the host, which are counted like others. */
   readonly bySurface = new Map<string, SurfaceCounts>();
-  readonly #byModule = new Map<string, ModuleCounts>();
+  readonly #byModule = new Map<string, ModuleRequestCounts>();
 
   /** Runs when the status is known: the stream of a surface is still open then. */
   count(completed: CompletedRequest): void {
@@ -98,8 +98,8 @@ export class RequestCounts {
     if (this.#byModule.size > MAX_MODULES) this.#removeFirst();
   }
 
-  #ofModule(module: string): ModuleCounts {
-    return getOrCreate(this.#byModule, module, createModuleCounts);
+  #ofModule(module: string): ModuleRequestCounts {
+    return getOrCreate(this.#byModule, module, createModuleRequestCounts);
   }
 
   #removeFirst(): void {
@@ -107,7 +107,7 @@ export class RequestCounts {
     if (first !== undefined) this.#byModule.delete(first);
   }
 
-  modules(): Iterable<[string, ModuleCounts]> {
+  modules(): Iterable<[string, ModuleRequestCounts]> {
     return this.#byModule;
   }
 
@@ -125,7 +125,7 @@ export class RequestCounts {
 const createByStatus = () => new Map<number, number>();
 const createSurfaceCounts = () => new SurfaceCounts();
 const createRouteCounts = () => new RouteCounts();
-const createModuleCounts = () => new ModuleCounts();
+const createModuleRequestCounts = () => new ModuleRequestCounts();
 
 function increment<K>(counts: Map<K, number>, key: K): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);

@@ -1,7 +1,7 @@
 import type { CollectedMetric, Labels, Sample } from './collected-metric.js';
 import type { HistogramSample } from './duration-histogram.js';
 import type { SnapshotMetric } from './metrics-snapshot.js';
-import type { ModuleCounts, RequestCounts, RouteCounts } from './request-counts.js';
+import type { ModuleRequestCounts, RequestCounts, RouteCounts } from './request-counts.js';
 
 /** The counters of requests. */
 export function createRequestMetrics(counts: RequestCounts): CollectedMetric[] {
@@ -111,7 +111,7 @@ export function readRequestHistograms(counts: RequestCounts): SnapshotMetric[] {
 
 function readModules<T>(
   counts: RequestCounts,
-  read: (module: string, counts: ModuleCounts) => T[],
+  read: (module: string, counts: ModuleRequestCounts) => T[],
 ): T[] {
   return [...counts.modules()].flatMap(([module, ofModule]) => read(module, ofModule));
 }

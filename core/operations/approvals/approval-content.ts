@@ -30,7 +30,7 @@ export function describeApproval(approval: StoredApproval) {
 }
 
 /** Describes a request with all parts that the decision covers. */
-export function describeWhole(approval: StoredApproval, previous: StoredApproval | null) {
+export function describeApprovalDetails(approval: StoredApproval, previous: StoredApproval | null) {
   const content = readContent(approval);
   return {
     ...describeApproval(approval),

@@ -3,7 +3,7 @@ import { STORE } from '../injection-tokens.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import { rethrowStoreError } from '../store-error.js';
-import { describeApproval, describeWhole } from './approval-content.js';
+import { describeApproval, describeApprovalDetails } from './approval-content.js';
 import { ApprovalHandler } from './approval-handler.js';
 
 /**
@@ -29,6 +29,6 @@ export class ReadApproval extends ApprovalHandler implements Handler<string> {
     const authorization = this.authorize(request);
     const approval = await this.read(id);
     const previous = await this.approvals.findPrevious(approval).catch(rethrowStoreError);
-    return Reply.json(authorization, describeWhole(approval, previous));
+    return Reply.json(authorization, describeApprovalDetails(approval, previous));
   }
 }

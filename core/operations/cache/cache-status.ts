@@ -1,4 +1,4 @@
-import type { KeptResponse } from './response-cache.js';
+import type { CachedResponse } from './response-cache.js';
 
 /**
  * - `hit`: a fresh response was cached
@@ -12,7 +12,7 @@ export type CacheResult = 'hit' | 'stale' | 'collapsed' | 'miss' | 'bypass';
 const MS_PER_SECOND = 1000;
 
 /** The value of `cache-status` (RFC 9211) for a cached response. */
-export function describeKept(result: CacheResult, cached: KeptResponse, now: number): string {
+export function describeCached(result: CacheResult, cached: CachedResponse, now: number): string {
   const ttl = `ttl=${Math.round((cached.freshUntil - now) / MS_PER_SECOND)}`;
   return result === 'collapsed' ? `modgate; fwd=miss; collapsed; ${ttl}` : `modgate; hit; ${ttl}`;
 }
@@ -23,12 +23,12 @@ export function describeForward(reason: 'miss' | 'method' | 'bypass'): string {
 }
 
 /** The value once the response is cached. */
-export function describeStored({ freshUntil, storedAt }: KeptResponse): string {
+export function describeStored({ freshUntil, storedAt }: CachedResponse): string {
   const ttl = Math.round((freshUntil - storedAt) / MS_PER_SECOND);
   return `modgate; fwd=miss; stored; ttl=${ttl}`;
 }
 
 /** The age of a response. Seconds. */
-export function readAge({ ageAtStart, storedAt }: KeptResponse, now: number): number {
+export function readAge({ ageAtStart, storedAt }: CachedResponse, now: number): number {
   return ageAtStart + Math.max(0, Math.floor((now - storedAt) / MS_PER_SECOND));
 }

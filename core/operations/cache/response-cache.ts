@@ -9,7 +9,7 @@ import type { PurgeChannel } from './purge-channel.js';
 const ENTRY_OVERHEAD_BYTES = 1024;
 
 /** A cached response of a provider. */
-export interface KeptResponse {
+export interface CachedResponse {
   readonly place: EntryPlace;
   /** A complete 200. */
   readonly outcome: CheckedOutcome;
@@ -31,14 +31,14 @@ export interface Fill {
   /** Whether it was purged meanwhile, so that its response is outdated. */
   isPurged: boolean;
   /** The cached response; `null` for none. Never rejects. */
-  readonly kept: Promise<KeptResponse | null>;
+  readonly kept: Promise<CachedResponse | null>;
   /** Ends the fill. */
-  readonly settle: (kept: KeptResponse | null) => void;
+  readonly settle: (kept: CachedResponse | null) => void;
 }
 
 /** The cache of one process; the least recently used entry is evicted first. */
 export class ResponseCache {
-  readonly #kept: LRUCache<string, KeptResponse>;
+  readonly #kept: LRUCache<string, CachedResponse>;
   readonly #fills = new Map<string, Fill>();
   readonly #index = new EntryIndex<Fill>();
   readonly #purges: PurgeChannel;
@@ -53,7 +53,7 @@ export class ResponseCache {
       if (purge === null) this.#removeAll();
       else this.#remove(purge);
     });
-    this.#kept = new LRUCache<string, KeptResponse>({
+    this.#kept = new LRUCache<string, CachedResponse>({
       maxSize: maxBytes,
       sizeCalculation: measure,
       dispose: ({ place }, key, reason) => {
@@ -68,7 +68,7 @@ export class ResponseCache {
   }
 
   /** Returns a fresh or stale response; `null` for none. */
-  find(key: string, now: number): KeptResponse | null {
+  find(key: string, now: number): CachedResponse | null {
     const cached = this.#kept.get(key);
     if (cached === undefined) return null;
     if (now < cached.staleUntil) return cached;
@@ -84,7 +84,7 @@ export class ResponseCache {
   /** Begins the only call for a key; `end` must follow. */
   begin(key: string, place: EntryPlace): Fill {
     let settle: Fill['settle'] = () => {};
-    const response = new Promise<KeptResponse | null>((resolve) => {
+    const response = new Promise<CachedResponse | null>((resolve) => {
       settle = resolve;
     });
     const fill: Fill = { key, place, isPurged: false, kept: response, settle };
@@ -98,7 +98,7 @@ export class ResponseCache {
    * @param isReplaced whether the earlier entry is outdated
    * @returns whether the response is cached
    */
-  end(fill: Fill, cached: KeptResponse | null, isReplaced: boolean): boolean {
+  end(fill: Fill, cached: CachedResponse | null, isReplaced: boolean): boolean {
     const { key, place } = fill;
     if (this.#fills.get(key) === fill) this.#fills.delete(key);
     this.#index.removeFill(place, fill);
@@ -110,7 +110,7 @@ export class ResponseCache {
   }
 
   /** Rejects a response that is larger than the whole cache. */
-  #keep(key: string, cached: KeptResponse): void {
+  #keep(key: string, cached: CachedResponse): void {
     this.#kept.set(key, cached);
     if (this.#kept.has(key)) this.#index.addKey(cached.place, key);
     else this.#index.removeKey(cached.place, key);
@@ -141,7 +141,7 @@ export class ResponseCache {
   }
 }
 
-function measure({ outcome: { length, headers } }: KeptResponse, key: string): number {
+function measure({ outcome: { length, headers } }: CachedResponse, key: string): number {
   let bytes = ENTRY_OVERHEAD_BYTES + key.length + length;
   for (const [name, value] of Object.entries(headers)) bytes += name.length + value.length;
   return bytes;

@@ -9,7 +9,7 @@ import { parseEndpointBase } from '../../provider/endpoint-base.js';
 import { BRIDGE_STEPS, HANDLED_BY_BRIDGE } from '../console/bridge-steps.js';
 import { findBridgeModule } from '../console/find-bridge-module.js';
 import { FORWARD_STEPS } from '../forward/forward.js';
-import { createProviderHeaders, wantedOf } from '../forward/headers-to-provider.js';
+import { acceptedContentOf, createProviderHeaders } from '../forward/headers-to-provider.js';
 import { isPublicRoute } from '../forward/route-call.js';
 import { type ParsedTarget, readBridgePermission } from '../request.js';
 import type { ReportedStep } from '../step.js';
@@ -265,7 +265,7 @@ function explainHeaders(
     hasBody: route.body !== 'none',
     isRaw: descriptor.responses.mode === 'raw',
     sendsBytes: route.bodyBytes !== null,
-    wanted: wantedOf(route),
+    wanted: acceptedContentOf(route),
   });
   return [
     ...Object.entries(headers).map(([name, value]) => describeHeader(name, value)),
@@ -280,7 +280,7 @@ function explainHeaders(
 
 /** Omits the deadline of streams, which have none. */
 function listAttemptHeaders({ identity }: Descriptor, route: LiveRoute): readonly string[] {
-  const isStreamed = route.bodyBytes !== null || wantedOf(route) !== null;
+  const isStreamed = route.bodyBytes !== null || acceptedContentOf(route) !== null;
   const names = PER_ATTEMPT.filter((name) => !isStreamed || name !== 'modgate-deadline-ms');
   return identity ? [...names, IDENTITY_HEADER] : names;
 }

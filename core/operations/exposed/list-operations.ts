@@ -7,7 +7,7 @@ import { authorize } from '../authorization.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import { listExposed } from './exposed-operations.js';
-import { admitCaller, isOpenTo, mayCall } from './may-call.js';
+import { admitCaller, admitsAddress, mayCall } from './may-call.js';
 
 /** Handles `GET /operations`: lists exposed operations that the caller may call, by module. */
 @injectable(ModuleRegistry)
@@ -35,7 +35,7 @@ export class ListOperations implements Handler<string | null> {
 }
 
 function listCallable(module: LiveModule, { actor, client }: CallerRequest): string[] {
-  if (!isOpenTo(module, client)) return [];
+  if (!admitsAddress(module, client)) return [];
   const operations = [...listExposed(module).values()];
   return operations
     .filter(({ declared }) => mayCall(actor, module, declared))
@@ -53,7 +53,7 @@ export function findOperation(
 ) {
   const module = current.get(name);
   const operation = module && listExposed(module).get(id);
-  if (module && operation && isOpenTo(module, client)) {
+  if (module && operation && admitsAddress(module, client)) {
     admitCaller(actor, module, operation.declared);
     return { module, operation };
   }

@@ -2,13 +2,18 @@ import { isProviderFailure } from '../../contract/index.js';
 import type { CacheRules } from '../../manifest/cache-rules.js';
 import type { CacheEntry } from '../cache/cache-entry.js';
 import { createCacheKey, type KeyParts } from '../cache/cache-key.js';
-import { type CacheResult, describeForward, describeKept, readAge } from '../cache/cache-status.js';
-import type { Fill, KeptResponse, ResponseCache } from '../cache/response-cache.js';
+import {
+  type CacheResult,
+  describeCached,
+  describeForward,
+  readAge,
+} from '../cache/cache-status.js';
+import type { CachedResponse, Fill, ResponseCache } from '../cache/response-cache.js';
 import { pass, unknown } from '../explain/step-report.js';
 import {
   decideConditions,
   listWithheld,
-  noteCache,
+  recordCacheResult,
   renewCache,
   untilClosed,
 } from './cached-call.js';
@@ -46,7 +51,7 @@ function lookUp(call: RouteCall, rules: CacheRules): void | Promise<void> {
   const credentials = rules.isByToken ? readCredentials(call) : null;
   // A caller of a surface has a token that the request does not contain.
   if (responses === null || rules.isOff || (rules.isByToken && credentials === null)) {
-    noteCache(call, 'bypass', describeForward('bypass'));
+    recordCacheResult(call, 'bypass', describeForward('bypass'));
     return;
   }
   const providerRequest = { ...createRouteRequest(call), withheld: listWithheld(call) };
@@ -59,16 +64,16 @@ function lookUp(call: RouteCall, rules: CacheRules): void | Promise<void> {
   if (cached !== null) {
     const isFresh = now < cached.freshUntil;
     if (!isFresh && !isHead) renewCache(call, entry, providerRequest);
-    return giveKept(call, cached, isFresh ? 'hit' : 'stale');
+    return serveCached(call, cached, isFresh ? 'hit' : 'stale');
   }
   if (isHead) {
-    noteCache(call, 'miss', describeForward('method'));
+    recordCacheResult(call, 'miss', describeForward('method'));
     return;
   }
   const fill = responses.findFill(entry.key);
   if (fill !== null) return join(call, fill);
   call.cacheEntry = entry;
-  noteCache(call, 'miss', describeForward('miss'));
+  recordCacheResult(call, 'miss', describeForward('miss'));
 }
 
 function createEntry(
@@ -103,16 +108,20 @@ function readCredentials({ request, credentialHeaders }: RouteCall): string | nu
 async function join(call: RouteCall, fill: Fill): Promise<void> {
   const startedAt = performance.now();
   const cached = await untilClosed(fill.kept, call.request.signal);
-  if (cached !== null) return giveKept(call, cached, 'collapsed');
+  if (cached !== null) return serveCached(call, cached, 'collapsed');
   call.waitedMs = performance.now() - startedAt;
-  noteCache(call, 'miss', describeForward('miss'));
+  recordCacheResult(call, 'miss', describeForward('miss'));
 }
 
-async function giveKept(call: RouteCall, cached: KeptResponse, result: CacheResult): Promise<void> {
+async function serveCached(
+  call: RouteCall,
+  cached: CachedResponse,
+  result: CacheResult,
+): Promise<void> {
   const { request, matched, facts } = call;
   const { module } = matched;
   const now = Date.now();
-  noteCache(call, result, describeKept(result, cached, now), readAge(cached, now));
+  recordCacheResult(call, result, describeCached(result, cached, now), readAge(cached, now));
   const { operation } = createRouteRequest(call);
   try {
     const rejection = request.held?.hold(cached.outcome.length) ?? null;

@@ -4,9 +4,9 @@ import type { EndpointBase } from '../../provider/endpoint-base.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import type { CacheEntry } from '../cache/cache-entry.js';
 import { type CacheResult, describeStored } from '../cache/cache-status.js';
-import { createKeptResponse } from '../cache/kept-response.js';
+import { createCachedResponse } from '../cache/cached-response.js';
 import { DECIDED_CONDITIONS, isNotModified } from '../cache/not-modified.js';
-import type { KeptResponse } from '../cache/response-cache.js';
+import type { CachedResponse } from '../cache/response-cache.js';
 import {
   type CallerRequest,
   ClientClosed,
@@ -32,14 +32,14 @@ interface Fetched {
   readonly base: EndpointBase | null;
   readonly response: ForwardedResponse;
   /** `null` for a response that may not be cached. */
-  readonly kept: KeptResponse | null;
+  readonly kept: CachedResponse | null;
 }
 
 /**
  * Reports the result of the cache in the reply, the metrics and the record. @param age the age of a
  * cached response in seconds
  */
-export function noteCache(
+export function recordCacheResult(
   { request, facts }: RouteCall,
   result: CacheResult,
   status: string,
@@ -79,7 +79,7 @@ export async function fillCache(
     copyFacts(fillFacts, facts);
   }
   const { outcome, base, response, kept } = fetched;
-  if (kept !== null) noteCache(call, 'miss', describeStored(kept));
+  if (kept !== null) recordCacheResult(call, 'miss', describeStored(kept));
   const decided = decideConditions(call, outcome);
   if (decided === outcome) return response;
   const parse = createResponseReader(matched, call.credentialHeaders, request);
@@ -126,7 +126,7 @@ async function startFill(
         return { outcome, base: source.base, response: await parse(outcome, source, operation) };
       },
     });
-    const kept = createKeptResponse(fetched.outcome, fetched.base, {
+    const kept = createCachedResponse(fetched.outcome, fetched.base, {
       place,
       rules,
       now: Date.now(),

@@ -47,7 +47,7 @@ import {
   type ForwardedResponse,
   splitEnvelope,
 } from './forwarded-response.js';
-import { readHopByHopNames, wantedOf } from './headers-to-provider.js';
+import { acceptedContentOf, readHopByHopNames } from './headers-to-provider.js';
 import { translateOverload } from './overload.js';
 import { createFailureError } from './provider-error.js';
 import { describeRoute, type MatchedRoute, type RouteCall } from './route-call.js';
@@ -269,7 +269,7 @@ export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedRe
     ...(opening !== null && { headers: opening.headers }),
     upload: call.upload,
     sendsBytes: bodyBytes !== null,
-    wanted: wantedOf(match.value),
+    wanted: acceptedContentOf(match.value),
     carried: match.value,
     response: opening === null ? streamedResponseOf(matched, request) : null,
     describeCall: () => describeRoute(matched),

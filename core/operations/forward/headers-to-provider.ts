@@ -2,10 +2,10 @@ import { HostError } from '../../errors.js';
 import { nameActor } from '../../lib/actor-name.js';
 import {
   ALWAYS_FORWARDED,
+  BYTE_BODY_HEADERS,
+  BYTE_REQUEST_HEADERS,
   CONDITIONAL,
-  FOR_BYTES,
-  FOR_EVENTS,
-  OF_BYTES,
+  EVENT_REQUEST_HEADERS,
 } from '../../lib/header-names.js';
 import { isValidTracestate } from '../../lib/trace-context.js';
 import type { LiveRoute } from '../../modules/live-module.js';
@@ -71,7 +71,7 @@ export interface ProviderHeaderInput {
   readonly isRaw: boolean;
 }
 
-export function wantedOf({
+export function acceptedContentOf({
   responseBytes,
   stream,
 }: Pick<LiveRoute, 'responseBytes' | 'stream'>): ProviderHeaderInput['wanted'] {
@@ -104,10 +104,11 @@ export function createProviderHeaders(input: ProviderHeaderInput): Record<string
     headers['accept'] = ANY_BUT_JSON_FIRST;
     if (request.headers.get('accept') !== '*/*') pass('accept');
   }
-  if (input.sendsBytes) for (const name of OF_BYTES) pass(name);
+  if (input.sendsBytes) for (const name of BYTE_BODY_HEADERS) pass(name);
   if (input.wanted !== null) {
     headers['accept'] = ANY;
-    for (const name of input.wanted === 'bytes' ? FOR_BYTES : FOR_EVENTS) pass(name);
+    for (const name of input.wanted === 'bytes' ? BYTE_REQUEST_HEADERS : EVENT_REQUEST_HEADERS)
+      pass(name);
   }
   for (const name of input.forwardHeaders) pass(name);
   if (input.isClientTrace && isValidTracestate(request.headers.get('tracestate') ?? '')) {

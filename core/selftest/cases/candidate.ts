@@ -35,7 +35,7 @@ const SLOW_TITLES = {
 };
 
 /** Returns the members of a descriptor. */
-export function describeCopied(module: string, url: string): object {
+export function describeCopiedModule(module: string, url: string): object {
   if (!COPIED_MODULES.includes(module)) return {};
   return {
     candidate: { endpoints: [url], share: 1, concurrency: COPIES },

@@ -58,7 +58,11 @@ export const NAMED_MODULES: Readonly<Record<string, NamedModule>> = {
 };
 
 /** Returns `provider.config` of a named module. @param url the URL of its provider */
-export function describeNamed(module: string, url: string, dnsAddress: string): object | null {
+export function describeNamedModule(
+  module: string,
+  url: string,
+  dnsAddress: string,
+): object | null {
   const settings = NAMED_MODULES[module];
   if (settings === undefined) return null;
   const { type, isTls = false } = settings;

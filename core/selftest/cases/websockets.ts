@@ -23,7 +23,7 @@ import {
   writeFlood,
   writeFrame,
 } from '../websocket-scripts.js';
-import { expectUnreadToEnd } from './bodies/unread-streams.js';
+import { expectUnreadStreamToEnd } from './bodies/unread-streams.js';
 
 const OWN_PROTOCOL = 'modgate.v1';
 /** The host allows 10 s for a head, or closes after seconds of silence; the rest is for a busy machine. */
@@ -174,7 +174,7 @@ export const WEBSOCKET_CASES: readonly Attack[] = [
     isSlow: true,
     attack: (scene) => {
       const bytes = craftHandshake(scene, { path: '/flood', module: SLOW_SOCKET_MODULE });
-      return expectUnreadToEnd(scene, bytes, SLOW_SOCKET_MODULE);
+      return expectUnreadStreamToEnd(scene, bytes, SLOW_SOCKET_MODULE);
     },
   },
   {

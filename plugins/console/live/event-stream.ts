@@ -2,7 +2,7 @@
 const MAX_BACKLOG = 1_048_576;
 
 /** A stream of server-sent events. */
-export class EventStream {
+export class BrowserStream {
   readonly response: Response;
   readonly #encoder = new TextEncoder();
   readonly #onClose: () => void;

@@ -11,7 +11,7 @@ import { hasScope, MODULES_SCOPE } from '../api/scopes.js';
 import type { EndReason, Session, Sessions } from '../sessions/sessions.js';
 import { ApprovalFeed } from './approval-feed.js';
 import { CallFeed } from './call-feed.js';
-import { EventStream, encodeEvent } from './event-stream.js';
+import { BrowserStream, encodeEvent } from './event-stream.js';
 import type { FeedUpdate, HostFeed } from './host-feed.js';
 
 const TICK_MS = 2000;
@@ -75,7 +75,7 @@ export class LiveEvents {
     }
     this.#open.set(actor, count + 1);
     const undo: (() => void)[] = [() => this.#release(actor)];
-    const stream = new EventStream(HEADERS, () => {
+    const stream = new BrowserStream(HEADERS, () => {
       for (const end of undo.splice(0)) end();
     });
     const { signal } = call;
@@ -126,7 +126,7 @@ export class LiveEvents {
   }
 
   /** Checks the session. Never rejects. @returns the session; `null` if unknown. */
-  async #tick(stream: EventStream, cookie: string, call: SurfaceCall): Promise<Session | null> {
+  async #tick(stream: BrowserStream, cookie: string, call: SurfaceCall): Promise<Session | null> {
     let session: Session | null = null;
     try {
       // Does not count as use: an open page must not prolong the session.
@@ -148,7 +148,7 @@ export class LiveEvents {
   }
 }
 
-function sendUpdate(stream: EventStream, { actor }: Session, update: FeedUpdate): void {
+function sendUpdate(stream: BrowserStream, { actor }: Session, update: FeedUpdate): void {
   if (hasScope(actor, MODULES_SCOPE)) stream.sendText(encodeUpdate(update));
 }
 

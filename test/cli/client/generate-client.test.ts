@@ -165,7 +165,7 @@ const SPECIAL_NAMES = [
 ];
 
 /** A document in which everything that a client names has this name. */
-function describeNamed(name: string) {
+function describeNamedModule(name: string) {
   const json = (schema: unknown) => ({ content: { 'application/json': { schema } } });
   const schema = {
     type: 'object',
@@ -253,7 +253,7 @@ describe('a generated client', () => {
 
   it('compiles, and has its functions, for every name', async () => {
     const files = SPECIAL_NAMES.map((name) => {
-      const text = generateClient(readClientModel(describeNamed(name)));
+      const text = generateClient(readClientModel(describeNamedModule(name)));
       const key = JSON.stringify(name);
       const use = [
         "import { createClient } from './client.js';",

@@ -5,7 +5,7 @@ import { SMUGGLED } from '../../raw-mode-scripts.js';
 import { craftRequest } from '../../request-bytes.js';
 import type { Scene } from '../../scene.js';
 import { HOSTILE_STREAMS, SLOW_STREAM_MODULE, STREAM_MODULE } from '../../stream-scripts.js';
-import { expectUnreadToEnd } from './unread-streams.js';
+import { expectUnreadStreamToEnd } from './unread-streams.js';
 
 const SSE = ['accept', 'text/event-stream'] as const;
 const NDJSON = ['accept', 'application/x-ndjson'] as const;
@@ -47,7 +47,7 @@ export const STREAM_CASES: readonly Attack[] = [
     attack: (scene) => {
       const target = targetOf('/sse/flood', SLOW_STREAM_MODULE);
       const bytes = craftRequest(scene, { target, headers: [SSE] });
-      return expectUnreadToEnd(scene, bytes, SLOW_STREAM_MODULE);
+      return expectUnreadStreamToEnd(scene, bytes, SLOW_STREAM_MODULE);
     },
   },
 ];

@@ -17,7 +17,7 @@ const POLL_MS = 100;
  * streams.
  * @param bytes the request
  */
-export async function expectUnreadToEnd(
+export async function expectUnreadStreamToEnd(
   scene: Scene,
   bytes: Buffer,
   module: string,

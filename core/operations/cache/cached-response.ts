@@ -3,7 +3,7 @@ import type { EndpointBase } from '../../provider/endpoint-base.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import type { EntryPlace } from './entry-index.js';
 import { readFreshness } from './freshness.js';
-import type { KeptResponse } from './response-cache.js';
+import type { CachedResponse } from './response-cache.js';
 
 const OK = 200;
 /** The maximum length of a cached response; longer ones would displace many others. Bytes. */
@@ -14,11 +14,11 @@ const MAX_KEPT_BYTES = 1_048_576;
  * response that may not be cached.
  * @param now milliseconds since 1970
  */
-export function createKeptResponse(
+export function createCachedResponse(
   outcome: CheckedOutcome,
   base: EndpointBase | null,
   { place, rules, now }: { place: EntryPlace; rules: CacheRules; now: number },
-): KeptResponse | null {
+): CachedResponse | null {
   const { status, headers, pieces, length, isDelimited, stream } = outcome;
   if (status !== OK || stream !== null || !isDelimited || length > MAX_KEPT_BYTES) return null;
   const freshness = readFreshness(headers, rules);
