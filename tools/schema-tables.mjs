@@ -93,7 +93,10 @@ function collectNested(schema, context, at) {
   return rows;
 }
 
-/** What `allOf: [{ if: { properties: { kind: { const } } }, then }]` adds, by the value it depends on. */
+/**
+ * The members that `allOf: [{ if: { properties: { kind: { const } } }, then }]` adds, by the value
+ * of `kind`.
+ */
 function collectConditional({ allOf = [] }, context, { path, condition, depth }) {
   return allOf.flatMap(({ if: when, then }) => {
     const label = when === undefined ? condition : findConstant(when, path);

@@ -84,7 +84,7 @@ async function takeAll(url, colorScheme, width) {
   await context.close();
 }
 
-/** What a picture shows beyond the page as it opens. */
+/** The additional content of a picture. */
 async function open(page, name) {
   if (name === 'console-data') {
     await page.getByRole('button', { name: 'Show', exact: true }).nth(1).click();

@@ -30,7 +30,7 @@ const TOKENS = {
   ],
 };
 
-/** What the authenticator does with each token, as statements. */
+/** The reaction of the authenticator to each token, as statements. */
 const ENTRY = `import { defineAuthenticator, secretReference } from ${JSON.stringify(CONTRACT_URL)};
 import { object, optional, string } from ${JSON.stringify(SUPERSTRUCT_URL)};
 const actor = (more = {}) => ({ kind: 'service', id: 'ann', scopes: new Set(['any.use']), ...more });

@@ -5,7 +5,10 @@ import { createProbe } from '../support/reload/probed-process.js';
 import { startReloadProcess } from '../support/reload/reload-host.js';
 import { median, percentile, print, toMs } from './reload-report.js';
 
-/** What the reload of one module takes of the event loop: `node dist/test/bench/reload-cost.js [modules] [reloads]`. */
+/**
+ * Measures the event loop time of a reload of one module: `node dist/test/bench/reload-cost.js
+ * [modules] [reloads]`.
+ */
 const [modules = 1000, reloads = 30] = process.argv.slice(2).map(Number);
 const START_MS = 3000;
 

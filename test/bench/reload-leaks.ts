@@ -8,7 +8,10 @@ import { createProbe } from '../support/reload/probed-process.js';
 import { startReloadProcess } from '../support/reload/reload-host.js';
 import { print, toMib } from './reload-report.js';
 
-/** What a host holds after many reloads: `node dist/test/bench/reload-leaks.js [reloads]`. */
+/**
+ * Measures the memory of a host after many reloads: `node dist/test/bench/reload-leaks.js
+ * [reloads]`.
+ */
 const [reloads = 1000] = process.argv.slice(2).map(Number);
 const LINES = 10;
 const WARM_UP_CALLS = 12_000;

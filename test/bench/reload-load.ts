@@ -5,7 +5,10 @@ import { describeVersion, moduleName } from '../support/reload/many-reloads.js';
 import { startReloadProcess } from '../support/reload/reload-host.js';
 import { percentile, print, toMs } from './reload-report.js';
 
-/** What callers notice of reloads: `node dist/test/bench/reload-load.js [modules] [seconds] [think-ms]`. */
+/**
+ * Measures the effect of reloads on callers: `node dist/test/bench/reload-load.js [modules]
+ * [seconds] [think-ms]`.
+ */
 const [modules = 500, seconds = 60, thinkMs = 0] = process.argv.slice(2).map(Number);
 const CONNECTIONS = 64;
 const WARM_UP_MS = 10_000;

@@ -63,7 +63,7 @@ const bridge = (permission: string, change: object = {}, as?: string): Call => (
   ...(as !== undefined && { as }),
 });
 
-/** What is sent, the status, and what the command has to say about it. */
+/** The request, its status, and the expected output of the command. */
 type Cause = readonly [string, Call, number, RegExp];
 
 const CAUSES: readonly Cause[] = [
@@ -254,7 +254,7 @@ const CAUSES: readonly Cause[] = [
   ],
 ];
 
-/** What only an answer of the provider causes. */
+/** Causes that only a response of the provider has. */
 const ANSWERS = [
   [
     'another type',

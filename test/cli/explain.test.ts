@@ -54,7 +54,7 @@ describe('modgate explain', () => {
     return JSON.parse(stdout) as Explanation;
   }
 
-  /** Like the command, but without a process per request. */
+  /** Behaves like the command, but without a process per request. */
   async function ask(method: string, target: string, as: string): Promise<Explanation> {
     askers += 1;
     const response = await askBy(`dev-service:ops-${askers}:modgate.explain`, as, method, target);

@@ -9,7 +9,7 @@ describe('modgate purge', () => {
   const run = (args: readonly string[], token = OPERATOR) =>
     runModgate(['purge', ...args, '--url', setup.host.url], { MODGATE_TOKEN: token });
   const isHit = async (target: string) => statusOf(await get(target))?.includes('hit') === true;
-  /** Which of them were kept; afterwards all are. */
+  /** Returns the cached ones; afterwards all are cached. */
   const listKept = async (targets: readonly string[]) => {
     const kept = [];
     for (const target of targets) if (await isHit(target)) kept.push(target);

@@ -140,7 +140,7 @@ describe('modgate serve', () => {
     return running;
   }
 
-  /** In the process of the test. */
+  /** Runs in the process of the test. */
   async function startHere(options: HostOptions = {}): Promise<RunningHost> {
     host = await startHost({ ...options, files: describeFiles() });
     return host;

@@ -6,7 +6,7 @@ import type { ProcessParts } from '../../core/host-process.js';
 import { RecentCalls } from '../../core/observability/calls/recent-calls.js';
 import { ANY_CALL } from '../../core/operations/status/call-record.js';
 
-/** What the primary answers when no worker responds in time. */
+/** The response of the primary when no worker responds in time. */
 const EMPTY = { modules: { modules: [], ignored: [], workers: 2 }, calls: [] };
 
 describe('the view of a worker when no worker responds in time', () => {

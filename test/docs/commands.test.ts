@@ -7,7 +7,10 @@ import { readDocumentedBlocks } from '../support/docs/documented-commands.js';
 import { listPages, readLinks } from '../support/docs/markdown.js';
 import { createPackageFolder, type PackageFolder } from '../support/docs/package-folder.js';
 
-/** Where the reader of a page is: a checkout, a folder with the package, or the folder of a plugin. */
+/**
+ * The working folder of the reader of a page: a checkout, a folder with the package, or the folder
+ * of a plugin.
+ */
 type Role = 'checkout' | 'package' | 'author';
 
 /** Each page with commands. The README begins in a checkout and goes on with the package. */
@@ -27,7 +30,7 @@ const ROLES: Readonly<Record<string, readonly Role[]>> = {
 const INSTALL = 'docs/operate/install.md';
 const BEFORE_RELEASE = 'before-the-first-release';
 const SHELL = new Set(['sh', 'bash', 'console', 'dockerfile']);
-/** Of npm itself, in any folder. */
+/** Commands of npm itself, in any folder. */
 const NPM = new Set(['ci', 'cit', 'init', 'install', 'pack']);
 /** Neither finds modgate on the registry before its first release. */
 const INSTALLS = /npm (?:install|i)\b(?! (?:@acme|--save-dev|\.\.))|npx modgate@/;

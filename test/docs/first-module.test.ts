@@ -66,7 +66,7 @@ describe(PAGE, function () {
       .and.include("did you mean 'limits'?");
   });
 
-  /** What `modgate new` wrote is what the page shows. */
+  /** Compares the files of `modgate new` with the page. */
   const expectCreated = (body: string) => {
     const files = ['modules.d/greeter.yaml', 'modules.d/greeter/manifest.yaml'];
     const texts = files.map((file) => readFileSync(join(guide.path, file), 'utf8'));

@@ -81,7 +81,7 @@ describe(PAGE, () => {
     });
   }
 
-  /** With the digests that an earlier command of the page has written. */
+  /** Uses the digests of an earlier command of the page. */
   const startEnforced = async () => {
     const integrity = ['--plugin-integrity', 'enforce', '--plugin-digests', 'plugin-digests.json'];
     const started = await openHost([
@@ -114,7 +114,7 @@ describe(PAGE, () => {
   });
 });
 
-/** Of a table, the rows that do not change whenever the host ships another plugin. */
+/** Selects the rows of a table that do not change whenever the host ships another plugin. */
 function withoutShipped(text: string): string {
   if (!text.startsWith('NAME')) return text;
   const lines = text.split('\n').filter((line) => /^(?:NAME|acme-| )/.test(line));

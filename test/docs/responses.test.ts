@@ -86,7 +86,7 @@ describe(PAGE, () => {
   }
 });
 
-/** In the words of the table. */
+/** Uses the terms of the table. */
 function describeResponse({ status, headers, body }: RawResponse): string {
   const text = body.toString();
   const origin = headerValue(headers, 'modgate-origin');

@@ -34,11 +34,11 @@ interface Answer {
 }
 
 interface Addresses {
-  /** Of the host. */
+  /** The port of the host. */
   readonly host: number;
-  /** Of a server of event streams. */
+  /** The port of a server of event streams. */
   readonly live: number;
-  /** Of the proxy. */
+  /** The port of the proxy. */
   readonly port: number;
 }
 

@@ -106,7 +106,7 @@ describe(PAGE, () => {
   });
 });
 
-/** From the schema that the build derives from the structs. */
+/** Uses the schema that the build derives from the structs. */
 function readBounds(group: string): Record<string, { minimum?: number; maximum?: number }> {
   const file = new URL('../../core/schemas/descriptor.schema.json', import.meta.url);
   return JSON.parse(readFileSync(file, 'utf8')).$defs[group].properties;

@@ -28,7 +28,7 @@ const { log } = createRecordedLog();
 const FOLDER_OPTIONS = { recursive: true, folderMode: 0o700, fileMode: 0o600 };
 
 interface Reader {
-  /** Where the file is, in a folder. Default `file`. */
+  /** The path of the file in a folder. Default `file`. */
   readonly path?: string;
   /** Must reject. */
   readonly read: (path: string, folder: string) => Promise<unknown>;

@@ -25,7 +25,7 @@ interface Sent {
   readonly target?: string;
   readonly token?: string | null;
   readonly body?: object;
-  /** Of the client. */
+  /** The address of the client. */
   readonly from: string;
 }
 

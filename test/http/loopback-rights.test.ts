@@ -3,7 +3,7 @@ import { call, JSON_TYPE, parseJson } from '../support/http/call.js';
 import { expectProblem } from '../support/http/expect-problem.js';
 import { useHost } from '../support/http/use-host.js';
 
-/** What proxies add to a request. */
+/** Headers that proxies add to a request. */
 const ADDED = [
   ['forwarded', 'for=192.0.2.1'],
   ['x-forwarded-for', '192.0.2.1'],

@@ -228,7 +228,7 @@ describe('a host whose user lacks permissions', () => {
   }
 });
 
-/** Why the host cannot run as that user. */
+/** The reason why the host cannot run as that user. */
 async function findObstacle(): Promise<string | null> {
   const spawned = spawnModgate(['--version'], {}, NOBODY);
   const { code } = await spawned.exit.catch(() => ({ code: null }));

@@ -13,7 +13,7 @@ import { type HostProcess, startHostProcess } from '../support/start-host.js';
 
 const PRELOAD = new URL('../support/isolation/injected-faults.js', import.meta.url).href;
 
-/** What a surface answers with: its code fails while the body is sent, or after it. */
+/** Responses of a surface whose code fails while the body is sent, or after it. */
 const ANSWERS: Readonly<Record<string, string>> = {
   'a timer that throws': 'later(); return new Response("ok");',
   'a stream whose pull leaves an error uncaught':

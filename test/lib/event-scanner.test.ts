@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { EventScanner } from '../../core/lib/event-scanner.js';
 
-/** In parts of this size. */
+/** Splits the text into parts of this size. */
 function split(end: 'blank-line' | 'line', text: string, size: number) {
   const scanner = new EventScanner(end, 1000);
   const bytes = Buffer.from(text);

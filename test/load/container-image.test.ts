@@ -25,7 +25,7 @@ const env = { ...process.env, BUILDAH_ISOLATION: 'chroot' };
 const buildah = async (...args: string[]) =>
   (await execute('buildah', args, { env })).stdout.trim();
 
-/** What the steps of the image run. */
+/** The commands of the steps of the image. */
 const PROGRAMS = ['node', 'sh', 'install', 'rm', 'env'];
 const FOLDERS = [
   'bin',

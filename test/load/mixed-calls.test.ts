@@ -43,7 +43,7 @@ function createEcho(): RequestListener {
   };
 }
 
-/** What became of one call. */
+/** The result of one call. */
 type Fate = number | 'aborted' | 'hung' | 'mixed' | 'lost';
 
 for (const args of [[], ['--workers', '2']]) {

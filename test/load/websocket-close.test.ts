@@ -13,7 +13,7 @@ const CLOSE = 0x8;
 const NORMAL = [1000 >> 8, 1000 & 0xff];
 const GOING_AWAY = [1001 >> 8, 1001 & 0xff];
 const MASK = Buffer.from([1, 2, 3, 4]);
-/** For a busy machine. */
+/** Sufficient for a busy machine. */
 const LATER_MS = 4000;
 
 describe('an answer to a close frame', () => {

@@ -13,7 +13,7 @@ interface Suite {
   /** The bits of doubles, in hex. */
   readonly staticU64s: readonly string[];
   readonly samples: readonly (readonly [bits: string, text: string])[];
-  /** Of the first lines `bits,text` of all numbers, by their count. */
+  /** The digests of the first lines `bits,text` of all numbers, by their count. */
   readonly sha256: Readonly<Record<string, string>>;
 }
 

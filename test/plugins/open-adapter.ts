@@ -26,10 +26,10 @@ interface LogEntry {
 }
 
 export interface OpenOptions {
-  /** By reference: `env:TOKEN`. */
+  /** The secrets by reference: `env:TOKEN`. */
   readonly secrets?: Readonly<Record<string, string>>;
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
-  /** What `context.path` answers; default: the reference itself. */
+  /** The results of `context.path`; default: the reference itself. */
   readonly paths?: Readonly<Record<string, string>>;
   readonly stateDir?: string;
 }

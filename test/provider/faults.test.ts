@@ -7,7 +7,7 @@ import { answerJson, type ScriptedProvider, startProvider } from '../support/pro
 import { type RunningHost, startHost } from '../support/start-host.js';
 
 const TIMEOUT_MS = 500;
-/** Of an answer of Node with `date` and `connection`: inside its body. */
+/** An offset inside the body of a response of Node with `date` and `connection`. */
 const IN_BODY = 200;
 const ANSWER = { items: 'x'.repeat(400) };
 
@@ -15,7 +15,7 @@ interface Case {
   readonly title: string;
   readonly fault: Fault;
   readonly failure: string;
-  /** Of a GET with two retries. */
+  /** The number of attempts of a GET with two retries. */
   readonly attempts: number;
   readonly providerStatus?: string;
   /** Whether it takes the whole time-out to know. */

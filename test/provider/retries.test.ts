@@ -15,7 +15,7 @@ interface Case {
   readonly method: string;
   readonly headers?: readonly RawHeader[];
   readonly isRepeated: boolean;
-  /** Of a call that fails; default 502. */
+  /** The status of a failing call; default 502. */
   readonly status?: number;
 }
 

@@ -149,7 +149,7 @@ describe('modgate audit', () => {
   });
 });
 
-/** What `modgate` prints before it exits with 2. */
+/** The output of `modgate` before it exits with 2. */
 async function fail(args: readonly string[]): Promise<string> {
   const { code, text } = await audit(args);
   expect(code, text).to.equal(2);

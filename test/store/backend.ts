@@ -35,7 +35,7 @@ export function createSqliteBackend(): Backend {
   return createBackend(null, stateDir, () => openSqlite(stateDir, () => {}), removeFolder);
 }
 
-/** In a separate schema, dropped by `dispose`. */
+/** Uses a separate schema, which `dispose` drops. */
 export function createPostgresBackend(base: string = POSTGRES_URL): Backend {
   const schema = `modgate_test_${randomBytes(6).toString('hex')}`;
   const url = withSchema(base, schema);
@@ -60,7 +60,10 @@ export async function runSql(text: string): Promise<pg.QueryResult> {
   }
 }
 
-/** For `before`: without a server the tests are skipped, with the reason on stderr; in CI they fail. */
+/**
+ * A hook for `before`: without a server the tests are skipped, with the reason on stderr; in CI
+ * they fail.
+ */
 export async function requirePostgres(context: Mocha.Context): Promise<void> {
   try {
     await runSql('select 1');

@@ -61,7 +61,7 @@ HV8byAUet3BmTwBuFLCZPgjp4mrapVwOaQcW73GxXJz2w1hWDI6gttO8
 `,
 };
 
-/** For `localhost` and 127.0.0.1, to replace another certificate. */
+/** A certificate for `localhost` and 127.0.0.1, to replace another one. */
 export const renewed: Certificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBpzCCAU6gAwIBAgIUVTU/cP4IObb0FqXK7RZ/ATJ4UgowCgYIKoZIzj0EAwIw

@@ -33,7 +33,7 @@ rqTB++s554ECIQCiFJ9+Sb74GcohdY+rjAviwzyxlcadL15CNYWsozxqew==
 -----END CERTIFICATE-----
 `;
 
-/** For `localhost` and 127.0.0.1. */
+/** A certificate for `localhost` and 127.0.0.1. */
 export const server: Certificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBljCCAT2gAwIBAgICEAAwCgYIKoZIzj0EAwIwITEfMB0GA1UEAwwWbW9kZ2F0
@@ -58,7 +58,7 @@ XgBHLI9JET+W/ew06csdWGeiL6AE6Lcm6euxDZksHOnyOnm+M3Y9pxWs
 /** Base64 SHA-256 of the SubjectPublicKeyInfo of `server`. */
 export const serverPin = 'dA4mHbW7C0+/YxX4NeTla8nz/9g6YLaoNoETBnnfDao=';
 
-/** For `elsewhere.example` only. */
+/** A certificate for `elsewhere.example` only. */
 export const elsewhere: Certificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBnDCCAUKgAwIBAgICEAEwCgYIKoZIzj0EAwIwITEfMB0GA1UEAwwWbW9kZ2F0
@@ -80,7 +80,7 @@ yKy+OFJJSKgvJYyqPT6ORW338kV4FfPWmCLIsyGzVJInxG1o1UyWiyoA
 `,
 };
 
-/** Like `server`, but expired in 2024. */
+/** A certificate like `server`, but expired in 2024. */
 export const expired: Certificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBljCCATygAwIBAgICEAIwCgYIKoZIzj0EAwIwITEfMB0GA1UEAwwWbW9kZ2F0
@@ -102,7 +102,7 @@ mdv0e3Ul/uPdZO50J3hQluG86IjeM8OAEWoDQSMKAKLZsJUuu4Osc9n/
 `,
 };
 
-/** For client authentication. */
+/** A certificate for client authentication. */
 export const client: Certificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBezCCASGgAwIBAgICEAMwCgYIKoZIzj0EAwIwITEfMB0GA1UEAwwWbW9kZ2F0

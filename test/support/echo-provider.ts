@@ -6,7 +6,7 @@ export interface ProviderRequest {
   readonly method: string;
   /** The raw request target. */
   readonly target: string;
-  /** In wire order, with names as received and values as latin-1. */
+  /** The headers in wire order, with names as received and values as latin-1. */
   readonly headers: readonly RawHeader[];
   readonly body: Buffer;
 }
@@ -26,7 +26,7 @@ interface PlainAnswer {
 /** Exact bytes, with strings as latin-1. A number is a pause in milliseconds. */
 interface RawAnswer {
   readonly raw: readonly (string | Uint8Array | number)[];
-  /** What happens to the connection afterwards. Default `end`. */
+  /** The connection after the response. Default `end`. */
   readonly finally?: 'end' | 'reset' | 'hang';
 }
 

@@ -15,7 +15,7 @@ type Answer = (response: ServerResponse, request: TokenRequest) => void;
 export interface ExchangeServer {
   readonly url: string;
   readonly tokenUrl: string;
-  /** In the order in which they came. */
+  /** The requests in the order of their arrival. */
   readonly requests: readonly TokenRequest[];
   /** Sets how to answer; `null`: with a token. */
   answer(answer: Answer | null): void;

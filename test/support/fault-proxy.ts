@@ -104,7 +104,7 @@ class Pipe {
   readonly #upstream: Socket;
   readonly #fault: () => Fault;
   readonly #timers = new Set<NodeJS.Timeout>();
-  /** When the limited bandwidth is free again, by socket. */
+  /** The time at which the limited bandwidth is available again, by socket. */
   readonly #freeAt = new Map<Socket, number>();
   /** Bytes of the current response received from the provider. */
   #answered = 0;

@@ -21,7 +21,7 @@ interface TestFleet {
   through(port: number): readonly string[];
   /** Starts a host of the fleet, which is stopped after the test. */
   start(options?: HostOptions): Promise<HostProcess>;
-  /** What a host says of the fleet. */
+  /** The fleet as one host sees it. */
   read(host: HostProcess, query?: string): Promise<FleetStatus>;
   /** Waits until the fleet, as a host sees it, is as expected. */
   until(

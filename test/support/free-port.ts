@@ -6,7 +6,10 @@ import { createServer } from 'node:net';
 const LOWEST = 12_000;
 const HIGHEST = 32_000;
 
-/** For a process that cannot choose its own port. Another one is unlikely to take it meanwhile. */
+/**
+ * Finds a port for a process that cannot choose its own. Another process is unlikely to use it
+ * meanwhile.
+ */
 export async function findFreePort(): Promise<number> {
   const port = randomInt(LOWEST, HIGHEST);
   const server = createServer();

@@ -28,7 +28,7 @@ export interface RunningModgate {
   kill(): Promise<void>;
 }
 
-/** On a machine that does other work too, a late event loop is no overload by the calls of a test. */
+/** High, because a late event loop on a busy machine is not an overload by the calls of a test. */
 export const TEST_ENVIRONMENT = { MODGATE_SHED_DELAY_MS: '60000' };
 
 /**
@@ -110,7 +110,7 @@ async function readArguments(args: readonly string[], environment: Environment) 
   return readSettings(SETTING_NAMES, command, context);
 }
 
-/** For `tools/scan-output.mjs`, which scans the output of all hosts of a test run. */
+/** Used by `tools/scan-output.mjs`, which scans the output of all hosts of a test run. */
 export function keepOutput(output: string): void {
   const folder = process.env['MODGATE_TEST_OUTPUT'];
   if (folder !== undefined) writeFileSync(join(folder, `${randomUUID()}.log`), output);

@@ -14,7 +14,7 @@ type Address = { readonly port: number };
 
 interface Workspace {
   readonly folder: string;
-  /** What `.modgate-release` names. */
+  /** The release in `.modgate-release`. */
   base(): string | null;
   write(name: string, content: string | object): void;
   remove(name: string): void;

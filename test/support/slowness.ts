@@ -1,6 +1,6 @@
 const ITEMS = 60_000;
 const RUNS = 5;
-/** What one run took on the machine on which the limits of time were chosen. */
+/** The duration of one run on the machine on which the time limits were chosen. */
 const REFERENCE_MS = 150;
 
 let factor: number | undefined;

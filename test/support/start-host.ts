@@ -62,7 +62,7 @@ process.once('exit', () => {
   for (const child of alive) child.kill('SIGKILL');
 });
 
-/** Of a process; default those of this one. */
+/** The environment of a process; default that of this one. */
 export interface User {
   readonly uid?: number;
   readonly gid?: number;
@@ -130,7 +130,7 @@ export function startHost(options: HostOptions = {}): Promise<RunningHost> {
 }
 
 /**
- * Like `startHost`, in a process of its own: for what needs signals, workers, the output, or the
+ * Works like `startHost`, in a separate process: for tests of signals, workers, the output, or the
  * uncaught errors of a process.
  */
 export function startHostProcess(options: HostOptions = {}): Promise<HostProcess> {

@@ -65,7 +65,7 @@ describe('modgate check --against', () => {
   }
 
   const compare = (url: string, ...args: string[]) => ask(0, url, ...args);
-  /** For a folder with errors. */
+  /** The arguments for a folder with errors. */
   const compareBad = (url: string) => ask(1, url);
 
   describe('a running host', () => {

@@ -20,7 +20,7 @@ type Row = readonly [
   output: string,
 ];
 
-/** What a change means for a request and for a response: `!` breaks callers. */
+/** The effect of a change on a request and on a response: `!` breaks callers. */
 const CHANGES: readonly Row[] = [
   ['nothing', ITEM, structuredClone(ITEM), '', ''],
   ['a description', ITEM, { ...ITEM, description: 'An item' }, '', ''],

@@ -30,7 +30,7 @@ const ACCOUNT: AwsAccount = {
   service: 'execute-api',
 };
 const TOKEN = 'a session token that no log holds';
-/** Of the module of the page. */
+/** The values of the page's module. */
 const SECRET = 'env:AWS_SECRET_ACCESS_KEY';
 const MINUTE_MS = 60_000;
 const PATIENCE_MS = 10_000;
@@ -40,9 +40,9 @@ describe(PAGE, () => {
   const received: ReceivedRequest[] = [];
   const problems: (string | null)[] = [];
   const commands = readDocumentedCommands(PAGE);
-  /** Of the commands that run before the host starts. */
+  /** The environment of the commands that run before the host starts. */
   const outputs = new Map<string, string>();
-  /** What the host has shown to its callers. */
+  /** The responses of the host to its callers. */
   const shown: string[] = [];
   /** How far the clock of the service is ahead. Milliseconds. */
   let skewMs = 0;

@@ -6,7 +6,7 @@ import { useCookbookPage } from '../../support/cookbook/use-cookbook-page.js';
 const PAGE = 'docs/cookbook/graph.md';
 const ORIGIN = 'https://graph.microsoft.com';
 
-/** With a part of the document, whose operations are those of the page. */
+/** Uses a part of the document, whose operations are those of the page. */
 describe(PAGE, () => {
   useCookbookPage(PAGE, {
     ports: [ORIGIN],

@@ -46,7 +46,7 @@ describe(FOLDER, function () {
   let host: RunningModgate;
   let couch: CouchServer;
   let services: CookbookServices | undefined;
-  /** Of the commands that prepare modules, before the host starts. */
+  /** The commands that prepare modules before the host starts. */
   const outputs = new Map<string, string>();
 
   before(async () => {

@@ -13,12 +13,12 @@ const CHUNKED = 'transfer-encoding: chunked';
 
 interface Framing {
   readonly title: string;
-  /** Of RFC 9112, if no other is named. */
+  /** A section of RFC 9112, unless another one is named. */
   readonly section: string;
   readonly bytes: string;
   /** The status that the RFC asks for; a range of them where it leaves a choice. */
   readonly expected: readonly [from: number, to: number];
-  /** What the provider receives as the body. */
+  /** The body that the provider receives. */
   readonly body?: string;
 }
 
@@ -246,7 +246,7 @@ const FRAMINGS: readonly Framing[] = [
   },
 ];
 
-/** Where the host does something else, and why. */
+/** Cases in which the host behaves differently, with the reason. */
 const DIFFERENCES: Readonly<Record<string, { readonly status: number; readonly why: string }>> = {
   'an absolute-form target': {
     status: 404,

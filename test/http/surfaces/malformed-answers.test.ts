@@ -8,7 +8,7 @@ import { waitUntil } from '../../support/http/wait-until.js';
 import { CONTRACT_URL, SUPERSTRUCT_URL } from '../../support/isolation/write-plugin.js';
 import { useSurfaceHost } from '../../support/surfaces/use-surface-host.js';
 
-/** What the surface does is the last segment of the path. */
+/** The last segment of the path selects the behavior of the surface. */
 const ENTRY = `import { defineSurface, SurfaceError } from ${JSON.stringify(CONTRACT_URL)};
 import { object } from ${JSON.stringify(SUPERSTRUCT_URL)};
 const fail = (options, code = 'conflict', detail = 'taken') => {

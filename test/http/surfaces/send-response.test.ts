@@ -9,7 +9,7 @@ import {
 } from '../../../core/http/surfaces/send-response.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 
-/** What became of a response: complete, or cut. */
+/** The result of a response: complete, or truncated. */
 interface Received {
   readonly text: string;
   readonly isComplete: boolean;

@@ -12,7 +12,7 @@ function createTable(...routes: string[]): RouteTable<string> {
   return table;
 }
 
-/** What RabbitMQ, GitLab and npm need: parameters for any character. */
+/** Routes of RabbitMQ, GitLab and npm: parameters for any character. */
 function createEncodedTable(): RouteTable<string> {
   const table = new RouteTable<string>();
   const add = (method: string, path: string, encoded: string[]) =>

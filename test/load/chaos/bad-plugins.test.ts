@@ -14,7 +14,7 @@ import { type HostProcess, startHostProcess } from '../../support/start-host.js'
 const CASES = Object.entries(BAD_PLUGINS);
 const GOOD_TARGETS = ['/modules/good/http/x', '/modules/plain/http/x'];
 const CALLERS = 4;
-/** Between two calls of a caller, so that the threads of the plugins get CPU time. */
+/** The pause between two calls of a caller, so that the threads of the plugins get CPU time. */
 const PAUSE_MS = 10;
 const DEADLINE_MS = 60_000;
 

@@ -15,7 +15,7 @@ const IN_BODY = 20_000;
 interface Case {
   readonly fault: Fault;
   readonly isFlapping?: boolean;
-  /** Which calls succeed. */
+  /** The calls that succeed. */
   readonly passes: 'none' | 'some' | 'all';
 }
 

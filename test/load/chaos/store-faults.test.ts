@@ -23,7 +23,7 @@ const WRITES = ['write', 'sign-in', 'sign-out'] as const;
 const DRIVERS = {
   SQLite: {
     createBackend: createSqliteBackend,
-    /** What fails meanwhile, at least. */
+    /** The minimum number of failures meanwhile. */
     faults: {
       'a query of SQLite throws': READS,
       'a write to SQLite throws': [],

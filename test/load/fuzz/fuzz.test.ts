@@ -4,7 +4,7 @@ import { fuzzRequests } from './fuzz-requests.js';
 import { type FuzzTarget, startFuzzHost } from './fuzz-target.js';
 import { fuzzTexts } from './fuzz-texts.js';
 
-/** For each of the two tests. `npm run fuzz` is the long form. */
+/** The duration of each of the two tests. `npm run fuzz` is the long form. */
 const SECONDS = Number(process.env['FUZZ_SECONDS'] ?? 20) / 2;
 /** A weak parser or host fails at once; the rest is spent on shrinking what fast-check found. */
 const WEAK_SECONDS = 3;

@@ -12,9 +12,9 @@ export interface HostLine {
 }
 
 interface Counted {
-  /** By request id. */
+  /** The counts by request id. */
   readonly callers: ReadonlyMap<string, CallerRecord>;
-  /** By request id. More than one is an error. */
+  /** The counts by request id. More than one is an error. */
   readonly lines: ReadonlyMap<string, readonly HostLine[]>;
   readonly arrivals: readonly Arrival[];
   /** The series of `modgate_requests_total`, by `module method route status`. */

@@ -24,7 +24,7 @@ const BROKEN = -1;
 
 /** Sends calls of all kinds on several connections until `stop`. */
 export class MixedLoad {
-  /** By request id. */
+  /** The results by request id. */
   readonly records = new Map<string, CallerRecord>();
   readonly #pool: Pool;
   readonly #aborts = new Map<string, AbortController>();

@@ -21,7 +21,7 @@ export interface SoakCall {
   readonly status: number;
   /** The client disconnects once the provider has received the request. */
   readonly isAborted?: boolean;
-  /** Not counted by `modgate_requests_total`. */
+  /** Whether `modgate_requests_total` excludes it. */
   readonly isBridge?: boolean;
 }
 

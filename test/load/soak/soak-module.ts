@@ -30,7 +30,7 @@ export const UNGRANTED = 'items.ungranted';
 export const DIGEST = `sha256:${'5'.repeat(64)}`;
 /** Long enough for a busy machine. */
 const TIMEOUT_MS = 20_000;
-/** For modules with faults, so that lost data is noticed soon. */
+/** Limits for modules with faults, so that lost data is detected soon. */
 export const UNRELIABLE_TIMEOUT_MS = 2000;
 /** Short, so that calls succeed soon after a fault. */
 const BREAKER = { failures: 5, open_ms: 200, max_open_ms: 500 };

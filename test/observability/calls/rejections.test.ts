@@ -14,7 +14,7 @@ const ROUTES = [
 ];
 
 interface Rejected {
-  /** Besides the request id. */
+  /** The members besides the request id. */
   readonly sent: object;
   readonly record: Readonly<Record<string, unknown>>;
 }

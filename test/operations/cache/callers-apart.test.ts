@@ -30,7 +30,7 @@ const request = fc.record({
   cacheControl: fc.constantFrom('', 'no-cache', 'max-stale'),
 });
 
-/** What the provider says of its responses. */
+/** The headers of the provider's responses. */
 const words = fc.record({
   'cache-control': fc.constantFrom(
     '',

@@ -34,7 +34,7 @@ interface Fault {
   readonly apply: (call: BridgeCall) => BridgeCall;
 }
 
-/** In the order of the checks. */
+/** The requests in the order of the checks. */
 const FAULTS: readonly Fault[] = [
   {
     title: 'no actor',

@@ -68,7 +68,7 @@ const path = fc.oneof(
   },
 );
 
-/** What decides about every call of a module: one module each. */
+/** The settings that apply to every call of a module: one module each. */
 const SPECIAL: readonly object[] = [
   { enabled: false },
   { allow: { addresses: ['10.0.0.0/8'] } },
@@ -90,7 +90,7 @@ const files = fc
   .sample(descriptor, { numRuns: NAMES.length, seed: 21 })
   .map(({ routes, ...file }) => ({ ...file, routes: [...routes, ...KINDS_OF_ROUTES] }));
 
-/** Where a module answers: below its name, and at its mount. */
+/** The addresses of a module: below its name, and at its mount. */
 const basesOf = (index: number) => [
   `/modules/${encodeURIComponent(NAMES[index] ?? '')}/http`,
   `/mounted-${index}`,
@@ -137,7 +137,7 @@ const request = fc
 interface Outcome {
   readonly step: string | null;
   readonly status: number | null;
-  /** What a 401 says. */
+  /** The challenges of a 401. */
   readonly words?: unknown;
 }
 

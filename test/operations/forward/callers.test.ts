@@ -15,7 +15,7 @@ const ACTORS = {
 
 type ActorName = keyof typeof ACTORS;
 
-/** By module: its `callers`, and who may call it. */
+/** The `callers` of each module, and the actors that may call it. */
 const MODULES: Readonly<
   Record<string, { readonly callers?: readonly string[]; readonly open: readonly ActorName[] }>
 > = {

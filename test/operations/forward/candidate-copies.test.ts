@@ -20,7 +20,7 @@ const ROUTES = [
   { method: 'GET', path: '/items', capability: 'crm.read' },
   { method: 'POST', path: '/items', capability: 'crm.read' },
 ];
-/** Of the first digits of an id. */
+/** The number of digits at the start of an id. */
 const IDS = 16 ** 8;
 
 /** Signs each request with a number of its own. */

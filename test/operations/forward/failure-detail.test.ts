@@ -136,7 +136,7 @@ describe('the detail of a failure', () => {
   const listCalls = async () =>
     parseJson(await call(setup.host, { target: '/calls' })) as Awaited<ReturnType<typeof explain>>;
 
-  /** In the log line, the call record and the explanation, and not in the Problem. */
+  /** The detail is in the log line, the call record and the explanation, but not in the Problem. */
   const expectDetail = async (module: string, failure: string, expected: RegExp) => {
     const { id, problem } = await fail(module);
     await waitUntil('the log line', () => findLine(id) !== undefined);

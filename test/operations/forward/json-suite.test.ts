@@ -17,7 +17,7 @@ interface JsonFile {
 const FILES = readOutside<readonly JsonFile[]>('json-test-suite.json.gz');
 type Verdict = 'accepts' | 'rejects' | 'accepts or rejects';
 const VERDICTS: Readonly<Record<string, Verdict>> = { y: 'accepts', n: 'rejects' };
-/** What the host decides differently for a response, and why. */
+/** Cases that the host decides differently for a response, with the reason. */
 const DIFFERENCES: Readonly<Record<string, { readonly verdict: Verdict; readonly why: string }>> = {
   n_structure_no_data: { verdict: 'accepts', why: 'without a body the data is null' },
 };

@@ -17,7 +17,7 @@ const AMBIGUOUS_SEGMENTS: readonly (readonly [reason: string, pattern: RegExp])[
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
   ['contains a control character', /[\u0000-\u001f\u007f-\u009f]/],
 ];
-/** Not allowed in a header (RFC 9110, section 5.5). */
+/** Characters that a header must not contain (RFC 9110, section 5.5). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
 const FORBIDDEN_IN_HEADER = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 const HEADER = 'x-naughty';
@@ -28,7 +28,7 @@ const ROUTES = [
   { method: 'PUT', path: '/items', capability: 'shop.use' },
 ];
 
-/** What differs from the expectation, `null` if nothing. */
+/** The difference from the expectation; `null` for none. */
 type Difference = string | null;
 
 describe('the big list of naughty strings', () => {

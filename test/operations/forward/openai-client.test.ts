@@ -105,7 +105,7 @@ describe('the client of OpenAI-compatible services', () => {
   });
 });
 
-/** As such services do. */
+/** Responds like such services. */
 async function complete(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const parts: Buffer[] = [];
   request.on('data', (part: Buffer) => parts.push(part));

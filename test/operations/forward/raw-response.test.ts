@@ -254,7 +254,7 @@ describe('raw responses', () => {
   });
 });
 
-/** By lower-case name, without those of every response. */
+/** The headers by lower-case name, without those of every response. */
 function headersOf(headers: readonly RawHeader[]): Record<string, string> {
   const common = new Set(['x-request-id', 'x-correlation-id', 'date', 'connection']);
   const names = headers.map(([name]) => name.toLowerCase()).filter((name) => !common.has(name));

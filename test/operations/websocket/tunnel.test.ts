@@ -5,7 +5,7 @@ import { Tunnel, type TunnelEnd } from '../../../core/operations/websocket/tunne
 import { createFrame } from '../../support/http/use-websockets.js';
 
 const BINARY = 0x2;
-/** What a connection reads at a time. */
+/** The number of bytes that a connection reads at a time. */
 const CHUNK_BYTES = 65_536;
 /** docs/reference/bounds.md. */
 const MAX_HELD_BYTES = 4 * CHUNK_BYTES;

@@ -28,7 +28,7 @@ describe('sessions of the console', () => {
   const begin = async (token = 'token-of-ann') =>
     (await sessions.begin(token, 'token', CALL)) ?? '';
   const isAlive = async (cookie: string) => (await sessions.find(cookie, true, CALL)) !== null;
-  /** As after a restart, or in another worker. */
+  /** Behaves like a restart, or like another worker. */
   const createOther = () => new Sessions(context, () => context.now);
 
   it('begin for a valid token only', async () => {

@@ -13,7 +13,7 @@ interface Operation {
 }
 
 const STRINGS = readOutside<readonly string[]>('naughty-strings.json.gz');
-/** Of each summary in the page, in order. */
+/** The texts of each summary in the page, in order. */
 const READ_SUMMARIES = `
   [...document.querySelectorAll('.operation > summary')].map((one) => [
     one.querySelector('.summary')?.textContent ?? '', one.querySelectorAll('.summary *').length,
@@ -25,7 +25,7 @@ describe('the big list of naughty strings in a manifest', () => {
     return;
   }
 
-  /** Of a module with more routes the page shows some, and finds the others by its filter. */
+  /** The page shows some routes of a larger module, and finds the others by its filter. */
   const ROUTES_SHOWN = 200;
   const nameOf = (index: number) => `shop${Math.floor(index / ROUTES_SHOWN)}`;
   const routes = STRINGS.map((text, index) => ({

@@ -14,7 +14,10 @@ const PATIENCE_MS = 15_000;
 const NEVER = new AbortController().signal;
 /** Blocks the event loop of the thread like an endless loop, without CPU time. */
 const BLOCK = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);';
-/** What one life leaves behind is found after a few; test/load/lifetimes.test.ts measures memory over many. */
+/**
+ * The number of restarts after which leaks are visible; test/load/lifetimes.test.ts measures memory
+ * over many.
+ */
 const LIVES = 12;
 const WARM_UP_LIVES = 5;
 
@@ -304,7 +307,7 @@ describe('thread of a local module', () => {
   });
 });
 
-/** Of this process; available on Linux only. */
+/** The threads of this process; available on Linux only. */
 function countThreads(): number {
   try {
     return readdirSync('/proc/self/task').length;

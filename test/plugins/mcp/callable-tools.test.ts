@@ -57,7 +57,7 @@ function describeWorld(name: string, url: string, given: World): object {
   return module;
 }
 
-/** Of every operation that the descriptor exposes, before the rights of a caller are checked. */
+/** The tools of all exposed operations, before the rights of a caller are checked. */
 function listExposed(module: string, { routes, expose }: World): string[] {
   const ofRoutes = routes.flatMap(({ method }, index) =>
     expose === 'all' || method === 'GET' ? [`${method.toLowerCase()}_r${index}`] : [],

@@ -10,7 +10,10 @@ export const NATS_URL = process.env['MODGATE_TEST_NATS'] ?? 'nats://127.0.0.1:42
 
 const START_DEADLINE_MS = 15_000;
 
-/** For `before`: without a server the tests are skipped, with the reason on stderr; in CI they fail. */
+/**
+ * A hook for `before`: without a server the tests are skipped, with the reason on stderr; in CI
+ * they fail.
+ */
 export async function needNats(context: Context): Promise<void> {
   const { hostname, port } = new URL(NATS_URL);
   if (await answers(hostname, Number(port || 4222))) return;
@@ -62,7 +65,7 @@ export class OwnServer {
     return `nats://127.0.0.1:${this.#port}`;
   }
 
-  /** On a free port at first, on the same one after `stop`. */
+  /** Listens on a free port at first, and on the same one after `stop`. */
   async start(): Promise<void> {
     const file = join(this.directory, 'server.conf');
     writeFileSync(file, `host: 127.0.0.1\nport: ${this.#port || -1}\n${this.#config}\n`);

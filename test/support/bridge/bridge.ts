@@ -34,7 +34,7 @@ export interface BridgeAnswer {
 }
 
 export interface BridgeCall {
-  /** As in the path, default `crm`. */
+  /** The module in the path, default `crm`. */
   readonly module?: string;
   readonly permission: string;
   readonly payload: unknown;

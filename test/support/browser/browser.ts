@@ -8,7 +8,9 @@ import {
 } from 'playwright-core';
 import { started } from '../started.js';
 
-/** Of Debian's packages of these names. The first has no windows and takes less than half of the CPU time. */
+/**
+ * Names of Debian's packages. The first has no windows and takes less than half of the CPU time.
+ */
 const EXECUTABLES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 const EXECUTABLE = process.env['MODGATE_TEST_BROWSER'] ?? EXECUTABLES.find(existsSync);
 

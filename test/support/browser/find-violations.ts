@@ -17,8 +17,8 @@ const TRANSITIONS_END = `Promise.allSettled(
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 /**
- * What the page violates of WCAG 2.2 AA, as axe sees it: the rule and the first element.
- * @param rules these alone, such as those that a change of colors can break
+ * Lists violations of WCAG 2.2 AA on a page, found by axe: the rule and the first element. @param
+ * rules only these, such as those that a change of colors can break
  */
 export async function findAccessibilityViolations(
   page: Page,

@@ -15,7 +15,9 @@ interface Load {
 }
 
 const CALLERS = 4;
-/** Between two calls of a client, so that starting workers get CPU time on a busy machine. */
+/**
+ * The pause between two calls of a client, so that starting workers get CPU time on a busy machine.
+ */
 const PAUSE_MS = 10;
 const RESPONSE_TIMEOUT_MS = 15_000;
 

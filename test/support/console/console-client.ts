@@ -2,7 +2,7 @@ import { headerValues, type RawHeader, type RawResponse } from '../../../core/se
 import { call, JSON_TYPE } from '../http/call.js';
 import { waitUntil } from '../http/wait-until.js';
 
-/** As a browser sends it with a request of a page of the console. */
+/** The headers that a browser sends with a request of a page of the console. */
 export const SAME_ORIGIN: RawHeader = ['sec-fetch-site', 'same-origin'];
 
 /** A user who may do everything in the console. */
@@ -15,7 +15,7 @@ interface Host {
 
 interface ConsoleRequest {
   readonly method?: string;
-  /** Below /console/api. */
+  /** The path below /console/api. */
   readonly path: string;
   /** `name=value`; default none. */
   readonly cookie?: string | null;

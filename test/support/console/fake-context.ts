@@ -8,7 +8,7 @@ import {
 } from '../../../core/contract/index.js';
 import type { SessionsContext } from '../../../plugins/console/sessions/sessions.js';
 
-/** What sessions need of the host, in memory, with a clock that the test sets. */
+/** The host for sessions, in memory, with a clock that the test sets. */
 export interface FakeContext extends SessionsContext {
   /** Milliseconds since 1970. */
   now: number;

@@ -19,8 +19,8 @@ export const HOSTILE_TEXTS: readonly string[] = [
 export const HOSTILE_TEXT = HOSTILE_TEXTS.join(' ');
 
 /**
- * What a page has become because of the texts; empty where they are text. Of the page itself are its module
- * script, its style sheet, and images of its own.
+ * Elements of a page that the texts have created; empty if they are text. The page itself has its
+ * module script, its style sheet, and its own images.
  */
 export const FIND_INJECTED = `(() => {
   const found = [];

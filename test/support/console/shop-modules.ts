@@ -172,7 +172,7 @@ const LISTS: Readonly<Record<string, number>> = {
   '/admin/long': LONG_CONTACTS,
 };
 
-/** As text: the numbers are exact. */
+/** Text, because the numbers are exact. */
 function listContacts(limit: number, cursor: string | null, count: number): string {
   const from = Number(cursor ?? 0);
   const to = Math.min(from + limit, count);

@@ -9,11 +9,11 @@ export const CONSOLE_CLIENT = { id: 'console', secret: 'secret-of-the-console' }
 /** A certified OpenID provider at which everybody is `ann` at once, or cancels. */
 export interface SignInProvider {
   readonly issuer: string;
-  /** What the token endpoint received, oldest first. */
+  /** The requests to the token endpoint, oldest first. */
   readonly exchanges: readonly URLSearchParams[];
   /** Begins to serve, for one client with this redirect URI. */
   serve(redirectUri: string): void;
-  /** What the next interactions end with; default `sign-in`. */
+  /** The result of the next interactions; default `sign-in`. */
   outcome:
     | 'sign-in'
     | 'cancel'
@@ -74,7 +74,7 @@ function changeSignature(response: ServerResponse): void {
   Object.assign(response, { end: change });
 }
 
-/** Beside the provider, which reads the same stream. */
+/** Registered besides the provider, which reads the same stream. */
 function recordBody(request: IncomingMessage, exchanges: URLSearchParams[]): void {
   let text = '';
   request.on('data', (chunk: Buffer) => {

@@ -25,13 +25,13 @@ const SHOP_ROLES = {
   accountant: { scopes: ['billing.write'] },
 };
 
-/** For what a page shows after a while. */
+/** The timeout for delayed content of a page. */
 const PAGE_DEADLINE_MS = 20_000;
 
 type OpenOptions = NonNullable<Parameters<ReturnType<typeof useBrowser>['open']>[1]>;
 
 interface OpenPage extends Omit<OpenOptions, 'cookie'> {
-  /** Who is signed in, default `OPERATOR`. `null`: signed out. */
+  /** The actor that is signed in, default `OPERATOR`. `null` for none. */
   readonly token?: string | null;
 }
 
@@ -40,7 +40,7 @@ export interface ConsoleSetup {
   readonly host: RunningModgate;
   readonly provider: ScriptedProvider;
   readonly issuer: SignInProvider;
-  /** Of the host. */
+  /** The output of the host. */
   readonly stateDirectory: string;
   /** Writes a descriptor; `null` removes it. */
   drop(name: string, descriptor: object | null): void;
@@ -139,7 +139,7 @@ export function useConsole(): ConsoleSetup {
   };
 }
 
-/** Where a failed test has left its page. */
+/** Returns to the page, which a failed test may have left. */
 async function showPage(page: Page): Promise<void> {
   const text = (await page.evaluate('document.body.innerText')) as string;
   console.log(`${page.url()}\n${text.slice(0, 2000)}`);

@@ -3,9 +3,9 @@ import { createHash, createHmac } from 'node:crypto';
 /** A request as a service receives it. */
 export interface ReceivedRequest {
   readonly method: string;
-  /** Of the request line. */
+  /** The method of the request line. */
   readonly target: string;
-  /** By lower-case name. */
+  /** The headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 }
@@ -20,7 +20,7 @@ export interface AwsAccount {
 const AUTHORIZATION =
   /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8}\/[^,]+), SignedHeaders=([^,]+), Signature=(\w+)$/;
 const DATE = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
-/** What API Gateway accepts. Milliseconds. */
+/** The clock skew that API Gateway accepts. Milliseconds. */
 const MAX_SKEW_MS = 300_000;
 
 const sha256 = (data: string | Uint8Array) => createHash('sha256').update(data).digest('hex');

@@ -7,7 +7,7 @@ interface Link {
   readonly path: string;
   /** Without `#`; empty if there is none. */
   readonly anchor: string;
-  /** As written, for messages. */
+  /** The original text, for messages. */
   readonly text: string;
 }
 

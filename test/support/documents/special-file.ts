@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 
 const GIB = 1024 ** 3;
 
-/** What a file can be that must not be read. Each creates it at a path. */
+/** Files that must not be read. Each function creates one at a path. */
 export const SPECIAL_FILES = {
   // Opening it waits for a writer.
   pipe: (path) => void execFileSync('mkfifo', [path]),

@@ -51,7 +51,7 @@ export async function startCacheOrigin(cases: readonly CacheCase[]) {
     url: `http://127.0.0.1:${port}`,
     port,
     count: (id: string) => counts.get(id) ?? 0,
-    /** Which request of a case is sent next: a header would be a part of the key. */
+    /** The next request of a case: a header would be a part of the key. */
     begin: (id: string, step: number) => void steps.set(id, step),
     close: () => {
       server.closeAllConnections();

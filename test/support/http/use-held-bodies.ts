@@ -1,9 +1,9 @@
 import { describeModule } from './modules.js';
 import { type ScriptedHost, useScriptedProvider } from './use-scripted-provider.js';
 
-/** What the modules hold of a body. Bytes. */
+/** The buffer size of the modules. Bytes. */
 export const HELD = 1000;
-/** What they accept of one. Bytes. */
+/** The maximum body of the modules. Bytes. */
 export const LONGEST = 400_000;
 
 const anything = { type: 'object' };

@@ -41,7 +41,7 @@ export function useHost(
   });
 }
 
-/** Like `useHost`, with a host in a process of its own. */
+/** Works like `useHost`, with a host in a separate process. */
 export function useHostProcess(
   files: Files,
   options: Omit<HostOptions, 'files'> = {},

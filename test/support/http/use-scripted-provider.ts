@@ -9,7 +9,7 @@ export type Answer = (request: IncomingMessage, response: ServerResponse) => voi
 export interface ScriptedHost {
   readonly host: RunningHost;
   readonly provider: StreamingProvider;
-  /** What the provider does with the next requests. */
+  /** The responses of the provider to the next requests. */
   answer(listener: Answer): void;
   /** Calls a path of a module. */
   fetch(module: string, path: string, init?: RequestInit & { duplex?: 'half' }): Promise<Response>;

@@ -19,11 +19,11 @@ export const ROUTES = [
 /** Shorter than the defaults, so that no test waits for them. */
 const QUICK = { idle_ms: 300, max_ms: 100_000, per_actor: 2, total: 3, event_bytes: 1024 };
 
-/** What the provider does with the connection of a handshake. */
+/** Handles the connection of a handshake at the provider. */
 export type Upgrade = (request: IncomingMessage, connection: Duplex, head: Buffer) => void;
 
 export interface WebSocketHost extends ScriptedHost {
-  /** What the provider does with the next handshakes. */
+  /** The handlers of the next handshakes. */
   upgrade(listener: Upgrade): void;
   /** The URL of a route. */
   url(module: string, path?: string): string;

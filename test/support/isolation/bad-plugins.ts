@@ -26,7 +26,9 @@ const failsWith = (failure: 'timeout' | 'protocol', invoke: string) =>
 const opens = (open: string, reason: RegExp) =>
   ({ entry: adapterSource('KIND', { open }), module: { state: 'refused', reason } }) as const;
 
-/** By the error. `KIND` in an entry is replaced by the name of the plugin, which is its kind. */
+/**
+ * Plugins by error. `KIND` in an entry is replaced by the name of the plugin, which is its kind.
+ */
 export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
   'a plugin.json that is not JSON': {
     manifest: '{"name": KIND}',

@@ -15,7 +15,7 @@ import { Registry } from 'prom-client';
 const CONTROL = process.env['INJECTED_FAULT'] ?? '';
 const { readFileSync, appendFileSync } = fs;
 
-/** What no code expects: neither an error of the system nor one of the host. */
+/** An error that no code expects: neither an error of the system nor one of the host. */
 const INJECTED = () => new TypeError('injected fault');
 
 type Fault = (original: (...args: unknown[]) => unknown) => (...args: unknown[]) => unknown;

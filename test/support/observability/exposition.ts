@@ -151,7 +151,10 @@ function checkFamily(family: Family): void {
   if (type === 'histogram') checkHistogram(family);
 }
 
-/** For each set of labels, bounds and counts ascend, and the last bucket is +Inf with the total count. */
+/**
+ * Checks each set of labels: bounds and counts ascend, and the last bucket is +Inf with the total
+ * count.
+ */
 function checkHistogram({ name, samples }: Family): void {
   const without = ({ labels: { le, ...labels } }: ExposedSample) =>
     seriesOf({ name, labels, value: 0 });

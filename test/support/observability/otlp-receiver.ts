@@ -23,7 +23,7 @@ interface ReceivedExport {
   /** `POST /v1/traces application/json` */
   readonly line: string;
   readonly headers: IncomingHttpHeaders;
-  /** As received, after decompression. */
+  /** The bodies as received, after decompression. */
   readonly body: Buffer;
 }
 

@@ -26,7 +26,7 @@ const DEADLINE_MS = 15_000;
 
 interface Trace {
   readonly server: ReceivedSpan;
-  /** In the order in which they began. */
+  /** The spans in the order of their start. */
   readonly clients: readonly ReceivedSpan[];
 }
 
@@ -35,7 +35,7 @@ export function startTracedHost(provider: string, env: Environment): Promise<Run
   return startHost(describeTraced(provider, env));
 }
 
-/** Like `startTracedHost`, in a process of its own. */
+/** Works like `startTracedHost`, in a separate process. */
 export function startTracedProcess(provider: string, env: Environment): Promise<HostProcess> {
   return startHostProcess(describeTraced(provider, env));
 }

@@ -36,7 +36,7 @@ export interface FakeModule {
   readonly client: ProviderClient;
   readonly scope: ModuleScope;
   readonly invocations: readonly Invocation[];
-  /** What the next calls do. */
+  /** The behavior of the next calls. */
   answer(invoke: (invocation: Invocation) => Promise<Outcome>): void;
   call(more?: Partial<ProviderCall>): Promise<ProviderAnswer<string>>;
 }
@@ -160,7 +160,7 @@ export async function fail(
   );
 }
 
-/** Never answers, and heeds the signal. */
+/** Never responds, but obeys the signal. */
 export function hang({ signal }: Pick<Invocation, 'signal'>): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason));

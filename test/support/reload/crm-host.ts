@@ -17,7 +17,7 @@ export function startCrmHost(): Promise<ReloadHost> {
   return startReloadHost(describeModules);
 }
 
-/** Like `startCrmHost`, in a process of its own. */
+/** Works like `startCrmHost`, in a separate process. */
 export function startCrmProcess(): Promise<ReloadProcess> {
   return startReloadProcess(describeModules);
 }

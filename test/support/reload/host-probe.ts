@@ -6,11 +6,11 @@ import { runInNewContext } from 'node:vm';
 /** The resources of a process and the delay of its event loop. */
 export interface ProbeFigures {
   readonly number: number;
-  /** Since the previous figures, without the garbage collection for them. Milliseconds. */
+  /** The time since the previous figures, without the garbage collection for them. Milliseconds. */
   readonly elapsedMs: number;
   readonly busyMs: number;
   readonly longestDelayMs: number;
-  /** After garbage collection. */
+  /** The memory after garbage collection. */
   readonly heapBytes: number;
   readonly residentBytes: number;
   readonly descriptors: number;

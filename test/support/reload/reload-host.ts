@@ -52,12 +52,12 @@ export const FOLLOW_MS = 15_000;
 
 type Files = (provider: EchoProvider) => Readonly<Record<string, string | object>>;
 
-/** In the process of the test. */
+/** Runs in the process of the test. */
 export function startReloadHost(files: Files): Promise<ReloadHost> {
   return startIn(files, openHost);
 }
 
-/** In a process of its own. */
+/** Runs in a separate process. */
 export function startReloadProcess(
   files: Files,
   args: readonly string[] = [],

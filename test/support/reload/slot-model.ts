@@ -208,7 +208,7 @@ export class SlotModel {
     this.#closed.add(version);
   }
 
-  /** At the end of a host, what serves is closed too. */
+  /** Closes the serving version too at the end of a host. */
   end(kind: 'removed' | 'closed'): this {
     if (kind === 'closed') this.served = null;
     return this.send({ kind });

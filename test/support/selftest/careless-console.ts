@@ -55,7 +55,7 @@ function answer(
   response.end(JSON.stringify(found?.[1] ?? {}));
 }
 
-/** What a careless store would look up. */
+/** The lookup of a careless store. */
 function listForms(value: string): string[] {
   const encodings = ['hex', 'base64', 'base64url'] as const;
   return [value, ...encodings.map((one) => createHash('sha256').update(value).digest(one))];

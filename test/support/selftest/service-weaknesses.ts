@@ -11,7 +11,7 @@ import {
   type Weakness,
 } from './weakness.js';
 
-/** Of roles, credentials for providers, endpoints that move, and candidates. */
+/** Weaknesses of roles, credentials for providers, changing endpoints, and candidates. */
 export const SERVICE_WEAKNESSES: Readonly<Record<string, (ports: Surroundings) => Weakness>> = {
   'keeps one exchanged token for all callers': ({ exchange: port }) => ({
     respond: async (text) => {

@@ -7,7 +7,7 @@ const HIDDEN = `GET ${BASE}/items?hidden `;
 const PAGE_HEADERS = /^(?:origin|sec-fetch-site): .*\r\n/gm;
 const OPENED = 'HTTP/1.1 101 Switching Protocols\r\n\r\n';
 
-/** What a host does wrong with WebSockets. */
+/** Errors of a host in the handling of WebSockets. */
 export const WEAKENED_WEBSOCKETS: Readonly<Record<string, (ports: Surroundings) => Weakness>> = {
   'serves what follows a handshake': ({ host }) => ({
     respond: async (text) => {

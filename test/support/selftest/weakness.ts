@@ -9,8 +9,8 @@ export interface Weakness {
   /** Responds instead of the host, or before it; `null`: only the host responds. */
   readonly respond?: (text: string) => Promise<string | null>;
   /**
-   * What a client gets when the host closes the connection; `null` leaves it open.
-   * @param last the last part of what the host sent
+   * The end of a connection that the host closes; `null` leaves it open. @param last the last part
+   * of the bytes that the host sent
    */
   readonly onClose?: (last: string) => string | null;
   /** Connects the client to this port of loopback instead, with this text in place of its own. */
@@ -30,11 +30,11 @@ export interface Surroundings {
   readonly exchange: number;
   /** Gets copies of calls. */
   readonly candidate: number;
-  /** That no request may reach. */
+  /** A server that no request may reach. */
   readonly bystander: number;
-  /** Of the issuer at which people sign in to the console. */
+  /** The address of the issuer of the console. */
   readonly issuer: number;
-  /** What the host must not show. */
+  /** Texts that the host must not show. */
   readonly secret: string;
 }
 

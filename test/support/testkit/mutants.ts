@@ -18,7 +18,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...FAILURE_MUTANTS,
 ];
 
-/** Not a mutant: some responses are slow, as those behind a delayed acknowledgment of TCP. */
+/** Not a mutant: some responses are slow, like those after a delayed acknowledgment of TCP. */
 export function respondSlowly(path: string, ms: number): ProviderAdapter {
   return changeProvider((good) => ({
     invoke: async (invocation) => {

@@ -22,12 +22,12 @@ interface TlsAnswer {
 type Files = Readonly<Record<string, string | object>>;
 type Arguments = (path: (name: string) => string) => readonly string[];
 
-/** In the process of the test. */
+/** Runs in the process of the test. */
 export function startTlsHost(files: Files, args: Arguments): Promise<TlsHost> {
   return startIn(files, args, openHost);
 }
 
-/** In a process of its own. */
+/** Runs in a separate process. */
 export function startTlsProcess(files: Files, args: Arguments): Promise<TlsHost> {
   return startIn(files, args, startModgate);
 }

@@ -40,7 +40,7 @@ interface CompileOptions {
   readonly types: readonly string[];
 }
 
-/** By path. The libraries are the same for each program and take most of its time. */
+/** Source files by path. The libraries are the same for each program and take most of its time. */
 const parsedLibraries = new Map<string, unknown>();
 
 function createHost(ts: Compiler, options: object): CompilerHost {

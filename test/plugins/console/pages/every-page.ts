@@ -35,7 +35,7 @@ const PAGES: Readonly<Record<string, string>> = {
   '/console/modules/acme/danger': 'Page not found',
 };
 const NARROW = { width: 360, height: 800 };
-/** Of one page; the rows of a table have the same. */
+/** The texts of one page; the rows of a table have the same ones. */
 const MOST_CONTROLS = 60;
 const COUNT_CONTROLS =
   "document.querySelectorAll('a[href], button:enabled, input, select, textarea, summary, [tabindex]').length";
@@ -47,7 +47,7 @@ const TURNS = 40;
 const RULES_OF_COLORS = ['color-contrast', 'link-in-text-block'];
 
 export function describeEveryPage(setup: ConsoleSetup): void {
-  /** As a link of the page does, without loading it again. */
+  /** Follows a link of the page without loading it again. */
   const goTo = async (page: Page, path: string) => {
     const go = `history.pushState(null, '', ${JSON.stringify(path)})`;
     await page.evaluate(`${go}; dispatchEvent(new PopStateEvent('popstate'))`);
@@ -58,7 +58,7 @@ export function describeEveryPage(setup: ConsoleSetup): void {
     await waitUntil(`the title ${title}`, async () => (await page.title()) === title);
   };
 
-  /** In both themes; scripts of the page do not notice the change. */
+  /** Checks both themes; scripts of the page do not detect the change. */
   const check = async (page: Page, path: string) => {
     expect(await findAccessibilityViolations(page), `${path}, light`).to.deep.equal([]);
     await page.emulateMedia({ colorScheme: 'dark' });

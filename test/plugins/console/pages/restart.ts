@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ConsoleSetup } from '../../../support/console/use-console.js';
 
-/** Of the list of modules. */
+/** The number of requests for the list of modules. */
 const CALLS_COLUMN = 3;
 
 export function describeRestart(setup: ConsoleSetup): void {
