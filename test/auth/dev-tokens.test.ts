@@ -27,9 +27,9 @@ describe('dev tokens', () => {
     ];
   for (const [token, actor, scopes] of ACCEPTED) {
     it(`accepts ${token.slice(0, 60)}`, () => {
-      const found = authenticate(token);
-      expect(found && `${found.kind}:${found.id}`).to.equal(actor);
-      expect([...(found?.scopes ?? [])]).to.deep.equal(scopes);
+      const result = authenticate(token);
+      expect(result && `${result.kind}:${result.id}`).to.equal(actor);
+      expect([...(result?.scopes ?? [])]).to.deep.equal(scopes);
     });
   }
 
@@ -71,8 +71,8 @@ describe('dev tokens', () => {
     const scopes = array(stringMatching(/^[!-+\--~]{1,20}$/), { minLength: 1, maxLength: 8 });
     assert(
       property(constantFrom('service', 'user'), id, scopes, (kind, name, list) => {
-        const found = authenticate(`dev-${kind}:${name}:${list.join(',')}`);
-        expect(found).to.deep.equal({ kind, id: name, scopes: new Set(list) });
+        const result = authenticate(`dev-${kind}:${name}:${list.join(',')}`);
+        expect(result).to.deep.equal({ kind, id: name, scopes: new Set(list) });
       }),
     );
   });

@@ -129,7 +129,7 @@ describe('tokens authenticator', () => {
   });
 
   afterEach(async () => {
-    await Promise.all(opened.map((one) => one.close()));
+    await Promise.all(opened.map((resource) => resource.close()));
     opened = [];
     rmSync(folder, { recursive: true });
   });

@@ -68,7 +68,7 @@ describe('weakness of a public key', () => {
     for (const [index, { comment, private: set }] of (cases?.jwk ?? []).entries()) {
       const expected = WEAK_IN_SUITE.find(([name]) => name === comment)?.[1];
       it(`is ${expected === undefined ? 'not ' : ''}found in key set ${index + 1} (${comment})`, () => {
-        const weaknesses = set.keys.map(findKeyWeakness).filter((one) => one !== null);
+        const weaknesses = set.keys.map(findKeyWeakness).filter((weakness) => weakness !== null);
         if (expected === undefined) expect(weaknesses).to.deep.equal([]);
         else expect(weaknesses.join()).to.match(expected);
       });

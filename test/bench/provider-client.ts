@@ -59,7 +59,7 @@ for (const [title, { call, width }] of Object.entries(subjects)) {
   await measure(call, width);
   const rounds: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) rounds.push(await measure(call, width));
-  rounds.sort((one, other) => one - other);
+  rounds.sort((first, other) => first - other);
   const [least = 0] = rounds;
   const median = rounds[Math.floor(ROUNDS / 2)] ?? 0;
   console.log(`${title.padEnd(36)} ${median.toFixed(2)} µs a call (least ${least.toFixed(2)})`);

@@ -39,7 +39,7 @@ describe('modgate check of mounts', () => {
       write('crm', [mount]);
       const { code, findings } = await check();
       expect(code).to.equal(1);
-      expect(findings.map((one) => one.rule)).to.deep.equal([rule]);
+      expect(findings.map((diagnostic) => diagnostic.rule)).to.deep.equal([rule]);
     });
   }
 
@@ -49,7 +49,7 @@ describe('modgate check of mounts', () => {
       { host: 'CRM.example.:80', path: '/a' },
     ]);
     const { findings } = await check();
-    expect(findings.map((one) => one.rule)).to.deep.equal(['duplicate-mount']);
+    expect(findings.map((diagnostic) => diagnostic.rule)).to.deep.equal(['duplicate-mount']);
   });
 
   it('rejects a mount of another file, and warns of one below it', async () => {

@@ -75,9 +75,9 @@ describe('modgate check', () => {
     for (const args of [[], ['modules.d/crm.manifest.json']]) {
       const { code, findings } = await checkJson(...args);
       expect(code).to.equal(1);
-      const found = findings.map(({ rule, message, line }) => [rule, line !== null, message]);
+      const summaries = findings.map(({ rule, message, line }) => [rule, line !== null, message]);
       const start = "'http_routes[0].operation.examples[1]";
-      expect(found).to.have.deep.members([
+      expect(summaries).to.have.deep.members([
         ['invalid-example', true, `${start}.input.name' violates the schema: missing`],
         ['invalid-example', true, `${start}.input.size' violates the schema: expected integer`],
         ['invalid-example', true, `${start}.output[1]' violates the schema: expected string`],

@@ -47,8 +47,8 @@ describe('modgate explain', () => {
   });
 
   async function explain(method: string, target: string, ...args: string[]): Promise<Explanation> {
-    const given = ['explain', method, target, '--url', host.url, '--json', ...args];
-    const { code, stdout, stderr } = await runModgate(given, { MODGATE_TOKEN: EXPLAINER });
+    const commandLine = ['explain', method, target, '--url', host.url, '--json', ...args];
+    const { code, stdout, stderr } = await runModgate(commandLine, { MODGATE_TOKEN: EXPLAINER });
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout).not.to.include(PROVIDER_SECRET);
     return JSON.parse(stdout) as Explanation;

@@ -127,9 +127,9 @@ describe('modgate serve --check', () => {
       /surface 'console'.*idle/,
       /missing key 'module'/,
     ]) {
-      const found = errors.filter((message) => expected.test(message));
-      expect(found.length, `${expected}: ${errors.join('\n')}`).to.be.greaterThan(0);
-      expect(new Set(found).size).to.equal(found.length);
+      const matching = errors.filter((message) => expected.test(message));
+      expect(matching.length, `${expected}: ${errors.join('\n')}`).to.be.greaterThan(0);
+      expect(new Set(matching).size).to.equal(matching.length);
     }
   });
 

@@ -98,18 +98,18 @@ describe('a page of calls from several workers', () => {
       expected.unshift(`call-${count}`);
       addCall(buffers[count % 2], `call-${count}`);
     }
-    const found: string[] = [];
+    const collected: string[] = [];
     let cursor: string | null = null;
     do {
       const parts = buffers.flatMap((buffer) => buffer.read({ ...all, cursor }));
       const page = createPage(parts, all.limit);
-      found.push(...page.calls.map(({ request_id }) => request_id));
+      collected.push(...page.calls.map(({ request_id }) => request_id));
       cursor = page.next;
       // Calls that end meanwhile do not appear on later pages.
       if (cursor !== null) addCall(buffers[2], 'late');
     } while (cursor !== null);
-    expect(found).to.have.members(expected);
-    expect(found).to.have.length(expected.length);
+    expect(collected).to.have.members(expected);
+    expect(collected).to.have.length(expected.length);
   });
 
   function addCall(buffer: RecentCalls | undefined, requestId: string): void {

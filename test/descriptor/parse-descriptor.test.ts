@@ -15,7 +15,7 @@ function parse(text: string, file = 'crm.yaml', adapters = knownAdapters) {
 }
 
 async function parseGood(name: string): Promise<ParsedDescriptor> {
-  const vector = good.find((one) => one.name === name);
+  const vector = good.find((entry) => entry.name === name);
   if (vector === undefined) expect.fail(`there is no document '${name}'`);
   return parse(vector.text.join('\n'), vector.file);
 }
@@ -44,9 +44,9 @@ describe('parseDescriptor', () => {
 
   for (const { name, file, text, findings } of bad) {
     it(`rejects ${name}`, async () => {
-      const found = await diagnosticsOf(() => parse(text.join('\n'), file));
-      expect(found.map(summarize)).to.deep.equal(findings);
-      for (const finding of found) expect(finding).to.include({ file, severity: 'error' });
+      const diagnostics = await diagnosticsOf(() => parse(text.join('\n'), file));
+      expect(diagnostics.map(summarize)).to.deep.equal(findings);
+      for (const finding of diagnostics) expect(finding).to.include({ file, severity: 'error' });
     });
   }
 
@@ -229,10 +229,10 @@ describe('parseDescriptor', () => {
       signers: () => [],
       signer: () => Promise.reject(new Error('unused')),
     };
-    const found = await diagnosticsOf(() =>
+    const diagnostics = await diagnosticsOf(() =>
       parse('module: crm\nprovider: { kind: x }', 'crm.yaml', adapters),
     );
-    expect(found.map(summarize)).to.deep.equal([
+    expect(diagnostics.map(summarize)).to.deep.equal([
       { rule: 'plugin-failed', line: 2, column: 19, message: "plugin 'x' cannot be imported" },
     ]);
   });
@@ -243,8 +243,8 @@ describe('parseDescriptor', () => {
     });
     const adapters = createAdapters([{ kind: 'x', config, supports: { manifest: true } }]);
     const text = 'module: crm\nprovider: { kind: x, config: hunter2 }';
-    const found = await diagnosticsOf(() => parse(text, 'crm.yaml', adapters));
-    expect(found.map(summarize)).to.deep.equal([
+    const diagnostics = await diagnosticsOf(() => parse(text, 'crm.yaml', adapters));
+    expect(diagnostics.map(summarize)).to.deep.equal([
       {
         rule: 'check-failed',
         line: 2,

@@ -96,7 +96,7 @@ describe(`the tables of ${PAGE} and ${METRICS}`, () => {
     const exposed = await scrape(setup.host);
     const names = [...exposed.names].filter((name) => name.startsWith('modgate_'));
     const expected = names.map((name) => {
-      const samples = exposed.samples.filter((one) => one.name.startsWith(name));
+      const samples = exposed.samples.filter((entry) => entry.name.startsWith(name));
       const labels = new Set(samples.flatMap((sample) => Object.keys(sample.labels)));
       labels.delete('le');
       expect(samples, name).to.not.have.length(0);

@@ -162,10 +162,10 @@ describe('resolveReferences', () => {
 
   it("rejects the host's own variables", async () => {
     const env = { MODGATE_STORE_KEY: 'hunter2' };
-    const found = await diagnosticsOf(() =>
+    const diagnostics = await diagnosticsOf(() =>
       resolve({ struct: secret, config: 'env:MODGATE_STORE_KEY', env }),
     );
-    expect(found.map(({ message }) => message)).to.deep.equal([
+    expect(diagnostics.map(({ message }) => message)).to.deep.equal([
       "'provider.config' refers to the variable MODGATE_STORE_KEY, which belongs to the host",
     ]);
   });
@@ -213,10 +213,10 @@ describe('resolveReferences', () => {
       'file:not-utf8',
       'file:folder',
     ];
-    const found = await diagnosticsOf(() =>
+    const diagnostics = await diagnosticsOf(() =>
       resolve({ struct: array(secret), config, baseDir, env: { EMPTY: '' } }),
     );
-    expect(found.map(({ message }) => message)).to.deep.equal([
+    expect(diagnostics.map(({ message }) => message)).to.deep.equal([
       "'provider.config[0]' refers to the variable MISSING, which is not set",
       "'provider.config[1]' refers to the variable EMPTY, which is empty",
       "'provider.config[2]' refers to the variable __proto__, which is not set",
@@ -227,9 +227,11 @@ describe('resolveReferences', () => {
       "'provider.config[7]' refers to the file 'not-utf8', which is not valid UTF-8",
       "'provider.config[8]' refers to the file 'folder', which is not a regular file",
     ]);
-    expect(new Set(found.map(({ rule }) => rule))).to.deep.equal(new Set(['unresolved-reference']));
-    expect(found[0]).to.deep.include({ path: ['provider', 'config', 0], file: 'crm.json' });
-    expect(found.map(summarize)[1]).to.include({ line: 1, column: 38 });
+    expect(new Set(diagnostics.map(({ rule }) => rule))).to.deep.equal(
+      new Set(['unresolved-reference']),
+    );
+    expect(diagnostics[0]).to.deep.include({ path: ['provider', 'config', 0], file: 'crm.json' });
+    expect(diagnostics.map(summarize)[1]).to.include({ line: 1, column: 38 });
   });
 
   it('reads a file of any bytes for a file reference', async () => {
@@ -237,10 +239,10 @@ describe('resolveReferences', () => {
     const references = await resolve({ struct: fileReference(), config: 'a', baseDir });
     expect([...references.file('a')]).to.deep.equal([0xff]);
     rmSync(join(baseDir, 'a'));
-    const found = await diagnosticsOf(() =>
+    const diagnostics = await diagnosticsOf(() =>
       resolve({ struct: fileReference(), config: 'a', baseDir }),
     );
-    expect(found.map(({ message }) => message)).to.deep.equal([
+    expect(diagnostics.map(({ message }) => message)).to.deep.equal([
       "'provider.config' refers to the file 'a', which does not exist",
     ]);
   });

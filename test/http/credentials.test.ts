@@ -189,9 +189,9 @@ describe('credentials from any header', () => {
         permission: 'crm.read',
         payload: { operation: 'modules_metadata' },
       });
-      const given = { method: 'POST', target, body: Buffer.from(body) };
-      expect((await send([JSON_TYPE, sign('POST', target, body)], given)).status).to.equal(403);
-      expect((await send([JSON_TYPE, sign('POST', target, '{}')], given)).status).to.equal(401);
+      const request = { method: 'POST', target, body: Buffer.from(body) };
+      expect((await send([JSON_TYPE, sign('POST', target, body)], request)).status).to.equal(403);
+      expect((await send([JSON_TYPE, sign('POST', target, '{}')], request)).status).to.equal(401);
     });
   });
 

@@ -68,8 +68,8 @@ describe('modgate-identity', () => {
       ['plain', 0],
     ] as const) {
       const headers = await send(module, spoofed);
-      const found = headers.filter(([name]) => /^modgate.identity$/i.test(name));
-      expect(found, module).to.have.length(count);
+      const identityHeaders = headers.filter(([name]) => /^modgate.identity$/i.test(name));
+      expect(identityHeaders, module).to.have.length(count);
       expect(JSON.stringify(headers)).not.to.include('spoofed');
     }
   });

@@ -89,7 +89,9 @@ describe('uncaught errors in module code', () => {
   const loggedState = async (module: string, state: string): Promise<Record<string, unknown>> => {
     let line: Record<string, unknown> | undefined;
     const look = () => {
-      line = host.logs().findLast((one) => one['module'] === module && one['state'] === state);
+      line = host
+        .logs()
+        .findLast((record) => record['module'] === module && record['state'] === state);
       return line !== undefined;
     };
     await waitUntil(`${module} is ${state}`, look, DEADLINE_MS);

@@ -19,8 +19,8 @@ function optionsFor(ignore: readonly string[] = []) {
 }
 
 function compare(live: string, other: string, ignore: readonly string[] = []): string[] {
-  const found = compareJson(json.parse(live), json.parse(other), optionsFor(ignore));
-  return found.map(({ pointer, kind }) => `${pointer} ${kind}`).sort();
+  const differences = compareJson(json.parse(live), json.parse(other), optionsFor(ignore));
+  return differences.map(({ pointer, kind }) => `${pointer} ${kind}`).sort();
 }
 
 describe('the comparison of two JSON documents', () => {
@@ -117,10 +117,10 @@ describe('the comparison of two JSON documents', () => {
   it('finds what a simple comparison finds', () => {
     fc.assert(
       fc.property(value(), value(), (live, other) => {
-        const found = compareJson(live, other, optionsFor());
+        const differences = compareJson(live, other, optionsFor());
         const expected = compareSimply(live, other, '');
-        if (expected.length > MAX_DIFFERENCES) expect(found).to.have.length(MAX_DIFFERENCES);
-        else expect(found).to.have.deep.members(expected);
+        if (expected.length > MAX_DIFFERENCES) expect(differences).to.have.length(MAX_DIFFERENCES);
+        else expect(differences).to.have.deep.members(expected);
       }),
       { numRuns: 500 },
     );

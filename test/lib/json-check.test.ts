@@ -199,7 +199,7 @@ describe('isJson', () => {
       fc.property(fc.json(), fc.array(fc.nat(), { maxLength: 5 }), (text, cuts) => {
         const bytes = Buffer.from(text);
         const ends = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length];
-        const sorted = ends.sort((one, other) => one - other);
+        const sorted = ends.sort((first, other) => first - other);
         const pieces = sorted.slice(1).map((end, index) => bytes.subarray(sorted[index], end));
         expect(findInvalidJson(pieces, bytes.length)).to.equal(null);
         expect(

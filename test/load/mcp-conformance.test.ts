@@ -113,7 +113,7 @@ interface Check {
 /** @returns what the suite prints; it fails for scenarios that the surface does not have. */
 function runSuite(args: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
-    const given = [...PACKAGES, 'conformance', ...args];
-    execFile('npx', given, (_error, stdout, stderr) => resolve(stdout + stderr));
+    const commandLine = [...PACKAGES, 'conformance', ...args];
+    execFile('npx', commandLine, (_error, stdout, stderr) => resolve(stdout + stderr));
   });
 }

@@ -92,8 +92,8 @@ describe('loadManifest', () => {
 
   it('locates diagnostics in the manifest file, named as written', async () => {
     const baseDir = createFolder({ 'm.json': '{\n  "protocol": "x"\n}' });
-    const found = await diagnosticsOf(() => read('manifest: ./m.json', { baseDir }));
-    expect(found.at(-1)).to.include({ file: './m.json', line: 2, rule: 'invalid-value' });
+    const diagnostics = await diagnosticsOf(() => read('manifest: ./m.json', { baseDir }));
+    expect(diagnostics.at(-1)).to.include({ file: './m.json', line: 2, rule: 'invalid-value' });
     const broken = createFolder({ 'm.json': '{' });
     const [fault] = await diagnosticsOf(() => read('manifest: ./m.json', { baseDir: broken }));
     expect(fault).to.include({ file: './m.json', line: 1, column: 2, rule: 'json-syntax' });
@@ -107,10 +107,10 @@ describe('loadManifest', () => {
       ['folder', 'not-a-file', 'is not a regular file'],
     ] as const;
     for (const [path, rule, rest] of cases) {
-      const found = await diagnosticsOf(() => read(`manifest: ${path}`, { baseDir }));
+      const diagnostics = await diagnosticsOf(() => read(`manifest: ${path}`, { baseDir }));
       const message = `'manifest' names the file '${path}', which ${rest}`;
-      expect(found.map(summarize)).to.deep.equal([{ rule, line: 3, column: 11, message }]);
-      expect(found[0]).to.include({ file: 'crm.yaml' });
+      expect(diagnostics.map(summarize)).to.deep.equal([{ rule, line: 3, column: 11, message }]);
+      expect(diagnostics[0]).to.include({ file: 'crm.yaml' });
     }
   });
 
@@ -122,8 +122,8 @@ describe('loadManifest', () => {
   it('reads an inline manifest, and locates diagnostics in the descriptor', async () => {
     const inline = `manifest:\n  inline: ${JSON_TEXT}`;
     expect((await read(inline)).manifest).to.deep.equal(MANIFEST);
-    const found = await diagnosticsOf(() => read(inline.replace('acme/crm', 'ACME')));
-    expect(found[0]).to.deep.include({
+    const diagnostics = await diagnosticsOf(() => read(inline.replace('acme/crm', 'ACME')));
+    expect(diagnostics[0]).to.deep.include({
       file: 'crm.yaml',
       line: 4,
       path: ['manifest', 'inline', 'module_id'],
@@ -155,8 +155,8 @@ describe('loadManifest', () => {
     const inline = `manifest: { inline: ${JSON_TEXT} }`;
     expect((await read(`${inline}\nmanifest_digest: ${DIGEST}`)).digest).to.equal(DIGEST);
     const other = `sha256:${'0'.repeat(64)}`;
-    const found = await diagnosticsOf(() => read(`${inline}\nmanifest_digest: ${other}`));
-    expect(found.map(summarize)).to.deep.equal([
+    const diagnostics = await diagnosticsOf(() => read(`${inline}\nmanifest_digest: ${other}`));
+    expect(diagnostics.map(summarize)).to.deep.equal([
       {
         rule: 'digest-mismatch',
         line: 4,
@@ -319,10 +319,12 @@ describe('loadManifest', () => {
 
     it('names the URL in diagnostics without its query', async () => {
       answer = send(200, JSON_TYPE, '{\n"protocol": 1}');
-      const found = await diagnosticsOf(() => read(`manifest: { url: "${url}/m?key=CANARY#x" }`));
-      expect(new Set(found.map(({ file }) => file))).to.deep.equal(new Set([`${url}/m`]));
-      expect(found.at(-1)).to.include({ line: 2 });
-      expect(new InvalidFile(found).message).not.to.contain('CANARY');
+      const diagnostics = await diagnosticsOf(() =>
+        read(`manifest: { url: "${url}/m?key=CANARY#x" }`),
+      );
+      expect(new Set(diagnostics.map(({ file }) => file))).to.deep.equal(new Set([`${url}/m`]));
+      expect(diagnostics.at(-1)).to.include({ line: 2 });
+      expect(new InvalidFile(diagnostics).message).not.to.contain('CANARY');
     });
   });
 });

@@ -52,9 +52,9 @@ describe('parseManifest', () => {
 
   for (const { name, file, text, findings } of bad) {
     it(`rejects ${name}`, async () => {
-      const found = await diagnosticsOf(() => parse(file, text.join('\n')));
-      expect(found.map(summarize)).to.deep.equal(findings);
-      for (const finding of found) expect(finding).to.include({ file, severity: 'error' });
+      const diagnostics = await diagnosticsOf(() => parse(file, text.join('\n')));
+      expect(diagnostics.map(summarize)).to.deep.equal(findings);
+      for (const finding of diagnostics) expect(finding).to.include({ file, severity: 'error' });
     });
   }
 
@@ -83,17 +83,19 @@ describe('parseManifest', () => {
     const text = 'manifest:\n  inline:\n    protocol: x';
     const { locate } = readStructuredText('crm.yaml', text);
     const source = { file: 'crm.yaml', locate, prefix: ['manifest', 'inline'] };
-    const found = await diagnosticsOf(() => parseManifest({ ...LEAST, protocol: 'x' }, source));
-    expect(found[0]).to.deep.include({ path: ['manifest', 'inline', 'protocol'], line: 3 });
-    expect(found[0]?.column).to.equal(15);
+    const diagnostics = await diagnosticsOf(() =>
+      parseManifest({ ...LEAST, protocol: 'x' }, source),
+    );
+    expect(diagnostics[0]).to.deep.include({ path: ['manifest', 'inline', 'protocol'], line: 3 });
+    expect(diagnostics[0]?.column).to.equal(15);
   });
 
   it('prints no route with control characters', async () => {
     const route = { method: 'GET', path: '/\u001b[2J/{', capability: 'a' };
-    const found = await diagnosticsOf(() =>
+    const diagnostics = await diagnosticsOf(() =>
       parseValue({ ...LEAST, capabilities: ['a'], http_routes: [route] }),
     );
-    expect(found.map(({ message }) => message)).to.deep.equal([
+    expect(diagnostics.map(({ message }) => message)).to.deep.equal([
       "'http_routes[0].path' is not a valid route template, or repeats another",
     ]);
   });
@@ -117,14 +119,14 @@ describe('parseManifest', () => {
     ];
     for (const [name, value, rule] of cases) {
       it(`rejects ${name}`, async () => {
-        const found = await diagnosticsOf(() => parseValue(value));
-        expect(found.map((finding) => finding.rule)).to.include(rule);
+        const diagnostics = await diagnosticsOf(() => parseValue(value));
+        expect(diagnostics.map((finding) => finding.rule)).to.include(rule);
       });
     }
 
     it('does not read inherited members', async () => {
-      const found = await diagnosticsOf(() => parseValue(Object.create(LEAST)));
-      expect(found.length).to.be.greaterThan(0);
+      const diagnostics = await diagnosticsOf(() => parseValue(Object.create(LEAST)));
+      expect(diagnostics.length).to.be.greaterThan(0);
     });
   });
 });

@@ -58,10 +58,10 @@ describe('plugin scan', () => {
   it('rejects plugins beyond the first 1,000 of a folder, in one entry', async () => {
     const paths = Array.from({ length: 1002 }, (_, index) => [`p${index + 1000}/plugin.json`, '']);
     const path = createFolder(Object.fromEntries(paths));
-    const found = await findPlugins([{ kind: 'folder', path }]);
-    expect(found).to.have.length(1001);
-    expect(found.at(-2)).to.deep.equal({ folder: join(path, 'p1999'), origin: 'folder' });
-    const last = found.at(-1);
+    const plugins = await findPlugins([{ kind: 'folder', path }]);
+    expect(plugins).to.have.length(1001);
+    expect(plugins.at(-2)).to.deep.equal({ folder: join(path, 'p1999'), origin: 'folder' });
+    const last = plugins.at(-1);
     expect(last && 'error' in last ? last.error.message : '').to.include(
       "plugin 'p2000' and those after it are beyond the limit of 1000 plugins in a folder",
     );

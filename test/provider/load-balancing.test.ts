@@ -37,7 +37,7 @@ function createSet(
 }
 
 const find = (set: EndpointPool, id: string): Endpoint => {
-  const endpoint = set.all.find((one) => one.id === id);
+  const endpoint = set.all.find((entry) => entry.id === id);
   return endpoint ?? expect.fail(`there is no endpoint ${id}`);
 };
 const open = (endpoint: Endpoint) => endpoint.end(endpoint.begin(ROUTE), VERDICTS.unreachable);
@@ -48,7 +48,7 @@ const choose = (set: EndpointPool, key: string | null = null, tried: readonly En
 const chooseMany = (set: EndpointPool, times: number) =>
   Array.from({ length: times }, () => choose(set));
 const countOf = (chosen: readonly (string | null)[], id: string) =>
-  chosen.filter((one) => one === id).length;
+  chosen.filter((candidate) => candidate === id).length;
 
 describe('load balancing', () => {
   describe('with priorities', () => {

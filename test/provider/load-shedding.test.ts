@@ -8,20 +8,23 @@ const IN_TIME = { medianMs: 0 };
 describe('load shedder', () => {
   it('limits the calls of all modules together', async () => {
     const loadShedder = new LoadShedder({ maxInFlight: 2, shedDelayMs: 250 }, IN_TIME);
-    const [one, other] = [createFakeModule({ loadShedder }), createFakeModule({ loadShedder })];
-    one.answer(hang);
+    const [first, other] = [createFakeModule({ loadShedder }), createFakeModule({ loadShedder })];
+    first.answer(hang);
     other.answer(hang);
-    const held = [failureOf(one.call({ timeoutMs: 50 })), failureOf(other.call({ timeoutMs: 50 }))];
-    const refusal = await failureOf(one.call());
+    const held = [
+      failureOf(first.call({ timeoutMs: 50 })),
+      failureOf(other.call({ timeoutMs: 50 })),
+    ];
+    const refusal = await failureOf(first.call());
     expect(refusal).to.deep.include({
       failure: 'overloaded',
       retryAfterSeconds: 1,
       evidence: { field: 'limit', reason: 'max-in-flight' },
     });
-    expect(one.invocations).to.have.length(1);
+    expect(first.invocations).to.have.length(1);
     await Promise.all(held);
     expect(loadShedder.inFlight).to.equal(0);
-    expect(one.client.counts()).to.include({ calls: 2, failed: 2, ended: 2 });
+    expect(first.client.counts()).to.include({ calls: 2, failed: 2, ended: 2 });
   });
 
   it('counts queued calls', async () => {

@@ -16,18 +16,18 @@ describe('counts of the memory budget', () => {
     const whole = { ...LIMITS, workers: 4 };
     expect(new MemoryBudget(whole).maxBytes).to.equal(250_000);
     const budget = new MemoryBudget(whole);
-    const [one, other] = [begin(budget, 'a'), begin(budget, 'a')];
-    expect(one.hold(25_000)).to.equal(null);
+    const [first, other] = [begin(budget, 'a'), begin(budget, 'a')];
+    expect(first.hold(25_000)).to.equal(null);
     expect(other.hold(1)?.evidence.reason).to.equal('actor-budget');
   });
 
   it('allow an actor a quarter by default', () => {
     const budget = new MemoryBudget({ ...LIMITS, actorBudget: null });
-    const [one, other] = [begin(budget, 'a'), begin(budget, 'a')];
-    expect(one.hold(250_000)).to.equal(null);
+    const [first, other] = [begin(budget, 'a'), begin(budget, 'a')];
+    expect(first.hold(250_000)).to.equal(null);
     expect(other.hold(1)?.evidence.reason).to.equal('actor-budget');
     other.close();
-    expect(one.hold(1)).to.equal(null);
+    expect(first.hold(1)).to.equal(null);
   });
 
   it('have a budget of their own for anonymous clients, with a part for each network', () => {

@@ -83,7 +83,7 @@ describe('circuit breaker of a host', () => {
       took.splice(0, took.length, ...lines.slice(-20).map((line) => Number(line['duration_ms'])));
       return lines.length >= 23;
     });
-    took.sort((one, other) => one - other);
+    took.sort((first, other) => first - other);
     // The quick ones, since a machine that is busy with other tests pauses the host at times.
     expect(took[4]).to.be.below(AT_ONCE_MS);
     expect(provider.requests).to.have.length(0);

@@ -6,11 +6,11 @@ const check = (body: Outcome['body']) => checkOutcome({ status: 200, headers: {}
 
 describe('checkOutcome', () => {
   it('returns the body as pieces', () => {
-    const [one, other] = [Buffer.from('ab'), Buffer.from('cd')];
+    const [first, other] = [Buffer.from('ab'), Buffer.from('cd')];
     expect(check(null)).to.deep.include({ pieces: [], length: 0 });
     expect(check([])).to.deep.include({ pieces: [], length: 0 });
-    expect(check(one)).to.deep.include({ pieces: [one], length: 2 });
-    expect(check([one, other])).to.deep.include({ pieces: [one, other], length: 4 });
+    expect(check(first)).to.deep.include({ pieces: [first], length: 2 });
+    expect(check([first, other])).to.deep.include({ pieces: [first, other], length: 4 });
   });
 
   it('accepts a body up to limits.response_bytes', () => {

@@ -61,7 +61,7 @@ describe('limits of concurrency', () => {
     const { request_id } = expectOverload(await callItems(host, 'm'), 'limits.concurrency');
     expect(provider.requests).to.have.length(2);
     release();
-    for (const one of calls) expect((await one).status).to.equal(200);
+    for (const call of calls) expect((await call).status).to.equal(200);
     await waitUntil('the log line', () => findLine(host, request_id) !== undefined);
     expect(findLine(host, request_id)).to.include({ failure: 'overloaded', attempts: 0 });
     isHolding = false;
@@ -138,7 +138,7 @@ describe('limits of concurrency', () => {
     expectOverload(await callItems(host, 'other'), 'max-in-flight');
     expect(provider.requests).to.have.length(2);
     release();
-    for (const one of calls) expect((await one).status).to.equal(200);
+    for (const call of calls) expect((await call).status).to.equal(200);
   });
 
   it('rejects calls while the event loop is late, and accepts them afterwards', async () => {

@@ -149,7 +149,7 @@ describe('provider client', () => {
       expect(new Set(headers.map((sent) => sent['modgate-call-id']))).to.have.property('size', 1);
       expect(new Set(headers.map((sent) => sent['traceparent']))).to.have.property('size', 3);
       const left = module.invocations.map(deadlineOf);
-      expect(left).to.deep.equal(left.toSorted((one, other) => other - one));
+      expect(left).to.deep.equal(left.toSorted((first, other) => other - first));
       await failureOf(module.call());
       expect(module.invocations.at(-1)?.id).not.to.equal(module.invocations[0]?.id);
     });

@@ -79,7 +79,7 @@ describe('replicas of a provider', () => {
   it('take turns by weight, by default', async () => {
     const chosen = await replicasOf('turns', 12);
     for (const [replica, share] of [6, 2, 4].entries()) {
-      expect(chosen.filter((one) => one === replica)).to.have.length(share);
+      expect(chosen.filter((candidate) => candidate === replica)).to.have.length(share);
     }
     expect(`${chosen}`).not.to.match(/0,0,0/);
   });

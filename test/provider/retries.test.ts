@@ -88,7 +88,7 @@ describe('retries', () => {
       for (let round = 0; round < ROUNDS; round += 1) {
         statuses.push((await callItems(host, 'm', { method, headers })).status);
       }
-      const failed = statuses.filter((one) => one === status).length;
+      const failed = statuses.filter((candidate) => candidate === status).length;
       // Every second call goes to the bad endpoint first; a rejected one goes to none.
       const expected = status === 400 ? ROUNDS : ROUNDS / 2;
       expect(failed).to.equal(isRepeated ? 0 : expected);

@@ -150,8 +150,8 @@ describe('shared schemas of a manifest', () => {
         Tree: { required: ['id'], properties: { next: refer('Node') } },
         Node: { allOf: [refer('Tree')] },
       };
-      const found = check(schemas, refer('Tree'), { id: 1, next: { id: 2, next: {} } });
-      expect(found.map(({ pointer }) => pointer)).to.deep.equal(['/next/next/id']);
+      const violations = check(schemas, refer('Tree'), { id: 1, next: { id: 2, next: {} } });
+      expect(violations.map(({ pointer }) => pointer)).to.deep.equal(['/next/next/id']);
     });
 
     it('end at the limits where references multiply at each step', () => {

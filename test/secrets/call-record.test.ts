@@ -223,8 +223,8 @@ describe('the record of a call', function () {
     await run('calls', '--json');
     await host.stop();
     outputs.set('the log', host.output());
-    const found = [...outputs].map(([where, text]) => [where, findCanaries(text, secrets)]);
-    expect(found.filter(([, places]) => places?.length)).to.deep.equal([]);
+    const leaks = [...outputs].map(([where, text]) => [where, findCanaries(text, secrets)]);
+    expect(leaks.filter(([, places]) => places?.length)).to.deep.equal([]);
   });
 
   it('holds no credential in the file of the store', () => {

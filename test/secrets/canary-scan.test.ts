@@ -124,8 +124,8 @@ describe('secrets', function () {
     expect(await writeConfig('api_key', secrets['sensitive value'])).to.equal(200);
     expect(await get('/modules/vault/http/items', secrets['wrong token'])).to.equal(401);
     await waitUntil('the delivery', () => received.includes(secrets['sensitive value'] ?? ''));
-    const given = ['env reference', 'file reference', 'sensitive value', 'wrong token'];
-    expect(findCanaries(received, secrets)).to.include.members(given);
+    const commandLine = ['env reference', 'file reference', 'sensitive value', 'wrong token'];
+    expect(findCanaries(received, secrets)).to.include.members(commandLine);
   });
 
   it('do not appear in responses, logs, status files, metrics or commands, even after errors', async () => {
@@ -149,10 +149,10 @@ describe('secrets', function () {
     outputs.set('the log', host.output());
     expect(outputs.size).to.be.above(20);
     expect(outputs.get('the log')).to.include('"msg":"listening"');
-    const found = [...outputs].map(
+    const leaks = [...outputs].map(
       ([where, text]) => [where, findCanaries(text, secrets)] as const,
     );
-    expect(found.filter(([, places]) => places.length > 0)).to.deep.equal([]);
+    expect(leaks.filter(([, places]) => places.length > 0)).to.deep.equal([]);
   });
 
   async function runCommands(): Promise<void> {

@@ -79,7 +79,7 @@ describe('calls that providers receive during attacks', function () {
 
 function select(ids: readonly string[]) {
   return ids.map((id) => {
-    const attack = ATTACK_CORPUS.find((one) => one.id === id);
+    const attack = ATTACK_CORPUS.find((entry) => entry.id === id);
     if (attack === undefined) throw new Error(`no attack ${id}`);
     return attack;
   });

@@ -93,7 +93,7 @@ function createBackend(
       keep(await openStore({ url, stateDir, keys: parseStoreKeys(keys), log })),
     openDatabase: async () => keep(await connect()),
     dispose: async () => {
-      await Promise.all(opened.map((one) => one.close()));
+      await Promise.all(opened.map((resource) => resource.close()));
       await remove();
     },
   };

@@ -13,8 +13,8 @@ for (const kind of BACKENDS) {
 
     it('returns every kind of JSON value unchanged', async () => {
       const store = await backend.open();
-      const given = [null, true, 0, -1.5, 2 ** 53, '', 'a\u0000b\u{1f600}\ud800', [1, [2]]];
-      const values = [...given, { z: 1, a: { '': null } }];
+      const commandLine = [null, true, 0, -1.5, 2 ** 53, '', 'a\u0000b\u{1f600}\ud800', [1, [2]]];
+      const values = [...commandLine, { z: 1, a: { '': null } }];
       for (const [index, value] of values.entries()) await write(store, `k${index}`, value);
       const stored = await store.readConfig('crm');
       expect([...stored.values.values()].map(({ value }) => value)).to.deep.equal(values);

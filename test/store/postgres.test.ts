@@ -50,10 +50,10 @@ describe('PostgreSQL store', () => {
     backend = createPostgresBackend();
     const other = createPostgresBackend();
     try {
-      const [one, two] = [await backend.open(), await other.open()];
+      const [first, two] = [await backend.open(), await other.open()];
       const notified: (string | null)[] = [];
       two.onConfigChange((module) => notified.push(module));
-      await write(one, 'a', 1);
+      await write(first, 'a', 1);
       await write(two, 'b', 1, { module: 'own' });
       expect((await two.readConfig('crm')).revision).to.equal(0);
       expect(notified).to.deep.equal(['own']);

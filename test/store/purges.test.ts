@@ -30,30 +30,30 @@ for (const kind of BACKENDS.filter(({ name }) => name === 'PostgreSQL')) {
     };
 
     it('reach the other processes, and not the one that announced them', async () => {
-      const [one, other] = await openTwo();
+      const [first, other] = await openTwo();
       const purge = { module: 'shop', path: '/ä b', isPrefix: true };
-      one.announce(purge);
+      first.announce(purge);
       await waitUntil('the purge', () => other.received.length > 0, DEADLINE_MS);
       expect(other.received).to.deep.equal([purge]);
       other.announce({ module: 'crm', path: null, isPrefix: false });
-      await waitUntil('the next', () => one.received.length > 0, DEADLINE_MS);
-      expect(one.received).to.deep.equal([{ module: 'crm', path: null, isPrefix: false }]);
+      await waitUntil('the next', () => first.received.length > 0, DEADLINE_MS);
+      expect(first.received).to.deep.equal([{ module: 'crm', path: null, isPrefix: false }]);
     });
 
     it('are as many as fit into a notice, and a long path purges its module', async () => {
-      const [one, other] = await openTwo();
+      const [first, other] = await openTwo();
       const purges = Array.from({ length: 200 }, (_, index) =>
         ofPath(`/${'x'.repeat(100)}/${index}`),
       );
-      for (const purge of purges) one.announce(purge);
-      one.announce({ module: 'long', path: `/${'x'.repeat(10_000)}`, isPrefix: false });
+      for (const purge of purges) first.announce(purge);
+      first.announce({ module: 'long', path: `/${'x'.repeat(10_000)}`, isPrefix: false });
       await waitUntil('all purges', () => other.received.length > 200, DEADLINE_MS);
       const whole = { module: 'long', path: null, isPrefix: false };
       expect(other.received).to.deep.equal([...purges, whole]);
     });
 
     it('count as lost while the connection is lost', async () => {
-      const [one, other] = await openTwo();
+      const [first, other] = await openTwo();
       const schema = new URL(backend.url ?? '').searchParams.get('schema');
       await runSql(
         `select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and query like '%${schema}%'`,
@@ -61,12 +61,12 @@ for (const kind of BACKENDS.filter(({ name }) => name === 'PostgreSQL')) {
       await waitUntil(
         'both connect again',
         () => {
-          const gaps = [one, other].map(({ received }) => received.includes(null));
+          const gaps = [first, other].map(({ received }) => received.includes(null));
           return gaps.every((isGap) => isGap);
         },
         DEADLINE_MS,
       );
-      one.announce(ofPath('/after'));
+      first.announce(ofPath('/after'));
       await waitUntil('a purge', () => other.received.at(-1) !== null, DEADLINE_MS);
       expect(other.received.at(-1)).to.deep.equal(ofPath('/after'));
     });

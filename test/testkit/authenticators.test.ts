@@ -136,8 +136,8 @@ const MUTANTS: readonly Mutant[] = [
     of: SIGNED,
     change: (good) => ({
       authenticate: async (credentials) => {
-        const found = await good.authenticate(credentials);
-        return found && 'actor' in found ? { ...found, bodySha256: '0'.repeat(64) } : found;
+        const result = await good.authenticate(credentials);
+        return result && 'actor' in result ? { ...result, bodySha256: '0'.repeat(64) } : result;
       },
     }),
   },

@@ -42,8 +42,8 @@ describe('modgate check --against, of who may call from where', () => {
   const write = (name: string, more: object) =>
     place.write(`modules.d/${name}.json`, serve(name, more));
   const compare = async (...args: string[]) => {
-    const given = ['check', ...args, '--against', host.url];
-    const { code, stdout } = await place.run(given, READER);
+    const commandLine = ['check', ...args, '--against', host.url];
+    const { code, stdout } = await place.run(commandLine, READER);
     expect(code).to.equal(0);
     return stdout.slice(stdout.indexOf('against')).trim().split('\n').slice(1);
   };

@@ -99,8 +99,8 @@ describe('host routes', () => {
 
   it('answers 405 to a large body', async () => {
     const body = Buffer.alloc(2_000_000, 'x');
-    const given = { method: 'POST', target: '/livez', headers: [JSON_TYPE], body };
-    expectProblem(await call(setup.host, given), 405);
+    const request = { method: 'POST', target: '/livez', headers: [JSON_TYPE], body };
+    expectProblem(await call(setup.host, request), 405);
   });
 
   it('sends no CORS headers', async () => {

@@ -109,7 +109,7 @@ describe('connection limits', () => {
     const connections = await Promise.all(Array.from({ length: 12 }, open));
     await waitUntil(
       'connections that are closed',
-      () => connections.filter((one) => one.isClosed).length >= 4,
+      () => connections.filter((connection) => connection.isClosed).length >= 4,
       15_000,
     );
     for (const connection of connections) connection.destroy();
@@ -141,9 +141,9 @@ describe('rate limits', () => {
     const get = (module: string, as: string) =>
       call(setup.host, { target: `/modules/${module}/http/items`, as });
     const statuses = async (module: string, callers: readonly string[]) => {
-      const found: number[] = [];
-      for (const as of callers) found.push((await get(module, as)).status);
-      return found;
+      const collected: number[] = [];
+      for (const as of callers) collected.push((await get(module, as)).status);
+      return collected;
     };
     const A = 'dev-service:a:wide.use';
     const B = 'dev-service:b:wide.use';
@@ -193,7 +193,7 @@ describe('rate limits', () => {
       const target = `/explain?method=GET&target=${encodeURIComponent('/modules/all/http/items')}`;
       const response = await call(setup.host, { target });
       const { limits } = JSON.parse(response.body.toString());
-      expect(limits.find((one: { name: string }) => one.name === 'rate.burst')).to.include({
+      expect(limits.find((entry: { name: string }) => entry.name === 'rate.burst')).to.include({
         value: 3,
       });
     });

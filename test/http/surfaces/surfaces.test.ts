@@ -245,7 +245,7 @@ describe('surfaces', () => {
       await waitUntil('the line', () =>
         setup.host.logs().some((line) => line['request_id'] === 'through-the-desk'),
       );
-      const line = setup.host.logs().find((one) => one['request_id'] === 'through-the-desk');
+      const line = setup.host.logs().find((record) => record['request_id'] === 'through-the-desk');
       expect(line).to.include({ surface: 'desk', actor: 'service:ann', module: 'shop' });
     });
 

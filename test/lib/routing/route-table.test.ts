@@ -113,8 +113,8 @@ describe('route table', () => {
       'GET /{plain}',
     );
     const read = (path: string) => {
-      const found = match(table, 'GET', path);
-      return [found?.value, { ...found?.params }];
+      const routeMatch = match(table, 'GET', path);
+      return [routeMatch?.value, { ...routeMatch?.params }];
     };
     expect(read('/7.json')).to.deep.equal(['/{id}.json', { id: '7' }]);
     expect(read('/.json.json')).to.deep.equal(['/{id}.json', { id: '.json' }]);
@@ -146,8 +146,8 @@ describe('route table', () => {
   it('gives encoded characters to the parameters that take them alone', () => {
     const table = createEncodedTable();
     const params = (method: string, decoded: string[], encoded: number[]) => {
-      const found = table.match(method, decoded, encoded);
-      return found && { ...found.params };
+      const routeMatch = table.match(method, decoded, encoded);
+      return routeMatch && { ...routeMatch.params };
     };
     expect(params('GET', ['queues', '/', 'q'], [1])).to.deep.equal({ vhost: '/', name: 'q' });
     expect(params('GET', ['queues', 'v', 'a/b'], [2])).to.equal(null);
@@ -178,8 +178,8 @@ describe('route table', () => {
       fc.property(fc.array(path, { maxLength: 12 }), request, (paths, decoded) => {
         const table = new RouteTable<string>();
         for (const parts of paths) addIfNew(table, `/${parts.join('/')}`);
-        const found = table.match('GET', decoded);
-        expect(found?.value).to.equal(table.matchAll('GET', decoded)[0]?.value);
+        const routeMatch = table.match('GET', decoded);
+        expect(routeMatch?.value).to.equal(table.matchAll('GET', decoded)[0]?.value);
       }),
     );
   });

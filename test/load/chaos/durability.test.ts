@@ -30,7 +30,9 @@ for (const { name, create, require } of BACKENDS) {
         const lost = acknowledged.filter(({ n }) => values.get(`crm/k${n}`)?.value !== n);
         expect(lost).to.deep.equal([]);
         expect(revision).to.equal(values.size);
-        expect(new Set(acknowledged.map((one) => one.revision)).size).to.equal(acknowledged.length);
+        expect(new Set(acknowledged.map((result) => result.revision)).size).to.equal(
+          acknowledged.length,
+        );
         expect(await store.verifyAudit()).to.deep.equal({ rows: revision, brokenAt: null });
       } finally {
         await shared.dispose();
@@ -53,7 +55,9 @@ for (const { name, create, require } of BACKENDS) {
       expect(lost).to.deep.equal([]);
       expect(acknowledged).to.have.length.of.at.least(WRITES);
       expect(revision).to.equal(values.size);
-      expect(new Set(acknowledged.map((one) => one.revision)).size).to.equal(acknowledged.length);
+      expect(new Set(acknowledged.map((result) => result.revision)).size).to.equal(
+        acknowledged.length,
+      );
       expect(await store.verifyAudit()).to.deep.equal({ rows: revision, brokenAt: null });
     });
   });

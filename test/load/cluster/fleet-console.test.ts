@@ -60,7 +60,7 @@ describe('the fleet in the console', function () {
 
   it('shows what another program wrote into the list as text', async () => {
     const host = await fleet.start({ files: { 'crm.json': CRM } });
-    await fleet.until(host, 'the host', ({ hosts: [one] }) => one?.state === 'ready');
+    await fleet.until(host, 'the host', ({ hosts: [firstHost] }) => firstHost?.state === 'ready');
     await runSql(`
       insert into ${fleet.schema}.fleet_host
       select fleet, 'host_${MARKUP}', version, 'javascript:alert(1)${ESCAPES}', '${MARKUP}', 'ready',

@@ -32,7 +32,7 @@ describe('the kept responses of a fleet', function () {
     const responses = await Promise.all(
       Array.from({ length: CALLS }, () => call(host, { target })),
     );
-    return responses.filter((one) => statusOf(one)?.startsWith('modgate; hit')).length;
+    return responses.filter((response) => statusOf(response)?.startsWith('modgate; hit')).length;
   };
   const fill = (host: HostProcess, target = TARGET) =>
     waitUntil('hits alone', async () => (await countHits(host, target)) === CALLS);
@@ -63,12 +63,12 @@ describe('the kept responses of a fleet', function () {
   });
 
   it('are removed on each host by modgate purge of one', async () => {
-    const [one, other] = [await start(), await start()];
-    await fill(one);
+    const [first, other] = [await start(), await start()];
+    await fill(first);
     await fill(other);
     const target = '/cache?module=shop&path=/shared/*';
     const as = 'dev-service:ops:modgate.cache.purge';
-    expect((await call(one, { method: 'DELETE', target, as })).status).to.equal(204);
+    expect((await call(first, { method: 'DELETE', target, as })).status).to.equal(204);
     await expectEmpty(other, 1);
   });
 });

@@ -185,7 +185,7 @@ describe('a fleet that loses something', function () {
   it('costs the store little while it is idle', async () => {
     const counted = await startCountingProxy(target);
     const host = await startBehind(counted.port);
-    await fleet.until(host, 'the host', ({ hosts: [one] }) => one?.state === 'ready');
+    await fleet.until(host, 'the host', ({ hosts: [firstHost] }) => firstHost?.state === 'ready');
     await Promise.all(Array.from({ length: 50 }, () => readValues(host)));
     expect(counted.maxConnections).to.equal(MAX_CONNECTIONS);
     const before = counted.statements;

@@ -128,7 +128,7 @@ describe('a fleet', function () {
     const { hosts } = await fleet.until(
       host,
       'two workers',
-      ({ hosts: [one] }) => one?.workers === 2,
+      ({ hosts: [firstHost] }) => firstHost?.workers === 2,
     );
     expect(hosts).to.have.length(1);
   });

@@ -19,7 +19,7 @@ describe('the kept responses of a host with two workers', () => {
     const responses = await Promise.all(
       Array.from({ length: CALLS }, () => call(setup.host, { target: TARGET })),
     );
-    return responses.filter((one) => statusOf(one)?.startsWith('modgate; hit')).length;
+    return responses.filter((response) => statusOf(response)?.startsWith('modgate; hit')).length;
   };
   /** Both workers have it: more than one call of the provider would be needed otherwise. */
   const fill = () => waitUntil('hits of both workers', async () => (await countHits()) === CALLS);

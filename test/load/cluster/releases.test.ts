@@ -161,7 +161,7 @@ describe('releases of a fleet', function () {
     await untilVersion(tried, 'two');
     await tried.stop('SIGKILL');
     const verdictOf = async (release: string) =>
-      (await readReleases(other as HostProcess)).releases.find((one) => one.release === release)
+      (await readReleases(other as HostProcess)).releases.find((entry) => entry.release === release)
         ?.verdict?.outcome ?? null;
     const isDecided = async () => (await verdictOf(canary.release)) !== null;
     await waitUntil('the verdict', isDecided, DEADLINE_MS);

@@ -48,7 +48,7 @@ describe('workers that share a PostgreSQL store', function () {
     }
     await waitUntil('the last revision', () => deliveries().at(-1)?.revision === MANY, TIMEOUT_MS);
     const revisions = deliveries().map(({ revision }) => revision);
-    expect(revisions).to.deep.equal([...new Set(revisions)].sort((one, other) => one - other));
+    expect(revisions).to.deep.equal([...new Set(revisions)].sort((first, other) => first - other));
     const delivered = deliveries().at(-1)?.values['conf/size'];
     for (let count = 0; count < 4; count += 1) {
       expect((await readValues(host))['size']?.desired_value).to.equal(delivered);

@@ -54,7 +54,7 @@ describe('module that hangs', () => {
     } finally {
       connection.destroy();
     }
-    took.sort((one, other) => one - other);
+    took.sort((first, other) => first - other);
     return took[Math.floor(SAMPLES * 0.99)] ?? 0;
   };
 

@@ -55,7 +55,7 @@ describe('--keep-calls', () => {
     call(on, { target: '/modules/shop/http/items/1', headers: [['x-request-id', id]] });
   const list = async (on: { readonly port: number }, query = '') =>
     parseJson(await call(on, { target: `/calls${query}` })) as unknown as Page;
-  const idsOf = ({ calls }: Page) => calls.map((one) => one['request_id']);
+  const idsOf = ({ calls }: Page) => calls.map((record) => record['request_id']);
   const stateFiles = () => readdirSync(state, { recursive: true });
 
   it('is off by default: no calls are on disk', async () => {

@@ -43,7 +43,7 @@ describe('GET /calls', () => {
     parseJson(await call(setup.host, { target: `/calls${query}` })) as unknown as Page;
   const request = (id: string, target = '/modules/shop/http/items/1', more: object = {}) =>
     call(setup.host, { target, headers: [['x-request-id', id]], ...more });
-  const idsOf = ({ calls }: Page) => calls.map((one) => one['request_id']);
+  const idsOf = ({ calls }: Page) => calls.map((record) => record['request_id']);
 
   it('shows a call with exactly its fields', async () => {
     const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;

@@ -34,9 +34,9 @@ describe('recent calls', () => {
   });
 
   it('rejects the cursor of another process', () => {
-    const [one, other] = [new RecentCalls(4), new RecentCalls(4)];
-    for (let id = 0; id < 3; id += 1) add(one, id);
-    const cursor = one.list({ ...ALL, limit: 1 })?.next ?? '';
+    const [first, other] = [new RecentCalls(4), new RecentCalls(4)];
+    for (let id = 0; id < 3; id += 1) add(first, id);
+    const cursor = first.list({ ...ALL, limit: 1 })?.next ?? '';
     expect(other.list({ ...ALL, cursor })).to.equal(null);
   });
 

@@ -157,17 +157,17 @@ for (const { protocol, type } of ENCODINGS) {
 
     it('name the endpoint of each attempt', async () => {
       // The endpoints take turns, so one of two calls starts at the endpoint that is down.
-      const [one, two] = [newTrace(), newTrace()];
-      for (const traceId of [one, two]) {
+      const [first, two] = [newTrace(), newTrace()];
+      for (const traceId of [first, two]) {
         const { status } = await callItem(host, [traceparent(traceId)], 'half');
         expect(status).to.equal(200);
       }
       await waitUntil(
         'the spans',
-        () => spansOf(receiver, one).length + spansOf(receiver, two).length === 5,
+        () => spansOf(receiver, first).length + spansOf(receiver, two).length === 5,
         15_000,
       );
-      const retried = spansOf(receiver, one).length === 3 ? one : two;
+      const retried = spansOf(receiver, first).length === 3 ? first : two;
       const { server, clients } = await waitForTrace(receiver, retried, 3);
       expect(server.statusCode).to.equal(UNSET);
       expect(clients.map(({ attributes }) => attributes['server.port'])).to.deep.equal([

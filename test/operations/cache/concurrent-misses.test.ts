@@ -16,7 +16,7 @@ describe('concurrent misses of one response', () => {
     const responses = await getMany('shop/own/once');
     expect(calls()).to.equal(1);
     expect(responses.map(({ status }) => status)).to.deep.equal(Array(WAITERS).fill(200));
-    const collapsed = responses.filter((one) => statusOf(one)?.includes('; collapsed'));
+    const collapsed = responses.filter((response) => statusOf(response)?.includes('; collapsed'));
     expect(collapsed.length).to.equal(WAITERS - 1);
   });
 
@@ -44,9 +44,9 @@ describe('concurrent misses of one response', () => {
     const waiting = get('shop/own/left');
     connection.destroy();
     await waitUntil('the log line', () =>
-      setup.host.logs().some((one) => one['request_id'] === 'left'),
+      setup.host.logs().some((record) => record['request_id'] === 'left'),
     );
-    expect(setup.host.logs().find((one) => one['request_id'] === 'left')).to.include({
+    expect(setup.host.logs().find((record) => record['request_id'] === 'left')).to.include({
       status: 499,
       failure: 'cancelled',
     });

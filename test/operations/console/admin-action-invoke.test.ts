@@ -143,11 +143,11 @@ describe('console bridge: admin_action_invoke', () => {
   for (const second of ['"count"', '"c\\u006funt"']) {
     it(`rejects a repeated field, whichever value is valid (${second})`, async () => {
       const head = '{"operation":"admin_action_invoke","action":"sync"';
-      for (const [one, other] of [
+      for (const [first, other] of [
         ['1', '2'],
         ['"bad"', '2'],
       ]) {
-        const input = `{"name":"all","count":${one},${second}:${other}}`;
+        const input = `{"name":"all","count":${first},${second}:${other}}`;
         const { response } = await sendPayload(`${head},"input":${input}}`);
         expect(expectProblem(response, 400).errors).to.deep.equal([
           { field: 'payload.input.count', reason: 'repeated' },

@@ -43,9 +43,9 @@ describe('config delivery by two hosts with one PostgreSQL store', () => {
   });
 
   it('delivers the same generated secret to the modules of both', () => {
-    const [one, two] = providers.map((provider) => readDeliveries(provider).at(-1)?.values);
-    expect(one?.['conf/made']).to.match(/^[0-9a-f]{32}$/);
-    expect(two).to.deep.equal(one);
+    const [first, two] = providers.map((provider) => readDeliveries(provider).at(-1)?.values);
+    expect(first?.['conf/made']).to.match(/^[0-9a-f]{32}$/);
+    expect(two).to.deep.equal(first);
   });
 
   it(`delivers a write on one host to the module of the other within ${ARRIVAL_MS} ms`, async () => {

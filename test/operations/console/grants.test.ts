@@ -199,7 +199,7 @@ async function readModule(url: string, name: string): Promise<ModuleStatus> {
   const headers = { authorization: 'Bearer dev-service:ops:modgate.modules.read' };
   const response = await fetch(`${url}/modules`, { headers });
   const { modules } = (await response.json()) as { modules: ModuleStatus[] };
-  const found = modules.find((module) => module.name === name);
-  if (found === undefined) throw new Error(`no module ${name} in GET /modules`);
-  return found;
+  const entry = modules.find((module) => module.name === name);
+  if (entry === undefined) throw new Error(`no module ${name} in GET /modules`);
+  return entry;
 }

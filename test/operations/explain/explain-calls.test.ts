@@ -29,7 +29,7 @@ describe('GET /explain?request_id=', () => {
     const listed = parseJson(await call(setup.host, { target: '/calls' })) as {
       calls: Record<string, unknown>[];
     };
-    expect(calls).to.deep.equal(listed.calls.filter((one) => one['request_id'] === 'mine'));
+    expect(calls).to.deep.equal(listed.calls.filter((record) => record['request_id'] === 'mine'));
   });
 
   it('shows with now=true what was decided then, beside what would be decided now', async () => {

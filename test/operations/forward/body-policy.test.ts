@@ -37,8 +37,8 @@ describe('body policy', () => {
       const body = toBytes(vector.body);
       for (const framing of FRAMINGS) {
         setup.provider.reset();
-        const given = { method: 'POST', target: TARGET, headers: [JSON_TYPE], body, framing };
-        const response = await call(setup.host, given);
+        const request = { method: 'POST', target: TARGET, headers: [JSON_TYPE], body, framing };
+        const response = await call(setup.host, request);
         expect(response.status, response.body.toString()).to.equal(200);
         expect(setup.provider.only().body.equals(body), `${framing}: same bytes`).to.equal(true);
       }
@@ -50,8 +50,8 @@ describe('body policy', () => {
     it(`rejects ${vector.title}`, async () => {
       const body = toBytes(vector.body);
       for (const framing of FRAMINGS) {
-        const given = { method, target: TARGET, headers: [JSON_TYPE], body, framing };
-        expectProblem(await call(setup.host, given), 400);
+        const request = { method, target: TARGET, headers: [JSON_TYPE], body, framing };
+        expectProblem(await call(setup.host, request), 400);
       }
       expect(setup.provider.requests, 'calls of the provider').to.have.length(0);
     });
@@ -97,7 +97,9 @@ describe('body policy', () => {
         return;
       }
       expect(response.status, response.body.toString()).to.equal(200);
-      const expected = BODY_METHODS.some((one) => one === method) ? toBytes(body ?? '') : '';
+      const expected = BODY_METHODS.some((candidate) => candidate === method)
+        ? toBytes(body ?? '')
+        : '';
       expect(setup.provider.only().body.toString()).to.equal(expected.toString());
     });
   }
@@ -108,8 +110,8 @@ describe('body policy', () => {
       for (const length of [SMALL_LIMIT - 1, SMALL_LIMIT, SMALL_LIMIT + 1]) {
         const body = Buffer.from(`"${'x'.repeat(length - 2)}"`);
         const target = '/modules/small/http/a';
-        const given = { method: 'PUT', target, headers: [JSON_TYPE], body, framing };
-        statuses.push((await call(setup.host, given)).status);
+        const request = { method: 'PUT', target, headers: [JSON_TYPE], body, framing };
+        statuses.push((await call(setup.host, request)).status);
       }
       expect(statuses).to.deep.equal([200, 200, 400]);
     });

@@ -197,7 +197,7 @@ describe('a candidate beside the live provider', function () {
     const body = Buffer.from('{"n":1}');
     await send('/items', { method: 'POST', headers: [JSON_TYPE], body });
     await settle(2);
-    expect(candidate.requests.map((one) => one.body.toString())).to.deep.equal(['{"n":1}']);
+    expect(candidate.requests.map((request) => request.body.toString())).to.deep.equal(['{"n":1}']);
     expect(live.requests.map(({ method }) => method)).to.deep.equal(['POST']);
   });
 

@@ -20,10 +20,10 @@ describe('limits of streams of events', () => {
   };
   const countsOf = async (module: string) => {
     const { modules } = parseJson(await call(setup.host, { method: 'GET', target: '/modules' }));
-    const found = (modules as { name: string; counts: Record<string, number> }[]).find(
+    const entry = (modules as { name: string; counts: Record<string, number> }[]).find(
       ({ name }) => name === module,
     );
-    return found?.counts ?? {};
+    return entry?.counts ?? {};
   };
   const metric = async () => {
     const response = await fetch(`${setup.host.url}/metrics`);

@@ -200,7 +200,7 @@ describe('a module that exchanges tokens', () => {
   it('rejects an endpoint and an issuer that the issuers file does not name', async () => {
     const { modules } = JSON.parse(await readText('/modules'));
     const reasonOf = (module: string) =>
-      JSON.stringify(modules.find((one: { name: string }) => one.name === module));
+      JSON.stringify(modules.find((entry: { name: string }) => entry.name === module));
     expect(reasonOf('elsewhere')).to.include("must be one of the issuer's token_endpoints");
     expect(reasonOf('unknown')).to.include('is not in the issuers file');
   });
@@ -208,7 +208,7 @@ describe('a module that exchanges tokens', () => {
   it('opens modules once the issuers file names what they need, and leaves the others', async () => {
     const read = async (name: string) => {
       const { modules } = JSON.parse(await readText('/modules'));
-      return modules.find((one: { name: string }) => one.name === name);
+      return modules.find((entry: { name: string }) => entry.name === name);
     };
     const { since } = await read('crm');
     const file = join(setup.folder, 'issuers.json');

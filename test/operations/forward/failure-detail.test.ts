@@ -145,7 +145,7 @@ describe('the detail of a failure', () => {
     const detail = String(line?.['failure_detail']);
     expect(detail).to.match(expected);
     expect(detail.length).to.be.at.most(MAX_LENGTH);
-    const record = (await listCalls()).calls.find((one) => one['request_id'] === id);
+    const record = (await listCalls()).calls.find((record) => record['request_id'] === id);
     expect(record).to.include({ failure, failure_detail: detail });
     expect((await explain(id)).calls).to.deep.equal([record]);
     if (!detail.startsWith('content-type')) {

@@ -128,8 +128,8 @@ describe('forwarded bytes', () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(soundJson, bentJson, brokenJson), async (body) => {
         setup.provider.reset();
-        const given = { method: 'POST', target: `${PREFIX}/a`, headers: [JSON_TYPE], body };
-        const response = await call(setup.host, given);
+        const request = { method: 'POST', target: `${PREFIX}/a`, headers: [JSON_TYPE], body };
+        const response = await call(setup.host, request);
         if (!isJson(body)) {
           expectProblem(response, 400);
           expect(setup.provider.requests).to.have.length(0);

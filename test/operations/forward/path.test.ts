@@ -61,10 +61,10 @@ describe('paths of forwarded routes', () => {
   });
 
   it('answers 404 to a bad path by any method', async () => {
-    const given = { target: `${PREFIX}/a/%2e%2e/b`, headers: [JSON_TYPE] };
+    const request = { target: `${PREFIX}/a/%2e%2e/b`, headers: [JSON_TYPE] };
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       const body = method === 'DELETE' ? {} : { body: Buffer.from('{}') };
-      expectProblem(await call(setup.host, { ...given, ...body, method }), 404);
+      expectProblem(await call(setup.host, { ...request, ...body, method }), 404);
     }
   });
 

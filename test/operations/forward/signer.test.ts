@@ -208,7 +208,7 @@ describe('a module with a signer', function () {
       const file = place.write('crm.json', describeSigned('crm', auth));
       const args = [file, '--plugins', join(folder, 'plugins'), '--allow-missing-secrets'];
       const { findings } = await checkJsonIn(place, ...args);
-      return findings.map((one) => [one['message'], one['hint']]);
+      return findings.map((line) => [line['message'], line['hint']]);
     };
     expect(await check(good)).to.deep.equal([]);
     expect(await check({ ...good, signer: 'acme-hmca' })).to.deep.equal([

@@ -312,7 +312,7 @@ describe('requests that are longer than they are held', () => {
           const ofThis = () => received.filter(({ url }) => url === path);
           const bytes = Buffer.from(' '.repeat(spaces) + text);
           const ends = [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length];
-          ends.sort((one, other) => one - other);
+          ends.sort((first, other) => first - other);
           const parts = ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
           const body = ReadableStream.from(parts.filter(({ length }) => length > 0));
           const response = await send(body, path).catch(() => null);

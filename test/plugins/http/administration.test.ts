@@ -19,8 +19,8 @@ describe('http adapter: admin, config, manifest and check', () => {
   const running: (RunningProvider | OpenedProvider)[] = [];
 
   afterEach(async () => {
-    for (const one of running.splice(0).reverse()) {
-      await ('stop' in one ? one.stop() : one.close());
+    for (const resource of running.splice(0).reverse()) {
+      await ('stop' in resource ? resource.stop() : resource.close());
     }
   });
 

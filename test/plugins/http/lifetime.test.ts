@@ -73,22 +73,22 @@ describe('http adapter: lifetime and endpoints', () => {
   });
 
   it('lists its endpoints and calls the chosen one', async () => {
-    const [one, two] = [await startProvider(), await startProvider()];
+    const [first, two] = [await startProvider(), await startProvider()];
     const { provider, close } = await openAdapter(httpAdapter, {
-      endpoints: [one.url, { url: `${two.url}/api/`, weight: 3 }],
+      endpoints: [first.url, { url: `${two.url}/api/`, weight: 3 }],
     });
     expect(provider.endpoints?.()).to.deep.equal([
-      { id: one.url, url: one.url, weight: 1 },
+      { id: first.url, url: first.url, weight: 1 },
       { id: `${two.url}/api`, url: `${two.url}/api`, weight: 3 },
     ]);
     await provider.invoke(createInvocation());
     await provider.invoke(createInvocation({}, { endpoint: `${two.url}/api` }));
-    expect(one.requests.map(({ target }) => target)).to.deep.equal(['/contacts']);
+    expect(first.requests.map(({ target }) => target)).to.deep.equal(['/contacts']);
     expect(two.requests.map(({ target }) => target)).to.deep.equal(['/api/contacts']);
     const unknown = provider.invoke(createInvocation({}, { endpoint: 'http://other' }));
     expect((await failureOf(unknown)).failure).to.equal('unavailable');
     await close();
-    await Promise.all([one.stop(), two.stop()]);
+    await Promise.all([first.stop(), two.stop()]);
   });
 
   it('returns load balancing and health checks to the host', async () => {

@@ -99,9 +99,9 @@ describe('http adapter: OAuth 2 client credentials', () => {
       const body = Buffer.from('{"a":1}');
       const outcome = await provider.invoke(createInvocation({ method: 'POST', body }));
       expect(outcome.status).to.equal(200);
-      expect(outcome.secrets?.map((one) => one.reveal())).to.deep.equal(['token-2']);
+      expect(outcome.secrets?.map((secret) => secret.reveal())).to.deep.equal(['token-2']);
       expect(tokensOf(upstream)).to.deep.equal(['Bearer token-1', 'Bearer token-2']);
-      expect(upstream.requests.map((one) => one.body.toString())).to.deep.equal(
+      expect(upstream.requests.map((request) => request.body.toString())).to.deep.equal(
         Array(2).fill('{"a":1}'),
       );
     });

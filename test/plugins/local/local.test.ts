@@ -24,7 +24,7 @@ for (const isolation of ['worker', 'none'] as const) {
     after(() => rm(folder, { recursive: true }));
 
     afterEach(async () => {
-      for (const one of opened.splice(0)) await one.close();
+      for (const openedProvider of opened.splice(0)) await openedProvider.close();
       await rm(join(folder, 'state'), { recursive: true, force: true });
     });
 
@@ -36,9 +36,9 @@ for (const isolation of ['worker', 'none'] as const) {
         paths: { [FILE]: path },
         stateDir: join(folder, 'state', 'crm'),
       };
-      const one = await openAdapter(localAdapter, { file: FILE, isolation }, options);
-      opened.push(one);
-      return one;
+      const running = await openAdapter(localAdapter, { file: FILE, isolation }, options);
+      opened.push(running);
+      return running;
     };
 
     const refusalOf = async (source: string): Promise<string> => {
@@ -323,9 +323,9 @@ for (const isolation of ['worker', 'none'] as const) {
     it('closes the module with its scope', async () => {
       const source = `import { writeFileSync } from 'node:fs';
       export default () => {}; export const close = () => writeFileSync(${JSON.stringify(join('FOLDER', 'closed'))}, '');`;
-      const one = await open(source.replace('FOLDER', folder));
+      const running = await open(source.replace('FOLDER', folder));
       expect(existsSync(join(folder, 'closed'))).to.equal(false);
-      await one.close();
+      await running.close();
       expect(existsSync(join(folder, 'closed'))).to.equal(true);
     });
 

@@ -32,27 +32,27 @@ describe('thread of a local module', () => {
   after(() => rm(folder, { recursive: true }));
 
   afterEach(async () => {
-    for (const one of opened.splice(0)) await one.close();
+    for (const openedProvider of opened.splice(0)) await openedProvider.close();
   });
 
   const open = async (source: string, config: object = {}, secrets = {}) => {
     const path = join(folder, 'crm.mjs');
     await writeFile(path, source);
     const options = { files: { [FILE]: source }, paths: { [FILE]: path }, secrets };
-    const one = await openAdapter(localAdapter, { file: FILE, ...config }, options);
-    opened.push(one);
-    return one;
+    const running = await openAdapter(localAdapter, { file: FILE, ...config }, options);
+    opened.push(running);
+    return running;
   };
 
   const ask = ({ provider }: OpenedProvider, path: string, signal = NEVER) =>
     provider.invoke(createInvocation({ declaredPath: path }, { signal }));
 
   /** The answer of the next thread, once it is there. */
-  const askUntilAnswered = async (one: OpenedProvider, path: string): Promise<string> => {
+  const askUntilAnswered = async (running: OpenedProvider, path: string): Promise<string> => {
     let text: string | null = null;
     const end = performance.now() + PATIENCE_MS;
     while (text === null) {
-      text = await ask(one, path, AbortSignal.timeout(PATIENCE_MS)).then(textOf, () => null);
+      text = await ask(running, path, AbortSignal.timeout(PATIENCE_MS)).then(textOf, () => null);
       if (text === null && performance.now() > end)
         expect.fail('no thread came after the dead one');
       if (text === null) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -81,17 +81,17 @@ describe('thread of a local module', () => {
         if (declaredPath === '/end') { ${code}; return new Promise(() => {}); }
         if (declaredPath === '/wait') return new Promise(() => {});
         return { status: 200, body: calls += 1 }; };`;
-      const one = await open(source, { memory_mb: 32 });
-      expect(textOf(await ask(one, '/count'))).to.equal('1');
-      const waiting = failureOf(ask(one, '/wait'));
-      const ending = failureOf(ask(one, '/end'));
+      const running = await open(source, { memory_mb: 32 });
+      expect(textOf(await ask(running, '/count'))).to.equal('1');
+      const waiting = failureOf(ask(running, '/wait'));
+      const ending = failureOf(ask(running, '/end'));
       for (const failure of await Promise.all([waiting, ending])) {
         expect(failure.failure).to.equal('unavailable');
         expect(failure.message).to.match(reason);
       }
-      expect(await askUntilAnswered(one, '/count')).to.equal('1');
-      expect(endOf(one)).to.have.length(1);
-      expect(endOf(one)[0]?.fields).to.include({ failed_calls: 2, restart_in_ms: 0 });
+      expect(await askUntilAnswered(running, '/count')).to.equal('1');
+      expect(endOf(running)).to.have.length(1);
+      expect(endOf(running)[0]?.fields).to.include({ failed_calls: 2, restart_in_ms: 0 });
     });
   }
 
@@ -103,32 +103,32 @@ describe('thread of a local module', () => {
     it(`restarts after the deadline of a call in ${what}`, async () => {
       const source = `export default async ({ declaredPath }, { log }) => {
         if (declaredPath === '/loop') { ${loop} } return { status: 200, body: 'fine' }; };`;
-      const one = await open(source);
-      const beside = failureOf(ask(one, '/loop', AbortSignal.timeout(100)).finally(() => {}));
-      const queued = failureOf(ask(one, '/fine'));
+      const running = await open(source);
+      const beside = failureOf(ask(running, '/loop', AbortSignal.timeout(100)).finally(() => {}));
+      const queued = failureOf(ask(running, '/fine'));
       expect((await beside).failure).to.equal('timeout');
       // It waits for a thread that will never come to it, and has a deadline of its own that is later.
       expect((await queued).failure).to.equal('unavailable');
-      expect(await askUntilAnswered(one, '/fine')).to.equal('"fine"');
-      expect(endOf(one)[0]?.fields['reason']).to.match(/unresponsive for/);
+      expect(await askUntilAnswered(running, '/fine')).to.equal('"fine"');
+      expect(endOf(running)[0]?.fields['reason']).to.match(/unresponsive for/);
     });
   }
 
   it('keeps running when the client disconnects, or when it is responsive', async () => {
-    const one = await open(`let aborted = 0; export default ({ declaredPath }, { signal }) => {
+    const running = await open(`let aborted = 0; export default ({ declaredPath }, { signal }) => {
       signal.addEventListener('abort', () => { aborted += 1; });
       return declaredPath === '/wait' ? new Promise(() => {}) : { status: 200, body: aborted }; };`);
     const controller = new AbortController();
-    const gone = failureOf(ask(one, '/wait', controller.signal));
+    const gone = failureOf(ask(running, '/wait', controller.signal));
     controller.abort();
     expect((await gone).failure).to.equal('cancelled');
-    expect((await failureOf(ask(one, '/wait', AbortSignal.timeout(20)))).failure).to.equal(
+    expect((await failureOf(ask(running, '/wait', AbortSignal.timeout(20)))).failure).to.equal(
       'timeout',
     );
     // Longer than a thread has time to show that it lives.
     await new Promise((resolve) => setTimeout(resolve, 2_500));
-    expect(textOf(await ask(one, '/count'))).to.equal('2');
-    expect(endOf(one)).to.deep.equal([]);
+    expect(textOf(await ask(running, '/count'))).to.equal('2');
+    expect(endOf(running)).to.deep.equal([]);
   });
 
   it('restarts a module that always exits with backoff, and reports the reason', async () => {
@@ -136,41 +136,41 @@ describe('thread of a local module', () => {
       if (existsSync(${JSON.stringify('MARK')})) throw new Error('no database');
       export default () => process.exit(1);`;
     const mark = join(folder, 'mark');
-    const one = await open(source.replace('MARK', mark));
-    await one.provider.check(NEVER);
+    const running = await open(source.replace('MARK', mark));
+    await running.provider.check(NEVER);
     await writeFile(mark, '');
-    await failureOf(ask(one, '/'));
-    await eventually(() => endOf(one).length >= 6, PATIENCE_MS);
-    const pauses = endOf(one).map(({ fields }) => fields['restart_in_ms']);
+    await failureOf(ask(running, '/'));
+    await eventually(() => endOf(running).length >= 6, PATIENCE_MS);
+    const pauses = endOf(running).map(({ fields }) => fields['restart_in_ms']);
     expect(pauses.slice(0, 6)).to.deep.equal([0, 0, 0, 100, 200, 400]);
-    let down = await failureOf(one.provider.check(NEVER));
+    let down = await failureOf(running.provider.check(NEVER));
     expect(down.failure).to.equal('unavailable');
     expect(down.message).to.match(/down for up to \d+ ms: .*cannot be imported: no database/);
-    down = await failureOf(ask(one, '/'));
+    down = await failureOf(ask(running, '/'));
     expect(down.message).to.match(/no database/);
     await rm(mark);
   });
 
   it('gives the configuration of the old thread to the new one', async () => {
-    const one = await open(`let seen = null;
+    const running = await open(`let seen = null;
       export default ({ declaredPath }) => declaredPath === '/end' ? process.exit() : { status: 200, body: seen };
       export const configure = (given) => { seen = given; };`);
     const values = { 'crm/page_size': 50 };
     const operation = { kind: 'configure', path: null, revision: 3, values } as const;
-    await one.provider.invoke(createInvocation(operation));
-    await failureOf(ask(one, '/end'));
-    expect(JSON.parse(await askUntilAnswered(one, '/'))).to.deep.equal({ revision: 3, values });
+    await running.provider.invoke(createInvocation(operation));
+    await failureOf(ask(running, '/end'));
+    expect(JSON.parse(await askUntilAnswered(running, '/'))).to.deep.equal({ revision: 3, values });
   });
 
   it('has only the variables of the descriptor, and no flag or argument', async () => {
     process.env['MODGATE_TEST_SECRET'] = 'of the host';
-    const one = await open(
+    const running = await open(
       `export default () => ({ status: 200, body: { env: process.env, execArgv: process.execArgv, more: process.argv.slice(2) } });`,
       { env: { TOKEN: 'env:CRM_TOKEN', MODE: 'fast' } },
       { 'env:CRM_TOKEN': 's3cret' },
     );
     delete process.env['MODGATE_TEST_SECRET'];
-    const seen = JSON.parse(textOf(await ask(one, '/')));
+    const seen = JSON.parse(textOf(await ask(running, '/')));
     expect(seen).to.deep.equal({
       env: { TOKEN: 's3cret', MODE: 'fast' },
       execArgv: [],
@@ -179,14 +179,14 @@ describe('thread of a local module', () => {
   });
 
   it('logs its output by line, bounded in length and number', async () => {
-    const one = await open(`export default ({ declaredPath }) => {
+    const running = await open(`export default ({ declaredPath }) => {
       if (declaredPath === '/few') { console.log('one\\u001b[31m'); console.error('two'); process.stdout.write('x'.repeat(10000) + '\\nrest'); }
       else for (let n = 0; n < 2000; n += 1) console.log(n);
       return { status: 204 }; };`);
-    await ask(one, '/few');
-    await eventually(() => one.entries.length >= 3, PATIENCE_MS);
+    await ask(running, '/few');
+    await eventually(() => running.entries.length >= 3, PATIENCE_MS);
     const lineOf = (level: string, index: number) =>
-      one.entries.filter((entry) => entry.level === level)[index]?.fields;
+      running.entries.filter((entry) => entry.level === level)[index]?.fields;
     expect(lineOf('info', 0)).to.deep.equal({ stream: 'stdout', line: 'one\ufffd[31m' });
     expect(lineOf('warn', 0)).to.deep.equal({ stream: 'stderr', line: 'two' });
     expect(lineOf('info', 1)).to.deep.equal({
@@ -194,34 +194,34 @@ describe('thread of a local module', () => {
       line: 'x'.repeat(8_192),
       cut: true,
     });
-    await ask(one, '/many');
-    await one.close();
-    const written = () => one.entries.filter(({ message }) => message === 'printed').length - 3;
+    await ask(running, '/many');
+    await running.close();
+    const written = () => running.entries.filter(({ message }) => message === 'printed').length - 3;
     const dropped = () =>
-      one.entries.reduce((sum, { fields }) => sum + Number(fields['dropped'] ?? 0), 0);
+      running.entries.reduce((sum, { fields }) => sum + Number(fields['dropped'] ?? 0), 0);
     // The first of them is the line that `/few` did not end.
     await eventually(() => written() + dropped() === 2_000, PATIENCE_MS);
     expect(dropped()).to.be.greaterThan(0);
   });
 
   it('drops and counts lines of context.log when it logs faster than the host writes', async () => {
-    const one = await open(`export default ({}, { log }) => {
+    const running = await open(`export default ({}, { log }) => {
       for (let n = 0; n < 5000; n += 1) log.info({ n, f: n === 0 ? () => {} : 0 }, 'line');
       return { status: 204 }; };`);
-    await ask(one, '/');
-    await ask(one, '/');
-    const lines = one.entries.filter(({ message }) => message === 'line');
+    await ask(running, '/');
+    await ask(running, '/');
+    const lines = running.entries.filter(({ message }) => message === 'line');
     expect(lines).to.have.length.within(1_000, 5_000);
-    expect(one.log.some(({ message }) => message === 'logged too much: lines dropped')).to.equal(
-      true,
-    );
+    expect(
+      running.log.some(({ message }) => message === 'logged too much: lines dropped'),
+    ).to.equal(true);
     // What cannot be sent is described.
     expect(String(lines[0]?.fields['fields'])).to.include('n: 0');
   });
 
   for (const size of [10, 70_000, 1_048_576]) {
     it(`copies ${size} bytes in both directions`, async () => {
-      const one = await open(`const kept = new Uint8Array(${size}).fill(7);
+      const running = await open(`const kept = new Uint8Array(${size}).fill(7);
         export default ({ rawBody }) => ({ status: 200, headers: { n: String(rawBody.length), last: String(rawBody.at(-1)) }, body: kept });`);
       // A view of a larger buffer, as Node's own bodies are.
       const body = Buffer.concat([
@@ -230,7 +230,7 @@ describe('thread of a local module', () => {
         Buffer.from('"'),
       ]).subarray(2);
       for (let time = 0; time < 3; time += 1) {
-        const outcome = await one.provider.invoke(createInvocation({ method: 'POST', body }));
+        const outcome = await running.provider.invoke(createInvocation({ method: 'POST', body }));
         expect(outcome.headers).to.deep.equal({ n: String(size), last: '34' });
         expect(Buffer.from(joinBody(outcome.body)).equals(Buffer.alloc(size, 7))).to.equal(true);
         expect(body.length).to.equal(size);
@@ -239,11 +239,11 @@ describe('thread of a local module', () => {
   }
 
   it('keeps a hundred concurrent calls apart', async () => {
-    const one = await open(`export default async ({ query }) => {
+    const running = await open(`export default async ({ query }) => {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
       return { status: 200, body: query.get('n') }; };`);
     const calls = Array.from({ length: 100 }, async (_, n) =>
-      textOf(await one.provider.invoke(createInvocation({ target: `/?n=${n}` }))),
+      textOf(await running.provider.invoke(createInvocation({ target: `/?n=${n}` }))),
     );
     expect(await Promise.all(calls)).to.deep.equal(calls.map((_, n) => `"${n}"`));
   });
@@ -293,10 +293,10 @@ describe('thread of a local module', () => {
   it('leaves no thread and no handle after several opens', async () => {
     const source = 'export default () => ({ status: 200, body: 1 });';
     const live = async () => {
-      const one = await open(source);
+      const running = await open(source);
       opened.pop();
-      await ask(one, '/');
-      await one.close();
+      await ask(running, '/');
+      await running.close();
     };
     for (let life = 0; life < WARM_UP_LIVES; life += 1) await live();
     const threads = countThreads();

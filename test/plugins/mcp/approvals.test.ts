@@ -146,7 +146,7 @@ describe('approvals', () => {
     });
     expect(shown['previous']).to.include({ id: first, arguments: '{"body":"before"}' });
     const { approvals } = parseJson(await send('/approvals?limit=1000'));
-    const listed = (approvals as { id: string }[]).find((one) => one.id === id);
+    const listed = (approvals as { id: string }[]).find((entry) => entry.id === id);
     expect(listed).not.to.have.any.keys('arguments', 'previous');
     expectProblem(await send('/approvals', 'dev-user:ann'), 403);
   });

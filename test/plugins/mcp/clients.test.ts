@@ -71,8 +71,8 @@ describe('clients of the surface mcp', () => {
     expect(await names()).to.deep.equal(['shop_get_item']);
     setup.host.drop('other.json', describeModule('other', setup.provider.url, ROUTES));
     await waitUntil('the other module is served', async () => {
-      const given = { target: '/modules/other/http/items/1', as: 'dev-service:agent:shop.read' };
-      return (await call(setup.host, given)).status === 200;
+      const request = { target: '/modules/other/http/items/1', as: 'dev-service:agent:shop.read' };
+      return (await call(setup.host, request)).status === 200;
     });
     expect(changes).to.equal(0);
     const more = { method: 'GET', path: '/more', capability: 'shop.read' };

@@ -116,8 +116,8 @@ describe('entities and actions as tools', () => {
 
   it('are not called over HTTP without a surface', async () => {
     const body = Buffer.from('{"module":"crm","operation":"entity:contacts"}');
-    const given = { method: 'POST', target: '/operations', headers: [JSON_TYPE], body };
-    expectProblem(await call(setup.host, given), 403);
+    const request = { method: 'POST', target: '/operations', headers: [JSON_TYPE], body };
+    expectProblem(await call(setup.host, request), 403);
     expect(setup.provider.requests).to.deep.equal([]);
   });
 });

@@ -202,8 +202,8 @@ describe('tools of the surface mcp', () => {
   it('are not those of another module, and not unknown', async () => {
     for (const name of ['raw_get_item', 'shop_nothing', 'closed_get_item']) {
       const params = `"name":"${name}","arguments":{"path_id":"1"}`;
-      const given = { method: 'tools/call', params, module: 'shop' };
-      expect((await postMcp(setup.host, given)).body.toString()).to.include('Unknown tool');
+      const request = { method: 'tools/call', params, module: 'shop' };
+      expect((await postMcp(setup.host, request)).body.toString()).to.include('Unknown tool');
     }
   });
 

@@ -26,18 +26,18 @@ describe('nats adapter', () => {
   });
 
   afterEach(async () => {
-    for (const one of opened.splice(0)) await one.close();
-    for (const one of services.splice(0)) await one.stop();
+    for (const openedProvider of opened.splice(0)) await openedProvider.close();
+    for (const service of services.splice(0)) await service.stop();
   });
 
   const open = async (config: object = {}) => {
-    const one = await openAdapter(natsAdapter, { servers: [NATS_URL], subject, ...config });
-    opened.push(one);
+    const running = await openAdapter(natsAdapter, { servers: [NATS_URL], subject, ...config });
+    opened.push(running);
     await eventually(
-      () => one.log.some(({ message }) => message === 'connected to NATS'),
+      () => running.log.some(({ message }) => message === 'connected to NATS'),
       PATIENCE_MS,
     );
-    return one.provider;
+    return running.provider;
   };
 
   const serve = async (handle: (message: Msg) => NatsAnswer | null, queue?: string) => {
@@ -139,14 +139,14 @@ describe('nats adapter', () => {
   });
 
   it('spreads calls over the subscribers of one queue group', async () => {
-    const [one, two] = [
+    const [first, two] = [
       await serve(() => ({ status: '204' })),
       await serve(() => ({ status: '204' })),
     ];
     const provider = await open();
     await Promise.all(Array.from({ length: 60 }, () => provider.invoke(createInvocation())));
-    expect(one.received.length + two.received.length).to.equal(60);
-    expect(Math.min(one.received.length, two.received.length)).to.be.greaterThan(0);
+    expect(first.received.length + two.received.length).to.equal(60);
+    expect(Math.min(first.received.length, two.received.length)).to.be.greaterThan(0);
   });
 
   it('keeps twenty calls at once apart', async () => {

@@ -45,11 +45,11 @@ describe('nats adapter: servers', () => {
   const services: NatsService[] = [];
 
   afterEach(async () => {
-    for (const one of opened.splice(0)) await one.close();
-    for (const one of services.splice(0)) await one.stop();
-    for (const one of servers.splice(0)) {
-      await one.stop();
-      one.remove();
+    for (const openedProvider of opened.splice(0)) await openedProvider.close();
+    for (const service of services.splice(0)) await service.stop();
+    for (const server of servers.splice(0)) {
+      await server.stop();
+      server.remove();
     }
   });
 
@@ -66,9 +66,9 @@ describe('nats adapter: servers', () => {
   };
 
   const open = async (config: object, options: OpenOptions = {}) => {
-    const one = await openAdapter(natsAdapter, { subject: SUBJECT, ...config }, options);
-    opened.push(one);
-    return one;
+    const running = await openAdapter(natsAdapter, { subject: SUBJECT, ...config }, options);
+    opened.push(running);
+    return running;
   };
 
   const isConnected = ({ log }: OpenedProvider) =>
@@ -79,48 +79,50 @@ describe('nats adapter: servers', () => {
       .filter(({ message }) => message === 'no connection to NATS')
       .map(({ fields }) => String(fields['reason']));
 
-  const expectAnswer = async (one: OpenedProvider) => {
-    await eventually(() => isConnected(one), PATIENCE_MS);
-    expect((await one.provider.invoke(createInvocation())).status).to.equal(204);
+  const expectAnswer = async (running: OpenedProvider) => {
+    await eventually(() => isConnected(running), PATIENCE_MS);
+    expect((await running.provider.invoke(createInvocation())).status).to.equal(204);
   };
 
-  const expectNoConnection = async (one: OpenedProvider, failure: string, reason: RegExp) => {
-    await eventually(() => reasonsOf(one).length > 0, PATIENCE_MS);
-    expect(reasonsOf(one)[0]).to.match(reason);
-    expect((await failureOf(one.provider.invoke(createInvocation()))).failure).to.equal(failure);
-    expect(isConnected(one)).to.equal(false);
+  const expectNoConnection = async (running: OpenedProvider, failure: string, reason: RegExp) => {
+    await eventually(() => reasonsOf(running).length > 0, PATIENCE_MS);
+    expect(reasonsOf(running)[0]).to.match(reason);
+    expect((await failureOf(running.provider.invoke(createInvocation()))).failure).to.equal(
+      failure,
+    );
+    expect(isConnected(running)).to.equal(false);
   };
 
   it('opens while the server is down, and works once it is up', async function () {
     const server = await startServer(this);
     await server.stop();
-    const one = await open({ servers: [server.url] });
-    const early = await failureOf(one.provider.invoke(createInvocation()));
+    const running = await open({ servers: [server.url] });
+    const early = await failureOf(running.provider.invoke(createInvocation()));
     expect(early.failure).to.equal('unavailable');
-    await eventually(() => reasonsOf(one).length > 0, PATIENCE_MS);
-    expect(reasonsOf(one)).to.deep.equal(['no connection: connection refused']);
+    await eventually(() => reasonsOf(running).length > 0, PATIENCE_MS);
+    expect(reasonsOf(running)).to.deep.equal(['no connection: connection refused']);
     await server.start();
     await serve({ servers: server.url });
-    await expectAnswer(one);
+    await expectAnswer(running);
   }).timeout(60_000);
 
   it('fails calls in flight when the server exits, and does not resend them', async function () {
     const server = await startServer(this);
     const silent = await startService(SUBJECT, () => null, { servers: server.url });
-    const one = await open({ servers: [server.url] });
-    await eventually(() => isConnected(one), PATIENCE_MS);
-    const call = failureOf(one.provider.invoke(createInvocation({ target: '/first' })));
+    const running = await open({ servers: [server.url] });
+    await eventually(() => isConnected(running), PATIENCE_MS);
+    const call = failureOf(running.provider.invoke(createInvocation({ target: '/first' })));
     await eventually(() => silent.received.length === 1, PATIENCE_MS);
     await server.stop();
     expect((await call).failure).to.equal('unavailable');
-    await failureOf(one.provider.invoke(createInvocation({ target: '/meanwhile' })));
+    await failureOf(running.provider.invoke(createInvocation({ target: '/meanwhile' })));
     await silent.stop();
     await server.start();
     const service = await serve({ servers: server.url });
     let status = 0;
     const end = performance.now() + PATIENCE_MS;
     while (status !== 204 && performance.now() < end) {
-      const again = one.provider.invoke(createInvocation({ target: '/again' }));
+      const again = running.provider.invoke(createInvocation({ target: '/again' }));
       status = await again.then(
         (outcome) => outcome.status,
         () => 0,
@@ -179,9 +181,9 @@ describe('nats adapter: servers', () => {
     const server = await startServer(this, 'authorization { user: modgate, password: s3cret }');
     const auth = { user: { name: 'modgate', password: 'env:P' } };
     const secrets = { 'env:P': 'wr0ng' };
-    const one = await open({ servers: [server.url], auth }, { secrets });
-    await expectNoConnection(one, 'refused', /Authorization Violation/i);
-    expect(JSON.stringify(one.entries)).not.to.match(/wr0ng|s3cret/);
+    const running = await open({ servers: [server.url], auth }, { secrets });
+    await expectNoConnection(running, 'refused', /Authorization Violation/i);
+    expect(JSON.stringify(running.entries)).not.to.match(/wr0ng|s3cret/);
   });
 
   it('rejects an invalid seed and credentials file without printing them', async () => {
@@ -242,8 +244,8 @@ describe('nats adapter: servers', () => {
 
   it('does not connect without TLS when the config requires it', async function () {
     const server = await startServer(this);
-    const one = await open({ servers: [server.url.replace('nats:', 'tls:')] });
-    await expectNoConnection(one, 'unavailable', /tls/i);
+    const running = await open({ servers: [server.url.replace('nats:', 'tls:')] });
+    await expectNoConnection(running, 'unavailable', /tls/i);
   });
 
   it('fails as refused for a denied subject', async function () {
@@ -253,10 +255,10 @@ describe('nats adapter: servers', () => {
     const server = await startServer(this, config);
     await serve({ servers: server.url, user: 'service', pass: 'p' });
     const auth = { user: { name: 'modgate', password: 'env:P' } };
-    const one = await open({ servers: [server.url], auth }, { secrets: { 'env:P': 'p' } });
-    await eventually(() => isConnected(one), PATIENCE_MS);
-    await one.provider.check(new AbortController().signal);
-    const call = one.provider.invoke(
+    const running = await open({ servers: [server.url], auth }, { secrets: { 'env:P': 'p' } });
+    await eventually(() => isConnected(running), PATIENCE_MS);
+    await running.provider.check(new AbortController().signal);
+    const call = running.provider.invoke(
       createInvocation({}, { signal: AbortSignal.timeout(PATIENCE_MS) }),
     );
     expect((await failureOf(call)).failure).to.equal('refused');
@@ -265,10 +267,10 @@ describe('nats adapter: servers', () => {
   it('closes at once while connecting, and does not reconnect', async function () {
     const server = await startServer(this);
     await server.stop();
-    const one = await open({ servers: [server.url] });
-    await one.close();
+    const running = await open({ servers: [server.url] });
+    await running.close();
     await server.start();
     await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(isConnected(one)).to.equal(false);
+    expect(isConnected(running)).to.equal(false);
   });
 });

@@ -30,17 +30,17 @@ describe('process adapter', () => {
   const opened: OpenedProvider[] = [];
 
   afterEach(async () => {
-    for (const one of opened.splice(0)) await one.close();
+    for (const openedProvider of opened.splice(0)) await openedProvider.close();
   });
 
   const open = async (config: object, options: object = {}) => {
-    const one = await openAdapter(
+    const running = await openAdapter(
       processAdapter,
       { command: command(ECHO), ...config },
       { paths: { '.': tmpdir() }, ...options },
     );
-    opened.push(one);
-    return one;
+    opened.push(running);
+    return running;
   };
 
   const ask = async (
@@ -57,10 +57,10 @@ describe('process adapter', () => {
     entries.filter(({ message }) => message === 'process exited');
 
   it('calls the command over its socket', async () => {
-    const one = await open({});
+    const running = await open({});
     const body = Buffer.from('{"n": 1.10}');
     const seen = await ask(
-      one,
+      running,
       { method: 'POST', target: '/contacts/a%20b?x=%2F', body },
       { headers: { 'x-tenant': 'a', 'content-type': 'application/json' } },
     );
@@ -70,15 +70,15 @@ describe('process adapter', () => {
       body: '{"n": 1.10}',
     });
     expect(seen.headers).to.include({ 'x-tenant': 'a', 'content-type': 'application/json' });
-    await one.provider.check(NEVER);
+    await running.provider.check(NEVER);
   });
 
   it('passes only PATH, the variables of the descriptor and its own', async () => {
     process.env['MODGATE_TEST_SECRET'] = 'of the host';
     const env = { TOKEN: 'env:CRM_TOKEN', MODE: 'fast' };
-    const one = await open({ env }, { secrets: { 'env:CRM_TOKEN': 's3cret' } });
+    const running = await open({ env }, { secrets: { 'env:CRM_TOKEN': 's3cret' } });
     delete process.env['MODGATE_TEST_SECRET'];
-    const seen = await ask(one);
+    const seen = await ask(running);
     const { MODGATE_SOCKET: socket = '', ...others } = seen.env;
     expect(others).to.deep.equal({
       PATH: process.env['PATH'],
@@ -89,22 +89,22 @@ describe('process adapter', () => {
     expect(statSync(dirname(socket)).mode & 0o777).to.equal(0o700);
     expect(Buffer.byteLength(socket)).to.be.at.most(107);
     expect(seen.cwd).to.equal(await realpath(tmpdir()));
-    await one.close();
+    await running.close();
     expect(() => statSync(dirname(socket))).to.throw(/ENOENT/);
   });
 
   it('restarts the process when it exits; calls in flight are unavailable, new ones wait', async () => {
-    const one = await open({});
-    const { pid } = await ask(one);
-    const hanging = failureOf(one.provider.invoke(createInvocation({ target: '/hang' })));
-    const dying = failureOf(one.provider.invoke(createInvocation({ target: '/die' })));
+    const running = await open({});
+    const { pid } = await ask(running);
+    const hanging = failureOf(running.provider.invoke(createInvocation({ target: '/hang' })));
+    const dying = failureOf(running.provider.invoke(createInvocation({ target: '/die' })));
     for (const failure of await Promise.all([hanging, dying])) {
       expect(failure.failure).to.equal('unavailable');
     }
-    await eventually(() => endOf(one).length === 1, PATIENCE_MS);
+    await eventually(() => endOf(running).length === 1, PATIENCE_MS);
     const signal = AbortSignal.timeout(PATIENCE_MS);
-    expect((await ask(one, {}, { signal })).pid).not.to.equal(pid);
-    expect(endOf(one)[0]?.fields).to.deep.equal({
+    expect((await ask(running, {}, { signal })).pid).not.to.equal(pid);
+    expect(endOf(running)[0]?.fields).to.deep.equal({
       pid,
       reason: 'exited with code 3',
       restart_in_ms: 0,
@@ -112,51 +112,53 @@ describe('process adapter', () => {
   });
 
   it('gives the configuration of the old process to the new one', async () => {
-    const one = await open({});
+    const running = await open({});
     const operation = {
       kind: 'configure',
       path: '/_config',
       revision: 3,
       values: { 'crm/a': 1 },
     } as const;
-    await ask(one, operation);
-    await failureOf(one.provider.invoke(createInvocation({ target: '/die' })));
-    await eventually(() => endOf(one).length === 1, PATIENCE_MS);
-    const seen = await ask(one, {}, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    await ask(running, operation);
+    await failureOf(running.provider.invoke(createInvocation({ target: '/die' })));
+    await eventually(() => endOf(running).length === 1, PATIENCE_MS);
+    const seen = await ask(running, {}, { signal: AbortSignal.timeout(PATIENCE_MS) });
     expect(seen.configured).to.deep.equal({ revision: 3, values: { 'crm/a': 1 } });
   });
 
   it('restarts a command that always exits with backoff, and reports the reason', async () => {
-    const one = await open({ command: command('process.exit(5)') });
-    await eventually(() => endOf(one).length >= 5, PATIENCE_MS);
-    const pauses = endOf(one).map(({ fields }) => fields['restart_in_ms']);
+    const running = await open({ command: command('process.exit(5)') });
+    await eventually(() => endOf(running).length >= 5, PATIENCE_MS);
+    const pauses = endOf(running).map(({ fields }) => fields['restart_in_ms']);
     expect(pauses.slice(0, 5)).to.deep.equal([0, 0, 0, 100, 200]);
-    let failure = await failureOf(one.provider.invoke(createInvocation()));
+    let failure = await failureOf(running.provider.invoke(createInvocation()));
     for (let tries = 0; tries < 100 && !/down/.test(failure.message); tries += 1) {
-      failure = await failureOf(one.provider.invoke(createInvocation()));
+      failure = await failureOf(running.provider.invoke(createInvocation()));
     }
     expect(failure.failure).to.equal('unavailable');
     expect(failure.message).to.match(/down for up to \d+ ms: exited with code 5/);
-    expect((await failureOf(one.provider.check(NEVER))).failure).to.equal('unavailable');
+    expect((await failureOf(running.provider.check(NEVER))).failure).to.equal('unavailable');
   });
 
   it('restarts a process that does not listen in time; calls still time out', async () => {
-    const one = await open({
+    const running = await open({
       command: command('setInterval(() => {}, 1000)'),
       start_timeout_ms: 500,
     });
-    const call = one.provider.invoke(createInvocation({}, { signal: AbortSignal.timeout(50) }));
+    const call = running.provider.invoke(createInvocation({}, { signal: AbortSignal.timeout(50) }));
     expect((await failureOf(call)).failure).to.be.oneOf(['timeout', 'unavailable']);
-    await eventually(() => endOf(one).length >= 1, PATIENCE_MS);
-    expect(endOf(one)[0]?.fields['reason']).to.equal('did not listen on its socket within 500 ms');
+    await eventually(() => endOf(running).length >= 1, PATIENCE_MS);
+    expect(endOf(running)[0]?.fields['reason']).to.equal(
+      'did not listen on its socket within 500 ms',
+    );
   });
 
   it('sends nothing for an aborted call', async () => {
-    const one = await open({
+    const running = await open({
       command: command('setInterval(() => {}, 1000)'),
       start_timeout_ms: 100,
     });
-    const call = one.provider.invoke(createInvocation({}, { signal: AbortSignal.abort() }));
+    const call = running.provider.invoke(createInvocation({}, { signal: AbortSignal.abort() }));
     expect((await failureOf(call)).failure).to.equal('cancelled');
   });
 
@@ -177,23 +179,23 @@ describe('process adapter', () => {
 
   it('passes arguments unchanged, without a shell', async () => {
     const argument = '$HOME; exit 1 `id`';
-    const one = await open({ command: command(ECHO, argument) });
-    expect((await ask(one)).argument).to.equal(argument);
+    const running = await open({ command: command(ECHO, argument) });
+    expect((await ask(running)).argument).to.equal(argument);
   });
 
   it('ends the process group with SIGTERM, then SIGKILL', async () => {
-    const one = await open({ command: command(STUBBORN) });
-    const { pid, grandchild } = await ask(one);
+    const running = await open({ command: command(STUBBORN) });
+    const { pid, grandchild } = await ask(running);
     expect([isAlive(pid), isAlive(grandchild)]).to.deep.equal([true, true]);
-    await one.close();
+    await running.close();
     await eventually(() => !isAlive(pid) && !isAlive(grandchild), PATIENCE_MS);
-    expect(endOf(one)).to.deep.equal([]);
+    expect(endOf(running)).to.deep.equal([]);
   });
 
   it('logs its output with the pid', async () => {
-    const one = await open({});
-    const { pid } = await ask(one, { target: '/print' });
-    const printed = () => one.entries.filter(({ message }) => message === 'printed');
+    const running = await open({});
+    const { pid } = await ask(running, { target: '/print' });
+    const printed = () => running.entries.filter(({ message }) => message === 'printed');
     await eventually(() => printed().length === 2, PATIENCE_MS);
     expect(printed()).to.have.deep.members([
       { level: 'info', fields: { pid, stream: 'stdout', line: 'to stdout' }, message: 'printed' },
@@ -203,10 +205,10 @@ describe('process adapter', () => {
 
   it('leaves no process and no handle after many opens', async () => {
     const live = async () => {
-      const one = await open({});
+      const running = await open({});
       opened.pop();
-      const { pid } = await ask(one);
-      await one.close();
+      const { pid } = await ask(running);
+      await running.close();
       return pid;
     };
     await live();

@@ -77,8 +77,8 @@ export function useBrowser(): UsedBrowser {
       { cookie = null, cookiePath = '/', origins = [], prepare, ...options } = {},
     ) => {
       const context = await started(browser).newContext(options);
-      const found: string[] = [];
-      await watchContext(context, [new URL(url).origin, ...origins], found);
+      const collected: string[] = [];
+      await watchContext(context, [new URL(url).origin, ...origins], collected);
       if (cookie !== null) {
         const [name = '', value = ''] = cookie.split('=');
         const { hostname: domain } = new URL(url);
@@ -93,7 +93,7 @@ export function useBrowser(): UsedBrowser {
         violations: async () => {
           // What the page has reported so far arrives before this.
           await page.evaluate('0');
-          return found;
+          return collected;
         },
         close: () => context.close(),
       };

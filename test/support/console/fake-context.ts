@@ -57,8 +57,8 @@ function createRecords(
   read: () => Pick<FakeContext, 'now' | 'maxRecords'>,
 ): SurfaceRecords {
   const find = (key: string) => {
-    const found = stored.get(key);
-    return found !== undefined && found.expiresAt > read().now ? found : null;
+    const record = stored.get(key);
+    return record !== undefined && record.expiresAt > read().now ? record : null;
   };
   return {
     get: async (key) => find(key),

@@ -87,10 +87,10 @@ export function useConsole(): ConsoleSetup {
 
   afterEach(async function () {
     for (const { page, violations, close } of opened.splice(0)) {
-      const found = await violations();
+      const violationsOfPage = await violations();
       if (this.currentTest?.state === 'failed') await showPage(page);
       await close();
-      expect(found).to.deep.equal([]);
+      expect(violationsOfPage).to.deep.equal([]);
     }
   });
 

@@ -19,9 +19,9 @@ export function createAdapters(adapters: readonly DescriptorAdapter[]): Descript
   return {
     kinds: () => adapters.map(({ kind }) => kind),
     adapter: async (kind) => {
-      const found = adapters.find((one) => one.kind === kind);
-      if (found === undefined) throw new Error('no plugin provides this kind');
-      return found;
+      const adapter = adapters.find((entry) => entry.kind === kind);
+      if (adapter === undefined) throw new Error('no plugin provides this kind');
+      return adapter;
     },
     signers: () => [],
     signer: async () => {

@@ -38,8 +38,15 @@ export interface ListedTool {
 type Host = { readonly port: number };
 
 /** Sends one message and returns the response of HTTP. */
-export function postMcp(host: Host, given: McpRequest) {
-  const { method, params = '', as = ROOT, module = null, revision = MODERN, headers = [] } = given;
+export function postMcp(host: Host, options: McpRequest) {
+  const {
+    method,
+    params = '',
+    as = ROOT,
+    module = null,
+    revision = MODERN,
+    headers = [],
+  } = options;
   const isModern = revision === MODERN;
   const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"${MODERN}","io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`;
   const members = [isModern ? meta : '', params].filter(Boolean).join(',');
@@ -65,15 +72,15 @@ export function parseRpc(body: Buffer): RpcResponse {
 }
 
 /** @throws for an error of the protocol. */
-async function requestMcp(host: Host, given: McpRequest): Promise<unknown> {
-  const response = await postMcp(host, given);
+async function requestMcp(host: Host, options: McpRequest): Promise<unknown> {
+  const response = await postMcp(host, options);
   const { result, error } = parseRpc(response.body);
   if (error !== undefined) throw new Error(`${response.status} ${error.code} ${error.message}`);
   return result;
 }
 
-export async function listTools(host: Host, given: Partial<McpRequest> = {}) {
-  const result = await requestMcp(host, { ...given, method: 'tools/list' });
+export async function listTools(host: Host, options: Partial<McpRequest> = {}) {
+  const result = await requestMcp(host, { ...options, method: 'tools/list' });
   return (result as { tools: readonly ListedTool[] }).tools;
 }
 
@@ -82,10 +89,10 @@ export async function callTool(
   host: Host,
   name: string,
   text = '{}',
-  given: Partial<McpRequest> = {},
+  options: Partial<McpRequest> = {},
 ): Promise<ToolResult> {
   const params = `"name":${JSON.stringify(name)},"arguments":${text}`;
-  return (await requestMcp(host, { ...given, method: 'tools/call', params })) as ToolResult;
+  return (await requestMcp(host, { ...options, method: 'tools/call', params })) as ToolResult;
 }
 
 /** The Problem of a tool error. */

@@ -160,7 +160,7 @@ function checkHistogram({ name, samples }: Family): void {
     seriesOf({ name, labels, value: 0 });
   for (const series of new Set(samples.map(without))) {
     const of = (suffix: string) =>
-      samples.filter((one) => one.name === `${name}${suffix}` && without(one) === series);
+      samples.filter((entry) => entry.name === `${name}${suffix}` && without(entry) === series);
     const buckets = of('_bucket');
     const bounds = buckets.map(({ labels }) => toNumber(labels['le'] ?? ''));
     const counts = buckets.map(({ value }) => value);

@@ -21,10 +21,10 @@ export const bySeriousme: DocumentValidator = async (text) => {
 export const byRedocly: DocumentValidator = async (text) => {
   const config = await createConfig({ rules: { struct: 'error', 'no-unresolved-refs': 'error' } });
   const problems = await lintFromString({ source: text, absoluteRef: 'openapi.json', config });
-  const found = problems.map(({ ruleId, message, location }) => {
+  const messages = problems.map(({ ruleId, message, location }) => {
     return `${ruleId} ${location[0]?.pointer}: ${message}`;
   });
-  expect(found).to.deep.equal([]);
+  expect(messages).to.deep.equal([]);
 };
 
 /** Validates a document by two validators that have nothing in common but their schema engine. */

@@ -73,7 +73,7 @@ export async function readModule(
   name: string,
 ): Promise<ModuleEntry> {
   const list = parseJson(await call(host, { target: '/modules' }));
-  const entry = (list['modules'] as ModuleEntry[]).find((one) => one.name === name);
+  const entry = (list['modules'] as ModuleEntry[]).find((entry) => entry.name === name);
   if (entry === undefined) throw new Error(`GET /modules says nothing of ${name}`);
   return entry;
 }

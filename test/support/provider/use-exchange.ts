@@ -8,8 +8,8 @@ export function useExchange() {
   const running: (RunningProvider | OpenedProvider)[] = [];
 
   afterEach(async () => {
-    for (const one of running.splice(0).reverse()) {
-      await ('stop' in one ? one.stop() : one.close());
+    for (const resource of running.splice(0).reverse()) {
+      await ('stop' in resource ? resource.stop() : resource.close());
     }
   });
 

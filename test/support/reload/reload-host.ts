@@ -91,7 +91,7 @@ async function startIn<Running extends Omit<ModgateProcess, 'pid'>>(
     const { modules } = (await response.json()) as { modules: ModuleEntry[] };
     return modules;
   };
-  const entry = async (file: string) => (await list()).find((one) => one.file === file);
+  const entry = async (file: string) => (await list()).find((entry) => entry.file === file);
   return {
     provider,
     modules,

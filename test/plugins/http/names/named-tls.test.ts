@@ -15,9 +15,9 @@ describe('endpoints by name: TLS', () => {
 
   afterEach(async () => {
     await dns.close();
-    for (const one of servers.splice(0)) {
-      one.closeAllConnections();
-      await once(one.close(), 'close');
+    for (const server of servers.splice(0)) {
+      server.closeAllConnections();
+      await once(server.close(), 'close');
     }
   });
 
