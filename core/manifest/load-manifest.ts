@@ -22,7 +22,7 @@ export { ManifestUnavailable } from './fetch-manifest.js';
 
 export interface ManifestInput {
   readonly descriptor: Pick<Descriptor, 'module' | 'manifest' | 'manifest_digest'>;
-  /** The file of the descriptor, and the places of its parts. */
+  /** The file of the descriptor, and the positions of its parts. */
   readonly file: string;
   readonly locate: Locate;
   /** The folder of the descriptor. */
@@ -34,7 +34,7 @@ export interface ManifestInput {
   readonly log?: Log | undefined;
   /** Whether an example that violates its schema is an error. Default false. */
   readonly checksExamples?: boolean;
-  /** What the adapter can carry. Default `null`: it is not known. */
+  /** The capabilities of the adapter. Default `null`: they are unknown. */
   readonly adapterLimits?: AdapterLimits | null;
 }
 
@@ -53,7 +53,8 @@ interface Document extends Omit<ManifestText, 'checksExamples' | 'adapterLimits'
 
 /**
  * Loads the manifest from the source in the descriptor.
- * @throws InvalidFile if it is invalid, a missing file, or has another digest than the descriptor requires.
+ * @throws InvalidFile if it is invalid, a missing file, or has another digest than the descriptor
+ * requires.
  * @throws ManifestUnavailable if a URL or the provider does not return it now.
  */
 export async function loadManifest(input: ManifestInput): Promise<LoadedManifest> {
@@ -158,8 +159,8 @@ function assertPinned(digest: string, input: ManifestInput): void {
 }
 
 /**
- * A stored manifest; `null` if it is invalid, since the rules may have changed, or has another digest than
- * the descriptor requires.
+ * Parses a stored manifest; returns `null` if it is invalid under the current rules, or has another
+ * digest than the descriptor requires.
  */
 export function parseStoredManifest(
   value: unknown,
