@@ -5,19 +5,22 @@ import type { Log, ManifestRoute } from '../contract/index.js';
 import { type Diagnostic, InvalidFile } from '../document/diagnostic.js';
 import { type ManifestText, type ParsedText, parseText } from './parse-text.js';
 
-/** Parsed at once: it takes a few milliseconds, and the start of a thread takes more. */
+/**
+ * The longest text that is parsed on the main thread: that takes a few milliseconds, less than
+ * starting a thread.
+ */
 const MAX_SHORT_TEXT = 16_384;
 
-/** How long the thread waits for another manifest before it ends. */
+/** How long an idle thread waits for another manifest before it exits. */
 const IDLE_MS = 200;
 
 /** The message of the thread. */
 export type ParseResult =
-  /** `further` routes of the manifest follow, at request. */
+  /** `further` routes of the manifest follow on request. */
   | { readonly kind: 'parsed'; readonly parsed: ParsedText; readonly further: number }
   | { readonly kind: 'invalid'; readonly diagnostics: readonly Diagnostic[] };
 
-/** Manifests are parsed one after another: short ones in a turn of the event loop each. */
+/** Parses manifests one after another; short ones take one turn of the event loop each. */
 let last: Promise<unknown> = Promise.resolve();
 let lastLong: Promise<unknown> = Promise.resolve();
 let thread: Worker | null = null;
@@ -25,9 +28,9 @@ let idle: NodeJS.Timeout | undefined;
 let hasWarned = false;
 
 /**
- * Parses a manifest without stalling callers: a long one in a worker thread, since one of 480 kB takes more
- * than 100 ms.
- * @param log gets one warning if the system has no room for a thread; `null` for none
+ * Parses a manifest without blocking the event loop: a long one in a worker thread, since 480 kB
+ * take more than 100 ms.
+ * @param log receives one warning if the system lacks the resources for a thread; `null` for none
  * @throws InvalidFile with all errors of the text or the manifest.
  */
 export function parseManifestText(text: ManifestText, log: Log | null): Promise<ParsedText> {
@@ -54,7 +57,9 @@ async function parseInThread(text: ManifestText, log: Log | null): Promise<Parse
   return result.parsed;
 }
 
-/** In several messages with other work between them, since reading a large one stalls the event loop. */
+/**
+ * Reads the manifest in several messages, since reading a large one at once blocks the event loop.
+ */
 async function readWhole(text: ManifestText): Promise<ParseResult> {
   const result = await askThread<ParseResult>(text);
   if (result.kind === 'invalid' || result.further === 0) return result;
@@ -70,15 +75,15 @@ async function readWhole(text: ManifestText): Promise<ParseResult> {
   return { ...result, parsed: { ...parsed, manifest: { ...manifest, http_routes: routes } } };
 }
 
-/** @param asked a manifest; `null` for further routes of the last one */
-async function askThread<Answer>(asked: ManifestText | null): Promise<Answer> {
+/** @param request a manifest; `null` for further routes of the previous one */
+async function askThread<Answer>(request: ManifestText | null): Promise<Answer> {
   clearTimeout(idle);
   thread ??= new Worker(new URL('./parse-worker.js', import.meta.url));
   const worker = thread;
-  // A process must not end while it waits for the thread.
+  // Prevents the process from exiting while it waits for the thread.
   worker.ref();
   try {
-    worker.postMessage(asked);
+    worker.postMessage(request);
     const [result] = await once(worker, 'message');
     return result;
   } catch (error) {
