@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { settleWithin } from '../lib/promises.js';
-import type { ChangeListener, NoticeListener } from './database.js';
+import { type ChangeListener, type NoticeListener, RELEASE_CHANGE } from './database.js';
 import { CLOSE_TIMEOUT_MS, connectionOptions } from './postgres-connection.js';
 import { orLost } from './postgres-error.js';
 import type { PostgresAddress } from './postgres-url.js';
@@ -71,6 +71,8 @@ export class PostgresListener {
       if (payload.startsWith(origin)) return;
       const text = payload.slice(payload.indexOf(' ') + 1);
       if (text.startsWith(NOTICE)) this.#options.onNotice(text.slice(NOTICE.length));
+      // Releases have no revision to compare.
+      else if (text === RELEASE_CHANGE) this.#options.onChange(text);
       else this.#check();
     });
     try {

@@ -32,11 +32,17 @@ import {
   type StoredConfig,
   writeStoredValue,
 } from './config-values.js';
-import type { ChangeListener, Database, NoticeListener, OpenedDatabase } from './database.js';
+import {
+  type ChangeListener,
+  type Database,
+  type NoticeListener,
+  type OpenedDatabase,
+  RELEASE_CHANGE,
+} from './database.js';
 import type { StoreKeys } from './encryption-keys.js';
 import { createFleetHostStore } from './fleet-hosts.js';
 import { rotateKeys } from './reencrypt.js';
-import { createReleaseStore, RELEASE_CHANGE } from './releases/release-store.js';
+import { createReleaseStore } from './releases/release-store.js';
 import type { Store, WriteAudit } from './store.js';
 import { type StoreErrorCode, StoreUnavailable } from './store-unavailable.js';
 import { createSurfaceRecordStore } from './surface-records.js';

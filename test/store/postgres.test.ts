@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Log } from '../../core/contract/index.js';
+import { RELEASE_CHANGE } from '../../core/store/database.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { openStore } from '../support/store/open-store.js';
 import {
@@ -80,6 +81,20 @@ describe('PostgreSQL store', () => {
     await write(await backend.open(), 'a', 1);
     await waitUntil('the change is notified', () => notified.length > 0);
     expect(notified).to.deep.equal(['crm']);
+  });
+
+  it('notifies other processes of a change of the releases', async () => {
+    backend = createPostgresBackend();
+    const notified: (string | null)[] = [];
+    (await backend.open()).onConfigChange((module) => notified.push(module));
+    const { releases } = await backend.open();
+    const author = { kind: 'service', id: 'publisher' } as const;
+    const draft = { id: 'sha256:1', base: null, author, note: '', leastVersion: '0.1.0' };
+    const content = { files: 0, bytes: 0, content: '{}' };
+    const { outcome: _outcome, value: _value, ...audit } = DRAFT;
+    await releases.publish('shop', { ...draft, ...content }, null, audit);
+    await waitUntil('the notification', () => notified.length > 0);
+    expect(notified).to.deep.equal([RELEASE_CHANGE]);
   });
 
   describe('with an unreachable server', () => {

@@ -5,7 +5,7 @@ import { createLogInterval } from '../../log/log-interval.js';
 import type { Leadership } from '../../modules/leadership.js';
 import { decodeFiles, digestRelease } from '../../modules/releases/release-files.js';
 import { ReleaseFolder } from '../../modules/releases/release-folder.js';
-import { RELEASE_CHANGE } from '../../store/releases/release-store.js';
+import { RELEASE_CHANGE } from '../../store/database.js';
 import type { CanaryFigures, ReleaseHost, ReleaseState } from '../../store/releases/releases.js';
 import type { Store } from '../../store/store.js';
 import type { ModuleEntry, ModuleOverview } from '../status/module-overview.js';
@@ -114,8 +114,8 @@ export class ReleaseFollower {
     const { store, fleet, log } = this.#options;
     try {
       const state = await store.releases.readState(fleet);
-      await this.#apply(state);
-      await this.#report(state);
+      const served = await this.#apply(state);
+      await this.#report(state, served);
       if (state.canary !== null) await this.#decide(state);
     } catch (error) {
       this.#reported = null;
@@ -123,7 +123,8 @@ export class ReleaseFollower {
     }
   }
 
-  async #apply({ active, canary }: ReleaseState): Promise<void> {
+  /** @returns the release that is served now */
+  async #apply({ active, canary }: ReleaseState): Promise<string | null> {
     const { host, log } = this.#options;
     const isCanary = canary?.hosts.includes(host) === true;
     const wanted = isCanary ? canary.release : active;
@@ -133,15 +134,19 @@ export class ReleaseFollower {
       if (!isCanary) this.#baseline = null;
       // The host, or the process that reports, has started since the canary began.
       else this.#baseline ??= takeBaseline(canary.release, await this.#readModules(), false);
-      return;
+      return served;
     }
-    if (wanted === null) return await this.#folder.useNothing();
+    if (wanted === null) {
+      await this.#folder.useNothing();
+      return null;
+    }
     const problem = await this.#use(wanted, isCanary);
     const shown = problem === null ? null : `${wanted} ${problem}`;
     if (shown !== null && shown !== this.#problem) {
       log.error({ release: wanted, reason: problem, served }, 'release not served');
     }
     this.#problem = shown;
+    return problem === null ? wanted : served;
   }
 
   /** @returns why this host cannot serve the release */
@@ -163,10 +168,9 @@ export class ReleaseFollower {
     return null;
   }
 
-  async #report({ canary }: ReleaseState): Promise<void> {
+  async #report({ canary }: ReleaseState, release: string | null): Promise<void> {
     const { store, fleet, host, leadership } = this.#options;
     if (!leadership.leads || this.#overview === null) return;
-    const release = await this.#folder.read();
     const figures = canary === null ? null : await this.#count(Object.keys(canary.rules));
     const row: ReleaseHost = { host, release, problem: this.#problem, figures };
     const text = JSON.stringify(row);

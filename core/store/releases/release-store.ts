@@ -2,7 +2,7 @@ import { type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
 import type { Actor } from '../../contract/index.js';
 import { appendAuditRow } from '../audit-log.js';
 import type { WriteAudit } from '../audit-row.js';
-import type { Database, UseDatabase } from '../database.js';
+import { type Database, RELEASE_CHANGE, type UseDatabase } from '../database.js';
 import type { ReleaseHostTable, ReleaseTable, Tables } from '../tables.js';
 import type {
   Canary,
@@ -17,8 +17,6 @@ import type {
   StoredRelease,
 } from './releases.js';
 
-/** What listeners get when the releases have changed; no module has this name. */
-export const RELEASE_CHANGE = ':releases';
 /** The oldest are removed, but never the active one, its base and a canary. */
 const MAX_RELEASES = 50;
 
