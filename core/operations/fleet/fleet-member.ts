@@ -10,8 +10,10 @@ import { readHostId } from './host-id.js';
 import { describeServed } from './served-digest.js';
 
 const HEARTBEAT_MS = 2000;
-/** A change is published soon, but not once for each of a hundred modules. Milliseconds. */
-const CHANGE_DELAY_MS = 100;
+/** Changes that come together, such as those of a release, are published together. Milliseconds. */
+const CHANGE_DELAY_MS = 20;
+/** The least time between two heartbeats, however many modules change one after the other. */
+const MIN_INTERVAL_MS = 100;
 /** Beats between two reads of the list. */
 const LIST_EVERY = 2;
 /** Beats between two removals of hosts that are long gone. */
@@ -35,6 +37,8 @@ export interface FleetMemberOptions {
   /** Called every few seconds with the hosts of the fleet and the id of this one. */
   readonly onList: (hosts: readonly FleetHostStatus[], id: string) => void;
   readonly log: Log;
+  /** Milliseconds between heartbeats, default 2000. */
+  readonly heartbeatMs?: number;
 }
 
 /**
@@ -43,12 +47,19 @@ export interface FleetMemberOptions {
  */
 export class FleetMember implements Fleet {
   readonly #options: FleetMemberOptions;
+  readonly #heartbeatMs: number;
   readonly #mayWarn = createLogInterval(WARN_INTERVAL_MS);
   #id: string | null = null;
   /** What the store knows this host to serve; `null` where that is not known. */
   #reported: string | null = null;
   #beats = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** When the next heartbeat is due, on a monotonic clock. */
+  #beatAt = Number.POSITIVE_INFINITY;
+  #beganAt = Number.NEGATIVE_INFINITY;
+  #changedAt = Number.NEGATIVE_INFINITY;
+  /** Whether workers may have served different versions at the last heartbeat. */
+  #isMixed = false;
   #beating: Promise<void> | null = null;
   #isStopped = false;
   #phase: Heartbeat['state'] = 'starting';
@@ -57,8 +68,9 @@ export class FleetMember implements Fleet {
 
   constructor(options: FleetMemberOptions) {
     this.#options = options;
+    this.#heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS;
     const stops = [
-      options.onChange(() => this.#beatIn(CHANGE_DELAY_MS)),
+      options.onChange(() => this.#beatAfterChange()),
       options.leadership.onChange(() => this.#beatIn(0)),
     ];
     this.#stopListening = () => {
@@ -114,20 +126,34 @@ export class FleetMember implements Fleet {
     clearTimeout(this.#timer);
   }
 
+  #beatAfterChange(): void {
+    this.#changedAt = performance.now();
+    const restMs = this.#beganAt + MIN_INTERVAL_MS - this.#changedAt;
+    this.#beatIn(Math.max(CHANGE_DELAY_MS, restMs));
+  }
+
+  /** A heartbeat that is due earlier stays: changes without end must not postpone it. */
   #beatIn(delayMs: number): void {
-    if (this.#isStopped) return;
+    const beatAt = performance.now() + delayMs;
+    if (this.#isStopped || this.#beatAt <= beatAt) return;
     clearTimeout(this.#timer);
-    // A slow store is not asked again before it answers. Never rejects.
+    this.#beatAt = beatAt;
+    // Never rejects.
     this.#timer = setTimeout(() => void this.#beatNext(), delayMs).unref();
   }
 
   async #beatNext(): Promise<void> {
+    // A slow store is not asked again before it answers.
     await this.#beating;
+    this.#beatAt = Number.POSITIVE_INFINITY;
     await this.#beat();
-    this.#beatIn(HEARTBEAT_MS);
+    // Nothing is heard of when other workers follow.
+    const isFollowing = this.#isMixed && performance.now() - this.#changedAt < HEARTBEAT_MS;
+    this.#beatIn(isFollowing ? MIN_INTERVAL_MS : this.#heartbeatMs);
   }
 
   #beat(): Promise<void> {
+    this.#beganAt = performance.now();
     this.#beating = this.#send().finally(() => {
       this.#beating = null;
     });
@@ -140,6 +166,7 @@ export class FleetMember implements Fleet {
     try {
       this.#id ??= await readHostId(stateDir);
       const { modules, workers } = await overview.read();
+      this.#isMixed = workers > 1 && modules.some(({ state }) => state === 'waiting');
       const { digest, rejected, serves } = describeServed(modules);
       await hosts.beat({
         ...{ fleet, version, digest, rejected, workers },

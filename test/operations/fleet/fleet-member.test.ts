@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { FleetMember } from '../../../core/operations/fleet/fleet-member.js';
+import type { ModuleList } from '../../../core/operations/status/module-overview.js';
+import type { FleetHostStore, Heartbeat } from '../../../core/store/fleet-hosts.js';
+import { silent } from '../../store/backend.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+
+/** Only changes cause heartbeats within a test. */
+const HEARTBEAT_MS = 3_600_000;
+const EVERY_MS = 5;
+
+describe('heartbeats of a host', () => {
+  let state: string;
+  let member: FleetMember;
+  let beats: Heartbeat[];
+  let change: () => void;
+  /** What a heartbeat waits for. */
+  let blocked: Promise<void>;
+  let list: ModuleList;
+
+  beforeEach(async () => {
+    state = mkdtempSync(join(tmpdir(), 'modgate-member-'));
+    beats = [];
+    blocked = Promise.resolve();
+    list = { modules: [], ignored: [], workers: 1 };
+    const hosts = {
+      beat: async (beat: Heartbeat) => {
+        beats.push(beat);
+        await blocked;
+      },
+      list: async () => [],
+    } as unknown as FleetHostStore;
+    member = new FleetMember({
+      ...{ fleet: 'shop', version: '0.1.0', stateDir: state, hosts, log: silent },
+      overview: { read: async () => list },
+      leadership: { leads: true, onChange: () => () => {} },
+      unreadyReason: () => null,
+      onChange: (listener) => {
+        change = listener;
+        return () => {};
+      },
+      onList: () => {},
+      heartbeatMs: HEARTBEAT_MS,
+    });
+    await untilBeats(1);
+  });
+  afterEach(() => {
+    member.close();
+    rmSync(state, { recursive: true, force: true });
+  });
+
+  const untilBeats = (count: number) =>
+    waitUntil(`${count} heartbeats`, () => beats.length >= count);
+
+  it('come soon after a change, also after one during a heartbeat', async () => {
+    let end = () => {};
+    blocked = new Promise((resolve) => {
+      end = resolve;
+    });
+    change();
+    await untilBeats(2);
+    change();
+    end();
+    await untilBeats(3);
+  });
+
+  it('come while changes follow each other without end', async () => {
+    const changing = setInterval(change, EVERY_MS);
+    try {
+      await untilBeats(3);
+    } finally {
+      clearInterval(changing);
+    }
+  });
+
+  it('come until all workers have followed a change', async () => {
+    const waiting = { name: 'crm', file: 'crm.json', state: 'waiting', config_digest: null };
+    list = { ...list, workers: 2, modules: [waiting as unknown as ModuleList['modules'][number]] };
+    change();
+    await untilBeats(3);
+    list = { ...list, modules: [] };
+    await waitUntil('the report', () => beats.at(-1)?.rejected.length === 0);
+    expect(beats[1]?.rejected).to.deep.equal(['crm']);
+  });
+});
