@@ -29,30 +29,56 @@ export interface ReleaseModule {
 /** Where the descriptor says nothing. */
 const DEFAULT_PROBATION = { seconds: 30, max_error_rate: 0.05, min_calls: 10 };
 
-/**
- * The descriptors of a release, before anything that they name is read.
- * @throws HostError 400 for descriptors that are invalid in themselves.
- */
-export function inspectRelease(
+/** A release whose files are in a folder. */
+interface OpenedRelease {
+  /**
+   * The descriptors, before anything that they name is read.
+   * @throws HostError 400 for descriptors that are invalid in themselves.
+   */
+  inspect(): Promise<readonly InspectedDescriptor[]>;
+  /**
+   * Validates the release as `modgate check` does, without the values of secrets.
+   * @throws HostError 400.
+   */
+  check(): Promise<ReadonlyMap<string, ReleaseModule>>;
+}
+
+/** Writes the files of a release into a folder as long as the work takes. */
+export function withRelease<T>(
   host: HostReleases,
   files: ReleaseFiles,
+  work: (release: OpenedRelease) => Promise<T>,
+): Promise<T> {
+  return new ReleaseFolder(host.stateDir).withFiles(files, (folder) =>
+    work({
+      inspect: () => inspectRelease(host, files, folder),
+      check: async () => {
+        const { modules, errors } = await prepareModules(host, folder);
+        if (errors.length > 0) throw createInvalid(errors);
+        return modules;
+      },
+    }),
+  );
+}
+
+async function inspectRelease(
+  { context }: HostReleases,
+  files: ReleaseFiles,
+  folder: string,
 ): Promise<readonly InspectedDescriptor[]> {
-  const { stateDir, context } = host;
-  return new ReleaseFolder(stateDir).withFiles(files, async (folder) => {
-    const inspection = await inspectFolder(folder, context);
-    const errors: ErrorDetail[] = [
-      ...inspection.diagnostics.map((one) => ({ field: one.file, reason: formatDiagnostic(one) })),
-      ...findMissingFiles(inspection, (path) => files.has(path)).map(({ file, path }) => {
-        return { field: file, reason: `names the file '${path}', which the release does not have` };
-      }),
-      ...inspection.descriptors.flatMap(({ entry, descriptor: { manifest } }) => {
-        const isPinned = manifest.kind === 'file' || manifest.kind === 'inline';
-        return isPinned ? [] : [{ field: entry.file, reason: 'its manifest must be a file' }];
-      }),
-    ];
-    if (errors.length > 0) throw createInvalid(errors);
-    return inspection.descriptors;
-  });
+  const inspection = await inspectFolder(folder, context);
+  const errors: ErrorDetail[] = [
+    ...inspection.diagnostics.map((one) => ({ field: one.file, reason: formatDiagnostic(one) })),
+    ...findMissingFiles(inspection, (path) => files.has(path)).map(({ file, path }) => {
+      return { field: file, reason: `names the file '${path}', which the release does not have` };
+    }),
+    ...inspection.descriptors.flatMap(({ entry, descriptor: { manifest } }) => {
+      const isPinned = manifest.kind === 'file' || manifest.kind === 'inline';
+      return isPinned ? [] : [{ field: entry.file, reason: 'its manifest must be a file' }];
+    }),
+  ];
+  if (errors.length > 0) throw createInvalid(errors);
+  return inspection.descriptors;
 }
 
 /** Of a stored release; those that this version rejects are left out. */
@@ -66,48 +92,35 @@ export function inspectStored(
   });
 }
 
-/**
- * Validates a release as `modgate check` does, without the values of secrets.
- * @throws HostError 400.
- */
-export async function checkRelease(
-  host: HostReleases,
-  files: ReleaseFiles,
-): Promise<ReadonlyMap<string, ReleaseModule>> {
-  const { modules, errors } = await prepareModules(host, files);
-  if (errors.length > 0) throw createInvalid(errors);
-  return modules;
-}
-
 /** What a stored release has, as far as this version accepts it. */
 export function prepareStored(host: HostReleases, { content }: ReleaseContent) {
-  return prepareModules(host, decodeFiles(content));
+  return new ReleaseFolder(host.stateDir).withFiles(decodeFiles(content), (folder) =>
+    prepareModules(host, folder),
+  );
 }
 
-function prepareModules({ stateDir, context }: HostReleases, files: ReleaseFiles) {
-  return new ReleaseFolder(stateDir).withFiles(files, async (folder) => {
-    const modules = new Map<string, ReleaseModule>();
-    const prepared: PreparedDescriptor[] = [];
-    const errors: ErrorDetail[] = [];
-    const { descriptors } = await inspectFolder(folder, context);
-    for (const { entry } of descriptors) {
-      try {
-        const one = await prepareDescriptor(entry, { ...context, allowsMissingSecrets: true });
-        prepared.push(one);
-        const { descriptor, inputDigest } = one;
-        const { module, probation, enabled } = descriptor;
-        if (modules.has(module)) {
-          errors.push({ field: entry.file, reason: 'another descriptor has its module name' });
-        }
-        const { seconds, ...rule } = probation ?? DEFAULT_PROBATION;
-        if (enabled) modules.set(module, { digest: inputDigest, seconds, rule });
-      } catch (error) {
-        if (!(error instanceof UnpreparedDescriptor)) throw error;
-        errors.push(...describeError(entry.file, error.cause));
+async function prepareModules({ context }: HostReleases, folder: string) {
+  const modules = new Map<string, ReleaseModule>();
+  const prepared: PreparedDescriptor[] = [];
+  const errors: ErrorDetail[] = [];
+  const { descriptors } = await inspectFolder(folder, context);
+  for (const { entry } of descriptors) {
+    try {
+      const one = await prepareDescriptor(entry, { ...context, allowsMissingSecrets: true });
+      prepared.push(one);
+      const { descriptor, inputDigest } = one;
+      const { module, probation, enabled } = descriptor;
+      if (modules.has(module)) {
+        errors.push({ field: entry.file, reason: 'another descriptor has its module name' });
       }
+      const { seconds, ...rule } = probation ?? DEFAULT_PROBATION;
+      if (enabled) modules.set(module, { digest: inputDigest, seconds, rule });
+    } catch (error) {
+      if (!(error instanceof UnpreparedDescriptor)) throw error;
+      errors.push(...describeError(entry.file, error.cause));
     }
-    return { modules, prepared, errors };
-  });
+  }
+  return { modules, prepared, errors };
 }
 
 function describeError(file: string, cause: unknown): readonly ErrorDetail[] {

@@ -14,13 +14,7 @@ import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import { rethrowStoreError } from '../store-error.js';
 import { HOST_RELEASES, type HostReleases, RELEASES_SCOPE } from './host-releases.js';
-import {
-  checkRelease,
-  inspectRelease,
-  inspectStored,
-  prepareStored,
-  type ReleaseModule,
-} from './open-release.js';
+import { inspectStored, prepareStored, type ReleaseModule, withRelease } from './open-release.js';
 import { createConflict } from './release-conflict.js';
 import { assertReleaseRights } from './release-rights.js';
 
@@ -55,16 +49,21 @@ export class PublishRelease implements Handler<PublishInput> {
     }
     const { releases } = this.#store;
     const before = base === null ? null : await releases.get(fleet, base).catch(rethrowStoreError);
-    await this.#assertRights(request, files, before);
-    const state = await releases.readState(fleet).catch(rethrowStoreError);
-    if (state.active !== base || state.canary !== null) {
-      throw createConflict({ ...state, canary: state.canary?.release ?? null });
-    }
     const content = encodeFiles(files);
-    if (before?.content === content && before.leastVersion === leastVersion) {
+    const modules = await withRelease(this.#host, files, async ({ inspect, check }) => {
+      // First: nothing that descriptors name is read before it is known that the author may name it.
+      const readBefore = () => inspectStored(this.#host, before);
+      await assertReleaseRights(actor, await inspect(), readBefore, this.#host.patterns);
+      const state = await releases.readState(fleet).catch(rethrowStoreError);
+      if (state.active !== base || state.canary !== null) {
+        throw createConflict({ ...state, canary: state.canary?.release ?? null });
+      }
+      const isSame = before?.content === content && before.leastVersion === leastVersion;
+      return isSame ? null : await check();
+    });
+    if (modules === null) {
       return Reply.json(authorization, { release: base, outcome: 'unchanged' });
     }
-    const modules = await checkRelease(this.#host, files);
     const id = digestRelease(files, { base, leastVersion });
     const canary = input.canary === null ? null : await this.#plan(input.canary, modules, before);
     let bytes = 0;
@@ -82,17 +81,6 @@ export class PublishRelease implements Handler<PublishInput> {
       release: id,
       outcome: canary === null ? 'active' : 'canary',
     });
-  }
-
-  /** First: nothing that descriptors name is read before it is known that the author may name it. */
-  async #assertRights(
-    { actor }: CallerRequest,
-    files: ReleaseFiles,
-    before: ReleaseContent | null,
-  ): Promise<void> {
-    const inspected = await inspectRelease(this.#host, files);
-    const known = await inspectStored(this.#host, before);
-    assertReleaseRights(actor, inspected, known, this.#host.patterns);
   }
 
   /** @throws HostError 400 for a fleet that is too small. */

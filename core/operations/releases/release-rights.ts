@@ -13,15 +13,15 @@ const CODE_KINDS: ReadonlySet<string> = new Set(['local', 'process']);
 /**
  * Requires what a release asks of its author: the bounds of the host for references, and the scope for code and for
  * references that are new.
- * @param before the descriptors of the release that is active
+ * @param readBefore the descriptors of the release that is active
  * @throws HostError 403.
  */
-export function assertReleaseRights(
+export async function assertReleaseRights(
   actor: Actor,
   descriptors: readonly InspectedDescriptor[],
-  before: readonly InspectedDescriptor[],
+  readBefore: () => Promise<readonly InspectedDescriptor[]>,
   patterns: readonly string[],
-): void {
+): Promise<void> {
   const outside = descriptors.flatMap(({ entry, references }) =>
     references
       .filter((reference) => !isAllowedReference(reference, patterns))
@@ -37,8 +37,9 @@ export function assertReleaseRights(
       reason: 'release-references',
     });
   }
-  const known = new Set(before.flatMap(listUses));
-  const isNew = descriptors.some((one) => listUses(one).some((use) => !known.has(use)));
+  const uses = descriptors.flatMap(listUses);
+  const known = new Set(uses.length === 0 ? [] : (await readBefore()).flatMap(listUses));
+  const isNew = uses.some((use) => !known.has(use));
   const hasCode = descriptors.some(({ descriptor }) => CODE_KINDS.has(descriptor.provider.kind));
   if (hasCode || isNew) authorize(actor, { kind: 'scope', scope: RELEASES_CODE_SCOPE });
 }

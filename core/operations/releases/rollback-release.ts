@@ -10,7 +10,7 @@ import type { CallerRequest } from '../request.js';
 import { rethrowStoreError } from '../store-error.js';
 import { sumFigures } from './decide-canary.js';
 import { HOST_RELEASES, type HostReleases, RELEASES_SCOPE } from './host-releases.js';
-import { inspectRelease, inspectStored } from './open-release.js';
+import { inspectStored, withRelease } from './open-release.js';
 import { requireRelease } from './read-releases.js';
 import { createConflict } from './release-conflict.js';
 import { assertReleaseRights } from './release-rights.js';
@@ -48,9 +48,11 @@ export class RollbackRelease implements Handler<string | null> {
     if (target === active)
       return Reply.json(authorization, { release: active, outcome: 'unchanged' });
     const release = await requireRelease(this.#store, this.#host, target);
-    const inspected = await inspectRelease(this.#host, decodeFiles(release.content));
-    const known = await inspectStored(this.#host, current);
-    assertReleaseRights(actor, inspected, known, this.#host.patterns);
+    const inspected = await withRelease(this.#host, decodeFiles(release.content), ({ inspect }) =>
+      inspect(),
+    );
+    const readCurrent = () => inspectStored(this.#host, current);
+    await assertReleaseRights(actor, inspected, readCurrent, this.#host.patterns);
     const result = await releases
       .activate(fleet, { id: target, instead: active }, { ...audit, target })
       .catch(rethrowStoreError);
