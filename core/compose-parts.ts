@@ -219,7 +219,7 @@ export async function openModules(
     store,
     modulesDir: readModulesFolder(config),
     ...(isFollowing && {
-      alsoFollowed: [releasesFolder(config.state)],
+      linkFolder: releasesFolder(config.state),
       allowsReference: createReferenceBounds(config).allowsReference,
     }),
     stateDir: config.state,

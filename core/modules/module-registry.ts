@@ -27,8 +27,11 @@ export interface ModuleRegistryOptions
   readonly modulesDir: string;
   /** `null`: no status files are written. */
   readonly statusSink: StatusSink | null;
-  /** Further folders whose events count, such as that of a link to the folder of descriptors. */
-  readonly alsoFollowed?: readonly string[];
+  /**
+   * The folder of the link that `modulesDir` is. What the link leads to is complete: its files need not settle.
+   * Absent for a folder that people write to.
+   */
+  readonly linkFolder?: string;
   /** The origin of the public URL; `null` where none is configured. */
   readonly publicOrigin: string | null;
   /** The file that already serves in another process, by name and mount, when the host starts. */
@@ -39,7 +42,7 @@ export interface ModuleRegistryOptions
 export class ModuleRegistry implements GenerationSource, WaitingSource, MountSource {
   readonly #log: Log;
   readonly #modulesDir: string;
-  readonly #alsoFollowed: readonly string[];
+  readonly #linkFolder: string | null;
   readonly #publicHost: string | null;
   readonly #context: SlotContext;
   readonly #scanner: DirectoryScanner;
@@ -69,7 +72,7 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
     this.#publicHost = publicOrigin && normalizeHost(new URL(publicOrigin).host);
     this.#log = log;
     this.#modulesDir = modulesDir;
-    this.#alsoFollowed = options.alsoFollowed ?? [];
+    this.#linkFolder = options.linkFolder ?? null;
     this.#statusSink = statusSink;
     this.#holders = options.holders ?? new Map();
     this.#scanner = new DirectoryScanner(modulesDir);
@@ -176,7 +179,7 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
   async #check(isPoll: boolean): Promise<number | null> {
     if (isPoll) await this.#lostVersions.check();
     try {
-      const result = await this.#scanner.scan(true);
+      const result = await this.#scanner.scan(this.#linkFolder === null);
       this.#reportDirectory(null);
       await this.#applyScan(result);
       return result.againAfterMs;
@@ -220,7 +223,7 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
     const named = [...this.#slots.values()].flatMap(({ source }) => source.files);
     this.#watcher.follow([
       this.#modulesDir,
-      ...this.#alsoFollowed,
+      ...(this.#linkFolder === null ? [] : [this.#linkFolder]),
       ...named.map((file) => dirname(file)),
     ]);
   }

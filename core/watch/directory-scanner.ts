@@ -43,6 +43,8 @@ interface TrackedFile {
   paths: readonly string[];
   /** The fingerprint at the time of the last read. */
   fingerprint: Fingerprint;
+  /** A digest of what was returned last; `null` where it must be returned again. */
+  content: string | null;
   /** The inode of the file when it was last seen, also while it has not settled. */
   identity: string | null;
   /** While a change has not settled. */
@@ -68,7 +70,8 @@ export class DirectoryScanner {
   }
 
   /**
-   * @param settle whether a change must settle; at start every file is used as it is
+   * @param settle whether a change must settle. Otherwise files are used as they are, such as at the start and where
+   * they are complete before they can be seen, and a file that was replaced by an equal one has not changed.
    * @throws UnreadableDirectory when the folder cannot be read: no file counts as removed.
    */
   async scan(settle: boolean): Promise<ScanResult> {
@@ -100,14 +103,19 @@ export class DirectoryScanner {
     const paths = [join(this.#directory, file), ...named];
     if (tracked === undefined || isDeepStrictEqual(tracked.paths, paths)) return;
     tracked.paths = paths;
-    const fingerprint = await takeFingerprint(paths);
-    // `forget` may have come since the file was read.
-    if (tracked.fingerprint !== UNREAD) tracked.fingerprint = fingerprint;
+    tracked.content = null;
+    const ofNamed = await takeFingerprint(named);
+    // `forget` may have come since the file was read, and the file may have changed.
+    const [own] = tracked.fingerprint;
+    if (own !== undefined) tracked.fingerprint = [own, ...ofNamed];
   }
 
   /** Makes every file count as changed at the next scan. */
   forget(): void {
-    for (const tracked of this.#tracked.values()) tracked.fingerprint = UNREAD;
+    for (const tracked of this.#tracked.values()) {
+      tracked.fingerprint = UNREAD;
+      tracked.content = null;
+    }
   }
 
   /** A missing file and a new one are the same file when they have the same inode. */
@@ -151,7 +159,8 @@ export class DirectoryScanner {
     const known = this.#tracked.get(file);
     if (known !== undefined) return known;
     const paths = [join(this.#directory, file)];
-    const tracked: TrackedFile = { paths, fingerprint: UNREAD, identity: null, settling: null };
+    const unread = { fingerprint: UNREAD, content: null, identity: null, settling: null };
+    const tracked: TrackedFile = { paths, ...unread };
     this.#tracked.set(file, tracked);
     return tracked;
   }
@@ -177,7 +186,9 @@ export class DirectoryScanner {
     if (!isSettled || (isGone(read) && !isMissing(fingerprint))) return null;
     tracked.settling = null;
     tracked.fingerprint = fingerprint;
-    return read;
+    const isEqual = settleMs === 0 && content === tracked.content;
+    tracked.content = content;
+    return isEqual ? null : read;
   }
 
   #findRemoved(names: ReadonlySet<string>, listedAt: number, settle: boolean): string[] {

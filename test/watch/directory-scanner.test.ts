@@ -64,6 +64,37 @@ describe('directory scanner', () => {
     expect(changed.map(({ file }) => file)).to.include('a.yaml');
   });
 
+  it('returns a file again that changed after its read and before its named files were known', async () => {
+    write('a.yaml', 'one');
+    write('named.json', '{}');
+    await scanner.scan(false);
+    write('a.yaml', 'another');
+    await scanner.follow('a.yaml', [join(folder, 'named.json')]);
+    const { changed } = await scanner.scan(false);
+    expect(changed.map((file) => 'text' in file && file.text)).to.deep.equal(['another']);
+  });
+
+  it('does not return a file that an equal one replaced, unless a file that it names differs', async () => {
+    const replace = (name: string, text: string) => {
+      write('next', text);
+      renameSync(join(folder, 'next'), join(folder, name));
+    };
+    const changed = async () => (await scanner.scan(false)).changed.map(({ file }) => file);
+    write('a.yaml', 'one');
+    write('named.txt', '{}');
+    await changed();
+    await scanner.follow('a.yaml', [join(folder, 'named.txt')]);
+    replace('a.yaml', 'one');
+    await changed();
+    replace('a.yaml', 'one');
+    expect(await changed()).to.deep.equal([]);
+    replace('named.txt', '[]');
+    expect(await changed()).to.deep.equal(['a.yaml']);
+    replace('a.yaml', 'one');
+    scanner.forget();
+    expect(await changed()).to.include('a.yaml');
+  });
+
   it('measures the settle time from the end of a read', async () => {
     write('a.yaml', 'one');
     let calls = 0;
