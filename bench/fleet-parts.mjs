@@ -1,7 +1,15 @@
 // What the benches of a fleet consist of: hosts, cuttable proxies, haproxy and clients.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { Agent, createServer as createHttpServer, request } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -116,9 +124,12 @@ export async function startHost(folder, name, port, args) {
   const all = ['dist/core/main.js', 'serve', '--env', 'development', '--port', `${port}`];
   const own = ['--state', join(folder, name)];
   const flags = ['--status-files', 'off', '--log-success-sample', '0', ...args];
+  const logFile = join(folder, `${name}.log`);
+  const log = openSync(logFile, 'a');
   const child = spawn(process.execPath, [...all, ...own, ...flags], {
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', log, 'inherit'],
   });
+  closeSync(log);
   const url = `http://127.0.0.1:${port}`;
   const exited = once(child, 'exit');
   const isReady = async () => {
@@ -128,6 +139,8 @@ export async function startHost(folder, name, port, args) {
   await waitUntil(`host ${name}`, isReady);
   return {
     ...{ name, port, url, pid: child.pid },
+    /** Its log lines so far. */
+    readLog: () => readFileSync(logFile, 'utf8').trim().split('\n').map((line) => JSON.parse(line)),
     stop: async (signal = 'SIGTERM') => {
       child.kill(signal);
       await exited;

@@ -1,13 +1,13 @@
 // Ten hosts behind haproxy, on real PostgreSQL and Redis, that lose something under load; rates over all of them; and
 // releases that they follow under load.
-// node bench/fleet.mjs [scenario…]
-// The scenarios: restart, store, redis, kill, rate, cost, publish, rollback, canary. Default: all.
+// node bench/fleet.mjs [--hosts N] [scenario…]        default: ten hosts, all scenarios
+// The scenarios: restart, store, redis, kill, rate, cost, publish, rollback, canary, quiet.
 // MODGATE_TEST_POSTGRES and MODGATE_TEST_REDIS name the servers; haproxy and wrk must be installed.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 import pg from 'pg';
 import {
   ask,
@@ -25,7 +25,11 @@ import {
 } from './fleet-parts.mjs';
 import { createReleaseScenarios } from './fleet-releases.mjs';
 
-const HOSTS = 10;
+const { values: options, positionals } = parseArgs({
+  options: { hosts: { type: 'string', default: '10' } },
+  allowPositionals: true,
+});
+const HOSTS = Number(options.hosts);
 const CUT_MS = 20_000;
 const CALM_MS = 5000;
 const LIMIT = 1000;
@@ -172,9 +176,12 @@ function readConfiguration(ports) {
 }
 
 const balanced = await freePort();
-const releases = createReleaseScenarios({ balanced, provider: provider.url, count: HOSTS, print });
+const releases = createReleaseScenarios({
+  ...{ balanced, provider: provider.url, count: HOSTS, print },
+  listHosts: () => hosts,
+});
 const known = [...Object.keys(SCENARIOS), ...Object.keys(releases.scenarios)];
-const chosen = process.argv.length > 2 ? process.argv.slice(2) : known;
+const chosen = positionals.length > 0 ? positionals : known;
 
 /** Starts all hosts with these modules, and runs scenarios one after the other. */
 async function runAll(scenarios, source, publishFirst = async () => {}) {
