@@ -1,6 +1,7 @@
-import { type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { FleetHostStatus } from '../contract/fleet-status.js';
 import type { UseDatabase } from './database.js';
+import type { Tables } from './tables.js';
 
 /** Seconds without a heartbeat after which a host counts as lost. */
 const LOST_AFTER_S = 6;
@@ -18,14 +19,16 @@ export interface Heartbeat
 
 /** The hosts of fleets. PostgreSQL only: with SQLite every function throws. */
 export interface FleetHostStore {
-  beat(heartbeat: Heartbeat): Promise<void>;
+  /** @returns the time of the store */
+  beat(heartbeat: Heartbeat): Promise<string>;
   /**
    * By id.
    * @param served a name or digest that hosts may serve
    */
   list(fleet: string, served?: string): Promise<readonly FleetHostStatus[]>;
+  /** Removes a host, and what it has reported of releases. */
   remove(fleet: string, id: string): Promise<void>;
-  /** Removes hosts that have been lost for an hour. */
+  /** Removes hosts that have been lost for an hour, and what they have reported of releases. */
   prune(fleet: string): Promise<void>;
 }
 
@@ -47,7 +50,7 @@ export function createFleetHostStore(use: UseDatabase): FleetHostStore {
           serves: serves === null ? null : JSON.stringify(serves),
           heartbeat_at: timeAgo(0),
         };
-        await query
+        const { heartbeat_at: now } = await query
           .insertInto('fleet_host')
           .values({ ...row, started_at: timeAgo(0) })
           .onConflict((conflict) =>
@@ -59,7 +62,9 @@ export function createFleetHostStore(use: UseDatabase): FleetHostStore {
                 then excluded.started_at else fleet_host.started_at end`,
             }),
           )
-          .execute();
+          .returning('heartbeat_at')
+          .executeTakeFirstOrThrow();
+        return now;
       }),
     list: (fleet, served) =>
       use(async ({ query }) => {
@@ -86,20 +91,46 @@ export function createFleetHostStore(use: UseDatabase): FleetHostStore {
         }));
       }),
     remove: (fleet, id) =>
-      use(async ({ query }) => {
-        await query
-          .deleteFrom('fleet_host')
-          .where('fleet', '=', fleet)
-          .where('id', '=', id)
-          .execute();
-      }),
+      use(({ transact }) =>
+        transact(async (trx) => {
+          await trx
+            .deleteFrom('fleet_host')
+            .where('fleet', '=', fleet)
+            .where('id', '=', id)
+            .execute();
+          await removeReports(trx, fleet);
+        }),
+      ),
     prune: (fleet) =>
-      use(async ({ query }) => {
-        await query
-          .deleteFrom('fleet_host')
-          .where('fleet', '=', fleet)
-          .where('heartbeat_at', '<', timeAgo(REMOVED_AFTER_S))
-          .execute();
-      }),
+      use(({ transact }) =>
+        transact(async (trx) => {
+          await trx
+            .deleteFrom('fleet_host')
+            .where('fleet', '=', fleet)
+            .where('heartbeat_at', '<', timeAgo(REMOVED_AFTER_S))
+            .execute();
+          await removeReports(trx, fleet);
+        }),
+      ),
   };
+}
+
+/** A canary is decided by the figures of all its hosts, also of those that have stopped. */
+async function removeReports(trx: Transaction<Tables>, fleet: string): Promise<void> {
+  await trx
+    .deleteFrom('release_host')
+    .where('fleet', '=', fleet)
+    .where('host', 'not in', trx.selectFrom('fleet_host').select('id').where('fleet', '=', fleet))
+    .where(({ not, exists }) =>
+      not(
+        exists(
+          trx
+            .selectFrom('release_state')
+            .select('fleet')
+            .where('fleet', '=', fleet)
+            .where('canary', 'is not', null),
+        ),
+      ),
+    )
+    .execute();
 }

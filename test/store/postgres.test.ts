@@ -97,6 +97,31 @@ describe('PostgreSQL store', () => {
     expect(notified).to.deep.equal([RELEASE_CHANGE]);
   });
 
+  it('removes what a host has reported of releases with the host, unless a canary needs it', async () => {
+    backend = createPostgresBackend();
+    const { fleetHosts, releases } = await backend.open();
+    const schema = new URL(backend.url ?? '').searchParams.get('schema');
+    const join = async (id: string) => {
+      const served = { workers: 1, digest: '', rejected: [], serves: null };
+      const host = { version: '0.1.0', address: '', state: 'ready' } as const;
+      await fleetHosts.beat({ fleet: 'shop', id, ...host, ...served });
+      await releases.report('shop', { host: id, release: null, problem: null, figures: null });
+    };
+    const reported = async () => (await releases.listHosts('shop')).map(({ host }) => host);
+    for (const id of ['a', 'b', 'c', 'd']) await join(id);
+    await fleetHosts.remove('shop', 'a');
+    expect(await reported()).to.deep.equal(['b', 'c', 'd']);
+    await runSql(`update ${schema}.fleet_host set heartbeat_at = '2026-01-01' where id = 'b'`);
+    await fleetHosts.prune('shop');
+    expect(await reported()).to.deep.equal(['c', 'd']);
+    await runSql(`insert into ${schema}.release_state values ('shop', null, '{}')`);
+    await fleetHosts.remove('shop', 'c');
+    expect(await reported()).to.deep.equal(['c', 'd']);
+    await runSql(`update ${schema}.release_state set canary = null`);
+    await fleetHosts.prune('shop');
+    expect(await reported()).to.deep.equal(['d']);
+  });
+
   describe('with an unreachable server', () => {
     let proxy: TcpProxy;
     let proxied: string;
