@@ -34,7 +34,7 @@ import { type DependencyContainer, rootContainer } from './injection.js';
 import { isLoopbackAddress, isLoopbackOrigin } from './lib/loopback.js';
 import { ModuleRegistry } from './modules/module-registry.js';
 import { CallHistory } from './observability/calls/call-history.js';
-import { createFleetMetrics } from './observability/metrics/fleet-metrics.js';
+import { createFleetMetrics, createReleaseMetrics } from './observability/metrics/fleet-metrics.js';
 import {
   createCacheMetric,
   createListenerMetrics,
@@ -131,7 +131,10 @@ export async function composeHost(
     const view = connectView(hostProcess, parts);
     const fleet = openFleet(config, log, hostProcess, parts, view.overview);
     if (fleet !== null) keep(fleet);
-    releases?.start(view.overview);
+    if (releases !== null) {
+      observability.metrics.add(createReleaseMetrics(releases));
+      releases.start(view.overview);
+    }
     const responses = createResponseCache(config, hostProcess, storage);
     const container = createContainer(config, log, parts, view, fleet, responses);
     const listener = keep(createListener(config, log, hostProcess, parts, container));
@@ -148,6 +151,7 @@ export async function composeHost(
     const drain = async () => {
       fleet?.drains();
       await listener.drain();
+      await releases?.close();
       await fleet?.leave();
     };
     const { reload } = modules;

@@ -1,4 +1,5 @@
 import {
+  lstat,
   mkdir,
   mkdtemp,
   readdir,
@@ -41,6 +42,12 @@ export class ReleaseFolder {
     const target = await readlink(join(this.#path, RELEASE_LINK)).catch(() => NONE);
     const name = basename(target);
     return RELEASE.test(name) ? `sha256:${name}` : null;
+  }
+
+  /** When the link was made; `null` without one. */
+  async readSince(): Promise<Date | null> {
+    const status = await lstat(join(this.#path, RELEASE_LINK)).catch(() => null);
+    return status?.mtime ?? null;
   }
 
   /** Makes sure that there is a folder to read, which is empty before the first release. */

@@ -21,6 +21,8 @@ const PRUNE_EVERY = 30;
 /** A store that does not answer does not delay the end of the host for longer. */
 const LEAVE_TIMEOUT_MS = 1000;
 const WARN_INTERVAL_MS = 60_000;
+/** Sessions and approvals end by the clock of the host that they are shown to, so more is reported. */
+const MAX_CLOCK_SKEW_MS = 1000;
 
 export interface FleetMemberOptions {
   readonly fleet: string;
@@ -49,6 +51,8 @@ export class FleetMember implements Fleet {
   readonly #options: FleetMemberOptions;
   readonly #heartbeatMs: number;
   readonly #mayWarn = createLogInterval(WARN_INTERVAL_MS);
+  readonly #mayWarnOfClock = createLogInterval(WARN_INTERVAL_MS);
+  #clockSkewMs: number | null = null;
   #id: string | null = null;
   /** What the store knows this host to serve; `null` where that is not known. */
   #reported: string | null = null;
@@ -85,6 +89,11 @@ export class FleetMember implements Fleet {
   get last(): FleetStatus | null {
     const { leadership, fleet } = this.#options;
     return leadership.leads ? describeFleet(fleet, this.#last) : null;
+  }
+
+  /** By how much the clock of this host was ahead of the store's at the last heartbeat; `null` before it. */
+  get clockSkewMs(): number | null {
+    return this.#options.leadership.leads ? this.#clockSkewMs : null;
   }
 
   async read(served?: string): Promise<FleetStatus> {
@@ -168,13 +177,15 @@ export class FleetMember implements Fleet {
       const { modules, workers } = await overview.read();
       this.#isMixed = workers > 1 && modules.some(({ state }) => state === 'waiting');
       const { digest, rejected, serves } = describeServed(modules);
-      await hosts.beat({
+      const sentAt = Date.now();
+      const storeTime = await hosts.beat({
         ...{ fleet, version, digest, rejected, workers },
         id: this.#id,
         address: this.#address,
         state: this.#readPhase(),
         serves: this.#reported === digest ? null : serves,
       });
+      this.#compareClocks(Date.parse(storeTime), sentAt, Date.now());
       this.#reported = digest;
       this.#beats += 1;
       if (this.#beats % PRUNE_EVERY === 0) await hosts.prune(fleet);
@@ -186,6 +197,16 @@ export class FleetMember implements Fleet {
       this.#reported = null;
       this.#warn(error);
     }
+  }
+
+  /** The time of the store is one between sending and receiving. */
+  #compareClocks(storeTime: number, sentAt: number, receivedAt: number): void {
+    const skewMs = (sentAt + receivedAt) / 2 - storeTime;
+    this.#clockSkewMs = skewMs;
+    if (Math.abs(skewMs) - (receivedAt - sentAt) / 2 <= MAX_CLOCK_SKEW_MS) return;
+    if (!this.#mayWarnOfClock()) return;
+    const fields = { skew_ms: Math.round(skewMs) };
+    this.#options.log.warn(fields, 'clock differs from that of the store');
   }
 
   /** A host is ready when all of its workers are. */

@@ -17,6 +17,8 @@ const POLL_MS = 1000;
 /** A host that starts waits so long for the store before it uses its copy. */
 const START_TIMEOUT_MS = 5000;
 const WARN_INTERVAL_MS = 60_000;
+/** Polls after which an unchanged report is repeated. */
+const REPORT_EVERY = 60;
 
 interface ReleaseFollowerOptions {
   readonly store: Store;
@@ -32,6 +34,17 @@ interface ReleaseFollowerOptions {
   readonly log: Log;
 }
 
+/** What a host serves of the releases. */
+export interface ServedRelease {
+  /** `null` before the first one. */
+  readonly release: string | null;
+  readonly since: Date | null;
+  /** Why the host does not serve what it should. */
+  readonly problem: string | null;
+  /** Releases that the host could not serve (`rejected`), and failures to read the store (`store`). */
+  readonly failures: { readonly rejected: number; readonly store: number };
+}
+
 /** Keeps the folder of descriptors of this host as the release that the host should serve. */
 export class ReleaseFollower {
   readonly #options: ReleaseFollowerOptions;
@@ -43,6 +56,9 @@ export class ReleaseFollower {
   #isAgain = false;
   #isClosed = false;
   #problem: string | null = null;
+  #served: Pick<ServedRelease, 'release' | 'since'> = { release: null, since: null };
+  readonly #failures = { rejected: 0, store: 0 };
+  #polls = 0;
   /** What the store knows of this host. */
   #reported: string | null = null;
   /** The counts when the canary began here; `null` for a host that serves none. */
@@ -82,6 +98,12 @@ export class ReleaseFollower {
     void Promise.resolve(this.#syncing).then(() => this.#syncIn(0));
   }
 
+  /** `null` in processes that do not follow for the host. */
+  get status(): ServedRelease | null {
+    if (!this.#options.leadership.leads) return null;
+    return { ...this.#served, problem: this.#problem, failures: this.#failures };
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -114,11 +136,12 @@ export class ReleaseFollower {
     const { store, fleet, log } = this.#options;
     try {
       const state = await store.releases.readState(fleet);
-      const served = await this.#apply(state);
-      await this.#report(state, served);
+      await this.#note(await this.#apply(state));
+      await this.#report(state);
       if (state.canary !== null) await this.#decide(state);
     } catch (error) {
       this.#reported = null;
+      this.#failures.store += 1;
       if (this.#mayWarn()) log.warn({ err: error }, 'releases cannot be followed');
     }
   }
@@ -143,6 +166,7 @@ export class ReleaseFollower {
     const problem = await this.#use(wanted, isCanary);
     const shown = problem === null ? null : `${wanted} ${problem}`;
     if (shown !== null && shown !== this.#problem) {
+      this.#failures.rejected += 1;
       log.error({ release: wanted, reason: problem, served }, 'release not served');
     }
     this.#problem = shown;
@@ -168,9 +192,18 @@ export class ReleaseFollower {
     return null;
   }
 
-  async #report({ canary }: ReleaseState, release: string | null): Promise<void> {
+  async #note(release: string | null): Promise<void> {
+    if (release === this.#served.release && this.#served.since !== null) return;
+    this.#served = { release, since: release === null ? null : await this.#folder.readSince() };
+  }
+
+  async #report({ canary }: ReleaseState): Promise<void> {
     const { store, fleet, host, leadership } = this.#options;
     if (!leadership.leads || this.#overview === null) return;
+    // Others remove the report of a host that they have not heard of for long.
+    this.#polls += 1;
+    if (this.#polls % REPORT_EVERY === 0) this.#reported = null;
+    const { release } = this.#served;
     const figures = canary === null ? null : await this.#count(Object.keys(canary.rules));
     const row: ReleaseHost = { host, release, problem: this.#problem, figures };
     const text = JSON.stringify(row);

@@ -175,6 +175,9 @@ describe('a fleet that loses something', function () {
       const { hosts } = await beats();
       return (hosts.find(({ address }) => address === host.url)?.heartbeat_at ?? '') > before;
     });
+    await waitUntil('the warning', () =>
+      host.logs().some(({ msg }) => msg === 'clock differs from that of the store'),
+    );
     const { hosts, agreed } = await beats();
     expect(agreed).to.equal(true);
     for (const { heartbeat_at } of hosts) {

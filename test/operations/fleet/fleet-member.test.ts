@@ -19,22 +19,28 @@ describe('heartbeats of a host', () => {
   let change: () => void;
   /** What a heartbeat waits for. */
   let blocked: Promise<void>;
+  let storeTime: () => number;
+  let warnings: object[];
   let list: ModuleList;
 
   beforeEach(async () => {
     state = mkdtempSync(join(tmpdir(), 'modgate-member-'));
     beats = [];
     blocked = Promise.resolve();
+    storeTime = Date.now;
+    warnings = [];
+    const log = { ...silent, warn: (fields: object) => void warnings.push(fields) };
     list = { modules: [], ignored: [], workers: 1 };
     const hosts = {
       beat: async (beat: Heartbeat) => {
         beats.push(beat);
         await blocked;
+        return new Date(storeTime()).toISOString();
       },
       list: async () => [],
     } as unknown as FleetHostStore;
     member = new FleetMember({
-      ...{ fleet: 'shop', version: '0.1.0', stateDir: state, hosts, log: silent },
+      ...{ fleet: 'shop', version: '0.1.0', stateDir: state, hosts, log },
       overview: { read: async () => list },
       leadership: { leads: true, onChange: () => () => {} },
       unreadyReason: () => null,
@@ -84,5 +90,16 @@ describe('heartbeats of a host', () => {
     list = { ...list, modules: [] };
     await waitUntil('the report', () => beats.at(-1)?.rejected.length === 0);
     expect(beats[1]?.rejected).to.deep.equal(['crm']);
+  });
+
+  it('warn of a clock that differs from that of the store', async () => {
+    expect(member.clockSkewMs).to.be.within(-1000, 1000);
+    expect(warnings).to.deep.equal([]);
+    const now = Date.now();
+    storeTime = () => now - 60_000;
+    change();
+    await waitUntil('the warning', () => warnings.length > 0);
+    expect(warnings[0]).to.have.property('skew_ms').within(60_000, 70_000);
+    expect(member.clockSkewMs).to.be.within(60_000, 70_000);
   });
 });

@@ -8,6 +8,7 @@ import { silent } from '../../store/backend.js';
 import { call, parseJson } from '../../support/http/call.js';
 import { describeModule } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
+import { scrape } from '../../support/observability/exposition.js';
 import { readReleases } from '../../support/releases.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 import { openStore } from '../../support/store/open-store.js';
@@ -71,6 +72,8 @@ describe('a release that a host finds in the store', () => {
   const readServed = () => readlinkSync(join(state, 'releases', 'current'));
 
   it('is kept out of a host that is older than its least version, which says so', async () => {
+    // Times of files are truncated.
+    const startedAt = Date.now() / 1000 - 1;
     const good = await publish(describeCrm());
     const isServed = () => readServed() === good.slice('sha256:'.length);
     await waitUntil('the first release', isServed);
@@ -78,6 +81,14 @@ describe('a release that a host finds in the store', () => {
     await untilProblem(`${newer} requires modgate 99.0.0`);
     expect(isServed()).to.equal(true);
     expect((await readReleases(host)).hosts[0]?.release).to.equal(good);
+    const metrics = await scrape(host);
+    expect(metrics.find('modgate_release_info')).to.deep.equal([
+      { name: 'modgate_release_info', labels: { release: good }, value: 1 },
+    ]);
+    const since = metrics.sum('modgate_release_served_timestamp_seconds');
+    expect(since).to.be.within(startedAt, Date.now() / 1000);
+    expect(metrics.sum('modgate_release_rejected')).to.equal(1);
+    expect(metrics.sum('modgate_release_failures_total', { reason: 'rejected' })).to.equal(1);
     await waitUntil('the module', async () => (await readModules())[0]?.state === 'live');
   });
 

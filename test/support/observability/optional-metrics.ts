@@ -1,4 +1,7 @@
-import { createFleetMetrics } from '../../../core/observability/metrics/fleet-metrics.js';
+import {
+  createFleetMetrics,
+  createReleaseMetrics,
+} from '../../../core/observability/metrics/fleet-metrics.js';
 import { createListenerMetrics } from '../../../core/observability/metrics/process-metrics.js';
 
 interface DescribedMetric {
@@ -7,7 +10,7 @@ interface DescribedMetric {
   readonly labels: readonly string[];
 }
 
-/** The metrics that only a host with TLS, or in a fleet, has. */
+/** The metrics that only a host with TLS, in a fleet, or with releases has. */
 export function describeOptionalMetrics(): DescribedMetric[] {
   const certificate = {
     current: { certificate: { validTo: 'Jan 31 12:00:00 2027 GMT' } },
@@ -17,7 +20,8 @@ export function describeOptionalMetrics(): DescribedMetric[] {
   const ofTls = createListenerMetrics({ connections, certificate }).filter(({ name }) =>
     name.startsWith('modgate_tls_'),
   );
-  return [...ofTls, ...createFleetMetrics({ last: null })].map(
+  const ofFleet = createFleetMetrics({ last: null, clockSkewMs: null });
+  return [...ofTls, ...ofFleet, ...createReleaseMetrics({ status: null })].map(
     ({ name, type, labelNames = [] }) => ({ name, type, labels: [...labelNames].sort() }),
   );
 }
