@@ -14,6 +14,10 @@ const MAX_SEGMENT_BYTES = 240;
 /** Neither control characters nor separators of other systems. */
 const SEGMENT = /^[^\p{Cc}\p{Cs}/\\:*?"<>|]+$/u;
 
+/** The begin of a private key in PEM, also within a JSON text. Its first line is a header or base64. */
+const PRIVATE_KEY =
+  /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----(?:\s|\\[nr])+(?:Proc-Type:|[A-Za-z0-9+/]{32})/;
+
 /** The problem of a path; `null` if it stays in the folder. */
 export function findPathProblem(path: string): string | null {
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `is longer than ${MAX_PATH_BYTES} bytes`;
@@ -42,6 +46,13 @@ export function findFilesProblem(
     if (reason !== null) return { path, reason };
     if (listFolders(path).some((folder) => files.has(folder))) {
       return { path, reason: 'is below a path that is a file' };
+    }
+    // Secrets are references: whoever may read releases would have it.
+    if (PRIVATE_KEY.test(content.toString('latin1'))) {
+      return {
+        path,
+        reason: 'holds a private key, which a release must not: name its file by an absolute path',
+      };
     }
     bytes += content.length;
   }

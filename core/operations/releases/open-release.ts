@@ -5,6 +5,7 @@ import {
   prepareDescriptor,
   UnpreparedDescriptor,
 } from '../../modules/prepare-descriptor.js';
+import { findImportProblems } from '../../modules/releases/find-import-problems.js';
 import {
   findMissingFiles,
   type InspectedDescriptor,
@@ -53,8 +54,9 @@ export function withRelease<T>(
     work({
       inspect: () => inspectRelease(host, files, folder),
       check: async () => {
-        const { modules, errors } = await prepareModules(host, folder);
-        if (errors.length > 0) throw createInvalid(errors);
+        const { modules, errors, descriptors } = await prepareModules(host, folder);
+        const all = [...errors, ...(await findImportProblems(folder, files, descriptors))];
+        if (all.length > 0) throw createInvalid(all);
         return modules;
       },
     }),
@@ -120,7 +122,7 @@ async function prepareModules({ context }: HostReleases, folder: string) {
       errors.push(...describeError(entry.file, error.cause));
     }
   }
-  return { modules, prepared, errors };
+  return { modules, prepared, errors, descriptors };
 }
 
 function describeError(file: string, cause: unknown): readonly ErrorDetail[] {
