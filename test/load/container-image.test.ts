@@ -42,17 +42,28 @@ const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 const UID = 1000;
 
 describe('deploy/Containerfile', function () {
-  this.timeout(300_000);
-  let folder: string | undefined;
+  // Its first stage installs all packages and compiles.
+  this.timeout(900_000);
+  let folder: string;
+  let image: string;
   const images: string[] = [];
   const containers: string[] = [];
 
-  before(function () {
-    if (spawnSync('buildah', ['--version']).error === undefined && process.getuid?.() === 0) return;
-    const message = 'needs buildah, and root: apt-get install buildah';
-    if (process.env['CI'] === 'true') throw new Error(message);
-    console.log(`      skipped: ${message}`);
-    this.skip();
+  before(async function () {
+    if (spawnSync('buildah', ['--version']).error !== undefined || process.getuid?.() !== 0) {
+      const message = 'needs buildah, and root: apt-get install buildah';
+      if (process.env['CI'] === 'true') throw new Error(message);
+      console.log(`      skipped: ${message}`);
+      this.skip();
+    }
+    folder = mkdtempSync(join(tmpdir(), 'modgate-image-'));
+    const base = `localhost/modgate-base-${process.pid}`;
+    image = `localhost/modgate-test-${process.pid}`;
+    await createBase(join(folder, 'root'), base);
+    images.unshift(base);
+    const build = ['build', '--quiet', '--format', 'docker', '--build-arg', `BASE=${base}`];
+    await buildah(...build, '--file', 'deploy/Containerfile', '--tag', image, '.');
+    images.unshift(image);
   });
 
   after(async () => {
@@ -61,61 +72,111 @@ describe('deploy/Containerfile', function () {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   });
 
+  const readConfig = async () => JSON.parse(await buildah('inspect', image)).Docker.config;
+  const createContainer = async () => {
+    const container = await buildah('from', image);
+    containers.push(container);
+    return container;
+  };
+
   it('makes an image whose host serves as another user than root', async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-image-'));
-    const base = `localhost/modgate-base-${process.pid}`;
-    const image = `localhost/modgate-test-${process.pid}`;
-    await createBase(join(folder, 'root'), base);
-    images.unshift(base);
-    const context = join(folder, 'context');
-    mkdirSync(context);
-    await execute('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', context]);
-    writeFileSync(join(context, 'Containerfile'), readLastStage());
-    const build = ['build', '--quiet', '--format', 'docker', '--build-arg', `BASE=${base}`];
-    await buildah(...build, '--tag', image, context);
-    images.unshift(image);
-    const { config } = JSON.parse(await buildah('inspect', image)).Docker;
+    const config = await readConfig();
     expect(config).to.deep.include({
       User: `${UID}:${UID}`,
       StopSignal: 'SIGTERM',
       Cmd: ['serve'],
     });
     expect(config.Healthcheck.Test).to.include('node');
-
-    const container = await buildah('from', image);
-    containers.push(container);
     const port = await findFreePort();
-    const settings = [`MODGATE_PORT=${port}`, 'MODGATE_HOST=127.0.0.1', 'MODGATE_ENV=development'];
-    const flags = settings.flatMap((setting) => ['--env', setting]);
+    const flags = listSettings(port).flatMap((setting) => ['--env', setting]);
     const command = [...config.Entrypoint, ...config.Cmd];
-    const child = spawn('buildah', ['run', ...flags, container, '--', ...command], {
-      env,
-      stdio: 'ignore',
-      detached: true,
-    });
-    try {
-      const url = `http://127.0.0.1:${port}/readyz`;
-      const isReady = () =>
-        fetch(url).then(
-          ({ ok }) => ok,
-          () => false,
-        );
-      await waitUntil('the host of the image', isReady, 60_000);
+    const arguments_ = ['run', ...flags, await createContainer(), '--', ...command];
+    await withProcess('buildah', arguments_, async () => {
+      await waitUntil('the host of the image', () => isReady(port), START_MS);
       expect(await findOwner(port)).to.equal(UID);
-    } finally {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-    }
+    });
+  });
+
+  it('makes an image that runs with a read-only root, and writes to its volume alone', async () => {
+    const { Entrypoint, Cmd, Env, Volumes, WorkingDir } = await readConfig();
+    expect(Object.keys(Volumes)).to.deep.equal(['/var/lib/modgate']);
+    const root = await buildah('mount', await createContainer());
+    mkdirSync(join(root, 'etc/modgate/modules.d'), { recursive: true });
+    writeFileSync(join(root, 'etc/modgate/modules.d/crm.json'), JSON.stringify(CRM));
+    writeFileSync(join(root, 'etc/modgate/modules.d/crm.mjs'), CODE);
+    const port = await findFreePort();
+    const variables = [...Env, ...listSettings(port)];
+    const script = [
+      `mount --bind ${root} ${root}`,
+      `mount -o remount,ro,bind ${root}`,
+      ...['proc', 'dev'].map((name) => `mount --rbind /${name} ${root}/${name}`),
+      `mount -t tmpfs -o uid=${UID},gid=${UID},mode=0700 tmpfs ${root}/var/lib/modgate`,
+      // The test of this test: nothing else can be written.
+      `! chroot ${root} /bin/sh -c ': > /srv/modgate/written' 2>/dev/null`,
+      `exec chroot --userspec=${UID}:${UID} ${root} /usr/bin/env -i ${variables.join(' ')} \
+        /bin/sh -c 'cd ${WorkingDir} && exec ${[...Entrypoint, ...Cmd].join(' ')}'`,
+    ].join(' && ');
+    await withProcess('unshare', ['--mount', 'sh', '-c', script], async () => {
+      await waitUntil('the host with a read-only root', () => isReady(port), START_MS);
+      expect(await findOwner(port)).to.equal(UID);
+      const read = (path: string) =>
+        fetch(`http://127.0.0.1:${port}${path}`, {
+          headers: {
+            authorization:
+              'Bearer dev-service:test:modgate.modules.read,modgate.audit.read,crm.read',
+          },
+        });
+      const { modules } = (await (await read('/modules')).json()) as { modules: object[] };
+      expect(modules).to.have.length(1);
+      expect(modules[0]).to.include({ name: 'crm', state: 'live' });
+      expect((await read('/modules/crm/http/items')).status).to.equal(200);
+      // Opens the store.
+      expect((await read('/audit')).status).to.equal(200);
+    });
   });
 });
 
-/** The steps after the build, which `npm ci`, `npm run build` and `npm pack` make; they take minutes. */
-function readLastStage(): string {
-  const text = readFileSync('deploy/Containerfile', 'utf8');
-  const copied = 'COPY --from=build /tmp/modgate-*.tgz /tmp/';
-  expect(text).to.include(copied).and.to.include('RUN npm ci && npm run build && npm pack');
-  const [head = ''] = /^ARG BASE=.*$/m.exec(text) ?? [];
-  const stage = text.slice(text.lastIndexOf('FROM '));
-  return `${head}\n${stage.replace(copied, 'COPY modgate-*.tgz /tmp/')}`;
+const START_MS = 60_000;
+/** A module whose code runs, and whose folder is under the state. */
+const CRM = {
+  apiVersion: 'modgate/v1',
+  module: 'crm',
+  provider: { kind: 'local', config: { file: './crm.mjs' } },
+  manifest: {
+    inline: {
+      protocol: 'modgate.manifest.v1',
+      module_id: 'crm',
+      capabilities: ['crm.read'],
+      http_routes: [{ method: 'GET', path: '/items', capability: 'crm.read' }],
+    },
+  },
+};
+
+const CODE = `import { writeFileSync } from 'node:fs';
+export default (_operation, { stateDir }) => {
+  writeFileSync(stateDir + '/calls', 'one');
+  return { status: 200, body: {} };
+};`;
+
+function listSettings(port: number): string[] {
+  return [`MODGATE_PORT=${port}`, 'MODGATE_HOST=127.0.0.1', 'MODGATE_ENV=development'];
+}
+
+function isReady(port: number): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+/** Runs a command as long as the work takes, and ends all of its processes. */
+async function withProcess(command: string, args: readonly string[], work: () => Promise<void>) {
+  const child = spawn(command, args, { env, stdio: 'ignore', detached: true });
+  try {
+    await work();
+  } finally {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  }
 }
 
 /** An image with Node.js, npm and a shell of this machine: no registry of images is needed. */
