@@ -10,7 +10,7 @@ import type { ModuleRegistryOptions } from './modules/module-registry.js';
 import { StatusFiles } from './modules/status-files.js';
 import type { RecentCalls } from './observability/calls/recent-calls.js';
 import type { Metrics } from './observability/metrics/metrics.js';
-import { NO_OTHERS, type PurgeChannel } from './operations/cache/purge-channel.js';
+import { type PurgeChannel, SOLE_PURGES } from './operations/cache/purge-channel.js';
 import type { CallRecords } from './operations/status/call-record.js';
 import type { ModuleOverview } from './operations/status/module-overview.js';
 import type { Candidates } from './operations/status/read-candidate.js';
@@ -66,7 +66,7 @@ export function createSoleProcess(config: HostConfig, log: Log): HostProcess {
       randomBytes(ATTEMPT_KEY_BYTES),
     ),
     rates: new LocalRates(),
-    purges: NO_OTHERS,
+    purges: SOLE_PURGES,
     unreadyReason: () => null,
     connect: ({ overview, calls, candidates, metrics }) => ({
       overview,

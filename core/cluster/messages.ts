@@ -65,7 +65,7 @@ interface HostMetrics {
   readonly retired: MetricsSnapshot;
 }
 
-export type Subject = keyof WorkerQuery;
+export type QueryKind = keyof WorkerQuery;
 
 /** Requests tokens of a rate limit. */
 export interface RateRequest {
@@ -115,7 +115,7 @@ export type WorkerMessage =
   | {
       readonly type: 'query';
       readonly id: number;
-      readonly subject: Subject;
+      readonly subject: QueryKind;
       readonly input: unknown;
     }
   | { readonly type: 'response'; readonly id: number; readonly response: unknown }
@@ -159,7 +159,7 @@ export type PrimaryMessage =
   | {
       readonly type: 'request';
       readonly id: number;
-      readonly subject: Subject;
+      readonly subject: QueryKind;
       readonly input: unknown;
     }
   /** Completes the worker's query of the same id. */

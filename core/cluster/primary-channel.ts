@@ -1,5 +1,11 @@
 import { createUnavailable } from '../errors.js';
-import type { HostPhase, PrimaryMessage, Subject, WorkerMessage, WorkerQuery } from './messages.js';
+import type {
+  HostPhase,
+  PrimaryMessage,
+  QueryKind,
+  WorkerMessage,
+  WorkerQuery,
+} from './messages.js';
 import { MAX_UNSENT } from './worker-handle.js';
 
 /** The maximum number of queries of one worker that wait for the primary. */
@@ -14,10 +20,10 @@ export class PrimaryChannel {
   /** The phase as last published by the primary. */
   phase: HostPhase = 'starting';
   /** Called when this worker cannot respond to a request; must not throw. */
-  onFailure: ((error: unknown, subject: Subject) => void) | null = null;
+  onFailure: ((error: unknown, subject: QueryKind) => void) | null = null;
   readonly #listeners = new Map<string, (message: PrimaryMessage) => void>();
   readonly #queries = new Map<number, (result: unknown) => void>();
-  readonly #responders = new Map<Subject, (input: unknown) => unknown>();
+  readonly #responders = new Map<QueryKind, (input: unknown) => unknown>();
   #lastId = 0;
   #unsent = 0;
 
@@ -76,7 +82,7 @@ export class PrimaryChannel {
    * Sends a query to all workers, including this one.
    * @throws HostError 503 when too many queries wait, or the primary does not respond.
    */
-  query<S extends Subject>(
+  query<S extends QueryKind>(
     subject: S,
     input: WorkerQuery[S]['input'],
   ): Promise<WorkerQuery[S]['result']> {
@@ -99,7 +105,7 @@ export class PrimaryChannel {
   }
 
   /** Sets the response of this worker to requests on a subject. */
-  respond<S extends Subject>(
+  respond<S extends QueryKind>(
     subject: S,
     read: (
       input: WorkerQuery[S]['input'],
@@ -113,7 +119,7 @@ export class PrimaryChannel {
   }
 
   /** A worker that cannot respond keeps serving; the primary responds without it. */
-  async #respond(id: number, subject: Subject, input: unknown): Promise<void> {
+  async #respond(id: number, subject: QueryKind, input: unknown): Promise<void> {
     const read = this.#responders.get(subject);
     if (read === undefined) return;
     try {

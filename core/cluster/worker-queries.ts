@@ -1,5 +1,5 @@
 import { mergeModules } from './merge-modules.js';
-import type { Subject, WorkerQuery } from './messages.js';
+import type { QueryKind, WorkerQuery } from './messages.js';
 import type { RetiredMetrics } from './retired-metrics.js';
 import type { StatusLedger } from './status-ledger.js';
 import type { WorkerHandle, WorkerStage } from './worker-handle.js';
@@ -29,11 +29,11 @@ export class WorkerQueries {
     this.#sources = sources;
   }
 
-  async answer(from: WorkerHandle, id: number, subject: Subject, input: unknown): Promise<void> {
+  async answer(from: WorkerHandle, id: number, subject: QueryKind, input: unknown): Promise<void> {
     from.send({ type: 'result', id, result: await this.#collect(subject, input) });
   }
 
-  #collect(subject: Subject, input: unknown): Promise<WorkerQuery[Subject]['result']> {
+  #collect(subject: QueryKind, input: unknown): Promise<WorkerQuery[QueryKind]['result']> {
     switch (subject) {
       case 'modules':
         return this.#collectModules();
@@ -81,7 +81,7 @@ export class WorkerQueries {
   }
 
   /** Omits workers that exit or do not respond in time. */
-  #request<S extends Subject>(
+  #request<S extends QueryKind>(
     workers: readonly WorkerHandle[],
     subject: S,
     input: WorkerQuery[S]['input'],

@@ -56,7 +56,7 @@ export function readSmallFile(path: string): Promise<Buffer> {
  * Reads a file that the host writes itself. A symbolic link is not followed.
  * @throws FileError as {@link readSmallFile}.
  */
-export function readOwnFile(path: string): Promise<Buffer> {
+export function readHostFile(path: string): Promise<Buffer> {
   return read(path, OPEN_FLAGS | constants.O_NOFOLLOW);
 }
 

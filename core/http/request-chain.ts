@@ -3,7 +3,7 @@ import type { Log } from '../contract/index.js';
 import type { RequestObserver } from '../observability/completed-request.js';
 import type { ConsoleBridge } from '../operations/console/console-bridge.js';
 import type { Forward } from '../operations/forward/forward.js';
-import { holdReply } from '../operations/forward/overload.js';
+import { reserveReplyMemory } from '../operations/forward/overload.js';
 import { Reply } from '../operations/reply.js';
 import { ClientClosed, type RequestTracing, readBridgePermission } from '../operations/request.js';
 import type { StepName } from '../steps.js';
@@ -26,7 +26,7 @@ import { isUpgraded, sendUpgrade, type UpgradedReply } from './response/send-upg
 import { createUnknownPath } from './routes/unknown-path.js';
 import { addInterruptible } from './server/interruptible-requests.js';
 import type { MountedSurface } from './surfaces/mounted-surface.js';
-import { nameMetadata } from './surfaces/protected-resource.js';
+import { addMetadataUrl } from './surfaces/protected-resource.js';
 import { callSurface, sendSurfaceResponse } from './surfaces/serve-surface.js';
 
 export interface RequestChainOptions extends HeadLimits, ReplyQueueOptions, RequestContextOptions {
@@ -92,7 +92,7 @@ function respond(
     } catch (error) {
       const isSurface = request.facts.kind === 'surface';
       const { challenges } = (isSurface ? forSurfaces : options).authentication;
-      const advertised = isSurface ? nameMetadata(challenges, request, options) : challenges;
+      const advertised = isSurface ? addMetadataUrl(challenges, request, options) : challenges;
       reply = createErrorReply(error, request, log, advertised);
     }
     if (reply !== null && request.replyHeaders.length > 0) {
@@ -238,7 +238,7 @@ const limitHostRoutes: Middleware<HostState> = async (ctx, next) => {
   assertOriginForm(request.target);
   await next();
   const isReserved = request.authenticated === null || ctx.path === '/metrics';
-  holdReply(request, ctx.state.reply.length, { isReserved });
+  reserveReplyMemory(request, ctx.state.reply.length, { isReserved });
 };
 
 /** Reports the request. @returns the reply for a client that is still connected */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { array, integer, string, type } from 'superstruct';
-import { FileError, readOwnFile } from '../document/read-file.js';
+import { FileError, readHostFile } from '../document/read-file.js';
 import { readPrivateKey, type StoredKey } from './identity-key.js';
 
 const FILE = type({
@@ -28,7 +28,7 @@ interface KeyFile {
  * @throws Error without any of its content.
  */
 export async function readKeyFile(path: string): Promise<KeyFile | null> {
-  const bytes = await readOwnFile(path).catch((error: unknown) => {
+  const bytes = await readHostFile(path).catch((error: unknown) => {
     if (error instanceof FileError && error.code === 'file-missing') return null;
     throw error;
   });

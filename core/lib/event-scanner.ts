@@ -82,17 +82,17 @@ export class EventScanner {
 }
 
 /** Removes a byte-order mark at the start of a stream, which belongs to no event. */
-export function withoutMark(start: Buffer): Buffer {
+export function stripByteOrderMark(start: Buffer): Buffer {
   return start.subarray(0, 3).equals(BYTE_ORDER_MARK) ? start.subarray(3) : start;
 }
 
 /** The last `event:` line sets the name, but readers differ, so each line counts. */
-const OWN_EVENT = /(?:^|[\r\n])(?:\xef\xbb\xbf)*event: ?modgate\./;
-export const OWN_PREFIX = 'modgate.';
+const RESERVED_EVENT = /(?:^|[\r\n])(?:\xef\xbb\xbf)*event: ?modgate\./;
+export const RESERVED_PREFIX = 'modgate.';
 
 /** Whether an event has a name that is reserved for the host. */
-export function hasOwnName(event: Buffer): boolean {
-  return event.includes(OWN_PREFIX) && OWN_EVENT.test(event.toString('latin1'));
+export function hasReservedName(event: Buffer): boolean {
+  return event.includes(RESERVED_PREFIX) && RESERVED_EVENT.test(event.toString('latin1'));
 }
 
 function findLines(chunk: Uint8Array): number[] {

@@ -6,7 +6,7 @@ type Opening = Pick<Manifest, 'admin' | 'config'>;
  * Lists the parts of the console bridge that a permission opens: `entity contacts`, `action sync`,
  * `configuration (read)`.
  */
-export function listOpened(permission: string, manifest: Opening): string[] {
+export function listPermittedParts(permission: string, manifest: Opening): string[] {
   const { entities = [], actions = [] } = manifest.admin ?? {};
   return [
     ...entities

@@ -38,7 +38,7 @@ export const UNREAD_SOURCE: DescriptorSource = {
 };
 
 /** @param servedName the name to use if the name in the file cannot be read */
-export async function readSource(
+export async function readDescriptorSource(
   entry: DirectoryFile,
   context: DescriptorContext,
   servedName: string | null,

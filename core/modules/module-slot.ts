@@ -6,7 +6,7 @@ import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { nameError } from '../lib/name-error.js';
 import { ManifestUnavailable, parseStoredManifest } from '../manifest/load-manifest.js';
 import type { DirectoryFile } from '../watch/directory.js';
-import { type DescriptorSource, readSource } from './descriptor-source.js';
+import { type DescriptorSource, readDescriptorSource } from './descriptor-source.js';
 import type { LastGoodKeeper } from './last-good.js';
 import type { LiveModule } from './live-module.js';
 import type { ModuleRecord } from './module-record.js';
@@ -120,7 +120,7 @@ export class ModuleSlot {
 
   /** Reads and validates the file; the serving version does not change. */
   async read(entry: DirectoryFile): Promise<void> {
-    const source = await readSource(entry, this.#context, this.#live?.name ?? null);
+    const source = await readDescriptorSource(entry, this.#context, this.#live?.name ?? null);
     this.#dispatch({ kind: 'read', source });
     for (const warning of source.prepared?.warnings ?? []) {
       const fields = { module: source.name, file: this.file, warning: formatDiagnostic(warning) };

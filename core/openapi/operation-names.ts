@@ -34,7 +34,7 @@ export class OperationNames {
   add({ name, routes }: DescribedModule): void {
     const prefix = name.replaceAll('/', '.');
     for (const route of routes.entries) {
-      const declaredName = route.value.declared.operation?.operation_id ?? describeRoute(route);
+      const declaredName = route.value.declared.operation?.operation_id ?? nameRoute(route);
       const operationId = this.#operations.reserve(`${prefix}.${declaredName}`);
       this.#ids.set(route, operationId);
       if (operationId.search(NOT_IN_COMPONENT) !== -1) this.#components.set(operationId, '');
@@ -57,7 +57,7 @@ export class OperationNames {
 }
 
 /** `get_contacts_by_id` */
-export function describeRoute({ method, template }: DescribedRoute): string {
+export function nameRoute({ method, template }: DescribedRoute): string {
   const path = template.segments.map((segment) =>
     writeTemplate(
       { segments: [segment] },

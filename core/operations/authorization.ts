@@ -202,7 +202,7 @@ export class Authorization {
 
   /** @throws HostError 403. */
   admitRelease(module: GrantingModule, digest: string): void {
-    if (releaseOf(module) !== digest) throw createGrantError();
+    if (releaseDigestOf(module) !== digest) throw createGrantError();
     this.#missing &= ~RELEASE;
   }
 
@@ -228,7 +228,7 @@ export function holdsPermission(actor: Actor, permission: string): boolean {
 type GrantingModule = Pick<LiveModule, 'descriptor' | 'manifestDigest'>;
 
 /** The release digest that a console must send for this module. */
-export function releaseOf({ descriptor, manifestDigest }: GrantingModule): string {
+export function releaseDigestOf({ descriptor, manifestDigest }: GrantingModule): string {
   return descriptor.console.release ?? manifestDigest;
 }
 

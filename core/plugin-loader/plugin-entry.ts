@@ -11,7 +11,7 @@ import { importPlugin, type PluginExports } from './import-plugin.js';
 import { type PluginDigests, verifyIntegrity } from './integrity.js';
 import { PluginError } from './plugin-error.js';
 import {
-  isRejected,
+  isRejectedPlugin,
   type PluginManifest,
   type RejectedPlugin,
   readPluginManifest,
@@ -84,7 +84,7 @@ export class PluginEntry {
 
   /** Compares its files with their digests without running its code. */
   async verify(): Promise<void> {
-    if (isRejected(this.read) || this.#isExempt) return;
+    if (isRejectedPlugin(this.read) || this.#isExempt) return;
     try {
       await this.#verifyIntegrity(this.read);
     } catch (error) {
@@ -96,7 +96,7 @@ export class PluginEntry {
   /** @param clash the reason why it cannot be used together with the others */
   readStatus(clash: PluginError | null): PluginStatus {
     const { name, version, folder, origin, kinds, authenticators, surfaces, signers } = this.read;
-    const error = (isRejected(this.read) ? this.read.error : null) ?? clash ?? this.#failure;
+    const error = (isRejectedPlugin(this.read) ? this.read.error : null) ?? clash ?? this.#failure;
     const problem = error ?? this.#describeFault() ?? this.#warning;
     return {
       name,
@@ -133,7 +133,7 @@ export class PluginEntry {
 
   async #load(): Promise<PluginExports> {
     try {
-      if (isRejected(this.read)) throw this.read.error;
+      if (isRejectedPlugin(this.read)) throw this.read.error;
       return await this.#import(this.read);
     } catch (error) {
       if (error instanceof PluginError) this.#failure = error;

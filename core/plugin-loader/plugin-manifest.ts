@@ -111,7 +111,9 @@ export async function readPluginManifest(
   }
 }
 
-export function isRejected(plugin: PluginManifest | RejectedPlugin): plugin is RejectedPlugin {
+export function isRejectedPlugin(
+  plugin: PluginManifest | RejectedPlugin,
+): plugin is RejectedPlugin {
   return 'error' in plugin;
 }
 

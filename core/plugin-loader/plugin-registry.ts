@@ -18,7 +18,7 @@ import {
 import type { PluginExports } from './import-plugin.js';
 import { PluginEntry, type PluginTrust, readStamp } from './plugin-entry.js';
 import { PluginError } from './plugin-error.js';
-import { isRejected } from './plugin-manifest.js';
+import { isRejectedPlugin } from './plugin-manifest.js';
 import type { PluginStatus } from './plugin-status.js';
 
 export type { PluginState, PluginStatus } from './plugin-status.js';
@@ -206,7 +206,7 @@ class Registry implements PluginRegistry {
     if (known !== null && !('error' in found)) {
       if (known.isImported || known.isLoading) return known;
       // Shipped plugins do not change while the host runs.
-      if (found.origin === 'shipped' && !isRejected(known.read)) return known;
+      if (found.origin === 'shipped' && !isRejectedPlugin(known.read)) return known;
       const isSame = known.stamp === (await readStamp(found.folder));
       if (isSame && !(force && known.readStatus(null).state === 'refused')) return known;
     }
@@ -225,7 +225,7 @@ class Registry implements PluginRegistry {
   }
 
   #isRejected(entry: PluginEntry): boolean {
-    return isRejected(entry.read) || this.#clashes.has(entry);
+    return isRejectedPlugin(entry.read) || this.#clashes.has(entry);
   }
 
   /** Imports the plugin on first use. */
@@ -258,7 +258,7 @@ class Registry implements PluginRegistry {
 }
 
 function isMissing({ read }: PluginEntry): boolean {
-  return isRejected(read) && read.error.stage === 'find';
+  return isRejectedPlugin(read) && read.error.stage === 'find';
 }
 
 function findClashes(entries: readonly PluginEntry[]): ReadonlyMap<PluginEntry, PluginError> {
@@ -266,7 +266,7 @@ function findClashes(entries: readonly PluginEntry[]): ReadonlyMap<PluginEntry, 
   const owners = new Map<string, PluginEntry>();
   for (const entry of entries) {
     const { read } = entry;
-    if (isRejected(read)) continue;
+    if (isRejectedPlugin(read)) continue;
     const claims = listClaims(entry);
     const clash = claims.find(({ id }) => owners.has(id));
     const owner = clash === undefined ? undefined : owners.get(clash.id);

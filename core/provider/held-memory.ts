@@ -1,5 +1,5 @@
 import type { Bulkhead } from './bulkhead.js';
-import type { ActorUse, MemoryBudget, SpareHolder } from './memory-budget.js';
+import type { ActorMemory, MemoryBudget, ReleasableMemory } from './memory-budget.js';
 import type { RejectedCall } from './rejected-call.js';
 
 /**
@@ -9,17 +9,17 @@ import type { RejectedCall } from './rejected-call.js';
 export class HeldMemory {
   readonly #whole: MemoryBudget;
   #budget: MemoryBudget;
-  #actor: ActorUse | null = null;
+  #actor: ActorMemory | null = null;
   #bytes = 0;
   #places: Bulkhead | null = null;
   #isSending = false;
   #hasPlace = false;
   #isClosed = false;
   #onClose: (() => void) | null = null;
-  readonly #spare: SpareHolder | null;
+  readonly #spare: ReleasableMemory | null;
 
   /** @param spare absent for the memory of a request */
-  constructor(budget: MemoryBudget, spare: SpareHolder | null = null) {
+  constructor(budget: MemoryBudget, spare: ReleasableMemory | null = null) {
     this.#whole = budget;
     this.#budget = budget;
     this.#spare = spare;
@@ -30,7 +30,7 @@ export class HeldMemory {
    * Opens memory of the same budget that is released before any request is rejected; it has no
    * actor and no place.
    */
-  openSpare(spare: SpareHolder): HeldMemory {
+  openSpare(spare: ReleasableMemory): HeldMemory {
     return new HeldMemory(this.#whole, spare);
   }
 

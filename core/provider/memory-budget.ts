@@ -10,7 +10,7 @@ interface BudgetLimits {
 }
 
 /** The current use of one actor's requests. */
-export interface ActorUse {
+export interface ActorMemory {
   readonly actor: string;
   /** Requests from their authentication until their response is sent. */
   requests: number;
@@ -18,7 +18,7 @@ export interface ActorUse {
 }
 
 /** Memory that the host releases before it rejects a request. */
-export interface SpareHolder {
+export interface ReleasableMemory {
   /** Releases all of its bytes at once. */
   giveUp(): void;
 }
@@ -53,9 +53,9 @@ export class MemoryBudget {
   readonly #maxActorBytes: number;
   readonly #limitNames: typeof LIMIT_NAMES;
   /** Actors with current requests. */
-  readonly #actors = new Map<string, ActorUse>();
+  readonly #actors = new Map<string, ActorMemory>();
   /** Oldest first. */
-  readonly #spares = new Set<SpareHolder>();
+  readonly #spares = new Set<ReleasableMemory>();
   #bytes = 0;
 
   constructor({ memoryBudget, actorBudget, workers }: BudgetLimits, isAnonymous = false) {
@@ -74,7 +74,7 @@ export class MemoryBudget {
   }
 
   /** Counts a request of an actor; `leave` must follow once. */
-  enter(actor: string): ActorUse {
+  enter(actor: string): ActorMemory {
     let use = this.#actors.get(actor);
     if (use === undefined) {
       use = { actor, requests: 0, bytes: 0 };
@@ -84,16 +84,16 @@ export class MemoryBudget {
     return use;
   }
 
-  leave(use: ActorUse): void {
+  leave(use: ActorMemory): void {
     use.requests -= 1;
     if (use.requests === 0) this.#actors.delete(use.actor);
   }
 
-  addSpare(spare: SpareHolder): void {
+  addSpare(spare: ReleasableMemory): void {
     this.#spares.add(spare);
   }
 
-  removeSpare(spare: SpareHolder): void {
+  removeSpare(spare: ReleasableMemory): void {
     this.#spares.delete(spare);
   }
 
@@ -110,7 +110,7 @@ export class MemoryBudget {
    * @param isReserved whether they may use the reserve
    * @returns the rejection if the bytes are not counted
    */
-  tryAdd(bytes: number, use: ActorUse | null, isReserved: boolean): RejectedCall | null {
+  tryAdd(bytes: number, use: ActorMemory | null, isReserved: boolean): RejectedCall | null {
     const maxBytes = isReserved ? this.maxBytes + RESERVE : this.maxBytes;
     for (const spare of this.#spares) {
       if (this.#bytes + bytes <= maxBytes) break;
@@ -132,7 +132,7 @@ export class MemoryBudget {
   }
 
   /** Counts bytes that are held in any case; a negative number releases them. */
-  add(bytes: number, use: ActorUse | null): void {
+  add(bytes: number, use: ActorMemory | null): void {
     this.#bytes += bytes;
     if (use !== null) use.bytes += bytes;
   }

@@ -3,7 +3,7 @@ import type { Descriptor } from '../descriptor/descriptor.js';
 import { createOverload } from './rejected-call.js';
 
 /** The reason why the host ends a stream. */
-export type HostEnd = 'max_ms' | 'reload' | 'shutdown' | 'unauthorized';
+export type HostEndReason = 'max_ms' | 'reload' | 'shutdown' | 'unauthorized';
 
 type StreamLimits = Pick<Descriptor['limits']['stream'], 'per_actor' | 'total'>;
 
@@ -19,7 +19,7 @@ interface Opened {
 /** One stream, from its admission to its end. */
 export interface OpenStream {
   /** Set by the stream once it has started. */
-  end: (reason: HostEnd) => void;
+  end: (reason: HostEndReason) => void;
   /** Records its end; may be called again. */
   close(): void;
 }
@@ -72,14 +72,14 @@ export class OpenStreams {
   }
 
   /** @param client the version whose streams end; default: all of them */
-  end(reason: HostEnd, client: object | null = null): void {
+  end(reason: HostEndReason, client: object | null = null): void {
     for (const [stream, opened] of [...this.#all]) {
       if (client === null || opened.client === client) stream.end(reason);
     }
   }
 
   /** Ends all streams, and resolves when each has ended, or after 6 s. */
-  async endAll(reason: HostEnd): Promise<void> {
+  async endAll(reason: HostEndReason): Promise<void> {
     if (this.#all.size === 0) return;
     const empty = new Promise<void>((resolve) => {
       this.#onEmpty = resolve;

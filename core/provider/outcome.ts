@@ -28,7 +28,7 @@ export class ProviderStatus extends Error {
 const PASSED_ON: ReadonlySet<number> = new Set(PASSTHROUGH_STATUSES);
 
 /** Whether the client receives the provider's own error, which is then not a failure. */
-export function isPassedOn(error: unknown, { provider_errors }: Descriptor): boolean {
+export function isPassthroughError(error: unknown, { provider_errors }: Descriptor): boolean {
   if (!(error instanceof ProviderStatus)) return false;
   if (error.isPassedOn) return true;
   return provider_errors === 'passthrough' && PASSED_ON.has(error.outcome.status);

@@ -23,8 +23,8 @@ import type { EndpointBase } from './endpoint-base.js';
 import type { EndpointPool } from './endpoint-pool.js';
 import type { LoadShedder } from './load-shedding.js';
 import { ModuleEndpoints, type Resolution } from './module-endpoints.js';
-import { type HostEnd, type OpenStream, OpenStreams } from './open-streams.js';
-import { isPassedOn } from './outcome.js';
+import { type HostEndReason, type OpenStream, OpenStreams } from './open-streams.js';
+import { isPassthroughError } from './outcome.js';
 import type { ParseResponse, ProviderAnswer, ProviderCall } from './provider-call.js';
 import { LocalRates, type RateLimiters } from './rate-limiter.js';
 import { RateLimits } from './rate-limits.js';
@@ -194,7 +194,7 @@ export class ProviderClient {
   }
 
   /** Ends the streams of this version. */
-  endStreams(reason: HostEnd): void {
+  endStreams(reason: HostEndReason): void {
     this.#openStreams.end(reason, this);
   }
 
@@ -310,7 +310,7 @@ export class ProviderClient {
       }
       return answer;
     } catch (error) {
-      isFailed = !isPassedOn(error, this.#descriptor) && !isCancelled(error);
+      isFailed = !isPassthroughError(error, this.#descriptor) && !isCancelled(error);
       throw error;
     } finally {
       if (hasPlace) this.#bulkhead.release();

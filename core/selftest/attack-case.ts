@@ -1,4 +1,4 @@
-import type { RawResponse } from './raw-http.js';
+import type { ReceivedResponse } from './raw-http.js';
 import type { RecordedRequest } from './recording-provider.js';
 import type { CraftedRequest } from './request-bytes.js';
 import type { Scene } from './scene.js';
@@ -79,7 +79,11 @@ interface RejectedAttack extends RequestAttack {
 
 /** The response must be a 200, after one provider call that passes the check. */
 interface ForwardedAttack extends RequestAttack {
-  readonly forwarded: (recorded: RecordedRequest, response: RawResponse, scene: Scene) => Verdict;
+  readonly forwarded: (
+    recorded: RecordedRequest,
+    response: ReceivedResponse,
+    scene: Scene,
+  ) => Verdict;
 }
 
 interface ScriptedAttack extends AttackHead {

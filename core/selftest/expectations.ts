@@ -1,5 +1,5 @@
 import type { Verdict } from './attack-case.js';
-import { headerValues, RawConnection, type RawResponse } from './raw-http.js';
+import { headerValues, RawConnection, type ReceivedResponse } from './raw-http.js';
 import type { RecordedRequest } from './recording-provider.js';
 import { craftRequest } from './request-bytes.js';
 import { listReceived, requireOwn, type Scene } from './scene.js';
@@ -47,7 +47,7 @@ export async function expectRejected(
 export async function expectForwarded(
   scene: Scene,
   bytes: Uint8Array,
-  inspect: (recorded: RecordedRequest, response: RawResponse) => Verdict = () => null,
+  inspect: (recorded: RecordedRequest, response: ReceivedResponse) => Verdict = () => null,
 ): Promise<Verdict> {
   const { provider } = requireOwn(scene);
   const before = listReceived(scene, provider).length;
@@ -62,7 +62,10 @@ export async function expectForwarded(
 }
 
 /** Sends the bytes on a new connection. @returns the response, or the reason of a failure */
-export async function sendOnce(scene: Scene, bytes: Uint8Array): Promise<RawResponse | string> {
+export async function sendOnce(
+  scene: Scene,
+  bytes: Uint8Array,
+): Promise<ReceivedResponse | string> {
   const connection = await RawConnection.to(scene.address);
   try {
     connection.write(bytes);
@@ -116,7 +119,10 @@ export async function expectStillServing(scene: Scene): Promise<Verdict> {
     : `the next client: /livez responded with ${response.status}`;
 }
 
-function expectProblem(response: RawResponse, { statuses, isHead }: ExpectedRejection): Verdict {
+function expectProblem(
+  response: ReceivedResponse,
+  { statuses, isHead }: ExpectedRejection,
+): Verdict {
   if (!statuses.includes(response.status)) {
     return `responded with ${response.status} instead of ${statuses.join(' or ')}`;
   }
@@ -129,7 +135,7 @@ function expectProblem(response: RawResponse, { statuses, isHead }: ExpectedReje
 }
 
 /** Expects no secrets, stack traces or software versions in the response. */
-export function expectNoSecrets(scene: Scene, response: RawResponse): Verdict {
+export function expectNoSecrets(scene: Scene, response: ReceivedResponse): Verdict {
   const text = `${JSON.stringify(response.headers)}\n${response.body.toString('latin1')}`;
   const secrets = [...(scene.own?.secrets ?? []), ...(scene.token === null ? [] : [scene.token])];
   if (secrets.some((secret) => text.includes(secret))) return 'the response contains a secret';
@@ -182,7 +188,7 @@ export function parseObject(bytes: Buffer): Record<string, unknown> | null {
 export async function readResponse(
   connection: RawConnection,
   toHead = false,
-): Promise<RawResponse | string> {
+): Promise<ReceivedResponse | string> {
   try {
     return await connection.readFinal({ toHead, deadlineMs: RESPONSE_DEADLINE_MS });
   } catch (error) {

@@ -32,7 +32,7 @@ export const LONG_ROUTES = [
 ].map((route) => ({ ...route, capability: 'shop.use' }));
 
 /** The start of a JSON array that exceeds the buffer of the module. */
-export const LONG_START = `["${'x'.repeat(2 * HELD_BYTES)}"`;
+export const OVERSIZED_START = `["${'x'.repeat(2 * HELD_BYTES)}"`;
 /** By then the host has forwarded the start. Milliseconds. */
 const TURN_DELAY_MS = 50;
 const TRICKLE_MS = 400;
@@ -92,7 +92,7 @@ export function createLongScripts(): ReadonlyMap<string, Script> {
     path,
     (_, response) => {
       const type = path.startsWith('/long/') ? 'application/json' : 'image/png';
-      response.writeHead(200, { 'content-type': type }).write(LONG_START);
+      response.writeHead(200, { 'content-type': type }).write(OVERSIZED_START);
       setTimeout(() => response.socket?.end(rest, 'latin1'), TURN_DELAY_MS);
     },
   ]);
@@ -105,7 +105,7 @@ export function createLongScripts(): ReadonlyMap<string, Script> {
           'content-type': 'application/json',
           trailer: 'set-cookie',
         });
-        response.write(LONG_START);
+        response.write(OVERSIZED_START);
         response.addTrailers({ 'set-cookie': SMUGGLED });
         response.end(']');
       },
@@ -118,7 +118,7 @@ export function createLongScripts(): ReadonlyMap<string, Script> {
     [
       '/long/trickle',
       (_, response) => {
-        response.writeHead(200, { 'content-type': 'application/json' }).write(LONG_START);
+        response.writeHead(200, { 'content-type': 'application/json' }).write(OVERSIZED_START);
         const timer = setInterval(() => response.write(' '), TRICKLE_MS);
         response.once('close', () => clearInterval(timer));
       },

@@ -3,7 +3,7 @@ import { connect as connectTls } from 'node:tls';
 
 export type RawHeader = readonly [name: string, value: string];
 
-export interface RawResponse {
+export interface ReceivedResponse {
   readonly status: number;
   readonly reason: string;
   /** The headers in wire order, with names as received. */
@@ -93,7 +93,7 @@ export class RawConnection {
    * Reads the next response, including 1xx. @throws Error when the peer closes or the deadline
    * passes first.
    */
-  async read(options: ReadOptions = {}): Promise<RawResponse> {
+  async read(options: ReadOptions = {}): Promise<ReceivedResponse> {
     const toHead = options.toHead ?? false;
     let parsed = parseResponse(this.#received, toHead, this.#closed);
     await this.#until(() => {
@@ -108,7 +108,7 @@ export class RawConnection {
   }
 
   /** Reads the next response that is not a 1xx. */
-  async readFinal(options: ReadOptions = {}): Promise<RawResponse> {
+  async readFinal(options: ReadOptions = {}): Promise<ReceivedResponse> {
     const response = await this.read(options);
     return response.status < 200 ? this.readFinal(options) : response;
   }
@@ -187,7 +187,7 @@ function toBuffer(bytes: string | Uint8Array): Uint8Array {
 }
 
 interface Parsed {
-  readonly response: RawResponse;
+  readonly response: ReceivedResponse;
   /** The size of the complete response on the wire. Bytes. */
   readonly length: number;
 }

@@ -10,7 +10,7 @@ export function completeCredentials(partial: GivenCredentials): Credentials {
 }
 
 /** The headers that an authenticator reads. */
-export function readsOf({ reads }: Authenticator): readonly string[] {
+export function readHeadersOf({ reads }: Authenticator): readonly string[] {
   return reads ?? ['authorization'];
 }
 
@@ -32,7 +32,7 @@ export function listSecretParts(
     scheme === ''
       ? []
       : [{ name: 'token', value: token, replace: (text) => ({ ...credentials, token: text }) }];
-  const ofHeaders = readsOf(authenticator).flatMap((name): SecretPart[] => {
+  const ofHeaders = readHeadersOf(authenticator).flatMap((name): SecretPart[] => {
     const [value] = credentials.headers?.get(name) ?? [];
     if (value === undefined || (name === 'authorization' && scheme !== '')) return [];
     const replace = (text: string) => {

@@ -1,5 +1,5 @@
 import { Client, type Dispatcher } from 'undici';
-import type { Connector, Opened } from './connector.js';
+import type { ConnectCallback, Connector } from './connector.js';
 
 /** The part of a request that its client needs. */
 export interface ClientRequest {
@@ -42,7 +42,11 @@ class AbortAwareClient extends Client {
   }
 }
 
-function connectFor(request: ClientRequest | null, connector: Connector, opened: Opened): void {
+function connectFor(
+  request: ClientRequest | null,
+  connector: Connector,
+  opened: ConnectCallback,
+): void {
   if (request === null || request.isOver) {
     // Deferred, because undici calls this inside its own loop. The error clears the client's queue.
     queueMicrotask(() => opened(new Error('the request is over'), null));

@@ -31,13 +31,13 @@ export type Address =
     };
 
 /** Called once. */
-export type Opened = (
+export type ConnectCallback = (
   ...result: [error: null, socket: Socket] | [error: Error, socket: null]
 ) => void;
 
 export interface Connector {
   /** Opens a new connection and resolves DNS again; the returned socket is still connecting. */
-  open(opened: Opened): Socket;
+  open(opened: ConnectCallback): Socket;
   /** Connects (including the TLS handshake) and closes. @throws ProviderFailure */
   probe(signal: AbortSignal): Promise<void>;
   /** Whether no connection is open or being opened. */
@@ -53,7 +53,7 @@ export interface Connector {
 export function createConnector(address: Address): Connector {
   const sockets = new Set<Socket>();
 
-  const open = (opened: Opened): Socket => {
+  const open = (opened: ConnectCallback): Socket => {
     const socket = dial(address);
     sockets.add(socket);
     const timer = setTimeout(
@@ -61,7 +61,7 @@ export function createConnector(address: Address): Connector {
       CONNECT_TIMEOUT_MS,
     );
     let isSettled = false;
-    const settle: Opened = (...result) => {
+    const settle: ConnectCallback = (...result) => {
       clearTimeout(timer);
       if (isSettled) return;
       isSettled = true;

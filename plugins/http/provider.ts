@@ -12,7 +12,7 @@ import {
   assertSuccess,
   MANIFEST_TIMEOUT_MS,
   MAX_MANIFEST_BYTES,
-  parseManifest,
+  parseManifestResponse,
 } from '../shared/own-requests.js';
 import type { Replica } from './replica.js';
 import type { ReplicaSet } from './replica-set.js';
@@ -78,7 +78,7 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
     manifest: (signal) =>
       withDeadline(signal, MANIFEST_TIMEOUT_MS, async (deadline) => {
         const read = async (replica: Replica) =>
-          parseManifest(
+          parseManifestResponse(
             `GET ${withoutQuery(manifestPath)}`,
             await get(replica, manifestPath, MAX_MANIFEST_BYTES, deadline),
           );

@@ -4,7 +4,7 @@ import { formatError } from '../shared/format-error.js';
 import type { LocalHandler, LocalModule } from './handler.js';
 
 /** A top-level `await` that never ends must not block the other modules. */
-export const IMPORT_TIMEOUT_MS = 5_000;
+export const MODULE_IMPORT_TIMEOUT_MS = 5_000;
 
 interface LocalFile {
   /** The name as in the config; used in messages. */
@@ -45,7 +45,7 @@ export async function importModule(
 
 /** The reason for a file with a top level that did not end in time. */
 export function describeLateImport(): string {
-  return `its top level did not end within ${IMPORT_TIMEOUT_MS} ms`;
+  return `its top level did not end within ${MODULE_IMPORT_TIMEOUT_MS} ms`;
 }
 
 export function explainImport(name: string, reason: string): string {
@@ -55,7 +55,7 @@ export function explainImport(name: string, reason: string): string {
 async function importInTime(url: string): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(describeLateImport())), IMPORT_TIMEOUT_MS);
+    timer = setTimeout(() => reject(new Error(describeLateImport())), MODULE_IMPORT_TIMEOUT_MS);
   });
   try {
     return await Promise.race([import(url), timeout]);

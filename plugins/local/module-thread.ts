@@ -15,7 +15,7 @@ import {
 } from '../../core/contract/index.js';
 import { createAbortFailure } from '../shared/failures.js';
 import { LineLog } from '../shared/line-log.js';
-import { describeLateImport, explainImport, IMPORT_TIMEOUT_MS } from './import-module.js';
+import { describeLateImport, explainImport, MODULE_IMPORT_TIMEOUT_MS } from './import-module.js';
 import { receiveBytes } from './sent-bytes.js';
 import { receiveFailure, sendFailure } from './sent-failure.js';
 import { sendOperation } from './sent-operation.js';
@@ -92,7 +92,7 @@ export class ModuleThread {
     this.ready.catch(() => {});
     this.#importTimer = setTimeout(
       () => this.#reject(explainImport(options.start.name, describeLateImport())),
-      IMPORT_TIMEOUT_MS,
+      MODULE_IMPORT_TIMEOUT_MS,
     );
     this.#port.on('message', (message: ThreadMessage) => this.#receive(message));
     this.#worker.on('error', (error) => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { HostRequest } from '../../core/contract/index.js';
 import type { CatalogEntry } from './catalog.js';
-import { listParameters } from './describe-tool.js';
+import { listToolParameters } from './describe-tool.js';
 import { assertExactNumbers, type ExactValue, InexactJson } from './exact-json.js';
 import { writePath } from './path-template.js';
 import { InvalidArguments } from './tool-error.js';
@@ -37,7 +37,7 @@ export function readArguments(value: ExactValue | undefined): Arguments {
  * @throws InvalidArguments for missing, unknown or invalid arguments.
  */
 export function buildCall(entry: CatalogEntry, callArguments: Arguments): Call {
-  const parameters = listParameters(entry);
+  const parameters = listToolParameters(entry);
   const argumentNames = new Set(parameters.map(({ argument }) => argument));
   for (const name of callArguments.keys()) {
     if (!argumentNames.has(name))

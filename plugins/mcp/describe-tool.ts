@@ -33,7 +33,7 @@ export interface DescribedTool {
 const MAX_DESCRIPTION = 1000;
 
 /** The arguments of a tool. */
-export function listParameters({ target }: CatalogEntry): readonly ToolParameter[] {
+export function listToolParameters({ target }: CatalogEntry): readonly ToolParameter[] {
   if (target.kind === 'entity') return ENTITY_PARAMETERS;
   return target.kind === 'action'
     ? listActionParameters(target.action)
@@ -83,7 +83,7 @@ function annotate({ operation: { dangerLevel }, target }: CatalogEntry) {
 }
 
 function createInputSchema(entry: CatalogEntry): DescribedTool['inputSchema'] {
-  const parameters = listParameters(entry);
+  const parameters = listToolParameters(entry);
   const schema = new ToolSchema(entry.manifest);
   const properties = parameters.map((parameter) => [
     parameter.argument,

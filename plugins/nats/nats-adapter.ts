@@ -18,7 +18,7 @@ import {
   assertSuccess,
   MANIFEST_TIMEOUT_MS,
   MAX_MANIFEST_BYTES,
-  parseManifest,
+  parseManifestResponse,
 } from '../shared/own-requests.js';
 import { DEFAULT_INBOX, type NatsConfig, natsConfig } from './config.js';
 import { createConnectOptions } from './connect-options.js';
@@ -57,7 +57,10 @@ function createNatsProvider(link: NatsLink, id: string, balancing: Balancing): P
 
     manifest: (signal) =>
       withDeadline(signal, MANIFEST_TIMEOUT_MS, async (deadline) =>
-        parseManifest('the manifest request', await send('manifest', MAX_MANIFEST_BYTES, deadline)),
+        parseManifestResponse(
+          'the manifest request',
+          await send('manifest', MAX_MANIFEST_BYTES, deadline),
+        ),
       ),
 
     check: (signal) =>

@@ -10,7 +10,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * @param request the name for operators: `GET /manifest.json`
  * @throws ProviderFailure unless the response is 2xx with JSON in valid UTF-8.
  */
-export function parseManifest(request: string, { status, body }: Outcome): unknown {
+export function parseManifestResponse(request: string, { status, body }: Outcome): unknown {
   assertSuccess(request, status);
   try {
     return JSON.parse(UTF8.decode(joinBody(body)));

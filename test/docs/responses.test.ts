@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { headerValue, type RawHeader, type RawResponse } from '../../core/selftest/raw-http.js';
+import {
+  headerValue,
+  type RawHeader,
+  type ReceivedResponse,
+} from '../../core/selftest/raw-http.js';
 import type { Answer } from '../support/echo-provider.js';
 import { type Call, call, JSON_TYPE } from '../support/http/call.js';
 import { reasonOf } from '../support/http/expect-problem.js';
@@ -76,7 +80,7 @@ describe(PAGE, () => {
     });
   }
 
-  async function cause(outcome: string, mode: string): Promise<RawResponse> {
+  async function cause(outcome: string, mode: string): Promise<ReceivedResponse> {
     const given = OUTCOMES[outcome] ?? {};
     const sent = 'sent' in given ? given.sent : {};
     if (!('sent' in given)) setup.provider.answer(given);
@@ -87,7 +91,7 @@ describe(PAGE, () => {
 });
 
 /** Uses the terms of the table. */
-function describeResponse({ status, headers, body }: RawResponse): string {
+function describeResponse({ status, headers, body }: ReceivedResponse): string {
   const text = body.toString();
   const origin = headerValue(headers, 'modgate-origin');
   if (origin === 'host') {

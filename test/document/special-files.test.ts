@@ -6,13 +6,13 @@ import { Roles } from '../../core/auth/roles.js';
 import { openTokensAuthenticator } from '../../core/auth/static-tokens.js';
 import { editTokenFile } from '../../core/cli/token/edit-token-file.js';
 import { readConfigFile } from '../../core/config/read-config.js';
-import { readOwnFile } from '../../core/document/read-file.js';
+import { readHostFile } from '../../core/document/read-file.js';
 import { openTls } from '../../core/http/tls/open-tls.js';
 import { readKeyFile, writeKeyFile } from '../../core/identity/key-file.js';
 import { PrivateFolder } from '../../core/modules/private-folder.js';
 import { digestFiles } from '../../core/plugin-loader/digests.js';
 import { openPlugins } from '../../core/plugin-loader/open-plugins.js';
-import { isRejected, readPluginManifest } from '../../core/plugin-loader/plugin-manifest.js';
+import { isRejectedPlugin, readPluginManifest } from '../../core/plugin-loader/plugin-manifest.js';
 import { createOpener } from '../../core/store/open-store.js';
 import { createRecordedLog } from '../support/auth/recorded-log.js';
 import { callers } from '../support/caller-certificates.js';
@@ -61,7 +61,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     path: 'plugin/plugin.json',
     read: async (_path, folder) => {
       const read = await readPluginManifest(join(folder, 'plugin'), 'folder');
-      if (isRejected(read)) throw read.error;
+      if (isRejectedPlugin(read)) throw read.error;
     },
   },
   'entry of a plugin': {
@@ -76,7 +76,7 @@ const READERS: Readonly<Record<string, Reader>> = {
       };
       writeFileSync(join(folder, 'plugin', 'plugin.json'), JSON.stringify(plugin));
       const read = await readPluginManifest(join(folder, 'plugin'), 'folder');
-      if (isRejected(read)) throw read.error;
+      if (isRejectedPlugin(read)) throw read.error;
     },
     // It is imported later, in a thread with a time limit and a memory limit.
     skips: ['huge'],
@@ -169,7 +169,7 @@ describe('a file that is not a regular file of a bounded size', () => {
     symlinkSync(join(folder, 'target'), join(folder, 'modgate.db'));
     symlinkSync(createFolder(), join(folder, 'linked'));
     const reads = [
-      readOwnFile(join(folder, 'keys.json')),
+      readHostFile(join(folder, 'keys.json')),
       createOpener(null, folder)(...UNHEARD),
       writeKeyFile(join(folder, 'linked', 'keys.json'), [], false),
     ];

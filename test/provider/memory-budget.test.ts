@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { headerValue, type RawHeader, type RawResponse } from '../../core/selftest/raw-http.js';
+import {
+  headerValue,
+  type RawHeader,
+  type ReceivedResponse,
+} from '../../core/selftest/raw-http.js';
 import { bridgeTarget } from '../support/bridge/bridge.js';
 import { READ } from '../support/bridge/crm.js';
 import { call, JSON_TYPE } from '../support/http/call.js';
@@ -74,7 +78,7 @@ describe('memory budget', () => {
 
   const body = (size: number) => Buffer.from(JSON.stringify('a'.repeat(size)));
 
-  const expectOverload = (response: RawResponse, limit: string) => {
+  const expectOverload = (response: ReceivedResponse, limit: string) => {
     const problem = expectProblem(response, 502);
     expect(reasonOf(problem, 'module')).to.equal('wide');
     expect(reasonOf(problem, 'failure')).to.equal('overloaded');

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { headerValue, type RawResponse } from '../../core/selftest/raw-http.js';
+import { headerValue, type ReceivedResponse } from '../../core/selftest/raw-http.js';
 import { call } from '../support/http/call.js';
 import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
 import { waitUntil } from '../support/http/wait-until.js';
@@ -46,7 +46,7 @@ describe('limits of concurrency', () => {
   const release = () => {
     for (const response of held.splice(0)) response.end('{}');
   };
-  const expectOverload = (response: RawResponse, limit: string) => {
+  const expectOverload = (response: ReceivedResponse, limit: string) => {
     const problem = expectProblem(response, 502);
     expect(reasonOf(problem, 'failure')).to.equal('overloaded');
     expect(reasonOf(problem, 'limit')).to.equal(limit);

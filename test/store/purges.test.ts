@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Purge } from '../../core/operations/cache/entry-index.js';
-import { NO_OTHERS } from '../../core/operations/cache/purge-channel.js';
+import { SOLE_PURGES } from '../../core/operations/cache/purge-channel.js';
 import { StorePurges } from '../../core/operations/cache/store-purges.js';
 import type { Store } from '../../core/store/store.js';
 import { waitUntil } from '../support/http/wait-until.js';
@@ -12,7 +12,7 @@ const ofPath = (path: string): Purge => ({ module: 'shop', path, isPrefix: false
 /** The channel of one process, and what it received. */
 function openChannel(store: Pick<Store, 'sendNotice' | 'onNotice'>) {
   const received: (Purge | null)[] = [];
-  const channel = new StorePurges(store, NO_OTHERS);
+  const channel = new StorePurges(store, SOLE_PURGES);
   channel.onPurge((purge) => received.push(purge));
   return { announce: (purge: Purge) => channel.announce(purge), received };
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { ReleasesStatus } from '../../core/contract/release-status.js';
-import type { RawResponse } from '../../core/selftest/raw-http.js';
+import type { ReceivedResponse } from '../../core/selftest/raw-http.js';
 import { type Ended, runHere } from './cli/run-here.js';
 import { call, JSON_TYPE, parseJson } from './http/call.js';
 
@@ -57,7 +57,7 @@ export function sendRelease(
   files: Readonly<Record<string, string | object>>,
   more: object = {},
   as = PUBLISHER,
-): Promise<RawResponse> {
+): Promise<ReceivedResponse> {
   const encoded = Object.entries(files).map(([path, content]) => {
     const text = typeof content === 'string' ? content : JSON.stringify(content);
     return [path, Buffer.from(text).toString('base64')];
@@ -75,7 +75,7 @@ export function sendJson(
   target: string,
   value: unknown,
   as = PUBLISHER,
-): Promise<RawResponse> {
+): Promise<ReceivedResponse> {
   const body = Buffer.from(JSON.stringify(value));
   return call(host, { method: 'POST', target, body, headers: [JSON_TYPE], as });
 }

@@ -14,7 +14,7 @@ import {
 import { formatChanges } from '../../modules/against/format-changes.js';
 import {
   type CheckedModule,
-  listTaken,
+  listNestedMounts,
   type ResponseFacts,
 } from '../../modules/against/local-module.js';
 import { listMounts } from '../check/check-descriptors.js';
@@ -251,7 +251,7 @@ async function readServedModules(client: HostClient): Promise<ServedModule[]> {
       public: byName.get(name)?.public ?? false,
       addresses: byName.get(name)?.allow?.addresses ?? null,
       mounts: byName.get(name)?.mounts ?? [],
-      taken: listTaken(name, mounts),
+      taken: listNestedMounts(name, mounts),
       copied: byName.get(name)?.candidate?.origins ?? [],
     },
     manifest: readManifest(client, manifest),

@@ -56,7 +56,7 @@ function findExchangeProblem(
 }
 
 /** Requests credentials like the first call of each module. @returns a problem for each failure */
-export async function tryCredentials(checked: CheckedCredentials): Promise<string[]> {
+export async function checkCredentials(checked: CheckedCredentials): Promise<string[]> {
   const problems: string[] = [];
   // Runs one request at a time, so that modules with the same token endpoint do not flood it.
   for (const { prepared } of listPrepared(checked.files)) {

@@ -28,7 +28,7 @@ import { parsePostgresUrl } from '../../store/postgres-url.js';
 import { StoreUnavailable } from '../../store/store-unavailable.js';
 import type { CommandContext } from '../command-module.js';
 import { readSettings } from '../setting-options.js';
-import { checkExchange, tryCredentials } from './check-credentials.js';
+import { checkCredentials, checkExchange } from './check-credentials.js';
 import { checkFiles } from './check-files.js';
 import type { CheckReport } from './check-report.js';
 import { checkRoles } from './check-roles.js';
@@ -83,7 +83,7 @@ export async function checkHost(
   });
   const credentials = { files: modules?.files ?? [], tokens, log };
   findings.report(checkExchange(credentials));
-  if (connects) for (const problem of await tryCredentials(credentials)) findings.warn(problem);
+  if (connects) for (const problem of await checkCredentials(credentials)) findings.warn(problem);
   const report = modules ?? EMPTY;
   const roles = await attempt(() => {
     return checkRoles(config, context.environment, modules?.files ?? null);

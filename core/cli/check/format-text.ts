@@ -34,11 +34,15 @@ function groupByFile(diagnostics: readonly Diagnostic[]): Diagnostic[][] {
 
 function formatSummary(report: CheckReport): string {
   const { files, errors, warnings } = summarize(report);
-  const parts = [count(files, 'file'), count(errors, 'error'), count(warnings, 'warning')];
+  const parts = [
+    formatCount(files, 'file'),
+    formatCount(errors, 'error'),
+    formatCount(warnings, 'warning'),
+  ];
   return parts.join(', ');
 }
 
 /** `1 file`, `0 errors` */
-export function count(number: number, noun: string): string {
+export function formatCount(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

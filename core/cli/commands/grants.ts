@@ -7,7 +7,7 @@ import { InvalidFile } from '../../document/diagnostic.js';
 import { assertValidFile } from '../../document/parse-file.js';
 import { suggestName } from '../../document/suggest.js';
 import { ConfigError } from '../../errors.js';
-import { listOpened } from '../../manifest/list-opened.js';
+import { listPermittedParts } from '../../manifest/list-opened.js';
 import { listPublicRoutes } from '../../manifest/list-public-routes.js';
 import type { LoadedManifest } from '../../manifest/load-manifest.js';
 import { type DescriptorContext, readLocalManifest } from '../../modules/prepare-descriptor.js';
@@ -187,7 +187,7 @@ interface ReportedPermission {
   readonly granted: boolean;
   /** Whether it is in `capabilities` of the manifest; `null` without a local manifest. */
   readonly declared: boolean | null;
-  /** The routes and entities that the permission opens, as `listOpened` returns them. */
+  /** The routes and entities that the permission opens, as `listPermittedParts` returns them. */
   readonly opens: readonly string[];
 }
 
@@ -262,6 +262,6 @@ function listPermissions(
     permission,
     granted: grants.includes(permission),
     declared: manifest === null ? null : declared.includes(permission),
-    opens: manifest === null ? [] : listOpened(permission, manifest),
+    opens: manifest === null ? [] : listPermittedParts(permission, manifest),
   }));
 }

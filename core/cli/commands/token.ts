@@ -15,7 +15,7 @@ import {
   wantsJson,
 } from '../setting-options.js';
 import { editTokenFile, listTokens } from '../token/edit-token-file.js';
-import { createToken, parseExpiry, type TokenFileEntry } from '../token/token-entry.js';
+import { generateToken, parseExpiry, type TokenFileEntry } from '../token/token-entry.js';
 import { rejectOptions } from '../useless-options.js';
 
 interface TokenOptions {
@@ -108,7 +108,7 @@ async function create(
     throw new ConfigError('the ID of a token must be 1 to 128 letters, digits or ._@-');
   }
   const expiry = parseExpiry(options.expires, Date.now());
-  const { token, sha256 } = createToken();
+  const { token, sha256 } = generateToken();
   const entry: TokenFileEntry = {
     id: subject,
     kind: options.kind,

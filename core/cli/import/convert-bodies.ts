@@ -4,7 +4,7 @@ import { asObject, isObject, type JsonObject } from '../json-value.js';
 import { convertSchema } from './convert-schema.js';
 import type { DraftOperation } from './draft-manifest.js';
 import type { Direction } from './marked-members.js';
-import { follow, type OpenApiDocument } from './openapi-document.js';
+import { followReference, type OpenApiDocument } from './openapi-document.js';
 import type { SharedDefinitions } from './shared-definitions.js';
 import type { UnmappedParts } from './unmapped.js';
 
@@ -51,7 +51,7 @@ export function convertRequestBody(
 ): ConvertedBody {
   const none: ConvertedBody = { rule: 'none', types: [], schema: null, examples: new Map() };
   if (operation['requestBody'] === undefined) return none;
-  const body = follow(context.document, operation['requestBody']);
+  const body = followReference(context.document, operation['requestBody']);
   const { json, others } = splitMediaTypes(body);
   if (!hasBody) {
     context.unmapped.add(context.place, 'body of the request', 'a GET has none');
@@ -85,7 +85,7 @@ export function convertResponses(
   isGet: boolean,
 ): ConvertedResponse {
   const responses = Object.entries(asObject(operation['responses'])).map(
-    ([status, response]) => [status, follow(context.document, response)] as const,
+    ([status, response]) => [status, followReference(context.document, response)] as const,
   );
   const successes = responses.filter(([status]) => /^2/.test(status));
   const opens = isGet && responses.some(([status]) => status === '101');
@@ -241,7 +241,7 @@ function readExamples(
   for (const { example, examples: examplesByName } of mediaTypes) {
     if (example !== undefined && !examples.has('example')) examples.set('example', example);
     for (const [name, entry] of Object.entries(asObject(examplesByName))) {
-      const { value } = follow(document, entry);
+      const { value } = followReference(document, entry);
       if (value !== undefined && !examples.has(name)) examples.set(name, value);
     }
   }

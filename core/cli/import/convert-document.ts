@@ -11,7 +11,7 @@ import {
 import { dropRejectedParts } from './drop-rejected-parts.js';
 import { fitManifest } from './fit-manifest.js';
 import { dropUnused } from './fit-schemas.js';
-import { follow, type OpenApiDocument } from './openapi-document.js';
+import { followReference, type OpenApiDocument } from './openapi-document.js';
 import { SharedDefinitions } from './shared-definitions.js';
 import { type UnmappedPart, UnmappedParts } from './unmapped.js';
 
@@ -87,7 +87,7 @@ function convertItem(path: string, value: unknown, context: DocumentContext): Dr
     unmapped.add(path, 'the path', 'it is described in another document');
     return [];
   }
-  const item = follow(document, value);
+  const item = followReference(document, value);
   const routes = METHODS.flatMap((name): DraftRoute[] => {
     const operation = item[name];
     if (!isObject(operation)) return [];

@@ -5,7 +5,7 @@ import {
   type DraftExample,
   type DraftOperation,
   type DraftRoute,
-  PLACE,
+  OPERATION_PLACE,
 } from './draft-manifest.js';
 import { LOOKS_LIKE_SCHEMA, looksLikeSchema } from './looks-like-schema.js';
 import type { OpenApiDocument } from './openapi-document.js';
@@ -71,7 +71,7 @@ export function convertOperation(source: OperationSource): DraftRoute | null {
   };
   const tags = asList(operation['tags']).flatMap((tag) => asText(tag) ?? []);
   return {
-    [PLACE]: place,
+    [OPERATION_PLACE]: place,
     method,
     path: path.template,
     ...text('summary', operation['summary'] ?? item['summary']),

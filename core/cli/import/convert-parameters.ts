@@ -2,7 +2,7 @@ import { explainDeniedHeader } from '../../descriptor/forward-headers.js';
 import { ALWAYS_FORWARDED, REQUEST_IDS, TRACE_CONTEXT } from '../../lib/header-names.js';
 import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
 import { convertSchema } from './convert-schema.js';
-import { follow, type OpenApiDocument } from './openapi-document.js';
+import { followReference, type OpenApiDocument } from './openapi-document.js';
 import type { SharedDefinitions } from './shared-definitions.js';
 import type { UnmappedParts } from './unmapped.js';
 
@@ -46,7 +46,7 @@ export function convertParameters(
 ): ConvertedParameters {
   const parameters = new Map<string, JsonObject>();
   for (const entry of [...asList(item['parameters']), ...asList(operation['parameters'])]) {
-    const parameter = follow(context.document, entry);
+    const parameter = followReference(context.document, entry);
     parameters.set(`${String(parameter['in'])} ${String(parameter['name'])}`, parameter);
   }
   const all = [...parameters.values()];
@@ -202,7 +202,7 @@ function rejectsEmptyText({ type, ...rules }: JsonObject): boolean {
 
 /** Removes references and null, because a query cannot contain null. */
 function simplify(document: OpenApiDocument, written: unknown): JsonObject {
-  const schema = follow(document, written);
+  const schema = followReference(document, written);
   const { type } = schema;
   if (Array.isArray(type)) {
     const types = type.filter((typeName) => typeName !== 'null');
@@ -210,9 +210,11 @@ function simplify(document: OpenApiDocument, written: unknown): JsonObject {
   }
   for (const keyword of ['anyOf', 'oneOf']) {
     const { [keyword]: branches, ...others } = schema;
-    const values = asList(branches).filter((branch) => follow(document, branch)['type'] !== 'null');
+    const values = asList(branches).filter(
+      (branch) => followReference(document, branch)['type'] !== 'null',
+    );
     if (values.length === 1 && !hasRules(others))
-      return { ...follow(document, values[0]), ...others };
+      return { ...followReference(document, values[0]), ...others };
   }
   return schema;
 }
@@ -225,7 +227,7 @@ function canBeList(document: OpenApiDocument, schema: JsonObject): boolean {
     if (type === 'array' || asList(type).includes('array')) return true;
     for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
       for (const alternative of asList(branch[keyword]))
-        branches.add(follow(document, alternative));
+        branches.add(followReference(document, alternative));
     }
   }
   return false;

@@ -23,13 +23,13 @@ export const SCHEMA_NAMES = ['input_schema', 'output_schema', 'query_schema'] as
 /**
  * Operations whose paths differ only in the query each have a place. Manifests do not contain it.
  */
-export const PLACE = Symbol('the place of the operation in its document');
+export const OPERATION_PLACE = Symbol('the place of the operation in its document');
 
 export interface DraftRoute {
   /**
    * The operation in lists of unmapped parts, as the document writes it: `GET /pets?status=sold`.
    */
-  readonly [PLACE]: string;
+  readonly [OPERATION_PLACE]: string;
   method: string;
   path: string;
   summary?: string;

@@ -7,7 +7,7 @@ import {
   type DraftManifest,
   type DraftOperation,
   type DraftRoute,
-  PLACE,
+  OPERATION_PLACE,
   SCHEMA_NAMES,
   type SharedDraft,
 } from './draft-manifest.js';
@@ -58,7 +58,7 @@ export function dropRejectedParts(manifest: DraftManifest, unmapped: UnmappedPar
       const route = findRoute(manifest, diagnostic);
       if (doomed.has(route)) continue;
       if (!dropPart(route, diagnostic, unmapped)) {
-        unmapped.addOperation(route[PLACE], explain(diagnostic));
+        unmapped.addOperation(route[OPERATION_PLACE], explain(diagnostic));
         doomed.add(route);
       }
     }
@@ -105,11 +105,11 @@ function dropPart(route: DraftRoute, diagnostic: Rejection, unmapped: UnmappedPa
   const { operation } = route;
   if (member === 'operation' && operation !== undefined && typeof name === 'string') {
     return dropOperationPart(operation, name, rest, diagnostic.rule, (part) =>
-      unmapped.add(route[PLACE], part, explain(diagnostic)),
+      unmapped.add(route[OPERATION_PLACE], part, explain(diagnostic)),
     );
   }
   if (typeof member !== 'string' || ['method', 'path', 'capability'].includes(member)) return false;
-  unmapped.add(route[PLACE], member, explain(diagnostic));
+  unmapped.add(route[OPERATION_PLACE], member, explain(diagnostic));
   delete (route as unknown as Record<string, unknown>)[member];
   return true;
 }

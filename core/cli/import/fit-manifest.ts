@@ -4,7 +4,7 @@ import {
   type DraftManifest,
   type DraftRoute,
   listCapabilities,
-  PLACE,
+  OPERATION_PLACE,
   SCHEMA_NAMES,
   type SharedDraft,
 } from './draft-manifest.js';
@@ -67,7 +67,7 @@ function fitRoutes(manifest: DraftManifest, unmapped: UnmappedParts): void {
   while (length > MAX_WHOLE_LENGTH) {
     const route = manifest.http_routes.pop();
     if (route === undefined) return;
-    unmapped.addOperation(route[PLACE], REASON);
+    unmapped.addOperation(route[OPERATION_PLACE], REASON);
     length -= lengthOf(route);
   }
 }

@@ -71,7 +71,7 @@ export function parsePointer(reference: string): string[] | null {
  * Follows references of parameters, bodies and responses; returns an empty object for a broken
  * reference.
  */
-export function follow(document: OpenApiDocument, value: unknown): JsonObject {
+export function followReference(document: OpenApiDocument, value: unknown): JsonObject {
   let current = asObject(value);
   for (let count = 0; count < MAX_REFERENCES; count += 1) {
     const { $ref: reference } = current;

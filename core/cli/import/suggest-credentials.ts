@@ -1,5 +1,5 @@
 import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
-import { follow, type OpenApiDocument } from './openapi-document.js';
+import { followReference, type OpenApiDocument } from './openapi-document.js';
 
 /** Characters of header names; others could end the comment. */
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -15,7 +15,9 @@ export function suggestCredentials(document: OpenApiDocument, variable: string):
   );
   const required = Object.keys(asObject(asList(document.root['security']).find(isNotEmpty)));
   const scheme = schemes.find(([name]) => name === required[0]) ?? schemes[0];
-  return scheme === undefined ? [] : describe(follow(document, scheme[1]), `env:${variable}`);
+  return scheme === undefined
+    ? []
+    : describe(followReference(document, scheme[1]), `env:${variable}`);
 }
 
 function describe(declared: JsonObject, secret: string): readonly string[] {

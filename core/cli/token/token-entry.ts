@@ -19,7 +19,7 @@ const PREFIX = 'mgt_';
 /** 256 bits cannot be guessed. */
 const TOKEN_BYTES = 32;
 
-export function createToken(): { readonly token: string; readonly sha256: string } {
+export function generateToken(): { readonly token: string; readonly sha256: string } {
   const token = PREFIX + randomBytes(TOKEN_BYTES).toString('base64url');
   return { token, sha256: hash('sha256', token) };
 }

@@ -42,7 +42,7 @@ interface MetadataOptions {
 const BEARER = /^bearer\b/i;
 
 /** Adds the URL of the metadata to the token challenge of a surface. */
-export function nameMetadata(
+export function addMetadataUrl(
   challenges: readonly string[],
   { target, req }: Pick<RequestContext, 'target' | 'req'>,
   { surfaces, publicOrigin }: MetadataOptions,

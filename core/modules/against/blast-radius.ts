@@ -4,7 +4,7 @@ import { ANONYMOUS } from '../../lib/actor-name.js';
 import { isRangeIn } from '../../lib/address-list.js';
 import { parseRouteTemplate, templateShape } from '../../lib/routing/route-template.js';
 import { bodyRuleOf, defaultBodyRule } from '../../manifest/body-rule.js';
-import { listOpened } from '../../manifest/list-opened.js';
+import { listPermittedParts } from '../../manifest/list-opened.js';
 import { listPublicRoutes } from '../../manifest/list-public-routes.js';
 import { listSchemaChanges, type SchemaChange } from './compare-schemas.js';
 import type { AccessFacts, CheckedModule, ResponseFacts } from './local-module.js';
@@ -243,7 +243,7 @@ function listOtherParts(manifest: Compared, otherManifest: Compared): OpenedPart
   const mount = { permission: 'mount', list: ({ taken }: Compared) => taken };
   const candidate = { permission: 'candidate', list: ({ copied }: Compared) => copied };
   const others = manifest.capabilities.map((permission) => {
-    return { permission, list: (side: Compared) => listOpened(permission, side) };
+    return { permission, list: (side: Compared) => listPermittedParts(permission, side) };
   });
   const parts = [anonymous, mount, candidate, ...others].flatMap(({ permission, list }) => {
     const knownParts = list(otherManifest);

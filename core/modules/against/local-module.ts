@@ -45,7 +45,7 @@ export interface ResponseFacts {
 }
 
 /** `/api/orders/old, below /api/orders of module 'orders'` */
-export function listTaken(name: string, mounts: readonly OuterMount[]): readonly string[] {
+export function listNestedMounts(name: string, mounts: readonly OuterMount[]): readonly string[] {
   return mounts.flatMap((mount) => {
     const outer = mount.module === name ? findOuterMount(mount, mounts) : undefined;
     if (outer === undefined) return [];
@@ -61,7 +61,7 @@ export function readAccess(
     public: descriptor.public,
     addresses: allow?.addresses ?? null,
     mounts: mount,
-    taken: listTaken(module, mounts),
+    taken: listNestedMounts(module, mounts),
     copied: candidate === undefined ? [] : listCandidateOrigins(candidate.endpoints),
   };
 }

@@ -1,5 +1,5 @@
 import { type CandidateReport, COPY_RESULTS } from '../../provider/candidate/candidate-reports.js';
-import type { CollectedMetric, Sample } from './collected-metric.js';
+import type { CollectedMetric, MetricSample } from './collected-metric.js';
 
 interface ObservedCandidates {
   list(): readonly (readonly [module: string, report: Pick<CandidateReport, 'totals'>])[];
@@ -15,7 +15,7 @@ export function createCandidateMetric(candidates: ObservedCandidates): Collected
     read: () =>
       candidates.list().flatMap(([module, { totals }]) =>
         totals.flatMap((candidate) =>
-          COPY_RESULTS.map((result): Sample => {
+          COPY_RESULTS.map((result): MetricSample => {
             return [{ module, route: candidate.route, result }, candidate[result]];
           }),
         ),

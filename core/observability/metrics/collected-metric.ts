@@ -2,7 +2,7 @@ import type { Aggregator, Registry } from 'prom-client';
 
 export type PromClient = typeof import('prom-client');
 export type Labels = Readonly<Record<string, string>>;
-export type Sample = readonly [Labels, number];
+export type MetricSample = readonly [Labels, number];
 
 /**
  * A metric whose samples are read at the scrape from the objects that they describe: values are not
@@ -16,7 +16,7 @@ export interface CollectedMetric {
   /** Combines the values of several workers; their sum by default. */
   readonly aggregator?: Aggregator;
   /** Returns one number without labels, or samples. */
-  read(): number | Iterable<Sample>;
+  read(): number | Iterable<MetricSample>;
 }
 
 export function registerCollected(
@@ -24,7 +24,7 @@ export function registerCollected(
   registry: Registry,
   { type, read, labelNames = [], ...config }: CollectedMetric,
 ): void {
-  const list = (): Iterable<Sample> => {
+  const list = (): Iterable<MetricSample> => {
     const samples = read();
     return typeof samples === 'number' ? [[{}, samples]] : samples;
   };
@@ -49,6 +49,9 @@ export function registerCollected(
 }
 
 /** A sample for each count; the label is its name. */
-export function readCounts(label: string, counts: Readonly<Record<string, number>>): Sample[] {
+export function readCounts(
+  label: string,
+  counts: Readonly<Record<string, number>>,
+): MetricSample[] {
   return Object.entries(counts).map(([name, value]) => [{ [label]: name }, value]);
 }

@@ -1,7 +1,7 @@
 import type { ModuleRecord } from '../../modules/module-record.js';
 import { MODULE_STATES } from '../../modules/module-record.js';
 import type { ProviderClient } from '../../provider/provider-client.js';
-import { type CollectedMetric, readCounts, type Sample } from './collected-metric.js';
+import { type CollectedMetric, type MetricSample, readCounts } from './collected-metric.js';
 
 interface Reloads {
   /** Descriptors that were applied, removed, or renamed. */
@@ -24,7 +24,7 @@ const MS_PER_SECOND = 1000;
 /** The metrics of modules and their endpoints. */
 export function createHostMetrics(host: ObservedHost): CollectedMetric[] {
   const readClients =
-    (read: (module: string, client: ProviderClient) => Sample[]) => (): Sample[] =>
+    (read: (module: string, client: ProviderClient) => MetricSample[]) => (): MetricSample[] =>
       host.list().flatMap(({ live }) => (live === null ? [] : read(live.name, live.client)));
   const readCount = (member: 'inFlight' | 'queued' | 'sending') =>
     readClients((module, client) => [[{ module }, client.counts()[member]]]);
@@ -135,19 +135,19 @@ export function createHostMetrics(host: ObservedHost): CollectedMetric[] {
   ];
 }
 
-function readBreakers(module: string, client: ProviderClient): Sample[] {
+function readBreakers(module: string, client: ProviderClient): MetricSample[] {
   return client.endpoints().flatMap(({ endpoint, state, routes }) =>
     [{ route: '', state }, ...routes].flatMap(({ route, state }) => {
       const current = state === 'open' || state === 'half_open' ? state : 'closed';
       return BREAKER_STATES.map(
-        (state): Sample => [{ module, endpoint, state, route }, Number(state === current)],
+        (state): MetricSample => [{ module, endpoint, state, route }, Number(state === current)],
       );
     }),
   );
 }
 
 /** Counts descriptors: two files can claim one name, and several can have none. */
-function readStates(records: readonly ModuleRecord[]): Sample[] {
+function readStates(records: readonly ModuleRecord[]): MetricSample[] {
   const byName = new Map<string, ModuleRecord[]>();
   for (const record of records) {
     const name = record.name ?? '';
@@ -155,7 +155,7 @@ function readStates(records: readonly ModuleRecord[]): Sample[] {
   }
   return [...byName].flatMap(([module, ofModule]) =>
     MODULE_STATES.map(
-      (state): Sample => [
+      (state): MetricSample => [
         { module, state },
         ofModule.filter((record) => record.state === state).length,
       ],

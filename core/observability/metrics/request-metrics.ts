@@ -1,4 +1,4 @@
-import type { CollectedMetric, Labels, Sample } from './collected-metric.js';
+import type { CollectedMetric, Labels, MetricSample } from './collected-metric.js';
 import type { HistogramSample } from './duration-histogram.js';
 import type { SnapshotMetric } from './metrics-snapshot.js';
 import type { ModuleRequestCounts, RequestCounts, RouteCounts } from './request-counts.js';
@@ -73,7 +73,9 @@ export function createRequestMetrics(counts: RequestCounts): CollectedMetric[] {
       labelNames: ['surface', 'status'],
       read: () =>
         [...counts.bySurface].flatMap(([surface, { byStatus }]) =>
-          [...byStatus].map(([status, value]): Sample => [{ surface, status: `${status}` }, value]),
+          [...byStatus].map(
+            ([status, value]): MetricSample => [{ surface, status: `${status}` }, value],
+          ),
         ),
     },
   ];
@@ -125,16 +127,19 @@ function readRoutes<T>(
   );
 }
 
-function readStatuses({ module = '', route = '' }: Labels, { byMethod }: RouteCounts): Sample[] {
+function readStatuses(
+  { module = '', route = '' }: Labels,
+  { byMethod }: RouteCounts,
+): MetricSample[] {
   return [...byMethod].flatMap(([method, byStatus]) =>
     [...byStatus].map(
-      ([status, value]): Sample => [{ module, method, route, status: String(status) }, value],
+      ([status, value]): MetricSample => [{ module, method, route, status: String(status) }, value],
     ),
   );
 }
 
-function readViolations(labels: Labels, { violations }: RouteCounts): Sample[] {
-  return Object.entries(violations).flatMap(([direction, value]): Sample[] =>
+function readViolations(labels: Labels, { violations }: RouteCounts): MetricSample[] {
+  return Object.entries(violations).flatMap(([direction, value]): MetricSample[] =>
     value === 0 ? [] : [[{ ...labels, direction }, value]],
   );
 }

@@ -4,7 +4,7 @@ import { nameActor } from '../../lib/actor-name.js';
 import type { LiveModule } from '../../modules/live-module.js';
 
 /** The parts on which a response may depend. */
-export interface KeyParts {
+export interface CacheKeyParts {
   readonly module: LiveModule;
   /** `GET /items/{id}` */
   readonly route: string;
@@ -44,7 +44,7 @@ function versionOf(module: LiveModule): number {
 }
 
 /** Returns a digest, which hides the length of the parts and is unique for each set of parts. */
-export function createCacheKey(parts: KeyParts): string {
+export function createCacheKey(parts: CacheKeyParts): string {
   const { module, route, target, headers, hashKey, actor, credentials } = parts;
   const keyed = Object.entries(headers).filter(([name]) => !UNKEYED.has(name));
   const text = JSON.stringify([

@@ -12,4 +12,4 @@ export interface PurgeChannel {
 }
 
 /** The channel of a process without others. */
-export const NO_OTHERS: PurgeChannel = { announce: () => {}, onPurge: () => {} };
+export const SOLE_PURGES: PurgeChannel = { announce: () => {}, onPurge: () => {} };

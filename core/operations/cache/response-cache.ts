@@ -25,7 +25,7 @@ export interface CachedResponse {
 }
 
 /** A call of the provider whose response may be cached. */
-export interface Fill {
+export interface CacheFill {
   readonly key: string;
   readonly place: EntryPlace;
   /** Whether it was purged meanwhile, so that its response is outdated. */
@@ -39,8 +39,8 @@ export interface Fill {
 /** The cache of one process; the least recently used entry is evicted first. */
 export class ResponseCache {
   readonly #kept: LRUCache<string, CachedResponse>;
-  readonly #fills = new Map<string, Fill>();
-  readonly #index = new EntryIndex<Fill>();
+  readonly #fills = new Map<string, CacheFill>();
+  readonly #index = new EntryIndex<CacheFill>();
   readonly #purges: PurgeChannel;
 
   /**
@@ -77,17 +77,17 @@ export class ResponseCache {
   }
 
   /** Returns the call that currently fetches the response; `null` for none. */
-  findFill(key: string): Fill | null {
+  findFill(key: string): CacheFill | null {
     return this.#fills.get(key) ?? null;
   }
 
   /** Begins the only call for a key; `end` must follow. */
-  begin(key: string, place: EntryPlace): Fill {
-    let settle: Fill['settle'] = () => {};
+  begin(key: string, place: EntryPlace): CacheFill {
+    let settle: CacheFill['settle'] = () => {};
     const response = new Promise<CachedResponse | null>((resolve) => {
       settle = resolve;
     });
-    const fill: Fill = { key, place, isPurged: false, kept: response, settle };
+    const fill: CacheFill = { key, place, isPurged: false, kept: response, settle };
     this.#fills.set(key, fill);
     this.#index.addFill(place, fill);
     return fill;
@@ -98,7 +98,7 @@ export class ResponseCache {
    * @param isReplaced whether the earlier entry is outdated
    * @returns whether the response is cached
    */
-  end(fill: Fill, cached: CachedResponse | null, isReplaced: boolean): boolean {
+  end(fill: CacheFill, cached: CachedResponse | null, isReplaced: boolean): boolean {
     const { key, place } = fill;
     if (this.#fills.get(key) === fill) this.#fills.delete(key);
     this.#index.removeFill(place, fill);

@@ -1,8 +1,8 @@
 import { BUILTIN_UI, DIGEST } from '../../descriptor/identifiers.js';
 import { HostError } from '../../errors.js';
-import { listOpened } from '../../manifest/list-opened.js';
+import { listPermittedParts } from '../../manifest/list-opened.js';
 import type { RoutedModule } from '../../modules/live-module.js';
-import { type Authorization, releaseOf } from '../authorization.js';
+import { type Authorization, releaseDigestOf } from '../authorization.js';
 import { decideScope } from '../explain/decide-scope.js';
 import type { ExplainedBridgeCall } from '../explain/explained-request.js';
 import { decide, fail, unknown } from '../explain/step-report.js';
@@ -123,7 +123,7 @@ const releaseStep: BridgeStep = {
   },
   explain({ module }) {
     if (module === null) return unknown(NO_MODULE);
-    return unknown(`moduleReleaseDigest in the body must be ${releaseOf(module)}`);
+    return unknown(`moduleReleaseDigest in the body must be ${releaseDigestOf(module)}`);
   },
 };
 
@@ -179,7 +179,7 @@ export const BRIDGE_STEPS: readonly BridgeStep[] = [
 ];
 
 function describeOpened(permission: string, { manifest }: RoutedModule): string {
-  const opened = listOpened(permission, manifest);
+  const opened = listPermittedParts(permission, manifest);
   return opened.length === 0
     ? 'which opens no entity, action or configuration'
     : `which opens ${opened.join(', ')}`;

@@ -1,7 +1,7 @@
 import { allOf, injectable } from '../../injection.js';
 import type { GenerationSource, WaitingSource } from '../../modules/live-module.js';
 import { ModuleRegistry } from '../../modules/module-registry.js';
-import { holdReply, translateOverload } from '../forward/overload.js';
+import { reserveReplyMemory, translateOverload } from '../forward/overload.js';
 import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import { runSteps } from '../step.js';
@@ -43,7 +43,7 @@ export class ConsoleBridge implements Handler<BridgeInput> {
     try {
       await runSteps(BRIDGE_STEPS, attempt);
       const reply = Reply.ok(attempt.authorization, [HEAD, attempt.data, TAIL]);
-      holdReply(request, reply.length);
+      reserveReplyMemory(request, reply.length);
       return reply;
     } catch (error) {
       throw translateOverload(error, [{ field: 'module', reason: input.module }]);

@@ -7,7 +7,7 @@ import type {
 } from '../../contract/index.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import type { LiveRoute, RoutedModule } from '../../modules/live-module.js';
-import { describeRoute, UniqueNames } from '../../openapi/operation-names.js';
+import { nameRoute, UniqueNames } from '../../openapi/operation-names.js';
 
 /** The declaration of an operation. */
 export type Declared =
@@ -76,7 +76,7 @@ function listDeclared({ manifest: { admin }, routes }: ExposingModule) {
     claim(`action:${action.name}`, { kind: 'action', action }),
   );
   const ofRoutes = routes.entries.map((entry) => {
-    const declaredName = entry.value.declared.operation?.operation_id ?? describeRoute(entry);
+    const declaredName = entry.value.declared.operation?.operation_id ?? nameRoute(entry);
     return claim(declaredName, { kind: 'route', route: entry.value });
   });
   return [...ofRoutes, ...entities, ...actions];

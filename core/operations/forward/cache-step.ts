@@ -1,21 +1,21 @@
 import { isProviderFailure } from '../../contract/index.js';
 import type { CacheRules } from '../../manifest/cache-rules.js';
 import type { CacheEntry } from '../cache/cache-entry.js';
-import { createCacheKey, type KeyParts } from '../cache/cache-key.js';
+import { type CacheKeyParts, createCacheKey } from '../cache/cache-key.js';
 import {
   type CacheResult,
   describeCached,
   describeForward,
   readAge,
 } from '../cache/cache-status.js';
-import type { CachedResponse, Fill, ResponseCache } from '../cache/response-cache.js';
+import type { CachedResponse, CacheFill, ResponseCache } from '../cache/response-cache.js';
 import { pass, unknown } from '../explain/step-report.js';
 import {
   decideConditions,
   listWithheld,
   recordCacheResult,
+  rejectWhenClosed,
   renewCache,
-  untilClosed,
 } from './cached-call.js';
 import {
   createBodies,
@@ -80,7 +80,7 @@ function createEntry(
   { matched, request }: RouteCall,
   providerRequest: ProviderRequest<ForwardedResponse>,
   cache: ResponseCache,
-  { credentials, ...rules }: CacheRules & Pick<KeyParts, 'credentials'>,
+  { credentials, ...rules }: CacheRules & Pick<CacheKeyParts, 'credentials'>,
 ): CacheEntry {
   const { module, match, target } = matched;
   const key = createCacheKey({
@@ -105,9 +105,9 @@ function readCredentials({ request, credentialHeaders }: RouteCall): string | nu
  * Waits for the call of another request. If its response may not be cached, this request makes its
  * own call.
  */
-async function join(call: RouteCall, fill: Fill): Promise<void> {
+async function join(call: RouteCall, fill: CacheFill): Promise<void> {
   const startedAt = performance.now();
-  const cached = await untilClosed(fill.kept, call.request.signal);
+  const cached = await rejectWhenClosed(fill.kept, call.request.signal);
   if (cached !== null) return serveCached(call, cached, 'collapsed');
   call.waitedMs = performance.now() - startedAt;
   recordCacheResult(call, 'miss', describeForward('miss'));

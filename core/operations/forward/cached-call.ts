@@ -71,7 +71,7 @@ export async function fillCache(
   const filling = startFill(call, entry, providerRequest, fillFacts);
   let fetched: Fetched;
   try {
-    fetched = await untilClosed(filling, request.signal);
+    fetched = await rejectWhenClosed(filling, request.signal);
   } catch (error) {
     discard(filling);
     throw error;
@@ -169,7 +169,7 @@ export function decideConditions(call: RouteCall, outcome: CheckedOutcome): Chec
 }
 
 /** @throws ClientClosed when the client has disconnected. */
-export async function untilClosed<T>(
+export async function rejectWhenClosed<T>(
   work: Promise<T>,
   signal: CallerRequest['signal'],
 ): Promise<T> {

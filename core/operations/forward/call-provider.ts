@@ -27,7 +27,7 @@ import type { CallBodies, CallerRequest, ModuleTarget, RequestFacts } from '../r
 import { createClientHeaders } from './called-address.js';
 import { createProviderHeaders, type ProviderHeaderInput } from './headers-to-provider.js';
 import { identifyCaller } from './identify-caller.js';
-import { type Carried, createFailureError, createStatusError } from './provider-error.js';
+import { createFailureError, createStatusError, type RouteContent } from './provider-error.js';
 
 const NO_HEADERS = {};
 const NONE_WITHHELD: readonly string[] = [];
@@ -56,7 +56,7 @@ export interface ProviderRequest<T> {
   /** The response that the caller accepts; `null`, the default, for JSON. */
   readonly wanted?: ProviderHeaderInput['wanted'];
   /** The content of the route; `null`, the default, for JSON only. */
-  readonly carried?: Carried | null;
+  readonly carried?: RouteContent | null;
   /** The streaming of the response. Default: it is buffered. */
   readonly response?: StreamedResponse | null;
   /**

@@ -37,8 +37,8 @@ import {
 } from './byte-response.js';
 import { fillCache } from './cached-call.js';
 import { callProvider, type ProviderRequest } from './call-provider.js';
-import { offerTo } from './candidate-offer.js';
-import { admit, assertCarried } from './carried-route.js';
+import { createCandidateOffer } from './candidate-offer.js';
+import { admit, assertSupportedRoute } from './carried-route.js';
 import { enforceInput } from './enforce-schemas.js';
 import { createEventReply } from './event-reply.js';
 import {
@@ -190,7 +190,7 @@ export const providerStep: CallStep = {
     // The cache has served the request.
     if (call.reply !== null) return;
     const { matched } = call;
-    if (!matched.match.value.isPlain) assertCarried(matched);
+    if (!matched.match.value.isPlain) assertSupportedRoute(matched);
     const admitted = matched.match.value.isPlain ? null : admit(call);
     try {
       const providerRequest = createRouteRequest(call);
@@ -276,7 +276,9 @@ export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedRe
     parseResponse: opening === null ? parse : createWebSocketReader(opening, parse),
     // A handshake is not copied: two providers cannot share one connection.
     onAnswer:
-      module.candidate === null || opening !== null ? null : offerTo(module.candidate, call),
+      module.candidate === null || opening !== null
+        ? null
+        : createCandidateOffer(module.candidate, call),
   };
 }
 

@@ -7,7 +7,7 @@ import type { RouteCall } from './route-call.js';
  * @returns a function that offers the responses of a call to a candidate; `null` for a call that is
  * never copied
  */
-export function offerTo(
+export function createCandidateOffer(
   candidate: Candidate,
   { matched, request, upload }: RouteCall,
 ): ((call: ProviderCall, outcome: CheckedOutcome) => void) | null {

@@ -8,7 +8,7 @@ import { describeRoute, type MatchedRoute, type RouteCall } from './route-call.j
  * Checks the adapter again, because it may have changed after the manifest was stored. @throws
  * HostError 502.
  */
-export function assertCarried(matched: MatchedRoute): void {
+export function assertSupportedRoute(matched: MatchedRoute): void {
   const { module, match } = matched;
   const { bodyBytes, responseBytes, stream, isWebSocket } = match.value;
   const { streams, upgrades } = module.client;

@@ -9,7 +9,7 @@ import { translateOverload } from './overload.js';
 import { createFailureError } from './provider-error.js';
 import { describeRoute, type RouteCall } from './route-call.js';
 import type { ForwardedEvents } from './stream-response.js';
-import { watchRight } from './watch-right.js';
+import { watchAuthorization } from './watch-right.js';
 
 /** A guess, because the end of the actor's other streams is unknown. Milliseconds. */
 const RETRY_AFTER_MS = 1000;
@@ -70,7 +70,7 @@ export function createEventReply(
     },
   });
   open.end = (reason) => stream.end(reason);
-  stopWatching = watchRight(call, () => stream.end('unauthorized'));
+  stopWatching = watchAuthorization(call, () => stream.end('unauthorized'));
   if (request.signal.aborted) stream.close();
   return { status, pieces: [], contentType, contentLength: null, stream, headers: [] };
 }

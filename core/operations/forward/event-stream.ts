@@ -5,15 +5,20 @@ import {
   ProviderFailure,
 } from '../../contract/index.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
-import { EventScanner, hasOwnName, OWN_PREFIX, withoutMark } from '../../lib/event-scanner.js';
+import {
+  EventScanner,
+  hasReservedName,
+  RESERVED_PREFIX,
+  stripByteOrderMark,
+} from '../../lib/event-scanner.js';
 import { findInvalidJson } from '../../lib/json/json-check.js';
 import { sliceMembers } from '../../lib/json/json-structure.js';
-import type { HostEnd } from '../../provider/open-streams.js';
+import type { HostEndReason } from '../../provider/open-streams.js';
 import type { ResponseStream } from '../../provider/response-stream.js';
 import type { ReplyStream } from '../reply.js';
 
 /** The end of a stream of events. */
-export type StreamEnd = HostEnd | 'complete' | 'problem' | 'client';
+export type StreamEnd = HostEndReason | 'complete' | 'problem' | 'client';
 
 /** The host's own events in one form of stream. */
 interface EventForm {
@@ -35,7 +40,7 @@ const FORMS: Readonly<Record<FormName, EventForm>> = {
     end: Buffer.from('\n\n'),
     findProblem: (event) => {
       if (!isUtf8(event)) return 'has an event that is not UTF-8';
-      return hasOwnName(event) ? 'has an event whose name begins with modgate.' : null;
+      return hasReservedName(event) ? 'has an event whose name begins with modgate.' : null;
     },
   },
   ndjson: {
@@ -60,10 +65,10 @@ function isBlank(line: Buffer): boolean {
 
 /** @param line JSON */
 function hasOwnMember(line: Buffer): boolean {
-  const isCandidate = line.includes(OWN_PREFIX) || line.includes('\\u');
+  const isCandidate = line.includes(RESERVED_PREFIX) || line.includes('\\u');
   const start = line.findIndex((byte) => byte > 0x20);
   if (!isCandidate || line[start] !== OPEN_BRACE) return false;
-  return [...sliceMembers(line).keys()].some((name) => name.startsWith(OWN_PREFIX));
+  return [...sliceMembers(line).keys()].some((name) => name.startsWith(RESERVED_PREFIX));
 }
 
 interface EventStreamOptions {
@@ -146,7 +151,7 @@ export class EventStream implements ReplyStream {
   }
 
   /** Ends the stream for the host. */
-  end(reason: HostEnd): void {
+  end(reason: HostEndReason): void {
     if (this.#end !== null) return;
     this.#finish(reason);
     this.#options.source?.close();
@@ -210,7 +215,7 @@ export class EventStream implements ReplyStream {
       if (!this.#scanner.isTooLong) this.#ready.push(part);
     } else {
       // Only the start of the stream may have a byte-order mark; the host's event precedes it.
-      this.#pass(this.#scanner.push(this.#isStart ? withoutMark(part) : part));
+      this.#pass(this.#scanner.push(this.#isStart ? stripByteOrderMark(part) : part));
       this.#isStart = false;
     }
     if (this.#scanner.isTooLong) {
@@ -244,7 +249,7 @@ export class EventStream implements ReplyStream {
     this.#finish('complete');
   }
 
-  #finish(end: HostEnd | 'complete'): void {
+  #finish(end: HostEndReason | 'complete'): void {
     if (this.#end !== null) return;
     if (!this.#isRaw) {
       const reason = JSON.stringify({ reason: end });

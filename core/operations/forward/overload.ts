@@ -20,7 +20,7 @@ export function translateOverload(
  * @param isReserved whether it may use the reserve: probes and metrics must work beyond the budget
  * @throws RejectedCall beyond a memory budget.
  */
-export function holdReply(
+export function reserveReplyMemory(
   { held }: CallerRequest,
   length: number,
   { isReserved = false }: { readonly isReserved?: boolean } = {},

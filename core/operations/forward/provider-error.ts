@@ -4,7 +4,11 @@ import { type ErrorDetail, HostError } from '../../errors.js';
 import { describeFailure } from '../../lib/failure-detail.js';
 import { maskSecrets } from '../../lib/secrets/mask-secrets.js';
 import type { LiveModule, LiveRoute } from '../../modules/live-module.js';
-import { type CheckedOutcome, isPassedOn, type ProviderStatus } from '../../provider/outcome.js';
+import {
+  type CheckedOutcome,
+  isPassthroughError,
+  type ProviderStatus,
+} from '../../provider/outcome.js';
 import { RejectedCall } from '../../provider/rejected-call.js';
 import { ClientClosed } from '../request.js';
 import { SchemaMismatch } from './enforce-schemas.js';
@@ -103,7 +107,7 @@ export function createFailureError(
   error: ProviderFailure,
   call: readonly ErrorDetail[],
   owner?: Owner,
-  carried: Carried | null = null,
+  carried: RouteContent | null = null,
 ): HostError | ClientClosed {
   const { failure, status } = error;
   if (failure === 'cancelled') return new ClientClosed();
@@ -131,15 +135,15 @@ const CARRIES_BYTES = 'this route carries the media types of operation.response_
 const CARRIES_EVENTS = 'this route carries the media types of operation.stream_types';
 
 /** The content of a route, for messages. */
-export type Carried = Pick<LiveRoute, 'responseBytes' | 'stream'>;
+export type RouteContent = Pick<LiveRoute, 'responseBytes' | 'stream'>;
 
 /** Includes the type of the body for callers if the host cannot forward it. */
-function describeType(detail: string, carried: Carried | null): string[] {
+function describeType(detail: string, carried: RouteContent | null): string[] {
   const [type] = FOREIGN_TYPE.exec(detail) ?? [];
   return type === undefined ? [] : [type, describeCarried(carried)];
 }
 
-function describeCarried(carried: Carried | null): string {
+function describeCarried(carried: RouteContent | null): string {
   if ((carried?.responseBytes ?? null) !== null) return CARRIES_BYTES;
   return (carried?.stream ?? null) === null ? CARRIES_JSON : CARRIES_EVENTS;
 }
@@ -155,7 +159,7 @@ export function createStatusError(
   const { outcome } = response;
   const errors = addEvidence(call, 'status', outcome.status);
   const reason = { failure: 'status', detail: `status ${outcome.status}` } as const;
-  if (!isPassedOn(response, descriptor)) {
+  if (!isPassthroughError(response, descriptor)) {
     return new ProviderError(reason, 'external_dependency_failure', DETAILS.status, {
       errors,
       nextActions: adviseOn('status', descriptor.owner),

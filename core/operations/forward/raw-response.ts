@@ -63,7 +63,7 @@ export function readRawResponse(outcome: CheckedOutcome, isHead = false): RawRes
 }
 
 /** Whether the body of a response is forwarded regardless of its content, if it is JSON. */
-export function isPassedJson({ status, headers, isDelimited }: CheckedOutcome): boolean {
+export function isForwardedJson({ status, headers, isDelimited }: CheckedOutcome): boolean {
   if (status < 200 || NOT_PASSED.has(status) || !isDelimited) return false;
   if (status >= 300 && status < MIN_ERROR_STATUS) return false;
   return isJsonResponse(headers) && findTypeProblem(headers['content-type']) === null;

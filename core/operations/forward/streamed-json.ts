@@ -6,7 +6,7 @@ import type { ReplyStream } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import type { ExposedHeaders, ExposeHeaders } from './exposed-headers.js';
 import { createProtocolFailure, describeProblem, findHeaderProblem } from './provider-response.js';
-import { isPassedJson } from './raw-response.js';
+import { isForwardedJson } from './raw-response.js';
 import type { MatchedRoute } from './route-call.js';
 
 /** A JSON response for callers that exceeds the buffer. */
@@ -59,7 +59,7 @@ export function createJsonReader<Held>(
     if (isSuccess && foreign !== null) {
       throw createProtocolFailure(outcome, foreign.what, foreign.detail);
     }
-    if (isRaw ? !isPassedJson(outcome) : !isSuccess) {
+    if (isRaw ? !isForwardedJson(outcome) : !isSuccess) {
       return holdBody(outcome, limits.response_bytes).then((held) =>
         readHeld(held, endpoint, operation),
       );

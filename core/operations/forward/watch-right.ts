@@ -9,7 +9,10 @@ const RECHECK_MS = 30_000;
  * Checks at intervals, and when the credential expires, whether the caller may still read.
  * @returns a function that stops the checks
  */
-export function watchRight({ matched, request }: RouteCall, onLost: () => void): () => void {
+export function watchAuthorization(
+  { matched, request }: RouteCall,
+  onLost: () => void,
+): () => void {
   const { module, match } = matched;
   const isHeld = async () => {
     const actor = await request.reauthenticate();

@@ -1,7 +1,7 @@
 import type { Role, RoleTable } from '../../auth/role-table.js';
 import type { Manifest } from '../../contract/index.js';
 import type { RoleReport } from '../../contract/role-report.js';
-import { listOpened } from '../../manifest/list-opened.js';
+import { listPermittedParts } from '../../manifest/list-opened.js';
 
 /** The scopes of the host and of its console, which no module declares. */
 const HOST_SCOPE = /^modgate\.|^console\.admin$/;
@@ -31,7 +31,7 @@ export function createRoleReport(table: RoleTable, modules: readonly ReportedMod
     function reportModule({ name, manifest }: KnownModule) {
       return {
         module: name,
-        opens: listRoutes(scope, manifest).concat(listOpened(scope, manifest)),
+        opens: listRoutes(scope, manifest).concat(listPermittedParts(scope, manifest)),
       };
     }
   });

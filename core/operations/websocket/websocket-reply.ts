@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream';
 import { CLOSE_CODES } from '../../lib/websocket/frame-scanner.js';
 import { acceptKey } from '../../lib/websocket/handshake.js';
-import type { HostEnd, OpenStream } from '../../provider/open-streams.js';
+import type { HostEndReason, OpenStream } from '../../provider/open-streams.js';
 import type { RouteCall } from '../forward/route-call.js';
-import { watchRight } from '../forward/watch-right.js';
+import { watchAuthorization } from '../forward/watch-right.js';
 import type { ReplyUpgrade } from '../reply.js';
 import { type Handshake, OWN_PROTOCOL } from './handshake.js';
 import { Tunnel, type TunnelEnd } from './tunnel.js';
@@ -12,7 +12,7 @@ import type { ForwardedWebSocket } from './websocket-call.js';
 /** The default maximum of a frame; frames are not buffered. Bytes. */
 const DEFAULT_FRAME_BYTES = 16_777_216;
 
-const CODES: Readonly<Record<HostEnd, number>> = {
+const CODES: Readonly<Record<HostEndReason, number>> = {
   max_ms: CLOSE_CODES.goingAway,
   unauthorized: CLOSE_CODES.policyViolation,
   reload: CLOSE_CODES.serviceRestart,
@@ -50,7 +50,7 @@ export function createWebSocketReply(
         onEnd,
       });
       open.end = (reason) => tunnel.close(CODES[reason]);
-      stopWatching = watchRight(call, () => tunnel.close(CLOSE_CODES.policyViolation));
+      stopWatching = watchAuthorization(call, () => tunnel.close(CLOSE_CODES.policyViolation));
     });
   const abandon = () => {
     connection.destroy();

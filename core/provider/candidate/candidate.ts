@@ -6,7 +6,7 @@ import { LazyAbortController } from '../../lib/lazy-abort-controller.js';
 import { createLogInterval } from '../../log/log-interval.js';
 import type { HeldMemory } from '../held-memory.js';
 import { maskFailure } from '../mask-failure.js';
-import type { SpareHolder } from '../memory-budget.js';
+import type { ReleasableMemory } from '../memory-budget.js';
 import type { CheckedOutcome } from '../outcome.js';
 import type { ProviderCall } from '../provider-call.js';
 import type { ProviderClient } from '../provider-client.js';
@@ -208,7 +208,7 @@ function readBodyLength({ operation }: ProviderCall): number {
 }
 
 /** A repeated call, from the first response to the comparison. */
-class Copy implements SpareHolder {
+class Copy implements ReleasableMemory {
   readonly answered: AnsweredCall;
   readonly held: HeldMemory;
   readonly signal = new LazyAbortController();

@@ -3,7 +3,7 @@ import { isJsonMediaType } from '../../lib/json/json-bytes.js';
 import { findInvalidJson } from '../../lib/json/json-check.js';
 import type { CheckedOutcome } from '../outcome.js';
 import type { ComparedBodies } from './comparison.js';
-import { comparisons, type Turn } from './comparison-thread.js';
+import { comparisons, type ThreadWait } from './comparison-thread.js';
 
 /** The maximum body; longer ones are not compared. Bytes. */
 export const MAX_COMPARED_BYTES = 262_144;
@@ -47,7 +47,7 @@ type Rules = Pick<ComparedBodies, 'ignore' | 'declared'>;
 export async function compareAnswers(
   { live, candidate, again }: Answers,
   rules: Rules,
-  turn: Turn,
+  turn: ThreadWait,
 ): Promise<readonly Difference[] | null> {
   const isNoise = again !== null && (again.json === null) !== (live.json === null);
   if (isNoise || live.json === candidate.json) return [];

@@ -24,7 +24,7 @@ const IDLE_MS = 30_000;
 const MAX_HEAP_MB = 256;
 
 /** The wait for the thread. */
-export interface Turn {
+export interface ThreadWait {
   readonly signal: Cancellation;
   readonly share: string;
 }
@@ -41,7 +41,7 @@ class ComparisonThread {
    * Comparisons of different shares take turns.
    * @returns `null` for bodies that are not compared, to limit the load of the host
    */
-  async compare(bodies: ComparedBodies, turn: Turn): Promise<Result> {
+  async compare(bodies: ComparedBodies, turn: ThreadWait): Promise<Result> {
     const { live, candidate, again } = bodies;
     const length = live.length + candidate.length + (again?.length ?? 0);
     if (length <= MAX_INLINE_BYTES) return compareBodies(bodies);

@@ -6,7 +6,7 @@ import {
 } from '../../lib/json/compare-json.js';
 import { ExactJson } from '../../lib/json/exact-json.js';
 import { createIgnoredPlaces } from '../../lib/json/ignored-places.js';
-import { createShowName } from './declared-names.js';
+import { createNameMask } from './declared-names.js';
 
 /** Bodies in valid JSON, with the options of their comparison. */
 export interface ComparedBodies {
@@ -29,7 +29,7 @@ export function compareBodies({
   declared,
 }: ComparedBodies): readonly Difference[] | null {
   const json = new ExactJson();
-  const showName = createShowName(new Set(declared));
+  const showName = createNameMask(new Set(declared));
   const options = { json, ignored: createIgnoredPlaces(ignore), showName };
   try {
     const value = parse(live, json);

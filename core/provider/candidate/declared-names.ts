@@ -9,7 +9,7 @@ const MAX_DIGITS = 4;
 const HIDDEN = '*';
 
 /** Creates a function that shows declared names and plain identifiers, and hides others. */
-export function createShowName(declared: ReadonlySet<string>): (name: string) => string {
+export function createNameMask(declared: ReadonlySet<string>): (name: string) => string {
   return (name) => (isIdentifier(name) || declared.has(name) ? name : HIDDEN);
 }
 

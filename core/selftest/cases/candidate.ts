@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Attack, Verdict } from '../attack-case.js';
 import { expectNoSecrets, parseObject, sendOnce } from '../expectations.js';
-import type { RawResponse } from '../raw-http.js';
+import type { ReceivedResponse } from '../raw-http.js';
 import type { RecordedRequest, Script } from '../recording-provider.js';
 import { type CraftedRequest, craftRequest } from '../request-bytes.js';
 import { listReceived, requireOwn, type Scene } from '../scene.js';
@@ -187,7 +187,7 @@ async function callCopied(
   scene: Scene,
   request: CraftedRequest,
   deadlineMs?: number,
-): Promise<RawResponse | string> {
+): Promise<ReceivedResponse | string> {
   const target = `/modules/${COPIED_MODULE}/http/items`;
   const sent = sendOnce(scene, craftRequest(scene, { target, ...request }));
   const late = deadlineMs === undefined ? [] : [pause(deadlineMs, 'the caller had to wait')];
@@ -213,7 +213,7 @@ async function waitForCopy(scene: Scene): Promise<RecordedRequest | null> {
  * Waits for the response of `GET /candidate` with the attack's call. @returns the reason of a
  * failure, or the response
  */
-async function waitForDifference(scene: Scene): Promise<RawResponse | string> {
+async function waitForDifference(scene: Scene): Promise<ReceivedResponse | string> {
   const bytes = craftRequest(scene, { target: `/candidate?module=${COPIED_MODULE}` });
   const deadline = performance.now() + COPY_DEADLINE_MS;
   while (performance.now() < deadline) {

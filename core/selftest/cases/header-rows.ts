@@ -12,7 +12,7 @@ export interface HeaderRow {
 }
 
 /** The provider always receives the actor and the call id, and no hop-by-hop header. */
-export const HOP_BY_HOP: readonly HeaderRow[] = [
+export const HOP_BY_HOP_ROWS: readonly HeaderRow[] = [
   {
     name: 'connection-actor',
     title: 'connection names the actor',

@@ -1,7 +1,7 @@
 import type { Attack, AttackClass } from '../attack-case.js';
 import { headerValues } from '../raw-http.js';
 import { readRecordedHeader } from '../recording-provider.js';
-import { EVIL, type HeaderRow, HOP_BY_HOP, IDENTITY, REJECTED } from './header-rows.js';
+import { EVIL, type HeaderRow, HOP_BY_HOP_ROWS, IDENTITY, REJECTED } from './header-rows.js';
 
 const ACTOR = 'service:owner';
 
@@ -18,7 +18,7 @@ const DERIVED: readonly (readonly [name: string, title: string, value: string])[
 ];
 
 export const HEADER_CASES: readonly Attack[] = [
-  ...HOP_BY_HOP.map((row) => forward('hop-by-hop', row)),
+  ...HOP_BY_HOP_ROWS.map((row) => forward('hop-by-hop', row)),
   ...IDENTITY.map((row) => forward('identity', row)),
   ...REJECTED.map(
     (row): Attack => ({

@@ -1,6 +1,6 @@
 import type { Attack, Verdict } from '../attack-case.js';
 import { expectNoSecrets, sendOnce } from '../expectations.js';
-import { headerValues, type RawHeader, type RawResponse } from '../raw-http.js';
+import { headerValues, type RawHeader, type ReceivedResponse } from '../raw-http.js';
 import { type RecordedRequest, readRecordedHeader } from '../recording-provider.js';
 import { craftMark, craftRequest } from '../request-bytes.js';
 import { listReceived, requireOwn, type Scene } from '../scene.js';
@@ -176,7 +176,7 @@ export const PLANE_CASES: readonly Attack[] = [
   },
 ];
 
-function expectBystanderUncalled(_: RecordedRequest, __: RawResponse, scene: Scene): Verdict {
+function expectBystanderUncalled(_: RecordedRequest, __: ReceivedResponse, scene: Scene): Verdict {
   return listReceived(scene, requireOwn(scene).bystander).length === 0
     ? null
     : 'another server was called';

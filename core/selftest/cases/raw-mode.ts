@@ -1,6 +1,6 @@
 import type { Attack, Verdict } from '../attack-case.js';
 import { expectNoSecrets, parseObject, sendOnce } from '../expectations.js';
-import { headerValues, type RawResponse } from '../raw-http.js';
+import { headerValues, type ReceivedResponse } from '../raw-http.js';
 import { RAW_MODE_ATTACKS, type RawModeAttack, SMUGGLED } from '../raw-mode-scripts.js';
 import { craftRequest } from '../request-bytes.js';
 import { listReceived, requireOwn, type Scene } from '../scene.js';
@@ -27,13 +27,13 @@ async function attackRawMode(attack: RawModeAttack, scene: Scene): Promise<Verdi
   );
 }
 
-function expectProblem(response: RawResponse): Verdict {
+function expectProblem(response: ReceivedResponse): Verdict {
   if (response.status !== 502) return `responded with ${response.status} instead of 502`;
   const isProblem = parseObject(response.body)?.['code'] === 'external_dependency_failure';
   return isProblem ? expectHeader(response, 'modgate-origin', 'host') : 'not the expected Problem';
 }
 
-function expectPassed({ expected }: RawModeAttack, response: RawResponse): Verdict {
+function expectPassed({ expected }: RawModeAttack, response: ReceivedResponse): Verdict {
   const expectedHeaders = {
     'modgate-origin': 'provider',
     'x-content-type-options': 'nosniff',
@@ -46,7 +46,11 @@ function expectPassed({ expected }: RawModeAttack, response: RawResponse): Verdi
   return null;
 }
 
-function expectHeader({ headers }: RawResponse, name: string, value: string | undefined): Verdict {
+function expectHeader(
+  { headers }: ReceivedResponse,
+  name: string,
+  value: string | undefined,
+): Verdict {
   const values = headerValues(headers, name);
   if (value === undefined) return values.length === 0 ? null : `the client received ${name}`;
   // A host varies by each header for credentials.

@@ -1,6 +1,6 @@
 import type { Attack, Verdict } from '../attack-case.js';
 import { sendOnce } from '../expectations.js';
-import { headerValue, headerValues, type RawHeader, type RawResponse } from '../raw-http.js';
+import { headerValue, headerValues, type RawHeader, type ReceivedResponse } from '../raw-http.js';
 import { craftRequest } from '../request-bytes.js';
 import { requireOwn, type Scene } from '../scene.js';
 import { createCode } from '../sign-in-issuer.js';
@@ -81,12 +81,12 @@ async function begin(scene: Scene): Promise<Begun> {
   };
 }
 
-function sendStart(scene: Scene, issuer: string): Promise<RawResponse> {
+function sendStart(scene: Scene, issuer: string): Promise<ReceivedResponse> {
   return get(scene, `${START}?issuer=${encodeURIComponent(issuer)}`, [SAME_ORIGIN]);
 }
 
 /** Returns the response of the issuer to the host. */
-function finish(scene: Scene, begun: Begun, code: string): Promise<RawResponse> {
+function finish(scene: Scene, begun: Begun, code: string): Promise<ReceivedResponse> {
   const target = `${begun.callback}?code=${code}&state=${begun.state}`;
   return get(scene, target, [
     ['cookie', begun.cookie],
@@ -99,13 +99,13 @@ async function get(
   scene: Scene,
   target: string,
   headers: readonly RawHeader[],
-): Promise<RawResponse> {
+): Promise<ReceivedResponse> {
   const response = await sendOnce(scene, craftRequest(scene, { target, token: null, headers }));
   if (typeof response === 'string') throw new Error(response);
   return response;
 }
 
-function hasSession({ headers }: RawResponse): boolean {
+function hasSession({ headers }: ReceivedResponse): boolean {
   return headerValues(headers, 'set-cookie').some((cookie) => SESSION.test(cookie));
 }
 

@@ -1,6 +1,6 @@
 import type { Attack, Verdict } from '../attack-case.js';
 import { expectNoSecrets, sendOnce } from '../expectations.js';
-import { headerValues, type RawHeader, type RawResponse } from '../raw-http.js';
+import { headerValues, type RawHeader, type ReceivedResponse } from '../raw-http.js';
 import { readRecordedHeader } from '../recording-provider.js';
 import { type CraftedRequest, craftRequest } from '../request-bytes.js';
 import { type OwnToken, requireOwn, type Scene } from '../scene.js';
@@ -164,7 +164,7 @@ function shareNothing(name: string, title: string, headers: readonly RawHeader[]
 }
 
 /** Expects that only pages of these origins can read the response. */
-function expectShared({ headers }: RawResponse, origins: readonly string[]): Verdict {
+function expectShared({ headers }: ReceivedResponse, origins: readonly string[]): Verdict {
   const shared = headerValues(headers, 'access-control-allow-origin');
   if (shared.join() !== origins.join()) return `the response is for the origin ${shared}`;
   const isVaried = headerValues(headers, 'vary').join().toLowerCase().includes('origin');

@@ -9,7 +9,7 @@ import {
   parseObject,
   sendOnce,
 } from '../expectations.js';
-import { headerValue, RawConnection, type RawHeader, type RawResponse } from '../raw-http.js';
+import { headerValue, RawConnection, type RawHeader, type ReceivedResponse } from '../raw-http.js';
 import { type RecordedRequest, readRecordedHeader } from '../recording-provider.js';
 import { type CraftedRequest, craftRequest } from '../request-bytes.js';
 import { listReceived, requireOwn, type Scene } from '../scene.js';
@@ -246,7 +246,7 @@ function expectIgnored(
 
 interface Opened {
   readonly connection: RawConnection;
-  readonly response: RawResponse;
+  readonly response: ReceivedResponse;
   /** The request at the provider. */
   readonly recorded: RecordedRequest;
 }

@@ -4,7 +4,7 @@ import { ACTOR_KINDS, type Actor } from '../../contract/index.js';
 import type { AuthenticatorHarness } from '../authenticator-harness.js';
 import type { GivenCredentials } from '../authenticator-subject.js';
 import type { Clause } from '../clause.js';
-import { completeCredentials, listSecretParts, readsOf } from '../given-credentials.js';
+import { completeCredentials, listSecretParts, readHeadersOf } from '../given-credentials.js';
 import { countHandles } from '../wait.js';
 
 const NAME = /^[a-z][a-z0-9-]*$/;
@@ -59,7 +59,7 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
     id: 'authenticator.headers',
     title: 'names the headers of its credentials, and its challenges',
     run: async ({ running: { authenticator, good } }) => {
-      const reads = readsOf(authenticator);
+      const reads = readHeadersOf(authenticator);
       const { challenges = ['Bearer'] } = authenticator;
       assert.ok(reads.length > 0 && reads.length <= MAX_READS, `1 to ${MAX_READS} headers`);
       for (const name of reads) assert.match(name, HEADER, `a header must match ${HEADER}`);

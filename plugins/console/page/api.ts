@@ -65,7 +65,7 @@ export const get = <T>(path: string, signal?: AbortSignal) =>
   call<T>('GET', path, signal ? { signal } : {});
 
 /** Whether the actor holds the scope. */
-export function holds(scope: string): boolean {
+export function hasScope(scope: string): boolean {
   const actor = session.value?.actor;
   if (!actor) return false;
   return actor.kind === 'system' || actor.scopes.includes(scope);

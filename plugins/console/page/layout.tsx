@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { call, holds, session } from './api.js';
+import { call, hasScope, session } from './api.js';
 import { connect, connection, disconnect } from './live.js';
 import { pathTo, segments } from './location.js';
 import { PAGES } from './pages.js';
@@ -25,7 +25,7 @@ export function Layout({ children }: { children: ComponentChildren }) {
       <div class="shell">
         <aside>
           <a class="brand" href={pathTo()}>
-            <Mark /> modgate
+            <Logo /> modgate
           </a>
           <Navigation />
           <p class={`connection ${connection.value}`} role="status">
@@ -59,7 +59,7 @@ function Navigation() {
       <ul>
         {PAGES.map(({ name, label, scope }) => (
           <li key={name}>
-            {scope === null || holds(scope) ? (
+            {scope === null || hasScope(scope) ? (
               <a
                 href={name === '' ? pathTo() : pathTo(name)}
                 {...(current === name && { 'aria-current': 'page' })}
@@ -103,7 +103,7 @@ function ThemeButton() {
   );
 }
 
-export function Mark() {
+export function Logo() {
   return (
     <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
       <rect width="32" height="32" rx="7" />

@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { headerValue, type RawHeader, type RawResponse } from '../../../core/selftest/raw-http.js';
+import {
+  headerValue,
+  type RawHeader,
+  type ReceivedResponse,
+} from '../../../core/selftest/raw-http.js';
 import { call, JSON_TYPE } from '../../support/http/call.js';
 import { expectProblem, TITLES } from '../../support/http/expect-problem.js';
 import { describeModule } from '../../support/http/modules.js';
@@ -45,7 +49,7 @@ describe('problems', () => {
   }));
 
   /** One response of each kind that the host creates, with its status. */
-  const provoke: readonly (readonly [number, () => Promise<RawResponse>])[] = [
+  const provoke: readonly (readonly [number, () => Promise<ReceivedResponse>])[] = [
     [200, () => call(setup.host, { target: TARGET })],
     [200, () => call(setup.host, { target: '/livez', as: null })],
     [401, () => call(setup.host, { target: TARGET, as: null })],

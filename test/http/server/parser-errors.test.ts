@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { headerValue, RawConnection, type RawResponse } from '../../../core/selftest/raw-http.js';
+import {
+  headerValue,
+  RawConnection,
+  type ReceivedResponse,
+} from '../../../core/selftest/raw-http.js';
 import { call, ROOT } from '../../support/http/call.js';
 import { readCorpus } from '../../support/http/corpus.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
@@ -68,7 +72,7 @@ describe('parser errors', () => {
     const HEAD =
       `POST {route} HTTP/1.1\r\nhost: {host}\r\n{auth}content-type: application/json\r\n${IDS}` +
       'accept: application/problem+json\r\ntransfer-encoding: chunked\r\n';
-    const expectChosen = (response: RawResponse) => {
+    const expectChosen = (response: ReceivedResponse) => {
       const { request_id, correlation_id } = expectProblem(response, 400);
       expect([request_id, correlation_id]).to.deep.equal(['chosen-1', 'chosen-2']);
       expect(headerValue(response.headers, 'content-type')).to.equal('application/problem+json');
@@ -263,6 +267,6 @@ describe('parser errors', () => {
   });
 });
 
-function expectClose(response: RawResponse): void {
+function expectClose(response: ReceivedResponse): void {
   expect(headerValue(response.headers, 'connection')?.toLowerCase()).to.equal('close');
 }

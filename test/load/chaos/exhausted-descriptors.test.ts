@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { RawConnection, type RawResponse } from '../../../core/selftest/raw-http.js';
+import { RawConnection, type ReceivedResponse } from '../../../core/selftest/raw-http.js';
 import { expectNoConnections, expectRecovery } from '../../support/chaos/at-rest.js';
 import {
   canLimitProcesses,
@@ -57,7 +57,7 @@ describe('host without free file descriptors', () => {
     await waitUntil('connections to be closed', isOver);
     // Another connection is closed or gets a Problem. It never hangs.
     const outcome = await callItems(host, 'm', { deadlineMs: 20_000 }).catch((error) => error);
-    if (!(outcome instanceof Error)) expectProblem(outcome as RawResponse, 502);
+    if (!(outcome instanceof Error)) expectProblem(outcome as ReceivedResponse, 502);
 
     for (const socket of sockets) socket.destroy();
     await waitUntil('a call to be served again', () =>

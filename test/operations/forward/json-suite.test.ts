@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { RawResponse } from '../../../core/selftest/raw-http.js';
+import type { ReceivedResponse } from '../../../core/selftest/raw-http.js';
 import { JSON_TYPE } from '../../support/http/call.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
 import { KeptConnection } from '../../support/http/kept-connection.js';
@@ -40,7 +40,7 @@ describe('the JSON test suite through a host', () => {
   after(() => client.close());
 
   /** @returns whether the status is that of an accepted file */
-  const expectVerdict = (response: RawResponse, verdict: Verdict): boolean => {
+  const expectVerdict = (response: ReceivedResponse, verdict: Verdict): boolean => {
     const isAccepted = response.status === 200;
     expect(verdict.split(' or '), `${response.status}`).to.include(
       isAccepted ? 'accepts' : 'rejects',

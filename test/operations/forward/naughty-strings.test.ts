@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { headerValue, type RawResponse } from '../../../core/selftest/raw-http.js';
+import { headerValue, type ReceivedResponse } from '../../../core/selftest/raw-http.js';
 import { parseJson } from '../../support/http/call.js';
 import { KeptConnection } from '../../support/http/kept-connection.js';
 import { describeModule } from '../../support/http/modules.js';
@@ -56,13 +56,13 @@ describe('the big list of naughty strings', () => {
     expect(differences).to.deep.equal([]);
   };
 
-  const expectRejected = (response: RawResponse, status: number): Difference => {
+  const expectRejected = (response: ReceivedResponse, status: number): Difference => {
     if (response.status !== status) return `responded with ${response.status}`;
     if (setup.provider.requests.length > 0) return 'the provider was called';
     return parseJson(response)['status'] === status ? null : 'the response is not a Problem';
   };
 
-  const expectForwarded = (response: RawResponse, isSame: () => boolean): Difference => {
+  const expectForwarded = (response: ReceivedResponse, isSame: () => boolean): Difference => {
     if (response.status !== 200) return `responded with ${response.status}`;
     return isSame() ? null : 'the provider received something else';
   };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { RawResponse } from '../../../core/selftest/raw-http.js';
+import type { ReceivedResponse } from '../../../core/selftest/raw-http.js';
 import { call, JSON_TYPE } from '../../support/http/call.js';
 import { expectProblem, type Problem } from '../../support/http/expect-problem.js';
 import { describeModule } from '../../support/http/modules.js';
@@ -68,7 +68,7 @@ describe('schemas of a route', () => {
     });
 
   /** The errors of a 400, by field. The provider must not have been called. */
-  const expectRejected = (response: RawResponse): Record<string, string> => {
+  const expectRejected = (response: ReceivedResponse): Record<string, string> => {
     const problem = expectProblem(response, 400);
     expect(problem.errors).to.have.length.within(1, 20);
     expect(setup.provider.requests).to.have.length(0);

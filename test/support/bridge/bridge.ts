@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Manifest } from '../../../core/contract/index.js';
-import type { RawHeader, RawResponse } from '../../../core/selftest/raw-http.js';
+import type { RawHeader, ReceivedResponse } from '../../../core/selftest/raw-http.js';
 import type { Problem } from '../http/expect-problem.js';
 import { sendRequest } from '../http/send-request.js';
 
@@ -24,7 +24,7 @@ export interface Listening {
 }
 
 export interface BridgeAnswer {
-  readonly response: RawResponse;
+  readonly response: ReceivedResponse;
   readonly status: number;
   readonly text: string;
   /** The value of `data` in the parsed body of a 200. */
@@ -99,7 +99,7 @@ export function serviceToken(...scopes: string[]): string {
   return `dev-service:tester:${scopes.join(',')}`;
 }
 
-function readAnswer(response: RawResponse): BridgeAnswer {
+function readAnswer(response: ReceivedResponse): BridgeAnswer {
   const text = response.body.toString();
   const json: unknown = text === '' ? null : JSON.parse(text);
   return {

@@ -1,4 +1,8 @@
-import { headerValues, type RawHeader, type RawResponse } from '../../../core/selftest/raw-http.js';
+import {
+  headerValues,
+  type RawHeader,
+  type ReceivedResponse,
+} from '../../../core/selftest/raw-http.js';
 import { call, JSON_TYPE } from '../http/call.js';
 import { waitUntil } from '../http/wait-until.js';
 
@@ -28,7 +32,7 @@ interface ConsoleRequest {
 export function callConsole(
   host: Host,
   { method = 'GET', path, cookie = null, body, headers = [SAME_ORIGIN] }: ConsoleRequest,
-): Promise<RawResponse> {
+): Promise<ReceivedResponse> {
   return call(host, {
     method,
     target: `/console/api${path}`,
@@ -55,10 +59,10 @@ export async function signInOnceOpen(host: Host, token: string = OPS): Promise<s
   return signIn(host, token);
 }
 
-function postToken(host: Host, token: string): Promise<RawResponse> {
+function postToken(host: Host, token: string): Promise<ReceivedResponse> {
   return callConsole(host, { method: 'POST', path: '/session', body: { token } });
 }
 
-export function readSetCookie(response: RawResponse): string[] {
+export function readSetCookie(response: ReceivedResponse): string[] {
   return headerValues(response.headers, 'set-cookie');
 }

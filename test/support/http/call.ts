@@ -1,4 +1,8 @@
-import { headerValues, type RawHeader, type RawResponse } from '../../../core/selftest/raw-http.js';
+import {
+  headerValues,
+  type RawHeader,
+  type ReceivedResponse,
+} from '../../../core/selftest/raw-http.js';
 import { describedHosts, expectDescribed } from '../openapi/conformance.js';
 import { sendRequest } from './send-request.js';
 
@@ -21,7 +25,10 @@ export const ROOT = 'dev-system:root';
 export const JSON_TYPE: RawHeader = ['content-type', 'application/json'];
 
 /** Sends the call unchanged, except that it adds missing `host`, `authorization` and `connection` headers. */
-export async function call(host: { readonly port: number }, given: Call): Promise<RawResponse> {
+export async function call(
+  host: { readonly port: number },
+  given: Call,
+): Promise<ReceivedResponse> {
   const { as = ROOT, headers = [], deadlineMs, isUndescribed = false, ...rest } = given;
   const sent: RawHeader[] = [];
   if (!has(headers, 'host')) sent.push(['host', `127.0.0.1:${host.port}`]);
@@ -34,7 +41,7 @@ export async function call(host: { readonly port: number }, given: Call): Promis
   return response;
 }
 
-export function parseJson(response: RawResponse): Record<string, unknown> {
+export function parseJson(response: ReceivedResponse): Record<string, unknown> {
   return JSON.parse(response.body.toString('utf8')) as Record<string, unknown>;
 }
 

@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { headerValue, headerValues, type RawResponse } from '../../../core/selftest/raw-http.js';
+import {
+  headerValue,
+  headerValues,
+  type ReceivedResponse,
+} from '../../../core/selftest/raw-http.js';
 
 export interface Problem {
   readonly type: string;
@@ -58,7 +62,7 @@ const ID = /^[A-Za-z0-9._:-]{1,128}$/;
 const INSIDE = /node:internal|\.[jt]s:\d+|ECONN|EPIPE|ENOTFOUND|UND_ERR|HPE_|127\.0\.0\.1/;
 
 /** Checks everything that holds for every Problem. `code` defaults to that of the status. */
-export function expectProblem(response: RawResponse, status: number, code?: string): Problem {
+export function expectProblem(response: ReceivedResponse, status: number, code?: string): Problem {
   const text = response.body.toString('utf8');
   expect(response.status, text).to.equal(status);
   expect(headerValue(response.headers, 'content-type')).to.match(
@@ -98,7 +102,7 @@ function expectMembers(problem: Problem): void {
   for (const action of problem.next_actions ?? []) expect(action).to.be.a('string');
 }
 
-function expectIds(response: RawResponse, problem: Problem): void {
+function expectIds(response: ReceivedResponse, problem: Problem): void {
   expect(problem.request_id).to.match(ID);
   expect(problem.correlation_id).to.match(ID);
   expect(headerValue(response.headers, 'x-request-id')).to.equal(problem.request_id);

@@ -1,4 +1,4 @@
-import { RawConnection, type RawResponse } from '../../../core/selftest/raw-http.js';
+import { RawConnection, type ReceivedResponse } from '../../../core/selftest/raw-http.js';
 import { ROOT } from './call.js';
 import { buildRequest, type RawRequest } from './send-request.js';
 
@@ -12,7 +12,7 @@ export class KeptConnection {
   }
 
   /** Adds `host` and `authorization`. */
-  async send({ headers = [], ...request }: RawRequest): Promise<RawResponse> {
+  async send({ headers = [], ...request }: RawRequest): Promise<ReceivedResponse> {
     const connection = this.#connection ?? (await RawConnection.open(this.#port()));
     this.#connection = connection;
     connection.write(

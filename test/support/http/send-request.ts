@@ -1,7 +1,7 @@
 import {
   RawConnection,
   type RawHeader,
-  type RawResponse,
+  type ReceivedResponse,
 } from '../../../core/selftest/raw-http.js';
 
 export interface RawRequest {
@@ -20,7 +20,7 @@ export async function sendRequest(
   port: number,
   request: RawRequest,
   deadlineMs?: number,
-): Promise<RawResponse> {
+): Promise<ReceivedResponse> {
   const connection = await RawConnection.open(port);
   try {
     connection.write(buildRequest(request));

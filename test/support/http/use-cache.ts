@@ -1,4 +1,4 @@
-import { headerValue, type RawResponse } from '../../../core/selftest/raw-http.js';
+import { headerValue, type ReceivedResponse } from '../../../core/selftest/raw-http.js';
 import type { Answer } from '../echo-provider.js';
 import { type Call, call } from './call.js';
 import { describeModule } from './modules.js';
@@ -50,6 +50,6 @@ export function useCache(args: readonly string[] = []) {
   return { setup, get, answer, calls: () => setup.provider.requests.length };
 }
 
-export function statusOf(response: RawResponse): string | undefined {
+export function statusOf(response: ReceivedResponse): string | undefined {
   return headerValue(response.headers, 'cache-status');
 }

@@ -1,4 +1,8 @@
-import { headerValue, type RawHeader, type RawResponse } from '../../../core/selftest/raw-http.js';
+import {
+  headerValue,
+  type RawHeader,
+  type ReceivedResponse,
+} from '../../../core/selftest/raw-http.js';
 import { call } from '../http/call.js';
 import { buildManifest, describeModule } from '../http/modules.js';
 import { waitUntil } from '../http/wait-until.js';
@@ -67,7 +71,7 @@ export function callItem(
   host: { readonly port: number },
   headers: readonly RawHeader[] = [],
   module = 'shop',
-): Promise<RawResponse> {
+): Promise<ReceivedResponse> {
   return call(host, { target: `/modules/${module}/http/items/1?q=hunter2`, headers });
 }
 

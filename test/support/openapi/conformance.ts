@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import { headerValue, type RawResponse } from '../../../core/selftest/raw-http.js';
+import { headerValue, type ReceivedResponse } from '../../../core/selftest/raw-http.js';
 import { sendRequest } from '../http/send-request.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of unknown shape
@@ -23,7 +23,7 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 export async function expectDescribed(
   port: number,
   { method = 'GET', target }: Answered,
-  response: RawResponse,
+  response: ReceivedResponse,
 ): Promise<void> {
   const path = target.split('?')[0] ?? '';
   if (!path.startsWith('/modules/') || response.status === 0) return;

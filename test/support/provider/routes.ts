@@ -1,4 +1,4 @@
-import type { RawHeader, RawResponse } from '../../../core/selftest/raw-http.js';
+import type { RawHeader, ReceivedResponse } from '../../../core/selftest/raw-http.js';
 import { call, JSON_TYPE, parseJson } from '../http/call.js';
 
 const capability = 'items.use';
@@ -42,7 +42,7 @@ export function callItems(
   host: { readonly port: number },
   module: string,
   { method = 'GET', headers = [], ...rest }: ItemsCall = {},
-): Promise<RawResponse> {
+): Promise<ReceivedResponse> {
   const target = `/modules/${module}/http/items`;
   if (!HAS_BODY.has(method)) return call(host, { ...rest, method, target, headers });
   const body = Buffer.from('{}');

@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { headerValue, type RawHeader, type RawResponse } from '../../../core/selftest/raw-http.js';
+import {
+  headerValue,
+  type RawHeader,
+  type ReceivedResponse,
+} from '../../../core/selftest/raw-http.js';
 import {
   type AdapterSubject,
   createReferenceModule,
@@ -100,7 +104,7 @@ export function rawModeSuite(subject: AdapterSubject, host: () => RunningHost): 
 }
 
 /** A 304 carries no location. */
-function expectVersionHeaders({ status, headers }: RawResponse): void {
+function expectVersionHeaders({ status, headers }: ReceivedResponse): void {
   const expected = {
     ...VERSION_HEADERS,
     'cache-control': `private, ${VERSION_HEADERS['cache-control']}`,
@@ -113,6 +117,6 @@ function expectVersionHeaders({ status, headers }: RawResponse): void {
   }
 }
 
-function withoutIds({ headers }: RawResponse): RawHeader[] {
+function withoutIds({ headers }: ReceivedResponse): RawHeader[] {
   return headers.filter(([name]) => !/^(?:x-request-id|x-correlation-id|date)$/i.test(name));
 }

@@ -2,8 +2,8 @@ import type { Attack, Verdict } from '../../attack-case.js';
 import { expectDisconnect, expectRejected, readResponse, sendOnce } from '../../expectations.js';
 import {
   LONG_MODULE,
-  LONG_START,
   LONGEST_BYTES,
+  OVERSIZED_START,
   TURNING_RESPONSES,
 } from '../../long-body-scripts.js';
 import { RawConnection } from '../../raw-http.js';
@@ -55,7 +55,7 @@ export const LONG_BODY_CASES: readonly Attack[] = [
     title: 'a long body whose trailers never end',
     isSlow: true,
     attack: (scene) => {
-      const body = `${chunk(LONG_START)}${chunk(']')}0\r\n${ENDLESS_LINES}`;
+      const body = `${chunk(OVERSIZED_START)}${chunk(']')}0\r\n${ENDLESS_LINES}`;
       return expectClosing(scene, craftPost(scene, 'items', body));
     },
   },
@@ -78,7 +78,7 @@ export const LONG_BODY_CASES: readonly Attack[] = [
     attack: async (scene) => {
       const connection = await RawConnection.to(scene.address);
       try {
-        connection.write(craftPost(scene, 'items', `${chunk(LONG_START)}${chunk(']')}`));
+        connection.write(craftPost(scene, 'items', `${chunk(OVERSIZED_START)}${chunk(']')}`));
         connection.end();
         await connection.closed(CLOSE_DEADLINE_MS);
         return expectNothingWhole(scene);
@@ -97,12 +97,12 @@ export const LONG_BODY_CASES: readonly Attack[] = [
     title: 'a long body with a trailer that names the actor',
     attack: async (scene) => {
       const trailer = 'modgate-actor: system:root\r\n\r\n';
-      const body = `${chunk(LONG_START)}${chunk(']')}0\r\n${trailer}`;
+      const body = `${chunk(OVERSIZED_START)}${chunk(']')}0\r\n${trailer}`;
       const response = await sendOnce(scene, craftPost(scene, 'named', body));
       if (typeof response === 'string') return response;
       if (response.status !== 200) return `responded with ${response.status} instead of 200`;
       const [received] = listReceived(scene, requireOwn(scene).provider);
-      if (received?.body.toString() !== `${LONG_START}]`) return 'the body was changed';
+      if (received?.body.toString() !== `${OVERSIZED_START}]`) return 'the body was changed';
       return received.rawHeaders.includes('system:root') ? 'the trailer was forwarded' : null;
     },
   },
@@ -123,7 +123,7 @@ function rejectLong(
     id: `${attackClass}-long-${name}`,
     title: `a long body with ${title}`,
     attack: (scene) => {
-      const bytes = craftPost(scene, 'items', chunk(LONG_START) + rest);
+      const bytes = craftPost(scene, 'items', chunk(OVERSIZED_START) + rest);
       const hidden = craftRequest(scene, { target: longTarget('/items/hidden') });
       const sent = hidesRequest ? Buffer.concat([bytes, hidden]) : bytes;
       return expectRejected(scene, sent, { statuses: [400], closes: hidesRequest });
@@ -151,7 +151,7 @@ async function expectWhole(scene: Scene): Promise<Verdict> {
   const request = craftRequest(scene, { target: longTarget('/long/good') });
   const response = await sendOnce(scene, request);
   if (typeof response === 'string') return response;
-  if (!response.body.includes(`"data":${LONG_START}]}`)) return 'the client got another value';
+  if (!response.body.includes(`"data":${OVERSIZED_START}]}`)) return 'the client got another value';
   const isPassed = JSON.stringify(response.headers).includes(SMUGGLED);
   return isPassed ? 'the trailers reached the client' : null;
 }
@@ -175,7 +175,7 @@ async function expectClosedEarly(scene: Scene): Promise<Verdict> {
   const hidden = craftRequest(scene, { target: longTarget('/items/hidden') }).toString('latin1');
   const connection = await RawConnection.to(scene.address);
   try {
-    connection.write(craftPost(scene, 'early', chunk(LONG_START)));
+    connection.write(craftPost(scene, 'early', chunk(OVERSIZED_START)));
     const response = await readResponse(connection);
     if (typeof response === 'string') return response;
     if (response.status !== 502) return `responded with ${response.status} instead of 502`;

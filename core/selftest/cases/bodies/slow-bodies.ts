@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Attack, Verdict } from '../../attack-case.js';
 import { expectDisconnect, parseObject, sendOnce } from '../../expectations.js';
-import { LONG_START } from '../../long-body-scripts.js';
+import { OVERSIZED_START } from '../../long-body-scripts.js';
 import { RawConnection } from '../../raw-http.js';
 import { craftLines, craftRequest } from '../../request-bytes.js';
 import type { Scene } from '../../scene.js';
@@ -75,7 +75,7 @@ function describe(
 
 function craftStart(scene: Scene): Buffer {
   const line = `POST ${longTarget('/long/slow')} HTTP/1.1`;
-  return craftLines(scene, line, JSON_LINES, chunk(LONG_START));
+  return craftLines(scene, line, JSON_LINES, chunk(OVERSIZED_START));
 }
 
 /** A call is recorded when it ends. */

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
-import { holds } from '../api.js';
+import { hasScope } from '../api.js';
 import { samples } from '../live.js';
 import { pathTo } from '../location.js';
 import type { CandidateReport, CandidateTotals } from '../types.js';
-import { Arrival, Card, Empty, Moment, useResource } from '../ui/parts.js';
+import { Card, Empty, RelativeTime, ResourceState, useResource } from '../ui/parts.js';
 import { Table } from '../ui/table.js';
 import type { TabProps } from './tab-props.js';
 
@@ -19,7 +19,7 @@ type Interval = ReadonlyMap<string, CandidateTotals>;
 /** Compares the responses of the candidate with the live ones. */
 export function CandidateTab({ module }: TabProps) {
   const name = module.name ?? '';
-  const path = holds(SCOPE) ? `/candidate?${new URLSearchParams({ module: name })}` : null;
+  const path = hasScope(SCOPE) ? `/candidate?${new URLSearchParams({ module: name })}` : null;
   // Read after calls, and with each sample of the host, because copies end after their calls.
   const version = `${module.counts.calls} ${samples.value.at(-1)?.at}`;
   const resource = useResource<CandidateReport>(path, version);
@@ -30,7 +30,7 @@ export function CandidateTab({ module }: TabProps) {
   return (
     <>
       <p class="fine">Copies of calls are sent to {module.candidate?.origins.join(', ')}</p>
-      <Arrival of={resource} />
+      <ResourceState of={resource} />
       {data && (
         <>
           <Card title="Results by route">
@@ -213,7 +213,7 @@ function DifferenceTable({ differences }: Pick<CandidateReport, 'differences'>) 
         { id: 'place', head: 'Place', cell: ({ place }) => <code>{place}</code> },
         { id: 'kind', head: 'Difference', cell: ({ kind }) => KINDS[kind] ?? kind },
         { id: 'times', head: 'Times', isNumber: true, cell: ({ times }) => times },
-        { id: 'at', head: 'Latest', cell: ({ at }) => <Moment at={at} /> },
+        { id: 'at', head: 'Latest', cell: ({ at }) => <RelativeTime at={at} /> },
         {
           id: 'request',
           head: 'Latest call',

@@ -5,7 +5,7 @@ import { query, setQuery } from '../location.js';
 import type { Entity, Field, Manifest } from '../manifest.js';
 import type { ModuleStatus, Problem } from '../types.js';
 import { Panel } from '../ui/panel.js';
-import { Card, countOf, Empty, Loading, ProblemBox } from '../ui/parts.js';
+import { Card, Empty, formatCount, Loading, ProblemBox } from '../ui/parts.js';
 import { type Column, Table } from '../ui/table.js';
 import { Contributions } from './contributions.js';
 import type { TabProps } from './tab-props.js';
@@ -232,7 +232,8 @@ function matches(row: Row, fields: readonly Field[], filter: string): boolean {
 }
 
 function describeCount(read: number, fitting: number, hasMore: boolean): string {
-  const rows = fitting === read ? countOf(read, 'row') : `${fitting} of ${countOf(read, 'row')}`;
+  const rows =
+    fitting === read ? formatCount(read, 'row') : `${fitting} of ${formatCount(read, 'row')}`;
   return hasMore ? `${rows} read so far, the module has more` : `${rows}, all are read`;
 }
 

@@ -2,7 +2,7 @@ import { samples } from '../live.js';
 import type { ModuleStatus, Sample } from '../types.js';
 import { RateCharts } from '../ui/chart.js';
 import { Latency } from '../ui/latency.js';
-import { Card, Empty, Moment, State, useResource } from '../ui/parts.js';
+import { Card, Empty, RelativeTime, State, useResource } from '../ui/parts.js';
 import { Table } from '../ui/table.js';
 import type { TabProps } from './tab-props.js';
 
@@ -45,7 +45,7 @@ function Resolution({ module }: Pick<TabProps, 'module'>) {
           'no name has had an answer'
         ) : (
           <>
-            last answer <Moment at={at} />
+            last answer <RelativeTime at={at} />
           </>
         )}
       </p>

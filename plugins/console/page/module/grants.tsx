@@ -1,7 +1,7 @@
 import { session } from '../api.js';
 import type { Manifest } from '../manifest.js';
 import type { ModuleStatus } from '../types.js';
-import { Card, countOf, State } from '../ui/parts.js';
+import { Card, formatCount, State } from '../ui/parts.js';
 import { Table } from '../ui/table.js';
 import { RolesOf } from './roles.js';
 import type { TabProps } from './tab-props.js';
@@ -93,7 +93,7 @@ function listOpened(manifest: Manifest, permission: string): string[] {
     ...entities.map(({ name }) => `entity ${name}`),
     ...actions.map(({ name }) => `action ${name}`),
     ...listOpenedConfig(config, permission),
-    ...(count === 0 ? [] : [`${countOf(count, 'route')} (by scope)`]),
+    ...(count === 0 ? [] : [`${formatCount(count, 'route')} (by scope)`]),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { pathTo, pathToDecision, query, targetOf } from '../location.js';
 import type { Manifest } from '../manifest.js';
-import { countOf, Empty, FindBox, State } from '../ui/parts.js';
+import { Empty, FindBox, formatCount, State } from '../ui/parts.js';
 import { Table } from '../ui/table.js';
 import type { TabProps } from './tab-props.js';
 
@@ -25,8 +25,8 @@ export function RoutesTab({ module, manifest }: TabProps) {
         <FindBox placeholder="Method, path, capability or summary" />
         <p class="fine" role="status">
           {rows.length === routes.length
-            ? countOf(rows.length, 'route')
-            : `${rows.length.toLocaleString('en')} of ${countOf(routes.length, 'route')}`}
+            ? formatCount(rows.length, 'route')
+            : `${rows.length.toLocaleString('en')} of ${formatCount(routes.length, 'route')}`}
         </p>
         <a href={`${pathTo('api')}?${new URLSearchParams({ module: module.name ?? '' })}`}>
           Call them on the page API

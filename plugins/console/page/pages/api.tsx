@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { API } from '../../paths.js';
 import { modules, modulesProblem } from '../live.js';
 import { query, setQuery } from '../location.js';
-import { Arrival, PageHead, ReloadButton, useResource } from '../ui/parts.js';
+import { PageHead, ReloadButton, ResourceState, useResource } from '../ui/parts.js';
 
 /** With more modules, the page begins with a single one: the document of all may have 100 MB. */
 const MAX_MODULES_AT_ONCE = 20;
@@ -48,7 +48,7 @@ export function ApiPage() {
         </label>
         <ReloadButton of={resource} />
       </PageHead>
-      <Arrival of={resource} />
+      <ResourceState of={resource} />
       {failure && <p class="problem">The page could not be loaded: {failure}</p>}
       <div class="api" ref={place} />
     </>

@@ -4,13 +4,13 @@ import { listenToApprovals } from '../live.js';
 import { query, setQuery } from '../location.js';
 import type { ListedApproval, Problem } from '../types.js';
 import {
-  Arrival,
   Card,
   Empty,
-  Moment,
   PageHead,
   ProblemBox,
+  RelativeTime,
   ReloadButton,
+  ResourceState,
   State,
   useResource,
 } from '../ui/parts.js';
@@ -47,7 +47,7 @@ export function ApprovalsPage() {
       <PageHead title="Approvals">
         <ReloadButton of={resource} />
       </PageHead>
-      <Arrival of={resource} />
+      <ResourceState of={resource} />
       {selected !== null && (
         <ApprovalCard
           key={selected}
@@ -106,7 +106,7 @@ function ApprovalCard({ id, status }: { id: string; status: string | null }) {
   const reason = actor?.kind === 'user' ? null : 'Only a user can decide: sign in as a person.';
   return (
     <Card title={data ? `${data.name} of ${data.module}` : 'Request'}>
-      <Arrival of={resource} />
+      <ResourceState of={resource} />
       {data && (
         <>
           <p>
@@ -126,7 +126,7 @@ function ApprovalCard({ id, status }: { id: string; status: string | null }) {
           ) : (
             <>
               <h3>
-                Previously approved, <Moment at={data.previous.decided_at} />
+                Previously approved, <RelativeTime at={data.previous.decided_at} />
               </h3>
               <Changed text={data.previous.arguments} before={data.arguments} />
             </>

@@ -6,12 +6,12 @@ import { query, setQuery } from '../location.js';
 import type { Problem } from '../types.js';
 import { ModuleSelect } from '../ui/modules.js';
 import {
-  Arrival,
   Card,
   Empty,
   PageHead,
   ProblemBox,
   ReloadButton,
+  ResourceState,
   State,
   useResource,
 } from '../ui/parts.js';
@@ -42,7 +42,7 @@ export function AuditPage() {
         <ReloadButton of={resource} />
       </PageHead>
       <ChainCard />
-      <Arrival of={resource} />
+      <ResourceState of={resource} />
       {data?.rows.length === 0 && (
         <Empty title="No rows yet">
           Run an action of a module, or write a value of its configuration: each leaves a row here.

@@ -15,15 +15,15 @@ import { GrantsTab } from '../module/grants.js';
 import { RoutesTab } from '../module/routes.js';
 import type { TabProps } from '../module/tab-props.js';
 import type { ModuleStatus } from '../types.js';
-import { ModulesArrival } from '../ui/modules.js';
+import { ModulesState } from '../ui/modules.js';
 import {
-  Arrival,
   Card,
   Empty,
   Loading,
-  Moment,
   PageHead,
   ProblemBox,
+  RelativeTime,
+  ResourceState,
   State,
   useResource,
 } from '../ui/parts.js';
@@ -50,7 +50,7 @@ export function ModulePage({ name }: { name: string }) {
   return (
     <>
       <PageHead title={name}>{module && <State value={module.state} />}</PageHead>
-      <ModulesArrival />
+      <ModulesState />
       {modules.value && !module && (
         <Empty title="There is no module of this name">
           It may have been removed from modules.d.
@@ -72,8 +72,9 @@ function Summary({ module, manifest }: { module: ModuleStatus; manifest: Manifes
       <p class="fine">
         {manifest?.summary && <>{manifest.summary} · </>}
         {manifest?.version && <>version {manifest.version} · </>}
-        <code>{file}</code> · since <Moment at={since} /> · {counts.calls.toLocaleString('en')}{' '}
-        calls, {counts.failed.toLocaleString('en')} failed, {counts.in_flight} in flight
+        <code>{file}</code> · since <RelativeTime at={since} /> ·{' '}
+        {counts.calls.toLocaleString('en')} calls, {counts.failed.toLocaleString('en')} failed,{' '}
+        {counts.in_flight} in flight
         {Boolean(counts.streams) && <>, {counts.streams} open streams</>}
       </p>
       {owner && <OwnerLine owner={owner} />}
@@ -194,7 +195,7 @@ function DescriptorTab({ module }: Pick<TabProps, 'module'>) {
   const { data } = resource;
   return (
     <Card title={data ? data.file : 'Descriptor'}>
-      <Arrival of={resource} />
+      <ResourceState of={resource} />
       {data && <pre tabIndex={0}>{data.text}</pre>}
     </Card>
   );

@@ -1,8 +1,8 @@
 import { ignoredFiles, modules } from '../live.js';
 import { pathTo, query, segments, setQuery } from '../location.js';
 import type { ModuleStatus } from '../types.js';
-import { ModulesArrival } from '../ui/modules.js';
-import { countOf, Empty, FindBox, Moment, PageHead, State } from '../ui/parts.js';
+import { ModulesState } from '../ui/modules.js';
+import { Empty, FindBox, formatCount, PageHead, RelativeTime, State } from '../ui/parts.js';
 import { type Column, Table } from '../ui/table.js';
 import { ModulePage } from './module.js';
 
@@ -57,7 +57,7 @@ const COLUMNS: readonly Column<ModuleStatus>[] = [
     id: 'since',
     isMinor: true,
     head: 'Since',
-    cell: ({ since }) => <Moment at={since} />,
+    cell: ({ since }) => <RelativeTime at={since} />,
     sortBy: ({ since }) => since,
   },
 ];
@@ -97,7 +97,7 @@ function ModuleList() {
           </select>
         </label>
       </PageHead>
-      <ModulesArrival />
+      <ModulesState />
       {all?.length === 0 && (
         <Empty title="No modules yet">
           <code>modgate new module hello</code> writes one into modules.d. It appears here at once.
@@ -110,8 +110,8 @@ function ModuleList() {
         <>
           <p class="fine" role="status">
             {rows.length === all?.length
-              ? countOf(rows.length, 'module')
-              : `${rows.length} of ${countOf(all?.length ?? 0, 'module')}`}
+              ? formatCount(rows.length, 'module')
+              : `${rows.length} of ${formatCount(all?.length ?? 0, 'module')}`}
           </p>
           <Table
             caption="Modules"

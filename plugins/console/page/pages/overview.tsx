@@ -4,8 +4,8 @@ import type { ModuleStatus } from '../types.js';
 import { RateCharts } from '../ui/chart.js';
 import { FleetHosts } from '../ui/fleet-hosts.js';
 import { Latency } from '../ui/latency.js';
-import { ModulesArrival } from '../ui/modules.js';
-import { Card, Empty, Moment, PageHead, State, useResource } from '../ui/parts.js';
+import { ModulesState } from '../ui/modules.js';
+import { Card, Empty, PageHead, RelativeTime, State, useResource } from '../ui/parts.js';
 
 const MAX_LISTED = 20;
 
@@ -22,7 +22,7 @@ export function Overview() {
   return (
     <>
       <PageHead title="Overview" />
-      <ModulesArrival />
+      <ModulesState />
       {modules.value && <Facts all={modules.value} host={host} />}
       {host?.fleet && <FleetHosts />}
       <Card title="Calls, last 15 minutes">
@@ -83,7 +83,7 @@ function Facts({ all, host }: { all: readonly ModuleStatus[]; host: HostFacts | 
         <dd class="fine">
           {host?.started_at && (
             <>
-              started <Moment at={host.started_at} />
+              started <RelativeTime at={host.started_at} />
             </>
           )}
           {host?.workers !== undefined && host.workers > 1 && <> · {host.workers} workers</>}
@@ -110,7 +110,7 @@ function Troubled({ all }: { all: readonly ModuleStatus[] }) {
         {troubled.slice(0, MAX_LISTED).map(({ name, file, state, reason, hint, since }) => (
           <li key={file}>
             {name === null ? <code>{file}</code> : <a href={pathTo('modules', name)}>{name}</a>}{' '}
-            <State value={state} /> <Moment at={since} />
+            <State value={state} /> <RelativeTime at={since} />
             {reason && <p class="fine">{reason}</p>}
             {hint && <p class="fine next">{hint}</p>}
           </li>

@@ -1,4 +1,4 @@
-import { Arrival, Empty, PageHead, ReloadButton, State, useResource } from '../ui/parts.js';
+import { Empty, PageHead, ReloadButton, ResourceState, State, useResource } from '../ui/parts.js';
 import { Table } from '../ui/table.js';
 
 interface Plugin {
@@ -34,7 +34,7 @@ export function PluginsPage() {
       <PageHead title="Plugins">
         <ReloadButton of={resource} />
       </PageHead>
-      <Arrival of={resource} />
+      <ResourceState of={resource} />
       {data && data.plugins.length === 0 && (
         <Empty title="No plugins">
           Those that ship with the host are missing too: check the installation.

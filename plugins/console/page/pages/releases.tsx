@@ -1,12 +1,12 @@
 import type { ReleaseEntry, ReleasesStatus } from '../../../../core/contract/release-status.js';
 import { query, setQuery } from '../location.js';
 import {
-  Arrival,
   Card,
   Empty,
-  Moment,
   PageHead,
+  RelativeTime,
   ReloadButton,
+  ResourceState,
   State,
   useResource,
 } from '../ui/parts.js';
@@ -24,7 +24,7 @@ export function ReleasesPage() {
       <PageHead title="Releases">
         <ReloadButton of={resource} />
       </PageHead>
-      <Arrival of={resource} />
+      <ResourceState of={resource} />
       {data?.canary && <CanaryCard of={data.canary} />}
       {data && <Problems of={data} />}
       {data?.releases.length === 0 && (
@@ -52,7 +52,7 @@ function ReleaseTable({ of: status }: { of: ReleasesStatus }) {
           head: 'State',
           cell: (release) => <ReleaseState of={release} in={status} />,
         },
-        { id: 'at', head: 'Created', cell: ({ created_at: at }) => <Moment at={at} /> },
+        { id: 'at', head: 'Created', cell: ({ created_at: at }) => <RelativeTime at={at} /> },
         { id: 'author', head: 'Author', cell: ({ author }) => `${author.kind}:${author.id}` },
         { id: 'files', head: 'Files', isNumber: true, cell: ({ files }) => files },
         {
@@ -88,7 +88,7 @@ function CanaryCard({ of: canary }: { of: NonNullable<ReleasesStatus['canary']> 
     <Card title="Canary">
       <p>
         <code>{shorten(canary.release)}</code> is tried by {canary.hosts.join(', ')}, until{' '}
-        <Moment at={canary.until} />.
+        <RelativeTime at={canary.until} />.
       </p>
       <ul>
         {modules.map(([name, { calls, failed }]) => (
@@ -138,7 +138,7 @@ function DifferenceCard({ of: { releases } }: { of: ReleasesStatus }) {
         <ReleaseSelect label="Release" name="release" value={after} of={releases} />
         <ReleaseSelect label="Against" name="against" value={before} of={releases} />
       </div>
-      <Arrival of={resource} />
+      <ResourceState of={resource} />
       {resource.data && <pre>{resource.data.difference.join('\n')}</pre>}
     </Card>
   );

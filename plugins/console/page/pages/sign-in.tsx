@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { OIDC } from '../../paths.js';
 import { call, get, session, sessionEnd } from '../api.js';
-import { Mark } from '../layout.js';
+import { Logo } from '../layout.js';
 import { query } from '../location.js';
 import type { Problem, Session, SessionEnd, SignInMethods } from '../types.js';
 import { Loading, PageHead, ProblemBox, useResource } from '../ui/parts.js';
@@ -29,7 +29,7 @@ export function SignIn() {
   return (
     <main class="sign-in card">
       <p class="brand">
-        <Mark /> modgate
+        <Logo /> modgate
       </p>
       <PageHead title="Sign in" />
       {outcome && (

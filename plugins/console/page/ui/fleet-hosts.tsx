@@ -1,5 +1,5 @@
 import type { FleetHostStatus, FleetStatus } from '../types.js';
-import { Arrival, Card, Moment, ReloadButton, State, useResource } from './parts.js';
+import { Card, RelativeTime, ReloadButton, ResourceState, State, useResource } from './parts.js';
 import { Table } from './table.js';
 
 /** Shows the hosts of the fleet, and whether they serve the same modules. */
@@ -8,7 +8,7 @@ export function FleetHosts() {
   const { data } = resource;
   return (
     <Card title="Fleet">
-      <Arrival of={resource} />
+      <ResourceState of={resource} />
       {data && (
         <>
           <div class="row">
@@ -44,7 +44,7 @@ export function FleetHosts() {
               {
                 id: 'heartbeat',
                 head: 'Heartbeat',
-                cell: ({ heartbeat_at }) => <Moment at={heartbeat_at} />,
+                cell: ({ heartbeat_at }) => <RelativeTime at={heartbeat_at} />,
               },
             ]}
           />

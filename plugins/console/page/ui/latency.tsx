@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { get, holds } from '../api.js';
+import { get, hasScope } from '../api.js';
 import { epoch, samples } from '../live.js';
 import type { CallRecord, Problem } from '../types.js';
 import { roundUp } from './chart.js';
@@ -34,7 +34,7 @@ interface LatencyProps {
  */
 export function Latency({ module, head, nameOf, hrefOf }: LatencyProps) {
   const recent = useRecentCalls(module);
-  if (!holds('modgate.calls.read'))
+  if (!hasScope('modgate.calls.read'))
     return <Empty title="Latencies cannot be shown">They need the scope modgate.calls.read.</Empty>;
   const rows = measure(recent, nameOf);
   if (recent.problem) return <ProblemBox problem={recent.problem} />;
@@ -128,7 +128,7 @@ function useRecentCalls(module: string | null): RecentCalls {
   const sampledAt = samples.value.at(-1)?.at ?? null;
   const restarts = epoch.value;
   useEffect(() => {
-    if (!holds('modgate.calls.read')) return;
+    if (!hasScope('modgate.calls.read')) return;
     const abort = new AbortController();
     const start = new Date((sampledAt ?? Date.now()) - SPAN_MS).toISOString();
     const since = recent.calls?.[0]?.at ?? start;

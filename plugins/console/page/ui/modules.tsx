@@ -1,11 +1,13 @@
 import { modules, modulesProblem, readAll } from '../live.js';
-import { Arrival } from './parts.js';
+import { ResourceState } from './parts.js';
 
 /** Shows the loading state of the list of modules, like `Arrival`. */
-export function ModulesArrival() {
+export function ModulesState() {
   const problem = modulesProblem.value;
   const reload = () => void readAll();
-  return <Arrival of={{ data: modules.value, problem, isLoading: problem === null, reload }} />;
+  return (
+    <ResourceState of={{ data: modules.value, problem, isLoading: problem === null, reload }} />
+  );
 }
 
 /** Chooses one module, or all of them: an empty name. */

@@ -153,12 +153,12 @@ export function Status({ value }: { value: number }) {
 }
 
 /** `1 module`, `2 modules`. */
-export function countOf(count: number, noun: string): string {
+export function formatCount(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** A time: relative, with the exact time as a hint. */
-export function Moment({ at }: { at: string }) {
+export function RelativeTime({ at }: { at: string }) {
   const time = new Date(at);
   return (
     <time dateTime={at} title={time.toLocaleString()}>
@@ -213,7 +213,11 @@ export function useResource<T>(path: string | null, version?: string | null): Re
 }
 
 /** Shows that a resource is loading, or why it could not be read. */
-export function Arrival({ of: { data, problem, isLoading, reload } }: { of: Resource<unknown> }) {
+export function ResourceState({
+  of: { data, problem, isLoading, reload },
+}: {
+  of: Resource<unknown>;
+}) {
   return (
     <>
       {problem && <ProblemBox problem={problem} onRetry={reload} />}
