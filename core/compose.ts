@@ -337,8 +337,14 @@ function createListener(
     const address =
       (request === null ? null : clients.find(request)?.address) ??
       findPeer(socket as Partial<Socket>);
-    const seen = { request, address };
-    const completed = completeRejected(problem, ids, seen, access.authentication, registry);
+    const rejectedRequest = { request, address };
+    const completed = completeRejected(
+      problem,
+      ids,
+      rejectedRequest,
+      access.authentication,
+      registry,
+    );
     observers.onDecided(completed);
     observers.onClosed(completed);
   };

@@ -134,8 +134,8 @@ export async function prepareDescriptor(
     const adapter = await plugins.adapter(parsed.descriptor.provider.kind);
     module = parsed.descriptor.module;
     if (parsed.descriptor.enabled) mounts = parsed.descriptor.mount;
-    const named = readSigner(parsed.descriptor.provider.config, adapter);
-    const factory = named === null ? null : await plugins.signer(named.name);
+    const signerChoice = readSigner(parsed.descriptor.provider.config, adapter);
+    const factory = signerChoice === null ? null : await plugins.signer(signerChoice.name);
     files = listNamedFiles(parsed.descriptor, adapter, factory, dirname(entry.path));
     return await completeDescriptor(entry, parsed, { adapter, factory }, context, files, manifest);
   } catch (error) {
@@ -309,13 +309,13 @@ function resolveConfig(
 
 /** `null` for a manifest from a URL or the provider. @throws InvalidFile for an invalid one. */
 export async function readLocalManifest(
-  given: Omit<ManifestInput, 'readFromProvider' | 'signal'>,
+  input: Omit<ManifestInput, 'readFromProvider' | 'signal'>,
 ): Promise<LoadedManifest | null> {
-  const { kind } = given.descriptor.manifest;
+  const { kind } = input.descriptor.manifest;
   if (kind === 'url' || kind === 'provider') return null;
   const readFromProvider = () => Promise.reject(new Error('the manifest is local'));
   const { signal } = new AbortController();
-  return loadManifest({ ...given, readFromProvider, signal });
+  return loadManifest({ ...input, readFromProvider, signal });
 }
 
 function listNamedFiles(

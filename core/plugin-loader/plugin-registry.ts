@@ -75,11 +75,11 @@ type PluginIndex = Readonly<Record<ExportName, ReadonlyMap<string, PluginEntry>>
 
 /** The noun for an export in messages, and the member of `plugin.json` that lists its names. */
 const EXPORTS = {
-  adapters: { what: 'kind of provider', declared: 'kinds' },
-  authenticators: { what: 'authenticator', declared: 'authenticators' },
-  surfaces: { what: 'surface', declared: 'surfaces' },
-  signers: { what: 'signer', declared: 'signers' },
-} as const satisfies Record<ExportName, { what: string; declared: string }>;
+  adapters: { noun: 'kind of provider', declared: 'kinds' },
+  authenticators: { noun: 'authenticator', declared: 'authenticators' },
+  surfaces: { noun: 'surface', declared: 'surfaces' },
+  signers: { noun: 'signer', declared: 'signers' },
+} as const satisfies Record<ExportName, { noun: string; declared: string }>;
 
 const SILENT_LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -200,15 +200,15 @@ class Registry implements PluginRegistry {
 
   async #keepOrRead(
     found: FoundPlugin,
-    known: PluginEntry | null,
+    existing: PluginEntry | null,
     force: boolean,
   ): Promise<PluginEntry> {
-    if (known !== null && !('error' in found)) {
-      if (known.isImported || known.isLoading) return known;
+    if (existing !== null && !('error' in found)) {
+      if (existing.isImported || existing.isLoading) return existing;
       // Shipped plugins do not change while the host runs.
-      if (found.origin === 'shipped' && !isRejectedPlugin(known.read)) return known;
-      const isSame = known.stamp === (await readStamp(found.folder));
-      if (isSame && !(force && known.readStatus(null).state === 'refused')) return known;
+      if (found.origin === 'shipped' && !isRejectedPlugin(existing.read)) return existing;
+      const isSame = existing.stamp === (await readStamp(found.folder));
+      if (isSame && !(force && existing.readStatus(null).state === 'refused')) return existing;
     }
     return PluginEntry.read(found, this.#trust);
   }
@@ -230,13 +230,13 @@ class Registry implements PluginRegistry {
 
   /** Imports the plugin on first use. */
   async #find<K extends ExportName>(exported: K, name: string) {
-    const { what, declared } = EXPORTS[exported];
+    const { noun, declared } = EXPORTS[exported];
     const index = this.#byName[exported];
     const entry = index.get(name);
-    if (entry === undefined) throw this.#createUnknownError(what, name, [...index.keys()]);
+    if (entry === undefined) throw this.#createUnknownError(noun, name, [...index.keys()]);
     const exportOfPlugin = (await this.#load(entry))[exported].get(name) as Exported<K> | undefined;
     if (exportOfPlugin === undefined)
-      throw this.#createUnknownError(what, name, entry.read[declared]);
+      throw this.#createUnknownError(noun, name, entry.read[declared]);
     return { found: exportOfPlugin, entry };
   }
 
@@ -246,14 +246,14 @@ class Registry implements PluginRegistry {
   }
 
   /** Names plugins with unreadable kinds too, because one of them may be the missing one. */
-  #createUnknownError(what: string, name: string, known: readonly string[]): Error {
+  #createUnknownError(noun: string, name: string, declaredNames: readonly string[]): Error {
     const suspects = this.list().filter(
       ({ kinds, authenticators, surfaces, signers }) =>
         kinds.length + authenticators.length + surfaces.length + signers.length === 0,
     );
     const suspect = suspects[0];
-    const hint = suspect?.reason ?? suggestName(name, known);
-    return new Error(`no plugin has that ${what}${hint === null ? '' : ` (${hint})`}`);
+    const hint = suspect?.reason ?? suggestName(name, declaredNames);
+    return new Error(`no plugin has that ${noun}${hint === null ? '' : ` (${hint})`}`);
   }
 }
 

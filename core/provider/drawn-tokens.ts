@@ -26,8 +26,8 @@ interface Drawn {
   waiting: number;
 }
 
-/** @param wanted the number of requests that wait for a token */
-type Draw = (key: string, wanted: number) => Promise<TokenGrant>;
+/** @param requested the number of requests that wait for a token */
+type Draw = (key: string, requested: number) => Promise<TokenGrant>;
 
 /**
  * A limit whose buckets are in another process: this process draws tokens in advance, and requests
@@ -37,7 +37,7 @@ export class DrawnTokens implements RateLimiter {
   readonly limits: BucketLimits;
   readonly #draw: Draw;
   readonly #now: () => number;
-  readonly #drawn = new LRUCache<string, Drawn>({
+  readonly #bucket = new LRUCache<string, Drawn>({
     maxSize: MAX_LIMITED_KEYS,
     sizeCalculation: () => 1,
   });
@@ -49,17 +49,21 @@ export class DrawnTokens implements RateLimiter {
   }
 
   take(key: string): number | Promise<number> {
-    const drawn = this.#find(key);
-    if (drawn.tokens > 0) {
-      drawn.tokens -= 1;
-      if (drawn.tokens < drawn.low && drawn.asking === null && this.#now() >= drawn.emptyUntil) {
+    const bucket = this.#find(key);
+    if (bucket.tokens > 0) {
+      bucket.tokens -= 1;
+      if (
+        bucket.tokens < bucket.low &&
+        bucket.asking === null &&
+        this.#now() >= bucket.emptyUntil
+      ) {
         // Requests without a token receive the error.
-        this.#ask(key, drawn).catch(() => {});
+        this.#ask(key, bucket).catch(() => {});
       }
       return 0;
     }
-    const waitMs = drawn.emptyUntil - this.#now();
-    return waitMs > 0 ? waitMs : this.#wait(key, drawn);
+    const waitMs = bucket.emptyUntil - this.#now();
+    return waitMs > 0 ? waitMs : this.#wait(key, bucket);
   }
 
   level(key: string): BucketLevel {
@@ -67,37 +71,37 @@ export class DrawnTokens implements RateLimiter {
     return tokens === 0 ? level : { ...level, remaining: level.remaining + tokens };
   }
 
-  async #wait(key: string, drawn: Drawn): Promise<number> {
-    drawn.waiting += 1;
+  async #wait(key: string, bucket: Drawn): Promise<number> {
+    bucket.waiting += 1;
     try {
-      await (drawn.asking ?? this.#ask(key, drawn));
+      await (bucket.asking ?? this.#ask(key, bucket));
     } finally {
-      drawn.waiting -= 1;
+      bucket.waiting -= 1;
     }
     return this.take(key);
   }
 
-  #ask(key: string, drawn: Drawn): Promise<void> {
-    drawn.asking = this.#draw(key, Math.max(1, drawn.waiting))
+  #ask(key: string, bucket: Drawn): Promise<void> {
+    bucket.asking = this.#draw(key, Math.max(1, bucket.waiting))
       .then(({ granted, isAhead, level }) => {
-        drawn.tokens += granted;
-        drawn.level = level;
-        drawn.low = isAhead ? granted / 2 : 0;
-        drawn.emptyUntil = granted > 0 ? 0 : this.#now() + level.resetMs;
+        bucket.tokens += granted;
+        bucket.level = level;
+        bucket.low = isAhead ? granted / 2 : 0;
+        bucket.emptyUntil = granted > 0 ? 0 : this.#now() + level.resetMs;
       })
       .finally(() => {
-        drawn.asking = null;
+        bucket.asking = null;
       });
-    return drawn.asking;
+    return bucket.asking;
   }
 
   #find(key: string): Drawn {
-    let drawn = this.#drawn.get(key);
-    if (drawn === undefined) {
+    let bucket = this.#bucket.get(key);
+    if (bucket === undefined) {
       const level = { remaining: this.limits.burst, resetMs: 0 };
-      drawn = { tokens: 0, emptyUntil: 0, level, low: 0, asking: null, waiting: 0 };
-      this.#drawn.set(key, drawn);
+      bucket = { tokens: 0, emptyUntil: 0, level, low: 0, asking: null, waiting: 0 };
+      this.#bucket.set(key, bucket);
     }
-    return drawn;
+    return bucket;
   }
 }

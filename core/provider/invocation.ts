@@ -9,7 +9,7 @@ import type { HeldMemory } from './held-memory.js';
 import type { CheckedOutcome } from './outcome.js';
 import { type RejectedCall, withStatus } from './rejected-call.js';
 
-type Given = Pick<
+type InvocationInput = Pick<
   Invocation,
   'id' | 'operation' | 'headers' | 'context' | 'maxResponseBytes' | 'holdBytes'
 >;
@@ -34,14 +34,19 @@ export class EndpointInvocation implements Invocation {
   #counted = 0;
   #isDiscarded = false;
 
-  constructor(given: Given, endpoint: string | null, deadline: Deadline, held: HeldMemory | null) {
-    this.id = given.id;
-    this.operation = given.operation;
-    this.headers = given.headers;
-    this.context = given.context;
-    this.maxResponseBytes = given.maxResponseBytes;
+  constructor(
+    input: InvocationInput,
+    endpoint: string | null,
+    deadline: Deadline,
+    held: HeldMemory | null,
+  ) {
+    this.id = input.id;
+    this.operation = input.operation;
+    this.headers = input.headers;
+    this.context = input.context;
+    this.maxResponseBytes = input.maxResponseBytes;
     if (endpoint !== null) this.endpoint = endpoint;
-    if (given.holdBytes !== undefined) this.holdBytes = given.holdBytes;
+    if (input.holdBytes !== undefined) this.holdBytes = input.holdBytes;
     this.#deadline = deadline;
     this.#held = held;
     Object.defineProperty(this, 'signal', LAZY_SIGNAL);

@@ -102,7 +102,9 @@ export class RedisRates implements RateLimiters {
   create(id: string, limits: BucketLimits, onLoss: OnLoss | null = null): RateLimiter {
     const { local } = this.#options;
     if (onLoss === null) return local.create(id, limits);
-    const limiter = new DrawnTokens(limits, (key, wanted) => this.#draw(id, limits, key, wanted));
+    const limiter = new DrawnTokens(limits, (key, requested) =>
+      this.#draw(id, limits, key, requested),
+    );
     const lose = (key: string) => this.#takeAlone(id, limits, onLoss, key);
     return {
       limits,
@@ -133,14 +135,19 @@ export class RedisRates implements RateLimiters {
     return this.#options.local.create(`${id} share`, share).take(key);
   }
 
-  async #draw(id: string, limits: BucketLimits, key: string, wanted: number): Promise<TokenGrant> {
+  async #draw(
+    id: string,
+    limits: BucketLimits,
+    key: string,
+    requested: number,
+  ): Promise<TokenGrant> {
     const share = Math.floor((limits.burst * SHARE_OF_BURST) / this.#processes);
     const { perSecond, burst } = limits;
     const name = `${this.#prefix()}rate:${id} ${perSecond} ${burst}:${key}`;
-    const args = [perSecond, burst, Math.max(wanted, share)];
+    const args = [perSecond, burst, Math.max(requested, share)];
     const reply = await this.#ask(DRAW, name, args, ASK_TIMEOUT_MS);
     const [granted, tokens] = reply as [number, string];
-    return { granted, isAhead: share > wanted, level: levelOf(Number(tokens), limits) };
+    return { granted, isAhead: share > requested, level: levelOf(Number(tokens), limits) };
   }
 
   async #announce(): Promise<void> {

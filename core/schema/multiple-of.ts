@@ -43,8 +43,8 @@ interface Decimal {
 /** The shortest decimal that parses to this number. */
 function toDecimal(value: number): Decimal {
   const [mantissa = '', power = '0'] = value.toExponential().split('e');
-  const [whole = '', fraction = ''] = mantissa.split('.');
-  return { digits: BigInt(whole + fraction), exponent: Number(power) - fraction.length };
+  const [integer = '', fraction = ''] = mantissa.split('.');
+  return { digits: BigInt(integer + fraction), exponent: Number(power) - fraction.length };
 }
 
 /** The remainders of powers of ten: numbers have up to 300 digits, and a body thousands of them. */

@@ -100,13 +100,13 @@ export function createApprovalStore(use: UseDatabase, now: () => number = Date.n
       }),
     decide: (id, decision, actor, audit) =>
       use(async (database) => {
-        const found = await find(database.query, id, readTime());
-        if (found === null) return { outcome: 'unknown' };
-        const digest = await database.digest({ json: found.binding, sensitive: false });
+        const stored = await find(database.query, id, readTime());
+        if (stored === null) return { outcome: 'unknown' };
+        const digest = await database.digest({ json: stored.binding, sensitive: false });
         return database.transact(async (trx) => {
           const approval = await decideIn(
             trx,
-            found,
+            stored,
             { decision, actor, at: readTime() },
             database,
           );

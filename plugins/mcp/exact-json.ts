@@ -147,8 +147,8 @@ const DECIMAL = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
  * last.
  */
 function normalize(text: string): string {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
-  const digits = (whole + fraction).replace(/^0+/, '');
+  const [, sign = '', integer = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
+  const digits = (integer + fraction).replace(/^0+/, '');
   const significant = digits.replace(/0+$/, '');
   if (significant === '') return '0';
   const scale =

@@ -63,10 +63,10 @@ export async function createProtocol(
 }
 
 async function callMeta(
-  ...[name, given, exchange, tools]: Parameters<typeof callMetaTool>
+  ...[name, args, exchange, tools]: Parameters<typeof callMetaTool>
 ): Promise<ToolResult> {
   try {
-    return await callMetaTool(name, given, exchange, tools);
+    return await callMetaTool(name, args, exchange, tools);
   } catch (error) {
     if (!(error instanceof InvalidArguments)) throw error;
     return createArgumentProblem(error, exchange.call.requestId);

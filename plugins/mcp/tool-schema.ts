@@ -40,11 +40,11 @@ export class ToolSchema {
   }
 
   /** Embeds a part of a schema, whose references are relative to the whole. */
-  embedPart(part: unknown, whole: SchemaObject, name: string): unknown {
+  embedPart(part: unknown, schema: SchemaObject, name: string): unknown {
     if (JSON.stringify(part).includes('"#')) {
       const key = `query:${name}`;
       this.#defs.set(key, null);
-      this.#defs.set(key, this.#write(whole, `#/$defs/${key}`, 0));
+      this.#defs.set(key, this.#write(schema, `#/$defs/${key}`, 0));
       return this.#write(part as JsonSchema, `#/$defs/${key}`, 0);
     }
     return this.#write(part as JsonSchema, '#', 0);

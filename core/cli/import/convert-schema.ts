@@ -43,19 +43,19 @@ class SchemaConversion {
   }
 
   /**
-   * @param whole the schemas whose `allOf` contains this one: all of them describe the same value
+   * @param enclosing the schemas whose `allOf` contains this one: all of them describe the same value
    */
-  convert(schema: unknown, whole: readonly JsonObject[] = []): JsonObject | boolean {
+  convert(schema: unknown, enclosing: readonly JsonObject[] = []): JsonObject | boolean {
     if (typeof schema === 'boolean') return schema;
     if (!isObject(schema)) return {};
     const { $ref: reference } = schema;
     if (typeof reference !== 'string') {
-      return allowNull(this.#convertMembers(schema, whole), schema);
+      return allowNull(this.#convertMembers(schema, enclosing), schema);
     }
     const target = this.#convertReference(reference);
     // OpenAPI 3.0 ignores siblings of a reference.
     const isAlone = this.#context.document.version === '3.0';
-    const siblings = isAlone ? {} : this.#convertMembers(schema, whole);
+    const siblings = isAlone ? {} : this.#convertMembers(schema, enclosing);
     return allowNull({ ...target, ...siblings }, schema);
   }
 
@@ -70,8 +70,8 @@ class SchemaConversion {
     this.#context.unmapped.add(this.#context.place, part, reason);
   }
 
-  #convertMembers(schema: JsonObject, whole: readonly JsonObject[]): JsonObject {
-    const around = [...whole, schema];
+  #convertMembers(schema: JsonObject, enclosing: readonly JsonObject[]): JsonObject {
+    const around = [...enclosing, schema];
     const members = Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {
       if (SCHEMA_MAP_KEYWORDS.has(keyword)) {
         const schemas = Object.entries(asObject(value)).filter(([name]) => this.#isUsable(name));

@@ -95,9 +95,9 @@ export class SharedDefinitions {
     }
     const texts = new Map([...converted].map(([name, schema]) => [name, JSON.stringify(schema)]));
     const rename = (text: string) =>
-      text.replaceAll(/"manifest:schemas\/([^"]+)"/g, (whole, name) => {
+      text.replaceAll(/"manifest:schemas\/([^"]+)"/g, (reference, name) => {
         const final = renamed.get(name);
-        return final === undefined ? whole : JSON.stringify(formatSharedReference(final));
+        return final === undefined ? reference : JSON.stringify(formatSharedReference(final));
       });
     for (let hasChanged = true; hasChanged; ) {
       hasChanged = false;

@@ -12,11 +12,11 @@ export function equalNumbers(a: string, b: string): boolean {
  * digit.
  */
 function normalize(written: string): string {
-  const [, sign, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(written) ?? [];
+  const [, sign, integer = '', fraction = '', exponent = '0'] = DECIMAL.exec(written) ?? [];
   if (sign === undefined || exponent.length > MAX_EXPONENT_DIGITS) return written;
-  const digits = trimZeros(whole + fraction);
+  const digits = trimZeros(integer + fraction);
   if (digits.length === 0) return '0';
-  const dropped = whole.length + fraction.length - digits.end;
+  const dropped = integer.length + fraction.length - digits.end;
   return `${sign}${digits.text}e${Number(exponent) - fraction.length + dropped}`;
 }
 

@@ -5,7 +5,7 @@ interface PlaceNode {
   isIgnored: boolean;
   /** The node of `*`, which matches every member and item. */
   every: PlaceNode | null;
-  readonly named: Map<string, PlaceNode>;
+  readonly byName: Map<string, PlaceNode>;
 }
 
 /** The current nodes of all patterns that have matched so far. */
@@ -30,8 +30,8 @@ export function enterPlace(places: IgnoredPlaces, key: string | number): Ignored
   if (places.length === 0) return NONE;
   const name = String(key);
   const entered: PlaceNode[] = [];
-  for (const { named, every } of places) {
-    for (const node of [named.get(name), every]) {
+  for (const { byName, every } of places) {
+    for (const node of [byName.get(name), every]) {
       if (node == null) continue;
       if (node.isIgnored) return null;
       entered.push(node);
@@ -45,11 +45,11 @@ function goDown(node: PlaceNode, name: string): PlaceNode {
     node.every ??= createNode();
     return node.every;
   }
-  const child = node.named.get(name) ?? createNode();
-  node.named.set(name, child);
+  const child = node.byName.get(name) ?? createNode();
+  node.byName.set(name, child);
   return child;
 }
 
 function createNode(): PlaceNode {
-  return { isIgnored: false, every: null, named: new Map() };
+  return { isIgnored: false, every: null, byName: new Map() };
 }

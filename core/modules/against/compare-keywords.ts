@@ -3,7 +3,7 @@ import { equalJson } from '../../schema/equal-json.js';
 /** The effect of a changed keyword on the values that a schema accepts. */
 interface KeywordDifference {
   readonly effect: 'narrower' | 'wider';
-  readonly what: string;
+  readonly text: string;
 }
 
 type SchemaObject = Readonly<Record<string, unknown>>;
@@ -32,8 +32,8 @@ function listTypes(type: unknown): readonly string[] {
 export function compareValues(before: SchemaObject, after: SchemaObject): KeywordDifference[] {
   const [old, now] = [listValues(before), listValues(after)];
   if (old === null && now === null) return [];
-  if (old === null) return [{ effect: 'narrower', what: 'only listed values are accepted now' }];
-  if (now === null) return [{ effect: 'wider', what: 'other than listed values are accepted now' }];
+  if (old === null) return [{ effect: 'narrower', text: 'only listed values are accepted now' }];
+  if (now === null) return [{ effect: 'wider', text: 'other than listed values are accepted now' }];
   const isIn = (list: readonly unknown[]) => (value: unknown) =>
     list.some((item) => equalJson(item, value));
   const show = (value: unknown) => JSON.stringify(value);
@@ -61,7 +61,7 @@ export function compareBounds(before: SchemaObject, after: SchemaObject): Keywor
       const old = readBound(before[keyword], sign);
       const now = readBound(after[keyword], sign);
       if (old === now) return [];
-      return [{ effect: now > old ? 'narrower' : 'wider', what: `${keyword} has changed` }];
+      return [{ effect: now > old ? 'narrower' : 'wider', text: `${keyword} has changed` }];
     };
   return [...LOWER_BOUNDS.flatMap(compare(1)), ...UPPER_BOUNDS.flatMap(compare(-1))];
 }
@@ -74,13 +74,13 @@ function readBound(value: unknown, sign: 1 | -1): number {
 function narrower(noun: string) {
   return (name: string): KeywordDifference => ({
     effect: 'narrower',
-    what: `${noun} ${name} is no longer accepted`,
+    text: `${noun} ${name} is no longer accepted`,
   });
 }
 
 function wider(noun: string) {
   return (name: string): KeywordDifference => ({
     effect: 'wider',
-    what: `${noun} ${name} is accepted now`,
+    text: `${noun} ${name} is accepted now`,
   });
 }

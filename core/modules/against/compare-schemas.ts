@@ -35,7 +35,7 @@ export interface SchemaDifference {
   readonly place: string;
   readonly effect: SchemaEffect;
   /** `type integer is no longer accepted` */
-  readonly what: string;
+  readonly text: string;
 }
 
 type SchemaObject = Readonly<Record<string, unknown>>;
@@ -113,7 +113,7 @@ class SchemaComparison {
       this.compare({ ...old, schema: first }, { ...now, schema: other }, path);
     };
     for (const compare of [compareTypes, compareValues, compareBounds]) {
-      for (const { effect, what } of compare(before, after)) this.#add(place, effect, what);
+      for (const { effect, text } of compare(before, after)) this.#add(place, effect, text);
     }
     this.#compareRequired(before, after, place);
     this.#compareProperties(before, after, place, enter);
@@ -183,8 +183,8 @@ class SchemaComparison {
     return isSeen;
   }
 
-  #add(place: string, effect: SchemaEffect, what: string): void {
-    if (this.differences.length < MAX_DIFFERENCES) this.differences.push({ place, effect, what });
+  #add(place: string, effect: SchemaEffect, text: string): void {
+    if (this.differences.length < MAX_DIFFERENCES) this.differences.push({ place, effect, text });
   }
 }
 
@@ -237,8 +237,8 @@ export function listSchemaChanges(
     const key = KEYS[schema];
     const differences = compareSchemas(before.operation?.[key], after.operation?.[key], shared);
     const breaking = BREAKING[schema === 'output' ? 'response' : 'request'];
-    return keepWorst(differences, breaking).map(({ place, effect, what }): SchemaChange => {
-      return { schema, place, change: what, breaks: breaking.includes(effect) };
+    return keepWorst(differences, breaking).map(({ place, effect, text }): SchemaChange => {
+      return { schema, place, change: text, breaks: breaking.includes(effect) };
     });
   });
 }

@@ -78,8 +78,8 @@ export class StoredCalls {
    */
   async list(query: CallQuery): Promise<CallPage | null> {
     if (query.cursor !== null && !CURSOR.test(query.cursor)) return null;
-    const { limit, cursor: beforeId, ...wanted } = query;
-    const storedCalls = await this.#read({ ...wanted, beforeId, limit: limit + 1 });
+    const { limit, cursor: beforeId, ...filters } = query;
+    const storedCalls = await this.#read({ ...filters, beforeId, limit: limit + 1 });
     const calls = storedCalls.slice(0, limit);
     const next = storedCalls.length > limit ? (calls.at(-1)?.id ?? null) : null;
     return { calls: calls.map(fromRow), next };

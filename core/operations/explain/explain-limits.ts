@@ -54,7 +54,10 @@ function listMembers<Section extends 'responses' | (typeof SECTIONS)[number]>(
     const path = [section, String(name)];
     if (typeof value === 'boolean') return value ? [{ path, value: String(value) }] : [];
     if (typeof value !== 'object') return [{ path, value }];
-    return Object.entries(value).map(([inner, of]) => ({ path: [...path, inner], value: of }));
+    return Object.entries(value).map(([inner, member]) => ({
+      path: [...path, inner],
+      value: member,
+    }));
   });
 }
 

@@ -134,8 +134,8 @@ export const capabilityStep: AccessStep = {
     }
     if (caller === null) return unknown(`requires ${capability ?? 'none'}`);
     if (capability === null) return decide(rule, '');
-    const held = caller.kind === 'system' ? 'a system needs none' : 'the actor has it';
-    return decideScope(rule, capability, `${capability}: ${held}`, { ...explained, caller });
+    const detail = caller.kind === 'system' ? 'a system needs none' : 'the actor has it';
+    return decideScope(rule, capability, `${capability}: ${detail}`, { ...explained, caller });
   },
 };
 

@@ -90,11 +90,11 @@ export async function fillCache(
 export function renewCache(
   call: RouteCall,
   entry: CacheEntry,
-  given: ProviderRequest<ForwardedResponse>,
+  providerRequest: ProviderRequest<ForwardedResponse>,
 ): void {
   if (entry.cache.findFill(entry.key) !== null) return;
   // Its failure does not affect this request; breakers and counts of the module include it.
-  discard(startFill(call, entry, given, createRequestFacts()));
+  discard(startFill(call, entry, providerRequest, createRequestFacts()));
 }
 
 /** Drops a response that is too long to be cached. */
@@ -105,7 +105,7 @@ function discard(filling: Promise<Fetched>): void {
 async function startFill(
   call: RouteCall,
   { cache, key, place, rules }: CacheEntry,
-  given: ProviderRequest<ForwardedResponse>,
+  providerRequest: ProviderRequest<ForwardedResponse>,
   facts: RequestFacts,
 ): Promise<Fetched> {
   const { actor, client, isHttp10, held: ofRequest } = call.request;
@@ -118,7 +118,7 @@ async function startFill(
   const fill = cache.begin(key, place);
   try {
     const fetched = await callProvider({
-      ...given,
+      ...providerRequest,
       detached,
       withheld: listWithheld(call),
       parseResponse: async (outcome, source, operation) => {
@@ -126,14 +126,14 @@ async function startFill(
         return { outcome, base: source.base, response: await parse(outcome, source, operation) };
       },
     });
-    const kept = createCachedResponse(fetched.outcome, fetched.base, {
+    const cached = createCachedResponse(fetched.outcome, fetched.base, {
       place,
       rules,
       now: Date.now(),
     });
     ({ stream } = fetched.outcome);
-    const isKept = cache.end(fill, kept, isDecided(fetched.outcome.status));
-    return { ...fetched, kept: isKept ? kept : null };
+    const isKept = cache.end(fill, cached, isDecided(fetched.outcome.status));
+    return { ...fetched, kept: isKept ? cached : null };
   } catch (error) {
     cache.end(fill, null, status !== null && status >= MIN_REDIRECT && isDecided(status));
     throw error;

@@ -182,25 +182,25 @@ type CallHeaderInput = Omit<ProviderRequest<unknown>, 'describeCall' | 'parseRes
 
 /** The headers of a call, without those of its attempts. */
 export function createCallHeaders(
-  given: CallHeaderInput,
+  input: CallHeaderInput,
   clientTrace: TraceContext | null = null,
 ): Record<string, string> {
-  const { module, operation, request, hopByHop } = given;
+  const { module, operation, request, hopByHop } = input;
   const headers = createProviderHeaders({
     request,
     hopByHop,
     forwardHeaders: module.descriptor.forward_headers,
     clientHeaders: module.descriptor.forward_client
-      ? createClientHeaders(request, given.target)
+      ? createClientHeaders(request, input.target)
       : NO_HEADERS,
     isClientTrace: clientTrace !== null,
     hasBody: operation.kind === 'http_route' && hasBody(operation),
-    sendsBytes: given.sendsBytes === true,
-    wanted: given.wanted ?? null,
+    sendsBytes: input.sendsBytes === true,
+    wanted: input.wanted ?? null,
     isRaw: module.descriptor.responses.mode === 'raw' && operation.kind === 'http_route',
   });
-  if (given.headers !== undefined) Object.assign(headers, given.headers);
-  for (const name of given.withheld ?? NONE_WITHHELD) delete headers[name];
+  if (input.headers !== undefined) Object.assign(headers, input.headers);
+  for (const name of input.withheld ?? NONE_WITHHELD) delete headers[name];
   return headers;
 }
 

@@ -363,8 +363,8 @@ export function createReply(
     const isRaw = matched.module.descriptor.responses.mode === 'raw';
     const envelope = isRaw ? null : splitEnvelope(matched.target, matched.match);
     const stream = new JsonStream(source, envelope);
-    const whole = { pieces: [], contentType: contentType ?? JSON_TYPE, contentLength: null };
-    const body = { ...whole, status, stream, headers: [] };
+    const wholeBody = { pieces: [], contentType: contentType ?? JSON_TYPE, contentLength: null };
+    const body = { ...wholeBody, status, stream, headers: [] };
     return Reply.forwarded(authorization, { ...body, ...exposed, ...shared });
   }
   if (response.mode === 'raw') {

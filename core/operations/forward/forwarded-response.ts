@@ -33,7 +33,7 @@ export type ForwardedResponse =
   | ForwardedWebSocket;
 
 type ReadResponse = ParseResponse<ForwardedResponse>;
-type ReadUnchecked = (...given: Parameters<ReadResponse>) => ForwardedResponse;
+type ReadUnchecked = (...args: Parameters<ReadResponse>) => ForwardedResponse;
 
 /** The reader that the routes of a module share. */
 interface ModuleReader {
@@ -84,8 +84,8 @@ function findReader(
   }
   const byMount = readers.get(module) ?? new Map<Mount | null, ModuleReader>();
   readers.set(module, byMount);
-  const known = byMount.get(target.mount);
-  if (known !== undefined) return known;
+  const existing = byMount.get(target.mount);
+  if (existing !== undefined) return existing;
   const reader = createModuleReader(module, credentialHeaders, calledBase(target), null);
   byMount.set(target.mount, reader);
   return reader;

@@ -27,7 +27,7 @@ export function createRedirectFailure(outcome: CheckedOutcome): ProviderFailure 
 
 interface BodyProblem {
   /** Continues `the response of the provider is`. */
-  readonly what: string;
+  readonly state: string;
   /** The detail, for operators. */
   readonly detail: string;
 }
@@ -35,7 +35,7 @@ interface BodyProblem {
 /** @throws ProviderFailure `protocol` for a body that is not JSON. */
 export function assertJsonBody(outcome: CheckedOutcome): void {
   const problem = findBodyProblem(outcome);
-  if (problem !== null) throw createProtocolFailure(outcome, problem.what, problem.detail);
+  if (problem !== null) throw createProtocolFailure(outcome, problem.state, problem.detail);
 }
 
 /** The reason why a body is not JSON; `null` for JSON. */
@@ -51,20 +51,20 @@ export function findBodyProblem(outcome: CheckedOutcome): BodyProblem | null {
 export function findHeaderProblem({ headers }: CheckedOutcome): BodyProblem | null {
   const foreign = findForeignHeader(headers);
   if (foreign === null) return null;
-  return { what: 'neither JSON nor in plain encoding', detail: foreign };
+  return { state: 'neither JSON nor in plain encoding', detail: foreign };
 }
 
 export function describeProblem(invalid: InvalidJson): BodyProblem {
-  return { what: invalid.reason, detail: describeInvalid(invalid) };
+  return { state: invalid.reason, detail: describeInvalid(invalid) };
 }
 
 /** @param detail the detail for operators */
 export function createProtocolFailure(
   { status }: CheckedOutcome,
-  what: string,
+  state: string,
   detail: string,
 ): ProviderFailure {
-  const message = `the response of the provider is ${what}`;
+  const message = `the response of the provider is ${state}`;
   return new ProviderFailure('protocol', message, { status, detail });
 }
 

@@ -57,7 +57,7 @@ export function readRawResponse(outcome: CheckedOutcome, isHead = false): RawRes
   const problem = findBodyProblem(outcome) ?? findTypeProblem(contentType);
   if (problem === null) return { status, pieces, contentType: contentType ?? null };
   if (status < MIN_ERROR_STATUS) {
-    throw createProtocolFailure(outcome, problem.what, problem.detail);
+    throw createProtocolFailure(outcome, problem.state, problem.detail);
   }
   return { status, pieces: NONE, contentType: null, omitted: problem.detail };
 }
@@ -71,7 +71,7 @@ export function isForwardedJson({ status, headers, isDelimited }: CheckedOutcome
 
 function findTypeProblem(contentType: string | undefined) {
   if (contentType !== undefined && isSingleJsonType(contentType)) return null;
-  return { what: 'not of one content type', detail: `content-type ${contentType}` };
+  return { state: 'not of one content type', detail: `content-type ${contentType}` };
 }
 
 /** After a comma, browsers read a second type, which may be HTML. */

@@ -57,7 +57,7 @@ export function createJsonReader<Held>(
     const isSuccess = status >= 200 && status < 300;
     const foreign = findHeaderProblem(outcome);
     if (isSuccess && foreign !== null) {
-      throw createProtocolFailure(outcome, foreign.what, foreign.detail);
+      throw createProtocolFailure(outcome, foreign.state, foreign.detail);
     }
     if (isRaw ? !isForwardedJson(outcome) : !isSuccess) {
       return holdBody(outcome, limits.response_bytes).then((held) =>
@@ -80,8 +80,8 @@ function checkWhileRead(source: ResponseStream, outcome: CheckedOutcome): void {
   const check = new JsonCheck();
   const fail = (invalid: ReturnType<JsonCheck['end']>) => {
     if (invalid === null) return;
-    const { what, detail } = describeProblem(invalid);
-    throw createProtocolFailure(outcome, what, detail);
+    const { state, detail } = describeProblem(invalid);
+    throw createProtocolFailure(outcome, state, detail);
   };
   source.onChunk = (chunk) => fail(check.add(chunk));
   source.onLast = () => fail(check.end());

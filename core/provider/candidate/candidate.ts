@@ -155,7 +155,7 @@ export class Candidate {
     // Only the second response shows which differences are noise.
     if (repeatedResult.status === 'rejected' || typeof repeatedResult.value === 'string')
       return 'dropped';
-    const answers = { live, candidate: candidate.value, again: repeatedResult.value };
+    const answers = { live, candidate: candidate.value, repeated: repeatedResult.value };
     const knownNames = { ignore: rules.ignore, declared: this.#listDeclared(route) };
     const turn = { signal: copy.signal, share: call.context.module };
     const pointers = await compareAnswers(answers, knownNames, turn);

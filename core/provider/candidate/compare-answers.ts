@@ -35,7 +35,7 @@ interface Answers {
   readonly live: HeldAnswer;
   readonly candidate: HeldAnswer;
   /** The repeated response of the live provider; `null` for none. */
-  readonly again: HeldAnswer | null;
+  readonly repeated: HeldAnswer | null;
 }
 
 type Rules = Pick<ComparedBodies, 'ignore' | 'declared'>;
@@ -45,19 +45,19 @@ type Rules = Pick<ComparedBodies, 'ignore' | 'declared'>;
  * @returns `null` for bodies that are not compared, to limit the load of the host
  */
 export async function compareAnswers(
-  { live, candidate, again }: Answers,
+  { live, candidate, repeated }: Answers,
   rules: Rules,
   turn: ThreadWait,
 ): Promise<readonly Difference[] | null> {
-  const isNoise = again !== null && (again.json === null) !== (live.json === null);
+  const isNoise = repeated !== null && (repeated.json === null) !== (live.json === null);
   if (isNoise || live.json === candidate.json) return [];
   if (live.json === null) return [{ pointer: '', kind: 'extra' }];
   if (candidate.json === null) return [{ pointer: '', kind: 'missing' }];
-  const bodies = { live: live.json, candidate: candidate.json, again: again?.json ?? null };
+  const bodies = { live: live.json, candidate: candidate.json, repeated: repeated?.json ?? null };
   return comparisons.compare({ ...bodies, ...rules }, turn);
 }
 
 /** Also accepts a status that differs between the responses of the live provider. */
-export function isSameStatus({ live, candidate, again }: Answers): boolean {
-  return live.status === candidate.status || (again !== null && again.status !== live.status);
+export function isSameStatus({ live, candidate, repeated }: Answers): boolean {
+  return live.status === candidate.status || (repeated !== null && repeated.status !== live.status);
 }

@@ -42,8 +42,8 @@ class ComparisonThread {
    * @returns `null` for bodies that are not compared, to limit the load of the host
    */
   async compare(bodies: ComparedBodies, turn: ThreadWait): Promise<Result> {
-    const { live, candidate, again } = bodies;
-    const length = live.length + candidate.length + (again?.length ?? 0);
+    const { live, candidate, repeated } = bodies;
+    const length = live.length + candidate.length + (repeated?.length ?? 0);
     if (length <= MAX_INLINE_BYTES) return compareBodies(bodies);
     try {
       return await this.#turns.run(() => this.#compareInThread(bodies), turn);
@@ -76,8 +76,12 @@ class ComparisonThread {
       const onExit = () => settle(null, false);
       const timer = setTimeout(onExit, MAX_COMPARISON_MS);
       worker.on('message', onMessage).on('exit', onExit);
-      const { live, candidate, again } = bodies;
-      const copies = { live: copy(live), candidate: copy(candidate), again: again && copy(again) };
+      const { live, candidate, repeated } = bodies;
+      const copies = {
+        live: copy(live),
+        candidate: copy(candidate),
+        repeated: repeated && copy(repeated),
+      };
       worker.postMessage({ ...bodies, ...copies });
     });
   }

@@ -13,7 +13,7 @@ export interface ComparedBodies {
   readonly live: Uint8Array;
   readonly candidate: Uint8Array;
   /** The repeated response of the live provider; `null` for none. */
-  readonly again: Uint8Array | null;
+  readonly repeated: Uint8Array | null;
   /** JSON Pointers in which `*` matches one step. */
   readonly ignore: readonly string[];
   /** Names of members that may be shown, besides plain identifiers. */
@@ -24,7 +24,7 @@ export interface ComparedBodies {
 export function compareBodies({
   live,
   candidate,
-  again,
+  repeated,
   ignore,
   declared,
 }: ComparedBodies): readonly Difference[] | null {
@@ -33,7 +33,7 @@ export function compareBodies({
   const options = { json, ignored: createIgnoredPlaces(ignore), showName };
   try {
     const value = parse(live, json);
-    const noise = again === null ? null : findNoise(value, parse(again, json), options);
+    const noise = repeated === null ? null : findNoise(value, parse(repeated, json), options);
     return compareJson(value, parse(candidate, json), options, noise);
   } catch (error) {
     if (error instanceof ComparisonTooCostly) return null;

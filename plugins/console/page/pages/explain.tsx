@@ -58,20 +58,20 @@ export function ExplainPage() {
   return (
     <>
       <PageHead title="Explain" />
-      {requestId ? <ExplainedCalls requestId={requestId} /> : <ExplainForm asked={question} />}
+      {requestId ? <ExplainedCalls requestId={requestId} /> : <ExplainForm question={question} />}
     </>
   );
 }
 
 interface ExplainFormProps {
-  readonly asked: { readonly method: string; readonly target: string } | null;
+  readonly question: { readonly method: string; readonly target: string } | null;
   /** Whether it is explained on request instead of immediately. */
   readonly isWaiting?: boolean;
 }
 
-function ExplainForm({ asked, isWaiting = false }: ExplainFormProps) {
-  const [method, setMethod] = useState(asked?.method ?? 'GET');
-  const [target, setTarget] = useState(asked?.target ?? '/modules/');
+function ExplainForm({ question, isWaiting = false }: ExplainFormProps) {
+  const [method, setMethod] = useState(question?.method ?? 'GET');
+  const [target, setTarget] = useState(question?.target ?? '/modules/');
   const [token, setToken] = useState('');
   const [client, setClient] = useState('');
   const [answer, setAnswer] = useState<Answer<Explanation> | null>(null);
@@ -85,7 +85,7 @@ function ExplainForm({ asked, isWaiting = false }: ExplainFormProps) {
     setBusy(false);
   };
   useEffect(() => {
-    if (asked !== null && !isWaiting) void explain();
+    if (question !== null && !isWaiting) void explain();
   }, []);
   return (
     <>
@@ -264,7 +264,7 @@ function ExplainedCalls({ requestId }: { requestId: string }) {
       {data?.calls.map((compared) => (
         <Compared key={compared.at} call={compared} />
       ))}
-      {last && <ExplainForm asked={{ method: last.method, target }} isWaiting />}
+      {last && <ExplainForm question={{ method: last.method, target }} isWaiting />}
     </>
   );
 }
