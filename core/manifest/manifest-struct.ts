@@ -178,7 +178,7 @@ const route = named(
           'A template: /contacts/{id}, /reports/{id}.json, /users/; the last segment may be {name...}.',
       }),
       capability: optionally(capability, {
-        description: 'What an actor needs; a route without one answers 403 to everybody.',
+        description: 'What an actor needs; a route without one answers 403 to every actor.',
       }),
       access: optionally(enums(['public']), {
         description:
