@@ -21,11 +21,11 @@ describe('the declaration of an authenticator', () => {
   });
 
   it('keeps what is given, once', () => {
-    const given = {
+    const declaration = {
       reads: ['x-key', 'cookie', 'x-key'],
       challenges: ['Basic realm="a, b"', 'Key'],
     };
-    expect(declare(given)).to.deep.equal({ ...given, reads: ['x-key', 'cookie'] });
+    expect(declare(declaration)).to.deep.equal({ ...declaration, reads: ['x-key', 'cookie'] });
   });
 
   const REJECTED: readonly (readonly [what: object, message: string])[] = [

@@ -204,7 +204,7 @@ describe('introspection', () => {
     const first = held;
     held = null;
     for (const respond of first) respond();
-    const verified = (await Promise.all(outcomes)).filter((one) => !(one instanceof Error));
+    const verified = (await Promise.all(outcomes)).filter((result) => !(result instanceof Error));
     expect(verified).to.have.length.within(17, 16 + 256);
   });
 });

@@ -74,8 +74,8 @@ describe('tokens file', () => {
   ] as const) {
     it(`accepts ${token}`, async () => {
       expect((await get(token)).status).to.equal(200);
-      const got = headerValue(setup.provider.only().headers, 'modgate-actor');
-      expect(got).to.equal(actor);
+      const actorHeader = headerValue(setup.provider.only().headers, 'modgate-actor');
+      expect(actorHeader).to.equal(actor);
     });
   }
 

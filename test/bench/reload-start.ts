@@ -15,8 +15,8 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { settle: { type: 'string', default: '5' } },
 });
-const [runs = 3, ...given] = positionals.map(Number);
-const sizes = given.length > 0 ? given : [1, 1000, 10_000];
+const [runs = 3, ...counts] = positionals.map(Number);
+const sizes = counts.length > 0 ? counts : [1, 1000, 10_000];
 const SETTLE_MS = Number(values.settle) * 1000;
 /** USER_HZ of Linux. */
 const MS_PER_TICK = 10;
@@ -25,7 +25,8 @@ let residentOfOne: number | null = null;
 for (const modules of sizes) {
   const starts: Awaited<ReturnType<typeof measure>>[] = [];
   for (let run = 0; run < runs; run += 1) starts.push(await measure(modules));
-  const of = (key: 'wallMs' | 'cpuMs' | 'residentKib') => median(starts.map((one) => one[key]));
+  const of = (key: 'wallMs' | 'cpuMs' | 'residentKib') =>
+    median(starts.map((sample) => sample[key]));
   const residentKib = of('residentKib');
   residentOfOne ??= residentKib;
   const each = modules > 1 ? (residentKib - residentOfOne) / (modules - 1) : 0;

@@ -108,9 +108,11 @@ describe('modgate check', () => {
   it('prints the mistakes of all parts of a descriptor at once', async () => {
     place.write('modules.d/bad.yaml', BAD_EVERYWHERE);
     const { stdout } = await place.run(['check']);
-    const found = stdout.split('\n').map((line) => /^[^ ]+:(\d+):\d+: .* \[(.+)\]$/.exec(line));
+    const diagnostics = stdout
+      .split('\n')
+      .map((line) => /^[^ ]+:(\d+):\d+: .* \[(.+)\]$/.exec(line));
     expect(
-      found.flatMap((match) => (match === null ? [] : [`${match[1]} ${match[2]}`])),
+      diagnostics.flatMap((match) => (match === null ? [] : [`${match[1]} ${match[2]}`])),
     ).to.deep.equal([
       '2 unknown-key',
       '5 invalid-value',

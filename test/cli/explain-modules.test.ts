@@ -49,8 +49,12 @@ describe('modgate explain --modules', () => {
   /** Without endpoints and times, which only a running host has. */
   function comparable({ stdout }: Ended): object {
     const { endpoints: _, module, checks, ...rest } = JSON.parse(stdout) as Explanation;
-    const known = module && { ...module, since: '', reason: null };
-    return { ...rest, module: known, checks: checks.map(({ detail: _detail, ...check }) => check) };
+    const stable = module && { ...module, since: '', reason: null };
+    return {
+      ...rest,
+      module: stable,
+      checks: checks.map(({ detail: _detail, ...check }) => check),
+    };
   }
 
   it('has no actor without --as', async () => {

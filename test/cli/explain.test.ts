@@ -187,21 +187,21 @@ describe('modgate explain', () => {
       ],
       body: Buffer.from('1'),
     });
-    const got = new Map(
+    const received = new Map(
       provider.only().headers.map(([name, value]) => [name.toLowerCase(), value]),
     );
     const ofTransport = ['host', 'connection', 'content-length'];
     expect(headers.map(({ name }) => name)).to.have.members(
-      [...got.keys()].filter((name) => !ofTransport.includes(name)),
+      [...received.keys()].filter((name) => !ofTransport.includes(name)),
     );
     for (const { name, value } of headers) {
-      if (value !== null) expect(got.get(name), name).to.equal(value);
+      if (value !== null) expect(received.get(name), name).to.equal(value);
     }
     expect(headers.find(({ from }) => from === 'credentials')).to.include({
       name: 'x-key',
       value: null,
     });
-    expect(got.get('x-key')).to.equal(PROVIDER_SECRET);
+    expect(received.get('x-key')).to.equal(PROVIDER_SECRET);
   });
 
   it('lists endpoints and their state', async () => {
@@ -284,7 +284,7 @@ describe('modgate explain', () => {
 
   it('logs and counts each token that it explains, with its owner', async () => {
     const asker = 'dev-service:auditor:modgate.explain';
-    const [found, unknown] = [await readLookups('found'), await readLookups('unknown')];
+    const [matched, unknown] = [await readLookups('found'), await readLookups('unknown')];
     for (const as of ['opensesame', 'stranger']) await askBy(asker, as);
     const lines = () => host.logs().filter(({ actor }) => actor === 'service:auditor');
     await waitUntil('two lines', () => lines().some(({ result }) => result === 'unknown'));
@@ -296,7 +296,7 @@ describe('modgate explain', () => {
       ['token explained', 'service:job', 'found'],
       ['token explained', null, 'unknown'],
     ]);
-    expect(await readLookups('found')).to.equal(found + 1);
+    expect(await readLookups('found')).to.equal(matched + 1);
     expect(await readLookups('unknown')).to.equal(unknown + 1);
     expect(host.output()).not.to.include('opensesame').and.not.include('stranger');
   });

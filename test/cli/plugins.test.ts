@@ -56,8 +56,10 @@ describe('modgate plugins', () => {
 
   it('takes the folder of one plugin for that plugin', async () => {
     const entries = await list('--plugins', 'plugins/acme');
-    const own = entries.filter(({ origin }) => origin === 'folder');
-    expect(own.map(({ name, state }) => [name, state])).to.deep.equal([['acme', 'known']]);
+    const pluginsOfFolder = entries.filter(({ origin }) => origin === 'folder');
+    expect(pluginsOfFolder.map(({ name, state }) => [name, state])).to.deep.equal([
+      ['acme', 'known'],
+    ]);
   });
 
   it('exits with 1 for a refused plugin with --check', async () => {

@@ -11,9 +11,9 @@ describe('modgate purge', () => {
   const isHit = async (target: string) => statusOf(await get(target))?.includes('hit') === true;
   /** Returns the cached ones; afterwards all are cached. */
   const listKept = async (targets: readonly string[]) => {
-    const kept = [];
-    for (const target of targets) if (await isHit(target)) kept.push(target);
-    return kept;
+    const hits = [];
+    for (const target of targets) if (await isHit(target)) hits.push(target);
+    return hits;
   };
   const TARGETS = ['shop/own/a', 'shop/own/a?x=1', 'shop/own/b', 'shop/shared/a', 'raw/own/a'];
 

@@ -225,7 +225,7 @@ describe('modgate serve --check', () => {
       ]);
       expect(server.requests).to.deep.equal([]);
       const { warnings } = await check(...args, '--connect');
-      expect(warnings.filter((one) => one.startsWith('credentials'))).to.deep.equal([
+      expect(warnings.filter((line) => line.startsWith('credentials'))).to.deep.equal([
         "credentials of module 'down': token endpoint: fetch does not connect to this port: use another",
       ]);
       const subjects = server.requests.map(({ form }) => form.get('subject_token'));
@@ -251,9 +251,9 @@ describe('modgate serve --check', () => {
   });
 
   it('asks introspection endpoints, with the credentials of the client', async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const server = createServer((request, response) => {
-      asked.push(`${request.method} ${request.headers.authorization}`);
+      requests.push(`${request.method} ${request.headers.authorization}`);
       response.statusCode = request.url === '/closed' ? 401 : 200;
       response.end(JSON.stringify({ active: false }));
     });
@@ -273,14 +273,18 @@ describe('modgate serve --check', () => {
     process.env['INTROSPECTION_SECRET'] = 'canary';
     try {
       const offline = await check('--issuers', 'issuers.json');
-      expect({ ...offline, asked }).to.deep.equal({ errors: [], warnings: [], asked: [] });
+      expect({ ...offline, asked: requests }).to.deep.equal({
+        errors: [],
+        warnings: [],
+        asked: [],
+      });
       const { errors, warnings } = await check('--issuers', 'issuers.json', '--connect');
       expect(errors).to.deep.equal([]);
       expect(warnings).to.have.lengthOf(2);
       expect(warnings[0]).to.equal("the issuer 'closed' responded with 401");
       expect(warnings[1]).to.match(/^the issuer 'down' cannot be reached/);
       const basic = Buffer.from('gate:canary').toString('base64');
-      expect(asked).to.deep.equal([`POST Basic ${basic}`, `POST Basic ${basic}`]);
+      expect(requests).to.deep.equal([`POST Basic ${basic}`, `POST Basic ${basic}`]);
     } finally {
       delete process.env['INTROSPECTION_SECRET'];
       server.close();

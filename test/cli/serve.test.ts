@@ -92,11 +92,11 @@ describe('modgate serve does not start', () => {
   });
 
   it('on a port that is in use', async () => {
-    const taken = createServer();
-    await listen(taken);
-    const { port } = taken.address() as AddressInfo;
+    const occupant = createServer();
+    await listen(occupant);
+    const { port } = occupant.address() as AddressInfo;
     const rejection = await rejectionOf([...development, '--port', String(port)], {}, runModgate);
-    taken.close();
+    occupant.close();
     expect(rejection).to.equal(`--port: 127.0.0.1:${port} is already in use`);
   });
 

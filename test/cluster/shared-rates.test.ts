@@ -10,14 +10,14 @@ const NEVER = 1e-6;
 function createWorkers(count: number, burst: number, perSecond = NEVER) {
   const primary = new PrimaryRates(count);
   const limits = { perSecond, burst };
-  let asked = 0;
-  const draw = async (key: string, wanted: number): Promise<RateGrant> => {
-    asked += 1;
+  let requests = 0;
+  const draw = async (key: string, requested: number): Promise<RateGrant> => {
+    requests += 1;
     await null;
-    return primary.draw({ id: 0, limitId: 'module shop', limits, key, wanted });
+    return primary.draw({ id: 0, limitId: 'module shop', limits, key, wanted: requested });
   };
   const workers = Array.from({ length: count }, () => new DrawnTokens(limits, draw, () => 0));
-  return { workers, asked: () => asked };
+  return { workers, asked: () => requests };
 }
 
 describe('rates of several workers', () => {
@@ -33,8 +33,8 @@ describe('rates of several workers', () => {
         const { workers } = createWorkers(count, burst);
         let admitted = 0;
         for (const together of requests) {
-          const taken = together.map((index) => workers[index % count]?.take('actor'));
-          for (const waitMs of await Promise.all(taken)) admitted += waitMs === 0 ? 1 : 0;
+          const waits = together.map((index) => workers[index % count]?.take('actor'));
+          for (const waitMs of await Promise.all(waits)) admitted += waitMs === 0 ? 1 : 0;
         }
         const expected = Math.min(burst, requests.flat().length);
         expect(admitted).to.be.at.most(expected);

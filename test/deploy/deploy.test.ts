@@ -147,9 +147,9 @@ describe('deploy/nginx.conf', () => {
   it('is valid', function () {
     const folder = mkdtempSync(join(tmpdir(), 'modgate-nginx-'));
     const file = join(folder, 'nginx.conf');
-    const own = resolve('deploy/nginx.conf');
+    const shippedConfig = resolve('deploy/nginx.conf');
     const head = `pid ${folder}/pid;\nerror_log ${folder}/error.log;\nevents {}\n`;
-    writeFileSync(file, `${head}http {\naccess_log off;\ninclude ${own};\n}\n`);
+    writeFileSync(file, `${head}http {\naccess_log off;\ninclude ${shippedConfig};\n}\n`);
     const args = ['-t', '-e', `${folder}/error.log`, '-c', file];
     const { status, output } = runOrSkip(this, 'nginx-light', 'nginx', args);
     rmSync(folder, { recursive: true });

@@ -97,9 +97,11 @@ describe('the commands of the pages', function () {
     };
     const scripts = { checkout: scriptsIn('.'), package: [], author: scriptsIn(plugin) };
     const missing = withCommands.flatMap((page) => {
-      const known = rolesOf(page).flatMap((role) => scripts[role]);
+      const knownScripts = rolesOf(page).flatMap((role) => scripts[role]);
       const used = commandsOf.get(page)?.flatMap(readScript) ?? [];
-      return used.filter((name) => !known.includes(name)).map((name) => `${page}: npm ${name}`);
+      return used
+        .filter((name) => !knownScripts.includes(name))
+        .map((name) => `${page}: npm ${name}`);
     });
     expect(missing).to.deep.equal([]);
   });
@@ -131,8 +133,10 @@ describe('the commands of the pages', function () {
 });
 
 async function run(cwd: string, script: string): Promise<string> {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(?:npm_|MODGATE_)/.test(name));
-  const env = Object.fromEntries(kept);
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(?:npm_|MODGATE_)/.test(name),
+  );
+  const env = Object.fromEntries(inherited);
   return (await promisify(execFile)('bash', ['-c', script], { cwd, env })).stdout;
 }
 

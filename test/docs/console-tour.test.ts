@@ -36,12 +36,13 @@ describe(PAGE, () => {
   });
 
   /** An element that the tour names in bold. */
-  const named = (name: string, role: 'button' | 'link', within: Page | Locator = page) => {
+  const followRole = (name: string, role: 'button' | 'link', within: Page | Locator = page) => {
     followed.add(name);
     return within.getByRole(role, { name, exact: true }).first();
   };
-  const press = (name: string, within?: Page | Locator) => named(name, 'button', within).click();
-  const follow = (name: string) => named(name, 'link').click();
+  const press = (name: string, within?: Page | Locator) =>
+    followRole(name, 'button', within).click();
+  const follow = (name: string) => followRole(name, 'link').click();
   const field = (name: string) => {
     followed.add(name);
     return page.getByLabel(name).first();
@@ -53,7 +54,7 @@ describe(PAGE, () => {
 
   it('1. signs in, and counts the calls of its command', async () => {
     await press('Sign in as developer');
-    await named('Overview', 'link').waitFor();
+    await followRole('Overview', 'link').waitFor();
     expect(await page.evaluate('document.activeElement.innerText')).to.equal('Overview');
     const [, calls] = readDocumentedBlocks(PAGE);
     await runDocumented(calls?.body ?? '', examples.host.url);
@@ -75,7 +76,7 @@ describe(PAGE, () => {
     const row = page.getByRole('row', { name: /<b>Smith & Sons<\/i>/ }).first();
     await press('Show', row);
     const panel = page.getByRole('dialog');
-    await named('Ship this order', 'button', panel).waitFor();
+    await followRole('Ship this order', 'button', panel).waitFor();
     await press('Write a note about this order', panel);
     expect(await panel.getByLabel('Title').inputValue()).to.equal('<b>Smith & Sons</i>');
     await press('Write a note', panel);

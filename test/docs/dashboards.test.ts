@@ -95,17 +95,17 @@ describe('the dashboard and the alert rules', () => {
     const names = [...expression.matchAll(METRIC)];
     expect(names, expression).to.not.have.length(0);
     for (const [, name = '', selector = ''] of names) {
-      const known = labelsOf(name);
-      for (const label of known) labels.add(label);
+      const knownLabels = labelsOf(name);
+      for (const label of knownLabels) labels.add(label);
       for (const [, label] of selector.replaceAll(/"[^"]*"/g, '').matchAll(LABEL_OF_SELECTOR)) {
-        expect(known, `${label} in ${expression}`).to.include(label);
+        expect(knownLabels, `${label} in ${expression}`).to.include(label);
       }
     }
-    const asked = [
+    const usedLabels = [
       ...[...expression.matchAll(LABELS_OF_SAMPLES)].flatMap(([, list = '']) => list.split(/, */)),
       ...texts.flatMap((text) => [...text.matchAll(LABEL_OF_TEXT)].map(([, label = '']) => label)),
     ];
-    for (const label of asked) {
+    for (const label of usedLabels) {
       if (!LABELS_OF_SCRAPES.has(label)) expect([...labels], expression).to.include(label);
     }
   };
@@ -131,10 +131,10 @@ describe('the dashboard and the alert rules', () => {
     ])) {
       for (const [, label = '', values = ''] of selector.matchAll(VALUES_OF_SELECTOR)) {
         if (!CLOSED_LABELS.has(label) || name.startsWith('modgate_tls_')) continue;
-        const known = exposed.find(name).map(({ labels }) => labels[label]);
+        const knownValues = exposed.find(name).map(({ labels }) => labels[label]);
         for (const value of values.split('|')) {
           judged += 1;
-          expect(known, `${name} ${label}`).to.include(value);
+          expect(knownValues, `${name} ${label}`).to.include(value);
         }
       }
     }
@@ -142,12 +142,12 @@ describe('the dashboard and the alert rules', () => {
   });
 
   it('show every metric of the host', () => {
-    const asked = [...panels.flatMap(({ targets = [] }) => targets), ...rules]
+    const expressions = [...panels.flatMap(({ targets = [] }) => targets), ...rules]
       .map(({ expr }) => expr)
       .join('\n');
-    const own = [...exposed.names].filter((name) => name.startsWith('modgate_'));
-    expect(own).to.have.length.above(12);
-    for (const name of own) expect(asked).to.include(name);
+    const ownMetrics = [...exposed.names].filter((name) => name.startsWith('modgate_'));
+    expect(ownMetrics).to.have.length.above(12);
+    for (const name of ownMetrics) expect(expressions).to.include(name);
   });
 
   it('has panels and rules with distinct names', () => {

@@ -80,7 +80,7 @@ describe(PAGE, () => {
   it('has code that uploads a form', async () => {
     const code = blocksOf('js')[0]?.body ?? '';
     const upload = new Function('host', 'token', 'file', `return (async () => {${code}})()`) as (
-      ...given: unknown[]
+      ...args: unknown[]
     ) => Promise<void>;
     const file = new File([REPORT], 'report.pdf', { type: 'application/pdf' });
     await upload(setup.host.url, ROOT, file);

@@ -42,14 +42,14 @@ describe(PAGE, () => {
 
   it('names settings that there are, with their defaults', () => {
     const flags = new Set(text.match(/--(?:log|keep)-[a-z-]+/g));
-    const known = Object.keys(SETTINGS).map(settingFlag);
+    const knownFlags = Object.keys(SETTINGS).map(settingFlag);
     expect([...flags]).to.include.members([
       '--keep-calls',
       '--keep-calls-hours',
       '--log-level',
       '--log-success-sample',
     ]);
-    for (const flag of flags) expect(known).to.include(flag);
+    for (const flag of flags) expect(knownFlags).to.include(flag);
     expect(SETTINGS.keepCallsHours.default).to.equal('168');
   });
 });

@@ -29,8 +29,8 @@ describe('the pages of the repository', () => {
 
   it('are all in the index of docs', () => {
     const listed = new Set(readLinks('docs/README.md').map(({ path }) => path));
-    const own = pages.filter((page) => /^docs\/(?!README|bench\/)/.test(page));
-    expect(own.filter((page) => !listed.has(page))).to.deep.equal([]);
+    const guides = pages.filter((page) => /^docs\/(?!README|bench\/)/.test(page));
+    expect(guides.filter((page) => !listed.has(page))).to.deep.equal([]);
   });
 });
 

@@ -81,9 +81,9 @@ describe(PAGE, () => {
   }
 
   async function cause(outcome: string, mode: string): Promise<ReceivedResponse> {
-    const given = OUTCOMES[outcome] ?? {};
-    const sent = 'sent' in given ? given.sent : {};
-    if (!('sent' in given)) setup.provider.answer(given);
+    const script = OUTCOMES[outcome] ?? {};
+    const sent = 'sent' in script ? script.sent : {};
+    if (!('sent' in script)) setup.provider.answer(script);
     const module = sent.target === 'down' ? `down-${mode}` : mode;
     const path = sent.target === 'nothing' ? 'nothing' : 'items/7';
     return call(setup.host, { ...sent, target: `/modules/${module}/http/${path}` });

@@ -113,8 +113,11 @@ describe(PAGE, () => {
       if (issuer === undefined) return expect.fail('the block has no issuer');
       expect(issuer.issuer).to.equal(claims['iss']);
       expect([claims['aud']].flat()).to.include(issuer.audience);
-      const given = createActor(claims, issuer.actor);
-      const actor = new Roles({ current: table, close: async () => {} }, log).resolve(given, 'jwt');
+      const mappedActor = createActor(claims, issuer.actor);
+      const actor = new Roles({ current: table, close: async () => {} }, log).resolve(
+        mappedActor,
+        'jwt',
+      );
       expect(actor.id).to.equal(id);
       expect(actor.roles).to.deep.equal(roles);
       expect(actor.scopes.has('crm.contacts.write')).to.equal(true);

@@ -23,7 +23,11 @@ describe('the attacks in the docs', () => {
   it('have a defence in SECURITY.md, each class', () => {
     const text = readFileSync('SECURITY.md', 'utf8');
     const rows = text.split('\n').filter((line) => /^\| `/.test(line));
-    const named = rows.flatMap((row) => [...(row.split('|')[1]?.matchAll(/`([a-z-]+)`/g) ?? [])]);
-    expect(named.map(([, name]) => name).sort()).to.deep.equal(Object.keys(ATTACK_CLASSES).sort());
+    const attackClasses = rows.flatMap((row) => [
+      ...(row.split('|')[1]?.matchAll(/`([a-z-]+)`/g) ?? []),
+    ]);
+    expect(attackClasses.map(([, name]) => name).sort()).to.deep.equal(
+      Object.keys(ATTACK_CLASSES).sort(),
+    );
   });
 });

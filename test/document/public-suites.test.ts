@@ -42,22 +42,22 @@ describe('the YAML test suite', () => {
   const cases = readOutside<readonly YamlCase[]>('yaml-test-suite.json.gz');
   if (cases === null) it('is not run: its data was not found');
 
-  for (const one of cases ?? []) {
-    if (one.fail === true) {
-      it(`rejects ${one.id}: ${one.title}`, () => {
-        expect(() => read(one.yaml, 'yaml')).to.throw(InvalidText);
+  for (const suiteCase of cases ?? []) {
+    if (suiteCase.fail === true) {
+      it(`rejects ${suiteCase.id}: ${suiteCase.title}`, () => {
+        expect(() => read(suiteCase.yaml, 'yaml')).to.throw(InvalidText);
       });
-    } else if (isUnsupported(one)) {
-      it(`rejects or reads ${one.id}: ${one.title}`, () => {
+    } else if (isUnsupported(suiteCase)) {
+      it(`rejects or reads ${suiteCase.id}: ${suiteCase.title}`, () => {
         try {
-          read(one.yaml, 'yaml');
+          read(suiteCase.yaml, 'yaml');
         } catch (error) {
           expect(error).to.be.instanceOf(InvalidText);
         }
       });
     } else {
-      it(`reads ${one.id}: ${one.title}`, () => {
-        expect(read(one.yaml, 'yaml')).to.deep.equal(JSON.parse(one.json ?? ''));
+      it(`reads ${suiteCase.id}: ${suiteCase.title}`, () => {
+        expect(read(suiteCase.yaml, 'yaml')).to.deep.equal(JSON.parse(suiteCase.json ?? ''));
       });
     }
   }

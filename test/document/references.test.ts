@@ -185,8 +185,8 @@ describe('resolveReferences', () => {
 
   it('changes its digest with the content of a file, not with a variable', async () => {
     const baseDir = createFolder({ a: '1', b: '2' });
-    const given = { struct: array(secret), config: ['file:a', 'file:b', 'env:C'], baseDir };
-    const read = async (C: string) => (await resolve({ ...given, env: { C } })).digestPart;
+    const input = { struct: array(secret), config: ['file:a', 'file:b', 'env:C'], baseDir };
+    const read = async (C: string) => (await resolve({ ...input, env: { C } })).digestPart;
     const first = await read('x');
     expect(first).to.match(/^[0-9a-f]{64}$/);
     expect(await read('y')).to.equal(first);

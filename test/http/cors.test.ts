@@ -78,7 +78,7 @@ describe('cors', () => {
     }),
     { args },
   );
-  const send = (given: Partial<Call>) => call(setup.host, { target: TARGET, ...given });
+  const send = (partial: Partial<Call>) => call(setup.host, { target: TARGET, ...partial });
 
   it('answers a preflight with 204, without a token and without a lookup of the module', async () => {
     for (const target of [TARGET, '/modules/absent/http/x', '/modules/crm/http/a//b']) {
@@ -119,8 +119,8 @@ describe('cors', () => {
       [{ method: 'OPTIONS' }, 404],
       [{ headers: [...headers, ['expect', 'x']] }, 417],
     ];
-    for (const [given, status] of cases) {
-      const response = await send({ headers, ...given });
+    for (const [origin, status] of cases) {
+      const response = await send({ headers, ...origin });
       expect(response.status).to.equal(status);
       expect(headerValue(response.headers, 'access-control-allow-origin')).to.equal(APP);
       expect(headerValue(response.headers, 'access-control-expose-headers')).to.equal(EXPOSED);
@@ -157,11 +157,15 @@ describe('cors', () => {
 
   for (const origin of OTHER_ORIGINS) {
     it(`treats the origin '${origin}' as if there were no setting`, async () => {
-      const asked = await send({ method: 'OPTIONS', as: null, headers: preflight(origin) });
-      expectProblem(asked, 401);
+      const preflightResponse = await send({
+        method: 'OPTIONS',
+        as: null,
+        headers: preflight(origin),
+      });
+      expectProblem(preflightResponse, 401);
       const plain = await send({ headers: [['origin', origin]] });
       expect(plain.status).to.equal(200);
-      for (const { headers } of [asked, plain]) {
+      for (const { headers } of [preflightResponse, plain]) {
         expect(headers.filter(([name]) => name.startsWith('access-control-'))).to.deep.equal([]);
         expect(headerValues(headers, 'vary')).to.deep.equal(['origin']);
       }
@@ -199,12 +203,12 @@ describe('cors', () => {
       const { calls } = parseJson(await send({ target: `/calls?request_id=${id}` })) as {
         readonly calls: readonly object[];
       };
-      const kept = { status, step: 'origin', reason, origin, module_named: 'crm' };
+      const expected = { status, step: 'origin', reason, origin, module_named: 'crm' };
       expect(calls, id).to.have.length(reason === null ? 0 : 1);
-      if (reason !== null) expect(calls[0]).to.include(kept);
+      if (reason !== null) expect(calls[0]).to.include(expected);
       const find = () => setup.host.logs().find((line) => line['request_id'] === id);
       await waitUntil('the line', () => find() !== undefined);
-      expect(find()).to.include(reason === null ? { status } : kept);
+      expect(find()).to.include(reason === null ? { status } : expected);
     }
   });
 
@@ -225,23 +229,23 @@ describe('cors', () => {
       { target: '/modules', headers: [['origin', APP]] },
       { target: '/livez', headers: [['origin', APP]] },
     ];
-    for (const given of others) {
-      const { headers, status } = await send(given);
+    for (const request of others) {
+      const { headers, status } = await send(request);
       expect(status).not.to.equal(204);
       const added = headers.filter(([name]) => /^(?:access-control-.*|vary)$/.test(name));
-      expect(added, JSON.stringify(given)).to.deep.equal([]);
+      expect(added, JSON.stringify(request)).to.deep.equal([]);
     }
   });
 
   it('covers the API description', async () => {
-    const asked = await send({
+    const preflightResponse = await send({
       method: 'OPTIONS',
       target: '/openapi.json?module=crm',
       as: null,
       headers: preflight(APP, 'GET'),
     });
-    expect(asked.status).to.equal(204);
-    const exposed = headerValue(asked.headers, 'access-control-expose-headers');
+    expect(preflightResponse.status).to.equal(204);
+    const exposed = headerValue(preflightResponse.headers, 'access-control-expose-headers');
     expect(exposed).to.equal(`${EXPOSED}, etag`);
   });
 });

@@ -86,9 +86,15 @@ describe('request log', () => {
     expect(Object.keys(line)).to.deep.equal(FIELDS.toSpliced(-1, 0, ...rejection));
     expect(line).to.include({ module: 'shop', route: null, status: 404, provider_ms: null });
     expect(line).to.include({ step: 'route', path_named: '/modules/shop/http/none/x' });
-    const own = await lineOf('own', '/none?q=hunter2');
-    expect(own).to.include({ module: null, route: null, status: 404, actor: null, attempts: 0 });
-    expect(own).to.include({ code: 'not_found', step: 'host', path_named: '/none' });
+    const ownLine = await lineOf('own', '/none?q=hunter2');
+    expect(ownLine).to.include({
+      module: null,
+      route: null,
+      status: 404,
+      actor: null,
+      attempts: 0,
+    });
+    expect(ownLine).to.include({ code: 'not_found', step: 'host', path_named: '/none' });
     expect(setup.host.output()).to.not.include('hunter2');
   });
 

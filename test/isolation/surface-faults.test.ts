@@ -92,8 +92,8 @@ describe('surfaces whose code fails', () => {
     });
   const countLines = (msg: string, fields: object = {}) =>
     host.logs().filter((line) => {
-      const wanted = { msg, ...fields };
-      return Object.entries(wanted).every(([name, value]) => line[name] === value);
+      const expected = { msg, ...fields };
+      return Object.entries(expected).every(([name, value]) => line[name] === value);
     }).length;
 
   for (const [index, name] of NAMES.entries()) {

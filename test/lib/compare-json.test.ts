@@ -74,8 +74,8 @@ describe('the comparison of two JSON documents', () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`m${index}`, 1]));
     expect(compare(JSON.stringify(many), '{}')).to.have.length(MAX_DIFFERENCES);
     const nest = (value: string) => `${'{"abcdefghi":'.repeat(100)}${value}${'}'.repeat(100)}`;
-    const [found = ''] = compare(nest('1'), nest('2'));
-    const pointer = found.split(' ')[0] ?? '';
+    const [firstPointer = ''] = compare(nest('1'), nest('2'));
+    const pointer = firstPointer.split(' ')[0] ?? '';
     expect(pointer).to.have.length(MAX_SHOWN_POINTER);
     expect(pointer.endsWith('/abcdefghi')).to.equal(true);
   });
@@ -153,11 +153,11 @@ describe('the comparison of two JSON documents', () => {
 function value() {
   return fc
     .jsonValue({ maxDepth: 4, depthSize: 'small' })
-    .map((one) => JSON.parse(JSON.stringify(one)));
+    .map((value) => JSON.parse(JSON.stringify(value)));
 }
 
-function typeOf(one: unknown): string {
-  return one === null ? 'null' : Array.isArray(one) ? 'list' : typeof one;
+function typeOf(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value;
 }
 
 function compareSimply(live: unknown, other: unknown, pointer: string): Difference[] {
@@ -175,10 +175,10 @@ function compareSimply(live: unknown, other: unknown, pointer: string): Differen
   });
 }
 
-function reorder(one: unknown): unknown {
-  if (Array.isArray(one)) return one.map(reorder);
-  if (typeof one !== 'object' || one === null) return one;
-  const reversed = Object.entries(one).reverse();
+function reorder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reorder);
+  if (typeof value !== 'object' || value === null) return value;
+  const reversed = Object.entries(value).reverse();
   return JSON.parse(
     `{${reversed.map(([key, inner]) => `${JSON.stringify(key)}:${JSON.stringify(reorder(inner))}`).join()}}`,
   );

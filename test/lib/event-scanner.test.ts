@@ -37,7 +37,7 @@ describe('EventScanner', () => {
         const parts = split(end, text, size);
         expect([...parts.units, parts.rest].join('')).to.equal(text);
         // The second half of a line end may come with the next event.
-        const strip = (one: string) => one.replace(/^\n/, '').replace(/\r\n$/, '\r');
+        const strip = (event: string) => event.replace(/^\n/, '').replace(/\r\n$/, '\r');
         expect(parts.units.map(strip)).to.deep.equal(units.map(strip));
       }
     });

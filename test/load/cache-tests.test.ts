@@ -46,22 +46,22 @@ describe('the public tests of caches', function () {
   it('have the results that the table of the docs shows', async () => {
     const { url } = started(host);
     const results = await Promise.all(
-      CASES.map(async (one) => {
-        const held = await runCacheCase(one, started(origin), async (method, headers) => {
-          const target = `${url}/modules/shop/http/${one.id}`;
+      CASES.map(async (cacheCase) => {
+        const held = await runCacheCase(cacheCase, started(origin), async (method, headers) => {
+          const target = `${url}/modules/shop/http/${cacheCase.id}`;
           const authorization = 'Bearer dev-system:root';
           const response = await fetch(target, { method, headers: { ...headers, authorization } });
           await response.arrayBuffer();
           return response.status;
         });
-        return { ...one, held };
+        return { ...cacheCase, held };
       }),
     );
     expect(results.filter(({ held }) => !held).map(({ id }) => id)).to.deep.equal(LOST);
     const text = readFileSync(PAGE, 'utf8');
-    for (const suite of new Set(CASES.map((one) => one.suite))) {
-      const ofSuite = results.filter((one) => one.suite === suite);
-      const held = ofSuite.filter((one) => one.held).length;
+    for (const suite of new Set(CASES.map((cacheCase) => cacheCase.suite))) {
+      const ofSuite = results.filter((result) => result.suite === suite);
+      const held = ofSuite.filter((result) => result.held).length;
       expect(text).to.include(`| \`${suite}\` | ${ofSuite.length} | ${held} |`);
     }
   });

@@ -212,7 +212,7 @@ async function createBase(root: string, name: string): Promise<void> {
     `npm_config_registry=${await readSetting('registry')}`,
     `npm_config_cafile=/etc/${basename(CERTIFICATES)}`,
   ];
-  await buildah('config', ...variables.flatMap((one) => ['--env', one]), container);
+  await buildah('config', ...variables.flatMap((variable) => ['--env', variable]), container);
   await buildah('commit', '--quiet', '--rm', container, name);
 }
 

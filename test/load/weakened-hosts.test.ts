@@ -30,14 +30,14 @@ const ATTACKS = ATTACK_CORPUS.filter(({ id }) => CASES.has(id));
 describe('attacks for the findings of reviews', function () {
   this.timeout(120_000);
   const recording = createRecording();
-  let own: OwnHost;
+  let host: OwnHost;
   /** The cases that fail through proxies that weaken nothing. */
   let unsound: readonly string[];
   /** The cases that fail in weakened hosts whose attacks wait. */
   const beside = new Map<Finding, Promise<string[]>>();
 
   before(async () => {
-    own = await startOwnHost();
+    host = await startOwnHost();
     const usual = ATTACKS.filter(({ id }) => !RARE.test(id));
     const rare = ATTACKS.filter(({ id }) => RARE.test(id));
     unsound = [
@@ -51,18 +51,18 @@ describe('attacks for the findings of reviews', function () {
     }
   });
 
-  after(() => own.close());
+  after(() => host.close());
 
   const listFailing = async (
     weaken: (ports: Surroundings) => Weakness,
     attacks: readonly AttackCase[],
   ): Promise<string[]> => {
     const { provider, sockets, introspection, exchange, candidate, ...rest } = requireOwn(
-      own.scene,
+      host.scene,
     );
     const { bystander, signIn, bounded, secrets } = rest;
     const ports = {
-      host: own.scene.address.port,
+      host: host.scene.address.port,
       provider: provider.port,
       sockets: sockets.port,
       introspection: introspection.port,
@@ -75,8 +75,8 @@ describe('attacks for the findings of reviews', function () {
     const proxy = await startWeakenedHost(weaken(ports), ports.host);
     const second = await startWeakenedHost(weaken(ports), bounded.port);
     try {
-      const results = await runAttacks(attacks, aimAt(own.scene, proxy.port, second.port));
-      return results.filter(({ verdict }) => verdict !== 'held').map((one) => one.attack.id);
+      const results = await runAttacks(attacks, aimAt(host.scene, proxy.port, second.port));
+      return results.filter(({ verdict }) => verdict !== 'held').map((result) => result.attack.id);
     } finally {
       await proxy.close();
       await second.close();

@@ -17,9 +17,9 @@ function parse(operation: object, method = 'POST', kind: string | null = null) {
   });
 }
 
-function rulesOf(...given: Parameters<typeof parse>): string[] {
+function rulesOf(...args: Parameters<typeof parse>): string[] {
   try {
-    parse(...given);
+    parse(...args);
     return [];
   } catch (error) {
     if (!(error instanceof InvalidFile)) throw error;

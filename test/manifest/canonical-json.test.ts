@@ -58,7 +58,7 @@ describe('the suite of canonical JSON (RFC 8785)', () => {
       );
       const bits = [...SUITE.staticU64s, ...serial].slice(0, Number(count));
       const lines = bits.map(
-        (one) => `${BigInt(`0x${one}`).toString(16)},${canonicalize(readDouble(one))}\n`,
+        (bits) => `${BigInt(`0x${bits}`).toString(16)},${canonicalize(readDouble(bits))}\n`,
       );
       expect(sha256(lines.join(''))).to.equal(digest);
     });

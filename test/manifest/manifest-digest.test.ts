@@ -21,9 +21,9 @@ describe('manifestDigest', () => {
   });
 
   it('does not depend on the order of keys or on layout', () => {
-    const one = JSON.parse('{"b": 1, "a": {"d": 1.0, "c": 2}}');
+    const first = JSON.parse('{"b": 1, "a": {"d": 1.0, "c": 2}}');
     const other = JSON.parse('{"a":{"c":2,"d":1},"b":1e0}');
-    expect(manifestDigest(one)).to.equal(manifestDigest(other));
+    expect(manifestDigest(first)).to.equal(manifestDigest(other));
   });
 
   it('depends on the order of lists and on every value', () => {

@@ -44,9 +44,10 @@ describe('parseManifest', () => {
 
   for (const { name, file, text, warnings } of good) {
     it(`accepts ${name}`, () => {
-      const found = parse(file, text.join('\n')).warnings;
-      expect(found.map(summarize)).to.deep.equal(warnings ?? []);
-      for (const warning of found) expect(warning).to.include({ severity: 'warning', file });
+      const parsedWarnings = parse(file, text.join('\n')).warnings;
+      expect(parsedWarnings.map(summarize)).to.deep.equal(warnings ?? []);
+      for (const warning of parsedWarnings)
+        expect(warning).to.include({ severity: 'warning', file });
     });
   }
 
@@ -67,9 +68,9 @@ describe('parseManifest', () => {
   });
 
   it('returns a copy, which cannot be changed later', () => {
-    const given = { ...LEAST, capabilities: ['a'] };
-    const { manifest } = parseValue(given);
-    given.capabilities.push('b');
+    const input = { ...LEAST, capabilities: ['a'] };
+    const { manifest } = parseValue(input);
+    input.capabilities.push('b');
     expect(manifest.capabilities).to.deep.equal(['a']);
   });
 

@@ -58,9 +58,9 @@ describe('reload', () => {
     it('ends normally for a module within the allowed error rate', async () => {
       host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(1, 4)));
       await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
-      const kept = join(host.state, 'last-good', 'crm.json.json');
-      expect(readFileSync(kept, 'utf8')).not.to.contain('/more');
-      await waitUntil('kept', () => readFileSync(kept, 'utf8').includes('/more'), FOLLOW_MS);
+      const keptPath = join(host.state, 'last-good', 'crm.json.json');
+      expect(readFileSync(keptPath, 'utf8')).not.to.contain('/more');
+      await waitUntil('kept', () => readFileSync(keptPath, 'utf8').includes('/more'), FOLLOW_MS);
       host.provider.answer({ status: 500, body: '{}' });
       await host.get('crm', '/more');
       expect((await host.entry('crm.json'))?.state).to.equal('live');

@@ -147,16 +147,16 @@ describe('module state machine', () => {
     const isAssignment = /\bstate\s*(?:=(?![=>])|\?\?=|\|\|=)/;
     const isLiteral = new RegExp(`\\bstate\\s*(?:=(?![=>])|:)\\s*'(?:${states})'`);
     const sources = listSources(SOURCES).filter((path) => path !== MERGED_STATUS);
-    const found = sources.flatMap((path) => {
+    const matchingLines = sources.flatMap((path) => {
       const lines = readFileSync(join(SOURCES, path), 'utf8').split('\n');
       return lines.flatMap((line, index) => {
         const isOwn = path.startsWith('modules/') && isAssignment.test(line);
         return isOwn || isLiteral.test(line) ? [`${path}:${index + 1} ${line.trim()}`] : [];
       });
     });
-    const own = found.filter((line) => OWN.some((path) => line.startsWith(`${path}:`)));
+    const own = matchingLines.filter((line) => OWN.some((path) => line.startsWith(`${path}:`)));
     expect(own.length).to.be.at.least(1);
-    expect(found.filter((line) => !own.includes(line))).to.deep.equal([]);
+    expect(matchingLines.filter((line) => !own.includes(line))).to.deep.equal([]);
   });
 });
 

@@ -287,8 +287,8 @@ describe('GET /openapi.json', () => {
     const first = await get();
     const etag = headerValue(first.headers, 'etag') ?? '';
     expect(headerValue(first.headers, 'cache-control')).to.equal('private, no-cache');
-    for (const known of [etag, `"x", W/${etag}`, '*']) {
-      const response = await get('', { headers: [['if-none-match', known]] });
+    for (const header of [etag, `"x", W/${etag}`, '*']) {
+      const response = await get('', { headers: [['if-none-match', header]] });
       expect([response.status, response.body.length]).to.deep.equal([304, 0]);
       expect(headerValue(response.headers, 'etag')).to.equal(etag);
       expect(headerValue(response.headers, 'cache-control')).to.equal('private, no-cache');

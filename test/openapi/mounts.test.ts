@@ -38,8 +38,8 @@ describe('mounts in the API description', () => {
     const { servers, paths } = await read('?module=acme/shop&mount=/api/shop');
     expect(servers).to.deep.equal([{ url: '/api/shop' }]);
     expect(Object.keys(paths)).to.deep.equal(['/', '/items/{id}']);
-    const named = await read('?module=acme/shop&mount=/v1&host=SHOP.example');
-    expect(named.servers).to.deep.equal([{ url: '//shop.example/v1' }]);
+    const document = await read('?module=acme/shop&mount=/v1&host=SHOP.example');
+    expect(document.servers).to.deep.equal([{ url: '//shop.example/v1' }]);
   });
 
   it('are rejected where they do not exist, and without one module', async () => {

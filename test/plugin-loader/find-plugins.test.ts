@@ -8,7 +8,7 @@ import { createRecordedLog } from '../support/auth/recorded-log.js';
 import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
 
 const MANIFEST = { version: '1.0.0', contract: 1, entry: './index.mjs' };
-const named = (name: string, more: object = {}) =>
+const pluginManifest = (name: string, more: object = {}) =>
   JSON.stringify({ ...MANIFEST, name, kinds: [name], ...more });
 
 /** An entry with one adapter of this kind, without an import. */
@@ -26,7 +26,7 @@ describe('plugin scan', () => {
   it('finds a package above the configuration file, or else above the working directory', async () => {
     const [first, second] = [1, 2].map(() =>
       createFolder({
-        'node_modules/@acme/modgate-mqtt/plugin.json': named('acme-mqtt'),
+        'node_modules/@acme/modgate-mqtt/plugin.json': pluginManifest('acme-mqtt'),
         'node_modules/@acme/modgate-mqtt/index.mjs': entryOf('acme-mqtt'),
       }),
     ) as [string, string];
@@ -87,7 +87,10 @@ describe('plugin scan', () => {
   });
 
   it('finds a linked package in its real folder', async () => {
-    const real = createFolder({ 'plugin.json': named('linked'), 'index.mjs': entryOf('linked') });
+    const real = createFolder({
+      'plugin.json': pluginManifest('linked'),
+      'index.mjs': entryOf('linked'),
+    });
     const folder = createFolder();
     mkdirSync(join(folder, 'node_modules'));
     symlinkSync(real, join(folder, 'node_modules/modgate-linked'));
@@ -96,19 +99,25 @@ describe('plugin scan', () => {
   });
 
   it('counts a folder that is configured twice once', async () => {
-    const folder = createFolder({ 'a/plugin.json': named('a'), 'a/index.mjs': entryOf('a') });
+    const folder = createFolder({
+      'a/plugin.json': pluginManifest('a'),
+      'a/index.mjs': entryOf('a'),
+    });
     const registry = await readPlugins([folder, folder]);
     expect(registry.list().map(({ state }) => state)).to.deep.equal(['known']);
   });
 
   describe('repeated', () => {
     it('finds new and removed plugins, and returns whether anything changed', async () => {
-      const folder = createFolder({ 'a/plugin.json': named('a'), 'a/index.mjs': entryOf('a') });
+      const folder = createFolder({
+        'a/plugin.json': pluginManifest('a'),
+        'a/index.mjs': entryOf('a'),
+      });
       const registry = await readPlugins([folder]);
       expect(await registry.refresh()).to.equal(false);
       mkdirSync(join(folder, 'b'));
       writeFileSync(join(folder, 'b/index.mjs'), entryOf('b'));
-      writeFileSync(join(folder, 'b/plugin.json'), named('b'));
+      writeFileSync(join(folder, 'b/plugin.json'), pluginManifest('b'));
       expect(await registry.refresh()).to.equal(true);
       expect(registry.kinds()).to.deep.equal(['a', 'b']);
       rmSync(join(folder, 'b'), { recursive: true });
@@ -118,7 +127,7 @@ describe('plugin scan', () => {
 
     it('reads a rejected plugin again after it changed', async () => {
       const folder = createFolder({
-        'a/plugin.json': named('a'),
+        'a/plugin.json': pluginManifest('a'),
         'a/index.mjs': `import 'modgate-no-such-package';`,
       });
       const registry = await readPlugins([folder]);
@@ -132,7 +141,10 @@ describe('plugin scan', () => {
     });
 
     it('keeps an imported plugin when its folder is changed or removed', async () => {
-      const folder = createFolder({ 'a/plugin.json': named('a'), 'a/index.mjs': entryOf('a') });
+      const folder = createFolder({
+        'a/plugin.json': pluginManifest('a'),
+        'a/index.mjs': entryOf('a'),
+      });
       const registry = await readPlugins([folder]);
       const adapter = await registry.adapter('a');
       writeFileSync(join(folder, 'a/plugin.json'), '{');
@@ -145,12 +157,15 @@ describe('plugin scan', () => {
     });
 
     it('keeps the kinds of imported plugins', async () => {
-      const folder = createFolder({ 'b/plugin.json': named('b'), 'b/index.mjs': entryOf('b') });
+      const folder = createFolder({
+        'b/plugin.json': pluginManifest('b'),
+        'b/index.mjs': entryOf('b'),
+      });
       const registry = await readPlugins([folder]);
       const adapter = await registry.adapter('b');
       mkdirSync(join(folder, 'a'));
       writeFileSync(join(folder, 'a/index.mjs'), entryOf('b'));
-      writeFileSync(join(folder, 'a/plugin.json'), named('a', { kinds: ['b'] }));
+      writeFileSync(join(folder, 'a/plugin.json'), pluginManifest('a', { kinds: ['b'] }));
       await registry.refresh();
       expect(registry.list().map(({ name, state }) => `${name} ${state}`)).to.deep.equal([
         'a refused',

@@ -81,10 +81,10 @@ describe('plugin registry', () => {
     expect(registry.kinds()).to.deep.equal(['echo', 'other']);
     expect(registry.list().map(({ state }) => state)).to.deep.equal(['known']);
     expect(importedCount()).to.equal(before);
-    const [one, two, other] = await Promise.all(
+    const [first, second, other] = await Promise.all(
       ['echo', 'echo', 'other'].map((kind) => registry.adapter(kind)),
     );
-    expect(one).to.equal(two);
+    expect(first).to.equal(second);
     expect(other?.kind).to.equal('other');
     expect(importedCount()).to.equal(before + 1);
     expect(registry.list().map(({ state }) => state)).to.deep.equal(['loaded']);

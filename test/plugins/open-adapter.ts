@@ -69,8 +69,8 @@ export async function openAdapter<Config>(
   };
 }
 
-function need<T>(known: Readonly<Record<string, T>> | undefined, reference: string): T {
-  const value = known?.[reference];
+function need<T>(values: Readonly<Record<string, T>> | undefined, reference: string): T {
+  const value = values?.[reference];
   if (value === undefined) throw new Error(`the test gave no '${reference}'`);
   return value;
 }

@@ -99,12 +99,14 @@ describe('load balancing', () => {
     it('is exact over each round, whatever the weights', () => {
       const weights = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 8 });
       fc.assert(
-        fc.property(weights, (given) => {
-          const named = Object.fromEntries(given.map((weight, index) => [`e${index}`, weight]));
-          const set = createSet('round_robin', named);
-          const total = given.reduce((sum, weight) => sum + weight, 0);
+        fc.property(weights, (weights) => {
+          const weightsByName = Object.fromEntries(
+            weights.map((weight, index) => [`e${index}`, weight]),
+          );
+          const set = createSet('round_robin', weightsByName);
+          const total = weights.reduce((sum, weight) => sum + weight, 0);
           const chosen = chooseMany(set, total);
-          for (const [id, weight] of Object.entries(named)) {
+          for (const [id, weight] of Object.entries(weightsByName)) {
             expect(countOf(chosen, id)).to.equal(weight);
           }
         }),

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { RetryBudget } from '../../core/provider/retry-budget.js';
 
 const withdrawAll = (budget: RetryBudget) => {
-  let taken = 0;
-  while (taken < 1000 && budget.withdraw()) taken += 1;
-  return taken;
+  let allowed = 0;
+  while (allowed < 1000 && budget.withdraw()) allowed += 1;
+  return allowed;
 };
 const deposit = (budget: RetryBudget, calls: number) => {
   for (let call = 0; call < calls; call += 1) budget.deposit();

@@ -73,8 +73,8 @@ describe('compiled schema', () => {
 
   it('accepts each value as its own constant, and rejects any other', () => {
     assert(
-      property(jsonValue(), jsonValue(), (one, other) => {
-        const [a, b] = [JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other))];
+      property(jsonValue(), jsonValue(), (first, second) => {
+        const [a, b] = [JSON.parse(JSON.stringify(first)), JSON.parse(JSON.stringify(second))];
         expect(find({ const: a }, a)).to.deep.equal([]);
         expect(find({ uniqueItems: true }, [a, b]).length).to.equal(
           find({ const: a }, b).length === 0 ? 1 : 0,
@@ -112,7 +112,7 @@ describe('compiled schema', () => {
     const value = JSON.parse('['.repeat(1000) + ']'.repeat(1000)) as unknown;
     const violations = find({ $defs, $ref: '#/$defs/c90' }, value);
     expect(violations.map(({ reason }) => reason)).to.satisfy(
-      (found: string[]) => found.length === 0 || /too deeply/.test(found[0] ?? ''),
+      (reasons: string[]) => reasons.length === 0 || /too deeply/.test(reasons[0] ?? ''),
     );
   });
 });

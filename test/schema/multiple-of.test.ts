@@ -6,7 +6,8 @@ import { createMultipleCheck } from '../../core/schema/multiple-of.js';
 function isMultiple(value: number, divisor: number): boolean {
   const [a, b] = [toDecimal(value), toDecimal(divisor)];
   const exponent = Math.min(a.exponent, b.exponent);
-  const scale = ({ digits, exponent: own }: typeof a) => digits * 10n ** BigInt(own - exponent);
+  const scale = ({ digits, exponent: ownExponent }: typeof a) =>
+    digits * 10n ** BigInt(ownExponent - exponent);
   return scale(a) % scale(b) === 0n;
 }
 

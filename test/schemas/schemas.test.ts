@@ -160,7 +160,7 @@ function findUndescribed(value: unknown, root: Schema, path: string): string[] {
     const { $ref = '' } = member as { readonly $ref?: string };
     const definition = root.$defs[$ref.split('/').at(-1) ?? ''] ?? {};
     const isCondition =
-      /\/(?:then|else)\//.test(path) && !TYPE_KEYWORDS.some((one) => one in member);
+      /\/(?:then|else)\//.test(path) && !TYPE_KEYWORDS.some((keyword) => keyword in member);
     const isDescribed = 'description' in { ...definition, ...member };
     return isDescribed || isCondition ? below : [place, ...below];
   });

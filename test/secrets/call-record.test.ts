@@ -101,11 +101,11 @@ describe('the record of a call', function () {
   let host: HostProcess;
   const ids: string[] = [];
 
-  const send = async (given: Call) => {
+  const send = async (input: Call) => {
     const id = `call-${ids.length}`;
     ids.push(id);
-    const headers = [['x-request-id', id] as const, ...(given.headers ?? [])];
-    await call(host, { as: caller, ...given, headers });
+    const headers = [['x-request-id', id] as const, ...(input.headers ?? [])];
+    await call(host, { as: caller, ...input, headers });
   };
   /** Brings the token as a subprotocol, as a page does, and in the query. */
   const openSocket = async () => {
@@ -189,7 +189,7 @@ describe('the record of a call', function () {
   });
 
   it('has each member, from the calls of this test', async () => {
-    for (const given of Object.values(calls)) await send(given);
+    for (const input of Object.values(calls)) await send(input);
     await openSocket();
     const cookie = await signIn(host, caller);
     Object.assign(secrets, { session: cookie.slice(cookie.indexOf('=') + 1) });
@@ -206,8 +206,8 @@ describe('the record of a call', function () {
       await waitUntil(`the record of ${id}`, async () => (await read(id)).includes(`"${id}"`));
       const text = await read(id);
       outputs.set(`GET /calls of ${id}`, text);
-      const { calls: found } = JSON.parse(text) as { calls: Record<string, unknown>[] };
-      for (const [name, value] of found.flatMap((one) => Object.entries(one))) {
+      const { calls: records } = JSON.parse(text) as { calls: Record<string, unknown>[] };
+      for (const [name, value] of records.flatMap((record) => Object.entries(record))) {
         if (value !== null && `${value}` !== '') filled.add(name);
       }
     }

@@ -32,8 +32,8 @@ for (const kind of BACKENDS) {
         },
         AUDIT,
       );
-    const ask = async (...given: Parameters<typeof request>) => {
-      const result = await request(...given);
+    const ask = async (...args: Parameters<typeof request>) => {
+      const result = await request(...args);
       if (result.outcome !== 'pending') throw new Error(result.outcome);
       return result.approval.id;
     };

@@ -89,10 +89,10 @@ for (const kind of BACKENDS) {
       expect(await collect({ since: new Date(at) })).to.have.length(4);
       const [row] = await query.selectFrom('audit_row').selectAll().limit(1).execute();
       const more = Array.from({ length: 1200 }, (_, n) => ({ ...row, id: 5 + n }));
-      for (const one of more)
+      for (const row of more)
         await query
           .insertInto('audit_row')
-          .values(one as never)
+          .values(row as never)
           .execute();
       const all = await collect();
       expect(all.map(({ id }) => id)).to.deep.equal(Array.from({ length: 1204 }, (_, n) => n + 1));

@@ -82,9 +82,9 @@ function createBackend(
   remove: () => Promise<unknown>,
 ): Backend {
   const opened: { close(): Promise<void> }[] = [];
-  const keep = <T extends { close(): Promise<void> }>(one: T): T => {
-    opened.push(one);
-    return one;
+  const keep = <T extends { close(): Promise<void> }>(resource: T): T => {
+    opened.push(resource);
+    return resource;
   };
   return {
     url,

@@ -59,11 +59,11 @@ export async function startExchangeServer(): Promise<ExchangeServer> {
     const form = new URLSearchParams(Buffer.concat(pieces).toString());
     const token = form.get('subject_token');
     const subject = token?.includes('.') ? (decodeJwt(token).sub ?? '') : '';
-    const known = { form, authorization: request.headers.authorization ?? '', subject };
-    requests.push(known);
+    const received = { form, authorization: request.headers.authorization ?? '', subject };
+    requests.push(received);
     issued += 1;
     const members = { access_token: exchangedToken(subject, issued), expires_in: 300 };
-    (scripted ?? answerToken(members))(response, known);
+    (scripted ?? answerToken(members))(response, received);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -181,11 +181,11 @@ function writeText(path: string, text: string | object): void {
 }
 
 function inheritedEnvironment(): Record<string, string> {
-  const kept = Object.entries(process.env).filter(
+  const inherited = Object.entries(process.env).filter(
     (entry): entry is [string, string] =>
       entry[1] !== undefined && !/^(?:MODGATE_|OTEL_|NODE_OPTIONS$)/.test(entry[0]),
   );
-  return Object.fromEntries(kept);
+  return Object.fromEntries(inherited);
 }
 
 function waitForListening(spawned: Spawned): Promise<string> {

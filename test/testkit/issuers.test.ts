@@ -93,8 +93,8 @@ const INTROSPECTION: AuthenticatorSubject = {
     const issuer: ScriptedProvider = await startProvider((_request, response) => {
       const form = new URLSearchParams(issuer.requests.at(-1)?.body.toString());
       const sub = OPAQUE.get(form.get('token') ?? '');
-      const known = { active: true, sub, scope: 'crm.read' };
-      response.end(JSON.stringify(sub === undefined ? { active: false } : known));
+      const introspected = { active: true, sub, scope: 'crm.read' };
+      response.end(JSON.stringify(sub === undefined ? { active: false } : introspected));
     });
     const { authenticator, stop } = await open('introspection', {
       introspection: [

@@ -55,11 +55,11 @@ describe('directory scanner', () => {
 
   it('returns a file again after it was to forget all, also while that file was read', async () => {
     write('a.yaml', 'one');
-    const named = join(folder, 'named.json');
+    const namedFile = join(folder, 'named.json');
     write('named.json', '{}');
     await scanner.scan(false);
     scanner.forget();
-    await scanner.follow('a.yaml', [named]);
+    await scanner.follow('a.yaml', [namedFile]);
     const { changed } = await scanner.scan(false);
     expect(changed.map(({ file }) => file)).to.include('a.yaml');
   });
@@ -230,11 +230,11 @@ describe('directory scanner', () => {
 
   it('waits until a file that a descriptor names has settled', async () => {
     write('a.yaml', 'one');
-    const named = join(folder, 'a.manifest.json');
+    const manifestFile = join(folder, 'a.manifest.json');
     await scanner.scan(false);
-    await scanner.follow('a.yaml', [named]);
+    await scanner.follow('a.yaml', [manifestFile]);
     for (const [ms, text] of Object.entries(['{', '{}', '{}'])) {
-      writeFileSync(named, text);
+      writeFileSync(manifestFile, text);
       expect(await changedAt(2000 + Number(ms) * SETTLE_MS)).to.deep.equal(
         ms === '2' ? ['one'] : [],
       );

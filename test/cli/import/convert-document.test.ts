@@ -418,7 +418,7 @@ describe('an imported OpenAPI document', () => {
         },
         openapi,
       );
-      expect(manifest.http_routes.map(({ operation: one }) => one?.examples)).to.deep.equal([
+      expect(manifest.http_routes.map(({ operation }) => operation?.examples)).to.deep.equal([
         undefined,
         [{ name: 'good', input: valid }],
         [{ name: 'good', output: valid }],

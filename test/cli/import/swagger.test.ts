@@ -114,7 +114,7 @@ describe('modgate import of Swagger 2.0', () => {
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     output = stdout;
     manifest = JSON.parse(readFileSync(join(place.folder, 'modules.d/pets/manifest.json'), 'utf8'));
-    routes = new Map(manifest.http_routes.map((one) => [one.operation.operation_id, one]));
+    routes = new Map(manifest.http_routes.map((route) => [route.operation.operation_id, route]));
   });
 
   after(() => place.remove());

@@ -117,7 +117,7 @@ describe(FOLDER, function () {
       const pulled = await target.replicate.from(openRemote());
       expect(pulled).to.include({ ok: true, docs_written: DOCUMENTS + 1 });
       const [all, original] = await Promise.all(
-        [target, source].map((one) => one.allDocs({ include_docs: true })),
+        [target, source].map((database) => database.allDocs({ include_docs: true })),
       );
       const bodies = original?.rows.map(({ doc }) => doc);
       expect(all?.rows.flatMap(({ doc = {} }) => ('price' in doc ? [doc] : []))).to.deep.equal(

@@ -73,8 +73,8 @@ describe('problems', () => {
 
   for (const [status, send] of provoke) {
     it(`carry both ids (${status})`, async () => {
-      const { status: got, headers } = await send();
-      expect(got).to.equal(status);
+      const { status: actual, headers } = await send();
+      expect(actual).to.equal(status);
       expect(headerValue(headers, 'x-request-id')).to.match(MADE_REQUEST_ID);
       expect(headerValue(headers, 'x-correlation-id')).to.match(MADE_CORRELATION_ID);
       expect(headerValue(headers, 'content-length') ?? 'chunked').to.be.a('string');

@@ -16,15 +16,15 @@ describe('reply queue', () => {
   const opened: RawConnection[] = [];
   let server: Server;
   /** Responses of requests without a reply. */
-  let asked: ServerResponse[] = [];
+  let responses: ServerResponse[] = [];
   const lifecycle = { isClosing: false };
   let log = createFakeLog();
   let queue: ReplyQueue;
 
   beforeEach(async () => {
-    [asked, log, lifecycle.isClosing] = [[], createFakeLog(), false];
+    [responses, log, lifecycle.isClosing] = [[], createFakeLog(), false];
     queue = new ReplyQueue({ log, lifecycle, sendTimeoutMs: 60_000 });
-    server = http.createServer((_request, response) => asked.push(response));
+    server = http.createServer((_request, response) => responses.push(response));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
   });
@@ -36,7 +36,7 @@ describe('reply queue', () => {
 
   it('writes each reply to its own client', async () => {
     const callers = await callAll(MANY);
-    for (const [index, response] of asked.entries()) reply(response, `"${index}"`);
+    for (const [index, response] of responses.entries()) reply(response, `"${index}"`);
     const answers = await Promise.all(callers.map((caller) => caller.read()));
     expect(new Set(answers.map(({ body }) => body.toString()))).to.have.property('size', MANY);
     for (const answer of answers) expect(answer).to.include({ status: 200, reason: 'OK' });
@@ -46,24 +46,24 @@ describe('reply queue', () => {
     await callAll(2);
     const decide = async (index: number) => {
       await null;
-      reply(asked[index], '1');
-      expect(asked.map(({ headersSent }) => headersSent)).to.deep.equal([false, false]);
+      reply(responses[index], '1');
+      expect(responses.map(({ headersSent }) => headersSent)).to.deep.equal([false, false]);
     };
     await Promise.all([decide(0), decide(1)]);
     await new Promise(setImmediate);
-    expect(asked.map(({ headersSent }) => headersSent)).to.deep.equal([true, true]);
+    expect(responses.map(({ headersSent }) => headersSent)).to.deep.equal([true, true]);
   });
 
   it('writes a full batch at once', async () => {
     await callAll(MANY);
-    for (const response of asked) reply(response, '1');
-    expect(asked.filter((response) => response.headersSent)).to.have.property('length', 256);
+    for (const response of responses) reply(response, '1');
+    expect(responses.filter((response) => response.headersSent)).to.have.property('length', 256);
   });
 
   it('skips a client that has disconnected', async () => {
     const [gone, stays] = await callAll(2);
-    for (const response of asked) reply(response, '1');
-    asked[0]?.destroy();
+    for (const response of responses) reply(response, '1');
+    responses[0]?.destroy();
     expect(await stays?.read()).to.include({ status: 200, reason: 'OK' });
     await gone?.closed();
     expect(gone?.unread).to.equal('');
@@ -72,8 +72,8 @@ describe('reply queue', () => {
 
   it('continues after a reply that cannot be written', async () => {
     const [bad, good] = await callAll(2);
-    reply(asked[0], '1', ['x-bad', 'a\r\nb']);
-    reply(asked[1], '1');
+    reply(responses[0], '1', ['x-bad', 'a\r\nb']);
+    reply(responses[1], '1');
     expect(await good?.read()).to.include({ status: 200, reason: 'OK' });
     await bad?.closed();
     expect(bad?.unread).to.equal('');
@@ -83,7 +83,7 @@ describe('reply queue', () => {
 
   it('closes the connection if the host has begun to drain', async () => {
     const [caller] = await callAll(1);
-    reply(asked[0], '1');
+    reply(responses[0], '1');
     lifecycle.isClosing = true;
     const { headers = [] } = (await caller?.read()) ?? {};
     expect(headerValue(headers, 'connection')).to.equal('close');
@@ -91,7 +91,7 @@ describe('reply queue', () => {
 
   it('runs the last steps of a request before its reply, and writes nothing without a reply', async () => {
     const [caller] = await callAll(1);
-    const [response] = asked;
+    const [response] = responses;
     if (response === undefined) throw new Error('there is no request');
     const steps: boolean[] = [];
     queue.add(response, IDS, () => {
@@ -112,7 +112,7 @@ describe('reply queue', () => {
     ] as const;
     const post = buildRequest({ method: 'POST', target: '/', headers });
     await callAll(1, Buffer.concat([post, Buffer.from('123')]));
-    const [response] = asked;
+    const [response] = responses;
     reply(response, '1');
     expect(response?.headersSent).to.equal(true);
   });
@@ -124,7 +124,7 @@ describe('reply queue', () => {
       opened.push(connection);
       connection.write(request);
       // One after the other, so that responses are in the order of the clients.
-      while (asked.length <= index) await new Promise(setImmediate);
+      while (responses.length <= index) await new Promise(setImmediate);
     }
     return [...opened];
   }

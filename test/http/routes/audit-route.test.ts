@@ -59,8 +59,8 @@ describe('GET /audit', () => {
     const { rows } = await read();
     const since = rows[3]?.at ?? '';
     const expected = rows.filter(({ at }) => at >= since).map(({ id }) => id);
-    const found = await read(`?since=${encodeURIComponent(since)}`);
-    expect(found.rows.map(({ id }) => id)).to.deep.equal(expected);
+    const response = await read(`?since=${encodeURIComponent(since)}`);
+    expect(response.rows.map(({ id }) => id)).to.deep.equal(expected);
     expect(await read('?module=conf&limit=7')).to.deep.equal({ rows, next_after: null });
     expect(await read('?module=other')).to.deep.equal({ rows: [], next_after: null });
   });
@@ -116,10 +116,13 @@ describe('GET /descriptors', () => {
   });
 
   it('leaves out a password in a URL of a rejected file', async () => {
-    const own = JSON.stringify({ ...configDescriptor('http://127.0.0.1:1', [FIELD]), summary: 1 });
+    const descriptor = JSON.stringify({
+      ...configDescriptor('http://127.0.0.1:1', [FIELD]),
+      summary: 1,
+    });
     const password = 'pa/s@sekrit';
     for (const url of [`http://ann:${password}@127.0.0.1:1`, 'http://sekrit@127.0.0.1:1/a@b']) {
-      const plain = own.replaceAll('http://127.0.0.1:1', url);
+      const plain = descriptor.replaceAll('http://127.0.0.1:1', url);
       const escaped = plain.replaceAll('/', '\\/').replaceAll('@', '\\u0040');
       for (const changed of [plain, `${plain.slice(0, -1)},`, escaped]) {
         setup.host.drop('conf.json', changed);

@@ -233,9 +233,9 @@ describe('parser errors', () => {
         connection.write('{}');
         expect((await connection.readFinal()).status).to.equal(200);
       });
-      const got = setup.provider.only();
-      expect(headerValue(got.headers, 'expect')).to.equal(undefined);
-      expect(got.body.toString()).to.equal('{}');
+      const received = setup.provider.only();
+      expect(headerValue(received.headers, 'expect')).to.equal(undefined);
+      expect(received.body.toString()).to.equal('{}');
     });
   }
 

@@ -70,8 +70,8 @@ describe('surfaces', () => {
       expect(target).to.equal("/desk/echo?x='1'");
       expect(new URL(url as string).searchParams.get('x')).to.equal("'1'");
       expect(headers).to.not.have.property('authorization');
-      const own = parseJson(await post('/till/echo', ''));
-      expect(own['headers']).to.have.property('authorization');
+      const echo = parseJson(await post('/till/echo', ''));
+      expect(echo['headers']).to.have.property('authorization');
     });
 
     it('is 404 for a path that a URL parser would rewrite', async () => {

@@ -37,11 +37,11 @@ describe('client certificates', () => {
   };
 
   before(async () => {
-    const known = { id: 'first', ...READER, common_name: 'caller' };
+    const entry = { id: 'first', ...READER, common_name: 'caller' };
     host = await startTlsHost(
       {
         'callers.pem': callers,
-        'clients.json': { clients: [known] },
+        'clients.json': { clients: [entry] },
         'roles.json': { roles: { support: { scopes: READER.scopes } } },
       },
       (path) => [

@@ -9,8 +9,8 @@ function shiftClock(file: string): void {
   let shiftMs = 0;
   const now = () => readClock() + shiftMs;
   globalThis.Date = new Proxy(Date, {
-    construct: (target, given, newTarget) =>
-      Reflect.construct(target, given.length === 0 ? [now()] : given, newTarget) as object,
+    construct: (target, args, newTarget) =>
+      Reflect.construct(target, args.length === 0 ? [now()] : args, newTarget) as object,
     get: (target, key) => (key === 'now' ? now : Reflect.get(target, key)),
   });
   process.on('SIGUSR2', () => {

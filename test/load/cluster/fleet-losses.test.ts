@@ -125,8 +125,8 @@ describe('a fleet that loses something', function () {
       const delivering = await fleet.start({ files: files(url) });
       const other = await fleet.start({ files: files(url) });
       await fleet.until(other, 'agreement', isAgreed);
-      const countOf = (wanted: number) =>
-        readDeliveries(shared).filter(({ revision }) => revision === wanted).length;
+      const countOf = (expected: number) =>
+        readDeliveries(shared).filter(({ revision }) => revision === expected).length;
       for (const revision of [1, 2]) {
         await writeValue(other, 'size', 60 + revision);
         await waitUntil('the delivery', () => countOf(revision) > 0);

@@ -23,7 +23,9 @@ const BROKEN = 'module: crm\nprovider: { kind: http, confg: {} }\n';
 
 const statesOf = ({ hosts }: FleetStatus) => hosts.map(({ state }) => state);
 const areReady = (count: number) => (fleet: FleetStatus) =>
-  fleet.agreed && fleet.hosts.length === count && statesOf(fleet).every((one) => one === 'ready');
+  fleet.agreed &&
+  fleet.hosts.length === count &&
+  statesOf(fleet).every((state) => state === 'ready');
 
 describe('a fleet', function () {
   this.timeout(120_000);

@@ -64,11 +64,11 @@ describe('mounts of a host with two workers', function () {
       let [owner, other] = ['one', 'two'];
       for (let move = 0; move < MOVES; move += 1) {
         const before = load.answered;
-        const taken = countTaken(other);
+        const requestsOfOther = countTaken(other);
         // In one order the new owner has to wait for the file of the old one, in the other both change at once.
         drop(other, [SHELF]);
         if (move % 2 === 0) {
-          await waitUntil('the mount is taken', () => countTaken(other) > taken);
+          await waitUntil('the mount is taken', () => countTaken(other) > requestsOfOther);
         }
         drop(owner, []);
         await waitUntil('the move in both workers', async () => (await listAnswering()) === other);

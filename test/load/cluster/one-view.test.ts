@@ -107,7 +107,7 @@ describe('a host with two workers', () => {
 
   /** All request ids of this file's calls, read in pages of this size. */
   async function pageThrough(limit: number): Promise<string[]> {
-    const found: CallEntry[] = [];
+    const entries: CallEntry[] = [];
     let cursor: string | null = null;
     do {
       const query: string = cursor === null ? '' : `&cursor=${cursor}`;
@@ -116,12 +116,12 @@ describe('a host with two workers', () => {
         next_cursor: string | null;
       };
       expect(page.calls.length).to.be.at.most(limit);
-      found.push(...page.calls);
+      entries.push(...page.calls);
       cursor = page.next_cursor;
     } while (cursor !== null);
-    const times = found.map(({ at }) => at);
+    const times = entries.map(({ at }) => at);
     expect(times).to.deep.equal(times.toSorted().reverse());
-    return found.map(({ request_id }) => request_id).filter((id) => id.startsWith('one-view-'));
+    return entries.map(({ request_id }) => request_id).filter((id) => id.startsWith('one-view-'));
   }
 
   it('rejects an unknown cursor', async () => {

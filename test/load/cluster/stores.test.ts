@@ -44,7 +44,7 @@ describe('workers that share a PostgreSQL store', function () {
     await waitUntil('the first delivery', () => deliveries().length > 0, TIMEOUT_MS);
     for (let size = 0; size < MANY; size += WRITERS) {
       const sizes = Array.from({ length: WRITERS }, (_, offset) => size + offset);
-      await Promise.all(sizes.map((one) => writeValue(host, 'size', one)));
+      await Promise.all(sizes.map((value) => writeValue(host, 'size', value)));
     }
     await waitUntil('the last revision', () => deliveries().at(-1)?.revision === MANY, TIMEOUT_MS);
     const revisions = deliveries().map(({ revision }) => revision);

@@ -152,11 +152,11 @@ describe('modgate serve --workers does not start', function () {
   });
 
   it('on a port that is in use, with one line on stderr', async () => {
-    const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-    const { port } = taken.address() as AddressInfo;
+    const occupant = createServer();
+    await new Promise<void>((resolve) => occupant.listen(0, '127.0.0.1', resolve));
+    const { port } = occupant.address() as AddressInfo;
     const { code, stdout, stderr } = await serve(['--workers', '2', '--port', String(port)]);
-    taken.close();
+    occupant.close();
     expect(stderr).to.equal(`modgate: --port: 127.0.0.1:${port} is already in use\n`);
     expect(code).to.equal(2);
     expect(stdout).to.not.include('listening');

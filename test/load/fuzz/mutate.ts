@@ -109,7 +109,7 @@ function repeat(before: Buffer, after: Buffer, length: number, times: number): B
 }
 
 function pick<T>(list: readonly T[], index: number): T {
-  const found = list[index % list.length];
-  if (found === undefined) throw new Error('the list is empty');
-  return found;
+  const item = list[index % list.length];
+  if (item === undefined) throw new Error('the list is empty');
+  return item;
 }

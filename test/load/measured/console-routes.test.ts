@@ -40,9 +40,9 @@ describe('a module of 11,422 routes in the console', function () {
     await page.getByRole('link', { name: 'Call them on the page API' }).click();
     await page.getByText('1 module, 1 route', { exact: true }).waitFor();
     await page.getByText('/modules/small-07/http/only/7').waitFor();
-    const asked = page.waitForRequest('**/console/api/openapi.json*');
+    const documentRequest = page.waitForRequest('**/console/api/openapi.json*');
     await page.getByLabel('Module').selectOption('large');
-    expect(new URL((await asked).url()).search).to.equal('?module=large');
+    expect(new URL((await documentRequest).url()).search).to.equal('?module=large');
     await page.getByText(`1 module, ${COUNT} routes`, { exact: true }).waitFor();
     await page.getByRole('heading', { level: 2, name: 'large' }).click();
     await page.getByText(`and ${COUNT - 200} routes more: use the filter`).waitFor();

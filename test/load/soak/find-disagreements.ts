@@ -48,7 +48,7 @@ function checkLines({ callers, lines }: Counted): string[] {
     const isSame =
       outcome === 'aborted' ? STATUSES_OF_ABORTED.has(line?.status ?? 0) : line?.status === status;
     if (ofRequest.length === 1 && isSame) continue;
-    const logged = ofRequest.map((one) => one.status).join(', ') || 'nothing';
+    const logged = ofRequest.map((response) => response.status).join(', ') || 'nothing';
     wrong.push(`${id}: the client got ${outcome}, the host logged ${logged}`);
   }
   return wrong;

@@ -52,8 +52,8 @@ export class SoakHost {
   async readMetric(name: string): Promise<{ labels: Record<string, string>; value: number }[]> {
     const text = await (await fetch(`${this.url}/metrics`)).text();
     return text.split('\n').flatMap((line) => {
-      const [, found, labels = '', value] = SAMPLE.exec(line) ?? [];
-      if (found !== name) return [];
+      const [, metric, labels = '', value] = SAMPLE.exec(line) ?? [];
+      if (metric !== name) return [];
       const pairs = [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, text]) => [key, text]);
       return [{ labels: Object.fromEntries(pairs), value: Number(value) }];
     });

@@ -48,9 +48,9 @@ describe('captured bodies', () => {
         for (const levels of [0, 1, 2, 30, 63, 64, 65, 500]) {
           const member = JSON.parse(`{"${name}":${value},"kept":1}`) as object;
           const text = JSON.stringify(nest(member, levels)) ?? '';
-          const kept = capture(text);
-          expect(kept).to.be.a('string');
-          expect(kept).to.not.include(CANARY).and.not.include('4711');
+          const captured = capture(text);
+          expect(captured).to.be.a('string');
+          expect(captured).to.not.include(CANARY).and.not.include('4711');
         }
       }
     });
@@ -69,10 +69,10 @@ describe('captured bodies', () => {
   ];
   for (const [what, value] of VALUES) {
     it(`do not contain ${what}`, () => {
-      const kept = capture(JSON.stringify({ kept: 1, text: value }));
-      expect(kept).to.include('"kept":1').and.include('[redacted]');
-      expect(kept).to.not.include(CANARY);
-      expect(kept).to.not.include(JWT.split('.')[1]);
+      const captured = capture(JSON.stringify({ kept: 1, text: value }));
+      expect(captured).to.include('"kept":1').and.include('[redacted]');
+      expect(captured).to.not.include(CANARY);
+      expect(captured).to.not.include(JWT.split('.')[1]);
     });
   }
 
@@ -118,12 +118,12 @@ describe('captured bodies', () => {
   it('are truncated after redaction to whole characters', () => {
     for (const bytes of [1, 10, 100, 64 * KIB]) {
       const body = JSON.stringify({ token: CANARY, text: '€'.repeat(40 * KIB) });
-      const kept = capture(body, bytes) ?? '';
-      expect(kept.endsWith('…')).to.equal(true);
-      const length = Buffer.byteLength(kept.slice(0, -1));
+      const captured = capture(body, bytes) ?? '';
+      expect(captured.endsWith('…')).to.equal(true);
+      const length = Buffer.byteLength(captured.slice(0, -1));
       expect(length).to.be.within(bytes - 3, bytes);
-      expect(kept).to.not.include('\ufffd');
-      expect(kept).to.not.include(CANARY);
+      expect(captured).to.not.include('\ufffd');
+      expect(captured).to.not.include(CANARY);
     }
   });
 

@@ -106,15 +106,15 @@ describe('the record of a rejected request', () => {
   for (const [title, { sent, record }] of Object.entries(REJECTIONS)) {
     it(`keeps the reason of ${title}, in the log line too`, async () => {
       const { id, problem } = await send(sent);
-      const [kept = {}, ...others] = await list(`request_id=${id}`);
+      const [newest = {}, ...others] = await list(`request_id=${id}`);
       expect(others).to.deep.equal([]);
       const { detail, errors, code } = problem;
-      expect(kept).to.deep.include({ detail, errors, code, ...record });
+      expect(newest).to.deep.include({ detail, errors, code, ...record });
       const find = () => setup.host.logs().find(({ request_id }) => request_id === id);
       await waitUntil('the line', () => find() !== undefined);
       const shown = Object.entries(record).filter(([, value]) => value !== null);
       expect(find()).to.deep.include({ detail, errors, ...Object.fromEntries(shown) });
-      expect(JSON.stringify([kept, find()])).to.not.include('secret');
+      expect(JSON.stringify([newest, find()])).to.not.include('secret');
     });
   }
 
@@ -122,8 +122,8 @@ describe('the record of a rejected request', () => {
     const connection = await RawConnection.open(setup.host.port);
     connection.write('GARBAGE\r\n\r\n');
     const { request_id } = parseJson(await connection.readFinal());
-    const [kept] = await list(`request_id=${request_id}`);
-    expect(kept).to.include({ status: 400, step: 'parser', method: '', path_named: null });
+    const [record] = await list(`request_id=${request_id}`);
+    expect(record).to.include({ status: 400, step: 'parser', method: '', path_named: null });
   });
 
   it('is selected by actor, code and step', async () => {
@@ -146,9 +146,9 @@ describe('the record of a rejected request', () => {
     const encoded = [...token].map((character) => `%${character.charCodeAt(0).toString(16)}`);
     for (const path of [token, encoded.join(''), `x-${token}-y`]) {
       const { id } = await send({ target: `/modules/shop/http/${path}`, as: token } as object);
-      const [kept] = await list(`request_id=${id}`);
-      expect(kept).to.include({ status: 404, path_named: null });
-      expect(JSON.stringify(kept)).to.not.include('canary.scope');
+      const [record] = await list(`request_id=${id}`);
+      expect(record).to.include({ status: 404, path_named: null });
+      expect(JSON.stringify(record)).to.not.include('canary.scope');
     }
     expect(setup.host.output()).to.not.include('canary.scope');
   });

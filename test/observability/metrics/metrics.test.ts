@@ -56,7 +56,7 @@ describe('metrics', () => {
   };
 
   it('counts every forwarded request before its response has arrived', async () => {
-    const given: readonly (readonly [string, object, Record<string, string>])[] = [
+    const requests: readonly (readonly [string, object, Record<string, string>])[] = [
       ['/modules/shop/http/items/1', {}, { route: '/items/{id}', method: 'GET', status: '200' }],
       ['/modules/shop/http/items/1', { method: 'HEAD' }, { method: 'HEAD', status: '200' }],
       ['/modules/shop/http/nope', {}, { route: '', method: 'GET', status: '404' }],
@@ -76,11 +76,11 @@ describe('metrics', () => {
       ],
       ['/modules/down/http/items/1', {}, { module: 'down', route: '/items/{id}', status: '502' }],
     ];
-    for (const [target, more, labels] of given) {
-      const found = { module: 'shop', ...labels };
-      const before = (await read()).sum('modgate_requests_total', found);
+    for (const [target, more, labels] of requests) {
+      const expected = { module: 'shop', ...labels };
+      const before = (await read()).sum('modgate_requests_total', expected);
       await get(target, more);
-      expect((await read()).sum('modgate_requests_total', found), target).to.equal(before + 1);
+      expect((await read()).sum('modgate_requests_total', expected), target).to.equal(before + 1);
     }
   });
 
@@ -270,11 +270,11 @@ describe('metrics', () => {
   it('counts reloads and removes the labels of removed modules and routes', async () => {
     const before = await read();
     expect(before.sum('modgate_reload_total', { result: 'failure' })).to.equal(2);
-    const one = { method: 'GET', path: '/items/{id}', capability: 'shop.read' };
+    const firstRoute = { method: 'GET', path: '/items/{id}', capability: 'shop.read' };
     const two = { method: 'GET', path: '/items', capability: 'shop.read' };
-    const drop = (routes: readonly (typeof one)[]) =>
+    const drop = (routes: readonly (typeof firstRoute)[]) =>
       setup.host.drop('extra.json', describeModule('extra', setup.provider.url, routes));
-    drop([one, two]);
+    drop([firstRoute, two]);
     await waitUntil('the module', async () => {
       return (await get('/modules/extra/http/items')).status === 200;
     });
@@ -289,7 +289,7 @@ describe('metrics', () => {
     expect(
       served.find('modgate_requests_total', { module: 'extra', route: '/items' }),
     ).to.have.length.above(0);
-    drop([one]);
+    drop([firstRoute]);
     await waitUntil('the route to go', async () => {
       const { length } = (await read()).find('modgate_requests_total', {
         route: '/items',
@@ -297,8 +297,8 @@ describe('metrics', () => {
       });
       return length === 0;
     });
-    const kept = { module: 'extra', route: '/items/{id}' };
-    expect((await read()).sum('modgate_requests_total', kept)).to.equal(1);
+    const labels = { module: 'extra', route: '/items/{id}' };
+    expect((await read()).sum('modgate_requests_total', labels)).to.equal(1);
     setup.host.remove('extra.json');
     await waitUntil('the labels to go', async () => !(await read()).text.includes('extra'));
   });
@@ -307,13 +307,13 @@ describe('metrics', () => {
     const routes = [{ method: 'GET', path: '/a/{rest...}', capability: 'shop.read' }];
     setup.host.drop('wide.json', describeModule('wide', setup.provider.url, routes));
     await waitUntil('the module', async () => (await get('/modules/wide/http/a/b')).status === 200);
-    const known = [
+    const countedTargets = [
       '/modules/shop/http/items/1',
       '/modules/shop/http/none',
       '/modules/wide/http/none',
       '/modules/none/http/x',
     ];
-    for (const target of known) await get(target);
+    for (const target of countedTargets) await get(target);
     const isOwn = ({ name }: { readonly name: string }) => name.startsWith('modgate_');
     const series = async () => (await read()).samples.filter(isOwn).map(seriesOf).toSorted();
     const sum = async () => (await read()).sum('modgate_requests_total');

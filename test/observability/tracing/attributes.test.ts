@@ -22,8 +22,8 @@ describe('span attributes', () => {
   });
 
   it('name the requested authority', () => {
-    const named = { 'server.address': 'gate.internal', 'server.port': 443 };
-    expect(readAuthority('https', 'gate.internal')).to.deep.equal(named);
+    const serverAttributes = { 'server.address': 'gate.internal', 'server.port': 443 };
+    expect(readAuthority('https', 'gate.internal')).to.deep.equal(serverAttributes);
     expect(readAuthority('http', 'gate.internal')).to.include({ 'server.port': 80 });
     expect(readAuthority('http', '[::1]:3000')).to.deep.equal({
       'server.address': '::1',

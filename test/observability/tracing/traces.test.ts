@@ -284,9 +284,9 @@ for (const { protocol, type } of ENCODINGS) {
     it('ignore a malformed or hop-by-hop traceparent', async () => {
       const traceId = newTrace();
       await callItem(host, [traceparent(traceId), ['connection', 'close, Traceparent']]);
-      const [own] = readTraceparent(provider.only().headers);
-      expect(own).to.not.equal(traceId);
-      const { server } = await waitForTrace(receiver, own, 2);
+      const [spanId] = readTraceparent(provider.only().headers);
+      expect(spanId).to.not.equal(traceId);
+      const { server } = await waitForTrace(receiver, spanId, 2);
       expect(server.parentSpanId).to.equal('');
       provider.reset();
       await callItem(host, [['traceparent', `00-${traceId}-short-01`]]);

@@ -101,7 +101,7 @@ function check(assertion: Assertion, forwarded: readonly Forwarded[]): void {
     expect(Number.parseInt(flags, 16) & assertion.n, text).to.equal(assertion.n);
   else if (op === 'member')
     expect(
-      assertion.any.some((one) => state.includes(one)),
+      assertion.any.some((member) => state.includes(member)),
       text,
     ).to.equal(true);
   else if (op === 'order') {

@@ -70,18 +70,18 @@ describe('the cache', () => {
     const property = fc.asyncProperty(
       words,
       fc.array(request, { minLength: 2, maxLength: 8 }),
-      async (said, requests) => {
+      async (responseHeaders, requests) => {
         run += 1;
-        setup.answer((given, response) => {
-          for (const [name, value] of Object.entries(said)) {
+        setup.answer((request, response) => {
+          for (const [name, value] of Object.entries(responseHeaders)) {
             if (value !== '') response.setHeader(name, value);
           }
           response.setHeader('content-type', 'application/json');
-          const { 'modgate-actor': actor, 'accept-language': language = '' } = given.headers;
+          const { 'modgate-actor': actor, 'accept-language': language = '' } = request.headers;
           response.end(JSON.stringify({ actor, language }));
         });
-        for (const one of requests) {
-          const { module, route, actor, scopes, language, cacheControl } = one;
+        for (const scripted of requests) {
+          const { module, route, actor, scopes, language, cacheControl } = scripted;
           const response = await call(setup.host, {
             target: `/modules/${module}/http/${route}/${run}`,
             as: `dev-service:${actor}:${scopes}`,
@@ -93,17 +93,19 @@ describe('the cache', () => {
           expect(response.status).to.equal(200);
           expect(headerValues(response.headers, 'cache-status')).to.have.length(1);
           const body = JSON.parse(response.body.toString());
-          const got = module === 'raw' ? body : body.data;
-          expect(got.language).to.equal(language ?? '');
+          const actual = module === 'raw' ? body : body.data;
+          expect(actual.language).to.equal(language ?? '');
           const { shared = false } = { shared: false, ...CACHES[route] };
-          const forbids = /private|no-store/i.test(said['cache-control']);
-          const varies = said.vary === 'modgate-actor' || said.vary === '*';
+          const forbids = /private|no-store/i.test(responseHeaders['cache-control']);
+          const varies = responseHeaders.vary === 'modgate-actor' || responseHeaders.vary === '*';
           const mayShare = shared && module !== 'identified' && module !== 'off';
           if (!mayShare || forbids || varies) {
-            expect(got.actor, JSON.stringify({ one, said })).to.equal(`service:${actor}`);
+            expect(actual.actor, JSON.stringify({ one: scripted, said: responseHeaders })).to.equal(
+              `service:${actor}`,
+            );
           }
-          const isNeverKept = module === 'off' || said['cache-control'] === 'no-store';
-          if (isNeverKept || said.vary === '*') {
+          const isNeverKept = module === 'off' || responseHeaders['cache-control'] === 'no-store';
+          if (isNeverKept || responseHeaders.vary === '*') {
             expect(statusOf(response)).to.not.match(/hit|stored|collapsed/);
           }
         }

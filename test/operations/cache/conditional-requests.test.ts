@@ -31,7 +31,7 @@ describe('conditional requests to a route with a cache', () => {
         expect(response.body.toString()).to.equal(status === 304 ? '' : '{"ok":true}');
       }
       const { headers } = setup.provider.only();
-      expect(headers.map(([given]) => given.toLowerCase())).not.to.include(name);
+      expect(headers.map(([header]) => header.toLowerCase())).not.to.include(name);
     });
   }
 

@@ -69,18 +69,18 @@ describe('console bridge: admin_data_list', () => {
 
   const { passed, refused } = readBridgeCorpus<LimitVectors>('limits');
 
-  for (const { title, given, sent } of passed) {
+  for (const { title, given: input, sent } of passed) {
     it(`requests ${sent} for ${title}`, async () => {
-      const limit = given === '' ? '' : `,"limit":${given}`;
+      const limit = input === '' ? '' : `,"limit":${input}`;
       const answer = await askText(`{"operation":"admin_data_list","entity":"contacts"${limit}}`);
       expect(answer.status, answer.text).to.equal(200);
       expect(readQuery(setup.provider.only()).getAll('limit')).to.deep.equal([`${sent}`]);
     });
   }
 
-  for (const given of refused) {
-    it(`rejects the limit ${given}`, async () => {
-      const payload = `{"operation":"admin_data_list","entity":"contacts","limit":${given}}`;
+  for (const limit of refused) {
+    it(`rejects the limit ${limit}`, async () => {
+      const payload = `{"operation":"admin_data_list","entity":"contacts","limit":${limit}}`;
       const { errors } = expectProblem((await askText(payload)).response, 400);
       expect(errors.map(({ field }) => field).join()).to.include('limit');
       expect(setup.provider.requests).to.have.length(0);

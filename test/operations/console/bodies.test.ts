@@ -287,8 +287,8 @@ describe('console bridge: bodies', () => {
       it(`answers 404 to ${method} of an authenticated caller`, async () => {
         const hasBody = method === 'PUT' || method === 'PATCH';
         const body = hasBody ? BODY : null;
-        const known = await sendBridge(setup.host, CALL, body, method);
-        expect(known.status).to.equal(404);
+        const response = await sendBridge(setup.host, CALL, body, method);
+        expect(response.status).to.equal(404);
         const unknown = await sendBridge(setup.host, { ...CALL, token: null }, body, method);
         expect(unknown.status).to.equal(401);
       });

@@ -211,8 +211,8 @@ describe('console bridge: contributions_resolve', () => {
 
   it('omits one whose version differs from every live slot', async () => {
     const labels = await resolveLabels('c-module.slot');
-    const kept = ['slot, no version', 'slot, its version', 'slot, the version of s'];
-    expect(labels).to.deep.equal(kept);
+    const remaining = ['slot, no version', 'slot, its version', 'slot, the version of s'];
+    expect(labels).to.deep.equal(remaining);
   });
 
   it('keeps one with a version if no live module has the slot', async () => {

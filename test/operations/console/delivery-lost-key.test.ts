@@ -69,5 +69,5 @@ describe('config delivery with a lost store key', () => {
 
 function namesOfUnusable(host: RunningHost): string[] {
   const unusable = host.logs().flatMap((line) => line['unusable'] ?? []);
-  return unusable.map((one) => (one as { field: string }).field);
+  return unusable.map((error) => (error as { field: string }).field);
 }

@@ -212,9 +212,9 @@ describe('config delivery', () => {
       await first.stop();
       await start(files, options);
       await waitUntil('two deliveries', () => readDeliveries(provider).length === 2);
-      const [one, two] = readDeliveries(provider);
+      const [one, second] = readDeliveries(provider);
       expect(one?.values['conf/made']).to.match(/^[0-9a-f]{48}$/);
-      expect(two).to.deep.equal(one);
+      expect(second).to.deep.equal(one);
     } finally {
       await Promise.all(running.splice(0).map((host) => host.stop()));
       rmSync(state, { recursive: true, force: true });

@@ -206,10 +206,10 @@ describe('body policy', () => {
     } finally {
       connection.destroy();
     }
-    const got = setup.provider.only();
-    expect(got.body.toString()).to.equal('{}');
-    expect(got.headers.filter(([name]) => name.toLowerCase() === 'prefer')).to.deep.equal([]);
-    expect(JSON.stringify(got.headers)).not.to.include('evil');
+    const received = setup.provider.only();
+    expect(received.body.toString()).to.equal('{}');
+    expect(received.headers.filter(([name]) => name.toLowerCase() === 'prefer')).to.deep.equal([]);
+    expect(JSON.stringify(received.headers)).not.to.include('evil');
   });
 });
 

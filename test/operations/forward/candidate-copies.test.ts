@@ -56,10 +56,10 @@ describe('copies for a candidate', function () {
     isHeld = false;
     for (const answer of held.splice(0)) answer();
   };
-  const describe = (module: string, own: object = {}, config: object = {}, more: object = {}) =>
+  const describe = (module: string, members: object = {}, config: object = {}, more: object = {}) =>
     describeModule(module, live.url, ROUTES, {
       provider: { kind: 'http', config: { endpoints: [live.url], ...config } },
-      candidate: { endpoints: [candidate.url], share: 1, concurrency: 1000, ...own },
+      candidate: { endpoints: [candidate.url], share: 1, concurrency: 1000, ...members },
       limits: { timeout_ms: 60_000, request_bytes: 16 * MIB },
       ...more,
     });
@@ -155,9 +155,9 @@ describe('copies for a candidate', function () {
     }
     const [first] = issuer.requests;
     expect(issuer.requests.length).to.be.above(1);
-    for (const one of issuer.requests) {
-      expect(one.body.equals(first?.body ?? Buffer.alloc(0))).to.equal(true);
-      expect(one.headers.authorization).to.equal(first?.headers.authorization);
+    for (const request of issuer.requests) {
+      expect(request.body.equals(first?.body ?? Buffer.alloc(0))).to.equal(true);
+      expect(request.headers.authorization).to.equal(first?.headers.authorization);
     }
   });
 
@@ -210,10 +210,10 @@ describe('the copies of a host with two workers', function () {
   it('are summed, with their differences', async () => {
     const live = await startProvider(answerJson({ a: 1 }));
     const candidate = await startProvider(answerJson({ a: 2 }));
-    const own = { candidate: { endpoints: [candidate.url], share: 1 } };
+    const members = { candidate: { endpoints: [candidate.url], share: 1 } };
     const host = await startHostProcess({
       args: ['--workers', '2'],
-      files: { 'crm.json': describeModule('crm', live.url, ROUTES, own) },
+      files: { 'crm.json': describeModule('crm', live.url, ROUTES, members) },
     });
     try {
       const send = () => call(host, { target: '/modules/crm/http/items', as: TOKEN });

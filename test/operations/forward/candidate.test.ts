@@ -54,13 +54,13 @@ describe('a candidate beside the live provider', function () {
   });
 
   /** Serves a new module and waits until it is live. */
-  async function serve(own: object = {}, more: object = {}, copies = 1): Promise<void> {
+  async function serve(members: object = {}, more: object = {}, copies = 1): Promise<void> {
     modules += 1;
     module = `crm${modules}`;
     const config = { endpoints: [live.url], auth: { bearer: 'env:TOKEN' } };
     const descriptor = describeModule(module, live.url, ROUTES, {
       provider: { kind: 'http', config },
-      candidate: { endpoints: [candidate.url], share: 1, ...own },
+      candidate: { endpoints: [candidate.url], share: 1, ...members },
       ...more,
     });
     host.drop(`${module}.json`, descriptor);
@@ -82,7 +82,7 @@ describe('a candidate beside the live provider', function () {
 
   function sum({ totals }: Report): number {
     const counts = totals.flatMap(({ route: _, ...counts }) => Object.values(counts) as number[]);
-    return counts.reduce((total, one) => total + one, 0);
+    return counts.reduce((total, count) => total + count, 0);
   }
 
   /** The report once so many copies have ended. */
@@ -96,7 +96,8 @@ describe('a candidate beside the live provider', function () {
   }
 
   function totalsOf({ totals }: Report, route: string) {
-    const { route: _, ...counts } = totals.find((one) => one['route'] === route) ?? {};
+    const { route: _, ...counts } =
+      totals.find((difference) => difference['route'] === route) ?? {};
     return counts;
   }
 

@@ -121,14 +121,14 @@ describe('the end of streams of events', () => {
       streams.push(readStream(await setup.fetch(module, '/events', { headers: SSE })));
     }
     for (const stream of streams) await stream.until('data: 1');
-    const [one, raw, other] = streams;
+    const [plain, raw, other] = streams;
     const { url } = setup.provider;
     setup.host.drop('one.json', describe('one', url, { limits: { timeout_ms: 4000 } }));
     setup.host.drop(
       'raw.json',
       describe('raw', url, { responses: { mode: 'raw' }, limits: { timeout_ms: 4000 } }),
     );
-    expect(await one?.end()).to.match(
+    expect(await plain?.end()).to.match(
       /data: 1\n\nevent: modgate.end\ndata: \{"reason":"reload"\}\n\n$/,
     );
     const cut = await raw?.end().then(

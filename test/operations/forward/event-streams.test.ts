@@ -17,10 +17,10 @@ const END = 'event: modgate.end\ndata: {"reason":"complete"}\n\n';
 
 describe('streams of events', () => {
   const setup = useStreams();
-  const recorded = (wanted: object) =>
+  const recorded = (expected: object) =>
     waitUntil('the call is recorded', async () => {
       const call = await setup.lastCall();
-      return Object.entries(wanted).every(([name, value]) => call[name] === value);
+      return Object.entries(expected).every(([name, value]) => call[name] === value);
     });
 
   it('begin with the envelope, pass events byte for byte, and end with an event', async () => {

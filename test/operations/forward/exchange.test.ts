@@ -213,12 +213,12 @@ describe('a module that exchanges tokens', () => {
     const { since } = await read('crm');
     const file = join(setup.folder, 'issuers.json');
     const { issuers } = JSON.parse(readFileSync(file, 'utf8'));
-    const [own, ...others] = issuers;
+    const [moduleIssuer, ...others] = issuers;
     const wider = {
-      ...own,
-      token_endpoints: [...own.token_endpoints, 'https://elsewhere.example/token'],
+      ...moduleIssuer,
+      token_endpoints: [...moduleIssuer.token_endpoints, 'https://elsewhere.example/token'],
     };
-    const added = { ...own, issuer: 'https://unknown.example' };
+    const added = { ...moduleIssuer, issuer: 'https://unknown.example' };
     writeFileSync(file, JSON.stringify({ issuers: [wider, ...others, added] }));
     for (const name of ['elsewhere', 'unknown']) {
       await waitUntil(`${name} is live`, async () => (await read(name)).state === 'live');
@@ -242,19 +242,21 @@ describe('a module that exchanges tokens', () => {
     const scope = 'crm.read console.admin modgate.modules.read';
     const token = await newToken('ann', { scope });
     const cookie = await signIn(setup.host, token);
-    const found = await callConsole(setup.host, {
+    const response = await callConsole(setup.host, {
       path: '/modules/crm/http/items',
       cookie,
     });
-    expect(found.status, found.body.toString()).to.equal(200);
+    expect(response.status, response.body.toString()).to.equal(200);
     expect(lastAuthorization()).to.equal(`Bearer ${exchangedToken('ann', 1)}`);
   });
 
   it('requests the manifest with a token of the host, by client credentials', async () => {
     const token = await newToken('ann');
     expect((await send(token, 'own')).status).to.equal(200);
-    const own = setup.provider.requests.find(({ target }) => target.endsWith('/manifest.json'));
-    expect(own?.headers.authorization).to.match(/^Bearer exchanged-host-\d+$/);
+    const manifestRequest = setup.provider.requests.find(({ target }) =>
+      target.endsWith('/manifest.json'),
+    );
+    expect(manifestRequest?.headers.authorization).to.match(/^Bearer exchanged-host-\d+$/);
   });
 
   it('ends a call at its deadline', async () => {

@@ -18,11 +18,13 @@ describe('forward_client', () => {
     'quiet.json': describeModule('quiet', url, ROUTES),
   });
   const trusting = ['--trusted-proxies', '127.0.0.1', '--allow-dev-auth-anywhere'];
-  const named = useHost(files, { args: [...trusting, '--public-url', 'https://gateway.example'] });
+  const publicHost = useHost(files, {
+    args: [...trusting, '--public-url', 'https://gateway.example'],
+  });
   const local = useHost(files, { args: ['--allow-dev-auth-anywhere'] });
 
   const tell = async (
-    setup: typeof named,
+    setup: typeof publicHost,
     target: string,
     headers: readonly RawHeader[] = [],
   ): Promise<(string | undefined)[]> => {
@@ -39,40 +41,44 @@ describe('forward_client', () => {
       ['x-forwarded-proto', 'http'],
       ['x-forwarded-prefix', '/evil'],
     ] as const;
-    const told = ['192.0.2.1', 'gateway.example', 'https', PREFIX];
-    expect(await tell(named, `${PREFIX}/items`, claimed)).to.deep.equal(told);
+    const forwarded = ['192.0.2.1', 'gateway.example', 'https', PREFIX];
+    expect(await tell(publicHost, `${PREFIX}/items`, claimed)).to.deep.equal(forwarded);
     const here = ['127.0.0.1', `127.0.0.1:${local.host.port}`, 'http', PREFIX];
     expect(await tell(local, `${PREFIX}/items`, claimed)).to.deep.equal(here);
   });
 
   it('tells the host and the path of the mount that was called', async () => {
-    const told = ['127.0.0.1', 'shop.example', 'https', '/api'];
-    expect(await tell(named, '/api/items', [['host', 'shop.example']])).to.deep.equal(told);
+    const forwarded = ['127.0.0.1', 'shop.example', 'https', '/api'];
+    expect(await tell(publicHost, '/api/items', [['host', 'shop.example']])).to.deep.equal(
+      forwarded,
+    );
   });
 
   it('tells a module without it nothing', async () => {
     const nothing = [undefined, undefined, undefined, undefined];
     const headers = [['x-forwarded-for', '192.0.2.1']] as const;
-    expect(await tell(named, '/modules/quiet/http/items', headers)).to.deep.equal(nothing);
+    expect(await tell(publicHost, '/modules/quiet/http/items', headers)).to.deep.equal(nothing);
   });
 
   it('passes references that follow what the provider was told', async () => {
     const locate = async (location: string) => {
       const json = 'application/json';
-      named.provider.answer({
+      publicHost.provider.answer({
         body: '{}',
         headers: [
           ['content-type', json],
           ['location', location],
         ],
       });
-      const answer = await call(named.host, { target: `${PREFIX}/items` });
+      const answer = await call(publicHost.host, { target: `${PREFIX}/items` });
       return headerValue(answer.headers, 'location');
     };
     const origin = 'https://gateway.example';
     expect(await locate(`${PREFIX}/items/1`)).to.equal(`${PREFIX}/items/1`);
     expect(await locate(`${origin}${PREFIX}/items/1`)).to.equal(`${origin}${PREFIX}/items/1`);
-    expect(await locate(`${named.provider.url}${PREFIX}/items/1`)).to.equal(`${PREFIX}/items/1`);
+    expect(await locate(`${publicHost.provider.url}${PREFIX}/items/1`)).to.equal(
+      `${PREFIX}/items/1`,
+    );
     expect(await locate(`${origin}/items/1`)).to.equal(`${PREFIX}/items/1`);
     expect(await locate('/items/1')).to.equal(`${PREFIX}/items/1`);
     expect(await locate(`${PREFIX}/../../../metrics`)).to.equal(`${PREFIX}/metrics`);

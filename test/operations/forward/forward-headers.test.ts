@@ -24,7 +24,7 @@ describe('forward_headers', () => {
   });
   const get = (headers: readonly RawHeader[], module = 'wide') =>
     call(setup.host, { target: `/modules/${module}/http/a`, headers });
-  const got = (name: string) => headerValue(setup.provider.only().headers, name);
+  const receivedHeader = (name: string) => headerValue(setup.provider.only().headers, name);
 
   refused.forEach((name, index) => {
     it(`rejects the descriptor for ${name}`, async () => {
@@ -46,18 +46,18 @@ describe('forward_headers', () => {
       ],
       'tenant',
     );
-    expect(got('x-tenant')).to.equal('t1');
-    expect(got('x-mixed-case')).to.equal('m1');
+    expect(receivedHeader('x-tenant')).to.equal('t1');
+    expect(receivedHeader('x-mixed-case')).to.equal('m1');
   });
 
   it('has the bytes of a header unchanged', async () => {
     await get([['x-tenant', 'caf\u00e9 "x"; y=\\']], 'tenant');
-    expect(got('x-tenant')).to.equal('caf\u00e9 "x"; y=\\');
+    expect(receivedHeader('x-tenant')).to.equal('caf\u00e9 "x"; y=\\');
   });
 
   it('has no header from forward_headers of another module', async () => {
     await get([['x-tenant', 't1']], 'wide');
-    expect(got('x-tenant')).to.equal(undefined);
+    expect(receivedHeader('x-tenant')).to.equal(undefined);
   });
 
   for (const connection of [
@@ -74,7 +74,7 @@ describe('forward_headers', () => {
         ['x-tenant', 't1'],
       ];
       expect((await get(headers, 'tenant')).status).to.equal(200);
-      expect(got('x-tenant')).to.equal(undefined);
+      expect(receivedHeader('x-tenant')).to.equal(undefined);
     });
   }
 
@@ -87,6 +87,6 @@ describe('forward_headers', () => {
       ],
       'tenant',
     );
-    expect(got('x-tenant')).to.equal(undefined);
+    expect(receivedHeader('x-tenant')).to.equal(undefined);
   });
 });

@@ -44,10 +44,10 @@ describe('methods of forwarded routes', () => {
       const response = await send(method, '/modules/wide/http/a?b=c');
       expect(response.status).to.equal(200);
       expect(parseJson(response)['method']).to.equal(method);
-      const got = setup.provider.only();
-      expect(got.method).to.equal(method);
-      expect(got.target).to.equal('/a?b=c');
-      expect(got.body.toString()).to.equal(HAS_BODY.has(method) ? '{"a":1}' : '');
+      const received = setup.provider.only();
+      expect(received.method).to.equal(method);
+      expect(received.target).to.equal('/a?b=c');
+      expect(received.body.toString()).to.equal(HAS_BODY.has(method) ? '{"a":1}' : '');
     });
   }
 
@@ -67,8 +67,8 @@ describe('methods of forwarded routes', () => {
     expect(response.status).to.equal(200);
     expect(headerValue(response.headers, 'content-type')).to.match(/^application\/json/);
     expect(headerValue(response.headers, 'x-request-id')).to.match(/^req_/);
-    const got = setup.provider.only();
-    expect([got.method, got.target]).to.deep.equal(['GET', '/a?b=c']);
+    const received = setup.provider.only();
+    expect([received.method, received.target]).to.deep.equal(['GET', '/a?b=c']);
   });
 
   it('sends no byte of a body after the head of a HEAD', async () => {

@@ -245,9 +245,9 @@ describe('provider_errors: passthrough', () => {
       setup.provider.answer({ status: 422, body: JSON.stringify(body) });
       const problem = expectProblem(await get(), 422, 'provider_error');
       expect(problem.detail).to.equal(detail ?? 'the provider responded with 422');
-      const own = problem.errors.findIndex(({ field }) => field === 'provider_status') + 1;
-      expect(own).to.be.above(0);
-      expect(problem.errors.slice(own)).to.deep.equal(
+      const ownCount = problem.errors.findIndex(({ field }) => field === 'provider_status') + 1;
+      expect(ownCount).to.be.above(0);
+      expect(problem.errors.slice(ownCount)).to.deep.equal(
         errors.map(([field, reason]) => ({ field, reason })),
       );
     });

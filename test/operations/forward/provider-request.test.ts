@@ -149,7 +149,7 @@ describe('provider request', () => {
   );
   const get = (headers: readonly RawHeader[], module = 'wide') =>
     call(setup.host, { target: `/modules/${module}/http/a`, headers });
-  const got = (name: string) => headerValue(setup.provider.only().headers, name);
+  const receivedHeader = (name: string) => headerValue(setup.provider.only().headers, name);
   const names = () => setup.provider.only().headers.map(([name]) => name.toLowerCase());
 
   it('has only listed headers on GET', async () => {
@@ -170,23 +170,23 @@ describe('provider request', () => {
     expect(ALLOWED).to.include.members(names());
     expect(names()).to.include.members([...ALWAYS, 'content-type', 'content-length']);
     expect(new Set(names()).size, 'each once').to.equal(names().length);
-    expect(got('content-length')).to.equal('2');
+    expect(receivedHeader('content-length')).to.equal('2');
   });
 
   it('has the values of the host, whatever the client sent', async () => {
     await get(EVERYTHING);
-    expect(got('accept')).to.equal('application/json');
-    expect(got('accept-encoding')).to.equal('identity');
-    expect(got('modgate-actor')).to.equal('system:root');
-    expect(got('host')).to.equal(`127.0.0.1:${setup.provider.port}`);
+    expect(receivedHeader('accept')).to.equal('application/json');
+    expect(receivedHeader('accept-encoding')).to.equal('identity');
+    expect(receivedHeader('modgate-actor')).to.equal('system:root');
+    expect(receivedHeader('host')).to.equal(`127.0.0.1:${setup.provider.port}`);
   });
 
   it("has the client's values of forwarded headers", async () => {
     await get(EVERYTHING);
-    expect(got('accept-language')).to.equal('de-DE, de;q=0.9');
-    expect(got('idempotency-key')).to.equal('key-1');
-    expect(got('if-match')).to.equal('"abc"');
-    expect(got('prefer')).to.equal('return=minimal');
+    expect(receivedHeader('accept-language')).to.equal('de-DE, de;q=0.9');
+    expect(receivedHeader('idempotency-key')).to.equal('key-1');
+    expect(receivedHeader('if-match')).to.equal('"abc"');
+    expect(receivedHeader('prefer')).to.equal('return=minimal');
   });
 
   it('has no body on GET, even if the client sent one', async () => {
@@ -202,16 +202,16 @@ describe('provider request', () => {
       ['x-request-id', 'r-1'],
       ['x-correlation-id', 'c:1'],
     ]);
-    expect(got('x-request-id')).to.equal('r-1');
-    expect(got('x-correlation-id')).to.equal('c:1');
+    expect(receivedHeader('x-request-id')).to.equal('r-1');
+    expect(receivedHeader('x-correlation-id')).to.equal('c:1');
     expect(headerValue(response.headers, 'x-request-id')).to.equal('r-1');
   });
 
   it('has new ids if the client sent none or malformed ones', async () => {
     const response = await get([['x-request-id', 'a b']]);
-    expect(got('x-request-id')).to.match(/^req_/);
-    expect(got('x-correlation-id')).to.match(/^corr_/);
-    expect(headerValue(response.headers, 'x-request-id')).to.equal(got('x-request-id'));
+    expect(receivedHeader('x-request-id')).to.match(/^req_/);
+    expect(receivedHeader('x-correlation-id')).to.match(/^corr_/);
+    expect(headerValue(response.headers, 'x-request-id')).to.equal(receivedHeader('x-request-id'));
   });
 
   it('has a new modgate-call-id for each call', async () => {
@@ -231,7 +231,7 @@ describe('provider request', () => {
   ] as const) {
     it(`has ${actor} as modgate-actor for ${as}`, async () => {
       await call(setup.host, { target: '/modules/wide/http/a', as });
-      expect(got('modgate-actor')).to.equal(actor);
+      expect(receivedHeader('modgate-actor')).to.equal(actor);
     });
   }
 
@@ -244,7 +244,7 @@ describe('provider request', () => {
       const sent = setup.provider.only().headers;
       expect(JSON.stringify(sent)).not.to.include('evil');
       expect(headerValues(sent, 'modgate-actor')).to.deep.equal(['service:probe']);
-      expect(names().filter((one) => /^modgate[-_]/.test(one))).to.have.members([
+      expect(names().filter((name) => /^modgate[-_]/.test(name))).to.have.members([
         'modgate-actor',
         'modgate-call-id',
         'modgate-deadline-ms',
@@ -258,7 +258,7 @@ describe('provider request', () => {
     ];
     await get([...EVERYTHING, ...headers]);
     for (const name of ['accept-language', 'prefer', 'if-match', 'idempotency-key']) {
-      expect(got(name), name).to.equal(undefined);
+      expect(receivedHeader(name), name).to.equal(undefined);
     }
   });
 
@@ -267,12 +267,12 @@ describe('provider request', () => {
       'close, modgate-actor, modgate-call-id, modgate-deadline-ms, accept, accept-encoding';
     expect((await get([['connection', connection]])).status).to.equal(200);
     expect(names()).to.include.members(ALWAYS);
-    expect(got('modgate-actor')).to.equal('system:root');
+    expect(receivedHeader('modgate-actor')).to.equal('system:root');
   });
 
   it('keeps its credentials if connection names them', async () => {
     await get([['connection', 'close, authorization']], 'own');
-    expect(got('authorization')).to.equal('Bearer own-secret');
+    expect(receivedHeader('authorization')).to.equal('Bearer own-secret');
   });
 
   it('is sent for a request to upgrade as for any other', async () => {
@@ -293,12 +293,12 @@ describe('provider request', () => {
 
   it('has credentials from the environment, once', async () => {
     await get([], 'own');
-    expect(got('authorization')).to.equal('Bearer own-secret');
+    expect(receivedHeader('authorization')).to.equal('Bearer own-secret');
   });
 
   it('has credentials from a file', async () => {
     await get([], 'own-file');
-    expect(got('authorization')).to.equal('Bearer own-secret-of-a-file');
+    expect(receivedHeader('authorization')).to.equal('Bearer own-secret-of-a-file');
   });
 
   it('is not sent if its credentials cannot be resolved', async () => {
@@ -311,19 +311,21 @@ describe('provider request', () => {
       ['traceparent', `00-${TRACE_ID}-${PARENT_ID}-01`],
       ['tracestate', 'vendor=1,other=x'],
     ]);
-    const sent = got('traceparent') ?? '';
+    const sent = receivedHeader('traceparent') ?? '';
     expect(sent).to.match(VALID_TRACEPARENT);
     expect(sent.slice(3, 35)).to.equal(TRACE_ID);
     expect(sent.slice(36, 52)).not.to.equal(PARENT_ID);
     expect(sent.slice(53)).to.equal('01');
-    expect(got('tracestate')).to.equal('vendor=1,other=x');
+    expect(receivedHeader('tracestate')).to.equal('vendor=1,other=x');
   });
 
   it('has another child with each call', async () => {
     const headers: RawHeader[] = [['traceparent', `00-${TRACE_ID}-${PARENT_ID}-00`]];
     await get(headers);
     await get(headers);
-    const sent = setup.provider.requests.map((one) => headerValue(one.headers, 'traceparent'));
+    const sent = setup.provider.requests.map((request) =>
+      headerValue(request.headers, 'traceparent'),
+    );
     expect(new Set(sent).size).to.equal(2);
   });
 
@@ -333,8 +335,8 @@ describe('provider request', () => {
         ['traceparent', traceparent],
         ['tracestate', 'vendor=1'],
       ]);
-      expect(got('tracestate')).to.equal(undefined);
-      const sent = got('traceparent');
+      expect(receivedHeader('tracestate')).to.equal(undefined);
+      const sent = receivedHeader('traceparent');
       if (sent === undefined) return;
       expect(sent).to.match(VALID_TRACEPARENT);
       expect(sent).not.to.include(TRACE_ID);
@@ -343,7 +345,7 @@ describe('provider request', () => {
 
   it('has no tracestate without a traceparent', async () => {
     await get([['tracestate', 'vendor=1']]);
-    expect(got('tracestate')).to.equal(undefined);
+    expect(receivedHeader('tracestate')).to.equal(undefined);
   });
 
   it('has no tracestate with two traceparents', async () => {
@@ -352,7 +354,7 @@ describe('provider request', () => {
       ['traceparent', `00-${TRACE_ID}-${PARENT_ID}-01`],
       ['tracestate', 'vendor=1'],
     ]);
-    expect(got('tracestate')).to.equal(undefined);
+    expect(receivedHeader('tracestate')).to.equal(undefined);
   });
 
   for (const [module, most] of [
@@ -362,9 +364,9 @@ describe('provider request', () => {
   ] as const) {
     it(`has the remaining milliseconds, at most ${most}, from ${module}`, async () => {
       await get([['modgate-deadline-ms', '999999']], module);
-      expect(got('modgate-deadline-ms')).to.match(/^[1-9][0-9]*$/);
+      expect(receivedHeader('modgate-deadline-ms')).to.match(/^[1-9][0-9]*$/);
       // More than half is left if the call is sent at once.
-      expect(Number(got('modgate-deadline-ms'))).to.be.within(most / 2, most);
+      expect(Number(receivedHeader('modgate-deadline-ms'))).to.be.within(most / 2, most);
     });
   }
 });

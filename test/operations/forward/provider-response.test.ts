@@ -215,15 +215,17 @@ describe('forwarded response', () => {
       setup.provider.reset();
       setup.provider.answer(vector.answer);
       const problem = expectProblem(await get(module), 502);
-      const said = Object.fromEntries(problem.errors.map(({ field, reason }) => [field, reason]));
-      expect(said).to.include({
+      const reasons = Object.fromEntries(
+        problem.errors.map(({ field, reason }) => [field, reason]),
+      );
+      expect(reasons).to.include({
         module,
         method: 'GET',
         declared_path: '/items/{id}',
         provider_path: '/items/a b',
       });
-      if (vector.failure !== null) expect(said['failure']).to.equal(vector.failure);
-      expect(said['provider_status']).to.equal(vector.providerStatus ?? undefined);
+      if (vector.failure !== null) expect(reasons['failure']).to.equal(vector.failure);
+      expect(reasons['provider_status']).to.equal(vector.providerStatus ?? undefined);
       expect(JSON.stringify(problem)).not.to.match(/secret/);
       const targets = new Set(setup.provider.requests.map(({ target }) => target));
       expect([...targets], 'nothing but the call itself').to.deep.equal(['/items/a%20b?x=1']);
@@ -299,12 +301,12 @@ const PROVIDER_HEADERS: readonly RawHeader[] = [
   ['x-request-id', 'evil'],
 ];
 
-function expectNoneOf(given: readonly RawHeader[], got: readonly RawHeader[]): void {
-  const leaked = given
+function expectNoneOf(sent: readonly RawHeader[], received: readonly RawHeader[]): void {
+  const leaked = sent
     .filter(([name]) => name !== 'content-type')
-    .filter(([name, value]) => headerValues(got, name).includes(value));
+    .filter(([name, value]) => headerValues(received, name).includes(value));
   expect(leaked).to.deep.equal([]);
-  expect(JSON.stringify(got)).not.to.match(/evil/);
+  expect(JSON.stringify(received)).not.to.match(/evil/);
 }
 
 /** The text after the first `"data":`. A `"data":` inside another value has escaped quotes. */

@@ -50,7 +50,7 @@ describe('raw responses: conditions and headers', () => {
   });
 
   it('have the default headers of raw mode, and no others', async () => {
-    const kept: RawHeader[] = [
+    const forwarded: RawHeader[] = [
       ['etag', 'W/"caf\u00e9"'],
       ['last-modified', 'Wed, 21 Oct 2026 07:28:00 GMT'],
       ['retry-after', 'soon'],
@@ -69,8 +69,8 @@ describe('raw responses: conditions and headers', () => {
       ['alt-svc', 'evil'],
       ['www-authenticate', 'evil'],
     ];
-    const response = await get({ headers: [JSON_TYPE, ...kept, ...dropped] });
-    for (const [name, value] of kept) {
+    const response = await get({ headers: [JSON_TYPE, ...forwarded, ...dropped] });
+    for (const [name, value] of forwarded) {
       expect(headerValues(response.headers, name), name).to.deep.equal([value]);
     }
     expect(JSON.stringify(response.headers)).not.to.include('evil');
@@ -102,8 +102,8 @@ describe('raw responses: conditions and headers', () => {
       status: 401,
       headers: [JSON_TYPE, ['www-authenticate', 'Basic realm="db"']],
     };
-    const challenges = async (module: string, given = answer) =>
-      headerValues((await get(given, module)).headers, 'www-authenticate');
+    const challenges = async (module: string, script = answer) =>
+      headerValues((await get(script, module)).headers, 'www-authenticate');
     expect(await challenges('crm')).to.deep.equal(['Provider']);
     expect(await challenges('none')).to.deep.equal(['Provider']);
     expect(await challenges('few')).to.deep.equal(['Basic realm="db"']);
@@ -111,7 +111,7 @@ describe('raw responses: conditions and headers', () => {
     expect(await challenges('few', { status: 403 })).to.deep.equal([]);
   });
 
-  for (const [given, expected] of [
+  for (const [sent, expected] of [
     ['public, max-age=60', 'private, max-age=60'],
     ['s-maxage=10,max-age=5', 'private, max-age=5'],
     ['PUBLIC', 'private'],
@@ -123,8 +123,8 @@ describe('raw responses: conditions and headers', () => {
     ['max-age=60; public', 'private, no-store'],
     ['', 'private'],
   ] as const) {
-    it(`have cache-control ${expected} for ${given || 'an empty one'}`, async () => {
-      const headers: RawHeader[] = [JSON_TYPE, ['cache-control', given]];
+    it(`have cache-control ${expected} for ${sent || 'an empty one'}`, async () => {
+      const headers: RawHeader[] = [JSON_TYPE, ['cache-control', sent]];
       const values = async (module: string) =>
         headerValues((await get({ headers }, module)).headers, 'cache-control');
       expect(await values('crm')).to.deep.equal([expected]);
@@ -134,15 +134,15 @@ describe('raw responses: conditions and headers', () => {
     });
   }
 
-  for (const [given, expected] of [
+  for (const [sent, expected] of [
     [['accept'], 'accept, authorization'],
     [['Accept, Authorization'], 'Accept, Authorization'],
     [['accept', 'origin'], 'accept, origin, authorization'],
     [['accept, *'], '*'],
     [[], 'authorization'],
   ] as const) {
-    it(`have vary ${expected} for ${given.join(' and ') || 'none'}`, async () => {
-      const headers: RawHeader[] = [JSON_TYPE, ...given.map((value) => ['vary', value] as const)];
+    it(`have vary ${expected} for ${sent.join(' and ') || 'none'}`, async () => {
+      const headers: RawHeader[] = [JSON_TYPE, ...sent.map((value) => ['vary', value] as const)];
       const values = async (module: string) =>
         headerValues((await get({ headers }, module)).headers, 'vary');
       expect(await values('crm')).to.deep.equal([expected]);

@@ -205,12 +205,12 @@ describe('raw responses', () => {
       headers: { name: string }[];
     };
     expect(verdict.detail).to.include('raw mode');
-    const named = limits.filter(({ name }) => /^(?:responses|provider_errors)/.test(name));
-    expect(named.map(({ name, value }) => `${name} ${value}`)).to.deep.equal([
+    const settings = limits.filter(({ name }) => /^(?:responses|provider_errors)/.test(name));
+    expect(settings.map(({ name, value }) => `${name} ${value}`)).to.deep.equal([
       'responses.mode raw',
       'responses.expose_headers x-pages www-authenticate',
     ]);
-    for (const { source } of named) expect(source).to.match(/^few\.json:\d+:\d+$/);
+    for (const { source } of settings) expect(source).to.match(/^few\.json:\d+:\d+$/);
     expect(headers.map(({ name }) => name)).to.include.members(['if-none-match', 'if-match']);
   });
 

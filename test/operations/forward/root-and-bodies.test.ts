@@ -104,9 +104,9 @@ describe('root and optional bodies', () => {
   const emptyChunks = { framing: 'chunked', body: Buffer.alloc(0) } as const;
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     it(`accept ${method} with and without an optional body`, async () => {
-      for (const given of [{}, { headers: [empty] }, emptyChunks]) {
+      for (const body of [{}, { headers: [empty] }, emptyChunks]) {
         setup.provider.reset();
-        expect((await send(method, '/optional', given)).status).to.equal(200);
+        expect((await send(method, '/optional', body)).status).to.equal(200);
         const received = setup.provider.only();
         expect(received.body).to.have.length(0);
         expect(headerValue(received.headers, 'content-type')).to.equal(undefined);

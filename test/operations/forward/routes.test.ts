@@ -52,8 +52,8 @@ describe('precedence of routes', () => {
     const put = { method: 'PUT', headers: [JSON_TYPE], body: Buffer.from('1') };
     const missed = await call(setup.host, { ...put, target: '/modules/shapes/http/a/b' });
     expectProblem(missed, 404);
-    const found = await call(setup.host, { ...put, target: '/modules/shapes/http/a/b/c' });
-    expect(parseJson(found)['declared_path']).to.equal('/{y}/{z}/{w}');
+    const response = await call(setup.host, { ...put, target: '/modules/shapes/http/a/b/c' });
+    expect(parseJson(response)['declared_path']).to.equal('/{y}/{z}/{w}');
   });
 });
 

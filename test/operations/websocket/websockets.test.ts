@@ -21,10 +21,10 @@ const PROTOCOLS_ERROR = 'sec-websocket-protocol';
 
 describe('WebSockets', () => {
   const setup = useWebSockets();
-  const recorded = (wanted: object) =>
-    waitUntil(`the call is recorded with ${JSON.stringify(wanted)}`, async () => {
+  const recorded = (expected: object) =>
+    waitUntil(`the call is recorded with ${JSON.stringify(expected)}`, async () => {
       const call = await setup.lastCall();
-      return Object.entries(wanted).every(([name, value]) => call[name] === value);
+      return Object.entries(expected).every(([name, value]) => call[name] === value);
     });
   const raw = async (text: string) => {
     const client = await openRaw(setup.host.port);
@@ -197,11 +197,11 @@ describe('WebSockets', () => {
 
   it('hold back what follows a handshake until they are open', async () => {
     const handshakes: (() => void)[] = [];
-    let got: Uint8Array = Buffer.alloc(0);
+    let received: Uint8Array = Buffer.alloc(0);
     setup.upgrade((request, connection, head) => {
-      got = head;
+      received = head;
       connection.on('data', (chunk: Buffer) => {
-        got = Buffer.concat([got, chunk]);
+        received = Buffer.concat([received, chunk]);
       });
       handshakes.push(() => connection.write(writeAccepted(request)));
     });
@@ -210,12 +210,12 @@ describe('WebSockets', () => {
     const client = await raw(writeHandshake(PATH) + early.toString('latin1'));
     await waitUntil('the provider has the handshake', () => handshakes.length > 0);
     client.write(later);
-    expect(got.length).to.equal(0);
+    expect(received.length).to.equal(0);
     handshakes[0]?.();
     await client.until('\r\n\r\n');
     const all = Buffer.concat([early, later]);
-    await waitUntil('the frames are there', () => got.length >= all.length);
-    expect(got).to.deep.equal(all);
+    await waitUntil('the frames are there', () => received.length >= all.length);
+    expect(received).to.deep.equal(all);
     client.socket.destroy();
   });
 

@@ -157,7 +157,7 @@ describe('sign-in to the console', () => {
     it('is of no use to pages of other origins', async () => {
       const cookie = await signIn(setup.host, 'dev-system:root');
       const path = '/modules/shop/http/items';
-      const own = `http://127.0.0.1:${setup.host.port}`;
+      const ownOrigin = `http://127.0.0.1:${setup.host.port}`;
       const send = (headers: Parameters<typeof callConsole>[1]['headers'], method = 'POST') =>
         status({
           method,
@@ -176,7 +176,7 @@ describe('sign-in to the console', () => {
       expect(await send([['sec-fetch-site', 'cross-site']], 'GET')).to.equal(403);
       expect(await send([['sec-fetch-site', 'same-site']], 'GET')).to.equal(403);
       expect(setup.provider.requests).to.have.length(0);
-      expect(await send([['origin', own]])).to.equal(200);
+      expect(await send([['origin', ownOrigin]])).to.equal(200);
       expect(await send([SAME_ORIGIN])).to.equal(200);
       expect(await send([['sec-fetch-site', 'none']], 'GET')).to.equal(200);
     });
@@ -261,11 +261,11 @@ describe('sign-in to the console', () => {
       ) as {
         sessions: { id: string; actor: { id: string } }[];
       };
-      const own = sessions.find(({ actor }) => actor.id === 'ann');
-      expect(own).to.have.all.keys('id', 'actor', 'created_at', 'used_at', 'expires_at');
+      const session = sessions.find(({ actor }) => actor.id === 'ann');
+      expect(session).to.have.all.keys('id', 'actor', 'created_at', 'used_at', 'expires_at');
       expect(JSON.stringify(sessions)).to.not.contain(other.slice('modgate='.length));
-      expect(await status({ path: '/session', cookie: `modgate=${own?.id}` })).to.equal(401);
-      const path = `/sessions/${own?.id}`;
+      expect(await status({ path: '/session', cookie: `modgate=${session?.id}` })).to.equal(401);
+      const path = `/sessions/${session?.id}`;
       expect(await status({ method: 'DELETE', path, cookie: other })).to.equal(403);
       const ofAnn = sessions.filter(({ actor }) => actor.id === 'ann');
       for (const { id } of ofAnn) {
@@ -340,10 +340,10 @@ async function openStream(port: number, cookie: string, query = '') {
   });
   return {
     ended: new Promise((resolve) => response.once('end', resolve)),
-    until: (wanted: string) =>
+    until: (expected: string) =>
       new Promise<void>((resolve) => {
         const look = () => {
-          if (!text.includes(wanted)) return;
+          if (!text.includes(expected)) return;
           response.off('data', look);
           resolve();
         };

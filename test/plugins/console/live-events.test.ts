@@ -64,7 +64,7 @@ describe('a stream of the console', () => {
     context.actors.set('token', createActor('ann', 'modgate.calls.read'));
     context.actors.set('token-of-bob', createActor('bob'));
     const sessions = new Sessions(context);
-    let asked = 0;
+    let requests = 0;
     const at = (ms: number) => new Date(Date.now() + ms).toISOString();
     const [first, second] = [
       { at: at(60_000), request_id: 'a' },
@@ -75,7 +75,7 @@ describe('a stream of the console', () => {
       feed: { follow: () => () => {} } as unknown as HostFeed,
       host: {
         request: async () => {
-          asked += 1;
+          requests += 1;
           return Response.json({ calls: [second, first, { at: at(-9000), request_id: 'old' }] });
         },
       },
@@ -103,7 +103,7 @@ describe('a stream of the console', () => {
       }
     });
     await waitUntil('the calls', () => /event: calls/.test(texts[3] ?? ''), 10_000);
-    expect(asked).to.equal(1);
+    expect(requests).to.equal(1);
     expect(texts[0]).not.to.contain('event: calls');
     const sent = `event: calls\ndata: ${JSON.stringify({ calls: [first, second] })}\n\n`;
     for (const text of texts.slice(1)) expect(text).to.contain(sent);

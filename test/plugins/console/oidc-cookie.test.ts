@@ -39,7 +39,7 @@ describe('the cookie of a sign-in at an issuer', () => {
       ...[`${day}.${expiry}.${changed}`, `${day}.${later}.${encrypted}`, `${day}.${expiry}.`],
       ...[`${day}.1.${encrypted}`, `1.${expiry}.${encrypted}`, `${cookie}.x`, '', 'a.b.c'],
     ];
-    for (const one of bad) expect(await cookies.decrypt(one), one).to.equal(null);
+    for (const cookie of bad) expect(await cookies.decrypt(cookie), cookie).to.equal(null);
     expect(await new OidcCookies(createNow().records).decrypt(cookie)).to.equal(null);
   });
 });

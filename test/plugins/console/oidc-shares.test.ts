@@ -57,13 +57,13 @@ interface Answered {
 }
 
 describe('sign-ins at issuers by clients without a session', () => {
-  const [one, other, slow] = [new PlainIssuer(), new PlainIssuer(), new PlainIssuer()];
+  const [first, other, slow] = [new PlainIssuer(), new PlainIssuer(), new PlainIssuer()];
   let folder: string;
   let host: HostProcess;
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'modgate-oidc-shares-'));
-    const issuers = [one, other, slow];
+    const issuers = [first, other, slow];
     for (const issuer of issuers) await issuer.listen();
     const trusted = issuers.map(({ url }) => ({
       issuer: url,
@@ -82,7 +82,7 @@ describe('sign-ins at issuers by clients without a session', () => {
 
   after(async () => {
     await host.kill();
-    for (const issuer of [one, other, slow]) issuer.close();
+    for (const issuer of [first, other, slow]) issuer.close();
     rmSync(folder, { recursive: true });
   });
 
@@ -111,39 +111,39 @@ describe('sign-ins at issuers by clients without a session', () => {
 
   it('come back to a path of their issuer, and no other one gets the code', async () => {
     const from = '127.0.2.1';
-    const begun = await begin(one, from);
-    expect(begun.callback).to.equal(`${CALLBACK}/${new URL(one.url).host.replace(':', '-')}`);
+    const begun = await begin(first, from);
+    expect(begun.callback).to.equal(`${CALLBACK}/${new URL(first.url).host.replace(':', '-')}`);
     const otherCallback = (await begin(other, from)).callback;
     const query = `?code=of-another&state=${begun.state}`;
     for (const path of [CALLBACK, otherCallback]) {
       const answer = await get(path + query, from, begun.cookie);
       expect(answer.location, path).to.equal('/console?sign_in=failed');
     }
-    expect([one.exchanges, other.exchanges]).to.deep.equal([0, 0]);
+    expect([first.exchanges, other.exchanges]).to.deep.equal([0, 0]);
     await get(begun.callback + query, from, begun.cookie);
-    expect([one.exchanges, other.exchanges]).to.deep.equal([1, 0]);
+    expect([first.exchanges, other.exchanges]).to.deep.equal([1, 0]);
   });
 
   it('use a state once, whichever worker gets it', async () => {
     const from = '127.0.2.2';
-    const before = one.exchanges;
-    const { callback, state, cookie } = await begin(one, from);
+    const before = first.exchanges;
+    const { callback, state, cookie } = await begin(first, from);
     for (let round = 0; round < 12; round += 1) {
       await get(`${callback}?code=any&state=${state}`, from, cookie);
     }
-    expect(one.exchanges - before).to.equal(1);
+    expect(first.exchanges - before).to.equal(1);
   });
 
   it('exchange few codes for one client', async () => {
     const from = '127.0.2.3';
-    const before = one.exchanges;
+    const before = first.exchanges;
     const statuses: number[] = [];
     for (let round = 0; round < 2 * MAX_EXCHANGES + 2; round += 1) {
-      const { callback, state, cookie } = await begin(one, from);
+      const { callback, state, cookie } = await begin(first, from);
       statuses.push((await get(`${callback}?code=any&state=${state}`, from, cookie)).status);
     }
     expect(statuses).to.include(429);
-    expect(one.exchanges - before).to.be.at.most(2 * MAX_EXCHANGES);
+    expect(first.exchanges - before).to.be.at.most(2 * MAX_EXCHANGES);
   });
 
   it('do not keep others out while the issuer is slow', async () => {
@@ -155,7 +155,7 @@ describe('sign-ins at issuers by clients without a session', () => {
       }),
     );
     await waitUntil('too many wait', () => limited >= 2 * MAX_OF_CLIENT);
-    expect((await start(one, '127.0.2.5')).status).to.equal(302);
+    expect((await start(first, '127.0.2.5')).status).to.equal(302);
     expect((await get('/console/api/sign-in', '127.0.2.4')).status).to.equal(200);
     slow.isSlow = false;
     for (const answer of slow.waiting.splice(0)) answer();

@@ -85,7 +85,9 @@ describe('a page of the console that missed a change', () => {
     };
     const page = await setup.open('/console/modules', { prepare });
     await page.getByText('Live', { exact: true }).waitFor();
-    const closed = page.waitForEvent('requestfailed', (one) => one.url().endsWith('/events'));
+    const closed = page.waitForEvent('requestfailed', (request) =>
+      request.url().endsWith('/events'),
+    );
     await page.evaluate('hide(true)');
     await page.clock.fastForward(BACKGROUND_MS);
     await closed;

@@ -154,8 +154,8 @@ describe('sessions of the console', () => {
       parseRolesFile('roles.json', JSON.stringify({ roles: { support: { scopes: [scope] } } }));
     const source = { current: parse('modgate.modules.read'), close: async () => {} };
     const roles = new Roles(source, createRecordedLog().log);
-    const given = { ...createActor('ann'), roles: ['support'] };
-    context.actors.get = () => roles.resolve(given, 'tokens');
+    const actor = { ...createActor('ann'), roles: ['support'] };
+    context.actors.get = () => roles.resolve(actor, 'tokens');
     const cookie = await begin();
     const listScopes = async () => [
       ...((await sessions.find(cookie, true, CALL))?.actor.scopes ?? []),
@@ -272,8 +272,8 @@ describe('sessions of the console', () => {
     context.maxRecords = 3;
     const cookies = [await begin(), await begin('token-of-bob'), await begin('token-of-bob')];
     context.now += SECOND;
-    const own = await begin('token-of-bob');
-    const alive = async () => Promise.all([...cookies, own].map(isAlive));
+    const session = await begin('token-of-bob');
+    const alive = async () => Promise.all([...cookies, session].map(isAlive));
     expect(await alive()).to.deep.equal([true, false, true, true]);
     context.actors.set('token-of-cleo', createActor('cleo'));
     expect(await isAlive(await begin('token-of-cleo'))).to.equal(true);

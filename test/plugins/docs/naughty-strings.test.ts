@@ -40,8 +40,8 @@ describe('the big list of naughty strings in a manifest', () => {
   const setup = useHost(({ url }) =>
     Object.fromEntries(
       names.map((name) => {
-        const own = routes.filter((_, index) => nameOf(index) === name);
-        return [`${name}.json`, describeModule(name, url, own)];
+        const ownRoutes = routes.filter((_, index) => nameOf(index) === name);
+        return [`${name}.json`, describeModule(name, url, ownRoutes)];
       }),
     ),
   );
@@ -54,9 +54,11 @@ describe('the big list of naughty strings in a manifest', () => {
     const shown = STRINGS.map(
       (_, index) => document.paths[`/modules/${nameOf(index)}/http/${index}`]?.get,
     );
-    expect(shown.map((one) => one?.summary ?? '')).to.deep.equal(STRINGS);
-    expect(shown.map((one) => one?.description ?? '')).to.deep.equal(STRINGS);
-    const tagged = shown.map((one, index) => one?.tags?.includes(STRINGS[index] ?? '') ?? false);
+    expect(shown.map((operation) => operation?.summary ?? '')).to.deep.equal(STRINGS);
+    expect(shown.map((operation) => operation?.description ?? '')).to.deep.equal(STRINGS);
+    const tagged = shown.map(
+      (operation, index) => operation?.tags?.includes(STRINGS[index] ?? '') ?? false,
+    );
     expect(STRINGS.filter((text, index) => text !== '' && !tagged[index])).to.deep.equal([]);
     await expectValidDocument(response.body.toString());
   });

@@ -188,8 +188,8 @@ describe('http adapter: admin, config, manifest and check', () => {
     await provider.check(NEVER);
     await upstream.stop();
     expect((await failureOf(provider.check(NEVER))).failure).to.equal('unavailable');
-    const taken = failureOf(provider.check(AbortSignal.abort()));
-    expect((await taken).failure).to.equal('cancelled');
+    const failure = failureOf(provider.check(AbortSignal.abort()));
+    expect((await failure).failure).to.equal('cancelled');
   });
 
   it('checks the given endpoint, or else any', async () => {

@@ -79,8 +79,8 @@ describe('http adapter: one call', () => {
       [{ basic: { username: 'gate', password: 'env:T' } }, secrets],
       [{ header: { name: 'X-Api-Key', value: 'env:T' } }, ascii],
     ] as const;
-    for (const [auth, known] of calls) {
-      await (await openOn(upstream.url, { auth }, known)).invoke(createInvocation());
+    for (const [auth, references] of calls) {
+      await (await openOn(upstream.url, { auth }, references)).invoke(createInvocation());
     }
     expect(upstream.requests.map(({ headers }) => headers.authorization)).to.deep.equal([
       'Bearer token',

@@ -206,7 +206,9 @@ describe('exchanged tokens', () => {
     }
     const results = await Promise.all(greedy);
     // One more had to leave for the other actor.
-    expect(results.filter((one) => one === 'overloaded')).to.have.length(300 - 16 - 256 + 1);
+    expect(results.filter((outcome) => outcome === 'overloaded')).to.have.length(
+      300 - 16 - 256 + 1,
+    );
     expect(await polite).to.not.be.a('string');
   });
 
@@ -223,7 +225,7 @@ describe('exchanged tokens', () => {
     first.abort();
     second.abort();
     await Promise.all(waiting);
-    for (const one of release.splice(0)) one();
+    for (const resume of release.splice(0)) resume();
     await Promise.all(running);
     expect(requested).to.not.include('ann');
   });

@@ -14,11 +14,11 @@ describe('endpoint with a host name', () => {
   let held: ServerResponse[];
   let isHolding: boolean;
   let answer: ResolvedName | Error;
-  let asked: string[];
+  let lookups: string[];
 
   beforeEach(async () => {
     held = [];
-    asked = [];
+    lookups = [];
     isHolding = false;
     answer = { addresses: ['127.0.0.1'], ttlMs: 0 };
     provider = await startProvider((_request, response) => {
@@ -37,7 +37,7 @@ describe('endpoint with a host name', () => {
     const origin = `http://${host}:${provider.port}`;
     const address = { kind: 'tcp', host, port: provider.port } as const;
     return new Replica({ id: origin, weight: 1, origin, prefix: '', address }, async (name) => {
-      asked.push(name);
+      lookups.push(name);
       if (answer instanceof Error) throw answer;
       return answer;
     });
@@ -92,14 +92,14 @@ describe('endpoint with a host name', () => {
   it('is not resolved again before its time to live is over', async () => {
     answer = { addresses: ['127.0.0.1'], ttlMs: 60_000 };
     for (let round = 0; round < 5; round += 1) await send();
-    expect(asked).to.deep.equal(['localhost']);
+    expect(lookups).to.deep.equal(['localhost']);
   });
 
   it('is never resolved when it is an address', async () => {
     await replica.close();
     replica = open('127.0.0.1');
     await send();
-    expect(asked).to.deep.equal([]);
+    expect(lookups).to.deep.equal([]);
   });
 });
 

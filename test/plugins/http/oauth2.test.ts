@@ -254,8 +254,11 @@ describe('http adapter: OAuth 2 client credentials', () => {
           if (request.url === '/token') {
             return answerJson({ access_token: 'found', token_type: 'bearer' })(request, response);
           }
-          const named = isOther ? 'https://other.example' : issuer.url;
-          answerJson({ issuer: named, token_endpoint: `${issuer.url}/token` })(request, response);
+          const issuerUrl = isOther ? 'https://other.example' : issuer.url;
+          answerJson({ issuer: issuerUrl, token_endpoint: `${issuer.url}/token` })(
+            request,
+            response,
+          );
         }),
       );
       const upstream = await keep(startProvider());

@@ -40,10 +40,10 @@ describe('approvals', () => {
     { args: ['--surfaces', 'mcp'] },
   );
 
-  const add = (text = BODY, given: Parameters<typeof callTool>[3] = {}) =>
-    callTool(setup.host, 'shop_post_items', text, { as: AGENT, ...given });
-  const ask = async (...given: Parameters<typeof add>) => {
-    const problem = problemOf(await add(...given));
+  const add = (text = BODY, options: Parameters<typeof callTool>[3] = {}) =>
+    callTool(setup.host, 'shop_post_items', text, { as: AGENT, ...options });
+  const ask = async (...args: Parameters<typeof add>) => {
+    const problem = problemOf(await add(...args));
     expect(problem).to.include({ code: 'approval_required' });
     return String(problem['approval_id']);
   };
@@ -155,8 +155,10 @@ describe('approvals', () => {
     const id = await ask('{"body":"audited"}');
     await approve(id);
     const { rows } = parseJson(await call(setup.host, { target: '/audit?module=shop&limit=1000' }));
-    const own = (rows as Record<string, unknown>[]).filter(({ target }) => target === id);
-    expect(own.map(({ operation, actor }) => ({ operation, actor }))).to.deep.equal([
+    const rowsOfApproval = (rows as Record<string, unknown>[]).filter(
+      ({ target }) => target === id,
+    );
+    expect(rowsOfApproval.map(({ operation, actor }) => ({ operation, actor }))).to.deep.equal([
       { operation: 'approval_request', actor: { kind: 'service', id: 'agent' } },
       { operation: 'approval_approve', actor: { kind: 'user', id: 'ann' } },
     ]);

@@ -35,23 +35,23 @@ const actor = fc
 
 type World = typeof world extends fc.Arbitrary<infer T> ? T : never;
 
-function describeWorld(name: string, url: string, given: World): object {
-  const routes = given.routes.map(({ method, capability, isPublic }, index) => ({
+function describeWorld(name: string, url: string, world: World): object {
+  const routes = world.routes.map(({ method, capability, isPublic }, index) => ({
     method,
     path: `/r${index}`,
     ...(capability !== undefined && { capability }),
     ...(isPublic && { access: 'public' }),
   }));
   const module = describeModule(name, url, routes, {
-    mcp: { expose: given.expose, approve: 'never' },
-    callers: given.callers,
-    public: given.isPublic,
+    mcp: { expose: world.expose, approve: 'never' },
+    callers: world.callers,
+    public: world.isPublic,
   }) as { manifest: { inline: object } };
   Object.assign(module.manifest.inline, {
     capabilities: ['a.read', 'a.write'],
     admin: {
-      entities: [{ name: 'e', read_capability: given.entity, list_path: '/e' }],
-      actions: [{ name: 'act', capability: given.action, invoke_path: '/act' }],
+      entities: [{ name: 'e', read_capability: world.entity, list_path: '/e' }],
+      actions: [{ name: 'act', capability: world.action, invoke_path: '/act' }],
     },
   });
   return module;
@@ -72,7 +72,7 @@ describe('tools/list', () => {
   const setup = useHost(
     ({ url }) =>
       Object.fromEntries(
-        WORLDS.map((given, index) => [`m${index}.json`, describeWorld(`m${index}`, url, given)]),
+        WORLDS.map((world, index) => [`m${index}.json`, describeWorld(`m${index}`, url, world)]),
       ),
     { args: ['--surfaces', 'mcp'], isDescribed: false },
   );
@@ -82,20 +82,20 @@ describe('tools/list', () => {
 
   const isRefused = async (name: string, as: string) => {
     setup.provider.answer({ body: '{"records":[]}' });
-    const given = /post|act/.test(name) ? '{"body":{}}' : '{}';
-    const { content, isError } = await callTool(setup.host, name, given, { as });
+    const args = /post|act/.test(name) ? '{"body":{}}' : '{}';
+    const { content, isError } = await callTool(setup.host, name, args, { as });
     return isError === true && content[0]?.text.includes('"code":"forbidden"') === true;
   };
 
   it('is the set of tools whose call is not refused for rights', async () => {
-    for (const [index, given] of WORLDS.entries()) {
+    for (const [index, world] of WORLDS.entries()) {
       const module = `m${index}`;
       for (const as of fc.sample(actor, 3)) {
         const callable: string[] = [];
-        for (const name of listExposed(module, given)) {
+        for (const name of listExposed(module, world)) {
           if (!(await isRefused(name, as))) callable.push(name);
         }
-        const why = `${as} ${JSON.stringify(given)}`;
+        const why = `${as} ${JSON.stringify(world)}`;
         expect(await listNames(as, module), why).to.deep.equal(callable);
       }
     }

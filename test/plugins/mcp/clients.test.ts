@@ -92,10 +92,10 @@ describe('clients of the surface mcp', () => {
     const response = await postMcp(setup.host, { method: 'tools/list', as: null, module: 'shop' });
     expect(response.status).to.equal(401);
     const challenge = headerValue(response.headers, 'www-authenticate') ?? '';
-    const named = /resource_metadata="([^"]*)"/.exec(challenge)?.[1] ?? '';
+    const metadataUrl = /resource_metadata="([^"]*)"/.exec(challenge)?.[1] ?? '';
     const origin = `http://127.0.0.1:${setup.host.port}`;
-    expect(named).to.equal(`${origin}/.well-known/oauth-protected-resource/mcp/shop`);
-    const target = named.slice(origin.length);
+    expect(metadataUrl).to.equal(`${origin}/.well-known/oauth-protected-resource/mcp/shop`);
+    const target = metadataUrl.slice(origin.length);
     const metadata = parseJson(await call(setup.host, { target, as: null }));
     expect(metadata).to.include({ resource: `${origin}/mcp/shop` });
     const root = await call(setup.host, {
@@ -130,12 +130,12 @@ describe('clients of the surface mcp', () => {
     expect(names).to.deep.equal(['search_tools', 'describe_tool', 'call_tool']);
     expect(await listTools(setup.host, { module: 'many' })).to.have.length(41);
     const search = await callTool(setup.host, 'search_tools', '{"query":"weigh parcels parcel"}');
-    const found = JSON.parse(search.content[0]?.text ?? '') as { tools: { name: string }[] };
-    expect(found.tools[0]?.name).to.equal('many_get_r7_by_id');
+    const result = JSON.parse(search.content[0]?.text ?? '') as { tools: { name: string }[] };
+    expect(result.tools[0]?.name).to.equal('many_get_r7_by_id');
     const described = await callTool(setup.host, 'describe_tool', '{"name":"many_get_r7_by_id"}');
     expect(described.content[0]?.text).to.include('"required":["id"]');
-    const given = '{"name":"many_get_r7_by_id","arguments":{"id":1.0}}';
-    expect((await callTool(setup.host, 'call_tool', given)).isError).to.equal(undefined);
+    const call = '{"name":"many_get_r7_by_id","arguments":{"id":1.0}}';
+    expect((await callTool(setup.host, 'call_tool', call)).isError).to.equal(undefined);
     expect(setup.provider.only().target).to.equal('/r7/1.0');
     const none = await callTool(setup.host, 'search_tools', '{"query":"r7"}', {
       as: 'dev-service:other',
@@ -145,7 +145,7 @@ describe('clients of the surface mcp', () => {
       as: 'dev-service:other',
     });
     expect(problemOf(hidden)).to.include({ code: 'validation_failed' });
-    const denied = await callTool(setup.host, 'call_tool', given, { as: 'dev-service:other' });
+    const denied = await callTool(setup.host, 'call_tool', call, { as: 'dev-service:other' });
     expect(problemOf(denied)).to.include({ code: 'forbidden' });
   });
 

@@ -14,7 +14,7 @@ const KIB = 1024;
 const route = (path: string, operation: object = {}, method = 'GET'): RouteOptions => ({
   ...{ method, path, capability: 'shop.use', operation },
 });
-const named = (operation_id: string) => [route('/items', { operation_id })];
+const namedRoutes = (operation_id: string) => [route('/items', { operation_id })];
 
 const WRITE = route('/items', { operation_id: 'add' }, 'POST');
 
@@ -46,7 +46,7 @@ const BYTES: readonly RouteOptions[] = [
 ];
 
 function describeNarrow(url: string): object {
-  const routes = [...named('list'), WRITE];
+  const routes = [...namedRoutes('list'), WRITE];
   const only = ['list', 'add', 'action:sync'];
   const narrow = describeModule('narrow', url, [...routes, route('/other')], {
     mcp: { ...ALL, only },
@@ -95,9 +95,9 @@ describe('what the surface mcp exposes', () => {
       'read.json': describeModule('read', url, [route('/items', { operation_id: 'list' }), WRITE], {
         mcp: { expose: 'read', only: ['list', 'add'] },
       }),
-      'long.json': describeModule('long', url, named(LONG_NAME), { mcp: ALL }),
-      'call.json': describeModule('call', url, named('tool'), { mcp: ALL }),
-      'acme.json': describeModule('acme/a', url, named('b_c'), { mcp: ALL }),
+      'long.json': describeModule('long', url, namedRoutes(LONG_NAME), { mcp: ALL }),
+      'call.json': describeModule('call', url, namedRoutes('tool'), { mcp: ALL }),
+      'acme.json': describeModule('acme/a', url, namedRoutes('b_c'), { mcp: ALL }),
       'bytes.json': describeModule('bytes', url, BYTES, { mcp: ALL }),
       'heavy.json': describeHeavy(url),
     }),
@@ -142,7 +142,7 @@ describe('what the surface mcp exposes', () => {
 
   it('gives equal names a hash, all of them, whoever calls', async () => {
     expect(await names('acme/a')).to.deep.equal(['acme_a_b_c']);
-    const other = describeModule('acme_a', setup.provider.url, named('b_c'), { mcp: ALL });
+    const other = describeModule('acme_a', setup.provider.url, namedRoutes('b_c'), { mcp: ALL });
     setup.host.drop('other.json', other);
     await waitUntil('the other module has its tool', async () => {
       return (await names('acme_a')).length === 1;

@@ -68,8 +68,8 @@ describe('entities and actions as tools', () => {
   it('give a page with the bytes of the provider', async () => {
     const body = '{"records": [{"id":1.0}], "next_cursor": "b"}';
     setup.provider.answer({ body });
-    const given = '{"limit":5,"cursor":"a b"}';
-    const result = await callTool(setup.host, 'crm_list_contacts', given, { as: CLERK });
+    const args = '{"limit":5,"cursor":"a b"}';
+    const result = await callTool(setup.host, 'crm_list_contacts', args, { as: CLERK });
     expect(result.content[0]?.text).to.equal(body);
     expect(result.structuredContent).to.deep.equal({ records: [{ id: 1 }], next_cursor: 'b' });
     expect(setup.provider.only().target).to.equal('/admin/contacts?limit=5&cursor=a%20b');

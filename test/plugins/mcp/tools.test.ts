@@ -218,10 +218,10 @@ describe('tools of the surface mcp', () => {
     expect((await postMcp(setup.host, { method: 'tools/list', as: null })).status).to.equal(401);
     const headers = [['origin', 'https://evil.example']] as const;
     expectProblem(await postMcp(setup.host, { method: 'tools/list', headers }), 403);
-    const own = [['origin', setup.host.url]] as const;
-    expect((await postMcp(setup.host, { method: 'tools/list', headers: own })).status).to.equal(
-      200,
-    );
+    const ownOrigin = [['origin', setup.host.url]] as const;
+    expect(
+      (await postMcp(setup.host, { method: 'tools/list', headers: ownOrigin })).status,
+    ).to.equal(200);
   });
 
   it('have no stream of older revisions', async () => {

@@ -177,9 +177,9 @@ describe('nats adapter', () => {
   });
 
   it('fails as timeout or cancelled when aborted, and drops the late reply', async () => {
-    const asked: Msg[] = [];
+    const messages: Msg[] = [];
     await serve((message) => {
-      asked.push(message);
+      messages.push(message);
       return null;
     });
     const provider = await open();
@@ -191,12 +191,12 @@ describe('nats adapter', () => {
     const gone = failureOf(
       provider.invoke(createInvocation({ target: '/gone' }, { signal: controller.signal })),
     );
-    await eventually(() => asked.length === 2, PATIENCE_MS);
+    await eventually(() => messages.length === 2, PATIENCE_MS);
     controller.abort();
     expect((await gone).failure).to.equal('cancelled');
     const next = provider.invoke(createInvocation({ target: '/next' }));
-    await eventually(() => asked.length === 3, PATIENCE_MS);
-    for (const message of asked) {
+    await eventually(() => messages.length === 3, PATIENCE_MS);
+    for (const message of messages) {
       respond(message, { status: '200', body: headersOf(message)['modgate-path'] ?? '' });
     }
     expect(textOf(await next)).to.equal('/next');

@@ -104,25 +104,25 @@ export function useBrowser(): UsedBrowser {
 async function watchContext(
   context: BrowserContext,
   origins: readonly string[],
-  found: string[],
+  violations: string[],
 ): Promise<void> {
   await context.exposeBinding('reportViolation', (_source, text: string) => {
-    found.push(text);
+    violations.push(text);
   });
   await context.addInitScript(REPORT_VIOLATIONS);
   context.on('request', (request) => {
     const url = request.url();
     if (url.startsWith('data:') || isOf(origins, url)) return;
-    found.push(`request to ${url}`);
+    violations.push(`request to ${url}`);
   });
-  context.on('weberror', (error) => found.push(`error: ${error.error().message}`));
+  context.on('weberror', (error) => violations.push(`error: ${error.error().message}`));
   context.on('dialog', (dialog) => {
-    found.push(`dialog: ${dialog.message()}`);
+    violations.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
   context.on('page', (page) => {
-    page.on('popup', (other) => found.push(`window: ${other.url()}`));
-    page.on('download', (download) => found.push(`download: ${download.url()}`));
+    page.on('popup', (other) => violations.push(`window: ${other.url()}`));
+    page.on('download', (download) => violations.push(`download: ${download.url()}`));
   });
 }
 

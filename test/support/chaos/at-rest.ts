@@ -20,9 +20,12 @@ export async function callMany(
   const statuses = new Map<number, number>();
   const end = performance.now() + forMs;
   const caller = async (number: number) => {
-    const given: ItemsCall = { method: number % 2 === 0 ? 'GET' : 'POST', deadlineMs: ANSWER_MS };
+    const itemsCall: ItemsCall = {
+      method: number % 2 === 0 ? 'GET' : 'POST',
+      deadlineMs: ANSWER_MS,
+    };
     do {
-      const response = await callItems(host, module, given);
+      const response = await callItems(host, module, itemsCall);
       // Any other status must be a complete Problem.
       if (response.status !== 200) expectProblem(response, 502);
       statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
@@ -46,7 +49,7 @@ export async function expectRecovery(host: Listening, module: string): Promise<v
 async function expectNothingInFlight(host: Listening, module: string): Promise<void> {
   await waitUntil('nothing in flight', async () => {
     const { counts, endpoints } = await readModule(host, module);
-    const ofEndpoints = endpoints.reduce((sum, one) => sum + one.in_flight, 0);
+    const ofEndpoints = endpoints.reduce((sum, module) => sum + module.in_flight, 0);
     return counts.in_flight === 0 && counts.queued === 0 && ofEndpoints === 0;
   });
 }

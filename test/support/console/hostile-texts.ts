@@ -53,10 +53,13 @@ export const FIND_WIDE = `(() => {
 })()`;
 
 /** Replaces each text of a JSON value, except under these keys. */
-export function makeHostile(value: unknown, kept: ReadonlySet<string>, key = ''): unknown {
-  if (typeof value === 'string') return kept.has(key) ? value : `${value} ${HOSTILE_TEXT}`;
-  if (Array.isArray(value)) return value.map((one) => makeHostile(one, kept, key));
+export function makeHostile(value: unknown, unchanged: ReadonlySet<string>, key = ''): unknown {
+  if (typeof value === 'string') return unchanged.has(key) ? value : `${value} ${HOSTILE_TEXT}`;
+  if (Array.isArray(value)) return value.map((item) => makeHostile(item, unchanged, key));
   if (typeof value !== 'object' || value === null) return value;
-  const members = Object.entries(value).map(([name, one]) => [name, makeHostile(one, kept, name)]);
+  const members = Object.entries(value).map(([name, member]) => [
+    name,
+    makeHostile(member, unchanged, name),
+  ]);
   return Object.fromEntries(members);
 }

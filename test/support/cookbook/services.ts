@@ -82,10 +82,10 @@ export class CookbookServices {
 /** The arguments for Node.js instead of an `npx` command, with the installed version of its package. */
 function toInstalled(command: string): string[] {
   const [, name, version, bin, same, sameVersion, rest] = NPX.exec(command) ?? [];
-  const found = readPackage(name ?? same ?? '');
+  const pkg = readPackage(name ?? same ?? '');
   const expected = version ?? sameVersion;
-  if (found.version !== expected) throw new Error(`${command}: ${found.version} is installed`);
-  return [found.scriptOf(bin), ...(rest ?? '').split(' ')];
+  if (pkg.version !== expected) throw new Error(`${command}: ${pkg.version} is installed`);
+  return [pkg.scriptOf(bin), ...(rest ?? '').split(' ')];
 }
 
 function readPackage(name: string) {

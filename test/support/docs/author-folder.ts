@@ -71,10 +71,10 @@ function createEnvironment(folder: string): NodeJS.ProcessEnv {
   const file = join(bin, 'modgate');
   writeFileSync(file, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
   chmodSync(file, 0o755);
-  const kept = Object.entries(process.env).filter(
+  const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(?:MODGATE_|NODE_OPTIONS$|NODE_TEST_CONTEXT$|npm_(?!config_))/.test(name),
   );
-  const environment = Object.fromEntries(kept);
+  const environment = Object.fromEntries(inherited);
   return { ...environment, PATH: `${bin}${delimiter}${environment['PATH']}` };
 }
 

@@ -38,7 +38,7 @@ export type CacheOrigin = Awaited<ReturnType<typeof startCacheOrigin>>;
 export async function startCacheOrigin(cases: readonly CacheCase[]) {
   const counts = new Map<string, number>();
   const steps = new Map<string, number>();
-  const byId = new Map(cases.map((one) => [one.id, one]));
+  const byId = new Map(cases.map((cacheCase) => [cacheCase.id, cacheCase]));
   const server = createServer((request, response) => {
     const id = request.url?.split('/').at(-1) ?? '';
     const step = byId.get(id)?.requests[steps.get(id) ?? 0] ?? {};

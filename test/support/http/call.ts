@@ -27,9 +27,9 @@ export const JSON_TYPE: RawHeader = ['content-type', 'application/json'];
 /** Sends the call unchanged, except that it adds missing `host`, `authorization` and `connection` headers. */
 export async function call(
   host: { readonly port: number },
-  given: Call,
+  options: Call,
 ): Promise<ReceivedResponse> {
-  const { as = ROOT, headers = [], deadlineMs, isUndescribed = false, ...rest } = given;
+  const { as = ROOT, headers = [], deadlineMs, isUndescribed = false, ...rest } = options;
   const sent: RawHeader[] = [];
   if (!has(headers, 'host')) sent.push(['host', `127.0.0.1:${host.port}`]);
   if (as !== null) sent.push(['authorization', `Bearer ${as}`]);

@@ -23,11 +23,11 @@ export function describeModule(
 }
 
 export function buildManifest(module: string, routes: readonly RouteOptions[]): object {
-  const named = routes.flatMap((route) => route.capability ?? []);
+  const capabilities = routes.flatMap((route) => route.capability ?? []);
   return {
     protocol: 'modgate.manifest.v1',
     module_id: module,
-    capabilities: [...new Set(named)].sort(),
+    capabilities: [...new Set(capabilities)].sort(),
     http_routes: routes,
   };
 }

@@ -156,8 +156,8 @@ export function useCredentials() {
     expectSilent();
   });
 
-  const send = (headers: readonly RawHeader[], given: Partial<Call> = {}) =>
-    call(host, { target: TARGET, as: null, ...given, headers });
+  const send = (headers: readonly RawHeader[], options: Partial<Call> = {}) =>
+    call(host, { target: TARGET, as: null, ...options, headers });
   const actorOf = () => headerValue(provider.only().headers, 'modgate-actor');
 
   return {

@@ -84,11 +84,11 @@ export function readStream({ body }: Response): StreamReader {
     return !done;
   };
   return {
-    async until(wanted) {
+    async until(expected) {
       const isThere = () =>
-        typeof wanted === 'string' ? text.includes(wanted) : wanted.test(text);
+        typeof expected === 'string' ? text.includes(expected) : expected.test(text);
       while (!isThere()) {
-        if (!(await readOn())) throw new Error(`the stream ended without ${wanted}: ${text}`);
+        if (!(await readOn())) throw new Error(`the stream ended without ${expected}: ${text}`);
       }
       return text;
     },

@@ -131,13 +131,13 @@ export async function openRaw(port: number): Promise<RawSocket> {
       return received;
     },
     async until(text) {
-      const wanted = Buffer.from(text as string, 'latin1');
-      while (!received.includes(wanted)) {
+      const expected = Buffer.from(text as string, 'latin1');
+      while (!received.includes(expected)) {
         if (isEnded)
           throw new Error(`the connection ended without it: ${received.toString('latin1')}`);
         await next();
       }
-      return received.subarray(received.indexOf(wanted) + wanted.length);
+      return received.subarray(received.indexOf(expected) + expected.length);
     },
     async ended() {
       while (!isEnded) await next();

@@ -52,15 +52,16 @@ export function postMcp(host: Host, options: McpRequest) {
   const members = [isModern ? meta : '', params].filter(Boolean).join(',');
   const body = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":{${members}}}`;
   const name = /"name":"([^"]*)"/.exec(params)?.[1];
-  const own: RawHeader[] = [
+  const ownHeaders: RawHeader[] = [
     JSON_TYPE,
     ['accept', 'application/json, text/event-stream'],
     ['mcp-protocol-version', revision],
   ];
-  if (isModern) own.push(['mcp-method', method]);
-  if (isModern && method === 'tools/call' && name !== undefined) own.push(['mcp-name', name]);
+  if (isModern) ownHeaders.push(['mcp-method', method]);
+  if (isModern && method === 'tools/call' && name !== undefined)
+    ownHeaders.push(['mcp-name', name]);
   const target = module === null ? '/mcp' : `/mcp/${encodeURIComponent(module)}`;
-  const request: Call = { method: 'POST', target, as, headers: [...own, ...headers] };
+  const request: Call = { method: 'POST', target, as, headers: [...ownHeaders, ...headers] };
   return call(host, { ...request, body: Buffer.from(body) });
 }
 

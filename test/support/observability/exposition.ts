@@ -141,7 +141,7 @@ function readLabels(text: string, line: string): Record<string, string> {
 function checkFamily(family: Family): void {
   const { name, type, samples } = family;
   const series = samples.map(seriesOf);
-  const twice = series.find((one, index) => series.indexOf(one) !== index);
+  const twice = series.find((name, index) => series.indexOf(name) !== index);
   if (twice !== undefined) throw new Error(`duplicate series: ${twice}`);
   if (type === 'gauge') return;
   if (type === 'counter' && !name.endsWith('_total')) throw new Error(`not …_total: ${name}`);

@@ -32,7 +32,7 @@ export function decodeExport(body: Buffer): WireExport {
     resourceSpans: readProtobuf(body)
       .messages(1)
       .map((ofResource) => ({
-        resource: { attributes: ofResource.messages(1).flatMap((one) => decodePairs(one, 1)) },
+        resource: { attributes: ofResource.messages(1).flatMap((field) => decodePairs(field, 1)) },
         scopeSpans: ofResource
           .messages(2)
           .map((ofScope) => ({ spans: ofScope.messages(2).map(decodeSpan) })),

@@ -59,11 +59,11 @@ function findErrors(document: Document, schema: Document, value: unknown): objec
   addReferred(document, JSON.stringify(schema), schemas);
   const whole = { ...schema, components: { schemas } };
   const text = JSON.stringify(whole);
-  const known =
+  const validate =
     compiled.get(text) ??
     new Ajv2020({ strict: false, validateFormats: false, allErrors: true }).compile(whole);
-  compiled.set(text, known);
-  return known(value) ? [] : (known.errors ?? []);
+  compiled.set(text, validate);
+  return validate(value) ? [] : (validate.errors ?? []);
 }
 
 function addReferred(document: Document, text: string, to: Record<string, Document>): void {
@@ -83,7 +83,7 @@ interface KnownDocument {
 const documents = new Map<number, KnownDocument>();
 
 async function readDocument(port: number): Promise<Document | null> {
-  const known = documents.get(port);
+  const cached = documents.get(port);
   const response = await sendRequest(port, {
     method: 'GET',
     target: '/openapi.json',
@@ -91,10 +91,10 @@ async function readDocument(port: number): Promise<Document | null> {
       ['host', `127.0.0.1:${port}`],
       ['authorization', 'Bearer dev-system:conformance'],
       ['connection', 'close'],
-      ...(known === undefined ? [] : [['if-none-match', known.etag] as const]),
+      ...(cached === undefined ? [] : [['if-none-match', cached.etag] as const]),
     ],
   }).catch(() => null);
-  if (response?.status === 304 && known !== undefined) return known.document;
+  if (response?.status === 304 && cached !== undefined) return cached.document;
   if (response?.status !== 200) return null;
   const document: Document = JSON.parse(response.body.toString());
   documents.set(port, { etag: headerValue(response.headers, 'etag') ?? '', document });
@@ -105,13 +105,15 @@ function findOperation(document: Document, path: string, method: string): Docume
   const segments = path.replace(/\/$/, '').split('/').map(decode);
   const described = Object.entries<Document>(document.paths).flatMap(([template, item]) => {
     const operation = item[method];
-    const rest = operation?.parameters?.find((one: Document) => one['x-modgate-rest'])?.name;
+    const rest = operation?.parameters?.find(
+      (document: Document) => document['x-modgate-rest'],
+    )?.name;
     const rank = operation === undefined ? null : rankMatch(template, rest, segments);
     return rank === null ? [] : [{ operation, rank }];
   });
-  const hidden = (document['x-modgate-hidden'] ?? []).flatMap((one: Document) => {
-    if (one.method.toLowerCase() !== method) return [];
-    const template = one.path.replace('...}', '}');
+  const hidden = (document['x-modgate-hidden'] ?? []).flatMap((document: Document) => {
+    if (document.method.toLowerCase() !== method) return [];
+    const template = document.path.replace('...}', '}');
     const rank = rankMatch(template, template.split('/').at(-1).slice(1, -1), segments);
     return rank === null ? [] : [{ operation: null, rank }];
   });

@@ -46,7 +46,7 @@ export function createFakeModule(options: FakeModuleOptions = {}): FakeModule {
   const invocations: Invocation[] = [];
   let invoke = options.invoke ?? (async () => ok());
   const { endpoints, balancing } = options;
-  const named = endpoints?.map((endpoint) =>
+  const weighted = endpoints?.map((endpoint) =>
     typeof endpoint === 'string' ? { id: endpoint, weight: 1 } : endpoint,
   );
   const provider: Provider = {
@@ -58,7 +58,7 @@ export function createFakeModule(options: FakeModuleOptions = {}): FakeModule {
       }
       return invoke(invocation);
     },
-    ...(named && { endpoints: () => named }),
+    ...(weighted && { endpoints: () => weighted }),
     ...(balancing && {
       balancing: () => ({
         strategy: 'round_robin' as const,

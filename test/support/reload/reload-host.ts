@@ -113,13 +113,13 @@ async function startIn<Running extends Omit<ModgateProcess, 'pid'>>(
     },
     list,
     entry,
-    waitFor: async (file: string, wanted: string, deadlineMs = FOLLOW_MS) => {
+    waitFor: async (file: string, expected: string, deadlineMs = FOLLOW_MS) => {
       let last: ModuleEntry | undefined;
       await waitUntil(
-        `${file} is ${wanted}`,
+        `${file} is ${expected}`,
         async () => {
           last = await entry(file);
-          return last?.state === wanted;
+          return last?.state === expected;
         },
         deadlineMs,
       );

@@ -103,8 +103,8 @@ export class SlotModel {
         : { ...base, wantedName: 'crm', textDigest: content.digest, prepared: prepare(content) };
     this.send({ kind: 'read', source });
     const storedRejection = this.served === null ? (this.stored?.rejected ?? null) : null;
-    const taken = owner === null ? null : explainTaken('crm', owner);
-    return this.send({ kind: 'applied', taken, storedRejection });
+    const conflict = owner === null ? null : explainTaken('crm', owner);
+    return this.send({ kind: 'applied', taken: conflict, storedRejection });
   }
 
   finishOpening(result: 'opened' | 'openFailed' | 'faulty' = 'opened'): this {

@@ -44,21 +44,24 @@ function answer(
     response.writeHead(302, { location: '/console', 'set-cookie': 'modgate=a' }).end();
     return;
   }
-  const found = [...sessions].find(([value, { id }]) =>
+  const entry = [...sessions].find(([value, { id }]) =>
     cookies.some((cookie) => cookie === id || listForms(value).includes(cookie)),
   );
-  if (route === 'GET /console/api/session' && found === undefined) {
+  if (route === 'GET /console/api/session' && entry === undefined) {
     response.writeHead(401, { 'www-authenticate': 'Basic' }).end('{"status":401}');
     return;
   }
   response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify(found?.[1] ?? {}));
+  response.end(JSON.stringify(entry?.[1] ?? {}));
 }
 
 /** The lookup of a careless store. */
 function listForms(value: string): string[] {
   const encodings = ['hex', 'base64', 'base64url'] as const;
-  return [value, ...encodings.map((one) => createHash('sha256').update(value).digest(one))];
+  return [
+    value,
+    ...encodings.map((algorithm) => createHash('sha256').update(value).digest(algorithm)),
+  ];
 }
 
 function readCookies({ headers }: IncomingMessage): string[] {

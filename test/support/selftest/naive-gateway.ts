@@ -13,7 +13,7 @@ const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
  * followed redirects and unfiltered provider responses. `providers` are the endpoints by module.
  */
 export function startNaiveGateway(providers: ReadonlyMap<string, string>): Promise<WeakHost> {
-  const kept = new Map<string, string>();
+  const cached = new Map<string, string>();
   return listen((socket) => {
     let received = '';
     let timer: NodeJS.Timeout | undefined;
@@ -24,10 +24,10 @@ export function startNaiveGateway(providers: ReadonlyMap<string, string>): Promi
       timer = setTimeout(() => {
         const text = received;
         received = '';
-        for (const one of splitRequests(text)) {
+        for (const naiveRequest of splitRequests(text)) {
           turn = turn.then(async () => {
             if (socket.destroyed) return;
-            const answer = await answerNaively(one, providers, kept).catch(
+            const answer = await answerNaively(naiveRequest, providers, cached).catch(
               (error: Error) => `${error.stack}`,
             );
             socket.write(formatAnswer(answer));
@@ -83,9 +83,9 @@ function splitRequests(text: string): NaiveRequest[] {
     const [head = '', ...rest] = part.split(/\r?\n\r?\n/);
     const [line = '', ...lines] = head.split(/[\r\n]+/);
     const [method = 'GET', target = '/'] = line.split(' ');
-    const headers = lines.map((one) => {
-      const colon = one.indexOf(':');
-      return [one.slice(0, colon).trim(), one.slice(colon + 1).trim()] as const;
+    const headers = lines.map((line) => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()] as const;
     });
     return { method, target, headers, body: rest.join('\n\n') };
   });
@@ -94,7 +94,7 @@ function splitRequests(text: string): NaiveRequest[] {
 async function answerNaively(
   { method, target, headers, body }: NaiveRequest,
   providers: ReadonlyMap<string, string>,
-  kept: Map<string, string>,
+  cached: Map<string, string>,
 ): Promise<string> {
   const decoded = decodeLeniently(target);
   const [, module = '', path = '/'] = /^\/modules\/([^/]+)\/http(\/.*)$/.exec(decoded) ?? [];
@@ -102,18 +102,18 @@ async function answerNaively(
   const elsewhere = /127\.0\.0\.1:\d+/.exec(decoded)?.[0];
   if (elsewhere !== undefined) await send(`http://${elsewhere}/`, 'GET', [], '').catch(() => '');
   const url = `${providers.get(module) ?? [...providers.values()][0]}${path.split('?', 1)[0]}`;
-  const known = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].includes(method) ? method : 'GET';
+  const knownMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].includes(method) ? method : 'GET';
   // Whoever asked first, and with whatever headers.
   const isKept = path.startsWith('/kept/');
-  const before = isKept ? kept.get(target) : undefined;
+  const before = isKept ? cached.get(target) : undefined;
   if (before !== undefined) return before;
   const answer = await send(
     url,
-    known,
+    knownMethod,
     headers,
     body === '' ? '' : `{"body":${JSON.stringify(body)}}`,
   );
-  if (isKept) kept.set(target, answer);
+  if (isKept) cached.set(target, answer);
   return answer;
 }
 

@@ -14,8 +14,8 @@ export const AGENT_WEAKNESSES: Readonly<Record<string, (ports: Surroundings) => 
     respond: async (text) => {
       const id = /^x-request-id: (mcp-(?:path|rest)-.*)\r$/m.exec(text)?.[1];
       if (id === undefined || !text.startsWith('POST /mcp ')) return null;
-      const { name, arguments: given } = readParams(text);
-      const target = `${TOOL_PATHS[name]}${Object.values(given).join()}`;
+      const { name, arguments: args } = readParams(text);
+      const target = `${TOOL_PATHS[name]}${Object.values(args).join()}`;
       const head = `GET ${target} HTTP/1.1\r\nhost: a\r\nx-request-id: ${id}\r\n`;
       await exchange(provider, `${head}connection: close\r\n\r\n`);
       return SUCCESS;

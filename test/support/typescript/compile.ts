@@ -78,10 +78,10 @@ export function compile(files: readonly string[], { lib, types }: CompileOptions
     typeRoots: [fileURLToPath(new URL('../../../../node_modules/@types', import.meta.url))],
   };
   const program = ts.createProgram(files, options, createHost(ts, options));
-  return ts.getPreEmitDiagnostics(program).map((one) => {
-    const message = ts.flattenDiagnosticMessageText(one.messageText, ' ');
-    const line = one.file?.getLineAndCharacterOfPosition(one.start ?? 0).line ?? -1;
-    return `${one.file?.fileName ?? ''}:${line + 1} ${message}`;
+  return ts.getPreEmitDiagnostics(program).map((diagnostic) => {
+    const message = ts.flattenDiagnosticMessageText(diagnostic.messageText, ' ');
+    const line = diagnostic.file?.getLineAndCharacterOfPosition(diagnostic.start ?? 0).line ?? -1;
+    return `${diagnostic.file?.fileName ?? ''}:${line + 1} ${message}`;
   });
 }
 

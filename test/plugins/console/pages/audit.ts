@@ -48,11 +48,11 @@ export function describeAudit(setup: ConsoleSetup): void {
       await page.getByRole('table').waitFor();
       await page.getByText('Live', { exact: true }).waitFor();
       await untilLoaded(page);
-      const asked: string[] = [];
-      page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+      const requests: string[] = [];
+      page.on('request', (request) => requests.push(new URL(request.url()).pathname));
       await page.getByRole('button', { name: 'Verify chain' }).click();
       await page.getByText(/\d+ rows form one chain/).waitFor();
-      expect(new Set(asked)).to.deep.equal(new Set(['/console/api/audit']));
+      expect(new Set(requests)).to.deep.equal(new Set(['/console/api/audit']));
     });
 
     it('names the row that was changed, the one that is missing, and the one that does not fit', async () => {

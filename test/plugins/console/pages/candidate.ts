@@ -41,7 +41,7 @@ export function describeCandidate(setup: ConsoleSetup): void {
       call(setup.host, { target: `/modules/copied/http${path}`, as: OPERATOR });
     const row = (page: Awaited<ReturnType<ConsoleSetup['open']>>, ...texts: string[]) => {
       const rows = page.getByRole('row');
-      return texts.reduce((found, hasText) => found.filter({ hasText }), rows);
+      return texts.reduce((locator, hasText) => locator.filter({ hasText }), rows);
     };
 
     it('is shown by route with shares and what differs, and follows new calls', async () => {

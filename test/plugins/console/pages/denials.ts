@@ -53,8 +53,8 @@ export function describeDenials(setup: ConsoleSetup): void {
       const page = await setup.open('/console/calls');
       await page.getByLabel('Request ID').fill('lost-1');
       await page.getByLabel('Request ID').press('Enter');
-      const found = page.getByRole('button', { name: 'GET /modules/cmr/http/contacts' });
-      await found.click();
+      const button = page.getByRole('button', { name: 'GET /modules/cmr/http/contacts' });
+      await button.click();
       await page.getByText('named', { exact: true }).waitFor();
       await page.getByRole('link', { name: 'Explain this call' }).click();
       const then = page.getByRole('list', { name: 'Decided then' });
@@ -64,7 +64,7 @@ export function describeDenials(setup: ConsoleSetup): void {
 
     it('is one click away from a 403 of the bridge', async () => {
       const page = await setup.open('/console/modules/crm?tab=Data', {
-        prepare: (one) => withoutEvents(one),
+        prepare: (page) => withoutEvents(page),
       });
       await page.getByRole('cell', { name: 'Contact 0', exact: true }).waitFor();
       // The page does not notice that the release has changed.

@@ -62,8 +62,8 @@ export function describeEveryPage(setup: ConsoleSetup): void {
   const check = async (page: Page, path: string) => {
     expect(await findAccessibilityViolations(page), `${path}, light`).to.deep.equal([]);
     await page.emulateMedia({ colorScheme: 'dark' });
-    const found = await findAccessibilityViolations(page, RULES_OF_COLORS);
-    expect(found, `${path}, dark`).to.deep.equal([]);
+    const violations = await findAccessibilityViolations(page, RULES_OF_COLORS);
+    expect(violations, `${path}, dark`).to.deep.equal([]);
     await page.emulateMedia({ colorScheme: 'light' });
     const width = await page.evaluate('document.documentElement.scrollWidth');
     expect(width, path).to.be.at.most(NARROW.width);
@@ -131,8 +131,8 @@ export function describeEveryPage(setup: ConsoleSetup): void {
     const document = { openapi: '3.1.0', info: {}, paths: { '/q': { get: { parameters } } } };
     const page = await setup.open('/console/api', {
       viewport: NARROW,
-      prepare: async (one) => {
-        await one.route('**/console/api/openapi.json', (route) =>
+      prepare: async (target) => {
+        await target.route('**/console/api/openapi.json', (route) =>
           route.fulfill({ json: document }),
         );
       },
@@ -156,8 +156,8 @@ export function describeEveryPage(setup: ConsoleSetup): void {
   it('needs at most 150 KiB for the first view, compressed', async () => {
     let bytes = 0;
     const page = await setup.open('/console', {
-      prepare: async (one) => {
-        const session = await one.context().newCDPSession(one);
+      prepare: async (target) => {
+        const session = await target.context().newCDPSession(target);
         await session.send('Network.enable');
         session.on('Network.loadingFinished', ({ encodedDataLength }) => {
           bytes += encodedDataLength;
@@ -175,9 +175,9 @@ export function describeEveryPage(setup: ConsoleSetup): void {
     for (const path of ['/console', '/console/modules/crm', '/console/calls', '/console/audit']) {
       const targets: string[] = [];
       const page = await setup.open(path, {
-        prepare: async (one) => {
-          await one.route('**/console/api/samples', (route) => route.fulfill({ json: EMPTY }));
-          one.on('request', (request) => targets.push(new URL(request.url()).pathname));
+        prepare: async (target) => {
+          await target.route('**/console/api/samples', (route) => route.fulfill({ json: EMPTY }));
+          target.on('request', (request) => targets.push(new URL(request.url()).pathname));
         },
       });
       await page.getByText('Live', { exact: true }).waitFor();

@@ -87,7 +87,7 @@ export function describeInjection(setup: ConsoleSetup): void {
     it('is text in records, results and Problems', async () => {
       const page = await setup.open('/console', {
         ...narrow,
-        prepare: (one) => answerHostile(one, '**/console-bridge/*', BRIDGE_KEPT),
+        prepare: (target) => answerHostile(target, '**/console-bridge/*', BRIDGE_KEPT),
       });
       await visit(page, '/modules/crm?tab=Data');
       await page
@@ -115,8 +115,8 @@ export function describeInjection(setup: ConsoleSetup): void {
     it('is text on every page, even if the host did not check it', async () => {
       const page = await setup.open('/console', {
         ...narrow,
-        prepare: (one) =>
-          answerHostile(one, /\/console\/api\/(?!session|events|sign-in)/, ANSWER_KEPT),
+        prepare: (target) =>
+          answerHostile(target, /\/console\/api\/(?!session|events|sign-in)/, ANSWER_KEPT),
       });
       for (const path of PAGES) await visit(page, path);
       for (const tab of [...TABS, 'Grants']) await visit(page, `/modules/crm?tab=${tab}`);
@@ -126,7 +126,7 @@ export function describeInjection(setup: ConsoleSetup): void {
 
     it('is text in the address of the page', async () => {
       const page = await setup.open('/console', narrow);
-      for (const text of HOSTILE_TEXTS.filter((one) => !one.startsWith('//'))) {
+      for (const text of HOSTILE_TEXTS.filter((line) => !line.startsWith('//'))) {
         await visit(page, `/modules/${encodeURIComponent(text)}`);
       }
       const encoded = encodeURIComponent(HOSTILE_TEXT.slice(0, 1000));
@@ -137,12 +137,12 @@ export function describeInjection(setup: ConsoleSetup): void {
 }
 
 /** Passes answers on with every text replaced. */
-async function answerHostile(page: Page, url: string | RegExp, kept: ReadonlySet<string>) {
+async function answerHostile(page: Page, url: string | RegExp, unchanged: ReadonlySet<string>) {
   await page.route(url, async (route) => {
     const response = await route.fetch();
     const isJson = response.headers()['content-type']?.includes('json') === true;
     if (!isJson) return route.fulfill({ response });
-    const json = makeHostile(await response.json(), kept);
+    const json = makeHostile(await response.json(), unchanged);
     await route.fulfill({ response, json });
   });
 }

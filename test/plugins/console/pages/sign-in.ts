@@ -61,8 +61,8 @@ export function describeSignIn(setup: ConsoleSetup): void {
       const page = await setup.open('/console/plugins');
       await page.getByText('Live', { exact: true }).waitFor();
       const [cookie] = await page.context().cookies();
-      const own = { path: '/session', cookie: `modgate=${cookie?.value}` };
-      const { id } = parseJson(await callConsole(setup.host, own)) as { id: string };
+      const sessionCall = { path: '/session', cookie: `modgate=${cookie?.value}` };
+      const { id } = parseJson(await callConsole(setup.host, sessionCall)) as { id: string };
       const headers = [SAME_ORIGIN, ['authorization', `Bearer ${OPS}`] as const];
       await callConsole(setup.host, { method: 'DELETE', path: `/sessions/${id}`, headers });
       await heading(page, 'Sign in').waitFor();
@@ -82,19 +82,21 @@ export function describeSignIn(setup: ConsoleSetup): void {
       setup.issuer.outcome = outcome;
       const origins = [setup.issuer.issuer];
       const page = await setup.open('/console/modules?state=live', { token: null, origins });
-      const asked: URL[] = [];
-      page.on('request', (request) => asked.push(new URL(request.url())));
+      const authorizations: URL[] = [];
+      page.on('request', (request) => authorizations.push(new URL(request.url())));
       await page.getByRole('link', { name: /^Sign in with/ }).click();
-      return { page, asked };
+      return { page, asked: authorizations };
     };
 
     it('uses PKCE, state and nonce, and leads back to the page', async () => {
-      const { page, asked } = await openSignIn('sign-in');
+      const { page, asked: authorizations } = await openSignIn('sign-in');
       await heading(page, 'Modules').waitFor();
       expect(new URL(page.url()).search).to.equal('?state=live');
       await page.getByText('user ann').waitFor();
-      const asking = asked.find(({ pathname }) => pathname === '/auth')?.searchParams;
-      const answer = asked.find(({ pathname }) => pathname.endsWith('/callback'))?.searchParams;
+      const asking = authorizations.find(({ pathname }) => pathname === '/auth')?.searchParams;
+      const answer = authorizations.find(({ pathname }) =>
+        pathname.endsWith('/callback'),
+      )?.searchParams;
       expect(asking?.get('response_type')).to.equal('code');
       expect(asking?.get('code_challenge_method')).to.equal('S256');
       expect(asking?.get('nonce')).to.match(/^[\w-]{40,}$/);
@@ -103,9 +105,9 @@ export function describeSignIn(setup: ConsoleSetup): void {
       const verifier = setup.issuer.exchanges.at(-1)?.get('code_verifier') ?? '';
       const challenge = createHash('sha256').update(verifier).digest('base64url');
       expect(asking?.get('code_challenge')).to.equal(challenge);
-      const kept = (await page.evaluate(READ_STORAGE)) as string;
+      const stored = (await page.evaluate(READ_STORAGE)) as string;
       for (const secret of [verifier, answer?.get('code') ?? '', asking?.get('nonce') ?? '']) {
-        expect(kept).to.not.include(secret);
+        expect(stored).to.not.include(secret);
       }
     });
 

@@ -171,15 +171,15 @@ describe('endpoints by name', () => {
       names.serve({ [NAME]: a('127.0.0.2') });
       await names.open(byDns({ path: `/${what.replaceAll(' ', '')}` }));
       await names.waitForAddresses('127.0.0.2');
-      let asked = 0;
+      let lookups = 0;
       // Each look-up asks for both families.
       names.reply = ({ type }) => {
-        if (type === 'A') asked += 1;
-        return asked % 2 === 1 ? reply : { records: a('127.0.0.2') };
+        if (type === 'A') lookups += 1;
+        return lookups % 2 === 1 ? reply : { records: a('127.0.0.2') };
       };
       await waitUntil('ten look-ups', async () => {
         expect(await names.addresses()).to.have.length(1);
-        return asked >= 10;
+        return lookups >= 10;
       });
       names.reply = () => reply;
       await names.waitForAddresses();
