@@ -64,6 +64,6 @@ export function addJsonOption(command: Command, content: string): void {
   command.option('--json', `Print ${content} as JSON`);
 }
 
-export function wantsJson(command: Command): boolean {
+export function isJsonRequested(command: Command): boolean {
   return command.opts<{ json?: true }>().json === true;
 }

@@ -78,7 +78,7 @@ export class RedisRates implements RateLimiters {
   private constructor(redis: Redis, options: RedisRatesOptions) {
     this.#redis = redis;
     this.#options = options;
-    redis.on('error', (error) => this.#lose(error));
+    redis.on('error', (error) => this.#markUnreachable(error));
     // Never rejects.
     this.#timer = setInterval(() => void this.#announce(), PRESENCE_MS).unref();
   }
@@ -94,7 +94,7 @@ export class RedisRates implements RateLimiters {
       retryStrategy: (attempt) => Math.min(MAX_RECONNECT_MS, attempt * 100),
     });
     const rates = new RedisRates(redis, options);
-    await redis.connect().catch((error: unknown) => rates.#lose(error));
+    await redis.connect().catch((error: unknown) => rates.#markUnreachable(error));
     await rates.#announce();
     return rates;
   }
@@ -105,13 +105,13 @@ export class RedisRates implements RateLimiters {
     const limiter = new DrawnTokens(limits, (key, requested) =>
       this.#draw(id, limits, key, requested),
     );
-    const lose = (key: string) => this.#takeAlone(id, limits, onLoss, key);
+    const takeAlone = (key: string) => this.#takeAlone(id, limits, onLoss, key);
     return {
       limits,
       take: (key) => {
-        if (performance.now() < this.#lostUntil) return lose(key);
+        if (performance.now() < this.#lostUntil) return takeAlone(key);
         const taken = limiter.take(key);
-        return taken instanceof Promise ? taken.catch(() => lose(key)) : taken;
+        return taken instanceof Promise ? taken.catch(() => takeAlone(key)) : taken;
       },
       level: (key) => limiter.level(key),
     };
@@ -157,7 +157,7 @@ export class RedisRates implements RateLimiters {
       const count = await this.#ask(PRESENT, name, args, ANNOUNCE_TIMEOUT_MS);
       this.#processes = Math.max(1, Number(count));
     } catch {
-      // Reported by `#lose`.
+      // Reported by `#markUnreachable`.
     }
   }
 
@@ -174,12 +174,12 @@ export class RedisRates implements RateLimiters {
     try {
       return await answerInTime(this.#redis.eval(script, 1, key, ...args), timeoutMs);
     } catch (error) {
-      this.#lose(error);
+      this.#markUnreachable(error);
       throw error;
     }
   }
 
-  #lose(error: unknown): void {
+  #markUnreachable(error: unknown): void {
     this.#lostUntil = performance.now() + RETRY_MS;
     if (!this.#mayWarn()) return;
     // The error itself contains the command, which may have the password.

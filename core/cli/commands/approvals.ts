@@ -7,7 +7,7 @@ import { parseHostResponse, postResource, requestText } from '../client/host-res
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { formatTable, type TableColumn } from '../output/table.js';
-import { addJsonOption, wantsJson } from '../setting-options.js';
+import { addJsonOption, isJsonRequested } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
 
 const PATH = '/approvals';
@@ -86,14 +86,14 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     } else {
       const text = await requestText(client, `${PATH}/${id}`);
       const formatted = formatWhole(parseHostResponse(client, text, wholeApproval));
-      await context.print(wantsJson(command) ? `${text}\n` : formatted);
+      await context.print(isJsonRequested(command) ? `${text}\n` : formatted);
     }
   }
   if (action !== 'list') return EXIT.ok;
   const text = await requestText(client, `${PATH}?limit=${MAX_LISTED}`);
   const { approvals } = parseHostResponse(client, text, approvalList);
   const rows = formatTable(COLUMNS, approvals.map(formatRow));
-  await context.print(wantsJson(command) ? `${text}\n` : `${rows.join('\n')}\n`);
+  await context.print(isJsonRequested(command) ? `${text}\n` : `${rows.join('\n')}\n`);
   return EXIT.ok;
 }
 

@@ -8,7 +8,7 @@ import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { parseSince } from '../parse-duration.js';
-import { addJsonOption, wantsJson } from '../setting-options.js';
+import { addJsonOption, isJsonRequested } from '../setting-options.js';
 import { addStoreSettings, readStoreSettings } from '../store-settings.js';
 
 interface AuditOptions {
@@ -36,7 +36,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const filter = parseFilter(options);
   const { store, state } = await readStoreSettings(command, context);
   const reader = await open(store, state);
-  const isJson = wantsJson(command);
+  const isJson = isJsonRequested(command);
   try {
     return options.verify
       ? await verify(reader, isJson, context)

@@ -9,7 +9,7 @@ import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { formatTable, type TableColumn } from '../output/table.js';
 import { parseSince } from '../parse-duration.js';
-import { addJsonOption, wantsJson } from '../setting-options.js';
+import { addJsonOption, isJsonRequested } from '../setting-options.js';
 
 /** The maximum of `GET /calls`. */
 const PAGE_LIMIT = '1000';
@@ -53,7 +53,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   if (since !== null) query.set('since', since);
   const text = await requestText(client, `/calls?${query}`);
   const { calls } = parseHostResponse(client, text, callList);
-  await context.print(wantsJson(command) ? `${text}\n` : formatCalls(calls));
+  await context.print(isJsonRequested(command) ? `${text}\n` : formatCalls(calls));
   return EXIT.ok;
 }
 
@@ -69,7 +69,7 @@ async function follow(
   const newCalls = new NewCalls(client, filters, since ?? calls[0]?.at ?? EPOCH);
   // Skips earlier calls. Comparing times would depend on the clock of the host.
   if (since === null) await newCalls.poll();
-  const format = wantsJson(command)
+  const format = isJsonRequested(command)
     ? (call: object) => `${JSON.stringify(call)}\n`
     : formatCallLine;
   for (;;) {

@@ -6,7 +6,7 @@ import { parseHostResponse, requestText } from '../client/host-response.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { formatTable, type TableColumn } from '../output/table.js';
-import { addJsonOption, wantsJson } from '../setting-options.js';
+import { addJsonOption, isJsonRequested } from '../setting-options.js';
 
 const report = type({
   module: string(),
@@ -52,7 +52,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const client = createHostClient(readHostAddress(command, context));
   const text = await requestText(client, `/candidate?${new URLSearchParams({ module })}`);
   const read = parseHostResponse(client, text, report);
-  await context.print(wantsJson(command) ? `${text}\n` : formatReport(read));
+  await context.print(isJsonRequested(command) ? `${text}\n` : formatReport(read));
   return EXIT.ok;
 }
 

@@ -5,7 +5,7 @@ import { ConfigError } from '../../errors.js';
 import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { addDocumentOptions, readDocument } from '../openapi/read-document.js';
-import { addJsonOption, wantsJson } from '../setting-options.js';
+import { addJsonOption, isJsonRequested } from '../setting-options.js';
 import { readClientModel } from '../typescript/client-model.js';
 import { generateClient, withoutHeader } from '../typescript/generate-client.js';
 
@@ -39,7 +39,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const functions = model.modules.flatMap((module) => module.functions).length;
   const print = (words: string, more: object = {}) => {
     const json = JSON.stringify({ file: out, modules, functions, ...more });
-    return context.print(`${wantsJson(command) ? json : words}\n`);
+    return context.print(`${isJsonRequested(command) ? json : words}\n`);
   };
   if (check === true) {
     const { isSame, words } = await compare(out, text);

@@ -6,7 +6,7 @@ import { parseStoreKeys, STORE_KEY_VARIABLE } from '../../store/encryption-keys.
 import { StoreUnavailable } from '../../store/store-unavailable.js';
 import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { addJsonOption, wantsJson } from '../setting-options.js';
+import { addJsonOption, isJsonRequested } from '../setting-options.js';
 import { addStoreSettings, readStoreSettings } from '../store-settings.js';
 
 const HELP = `
@@ -29,7 +29,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   try {
     const count = await encryptClearValues(store, state, keys, log);
     const json = `${JSON.stringify({ encrypted: count })}\n`;
-    await context.print(wantsJson(command) ? json : `encrypted values: ${count}\n`);
+    await context.print(isJsonRequested(command) ? json : `encrypted values: ${count}\n`);
     return EXIT.ok;
   } catch (error) {
     if (error instanceof StoreUnavailable) throw new CommandError(error.message);

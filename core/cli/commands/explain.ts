@@ -24,7 +24,7 @@ import { explainFromFiles } from '../explain/explain-from-files.js';
 import { formatExplanation } from '../explain/format-explanation.js';
 import { openDescriptors } from '../open-descriptors.js';
 import { toPrintable } from '../output/escape.js';
-import { addJsonOption, wantsJson } from '../setting-options.js';
+import { addJsonOption, isJsonRequested } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
 
 /** Contains only the fields that are printed, so that other versions of the host are accepted. */
@@ -96,7 +96,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const target = readTarget(command);
   assertOneSource(command);
   const { modules } = command.opts<ExplainOptions>();
-  const asJson = wantsJson(command);
+  const asJson = isJsonRequested(command);
   const { text, explanation } =
     modules === undefined
       ? await requestExplanation(target, command, context)
@@ -121,7 +121,7 @@ async function explainCalls(
   const target = `/explain?${query}`;
   const text = await requestText(client, target);
   const { calls } = parseHostResponse(client, text, explainedCalls);
-  await context.print(wantsJson(command) ? `${text}\n` : formatCallDetails(calls));
+  await context.print(isJsonRequested(command) ? `${text}\n` : formatCallDetails(calls));
   return EXIT.ok;
 }
 

@@ -7,7 +7,7 @@ import { parseHostResponse, requestText } from '../client/host-response.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { formatTable, type TableColumn } from '../output/table.js';
-import { addJsonOption, wantsJson } from '../setting-options.js';
+import { addJsonOption, isJsonRequested } from '../setting-options.js';
 
 const HELP = `
 Any host of the fleet answers. Hosts agree when all that are ready serve the
@@ -37,7 +37,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const client = createHostClient(readHostAddress(command, context));
   const text = await requestText(client, FLEET_PATH);
   const status = parseHostResponse(client, text, fleetStatus);
-  await context.print(wantsJson(command) ? `${text}\n` : formatFleet(status));
+  await context.print(isJsonRequested(command) ? `${text}\n` : formatFleet(status));
   return EXIT.ok;
 }
 

@@ -20,7 +20,7 @@ import { toPrintable } from '../output/escape.js';
 import { formatTable } from '../output/table.js';
 import { addRoleOptions, readRoleReport } from '../roles/read-roles.js';
 import { findRoleGrants, formatRoleGrants } from '../roles/role-grants.js';
-import { addJsonOption, wantsJson } from '../setting-options.js';
+import { addJsonOption, isJsonRequested } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
 
 const HELP = `
@@ -50,7 +50,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   if (command.args.length === 0) throw new ConfigError("missing required argument 'module'");
   const report = await read(command, context);
   await context.print(
-    wantsJson(command) ? `${JSON.stringify(report, null, 2)}\n` : formatGrants(report),
+    isJsonRequested(command) ? `${JSON.stringify(report, null, 2)}\n` : formatGrants(report),
   );
   return EXIT.ok;
 }
@@ -63,7 +63,7 @@ async function showRole(
   if (command.args.length > 0) throw new ConfigError('--role cannot be used with a module');
   const grants = findRoleGrants(name, await readRoleReport(command, context));
   await context.print(
-    wantsJson(command) ? `${JSON.stringify(grants, null, 2)}\n` : formatRoleGrants(grants),
+    isJsonRequested(command) ? `${JSON.stringify(grants, null, 2)}\n` : formatRoleGrants(grants),
   );
   return EXIT.ok;
 }

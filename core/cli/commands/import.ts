@@ -11,7 +11,7 @@ import { ImportFiles } from '../import/import-files.js';
 import { parseOpenApi } from '../import/openapi-document.js';
 import { readSource } from '../import/read-source.js';
 import type { JsonObject } from '../json-value.js';
-import { addJsonOption, choiceArgument, wantsJson } from '../setting-options.js';
+import { addJsonOption, choiceArgument, isJsonRequested } from '../setting-options.js';
 
 interface ImportOptions {
   readonly module: string;
@@ -51,7 +51,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const options = readOptions(command);
   const report = await importDocument(command.args[1] ?? '', options);
   await context.print(
-    wantsJson(command) ? `${JSON.stringify(report, null, 2)}\n` : formatImport(report),
+    isJsonRequested(command) ? `${JSON.stringify(report, null, 2)}\n` : formatImport(report),
   );
   const { changes } = report;
   const isNoticed = changes === null || changes.some(({ affectsClients }) => affectsClients);

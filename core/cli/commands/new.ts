@@ -8,7 +8,12 @@ import { assertNameAvailable } from '../new/assert-name-available.js';
 import { createModuleFiles, MODULE_KINDS, type ModuleKind } from '../new/module-files.js';
 import { createPluginFiles, type PluginTemplate } from '../new/plugin-files.js';
 import { type NewFile, writeNewFiles } from '../new/write-new-files.js';
-import { addJsonOption, choiceArgument, choiceOption, wantsJson } from '../setting-options.js';
+import {
+  addJsonOption,
+  choiceArgument,
+  choiceOption,
+  isJsonRequested,
+} from '../setting-options.js';
 
 const SCHEMAS = join('node_modules', 'modgate', 'dist', 'core', 'schemas');
 
@@ -77,7 +82,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const { dir = template.folder } = options;
   const created = await writeNewFiles(dir, await template.createFiles(name, dir, options));
   const lines = created.map((file) => `created ${file}\n`).join('');
-  await context.print(wantsJson(command) ? `${JSON.stringify({ created })}\n` : lines);
+  await context.print(isJsonRequested(command) ? `${JSON.stringify({ created })}\n` : lines);
   return EXIT.ok;
 }
 

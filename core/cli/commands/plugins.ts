@@ -9,7 +9,7 @@ import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { formatTable, type TableColumn } from '../output/table.js';
 import { digestPlugins } from '../plugins/digest-plugins.js';
-import { addJsonOption, addSettings, readSettings, wantsJson } from '../setting-options.js';
+import { addJsonOption, addSettings, isJsonRequested, readSettings } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
 
 const HELP = `
@@ -80,7 +80,9 @@ async function digest(
 async function list(command: Command, context: CommandContext): Promise<ExitCode> {
   rejectOptions(command, ['own'], 'without digest');
   const plugins = await readList(command, context);
-  const text = wantsJson(command) ? `${JSON.stringify({ plugins })}\n` : formatPlugins(plugins);
+  const text = isJsonRequested(command)
+    ? `${JSON.stringify({ plugins })}\n`
+    : formatPlugins(plugins);
   await context.print(text);
   const isBad = plugins.some(({ state }) => state === 'refused' || state === 'faulted');
   const { check = false } = command.opts<{ check?: boolean }>();

@@ -19,7 +19,7 @@ import {
   readReleases,
   shortenRelease,
 } from '../releases/release-client.js';
-import { addJsonOption, wantsJson } from '../setting-options.js';
+import { addJsonOption, isJsonRequested } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
 
 interface ReleasesOptions {
@@ -70,7 +70,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   if (folder !== undefined) throw new ConfigError("'list' takes no folder");
   const text = await requestText(client, RELEASES_PATH);
   const status = parseReleases(client, text);
-  await context.print(wantsJson(command) ? `${text}\n` : formatReleases(status));
+  await context.print(isJsonRequested(command) ? `${text}\n` : formatReleases(status));
   return EXIT.ok;
 }
 

@@ -3,7 +3,7 @@ import type { ReportedScope, RoleReport } from '../../contract/role-report.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { addRoleOptions, describeScope, readRoleReport } from '../roles/read-roles.js';
-import { addJsonOption, wantsJson } from '../setting-options.js';
+import { addJsonOption, isJsonRequested } from '../setting-options.js';
 
 const HELP = `
 Without --url it reads the roles file and the folder of descriptors, and calls
@@ -23,7 +23,7 @@ export function define(command: Command): void {
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const report = await readRoleReport(command, context);
   await context.print(
-    wantsJson(command) ? `${JSON.stringify(report, null, 2)}\n` : formatRoles(report),
+    isJsonRequested(command) ? `${JSON.stringify(report, null, 2)}\n` : formatRoles(report),
   );
   return EXIT.ok;
 }

@@ -13,7 +13,7 @@ import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { formatTable } from '../output/table.js';
-import { addJsonOption, wantsJson } from '../setting-options.js';
+import { addJsonOption, isJsonRequested } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
 
 const ROUTE = /^(\/modules\/[^/?#]+\/http)(\/[^?#]+)$/;
@@ -44,7 +44,7 @@ export function define(command: Command): void {
 
 /** Runs the attacks that `SECURITY.md` lists and prints the results. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
-  if (wantsJson(command)) rejectOptions(command, ['verbose'], 'with --json');
+  if (isJsonRequested(command)) rejectOptions(command, ['verbose'], 'with --json');
   const { class: names } = command.opts<{ class?: string }>();
   const attacks = ATTACK_CORPUS.filter((attack) => parseClasses(names).has(attack.class));
   const remoteScene = readScene(command, context);
@@ -55,7 +55,9 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     await assertReachable(scene);
     const results = await runAttacks(attacks, scene);
     const { verbose = false } = command.opts<{ verbose?: boolean }>();
-    await context.print(wantsJson(command) ? formatJson(results) : formatText(results, verbose));
+    await context.print(
+      isJsonRequested(command) ? formatJson(results) : formatText(results, verbose),
+    );
     return results.some(({ verdict }) => verdict === 'failed') ? EXIT.failure : EXIT.ok;
   } finally {
     await ownHost?.close();

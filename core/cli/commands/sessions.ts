@@ -7,7 +7,7 @@ import { parseHostResponse, removeResource, requestText } from '../client/host-r
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { formatTable, type TableColumn } from '../output/table.js';
-import { addJsonOption, wantsJson } from '../setting-options.js';
+import { addJsonOption, isJsonRequested } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
 
 const PATH = '/console/api/sessions';
@@ -67,7 +67,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const text = await requestText(client, PATH);
   const { sessions } = parseHostResponse(client, text, sessionList);
   const rows = formatTable(COLUMNS, sessions.map(formatRow));
-  await context.print(wantsJson(command) ? `${text}\n` : `${rows.join('\n')}\n`);
+  await context.print(isJsonRequested(command) ? `${text}\n` : `${rows.join('\n')}\n`);
   return EXIT.ok;
 }
 

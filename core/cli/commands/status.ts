@@ -11,7 +11,7 @@ import {
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { formatTable, type TableColumn } from '../output/table.js';
-import { addJsonOption, wantsJson } from '../setting-options.js';
+import { addJsonOption, isJsonRequested } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
 
 export function define(command: Command): void {
@@ -22,14 +22,14 @@ export function define(command: Command): void {
 
 /** Prints the state of each descriptor in a running host. Exits with 0 for every state. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
-  if (wantsJson(command)) rejectOptions(command, ['modulesOnly'], 'with --json');
+  if (isJsonRequested(command)) rejectOptions(command, ['modulesOnly'], 'with --json');
   const client = createHostClient(readHostAddress(command, context));
   const text = await requestText(client, MODULES_PATH);
   const list = parseHostResponse(client, text, moduleList);
   const { modulesOnly = false } = command.opts<{ modulesOnly?: boolean }>();
   const hostNow = Date.now() + client.clockSkewMs;
   const table = () => formatStatus(list, hostNow, modulesOnly);
-  await context.print(wantsJson(command) ? `${text}\n` : table());
+  await context.print(isJsonRequested(command) ? `${text}\n` : table());
   return EXIT.ok;
 }
 

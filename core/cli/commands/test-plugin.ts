@@ -16,7 +16,7 @@ import { AUTHENTICATION } from '../../testkit/clauses/authentication.js';
 import { SURFACE_CLAUSES } from '../../testkit/clauses/surfaces.js';
 import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { addJsonOption, wantsJson } from '../setting-options.js';
+import { addJsonOption, isJsonRequested } from '../setting-options.js';
 import { readSubjects } from '../test-plugin/read-subjects.js';
 import {
   formatClause,
@@ -52,7 +52,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const folder = await findPluginFolder(argument);
   const { plugin, exports } = await loadPlugin(folder);
   const subjects = await readSubjects(plugin.entryPath);
-  const isJson = wantsJson(command);
+  const isJson = isJsonRequested(command);
   // Not awaited: stdout preserves the order, and the last write reports a failure of stdout.
   const write = (text: string) => void (isJson ? null : context.print(text).catch(() => {}));
   const { name, version } = plugin;

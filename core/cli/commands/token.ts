@@ -11,8 +11,8 @@ import {
   addSettings,
   choiceArgument,
   choiceOption,
+  isJsonRequested,
   readSettings,
-  wantsJson,
 } from '../setting-options.js';
 import { editTokenFile, listTokens } from '../token/edit-token-file.js';
 import { generateToken, parseExpiry, type TokenFileEntry } from '../token/token-entry.js';
@@ -86,7 +86,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     throw new ConfigError('no tokens file is configured: set --tokens FILE or MODGATE_TOKENS');
   }
   const { tokens: file, tokenHeader } = config;
-  const action = { file, subject, options, tokenHeader, isJson: wantsJson(command) };
+  const action = { file, subject, options, tokenHeader, isJson: isJsonRequested(command) };
   return ACTIONS[name](action, context);
 }
 

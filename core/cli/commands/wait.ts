@@ -10,7 +10,7 @@ import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { parseDuration } from '../parse-duration.js';
-import { addJsonOption, wantsJson } from '../setting-options.js';
+import { addJsonOption, isJsonRequested } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
 import { type FleetWaitOutcome, waitForFleet } from '../wait/wait-for-fleet.js';
 import { type WaitOutcome, type WaitSubject, WaitTracker } from '../wait/wait-tracker.js';
@@ -57,10 +57,10 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   else {
     const served = subject.kind === 'digest' ? subject.digest : subject.name;
     const options = { served, timeoutMs, ignoresLost: ignoreLost };
-    return reportFleet(await waitForFleet(client, options), wantsJson(command), context);
+    return reportFleet(await waitForFleet(client, options), isJsonRequested(command), context);
   }
   const end = await waitFor(subject, timeoutMs, client);
-  return report(end, subject, timeoutMs, wantsJson(command), context);
+  return report(end, subject, timeoutMs, isJsonRequested(command), context);
 }
 
 async function reportFleet(

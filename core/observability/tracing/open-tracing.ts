@@ -10,13 +10,13 @@ export async function openTracing(
   version: string,
   log: Log,
 ): Promise<Tracing | null> {
-  if (!wantsTraces(environment)) return null;
+  if (!exportsTraces(environment)) return null;
   const { createOtlpTracing } = await import('./otlp-tracing.js');
   return createOtlpTracing(readExporterVariable(environment, 'PROTOCOL'), version, log);
 }
 
 /** Whether the environment names a receiver and traces are not disabled. */
-function wantsTraces(environment: NodeJS.ProcessEnv): boolean {
+function exportsTraces(environment: NodeJS.ProcessEnv): boolean {
   const isOff =
     environment['OTEL_SDK_DISABLED']?.toLowerCase() === 'true' ||
     environment['OTEL_TRACES_EXPORTER'] === 'none';

@@ -38,7 +38,7 @@ interface LiveEventsOptions {
 }
 
 /** The events of a stream besides the state of the host. */
-export interface WantedEvents {
+export interface SubscribedEvents {
   readonly calls: boolean;
   readonly approvals: boolean;
 }
@@ -63,7 +63,7 @@ export class LiveEvents {
   /**
    * @param cookie the cookie of the session, which is checked repeatedly while the stream is open
    */
-  open(session: Session, cookie: string, selection: WantedEvents, call: SurfaceCall): Response {
+  open(session: Session, cookie: string, selection: SubscribedEvents, call: SurfaceCall): Response {
     const { key } = session;
     const actor = `${session.actor.kind}:${session.actor.id}`;
     const count = this.#open.get(actor) ?? 0;
