@@ -126,7 +126,7 @@ function renderMembers(title, members) {
 function renderClauses(subject, clauses) {
   const rows = clauses.map(({ id, title }) => `| \`${id}\` | ${escapeText(title)} |`);
   return [
-    `| Clause | ${subject === 'surface' ? 'A' : 'An'} ${subject} … |`,
+    `| Clause | ${/^[aeiou]/.test(subject) ? 'An' : 'A'} ${subject} … |`,
     '|---|---|',
     ...rows,
   ].join('\n');

@@ -64,7 +64,7 @@ export interface Upload extends BodyStream {
    * Waits for its end, and reads the bytes that the provider does not.
    * @throws the failure of the body.
    */
-  prove(): Promise<void>;
+  waitForEnd(): Promise<void>;
   /**
    * Called when no further part is read.
    * @param reason becomes its failure

@@ -7,7 +7,7 @@ import { orLost } from './postgres-error.js';
 import type { PostgresAddress } from './postgres-url.js';
 
 const RECONNECT: BackoffBounds = { firstMs: 100, maxMs: 5000 };
-/** Finds changes whose notification a pooler has swallowed, and a dead connection; TCP takes hours. */
+/** Finds changes whose notification a pooler has dropped, and a dead connection; TCP takes hours. */
 const POLL_MS = 1000;
 
 /** Begins a notification that is no change of the config, behind the origin. No module has such a name. */

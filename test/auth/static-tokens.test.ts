@@ -236,8 +236,8 @@ describe('tokens authenticator', () => {
     expect(text).to.include(`${file}:2:`).and.to.include("missing key 'kind'");
     expect(text).not.to.include('secret id');
     expect(authenticate(TOKEN)?.id).to.equal('billing');
-    write(fileOf(entry({ id: 'mended' })));
-    await waitUntil('the mended file is read', () => authenticate(TOKEN)?.id === 'mended');
+    write(fileOf(entry({ id: 'repaired' })));
+    await waitUntil('the repaired file is read', () => authenticate(TOKEN)?.id === 'repaired');
     expect(lines.map(({ level }) => level)).to.deep.equal(['error', 'info']);
   });
 

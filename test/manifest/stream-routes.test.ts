@@ -26,8 +26,7 @@ function diagnose(operation: object, kind: string | null = null) {
   }
 }
 
-const rulesOf = (...args: Parameters<typeof diagnose>) =>
-  diagnose(...args).map(({ rule }) => rule);
+const rulesOf = (...args: Parameters<typeof diagnose>) => diagnose(...args).map(({ rule }) => rule);
 
 describe('routes of events', () => {
   it('may list media types, and take bytes or JSON with a schema', () => {

@@ -74,7 +74,7 @@ export class RequestUpload implements Upload {
     }
   }
 
-  async prove(): Promise<void> {
+  async waitForEnd(): Promise<void> {
     if (!this.isStarted) {
       this.#start();
       this.#drop();

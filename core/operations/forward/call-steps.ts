@@ -220,17 +220,20 @@ export const providerStep: CallStep = {
  * A provider can respond before the last byte of a request. An error is forwarded at once; a
  * success only once the JSON body is valid.
  */
-function proveFirst<T>({ upload, matched }: RouteCall, read: ParseResponse<T>): ParseResponse<T> {
+function parseAfterUpload<T>(
+  { upload, matched }: RouteCall,
+  read: ParseResponse<T>,
+): ParseResponse<T> {
   if (upload === null || matched.match.value.bodyBytes !== null) return read;
   return async (outcome, endpoint, operation) => {
-    if (outcome.status < MIN_ERROR_STATUS) await proveBody(upload);
+    if (outcome.status < MIN_ERROR_STATUS) await awaitUpload(upload);
     return read(outcome, endpoint, operation);
   };
 }
 
-async function proveBody(upload: Upload): Promise<void> {
+async function awaitUpload(upload: Upload): Promise<void> {
   try {
-    await upload.prove();
+    await upload.waitForEnd();
   } catch (cause) {
     if (isProviderFailure(cause)) throw cause;
     throw new ProviderFailure('cancelled', 'the body of the request is not valid', { cause });
@@ -285,7 +288,7 @@ export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedRe
 /** Cached responses that a write may have changed are removed, regardless of its response. */
 function createParser(call: RouteCall): ParseResponse<ForwardedResponse> {
   const { matched, credentialHeaders, request, responses } = call;
-  const parse = proveFirst(call, createResponseReader(matched, credentialHeaders, request));
+  const parse = parseAfterUpload(call, createResponseReader(matched, credentialHeaders, request));
   if (!matched.match.value.clearsCache || responses === null) return parse;
   const { module, target } = matched;
   return (outcome, source, operation) => {

@@ -12,7 +12,7 @@ import type { ModuleEntry, ModuleOverview } from '../status/module-overview.js';
 import { type Baseline, countSince, takeBaseline } from './canary-figures.js';
 import { decideCanary } from './decide-canary.js';
 
-/** A pooler between host and database may swallow notifications. */
+/** A pooler between host and database may drop notifications. */
 const POLL_MS = 1000;
 /** A host that starts waits so long for the store before it uses its copy. */
 const START_TIMEOUT_MS = 5000;

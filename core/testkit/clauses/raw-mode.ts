@@ -37,7 +37,7 @@ export const RAW_MODE: readonly AdapterClause[] = [
   },
   {
     id: 'answer.bare',
-    title: 'returns a response of any status without a body as one',
+    title: 'returns a response without a body, with any status',
     run: async (harness) => {
       const opened = await harness.open();
       for (const status of BARE_STATUSES) {

@@ -71,7 +71,7 @@ export const STREAMS: readonly AdapterClause[] = [
   },
   {
     id: 'streams.request-cut',
-    title: 'lets no provider take a body for whole that breaks off',
+    title: 'does not let a provider accept a truncated body as complete',
     skip: needs('streams'),
     run: async (harness) => {
       const opened = await harness.open();

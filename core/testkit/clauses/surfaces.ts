@@ -87,7 +87,7 @@ export const SURFACE_CLAUSES: readonly Clause<SurfaceHarness>[] = [
   },
   {
     id: 'surface.hostile-input',
-    title: 'survives odd paths, queries and bodies without an error of its code',
+    title: 'handles odd paths, queries and bodies without an error of its code',
     run: async (harness) => {
       await harness.open();
       const actor = harness.context.admit(UNKNOWN);
@@ -118,7 +118,7 @@ export const SURFACE_CLAUSES: readonly Clause<SurfaceHarness>[] = [
   },
   {
     id: 'surface.aborted',
-    title: 'survives clients that leave before or after the answer',
+    title: 'handles clients that disconnect before or after the response',
     run: async (harness) => {
       await harness.open();
       const controller = new AbortController();
@@ -131,7 +131,7 @@ export const SURFACE_CLAUSES: readonly Clause<SurfaceHarness>[] = [
   },
   {
     id: 'surface.change',
-    title: 'survives changes of modules',
+    title: 'handles changes of modules',
     run: async (harness) => {
       await harness.open();
       harness.context.change();

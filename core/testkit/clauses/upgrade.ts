@@ -47,7 +47,7 @@ export const UPGRADE: readonly AdapterClause[] = [
   },
   {
     id: 'upgrade.declined',
-    title: 'returns any other response to a handshake as one of every call',
+    title: 'returns any other response to a handshake like that of any call',
     skip: needs('upgrade'),
     run: async (harness) => {
       const opened = await harness.open();

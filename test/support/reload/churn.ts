@@ -24,7 +24,7 @@ export async function churn(
 ): Promise<ChurnFigures> {
   const files = new Map(modules.map((name) => [name, `${name}.json`]));
   const versions = new Map<string, number>();
-  const done = { changed: 0, broken: 0, mended: 0, renamed: 0, removed: 0 };
+  const done = { changed: 0, broken: 0, repaired: 0, renamed: 0, removed: 0 };
   const broken = new Set<string>();
   const giveNext = (name: string) => {
     const version = (versions.get(name) ?? 1) + 1;
@@ -34,11 +34,11 @@ export async function churn(
   const actions = [
     (name: string, file: string) => {
       host.write(file, giveNext(name));
-      done[broken.delete(name) ? 'mended' : 'changed'] += 1;
+      done[broken.delete(name) ? 'repaired' : 'changed'] += 1;
     },
     (name: string, file: string) => {
       host.replace(file, giveNext(name));
-      done[broken.delete(name) ? 'mended' : 'changed'] += 1;
+      done[broken.delete(name) ? 'repaired' : 'changed'] += 1;
     },
     (name: string, file: string) => {
       host.write(file, `{"module": "${name}", "provdier": {}}`);
