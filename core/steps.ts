@@ -136,7 +136,7 @@ export const STEP_GUIDES = {
     change: (call) => `correct the body${describeErrors(call)}${nameBodyLimit(call)}`,
   },
   breaker: {
-    checks: 'whether the circuit breaker lets the call through',
+    checks: 'whether the circuit breaker admits the call',
     change: (call) =>
       `repair the provider of ${nameModule(call)}: its circuit breaker is open after failures, which modgate calls --module ${call.module ?? 'MODULE'} --status 502 lists`,
   },

@@ -47,7 +47,10 @@ export function define(command: Command): void {
     .argument('[action]', 'list or pull. Default: list')
     .argument('[dir]', 'With pull: the folder')
     .option('--release <release>', 'With pull: digest, or its first 8 digits or more')
-    .option('--force', 'With pull: replace what is in the folder, but for names with a dot first')
+    .option(
+      '--force',
+      'With pull: replace the files of the folder, except names that begin with a dot',
+    )
     .addHelpText('after', HELP);
   addHostOptions(command);
   addJsonOption(command, "the host's response to GET /releases");

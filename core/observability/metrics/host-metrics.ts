@@ -51,7 +51,7 @@ export function createHostMetrics(host: ObservedHost): CollectedMetric[] {
     },
     {
       name: 'modgate_resolve_failures_total',
-      help: 'Look-ups of names of endpoints that failed; only modules whose endpoints move.',
+      help: 'failed lookups of the names of endpoints; only for modules whose endpoints are resolved by name.',
       type: 'counter',
       labelNames: ['module'],
       read: readClients((module, { resolution, totals }) =>
