@@ -16,8 +16,7 @@ import { isRecorded, keepCall } from './observability/calls/kept-call.js';
 import { RecentCalls } from './observability/calls/recent-calls.js';
 import { StoredCalls } from './observability/calls/stored-calls.js';
 import type { RequestObserver } from './observability/completed-request.js';
-import { createCandidateMetric } from './observability/metrics/candidate-metric.js';
-import type { ObservedHost } from './observability/metrics/host-metrics.js';
+import { createCandidateMetric, type ObservedHost } from './observability/metrics/host-metrics.js';
 import { Metrics } from './observability/metrics/metrics.js';
 import {
   createEventLoopMetric,

@@ -9,12 +9,14 @@ import {
   type MetricsSnapshot,
   renderSnapshots,
 } from '../observability/metrics/metrics-snapshot.js';
+import type { Purge } from '../operations/cache/entry-index.js';
+import { PurgeBatch } from '../operations/cache/purge-batch.js';
+import type { PurgeChannel } from '../operations/cache/purge-channel.js';
 import { mergeReports } from '../provider/candidate/candidate-reports.js';
 import type { WorkerStart } from './messages.js';
 import type { PrimaryChannel } from './primary-channel.js';
 import { WorkerAttempts } from './shared-attempts.js';
 import { WorkerProbation } from './shared-probation.js';
-import { WorkerPurges } from './shared-purges.js';
 import { WorkerRates } from './shared-rates.js';
 
 interface WorkerHost extends HostProcess {
@@ -138,4 +140,25 @@ function connect(
       },
     },
   };
+}
+
+/** Announces purges to the other workers, and receives theirs. */
+class WorkerPurges implements PurgeChannel {
+  readonly #channel: PrimaryChannel;
+  readonly #batch: PurgeBatch;
+
+  constructor(channel: PrimaryChannel) {
+    this.#channel = channel;
+    this.#batch = new PurgeBatch((purges) => channel.send({ type: 'purge', purges }));
+  }
+
+  announce(purge: Purge): void {
+    this.#batch.add(purge);
+  }
+
+  onPurge(listener: (purge: Purge) => void): void {
+    this.#channel.on('purge', ({ purges }) => {
+      for (const purge of purges) listener(purge);
+    });
+  }
 }

@@ -1,7 +1,11 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import type { AnyStruct } from '../contract/described.js';
+import { boolean, object } from 'superstruct';
+import { type AnyStruct, optionally } from '../contract/described.js';
+import { parseRange } from '../lib/address-list.js';
+import { explainReservedHeader, isHeaderName } from '../lib/secrets/credential-header.js';
+import { isOrigin } from '../lib/web-origin.js';
 
 /** Parses the text of a setting from any source. */
 export interface SettingKind<T> {
@@ -184,4 +188,78 @@ export const onOff: SettingKind<boolean> = {
   expected: 'true or false',
   fileType: 'boolean',
   parse: (text) => SWITCH_WORDS.get(text),
+};
+
+export const origin: SettingKind<string> = {
+  placeholder: 'origin',
+  expected: 'an origin such as https://gateway.example, without a path',
+  fileType: 'string',
+  parse: (text) => (isOrigin(text) ? text : undefined),
+};
+
+/** Headers with another syntax: credentials with a scheme, and cookies. */
+const OTHER_FORM: ReadonlySet<string> = new Set([
+  'authorization',
+  'cookie',
+  'proxy-authorization',
+  'set-cookie',
+]);
+
+export const tokenHeader: SettingKind<string> = {
+  placeholder: 'name',
+  expected: 'the name of a header of its own, such as x-api-key',
+  fileType: 'string',
+  parse: (text) => {
+    const name = text.toLowerCase();
+    const isUsable = isHeaderName(name) && explainReservedHeader(name) === null;
+    return isUsable && !OTHER_FORM.has(name) ? name : undefined;
+  },
+};
+
+const MAX_RANGES = 1000;
+
+/** Addresses and ranges separated by commas; in a configuration file a list. */
+export const addressRanges: SettingKind<readonly string[]> = {
+  placeholder: 'ranges',
+  expected:
+    'addresses or ranges of addresses such as 10.0.0.0/8, separated by commas, in a file a list',
+  fileType: 'string',
+  parse: (text) => parseRanges(text.split(',')),
+  parseValue: (value) => (Array.isArray(value) ? parseRanges(value) : undefined),
+  explain: (text) =>
+    text
+      .split(',')
+      .map(explainRange)
+      .find((reason) => reason !== null) ?? null,
+};
+
+function parseRanges(list: readonly unknown[]): readonly string[] | undefined {
+  if (list.length === 0 || list.length > MAX_RANGES) return undefined;
+  const ranges = list.map((item) => (typeof item === 'string' ? item.trim() : ''));
+  return ranges.every((text) => !('reason' in parseRange(text))) ? ranges : undefined;
+}
+
+/** Addresses are not secret, so the message may contain the corrected range. */
+function explainRange(text: string): string | null {
+  const range = parseRange(text.trim());
+  if (!('reason' in range) || range.meant === null) return null;
+  return `a range ${range.reason}: write ${range.meant}`;
+}
+
+/** The rules of who may decide about requests for approval. */
+export interface ApprovalRules {
+  /** Whether users may decide about their own requests. */
+  readonly self: boolean;
+}
+
+const approvalMapping = object({ self: optionally(boolean(), {}) });
+
+/** The word `self`; in a configuration file a mapping. */
+export const approvalRules: SettingKind<ApprovalRules> = {
+  placeholder: 'rules',
+  expected: 'self, or in a file a mapping such as {self: true}',
+  fileType: 'string',
+  struct: approvalMapping,
+  parse: (text) => (text === 'self' ? { self: true } : undefined),
+  parseValue: (value) => (approvalMapping.is(value) ? { self: value.self ?? false } : undefined),
 };

@@ -1,18 +1,18 @@
 import { MAX_TIMER_MS } from '../lib/promises.js';
 import { LOG_LEVELS } from '../log/logger.js';
-import { addressRanges } from './address-ranges.js';
-import { approvalRules } from './approval-rules.js';
 import { authenticatorList } from './authenticator-list.js';
 import { cors } from './cors.js';
-import { origin } from './origin.js';
 import { pluginList } from './plugin-list.js';
 import {
   address,
+  addressRanges,
+  approvalRules,
   bytes,
   choice,
   integer,
   modulesSource,
   onOff,
+  origin,
   path,
   plainName,
   rate,
@@ -21,10 +21,10 @@ import {
   type SettingKind,
   share,
   storeUrl,
+  tokenHeader,
   workerCount,
 } from './setting-kind.js';
 import { surfaceList } from './surface-list.js';
-import { tokenHeader } from './token-header.js';
 
 /**
  * - `off`: the files of plugins are not checked

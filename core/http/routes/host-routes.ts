@@ -1,6 +1,6 @@
 import Router, { type RouterContext } from '@koa/router';
 import type { Middleware } from 'koa';
-import { HostError } from '../../errors.js';
+import { HostError, PROBLEMS, type ProblemCode } from '../../errors.js';
 import type { DependencyContainer } from '../../injection.js';
 import type { MountSource } from '../../modules/mount-table.js';
 import { DecideApproval, parseDecision } from '../../operations/approvals/decide-approval.js';
@@ -40,7 +40,6 @@ import { readHostBody } from '../host-body.js';
 import { isFromLoopback } from '../request/loopback-rights.js';
 import { findOwnOrigin } from '../request/own-origin.js';
 import type { HostContext, HostState } from '../request-context.js';
-import { isProblemCode, renderProblemPage } from '../response/problem-page.js';
 import { describeResource, type ResourceOptions } from '../surfaces/protected-resource.js';
 import { readExplainInput } from './explain-query.js';
 import type { HostPath } from './host-paths.js';
@@ -265,4 +264,25 @@ const rejectUnrouted: Middleware<HostState> = (ctx) => {
 
 function createPublicReply(value: unknown): Reply {
   return Reply.json(authorize(null, { kind: 'public' }), value);
+}
+
+function isProblemCode(code: string): code is ProblemCode {
+  return Object.hasOwn(PROBLEMS, code);
+}
+
+/** The page behind a Problem's `type`. It contains constant text only. */
+function renderProblemPage(code: ProblemCode): string {
+  const { status, title, meaning, whatToDo } = PROBLEMS[code];
+  const statusText = code === 'provider_error' ? "the provider's" : String(status);
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>${title}</title></head>
+<body>
+<h1>${title}</h1>
+<p><code>${code}</code>, status ${statusText}</p>
+<p>${meaning}</p>
+<p>${whatToDo}</p>
+</body>
+</html>
+`;
 }

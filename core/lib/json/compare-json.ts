@@ -2,7 +2,6 @@ import { equalNumbers } from './equal-numbers.js';
 import type { ExactJson } from './exact-json.js';
 import { enterPlace, type IgnoredPlaces } from './ignored-places.js';
 import { escapeStep } from './json-pointer.js';
-import { Noise } from './noise.js';
 
 /**
  * - `missing`: the other document lacks it
@@ -26,6 +25,31 @@ export interface CompareOptions {
   readonly ignored: IgnoredPlaces;
   /** Formats the name of a member for a pointer. */
   readonly showName: (name: string) => string;
+}
+
+/** The places at which two responses to one request differ. All items of a list are one place. */
+class Noise {
+  isNoise = false;
+  #items: Noise | null = null;
+  #members: Map<string, Noise> | null = null;
+
+  /** Returns `undefined` if nothing below differs. */
+  find(key: string | number): Noise | undefined {
+    return typeof key === 'number' ? (this.#items ?? undefined) : this.#members?.get(key);
+  }
+
+  /** Returns the same node, and creates a missing one. */
+  enter(key: string | number): Noise {
+    const child = this.find(key);
+    if (child !== undefined) return child;
+    const created = new Noise();
+    if (typeof key === 'number') this.#items = created;
+    else {
+      this.#members ??= new Map();
+      this.#members.set(key, created);
+    }
+    return created;
+  }
 }
 
 /** The comparison was stopped at its limit. */

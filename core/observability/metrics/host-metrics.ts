@@ -1,5 +1,6 @@
 import type { ModuleRecord } from '../../modules/module-record.js';
 import { MODULE_STATES } from '../../modules/module-record.js';
+import { type CandidateReport, COPY_RESULTS } from '../../provider/candidate/candidate-reports.js';
 import type { ProviderClient } from '../../provider/provider-client.js';
 import { type CollectedMetric, type MetricSample, readCounts } from './collected-metric.js';
 
@@ -161,4 +162,26 @@ function readStates(records: readonly ModuleRecord[]): MetricSample[] {
       ],
     ),
   );
+}
+
+interface ObservedCandidates {
+  list(): readonly (readonly [module: string, report: Pick<CandidateReport, 'totals'>])[];
+}
+
+/** Counts the copies of calls, by result. */
+export function createCandidateMetric(candidates: ObservedCandidates): CollectedMetric {
+  return {
+    name: 'modgate_candidate_total',
+    help: 'Copies of calls for the candidate of a module, by whether its answer was that of the live provider.',
+    type: 'counter',
+    labelNames: ['module', 'route', 'result'],
+    read: () =>
+      candidates.list().flatMap(([module, { totals }]) =>
+        totals.flatMap((candidate) =>
+          COPY_RESULTS.map((result): MetricSample => {
+            return [{ module, route: candidate.route, result }, candidate[result]];
+          }),
+        ),
+      ),
+  };
 }

@@ -2,7 +2,7 @@ import { InvalidFile } from '../../document/diagnostic.js';
 import { readStructuredText } from '../../document/parse-document.js';
 import { HostError } from '../../errors.js';
 import { injectable } from '../../injection.js';
-import { maskUrlPasswords } from '../../lib/secrets/mask-url-passwords.js';
+import { maskUrlPasswords } from '../../lib/secrets/mask-secrets.js';
 import { readDescriptorText } from '../../modules/module-documents.js';
 import { ModuleRegistry } from '../../modules/module-registry.js';
 import { authorize } from '../authorization.js';
