@@ -70,7 +70,7 @@ export function createCheckedAuthenticator(
   authenticator: Authenticator,
   log: Log,
   roles: Roles,
-  owner: ErrorOwner | null = null,
+  owner: ErrorOwner | null,
   tokens: AcceptedTokens | null = null,
 ): CheckedAuthenticator {
   const { name } = authenticator;

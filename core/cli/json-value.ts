@@ -18,13 +18,16 @@ export function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Whether the value is nested deeper than `limit`; safe for values of any depth. */
-export function isDeeperThan(value: unknown, limit: number): boolean {
+/** Deeper than any OpenAPI document in use. */
+export const MAX_DEPTH = 200;
+
+/** Whether the value is nested beyond the limit; safe for values of any depth. */
+export function isTooDeep(value: unknown): boolean {
   const open: [value: unknown, depth: number][] = [[value, 1]];
   for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
     const [current, depth] = entry;
     if (typeof current !== 'object' || current === null) continue;
-    if (depth > limit) return true;
+    if (depth > MAX_DEPTH) return true;
     for (const member of Object.values(current)) open.push([member, depth + 1]);
   }
   return false;

@@ -76,15 +76,12 @@ export class DocumentBuilder {
    * Adds the next module by name.
    * @param shows whether a route is part of the document; a module without such a route is omitted
    */
-  add(module: DescribedModule, shows?: (route: DescribedRoute) => boolean): void {
-    for (const _ of this.addInSteps(module, shows));
+  add(module: DescribedModule): void {
+    for (const _ of this.addInSteps(module, () => true));
   }
 
   /** Adds a module with a step for each path, because one module may have thousands. */
-  *addInSteps(
-    module: DescribedModule,
-    shows: (route: DescribedRoute) => boolean = () => true,
-  ): Generator<void> {
+  *addInSteps(module: DescribedModule, shows: (route: DescribedRoute) => boolean): Generator<void> {
     const { names, mount = null } = this.#input;
     const prefix = mount === null ? `/modules/${encodeURIComponent(module.name)}/http` : '';
     const { items, hidden } = createPathItems(module, prefix, shows);

@@ -61,7 +61,7 @@ export class DocumentCache {
   async readPart(
     only: ReadonlySet<string> | null,
     shows: ShowsRoute,
-    mount: Mount | null = null,
+    mount: Mount | null,
   ): Promise<BuiltDocument | null> {
     const generation = this.#generations.current;
     for (const name of only ?? []) if (!generation.has(name)) return null;

@@ -47,7 +47,7 @@ export async function expectRejected(
 export async function expectForwarded(
   scene: Scene,
   bytes: Uint8Array,
-  inspect: (recorded: RecordedRequest, response: ReceivedResponse) => Verdict = () => null,
+  inspect: (recorded: RecordedRequest, response: ReceivedResponse) => Verdict,
 ): Promise<Verdict> {
   const { provider } = requireOwn(scene);
   const before = listReceived(scene, provider).length;

@@ -1,10 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import {
-  type RecordingProvider,
-  type Script,
-  startRecordingProvider,
-} from './recording-provider.js';
+import type { RecordingProvider, Script } from './recording-provider.js';
 import { signClaims, TOKEN_AUDIENCE, type TokenIssuer } from './signed-tokens.js';
 
 const CLIENT = 'selftest-console';
@@ -38,9 +34,7 @@ export interface SignInIssuer {
 /** @param server starts the server, which the caller closes */
 export async function startSignInIssuer(
   tokens: TokenIssuer,
-  start: (
-    scripts: ReadonlyMap<string, Script>,
-  ) => Promise<RecordingProvider> = startRecordingProvider,
+  start: (scripts: ReadonlyMap<string, Script>) => Promise<RecordingProvider>,
 ): Promise<SignInIssuer> {
   const otherKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
   const waiting: ServerResponse[] = [];

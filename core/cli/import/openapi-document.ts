@@ -4,11 +4,8 @@ import {
   parsePointer as splitPointer,
 } from '../../lib/json/json-pointer.js';
 import { CommandError } from '../command-error.js';
-import { asObject, isDeeperThan, isObject, type JsonObject } from '../json-value.js';
+import { asObject, isObject, isTooDeep, type JsonObject, MAX_DEPTH } from '../json-value.js';
 import { convertSwagger } from './convert-swagger.js';
-
-/** Deeper than any description in use. */
-const MAX_DEPTH = 200;
 
 /** A longer chain of references is a circle. */
 const MAX_REFERENCES = 100;
@@ -28,7 +25,7 @@ export interface OpenApiDocument {
  */
 export function parseOpenApi(value: unknown): OpenApiDocument {
   if (!isObject(value)) throw new CommandError('the document is not OpenAPI: expected a mapping');
-  if (isDeeperThan(value, MAX_DEPTH)) {
+  if (isTooDeep(value)) {
     throw new CommandError(`the document is nested deeper than ${MAX_DEPTH} levels`);
   }
   if (SWAGGER.has(value['swagger'])) return { version: '3.0', root: convertSwagger(value) };

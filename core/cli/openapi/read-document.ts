@@ -13,14 +13,11 @@ import { addHostOptions, assertOneSource, readHostAddress } from '../client/host
 import { parseHostResponse, requestText } from '../client/host-response.js';
 import { CommandError } from '../command-error.js';
 import type { CommandContext } from '../command-module.js';
-import { isDeeperThan, isObject, type JsonObject } from '../json-value.js';
+import { isObject, isTooDeep, type JsonObject } from '../json-value.js';
 import { openDescriptors } from '../open-descriptors.js';
 
-/** Deeper than any document of a host. */
-const MAX_DEPTH = 200;
-
 const OPENAPI = define<JsonObject>('OpenAPI 3.1', (value) => {
-  if (!isObject(value) || isDeeperThan(value, MAX_DEPTH)) return false;
+  if (!isObject(value) || isTooDeep(value)) return false;
   return /^3\.1\b/.test(String(value['openapi'])) && isObject(value['paths']);
 });
 

@@ -14,7 +14,7 @@ interface KnownActor {
 export class HostActors {
   readonly #originals = new WeakMap<Actor, KnownActor>();
 
-  add(original: Actor, client: Client | null = null): Actor {
+  add(original: Actor, client: Client | null): Actor {
     const { kind, id, scopes, expiresAt } = original;
     const copy = Object.freeze({
       kind,

@@ -38,7 +38,7 @@ export interface RawResponse {
  * @throws ProviderFailure `protocol` for a redirect, and for a body that cannot be forwarded.
  * @throws ProviderStatus for a status that cannot be forwarded.
  */
-export function readRawResponse(outcome: CheckedOutcome, isHead = false): RawResponse {
+export function readRawResponse(outcome: CheckedOutcome, isHead: boolean): RawResponse {
   const { status, headers, pieces, length } = outcome;
   // Clients follow unassigned statuses of this class too.
   const isRedirect = status >= 300 && status < MIN_ERROR_STATUS && status !== NOT_MODIFIED;

@@ -5,7 +5,7 @@ type Properties = Readonly<Record<string, string | boolean | undefined>>;
 /** Creates an element; texts are never parsed as HTML. */
 export function create<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
-  attributes: Properties = {},
+  attributes: Properties,
   ...children: readonly Child[]
 ): HTMLElementTagNameMap[Tag] {
   const element = document.createElement(tag);
