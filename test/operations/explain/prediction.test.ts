@@ -1,14 +1,24 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { RawHeader } from '../../../core/selftest/raw-http.js';
+import {
+  createHostOptions,
+  describeExchange,
+  ROLE_TOKENS,
+} from '../../support/auth/role-tokens.js';
 import { bridgeBody, bridgeTarget, RELEASE, UI } from '../../support/bridge/bridge.js';
 import { call, JSON_TYPE, parseJson } from '../../support/http/call.js';
 import { describeModule, METHODS } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 
-const NAMES = ['one', 'two', 'three', 'four', 'five', 'acme/six'];
+const NAMES = ['one', 'two', 'three', 'four', 'five', 'acme/six', 'seven'];
 const SCOPES = ['a.read', 'a.write', 'b.read'];
 const KINDS = ['service', 'system', 'user'] as const;
+const FORMS = ['plain', 'plain', 'events', 'handshake'] as const;
 /** Explains for those that have no credentials; each explainer may look up few tokens. */
 const EXPLAINERS = 40;
 
@@ -51,12 +61,22 @@ const descriptor = fc.record({
   ),
 });
 
-/** `null` has no credentials. Every other actor may explain itself. */
-const actor = fc.option(
-  fc.record({
+const developer = fc
+  .record({
     kind: fc.constantFrom(...KINDS),
     scopes: fc.uniqueArray(fc.constantFrom(...SCOPES, 'console.admin')),
-  }),
+  })
+  .map(({ kind, scopes }) => {
+    const held = kind === 'system' ? '' : `:${[...scopes, 'modgate.explain'].join(',')}`;
+    return `dev-${kind}:a${held}`;
+  });
+
+/** A token; `null` for no credentials. Every other actor may explain itself. */
+const actor = fc.option(
+  fc.oneof(
+    { weight: 4, arbitrary: developer },
+    { weight: 1, arbitrary: fc.constantFrom(...ROLE_TOKENS) },
+  ),
   { freq: 8 },
 );
 
@@ -66,16 +86,22 @@ const path = fc.oneof(
     weight: 1,
     arbitrary: fc.constantFrom('/a//b', '/..', '/%00', '/%2e%2e', '/{id}', '/items/%ff'),
   },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('/items/a%2Fb', '/files/a%2Fb', '/files/%252F', '/files/%00'),
+  },
 );
 
-/** The settings that apply to every call of a module: one module each. */
-const SPECIAL: readonly object[] = [
+/** The settings that apply to every call of a module: one module each. @param url of the provider */
+const listSpecial = (url: string): readonly object[] => [
   { enabled: false },
   { allow: { addresses: ['10.0.0.0/8'] } },
   { rate: { per_second: 0.001, burst: 1 }, allow: { addresses: ['127.0.0.0/8'] } },
   { public: true },
   { public: true, callers: ['system'] },
   { responses: { mode: 'raw' } },
+  // No caller has a token that can be exchanged.
+  { provider: describeExchange(url) },
 ];
 
 /** Each module has one route of each kind, besides those that are generated. */
@@ -83,6 +109,7 @@ const KINDS_OF_ROUTES = [
   { path: '/events', operation: { stream: 'sse' } },
   { path: '/socket', operation: { stream: 'websocket' } },
   { path: '/kept', operation: { cache: { ttl_ms: 60_000 } } },
+  { path: '/files/{key...}', operation: { encoded: ['key'] } },
 ].map((route) => ({ method: 'GET', capability: 'a.read', ...route }));
 
 /** The same host in each run. */
@@ -98,7 +125,10 @@ const basesOf = (index: number) => [
 
 const declared = files.flatMap(({ routes }, index) =>
   routes.flatMap(({ method, path: route }) =>
-    basesOf(index).map((base) => ({ method, target: `${base}${route.replace('{id}', '7')}` })),
+    basesOf(index).map((base) => ({
+      method,
+      target: `${base}${route.replace('{id}', '7').replace('{key...}', 'a%2Fb/c')}`,
+    })),
   ),
 );
 const method = fc.constantFrom(...METHODS, 'HEAD', 'OPTIONS');
@@ -131,8 +161,21 @@ const request = fc
       }),
     ),
     actor,
+    fc.constantFrom(...FORMS),
   )
-  .map(([sent, caller]) => ({ ...sent, actor: caller }));
+  .map(([sent, as, form]) => ({ ...sent, as, form }));
+
+/** The headers that `explain` does not know, by the form of a GET. */
+const HEADERS: Readonly<Record<(typeof FORMS)[number], readonly RawHeader[]>> = {
+  plain: [],
+  events: [['accept', 'text/event-stream']],
+  handshake: [
+    ['connection', 'upgrade'],
+    ['upgrade', 'websocket'],
+    ['sec-websocket-version', '13'],
+    ['sec-websocket-key', 'dGhlIHNhbXBsZSBub25jZQ=='],
+  ],
+};
 
 interface Outcome {
   readonly step: string | null;
@@ -162,20 +205,22 @@ interface Explained {
 }
 
 describe('prediction of explain', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'modgate-prediction-'));
+  after(() => rmSync(folder, { recursive: true }));
   const setup = useHost(
     ({ url }) =>
       Object.fromEntries(
         files.map(({ routes, grants, ui, ...members }, index) => {
           const module = describeModule(NAMES[index] ?? '', url, routes, {
             ...members,
-            ...SPECIAL[index],
+            ...listSpecial(url)[index],
             mount: [{ path: `/mounted-${index}` }],
             console: { release: RELEASE, ui, grants },
           });
           return [`m${index}.json`, module];
         }),
       ),
-    { isDescribed: false },
+    { isDescribed: false, ...createHostOptions(folder) },
   );
   let count = 0;
 
@@ -204,7 +249,12 @@ describe('prediction of explain', () => {
     return { step: check, status, open, ...(status === 401 && { words: detail }) };
   };
 
-  const happen = async (method: string, target: string, as: string | null): Promise<Outcome> => {
+  const happen = async (
+    method: string,
+    target: string,
+    as: string | null,
+    form: (typeof FORMS)[number],
+  ): Promise<Outcome> => {
     const id = `prediction-${count}`;
     const permission = target.split('/').at(-1) ?? '';
     const hasBody = method === 'POST' || method === 'PUT' || method === 'PATCH';
@@ -214,7 +264,11 @@ describe('prediction of explain', () => {
       method,
       target,
       as,
-      headers: [['x-request-id', id], ...(hasBody ? [JSON_TYPE] : [])],
+      headers: [
+        ['x-request-id', id],
+        ...(method === 'GET' ? HEADERS[form] : []),
+        ...(hasBody ? [JSON_TYPE] : []),
+      ],
       ...(hasBody && { body: Buffer.from(JSON.stringify(body)) }),
     });
     const { status } = response;
@@ -231,17 +285,19 @@ describe('prediction of explain', () => {
 
   it('names the step and the status that a request then has', async () => {
     const seen = new Set<string>();
+    /** The steps at which requests ended, by what was special about them. */
+    const ends = new Map<string, Set<string>>();
     await fc.assert(
-      fc.asyncProperty(request, async ({ method, target, actor: caller }) => {
+      fc.asyncProperty(request, async ({ method, target, as, form }) => {
         count += 1;
-        const scopes = [...(caller?.scopes ?? []), 'modgate.explain'].join(',');
-        const isSystem = caller?.kind === 'system';
-        const as = caller && `dev-${caller.kind}:a${isSystem ? '' : `:${scopes}`}`;
         const predicted = await predict(method, target, as);
-        const happened = await happen(method, target, as);
+        const happened = await happen(method, target, as, form);
         seen.add(`${happened.step}`);
+        for (const kind of listKinds(method, target, as, form)) {
+          ends.set(kind, (ends.get(kind) ?? new Set()).add(`${happened.step}`));
+        }
         const { words, open, ...decided } = predicted;
-        const name = `${method} ${target} as ${as}: ${words}`;
+        const name = `${method} ${target} as ${as}, ${form}: ${words}`;
         if (decided.step === null || open.includes(happened.step ?? '')) {
           expect(happened.step, name).to.be.oneOf([null, ...open]);
           return;
@@ -258,9 +314,29 @@ describe('prediction of explain', () => {
     expect([...seen]).to.include.members(['null', 'actor', 'callers', 'module', 'route']);
     expect([...seen]).to.include.members(['capability', 'permission', 'grant']);
     expect([...seen]).to.include.members(['client', 'protocol', 'accept', 'rate']);
-    expect([...seen]).to.include.members(['idempotency-key', 'ui', 'host']);
+    expect([...seen]).to.include.members(['idempotency-key', 'ui', 'host', 'provider']);
+    const endsOf = (kind: string) => [...(ends.get(kind) ?? [])];
+    expect(endsOf('role')).to.include.members(['null', 'callers', 'capability']);
+    expect(endsOf('encoded')).to.include.members(['null', 'capability']);
+    expect(endsOf('cache')).to.include.members(['null', 'capability']);
+    expect(endsOf('exchange')).to.include.members(['provider', 'capability']);
+    expect(endsOf('handshake')).to.include('provider');
+    expect(endsOf('events')).to.include('provider');
   }).timeout(60_000);
 });
+
+function listKinds(method: string, target: string, as: string | null, form: string): string[] {
+  const isGet = method === 'GET';
+  const kinds = {
+    role: as?.startsWith('token-'),
+    encoded: isGet && target.endsWith('/files/a%2Fb/c'),
+    cache: isGet && target.endsWith('/kept'),
+    exchange: target.startsWith('/mounted-6/') || target.startsWith('/modules/seven/http/'),
+    handshake: isGet && target.endsWith('/socket') && form === 'handshake',
+    events: isGet && target.endsWith('/events') && form === 'events',
+  };
+  return Object.entries(kinds).flatMap(([kind, isOne]) => (isOne ? kind : []));
+}
 
 function encode(parts: readonly string[]): string {
   return `/${parts.map(encodeURIComponent).join('/')}`;
