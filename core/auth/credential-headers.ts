@@ -1,18 +1,12 @@
 import { ConfigError } from '../errors.js';
+import { DEFAULT_CHALLENGES, DEFAULT_READS, type Declaration } from './declaration.js';
 
-interface Declared {
-  readonly reads: readonly string[];
-  readonly challenges: readonly string[];
-}
-
-const DEFAULT_HEADERS: readonly string[] = ['authorization'];
 export const BASIC_CHALLENGE = 'Basic realm="modgate"';
-const DEFAULT_CHALLENGES: readonly string[] = ['Bearer'];
 
 /** The headers that hold credentials, in the order of the chain; the default for an empty chain. */
-export function listCredentialHeaders(chain: readonly Declared[]): readonly string[] {
+export function listCredentialHeaders(chain: readonly Declaration[]): readonly string[] {
   const names = new Set(chain.flatMap(({ reads }) => reads));
-  return names.size === 0 ? DEFAULT_HEADERS : [...names];
+  return names.size === 0 ? DEFAULT_READS : [...names];
 }
 
 /**
@@ -20,7 +14,10 @@ export function listCredentialHeaders(chain: readonly Declared[]): readonly stri
  * 15.5.2).
  * @param takesBasic whether tokens are also passwords of `authorization: Basic`
  */
-export function listChallenges(chain: readonly Declared[], takesBasic: boolean): readonly string[] {
+export function listChallenges(
+  chain: readonly Declaration[],
+  takesBasic: boolean,
+): readonly string[] {
   const challenges = new Set(chain.flatMap((declared) => declared.challenges));
   const listed = challenges.size === 0 ? DEFAULT_CHALLENGES : [...challenges];
   return takesBasic ? [BASIC_CHALLENGE, ...listed] : listed;
@@ -36,7 +33,7 @@ export function writeChallenges(challenges: readonly string[]): readonly string[
 }
 
 /** @throws ConfigError if no authenticator accepts such tokens, or another one reads `Basic`. */
-export function assertBasicUsable(chain: readonly Declared[]): void {
+export function assertBasicUsable(chain: readonly Declaration[]): void {
   if (chain.some(({ challenges }) => challenges.some((challenge) => /^basic\b/i.test(challenge)))) {
     throw new ConfigError(
       '--token-basic takes authorization: Basic, which an authenticator of this host takes too: remove one of them',

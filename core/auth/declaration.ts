@@ -1,13 +1,13 @@
 import type { Authenticator } from '../contract/index.js';
 import { explainReservedHeader, isHeaderName } from '../lib/secrets/credential-header.js';
 
-interface Declaration {
+export interface Declaration {
   readonly reads: readonly string[];
   readonly challenges: readonly string[];
 }
 
-const DEFAULT_READS = ['authorization'];
-const DEFAULT_CHALLENGES = ['Bearer'];
+export const DEFAULT_READS: readonly string[] = ['authorization'];
+export const DEFAULT_CHALLENGES: readonly string[] = ['Bearer'];
 const MAX_READS = 16;
 const MAX_CHALLENGES = 8;
 /** A scheme, and parameters of printable ASCII (RFC 9110, section 11.6.1). */

@@ -1,6 +1,7 @@
 import type { AnyStruct } from '../contract/described.js';
 import { validateStruct } from '../document/validate.js';
 import { ConfigError } from '../errors.js';
+import { isMapping } from '../lib/read-member.js';
 import type { SettingKind } from './setting-kind.js';
 import { SETTINGS, type SettingName } from './settings.js';
 
@@ -27,10 +28,6 @@ export function parseSetting(name: SettingName, setting: SettingText): unknown {
   throw new ConfigError(
     `${setting.source} must be ${kind.expected}${explainInvalid(kind, setting)}`,
   );
-}
-
-function isMapping(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function assertMapping(struct: AnyStruct, { value, source }: SettingText): void {

@@ -9,7 +9,7 @@ import type { WireDescriptor } from './descriptor-struct.js';
 type CandidateEndpoints = NonNullable<Descriptor['candidate']>['endpoints'];
 
 const PATH = ['candidate', 'endpoints'] as const;
-const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /** The config of the live provider with the endpoints of its candidate. */
 export function createCandidateConfig(config: unknown, endpoints: unknown): unknown {

@@ -79,16 +79,16 @@ function isBelow(inner: Mount, outer: Mount): boolean {
 }
 
 /** A mount of another module that contains this one. */
-export interface OuterMount {
+export interface MountedModule {
   readonly module: string;
   readonly mount: Mount;
 }
 
 /** The mount of another module that contains this one; `undefined` for none. */
 export function findOuterMount(
-  { module, mount }: OuterMount,
-  all: readonly OuterMount[],
-): OuterMount | undefined {
+  { module, mount }: MountedModule,
+  all: readonly MountedModule[],
+): MountedModule | undefined {
   return all.find((other) => other.module !== module && isBelow(mount, other.mount));
 }
 

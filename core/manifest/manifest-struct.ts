@@ -24,6 +24,7 @@ import {
 import { capability, moduleName } from '../descriptor/identifiers.js';
 import { matching, nonEmptyText, wholeNumber } from '../document/structs.js';
 import { MEDIA_TYPE_RANGE } from '../lib/media-type.js';
+import { isMapping } from '../lib/read-member.js';
 import { SHARED_NAME } from '../schema/shared-schemas.js';
 import { config } from './config-struct.js';
 import { fieldType, flag, label, plainPath, requiredName, text } from './parts-struct.js';
@@ -330,10 +331,6 @@ const admin = object({
 
 function describeDefaults(): string {
   return EVENT_FORMS.map((form) => `${STREAM_TYPES[form].join(', ')} (${form})`).join('; ');
-}
-
-function isMapping(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The manifest with wire names. */

@@ -5,7 +5,7 @@ import { SchemaRules } from '../schema/schema-rules.js';
 import { isSchemaObject } from '../schema/subschema-keywords.js';
 import { findDuplicates, nameOf, violationAt } from './violation-at.js';
 
-const SCHEMA_KEYS = ['input_schema', 'output_schema', 'query_schema'] as const;
+export const SCHEMA_KEYS = ['input_schema', 'output_schema', 'query_schema'] as const;
 
 /** Validates the shared schemas, those of routes, and the names of their examples. */
 export function validateSchemas({

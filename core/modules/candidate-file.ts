@@ -10,7 +10,8 @@ interface CandidateFile extends Pick<References, 'document'> {
   readonly listed: readonly unknown[];
 }
 
-interface DescriptorPlace {
+/** The positions of the parts of a descriptor. */
+export interface DescriptorPlace {
   readonly file: string;
   readonly baseDir: string;
   readonly locate: Locate;

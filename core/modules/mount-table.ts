@@ -1,12 +1,12 @@
-import { formatMount, type Mount, mountBase, normalizeHost } from '../descriptor/mounts.js';
+import {
+  formatMount,
+  type Mount,
+  type MountedModule,
+  mountBase,
+  normalizeHost,
+} from '../descriptor/mounts.js';
 import { firstSegment } from '../lib/routing/request-path.js';
 import { type ModuleRecord, REJECTED_STATES } from './module-record.js';
-
-/** A mount and its module. */
-export interface MountedModule {
-  readonly module: string;
-  readonly mount: Mount;
-}
 
 interface MountTableOptions {
   /** The host name of the public URL; `null` without one. */

@@ -38,6 +38,7 @@ import {
 import type { AdapterLimits } from '../manifest/route-rules.js';
 import type { AdapterSource } from '../plugin-loader/adapter-source.js';
 import type { DirectoryFile } from '../watch/directory.js';
+import type { DescriptorPlace } from './candidate-file.js';
 import { listCandidateFiles, readCandidateFile } from './candidate-file.js';
 
 export interface DescriptorContext {
@@ -276,13 +277,6 @@ export function limitsOf({ supports, kind }: ProviderAdapter): AdapterLimits {
 function shareManifest(descriptor: Descriptor, loaded: LoadedManifest | null): Descriptor {
   if (descriptor.manifest.kind !== 'inline' || loaded === null) return descriptor;
   return { ...descriptor, manifest: { kind: 'inline', value: loaded.manifest } };
-}
-
-/** The positions of the parts of a descriptor. */
-interface DescriptorPlace {
-  readonly file: string;
-  readonly baseDir: string;
-  readonly locate: Locate;
 }
 
 /** @throws InvalidFile with each variable and file that cannot be used. */

@@ -9,6 +9,7 @@ import { Components, ModuleSchemas } from './component-schemas.js';
 import type { DescribedHost, DescribedModule, DescribedRoute } from './described-module.js';
 import { jsonText } from './json-text.js';
 import type { OperationNames } from './operation-names.js';
+import { NOT_IN_COMPONENT } from './operation-names.js';
 import { writeOperation } from './operation-object.js';
 import { createPathItems, type HiddenRoute } from './path-items.js';
 import { createProblemSchemas, ProblemResponses } from './problem-responses.js';
@@ -184,8 +185,6 @@ function digestModules(modules: readonly DescribedModule[]): string {
 }
 
 const SCHEME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+/;
-/** Characters that component names cannot contain. */
-const NOT_IN_NAME = /[^A-Za-z0-9._-]/g;
 
 /** Creates alternatives: one for each challenge, and one for each other header for credentials. */
 function createSecuritySchemes({
@@ -196,11 +195,11 @@ function createSecuritySchemes({
   for (const challenge of challenges) {
     const scheme = SCHEME.exec(challenge)?.[0].toLowerCase();
     if (scheme === undefined) continue;
-    schemes[scheme.replaceAll(NOT_IN_NAME, '_')] = { type: 'http', scheme };
+    schemes[scheme.replaceAll(NOT_IN_COMPONENT, '_')] = { type: 'http', scheme };
   }
   for (const name of credentialHeaders) {
     if (name === 'authorization') continue;
-    schemes[name.replaceAll(NOT_IN_NAME, '_')] = { type: 'apiKey', in: 'header', name };
+    schemes[name.replaceAll(NOT_IN_COMPONENT, '_')] = { type: 'apiKey', in: 'header', name };
   }
   return schemes;
 }

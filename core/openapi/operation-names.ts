@@ -10,7 +10,8 @@ export interface OperationName {
   readonly component: string;
 }
 
-const NOT_IN_COMPONENT = /[^A-Za-z0-9._-]/g;
+/** Characters that component names cannot contain. */
+export const NOT_IN_COMPONENT = /[^A-Za-z0-9._-]/g;
 
 /**
  * Names every route of a host uniquely: of several equal names the later get `_2`, `_3`. It needs

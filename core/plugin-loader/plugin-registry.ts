@@ -81,7 +81,7 @@ const EXPORTS = {
   signers: { noun: 'signer', declared: 'signers' },
 } as const satisfies Record<ExportName, { noun: string; declared: string }>;
 
-const SILENT_LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
+export const SILENT_LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
  * Reads `<folder>/<plugin>/plugin.json` of all sources, in their order, and runs no code. Of two plugins

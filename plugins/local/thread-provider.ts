@@ -1,5 +1,4 @@
 import {
-  type Balancing,
   type Invocation,
   type OpenContext,
   type Outcome,
@@ -7,18 +6,12 @@ import {
   ProviderFailure,
 } from '../../core/contract/index.js';
 import { RestartBackoff } from '../shared/backoff.js';
+import { OWN_ENDPOINT } from '../shared/balancing.js';
 import { createAbortFailure } from '../shared/failures.js';
 import type { LocalConfiguration } from './handler.js';
 import { ModuleThread, type ThreadOptions } from './module-thread.js';
 import { receiveFailure } from './sent-failure.js';
 import type { SentManifest, ThreadStart } from './thread-messages.js';
-
-/** Checks are frequent, because they send nothing. If the thread is down, its endpoint is down. */
-const BALANCING: Balancing = {
-  strategy: 'round_robin',
-  hashHeader: null,
-  health: { intervalMs: 2_000, timeoutMs: 1_000, failures: 1, successes: 1 },
-};
 
 interface ThreadProviderOptions extends Omit<ThreadOptions, 'start'> {
   readonly start: Omit<ThreadStart, 'configuration'>;
@@ -39,7 +32,7 @@ export async function openThreadProvider(
     manifest: async () => supervisor.manifest(),
     check: async () => supervisor.check(),
     invoke: (invocation) => supervisor.invoke(invocation),
-    balancing: () => BALANCING,
+    balancing: () => OWN_ENDPOINT,
   };
 }
 

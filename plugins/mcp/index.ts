@@ -8,6 +8,7 @@ import {
   type SurfaceContext,
   SurfaceError,
 } from '../../core/contract/index.js';
+import { UTF8 } from '../shared/own-requests.js';
 import { createNotFound } from '../shared/surface-errors.js';
 import { InexactJson, parseExact } from './exact-json.js';
 import { type Exchange, listForwardable } from './exchange.js';
@@ -17,7 +18,6 @@ import { Tools } from './tools.js';
 const PREFIX = '/mcp';
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Agents call modules as tools, with the Model Context Protocol. */
 const mcpSurface = defineSurface({

@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import {
-  type Balancing,
   defineAdapter,
   type Invocation,
   type OpenContext,
   type Provider,
 } from '../../core/contract/index.js';
 import { openProvider, SUPPORTS } from '../http/http-adapter.js';
+import { OWN_ENDPOINT } from '../shared/balancing.js';
 import { readEnvironment } from '../shared/environment-config.js';
 import { assertSuccess, isSuccess } from '../shared/own-requests.js';
 import { DEFAULT_START_TIMEOUT_MS, type ProcessConfig, processConfig } from './config.js';
@@ -19,13 +19,6 @@ import { ProcessSupervisor } from './process-supervisor.js';
  * the host allows for `open`, which must not require a running provider.
  */
 const OPEN_TIMEOUT_MS = 3_000;
-
-/** Checks are frequent, because a check of a child that is down sends nothing. */
-const BALANCING: Balancing = {
-  strategy: 'round_robin',
-  hashHeader: null,
-  health: { intervalMs: 2_000, timeoutMs: 1_000, failures: 1, successes: 1 },
-};
 
 /** Kind `process`: a command that the host starts and supervises; it serves HTTP over a Unix socket. */
 export const processAdapter = defineAdapter({
@@ -89,7 +82,7 @@ function supervise(
 ): Provider {
   return {
     endpoints: () => http.endpoints?.() ?? [],
-    balancing: () => (hasHealth ? (http.balancing?.() ?? BALANCING) : BALANCING),
+    balancing: () => (hasHealth ? (http.balancing?.() ?? OWN_ENDPOINT) : OWN_ENDPOINT),
     manifest: async (signal) => {
       await supervisor.ready(signal);
       return http.manifest(signal);

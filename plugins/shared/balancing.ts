@@ -13,6 +13,13 @@ interface BalancingConfig {
   readonly health?: HealthConfig | undefined;
 }
 
+/** Balances the one endpoint of a thread or child of the host. Checks are frequent, because they send nothing while it is down. */
+export const OWN_ENDPOINT: Balancing = {
+  strategy: 'round_robin',
+  hashHeader: null,
+  health: { intervalMs: 2_000, timeoutMs: 1_000, failures: 1, successes: 1 },
+};
+
 /** Converts the config of load balancing and health checks, which the host runs. */
 export function readBalancing({ strategy, hash_header, health }: BalancingConfig): Balancing {
   return {

@@ -1,4 +1,4 @@
-import type { OuterMount } from '../../descriptor/mounts.js';
+import type { MountedModule } from '../../descriptor/mounts.js';
 import {
   type CheckedModule,
   readAccess,
@@ -21,7 +21,7 @@ const MANIFEST_UNKNOWN = 'its manifest is not available offline';
  */
 export function listLocalModules(
   { files }: CheckReport,
-  others: readonly OuterMount[],
+  others: readonly MountedModule[],
 ): Map<string, CheckedModule> {
   const modules = new Map<string, CheckedModule>();
   const checked = new Set(files.map(({ module }) => module));
@@ -45,7 +45,7 @@ function describeMounts(checked: CheckedFile) {
   return [{ module, mounts }];
 }
 
-function describeLocal(checked: CheckedFile, mounts: readonly OuterMount[]): CheckedModule {
+function describeLocal(checked: CheckedFile, mounts: readonly MountedModule[]): CheckedModule {
   const manifest = readManifestOf(checked);
   if (checked.kind === 'descriptor') {
     if (checked.prepared === null) return { kind: 'unknown', detail: INVALID_FILE };

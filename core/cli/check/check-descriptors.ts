@@ -2,7 +2,7 @@ import {
   findOuterMount,
   formatMount,
   type Mount,
-  type OuterMount,
+  type MountedModule,
 } from '../../descriptor/mounts.js';
 import {
   createDiagnostic,
@@ -110,7 +110,7 @@ function rejectDuplicates(descriptors: readonly CheckedDescriptor[]): CheckedDes
 
 export function listMounts(
   described: readonly Pick<CheckedDescriptor, 'module' | 'mounts'>[],
-): readonly OuterMount[] {
+): readonly MountedModule[] {
   return described.flatMap(({ module, mounts }) =>
     module === null ? [] : mounts.map((mount) => ({ module, mount })),
   );

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../../document/diagnostic.js';
+import { formatCount } from '../../modules/against/format-changes.js';
 import { toPrintable } from '../output/escape.js';
 import { type CheckReport, summarize } from './check-report.js';
 
@@ -40,9 +41,4 @@ function formatSummary(report: CheckReport): string {
     formatCount(warnings, 'warning'),
   ];
   return parts.join(', ');
-}
-
-/** `1 file`, `0 errors` */
-export function formatCount(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -6,6 +6,7 @@ import { addHostOptions, readHostAddress } from '../client/host-options.js';
 import { parseHostResponse, requestText } from '../client/host-response.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
+import { shortenDigest } from '../output/short-digest.js';
 import { formatTable, type TableColumn } from '../output/table.js';
 import { addJsonOption, isJsonRequested } from '../setting-options.js';
 
@@ -22,9 +23,6 @@ const COLUMNS: readonly TableColumn[] = [
   { title: 'DIGEST' },
   { title: 'ADDRESS' },
 ];
-
-/** The first 12 of 64 digits identify a digest, as in git. */
-const SHORT_DIGEST = /^sha256:([0-9a-f]{12})[0-9a-f]*$/;
 
 export function define(command: Command): void {
   addHostOptions(command);
@@ -47,14 +45,10 @@ function formatFleet({ fleet, agreed, digest, hosts }: FleetStatus): string {
     rows[index] ?? '',
     ...rejected.map((module) => `  does not serve its file of ${toPrintable(module)}`),
   ]);
-  const agreement = agreed ? `all serve ${shorten(digest ?? '')}` : 'the hosts do not agree';
+  const agreement = agreed ? `all serve ${shortenDigest(digest ?? '')}` : 'the hosts do not agree';
   return `${[titles, ...lines, '', `fleet ${fleet}: ${agreement}`].join('\n')}\n`;
 }
 
 function formatHost({ id, state, version, workers, digest, address }: FleetHostStatus): string[] {
-  return [id, state, version, String(workers), shorten(digest), address].map(toPrintable);
-}
-
-function shorten(digest: string): string {
-  return digest.replace(SHORT_DIGEST, '$1');
+  return [id, state, version, String(workers), shortenDigest(digest), address].map(toPrintable);
 }

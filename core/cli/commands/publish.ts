@@ -12,6 +12,7 @@ import { addHostOptions, readHostAddress } from '../client/host-options.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { openDescriptors } from '../open-descriptors.js';
 import { toPrintable } from '../output/escape.js';
+import { shortenDigest } from '../output/short-digest.js';
 import { readBase, writeBase } from '../releases/base-file.js';
 import { collectRelease } from '../releases/collect-release.js';
 import {
@@ -19,7 +20,6 @@ import {
   postChange,
   RELEASES_PATH,
   readReleases,
-  shortenRelease,
 } from '../releases/release-client.js';
 import { waitForVerdict } from '../releases/wait-for-verdict.js';
 import { addSettings } from '../setting-options.js';
@@ -96,7 +96,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     }),
   });
   if (release === null) return EXIT.failure;
-  const name = shortenRelease(release);
+  const name = shortenDigest(release);
   if (outcome === 'canary') {
     if (options.wait) return await reportVerdict(client, release, folder, context);
     await writeBase(folder, release);
@@ -133,7 +133,7 @@ async function reportVerdict(
   folder: string,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const name = shortenRelease(release);
+  const name = shortenDigest(release);
   const { outcome, reason } = await waitForVerdict(client, release, async (canary) => {
     await context.print(`${name} ${toPrintable(formatFigures(canary))}\n`);
   });

@@ -9,6 +9,7 @@ import { addHostOptions, readHostAddress } from '../client/host-options.js';
 import { requestText } from '../client/host-response.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
+import { shortenDigest } from '../output/short-digest.js';
 import { formatTable, type TableColumn } from '../output/table.js';
 import { writeBase } from '../releases/base-file.js';
 import {
@@ -17,7 +18,6 @@ import {
   RELEASES_PATH,
   readReleaseFiles,
   readReleases,
-  shortenRelease,
 } from '../releases/release-client.js';
 import { addJsonOption, isJsonRequested } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
@@ -91,7 +91,7 @@ async function pull(
   await clear(folder, force);
   await writeFiles(folder, files);
   await writeBase(folder, release);
-  await context.print(`${folder} is ${shortenRelease(release)}, ${files.size} files\n`);
+  await context.print(`${folder} is ${shortenDigest(release)}, ${files.size} files\n`);
 }
 
 /** @throws ConfigError for a folder with files, unless they may be replaced. */
@@ -126,7 +126,7 @@ function formatReleases(status: ReleasesStatus): string {
     canary === null
       ? []
       : [
-          `canary ${shortenRelease(canary.release)} on ${canary.hosts.join(', ')} until ${canary.until}`,
+          `canary ${shortenDigest(canary.release)} on ${canary.hosts.join(', ')} until ${canary.until}`,
         ];
   const summary = active === null ? ['no release is active'] : [];
   return `${[...formatTable(COLUMNS, rows), ...summary, ...trial, ...problems].join('\n')}\n`;
@@ -141,12 +141,12 @@ function formatRow(entry: ReleaseEntry, { active, canary }: ReleasesStatus): str
         ? 'canary'
         : (verdict?.outcome ?? '');
   return [
-    shortenRelease(release),
+    shortenDigest(release),
     state,
     created_at,
     `${author.kind}:${author.id}`,
     String(files),
-    base === null ? '' : shortenRelease(base),
+    base === null ? '' : shortenDigest(base),
     note,
   ];
 }

@@ -2,12 +2,8 @@ import type { Command } from 'commander';
 import { createHostClient } from '../client/host-client.js';
 import { addHostOptions, readHostAddress } from '../client/host-options.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import {
-  findRelease,
-  postChange,
-  readReleases,
-  shortenRelease,
-} from '../releases/release-client.js';
+import { shortenDigest } from '../output/short-digest.js';
+import { findRelease, postChange, readReleases } from '../releases/release-client.js';
 
 const HELP = `
 Without a release it goes back to the one that the active release was made
@@ -29,7 +25,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const requested =
     text === undefined ? null : findRelease(await readReleases(client), text).release;
   const { release, outcome } = await postChange(client, '/rollback', { release: requested });
-  const name = release === null ? 'no release' : shortenRelease(release);
+  const name = release === null ? 'no release' : shortenDigest(release);
   const result = outcome === 'aborted' ? 'stays active: the canary has ended' : 'is active';
   await context.print(`${name} ${result}\n`);
   return EXIT.ok;

@@ -10,6 +10,7 @@ import {
 } from '../client/module-list.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
+import { shortenDigest } from '../output/short-digest.js';
 import { formatTable, type TableColumn } from '../output/table.js';
 import { addJsonOption, isJsonRequested } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
@@ -45,8 +46,6 @@ const COLUMNS: readonly TableColumn[] = [
 
 type EndpointEntry = NonNullable<ModuleEntry['endpoints']>[number];
 
-/** The first 12 of 64 digits identify a digest, as in git. */
-const SHORT_DIGEST = /^sha256:([0-9a-f]{12})[0-9a-f]*$/;
 const GOOD_ENDPOINT_STATES: ReadonlySet<string> = new Set(['up', 'closed']);
 
 function formatStatus(list: ModuleList, hostNow: number, modulesOnly: boolean): string {
@@ -72,7 +71,7 @@ function formatRow(module: ModuleEntry, hostNow: number): string[] {
     toPrintable(name ?? '-'),
     toPrintable(state),
     formatAge(hostNow - Date.parse(since)),
-    SHORT_DIGEST.exec(digest ?? '')?.[1] ?? '-',
+    digest === null ? '-' : toPrintable(shortenDigest(digest)),
     String(counts.calls),
     String(counts.failed),
     String(counts.in_flight),

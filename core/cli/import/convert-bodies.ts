@@ -1,12 +1,11 @@
 import type { EventForm } from '../../contract/index.js';
 import { STREAM_TYPES } from '../../manifest/stream-rules.js';
 import { asObject, isObject, type JsonObject } from '../json-value.js';
+import type { OperationContext } from './convert-parameters.js';
 import { convertSchema } from './convert-schema.js';
 import type { DraftOperation } from './draft-manifest.js';
 import type { Direction } from './marked-members.js';
-import { followReference, type OpenApiDocument } from './openapi-document.js';
-import type { SharedDefinitions } from './shared-definitions.js';
-import type { UnmappedParts } from './unmapped.js';
+import { followReference } from './openapi-document.js';
 
 type BodyRule = 'required' | 'optional' | 'none' | 'bytes';
 
@@ -26,14 +25,6 @@ interface ConvertedResponse {
   readonly examples: ReadonlyMap<string, unknown>;
 }
 
-interface BodyContext {
-  readonly document: OpenApiDocument;
-  /** The operation. */
-  readonly place: string;
-  readonly unmapped: UnmappedParts;
-  readonly shared: SharedDefinitions;
-}
-
 interface MediaTypes {
   /** The schemas and examples of JSON types. */
   readonly json: readonly JsonObject[];
@@ -47,7 +38,7 @@ const JSON_TYPE = /^(?:application\/(?:json|[^\s;]+\+json|\*)|\*\/\*)\s*(?:;|$)/
 export function convertRequestBody(
   operation: JsonObject,
   hasBody: boolean,
-  context: BodyContext,
+  context: OperationContext,
 ): ConvertedBody {
   const none: ConvertedBody = { rule: 'none', types: [], schema: null, examples: new Map() };
   if (operation['requestBody'] === undefined) return none;
@@ -81,7 +72,7 @@ export function convertRequestBody(
  */
 export function convertResponses(
   operation: JsonObject,
-  context: BodyContext,
+  context: OperationContext,
   isGet: boolean,
 ): ConvertedResponse {
   const responses = Object.entries(asObject(operation['responses'])).map(
@@ -161,7 +152,7 @@ export function listTypes<Name extends 'body_types' | 'response_types' | 'stream
 
 function listRedirects(
   responses: readonly (readonly [string, JsonObject])[],
-  { place, unmapped }: BodyContext,
+  { place, unmapped }: OperationContext,
 ): void {
   const statuses = responses.map(([status]) => status).filter((status) => /^3(?!04)/.test(status));
   for (const status of statuses) {
@@ -190,7 +181,7 @@ function isFile(type: string, value: unknown): boolean {
 function convertAlternatives(
   schemas: readonly unknown[],
   direction: Direction,
-  context: BodyContext,
+  context: OperationContext,
 ): JsonObject | null {
   const distinct = new Map(schemas.map((schema) => [JSON.stringify(schema), schema]));
   const alternatives = [...distinct.values()];
@@ -204,7 +195,11 @@ function convertAlternatives(
   });
 }
 
-function listOtherTypes(subject: string, types: readonly string[], context: BodyContext): void {
+function listOtherTypes(
+  subject: string,
+  types: readonly string[],
+  context: OperationContext,
+): void {
   const { place, unmapped } = context;
   for (const type of types) {
     const reason =
@@ -218,7 +213,7 @@ function listOtherTypes(subject: string, types: readonly string[], context: Body
 function listUnused(
   responses: readonly (readonly [string, JsonObject])[],
   used: readonly (readonly [string, JsonObject])[],
-  { place, unmapped }: BodyContext,
+  { place, unmapped }: OperationContext,
 ): void {
   for (const [status, response] of responses) {
     const isUsed = used.some(([usedStatus]) => usedStatus === status);
@@ -235,7 +230,7 @@ function listUnused(
 
 function readExamples(
   mediaTypes: readonly JsonObject[],
-  { document }: BodyContext,
+  { document }: OperationContext,
 ): Map<string, unknown> {
   const examples = new Map<string, unknown>();
   for (const { example, examples: examplesByName } of mediaTypes) {

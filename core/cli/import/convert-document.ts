@@ -1,4 +1,5 @@
 import { asList, asObject, asText, isObject } from '../json-value.js';
+import { METHODS } from '../openapi/read-document.js';
 import { CapabilityNames } from './capability-names.js';
 import { convertOperation, SECURITY_REASON } from './convert-operation.js';
 import { convertSchema } from './convert-schema.js';
@@ -20,9 +21,6 @@ interface ConvertedDocument {
   readonly manifest: ImportedManifest;
   readonly unmapped: readonly UnmappedPart[];
 }
-
-/** The order of the routes of one path. */
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
 /** Methods that routes do not support. */
 const OTHER_METHODS: Readonly<Record<string, string>> = {

@@ -1,12 +1,8 @@
+import type { RouteExample } from '../../contract/index.js';
 import { asList, asText, type JsonObject } from '../json-value.js';
 import { convertRequestBody, convertResponses, listTypes } from './convert-bodies.js';
 import { convertParameters } from './convert-parameters.js';
-import {
-  type DraftExample,
-  type DraftOperation,
-  type DraftRoute,
-  OPERATION_PLACE,
-} from './draft-manifest.js';
+import { type DraftOperation, type DraftRoute, OPERATION_PLACE } from './draft-manifest.js';
 import { LOOKS_LIKE_SCHEMA, looksLikeSchema } from './looks-like-schema.js';
 import type { OpenApiDocument } from './openapi-document.js';
 import type { SharedDefinitions } from './shared-definitions.js';
@@ -113,7 +109,7 @@ function listOtherParts({ item, operation, unmapped }: OperationSource, place: s
 function pairExamples(
   inputs: ReadonlyMap<string, unknown>,
   outputs: ReadonlyMap<string, unknown>,
-): DraftExample[] {
+): RouteExample[] {
   const names = new Set([...inputs.keys(), ...outputs.keys()].filter((name) => name !== ''));
   return [...names].map((name) => ({
     name,

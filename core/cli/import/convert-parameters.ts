@@ -14,7 +14,7 @@ interface ConvertedParameters {
   readonly encoded: readonly string[];
 }
 
-interface ParameterContext {
+export interface OperationContext {
   readonly document: OpenApiDocument;
   /** The operation. */
   readonly place: string;
@@ -42,7 +42,7 @@ const READ_TYPES: ReadonlySet<unknown> = new Set(['integer', 'number', 'boolean'
 export function convertParameters(
   item: JsonObject,
   operation: JsonObject,
-  context: ParameterContext,
+  context: OperationContext,
 ): ConvertedParameters {
   const parameters = new Map<string, JsonObject>();
   for (const entry of [...asList(item['parameters']), ...asList(operation['parameters'])]) {
@@ -81,7 +81,7 @@ function mayHoldSlash({ example, examples, schema, ...others }: JsonObject): boo
   );
 }
 
-function listUnmapped(parameter: JsonObject, { place, unmapped }: ParameterContext): void {
+function listUnmapped(parameter: JsonObject, { place, unmapped }: OperationContext): void {
   const name = asText(parameter['name']) ?? '?';
   switch (parameter['in']) {
     case 'query':
@@ -121,7 +121,7 @@ function hasRules(schema: JsonObject): boolean {
 
 function convertQuery(
   parameters: readonly JsonObject[],
-  context: ParameterContext,
+  context: OperationContext,
 ): JsonObject | null {
   const properties: [string, JsonObject][] = [];
   const required: string[] = [];
@@ -148,7 +148,7 @@ function convertQuery(
 function convertQueryParameter(
   name: string,
   parameter: JsonObject,
-  context: ParameterContext,
+  context: OperationContext,
 ): JsonObject | null {
   const { document, place, unmapped, shared } = context;
   if (isObject(parameter['content'])) {
@@ -239,7 +239,7 @@ function canBeList(document: OpenApiDocument, schema: JsonObject): boolean {
 function withReadableItems(
   name: string,
   { items: written, ...rules }: JsonObject,
-  { document, place, unmapped }: ParameterContext,
+  { document, place, unmapped }: OperationContext,
 ): JsonObject {
   if (!isObject(written)) return { ...rules, items: written ?? {} };
   const items = simplify(document, written);

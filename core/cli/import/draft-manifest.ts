@@ -1,4 +1,4 @@
-import type { StreamForm } from '../../contract/index.js';
+import type { RouteExample, StreamForm } from '../../contract/index.js';
 import type { JsonObject } from '../json-value.js';
 
 /** A manifest under construction; parts that the host's rules reject are removed from it later. */
@@ -17,8 +17,6 @@ export type ImportedManifest = Omit<DraftManifest, 'schemas'> & { readonly schem
 
 /** Shared schemas by name. */
 export type SharedDraft = Record<string, JsonObject | boolean>;
-
-export const SCHEMA_NAMES = ['input_schema', 'output_schema', 'query_schema'] as const;
 
 /**
  * Operations whose paths differ only in the query each have a place. Manifests do not contain it.
@@ -53,13 +51,7 @@ export interface DraftOperation {
   query_schema?: JsonObject;
   input_schema?: JsonObject;
   output_schema?: JsonObject;
-  examples?: DraftExample[];
-}
-
-export interface DraftExample {
-  readonly name: string;
-  readonly input?: unknown;
-  readonly output?: unknown;
+  examples?: RouteExample[];
 }
 
 /** The capabilities of the routes, without duplicates, in the order of the routes. */

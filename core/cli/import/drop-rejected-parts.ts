@@ -1,6 +1,7 @@
 import type { Path, Violation } from '../../document/diagnostic.js';
 import { validateExamples } from '../../manifest/example-rules.js';
 import { readManifest } from '../../manifest/parse-manifest.js';
+import { SCHEMA_KEYS } from '../../manifest/schema-rules.js';
 import { CommandError } from '../command-error.js';
 import type { JsonObject } from '../json-value.js';
 import {
@@ -8,7 +9,6 @@ import {
   type DraftOperation,
   type DraftRoute,
   OPERATION_PLACE,
-  SCHEMA_NAMES,
   type SharedDraft,
 } from './draft-manifest.js';
 import { fitSchemas, loosenReferring } from './fit-schemas.js';
@@ -34,7 +34,7 @@ const RULES_OF_A_KEYWORD = new Set([
 /** The schema may fit without its texts. */
 const RULE_OF_LENGTH = 'schema-too-large';
 
-type SchemaName = (typeof SCHEMA_NAMES)[number];
+type SchemaName = (typeof SCHEMA_KEYS)[number];
 
 /**
  * Validates the manifest like `modgate check`, and removes rejected parts until none is left: a
@@ -129,7 +129,7 @@ function dropOperationPart(
     delete operation.examples[index];
     return true;
   }
-  if (SCHEMA_NAMES.some((capability) => capability === name)) {
+  if (SCHEMA_KEYS.some((capability) => capability === name)) {
     return dropSchemaPart(operation, name as SchemaName, rest, rule, report);
   }
   report(name);

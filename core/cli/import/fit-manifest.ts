@@ -1,11 +1,11 @@
 import { MAX_TEXT_LENGTH } from '../../document/parse-document.js';
+import { SCHEMA_KEYS } from '../../manifest/schema-rules.js';
 import { isObject } from '../json-value.js';
 import {
   type DraftManifest,
   type DraftRoute,
   listCapabilities,
   OPERATION_PLACE,
-  SCHEMA_NAMES,
   type SharedDraft,
 } from './draft-manifest.js';
 import { stripAnnotations } from './strip-annotations.js';
@@ -75,13 +75,13 @@ function fitRoutes(manifest: DraftManifest, unmapped: UnmappedParts): void {
 function dropSchemas(route: DraftRoute): void {
   const { operation } = route;
   if (operation === undefined) return;
-  for (const name of SCHEMA_NAMES) delete operation[name];
+  for (const name of SCHEMA_KEYS) delete operation[name];
   if (Object.keys(operation).length === 0) delete route.operation;
 }
 
 function stripSchemas({ operation }: DraftRoute): void {
   if (operation === undefined) return;
-  for (const name of SCHEMA_NAMES) {
+  for (const name of SCHEMA_KEYS) {
     const schema = operation[name];
     if (schema !== undefined) operation[name] = stripAnnotations(schema);
   }

@@ -1,7 +1,7 @@
+import { SCHEMA_KEYS } from '../../manifest/schema-rules.js';
 import { SchemaRules } from '../../schema/schema-rules.js';
 import { isObject, type JsonObject } from '../json-value.js';
 import type { DraftManifest, SharedDraft } from './draft-manifest.js';
-import { SCHEMA_NAMES } from './draft-manifest.js';
 import { listSharedNames, loosenSchema } from './loosen-schema.js';
 import { stripAnnotations } from './strip-annotations.js';
 import type { UnmappedParts } from './unmapped.js';
@@ -57,7 +57,7 @@ export function loosenReferring(manifest: DraftManifest, opened: ReadonlySet<str
     schemas[name] = loosenSchema(schemas[name], loosening).schema as JsonObject | boolean;
   }
   for (const { operation } of manifest.http_routes) {
-    for (const name of SCHEMA_NAMES) {
+    for (const name of SCHEMA_KEYS) {
       if (operation?.[name] === undefined) continue;
       operation[name] = loosenSchema(operation[name], loosening).schema as JsonObject;
     }
@@ -83,7 +83,7 @@ export function dropUnused(manifest: DraftManifest): void {
   const { schemas } = manifest;
   const used = new Set(
     manifest.http_routes.flatMap(({ operation }) =>
-      SCHEMA_NAMES.flatMap((name) => listSharedNames(operation?.[name])),
+      SCHEMA_KEYS.flatMap((name) => listSharedNames(operation?.[name])),
     ),
   );
   // The set grows during the loop.

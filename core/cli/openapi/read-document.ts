@@ -16,6 +16,9 @@ import type { CommandContext } from '../command-module.js';
 import { isObject, isTooDeep, type JsonObject } from '../json-value.js';
 import { openDescriptors } from '../open-descriptors.js';
 
+/** The methods of operations, in the order of routes. */
+export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
 const OPENAPI = define<JsonObject>('OpenAPI 3.1', (value) => {
   if (!isObject(value) || isTooDeep(value)) return false;
   return /^3\.1\b/.test(String(value['openapi'])) && isObject(value['paths']);

@@ -2,20 +2,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
-import type { Log } from '../../contract/index.js';
 import { InvalidFile } from '../../document/diagnostic.js';
 import { ManifestUnavailable } from '../../manifest/load-manifest.js';
 import { SOLE_PROCESS } from '../../modules/leadership.js';
 import { openVersion, type VersionContext } from '../../modules/module-version.js';
 import type { PreparedDescriptor } from '../../modules/prepare-descriptor.js';
+import { SILENT_LOG } from '../../plugin-loader/plugin-registry.js';
 import { CandidateReports } from '../../provider/candidate/candidate-reports.js';
 import { LoadShedder } from '../../provider/load-shedding.js';
 import { OpenStreams } from '../../provider/open-streams.js';
 import { LocalRates } from '../../provider/rate-limiter.js';
 import { createStore } from '../../store/open-store.js';
 import { CommandError } from '../command-error.js';
-
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
  * Reads the manifest of a descriptor from its URL or provider, like a host.
@@ -46,10 +44,10 @@ function createContext(stateDir: string): VersionContext {
     throw new CommandError('a manifest cannot be read with the tokens of callers');
   };
   return {
-    log: SILENT,
+    log: SILENT_LOG,
     stateDir,
     // Only calls open it.
-    store: createStore({ url: null, stateDir, keys: null, log: SILENT }),
+    store: createStore({ url: null, stateDir, keys: null, log: SILENT_LOG }),
     loadShedder: new LoadShedder({ maxInFlight: 1, shedDelayMs: 1 }, { medianMs: 0 }),
     openStreams: new OpenStreams(),
     rates: new LocalRates(),

@@ -77,13 +77,7 @@ export async function readReleaseFiles(client: HostClient, release: string): Pro
   );
 }
 
-/** The first 12 of 64 digits identify a digest, as in git. */
-const SHORT = /^sha256:([0-9a-f]{12})[0-9a-f]*$/;
 const PREFIX = /^(?:sha256:)?([0-9a-f]{8,64})$/;
-
-export function shortenRelease(release: string): string {
-  return release.replace(SHORT, '$1');
-}
 
 /** @param text a digest, or its first 8 digits or more. @throws ConfigError */
 export function findRelease({ releases }: ReleasesStatus, text: string): ReleaseEntry {

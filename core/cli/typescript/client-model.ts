@@ -1,6 +1,7 @@
 import { PROBLEMS } from '../../errors.js';
 import { parsePointer } from '../import/openapi-document.js';
 import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
+import { METHODS } from '../openapi/read-document.js';
 import { toIdentifier, toTypeName, UniqueIdentifiers } from './names.js';
 
 /** The parts of a client for one OpenAPI document of a host. */
@@ -81,8 +82,6 @@ const MAX_NESTED = 5;
 const BYTES = 'x-modgate-bytes';
 /** Marks a response that is a stream of events or opens a WebSocket. */
 const STREAM = 'x-modgate-stream';
-
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
 export function readClientModel(document: unknown): ClientModel {
   const root = asObject(document);

@@ -1,4 +1,4 @@
-import { formatMount, type OuterMount } from '../../descriptor/mounts.js';
+import { formatMount, type MountedModule } from '../../descriptor/mounts.js';
 import { configDigestOf, type PreparedDescriptor } from '../prepare-descriptor.js';
 import { type BlastRadius, compareModule, type ServedModule } from './blast-radius.js';
 import { type CheckedModule, readAccess, readResponses } from './local-module.js';
@@ -67,7 +67,7 @@ function describeLocal(
   );
 }
 
-function listMounts(prepared: readonly PreparedDescriptor[]): readonly OuterMount[] {
+function listMounts(prepared: readonly PreparedDescriptor[]): readonly MountedModule[] {
   return prepared.flatMap(({ descriptor: { module, mount, enabled } }) =>
     enabled ? mount.map((takenMount) => ({ module, mount: takenMount })) : [],
   );

@@ -20,10 +20,14 @@ const MARKS: Readonly<Record<ChangeKind, string>> = {
 
 /** Formats lines of added (+), removed (-) and changed (~) modules and routes. */
 export function formatChanges({ modules, unchanged }: Omit<BlastRadius, 'url'>): string[] {
-  return [...modules.flatMap(formatModule), `  = ${count(unchanged.length, 'module')} unchanged`];
+  return [
+    ...modules.flatMap(formatModule),
+    `  = ${formatCount(unchanged.length, 'module')} unchanged`,
+  ];
 }
 
-function count(number: number, noun: string): string {
+/** `1 file`, `0 errors` */
+export function formatCount(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
@@ -79,7 +83,7 @@ function formatRoute({ method, path, capability }: RouteFacts): string {
 
 function formatCalls({ calls_last_hour: calls, calls_note: note }: RemovedRoute): string {
   if (calls === null) return `calls in the last hour ${note ?? 'unknown'}`;
-  const number = calls === 0 ? 'never called' : `called ${count(calls, 'time')}`;
+  const number = calls === 0 ? 'never called' : `called ${formatCount(calls, 'time')}`;
   return `${number} in the last hour${note === null ? '' : ` (${note})`}`;
 }
 
@@ -92,7 +96,7 @@ function formatChange({ before, after, schemas = [] }: ChangedRoute): string {
   if (before.timeout_ms !== after.timeout_ms) {
     changes.push(`timeout_ms ${formatTimeout(before)} -> ${formatTimeout(after)}`);
   }
-  if (schemas.length > 0) changes.push(count(schemas.length, 'schema change'));
+  if (schemas.length > 0) changes.push(formatCount(schemas.length, 'schema change'));
   if (before.body !== after.body) {
     changes.push(`body ${formatBody(before)} -> ${formatBody(after)}`);
   }

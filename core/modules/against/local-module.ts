@@ -5,7 +5,7 @@ import {
   findOuterMount,
   formatMount,
   type Mount,
-  type OuterMount,
+  type MountedModule,
 } from '../../descriptor/mounts.js';
 
 /** A module in the checked files. */
@@ -45,7 +45,10 @@ export interface ResponseFacts {
 }
 
 /** `/api/orders/old, below /api/orders of module 'orders'` */
-export function listNestedMounts(name: string, mounts: readonly OuterMount[]): readonly string[] {
+export function listNestedMounts(
+  name: string,
+  mounts: readonly MountedModule[],
+): readonly string[] {
   return mounts.flatMap((mount) => {
     const outer = mount.module === name ? findOuterMount(mount, mounts) : undefined;
     if (outer === undefined) return [];
@@ -55,7 +58,7 @@ export function listNestedMounts(name: string, mounts: readonly OuterMount[]): r
 
 export function readAccess(
   { module, allow, mount, candidate, ...descriptor }: Descriptor,
-  mounts: readonly OuterMount[],
+  mounts: readonly MountedModule[],
 ): AccessFacts {
   return {
     public: descriptor.public,

@@ -7,10 +7,8 @@ import {
 import { HostError } from '../../errors.js';
 import { maskSecrets } from '../../lib/secrets/mask-secrets.js';
 import type { RouteSchemas } from '../../modules/route-schemas.js';
-import { maskFailure } from '../../provider/mask-failure.js';
 import type { OpenStream } from '../../provider/open-streams.js';
 import type { ParseResponse, StreamedResponse, Upload } from '../../provider/provider-call.js';
-import type { ResponseStream } from '../../provider/response-stream.js';
 import type { ExplainedRouteCall } from '../explain/explained-request.js';
 import { fail, unknown } from '../explain/step-report.js';
 import { JSON_TYPE, Reply } from '../reply.js';
@@ -40,7 +38,7 @@ import { callProvider, type ProviderRequest } from './call-provider.js';
 import { createCandidateOffer } from './candidate-offer.js';
 import { admit, assertSupportedRoute } from './carried-route.js';
 import { enforceInput } from './enforce-schemas.js';
-import { createEventReply } from './event-reply.js';
+import { createEventReply, createToError } from './event-reply.js';
 import {
   createEnvelope,
   createResponseReader,
@@ -49,7 +47,6 @@ import {
 } from './forwarded-response.js';
 import { acceptedContentOf, readHopByHopNames } from './headers-to-provider.js';
 import { translateOverload } from './overload.js';
-import { createFailureError } from './provider-error.js';
 import { describeRoute, type MatchedRoute, type RouteCall } from './route-call.js';
 import { holdBytesOf, JsonStream } from './streamed-json.js';
 
@@ -362,7 +359,7 @@ export function createReply(
   }
   if (response.mode === 'json') {
     const { status, contentType, source, exposed } = response;
-    source.toError = createToError(call);
+    source.toError = createToError(call.matched);
     const isRaw = matched.module.descriptor.responses.mode === 'raw';
     const envelope = isRaw ? null : splitEnvelope(matched.target, matched.match);
     const stream = new JsonStream(source, envelope);
@@ -400,12 +397,6 @@ function recordBytes(bytes: ByteResponse, call: RouteCall): void {
     recordPieces(bytes, call.request);
     return;
   }
-  stream.toError = createToError(call);
+  stream.toError = createToError(call.matched);
   recordStream(stream, call.request);
-}
-
-function createToError({ matched }: RouteCall): ResponseStream['toError'] {
-  const { descriptor, secrets } = matched.module;
-  return (failure) =>
-    createFailureError(maskFailure(failure, secrets), describeRoute(matched), descriptor.owner);
 }

@@ -1,13 +1,14 @@
 import type { StreamForm } from '../../contract/index.js';
 import { maskFailure } from '../../provider/mask-failure.js';
 import { type OpenStream, TooManyStreams } from '../../provider/open-streams.js';
+import type { ResponseStream } from '../../provider/response-stream.js';
 import { createRateLimitError } from '../rate-limit.js';
 import type { Reply } from '../reply.js';
 import { EventStream } from './event-stream.js';
 import { createOpening } from './forwarded-response.js';
 import { translateOverload } from './overload.js';
 import { createFailureError } from './provider-error.js';
-import { describeRoute, type RouteCall } from './route-call.js';
+import { describeRoute, type MatchedRoute, type RouteCall } from './route-call.js';
 import type { ForwardedEvents } from './stream-response.js';
 import { watchAuthorization } from './watch-right.js';
 
@@ -41,7 +42,7 @@ export function createEventReply(
   admitted: OpenStream | null,
 ): Pick<Reply, 'status' | 'pieces' | 'contentType' | 'contentLength' | 'stream' | 'headers'> {
   const { matched, facts, request } = call;
-  const { descriptor, secrets } = matched.module;
+  const { descriptor } = matched.module;
   const form = matched.match.value.stream?.form ?? 'sse';
   let open: OpenStream;
   try {
@@ -58,8 +59,7 @@ export function createEventReply(
     form,
     opening: isRaw ? null : createOpening(matched.target, matched.match),
     limits: descriptor.limits.stream,
-    toError: (failure) =>
-      createFailureError(maskFailure(failure, secrets), describeRoute(matched), descriptor.owner),
+    toError: createToError(matched),
     onEnd: (end) => {
       facts.stream_end = end;
       stopWatching();
@@ -73,4 +73,11 @@ export function createEventReply(
   stopWatching = watchAuthorization(call, () => stream.end('unauthorized'));
   if (request.signal.aborted) stream.close();
   return { status, pieces: [], contentType, contentLength: null, stream, headers: [] };
+}
+
+/** Creates the errors of streams that fail. */
+export function createToError(matched: MatchedRoute): ResponseStream['toError'] {
+  const { descriptor, secrets } = matched.module;
+  return (failure) =>
+    createFailureError(maskFailure(failure, secrets), describeRoute(matched), descriptor.owner);
 }

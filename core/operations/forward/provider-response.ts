@@ -4,7 +4,7 @@ import { findInvalidJson, type InvalidJson } from '../../lib/json/json-check.js'
 import { type CheckedOutcome, ProviderStatus } from '../../provider/outcome.js';
 
 const NULL: readonly Uint8Array[] = [Buffer.from('null')];
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+export const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
  * The unchanged JSON bytes of a 2xx; `null` for a 2xx without a body.

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { ErrorDetail } from '../../errors.js';
 import { parseJson } from '../../lib/json/json-bytes.js';
+import { isMapping } from '../../lib/read-member.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import { isJsonResponse } from './provider-response.js';
 
@@ -41,7 +42,7 @@ export function readProviderError(
   if (!isJsonResponse(headers)) return NOTHING;
   const body = Buffer.concat(pieces);
   const problem = isUtf8(body) ? parseJson(body) : undefined;
-  if (!isMembers(problem)) return NOTHING;
+  if (!isMapping(problem)) return NOTHING;
   const clean: CleanText = (value, maxCharacters) => {
     if (typeof value !== 'string') return null;
     const text = mask(value.replace(CONTROL_CHARACTERS, ' ').trim());
@@ -57,7 +58,7 @@ function readDetail(problem: Members, clean: CleanText): string | null {
   for (const name of DETAIL_MEMBERS) {
     const value = memberOf(problem, name);
     const detail =
-      name === 'error' && isMembers(value)
+      name === 'error' && isMapping(value)
         ? findText(value, NESTED_DETAIL_MEMBERS, clean)
         : clean(value, MAX_TEXT_CHARACTERS);
     if (detail !== null) return detail;
@@ -68,7 +69,7 @@ function readDetail(problem: Members, clean: CleanText): string | null {
 function readEntries(problem: Members, clean: CleanText): ErrorDetail[] {
   const nested = memberOf(problem, 'error');
   const entries: ErrorDetail[] = [];
-  for (const members of isMembers(nested) ? [problem, nested] : [problem]) {
+  for (const members of isMapping(nested) ? [problem, nested] : [problem]) {
     for (const entry of listEntries(members, clean)) {
       if (entries.length === MAX_ENTRIES) return entries;
       entries.push(entry);
@@ -81,13 +82,13 @@ function* listEntries(members: Members, clean: CleanText): Generator<ErrorDetail
   for (const name of LIST_MEMBERS) {
     const list = memberOf(members, name);
     for (const entry of Array.isArray(list) ? list : []) {
-      const reason = isMembers(entry) ? findText(entry, REASON_MEMBERS, clean) : null;
+      const reason = isMapping(entry) ? findText(entry, REASON_MEMBERS, clean) : null;
       if (reason !== null) yield { field: findField(entry, clean), reason };
     }
   }
   for (const name of MAP_MEMBERS) {
     const map = memberOf(members, name);
-    if (!isMembers(map)) continue;
+    if (!isMapping(map)) continue;
     for (const field of Object.keys(map)) {
       for (const value of [map[field]].flat()) {
         const reason = clean(value, MAX_TEXT_CHARACTERS);
@@ -120,10 +121,6 @@ function isPath(value: unknown): value is readonly (string | number)[] {
     Array.isArray(value) &&
     value.every((step) => typeof step === 'string' || typeof step === 'number')
   );
-}
-
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function memberOf(members: Members, name: string): unknown {

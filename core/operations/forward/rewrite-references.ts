@@ -2,9 +2,9 @@ import { MODULE_REDIRECTS } from '../../descriptor/expose-headers.js';
 import type { EndpointBase } from '../../provider/endpoint-base.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import type { CalledAddress } from './called-address.js';
+import { REDIRECTS } from './provider-response.js';
 
 /** Statuses whose `location` clients follow. */
-const FOLLOWED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** The status of an incomplete resumable upload. */
 const PERMANENT_REDIRECT = 308;
 
@@ -134,7 +134,7 @@ export function passRedirect(
   context: ReferenceContext,
   target: string,
 ): PassedRedirect | null {
-  if (!FOLLOWED.has(status) || allowed.length === 0) return null;
+  if (!REDIRECTS.has(status) || allowed.length === 0) return null;
   const { location } = headers;
   if (location === undefined) {
     const isPassed = status === PERMANENT_REDIRECT && allowed.includes(MODULE_REDIRECTS);

@@ -1,5 +1,6 @@
 import { boolean, nullable, number, object, optional, record, size, string } from 'superstruct';
 import type { AnyStruct } from '../../contract/described.js';
+import { DIGEST } from '../../descriptor/identifiers.js';
 import { validateStruct } from '../../document/validate.js';
 import { HostError } from '../../errors.js';
 import { isVersion } from '../../lib/compare-versions.js';
@@ -10,7 +11,6 @@ import type { PublishInput } from './publish-release.js';
 /** The maximum body: the files in base64, and their paths. */
 export const MAX_RELEASE_BODY_BYTES = 24 * 1024 * 1024;
 const MAX_NOTE_LENGTH = 1000;
-const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 const publishBody = object({

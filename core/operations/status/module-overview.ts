@@ -11,23 +11,19 @@ import {
 } from '../../modules/module-record.js';
 import type { EndpointStatus } from '../../provider/endpoint.js';
 import type { ProviderClient } from '../../provider/provider-client.js';
+import type { IgnoredFile } from '../../watch/directory.js';
 
 export interface ModuleRecords {
   /** One record for each descriptor, by name. */
   list(): readonly ModuleRecord[];
-  readonly ignored: readonly IgnoredEntry[];
-}
-
-interface IgnoredEntry {
-  readonly file: string;
-  readonly reason: string;
+  readonly ignored: readonly IgnoredFile[];
 }
 
 /** The descriptors of the whole host, over all its processes. */
 export interface ModuleList {
   /** The modules, by name. */
   readonly modules: readonly ModuleEntry[];
-  readonly ignored: readonly IgnoredEntry[];
+  readonly ignored: readonly IgnoredFile[];
   /** The number of serving processes. */
   readonly workers: number;
 }

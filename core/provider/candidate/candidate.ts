@@ -1,4 +1,5 @@
 import { isProviderFailure, type Log, type Manifest, type Secret } from '../../contract/index.js';
+import { SAFE_METHODS } from '../../descriptor/candidate.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import { describeFailure } from '../../lib/failure-detail.js';
 import { isJsonMediaType } from '../../lib/json/json-bytes.js';
@@ -30,7 +31,6 @@ const LOG_INTERVAL_MS = 60_000;
 const ID_DIGITS = 8;
 const IDS = 16 ** ID_DIGITS;
 /** Methods that may be repeated at the live provider. */
-const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 export interface CandidateOptions {
   readonly rules: CandidateRules;
