@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import type { Log, ManifestRoute } from '../contract/index.js';
 import { type Diagnostic, InvalidFile } from '../document/diagnostic.js';
+import { IdleThread } from '../lib/idle-thread.js';
 import { type ManifestText, type ParsedText, parseText } from './parse-text.js';
 
 /**
@@ -23,8 +22,13 @@ export type ParseResult =
 /** Parses manifests one after another; short ones take one turn of the event loop each. */
 let last: Promise<unknown> = Promise.resolve();
 let lastLong: Promise<unknown> = Promise.resolve();
-let thread: Worker | null = null;
-let idle: NodeJS.Timeout | undefined;
+/** Parses the given manifest; `null` requests further routes of the previous one. */
+const thread = new IdleThread<ManifestText | null, ParseResult | ManifestRoute[]>({
+  entry: new URL('./parse-worker.js', import.meta.url),
+  name: 'manifests',
+  idleMs: IDLE_MS,
+  resourceLimits: {},
+});
 let hasWarned = false;
 
 /**
@@ -61,41 +65,16 @@ async function parseInThread(text: ManifestText, log: Log | null): Promise<Parse
  * Reads the manifest in several messages, since reading a large one at once blocks the event loop.
  */
 async function readWhole(text: ManifestText): Promise<ParseResult> {
-  const result = await askThread<ParseResult>(text);
+  const result = (await thread.ask(text)) as ParseResult;
   if (result.kind === 'invalid' || result.further === 0) return result;
   const { manifest, ...parsed } = result.parsed;
   const routes = [...manifest.http_routes];
   const count = routes.length + result.further;
   while (routes.length < count) {
     await nextTurn();
-    const next = await askThread<ManifestRoute[]>(null);
+    const next = (await thread.ask(null)) as ManifestRoute[];
     if (next.length === 0) throw new Error('the thread has lost the manifest');
     routes.push(...next);
   }
   return { ...result, parsed: { ...parsed, manifest: { ...manifest, http_routes: routes } } };
-}
-
-/** @param request a manifest; `null` for further routes of the previous one */
-async function askThread<Answer>(request: ManifestText | null): Promise<Answer> {
-  clearTimeout(idle);
-  thread ??= new Worker(new URL('./parse-worker.js', import.meta.url));
-  const worker = thread;
-  // Prevents the process from exiting while it waits for the thread.
-  worker.ref();
-  try {
-    worker.postMessage(request);
-    const [result] = await once(worker, 'message');
-    return result;
-  } catch (error) {
-    thread = null;
-    throw error;
-  } finally {
-    worker.unref();
-    idle = setTimeout(endThread, IDLE_MS).unref();
-  }
-}
-
-function endThread(): void {
-  void thread?.terminate();
-  thread = null;
 }

@@ -1,5 +1,5 @@
-import { Worker } from 'node:worker_threads';
 import type { JsonSchema, SchemaObject } from '../contract/index.js';
+import { IdleThread } from '../lib/idle-thread.js';
 import { type SchemaRegistry, TOO_COSTLY } from './compile-schema.js';
 import type { QueryViolation } from './query-schema.js';
 import type { SchemaViolation } from './run.js';
@@ -51,55 +51,32 @@ const PIECE_BYTES = 4_194_304;
 const ids = new WeakMap<CheckedSchema, number>();
 let lastId = 0;
 
-/** A worker thread that checks values, one after another. It starts with the first one. */
+/** A worker thread that checks values, one after another. */
 export class CheckThread {
-  #worker: Worker | null = null;
-  #idleTimer: NodeJS.Timeout | undefined;
+  readonly #thread = new IdleThread<CheckRequest, CheckResult>({
+    entry: new URL('./check-thread-entry.js', import.meta.url),
+    name: 'schema checks',
+    idleMs: IDLE_MS,
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB, stackSizeMb: STACK_MB },
+  });
 
   /** Call it again only when the previous check has ended. */
   async check(checked: CheckedSchema, bytes: Buffer, isFull: boolean): Promise<CheckResult> {
-    clearTimeout(this.#idleTimer);
-    const schemaId = numberOf(checked);
+    const request = { schemaId: numberOf(checked), schema: null, isFull };
+    const result = await this.#ask({ ...request, pieces: await copy(bytes) });
+    if (result.violations !== 'unknown schema') return result;
+    return this.#ask({ ...request, schema: toSent(checked), pieces: await copy(bytes) });
+  }
+
+  async #ask(request: CheckRequest): Promise<CheckResult> {
     try {
-      const request = { schemaId, schema: null, isFull };
-      const result = await this.#send({ ...request, pieces: await copy(bytes) });
-      if (result.violations !== 'unknown schema') return result;
-      return await this.#send({ ...request, schema: toSent(checked), pieces: await copy(bytes) });
-    } finally {
-      this.#idleTimer = setTimeout(() => this.#end(), IDLE_MS).unref();
-    }
-  }
-
-  #send(request: CheckRequest): Promise<CheckResult> {
-    const worker = this.#worker ?? startWorker();
-    this.#worker = worker;
-    // Prevents the process from exiting during a check.
-    worker.ref();
-    return new Promise((resolve, reject) => {
-      const stop = () => {
-        worker.off('message', onMessage).off('error', onError);
-        worker.unref();
-      };
-      const onMessage = (result: CheckResult) => {
-        stop();
-        resolve(result);
-      };
-      const onError = (error: Error) => {
-        stop();
-        if (this.#worker === worker) this.#worker = null;
-        const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
-        if (isTooLarge) resolve({ violations: [TOO_COSTLY], cpuMs: 0 });
-        else reject(error);
-      };
-      worker.on('message', onMessage).on('error', onError);
       const buffers = request.pieces.map(({ buffer }) => buffer as ArrayBuffer);
-      worker.postMessage(request, buffers);
-    });
-  }
-
-  #end(): void {
-    void this.#worker?.terminate();
-    this.#worker = null;
+      return await this.#thread.ask(request, buffers);
+    } catch (error) {
+      const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
+      if (isTooLarge) return { violations: [TOO_COSTLY], cpuMs: 0 };
+      throw error;
+    }
   }
 }
 
@@ -126,13 +103,4 @@ async function copy(bytes: Buffer): Promise<Uint8Array[]> {
     pieces.push(Uint8Array.prototype.slice.call(bytes, start, start + PIECE_BYTES));
   }
   return pieces;
-}
-
-function startWorker(): Worker {
-  return new Worker(new URL('./check-thread-entry.js', import.meta.url), {
-    name: 'schema checks',
-    env: {},
-    argv: [],
-    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB, stackSizeMb: STACK_MB },
-  });
 }

@@ -1,6 +1,6 @@
-import { Worker } from 'node:worker_threads';
 import type { Cancellation } from '../../contract/index.js';
 import { QueueFull, Semaphore } from '../../contract/semaphore.js';
+import { IdleThread } from '../../lib/idle-thread.js';
 import type { Difference } from '../../lib/json/compare-json.js';
 import { type ComparedBodies, compareBodies } from './comparison.js';
 
@@ -34,8 +34,13 @@ type Result = readonly Difference[] | null;
 /** Compares bodies without blocking the event loop: long ones one after another in a thread. */
 class ComparisonThread {
   readonly #turns = new Semaphore(1, MAX_WAITING);
-  #worker: Worker | null = null;
-  #idleTimer: NodeJS.Timeout | undefined;
+  readonly #thread = new IdleThread<ComparedBodies, Result>({
+    entry: new URL('./comparison-thread-entry.js', import.meta.url),
+    name: 'comparison of answers',
+    idleMs: IDLE_MS,
+    maxMs: MAX_COMPARISON_MS,
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+  });
 
   /**
    * Comparisons of different shares take turns.
@@ -53,61 +58,20 @@ class ComparisonThread {
     }
   }
 
-  async #compareInThread(bodies: ComparedBodies): Promise<Result> {
-    clearTimeout(this.#idleTimer);
-    this.#worker ??= startWorker();
-    try {
-      return await this.#send(this.#worker, bodies);
-    } finally {
-      this.#idleTimer = setTimeout(() => this.#end(), IDLE_MS).unref();
-    }
-  }
-
-  /** A thread that fails, or takes too long, is replaced by the next comparison. */
-  #send(worker: Worker, bodies: ComparedBodies): Promise<Result> {
-    return new Promise((resolve) => {
-      const settle = (result: Result, isUsable: boolean) => {
-        clearTimeout(timer);
-        worker.off('message', onMessage).off('exit', onExit);
-        if (!isUsable) this.#end();
-        resolve(result);
-      };
-      const onMessage = (result: Result) => settle(result, true);
-      const onExit = () => settle(null, false);
-      const timer = setTimeout(onExit, MAX_COMPARISON_MS);
-      worker.on('message', onMessage).on('exit', onExit);
-      const { live, candidate, repeated } = bodies;
-      const copies = {
-        live: copy(live),
-        candidate: copy(candidate),
-        repeated: repeated && copy(repeated),
-      };
-      worker.postMessage({ ...bodies, ...copies });
-    });
-  }
-
-  #end(): void {
-    void this.#worker?.terminate();
-    this.#worker = null;
+  /** @returns `null` if the thread fails or takes too long */
+  #compareInThread({ live, candidate, repeated, ...rules }: ComparedBodies): Promise<Result> {
+    const copies = {
+      live: copy(live),
+      candidate: copy(candidate),
+      repeated: repeated && copy(repeated),
+    };
+    return this.#thread.ask({ ...rules, ...copies }).catch(() => null);
   }
 }
 
 /** Copies bytes, because a part of a shared buffer would be sent with the whole buffer. */
 function copy(bytes: Uint8Array): Uint8Array {
   return Uint8Array.prototype.slice.call(bytes);
-}
-
-function startWorker(): Worker {
-  const worker = new Worker(new URL('./comparison-thread-entry.js', import.meta.url), {
-    name: 'comparison of answers',
-    env: {},
-    argv: [],
-    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
-  });
-  // Its exit follows.
-  worker.on('error', () => {});
-  worker.unref();
-  return worker;
 }
 
 /** The only instance of the process, which has one event loop. */
