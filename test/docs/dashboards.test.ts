@@ -2,13 +2,12 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { call } from '../support/http/call.js';
-import { describeModule } from '../support/http/modules.js';
 import { useHost } from '../support/http/use-host.js';
 import { type Exposition, scrape } from '../support/observability/exposition.js';
+import { describeObserved } from '../support/observability/observed-modules.js';
 import { describeOptionalMetrics } from '../support/observability/optional-metrics.js';
 
 const FOLDER = new URL('../../../docs/dashboards/', import.meta.url);
-const ROUTES = [{ method: 'GET', path: '/items', capability: 'shop.read' }];
 
 interface Panel {
   readonly title: string;
@@ -43,32 +42,8 @@ const LABEL_OF_TEXT = /\{\{\s*(?:\$labels\.)?([a-z_]+)\s*\}\}/g;
 /** Prometheus adds these itself. */
 const LABELS_OF_SCRAPES = new Set(['instance', 'job']);
 
-const STRICT = ROUTES.map((route) => {
-  return { ...route, operation: { query_schema: { required: ['q'] } } };
-});
-
-const KEPT = ROUTES.map((route) => ({ ...route, operation: { cache: { ttl_ms: 60_000 } } }));
-
 describe('the dashboard and the alert rules', () => {
-  const setup = useHost((provider) => ({
-    'shop.json': describeModule('shop', provider.url, ROUTES),
-    'down.json': describeModule('down', 'http://127.0.0.1:1', ROUTES),
-    'strict.json': describeModule('strict', provider.url, STRICT),
-    'kept.json': describeModule('kept', provider.url, KEPT),
-    'named.json': describeModule('named', provider.url, ROUTES, {
-      provider: {
-        kind: 'http',
-        // No server of names listens there.
-        config: {
-          endpoints: [{ dns: 'crm.invalid', port: 80 }],
-          resolver: { servers: ['127.0.0.1:1'] },
-        },
-      },
-    }),
-    'next.json': describeModule('next', provider.url, ROUTES, {
-      candidate: { endpoints: [provider.url] },
-    }),
-  }));
+  const setup = useHost(describeObserved);
   let exposed: Exposition;
 
   before(async () => {

@@ -6,21 +6,16 @@ import { SETTINGS, settingFlag } from '../../core/config/settings.js';
 import { readDocumentedCommands, runDocumented } from '../support/docs/documented-commands.js';
 import { useExamples } from '../support/docs/use-examples.js';
 import { call } from '../support/http/call.js';
-import { describeModule } from '../support/http/modules.js';
 import { useHost } from '../support/http/use-host.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { writePlugin } from '../support/isolation/write-plugin.js';
 import { scrape } from '../support/observability/exposition.js';
+import { describeObserved } from '../support/observability/observed-modules.js';
 import { describeOptionalMetrics } from '../support/observability/optional-metrics.js';
 import { DESK_ENTRY } from '../support/surfaces/desk-surface.js';
 
 const PAGE = 'docs/operate/observability.md';
 const METRICS = 'docs/reference/metrics.md';
-const ROUTES = [{ method: 'GET', path: '/items', capability: 'shop.read' }];
-const STRICT = ROUTES.map((route) => {
-  return { ...route, operation: { query_schema: { required: ['q'] } } };
-});
-const KEPT = ROUTES.map((route) => ({ ...route, operation: { cache: { ttl_ms: 60_000 } } }));
 const text = readFileSync(PAGE, 'utf8');
 const metrics = readFileSync(METRICS, 'utf8');
 
@@ -58,28 +53,9 @@ describe(`the tables of ${PAGE} and ${METRICS}`, () => {
   const plugins = mkdtempSync(join(tmpdir(), 'modgate-surfaces-'));
   const manifest = { kinds: undefined, surfaces: ['desk', 'till'] };
   writePlugin(plugins, { name: 'acme-desk', manifest, entry: DESK_ENTRY });
-  const setup = useHost(
-    (provider) => ({
-      'shop.json': describeModule('shop', provider.url, ROUTES),
-      'down.json': describeModule('down', 'http://127.0.0.1:1', ROUTES),
-      'kept.json': describeModule('kept', provider.url, KEPT),
-      'strict.json': describeModule('strict', provider.url, STRICT),
-      'named.json': describeModule('named', provider.url, ROUTES, {
-        provider: {
-          kind: 'http',
-          // No server of names listens there.
-          config: {
-            endpoints: [{ dns: 'crm.invalid', port: 80 }],
-            resolver: { servers: ['127.0.0.1:1'] },
-          },
-        },
-      }),
-      'next.json': describeModule('next', provider.url, ROUTES, {
-        candidate: { endpoints: [provider.url] },
-      }),
-    }),
-    { args: ['--plugins', plugins, '--surfaces', 'desk'] },
-  );
+  const setup = useHost(describeObserved, {
+    args: ['--plugins', plugins, '--surfaces', 'desk'],
+  });
 
   after(() => rmSync(plugins, { recursive: true }));
 
@@ -96,7 +72,7 @@ describe(`the tables of ${PAGE} and ${METRICS}`, () => {
     const exposed = await scrape(setup.host);
     const names = [...exposed.names].filter((name) => name.startsWith('modgate_'));
     const expected = names.map((name) => {
-      const samples = exposed.samples.filter((entry) => entry.name.startsWith(name));
+      const samples = exposed.samples.filter((one) => one.name.startsWith(name));
       const labels = new Set(samples.flatMap((sample) => Object.keys(sample.labels)));
       labels.delete('le');
       expect(samples, name).to.not.have.length(0);
