@@ -108,7 +108,8 @@ export class RouteCall implements RouteRequest {
   /** The time that the request has waited for the call of another one. Milliseconds. */
   waitedMs = 0;
   readonly #generations: GenerationSource & WaitingSource;
-  #module: LiveModule | null | undefined;
+  /** The module of the generation at the start of the request. */
+  readonly #module: LiveModule | null;
   #matched: MatchedRoute | null = null;
 
   constructor(
@@ -123,35 +124,24 @@ export class RouteCall implements RouteRequest {
     this.request = request;
     this.facts = request.facts;
     this.#generations = generations;
+    const { module } = target;
+    this.#module = (module && generations.current.get(module)) || null;
     this.credentialHeaders = credentialHeaders;
   }
 
   /** Leaves the module out of the facts, because the caller may not be allowed to know it. */
   get isPublic(): boolean {
-    return isPublicRoute(this.#lookUp(), this.request, this.target);
+    return isPublicRoute(this.#module, this.request, this.target);
   }
 
   get allow(): Descriptor['allow'] {
-    const module = this.#lookUp();
-    return module === null ? this.waiting?.allow : module.descriptor.allow;
+    return this.#module === null ? this.waiting?.allow : this.#module.descriptor.allow;
   }
 
   get module(): LiveModule | null {
-    const module = this.#lookUp();
+    const module = this.#module;
     if (module !== null && this.target.kind === 'module') this.facts.module = module.name;
     return module;
-  }
-
-  /**
-   * Looks the module up in the current generation at the first use; the request keeps that
-   * generation.
-   */
-  #lookUp(): LiveModule | null {
-    if (this.#module === undefined) {
-      const { module } = this.target;
-      this.#module = (module && this.#generations.current.get(module)) || null;
-    }
-    return this.#module;
   }
 
   get waiting(): WaitingModule | null {
