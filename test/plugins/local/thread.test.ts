@@ -15,8 +15,8 @@ const NEVER = new AbortController().signal;
 /** Blocks the event loop of the thread like an endless loop, without CPU time. */
 const BLOCK = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);';
 /**
- * The number of restarts after which leaks are visible; test/load/lifetimes.test.ts measures memory
- * over many.
+ * The number of restarts after which leaks are visible; test/load/measured/lifetimes.test.ts measures
+ * memory over many.
  */
 const LIVES = 12;
 const WARM_UP_LIVES = 5;

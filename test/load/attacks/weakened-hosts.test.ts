@@ -1,19 +1,19 @@
 import { expect } from 'chai';
-import type { AttackCase } from '../../core/selftest/attack-case.js';
-import { ATTACK_CORPUS } from '../../core/selftest/attack-corpus.js';
-import { type OwnHost, startOwnHost } from '../../core/selftest/own-host.js';
-import { runAttacks } from '../../core/selftest/run-attacks.js';
-import { requireOwn } from '../../core/selftest/scene.js';
-import { aimAt } from '../support/selftest/aim-at.js';
-import { FINDINGS, type Finding } from '../support/selftest/findings.js';
-import { createRecording } from '../support/selftest/recorded-texts.js';
+import type { AttackCase } from '../../../core/selftest/attack-case.js';
+import { ATTACK_CORPUS } from '../../../core/selftest/attack-corpus.js';
+import { type OwnHost, startOwnHost } from '../../../core/selftest/own-host.js';
+import { runAttacks } from '../../../core/selftest/run-attacks.js';
+import { requireOwn } from '../../../core/selftest/scene.js';
+import { aimAt } from '../../support/selftest/aim-at.js';
+import { FINDINGS, type Finding } from '../../support/selftest/findings.js';
+import { createRecording } from '../../support/selftest/recorded-texts.js';
 import {
   createWeakness,
   startWeakenedHost,
   WEAKENED_HOSTS,
-} from '../support/selftest/weakened-hosts.js';
-import { WEAKENED_WEBSOCKETS } from '../support/selftest/weakened-websockets.js';
-import type { Surroundings, Weakness } from '../support/selftest/weakness.js';
+} from '../../support/selftest/weakened-hosts.js';
+import { WEAKENED_WEBSOCKETS } from '../../support/selftest/weakened-websockets.js';
+import type { Surroundings, Weakness } from '../../support/selftest/weakness.js';
 
 const CASES = new Set(FINDINGS.flatMap(({ cases }) => cases));
 /**

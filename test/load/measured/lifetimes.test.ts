@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { runAdapterClauses } from '../../core/testkit/index.js';
-import { SHIPPED } from '../support/testkit/shipped-subjects.js';
-import { SLOW_CLAUSES, SLOW_KINDS } from '../support/testkit/shipped-suite.js';
+import { runAdapterClauses } from '../../../core/testkit/index.js';
+import { SHIPPED } from '../../support/testkit/shipped-subjects.js';
+import { SLOW_CLAUSES, SLOW_KINDS } from '../../support/testkit/shipped-suite.js';
 
 describe('providers that are opened and closed many times', () => {
   const subjects = SHIPPED.filter(({ adapter }) => SLOW_KINDS.includes(adapter.kind));
