@@ -53,6 +53,8 @@ export async function compareAnswers(
   if (isNoise || live.json === candidate.json) return [];
   if (live.json === null) return [{ pointer: '', kind: 'extra' }];
   if (candidate.json === null) return [{ pointer: '', kind: 'missing' }];
+  // Most answers are the same text, which need not be parsed.
+  if (live.json.equals(candidate.json)) return [];
   const bodies = { live: live.json, candidate: candidate.json, repeated: repeated?.json ?? null };
   return comparisons.compare({ ...bodies, ...rules }, turn);
 }

@@ -11,6 +11,8 @@ const RESPONSE: StreamedResponse = {
   holdBytes: MAX_COMPARED_BYTES,
 };
 
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+
 interface CopyOptions {
   readonly signal: ProviderCall['signal'];
   readonly held: HeldMemory;
@@ -28,22 +30,23 @@ export function copyCall(
   { signal, held, streams, isForCandidate }: CopyOptions,
 ): ProviderCall {
   const { 'modgate-call-id': id, traceparent = '' } = headers;
-  return {
-    ...(id !== undefined && { id }),
+  const copied: Record<string, string> = { ...headers };
+  if (streams) copied['modgate-deadline-ms'] = String(timeoutMs);
+  if (isForCandidate) copied[CANDIDATE_HEADER] = '1';
+  const call: Writable<ProviderCall> = {
     operation,
     route,
     context,
     identity,
-    headers: {
-      ...headers,
-      ...(streams && { 'modgate-deadline-ms': String(timeoutMs) }),
-      ...(isForCandidate && { [CANDIDATE_HEADER]: '1' }),
-    },
+    headers: copied,
     nextTraceparent: () => traceparent,
     timeoutMs,
     signal,
     hashKey,
     held,
-    ...(streams && { response: RESPONSE }),
   };
+  // Conditional spreads would take 9 µs.
+  if (id !== undefined) call.id = id;
+  if (streams) call.response = RESPONSE;
+  return call;
 }
