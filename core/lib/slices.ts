@@ -1,7 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** The duration of a slice of work; other requests are served between two slices. */
-const SLICE_MS = 5;
+/**
+ * The duration of a slice of work. Other requests are served between two slices; each of them takes
+ * several turns of the event loop.
+ */
+const SLICE_MS = 2;
 
 /** Handles items in order, without blocking the event loop. A short list is handled at once. */
 export async function forEachInSlices<T>(
