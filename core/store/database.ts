@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely';
+import type { Kysely, sql, Transaction } from 'kysely';
 import type { AuditedValue } from './audit-row.js';
 import type { StoreUnavailable } from './store-unavailable.js';
 import type { Tables } from './tables.js';
@@ -23,6 +23,8 @@ export interface ReadableDatabase {
 
 /** An open database with all tables, the same for SQLite and PostgreSQL. */
 export interface Database extends ReadableDatabase {
+  /** Writes raw SQL. It comes with the database, so that a host loads kysely only when it opens one. */
+  readonly sql: typeof sql;
   /** False where a write transaction locks the whole database. */
   readonly locksRows: boolean;
   /** One write transaction, durable when it resolves; `work` may run again after a conflict with another host. */

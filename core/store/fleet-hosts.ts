@@ -1,6 +1,6 @@
-import { type RawBuilder, sql, type Transaction } from 'kysely';
+import type { RawBuilder, Transaction } from 'kysely';
 import type { FleetHostStatus } from '../contract/fleet-status.js';
-import type { UseDatabase } from './database.js';
+import type { Database, UseDatabase } from './database.js';
 import type { Tables } from './tables.js';
 
 /** Seconds without a heartbeat after which a host counts as lost. */
@@ -33,7 +33,7 @@ export interface FleetHostStore {
 }
 
 /** The time of the store, some seconds ago. */
-function timeAgo(seconds: number): RawBuilder<string> {
+function timeAgo(sql: Database['sql'], seconds: number): RawBuilder<string> {
   return sql<string>`to_char(
     (clock_timestamp() - make_interval(secs => ${seconds})) at time zone 'utc',
     'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
@@ -43,16 +43,16 @@ function timeAgo(seconds: number): RawBuilder<string> {
 export function createFleetHostStore(use: UseDatabase): FleetHostStore {
   return {
     beat: ({ rejected, serves, ...heartbeat }) =>
-      use(async ({ query }) => {
+      use(async ({ query, sql }) => {
         const row = {
           ...heartbeat,
           rejected: JSON.stringify(rejected),
           serves: serves === null ? null : JSON.stringify(serves),
-          heartbeat_at: timeAgo(0),
+          heartbeat_at: timeAgo(sql, 0),
         };
         const { heartbeat_at: now } = await query
           .insertInto('fleet_host')
-          .values({ ...row, started_at: timeAgo(0) })
+          .values({ ...row, started_at: timeAgo(sql, 0) })
           .onConflict((conflict) =>
             conflict.columns(['fleet', 'id']).doUpdateSet({
               ...row,
@@ -67,12 +67,12 @@ export function createFleetHostStore(use: UseDatabase): FleetHostStore {
         return now;
       }),
     list: (fleet, served) =>
-      use(async ({ query }) => {
+      use(async ({ query, sql }) => {
         const rows = await query
           .selectFrom('fleet_host')
           .select(['id', 'version', 'address', 'digest', 'state', 'workers', 'rejected'])
           .select(['started_at', 'heartbeat_at'])
-          .select(sql<boolean>`heartbeat_at < ${timeAgo(LOST_AFTER_S)}`.as('is_lost'))
+          .select(sql<boolean>`heartbeat_at < ${timeAgo(sql, LOST_AFTER_S)}`.as('is_lost'))
           .$if(served !== undefined, (select) =>
             select.select(
               sql<boolean>`coalesce(serves, '[]')::jsonb @> ${JSON.stringify([served])}::jsonb`.as(
@@ -81,7 +81,7 @@ export function createFleetHostStore(use: UseDatabase): FleetHostStore {
             ),
           )
           .where('fleet', '=', fleet)
-          .where('heartbeat_at', '>', timeAgo(REMOVED_AFTER_S))
+          .where('heartbeat_at', '>', timeAgo(sql, REMOVED_AFTER_S))
           .orderBy('id')
           .execute();
         return rows.map(({ is_lost, rejected, state, ...row }) => ({
@@ -102,12 +102,12 @@ export function createFleetHostStore(use: UseDatabase): FleetHostStore {
         }),
       ),
     prune: (fleet) =>
-      use(({ transact }) =>
+      use(({ transact, sql }) =>
         transact(async (trx) => {
           await trx
             .deleteFrom('fleet_host')
             .where('fleet', '=', fleet)
-            .where('heartbeat_at', '<', timeAgo(REMOVED_AFTER_S))
+            .where('heartbeat_at', '<', timeAgo(sql, REMOVED_AFTER_S))
             .execute();
           await removeReports(trx, fleet);
         }),

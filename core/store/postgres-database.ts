@@ -41,6 +41,7 @@ async function openSchema(
     const listener = await PostgresListener.open({ address, channel, origin, onChange, onNotice });
     return {
       query,
+      sql,
       locksRows: true,
       explain: explainPostgresError,
       transact: (work) =>

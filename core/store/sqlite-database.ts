@@ -31,6 +31,7 @@ export function openSqlite(stateDir: string, onChange: ChangeListener): Promise<
     const stopWatching = await retryContended(() => watchRevisions(query, onChange), isSqliteBusy);
     return {
       query,
+      sql,
       locksRows: false,
       explain: explainSqliteError,
       transact: (work) => retryContended(() => query.transaction().execute(work), isSqliteBusy),

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { Database, UseDatabase } from './database.js';
 import type { SurfaceRecordTable, Tables } from './tables.js';
 
@@ -77,12 +77,12 @@ export function createSurfaceRecordStore(
         }),
       ),
     list: (surface, prefix) =>
-      use(async ({ query, locksRows }) => {
-        const rows = await query
+      use(async (database) => {
+        const rows = await database.query
           .selectFrom('surface_record')
           .selectAll()
           .where('surface', '=', surface)
-          .where(startsWith(prefix, locksRows))
+          .where(startsWith(prefix, database))
           .orderBy('key')
           .execute();
         // Not in the query, which would then read the index of expiries instead of that of keys.
@@ -93,7 +93,7 @@ export function createSurfaceRecordStore(
 }
 
 /** A range of the index of keys, which has to order them by their bytes. */
-function startsWith(prefix: string, locksRows: boolean) {
+function startsWith(prefix: string, { sql, locksRows }: Pick<Database, 'sql' | 'locksRows'>) {
   const key = locksRows ? sql`key collate "C"` : sql`key`;
   return sql<boolean>`${key} >= ${prefix} and ${key} < ${prefix + AFTER_KEYS}`;
 }

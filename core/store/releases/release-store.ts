@@ -1,4 +1,4 @@
-import { type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
+import type { RawBuilder, Selectable, Transaction } from 'kysely';
 import type { Actor } from '../../contract/index.js';
 import { appendAuditRow } from '../audit-log.js';
 import type { WriteAudit } from '../audit-row.js';
@@ -114,9 +114,10 @@ export function createReleaseStore(use: UseDatabase, notify: () => void): Releas
 }
 
 type Reader = Database['query'] | Transaction<Tables>;
+type SqlDialect = Pick<Database, 'sql' | 'locksRows'>;
 
 /** The time of the store: of SQLite, the clock of the host. */
-function readTime({ locksRows }: Pick<Database, 'locksRows'>, later = 0): RawBuilder<string> {
+function readTime({ sql, locksRows }: SqlDialect, later = 0): RawBuilder<string> {
   if (!locksRows) return sql<string>`${new Date(Date.now() + later * 1000).toISOString()}`;
   return sql<string>`to_char(
     (clock_timestamp() + make_interval(secs => ${later})) at time zone 'utc',
@@ -127,7 +128,7 @@ function readTime({ locksRows }: Pick<Database, 'locksRows'>, later = 0): RawBui
 async function readState(
   query: Reader,
   fleet: string,
-  database: Pick<Database, 'locksRows'>,
+  database: SqlDialect,
 ): Promise<ReleaseState> {
   const row = await query
     .selectFrom('release_state')
@@ -143,14 +144,14 @@ async function readState(
 async function lockState(
   trx: Transaction<Tables>,
   fleet: string,
-  { locksRows }: Pick<Database, 'locksRows'>,
+  database: SqlDialect,
 ): Promise<ReleaseState> {
   await trx
     .insertInto('release_state')
     .values({ fleet, active: null, canary: null })
     .onConflict((conflict) => conflict.column('fleet').doNothing())
     .execute();
-  if (locksRows) {
+  if (database.locksRows) {
     await trx
       .selectFrom('release_state')
       .select('fleet')
@@ -158,14 +159,14 @@ async function lockState(
       .forUpdate()
       .execute();
   }
-  return readState(trx, fleet, { locksRows });
+  return readState(trx, fleet, database);
 }
 
 /** Hosts that decide at the same time do not wait for each other. */
 async function tryLock(
   trx: Transaction<Tables>,
   fleet: string,
-  { locksRows }: Pick<Database, 'locksRows'>,
+  { sql, locksRows }: SqlDialect,
 ): Promise<boolean> {
   if (!locksRows) return true;
   const { rows } = await sql<{ locked: boolean }>`
@@ -197,7 +198,7 @@ async function publishIn(
   fleet: string,
   draft: ReleaseDraft,
   canary: CanaryDraft | null,
-  database: Pick<Database, 'locksRows'>,
+  database: SqlDialect,
 ): Promise<ChangeResult> {
   const state = await lockState(trx, fleet, database);
   if (state.active !== draft.base || state.canary !== null) return createConflict(state);
@@ -216,9 +217,9 @@ async function publishIn(
 async function readTimes(
   trx: Transaction<Tables>,
   seconds: number,
-  database: Pick<Database, 'locksRows'>,
+  database: SqlDialect,
 ): Promise<{ readonly until: string }> {
-  const query = sql<{ until: string }>`select ${readTime(database, seconds)} as until`;
+  const query = database.sql<{ until: string }>`select ${readTime(database, seconds)} as until`;
   const { rows } = await query.execute(trx);
   return { until: rows[0]?.until ?? '' };
 }
@@ -228,7 +229,7 @@ async function insertRelease(
   trx: Transaction<Tables>,
   fleet: string,
   { author, leastVersion, ...draft }: ReleaseDraft,
-  database: Pick<Database, 'locksRows'>,
+  database: SqlDialect,
 ): Promise<void> {
   const newest = await trx
     .selectFrom('release')

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -7,6 +7,7 @@ import { createRequestFacts } from '../../../core/operations/request.js';
 import { headerValue } from '../../../core/selftest/raw-http.js';
 import { silent } from '../../store/backend.js';
 import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { listLoadedFiles } from '../../support/loaded-files.js';
 import { type OtlpReceiver, startOtlpReceiver } from '../../support/observability/otlp-receiver.js';
 import {
   callItem,
@@ -136,17 +137,12 @@ describe('OTEL_* variables', () => {
     expect(host.output()).to.not.include('hunter2');
   });
 
-  /** The modules that a host has loaded when it exits. */
-  const listLoaded = async (env: Readonly<Record<string, string>>) => {
-    const folder = mkdtempSync(join(directory, 'loaded-'));
-    const host = await startTracedProcess(provider.url, { ...env, NODE_V8_COVERAGE: folder });
-    await callItem(host);
-    expect((await host.stop()).code).to.equal(0);
-    const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
-    return files.flatMap((text) =>
-      (JSON.parse(text) as { result: { url: string }[] }).result.map(({ url }) => url),
-    );
-  };
+  const listLoaded = (env: Readonly<Record<string, string>>) =>
+    listLoadedFiles(directory, env, async (variables) => {
+      const host = await startTracedProcess(provider.url, variables);
+      await callItem(host);
+      expect((await host.stop()).code).to.equal(0);
+    });
   // prom-client loads the API too.
   const isTelemetry = (url: string) =>
     /@opentelemetry\/(?!api\/)|\/otlp-(?:tracing|request-span|attributes)/.test(url);
