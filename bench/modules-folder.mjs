@@ -7,6 +7,8 @@ import { PAYLOADS } from './payloads.mjs';
 
 const CAPABILITY = 'bench.call';
 const TOKEN = 'bench-token';
+/** Longer than every payload. */
+const MAX_STREAMED_BYTES = 33_554_432;
 
 /**
  * A folder of descriptors, a tokens file and a state folder, all temporary. `module` is called by every
@@ -34,7 +36,9 @@ export function createModulesFolder({ upstream, kind, modules, routes, mode, hol
         provider,
         manifest: `./${name}.manifest.json`,
         ...(mode === 'raw' && { responses: { mode } }),
-        ...(holdBytes !== null && { limits: { hold_bytes: holdBytes } }),
+        ...(holdBytes !== null && {
+          limits: { hold_bytes: holdBytes, response_bytes: MAX_STREAMED_BYTES },
+        }),
       }),
     );
     writeFileSync(
@@ -76,13 +80,18 @@ function createManifest(name, routes) {
     capabilities: [CAPABILITY],
     http_routes: [
       ...others,
-      ...PAYLOADS.map(({ method, path }) => ({ method, path, capability: CAPABILITY })),
+      ...PAYLOADS.map(({ method, path, type }) => ({
+        method,
+        path,
+        capability: CAPABILITY,
+        ...(type !== undefined && { operation: { response: 'bytes', response_types: [type] } }),
+      })),
     ],
   };
 }
 
 function createLocalModule() {
-  const answers = PAYLOADS.map(
+  const answers = PAYLOADS.filter(({ type }) => type === undefined).map(
     ({ path, answer }) => `[${JSON.stringify(path)}, Buffer.from(${JSON.stringify(answer)})]`,
   );
   return `const answers = new Map([${answers.join(',\n')}]);

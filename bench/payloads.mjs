@@ -6,6 +6,7 @@
  * @property {'GET' | 'POST'} method
  * @property {string | null} request the body of the request
  * @property {string} answer the body of the upstream's answer
+ * @property {string} [type] the media type of an answer that is passed on as bytes; default: it is JSON
  */
 
 const KIB = 1024;
@@ -29,6 +30,21 @@ export const PAYLOADS = [
     answer: createJson(64 * KIB),
   },
   { name: 'GET 1 MiB', path: '/get-1m', method: 'GET', request: null, answer: createJson(MIB) },
+  {
+    name: 'GET 16 MiB',
+    path: '/get-16m',
+    method: 'GET',
+    request: null,
+    answer: createJson(16 * MIB),
+  },
+  ...[1, 16].map((mebibytes) => ({
+    name: `GET ${mebibytes} MiB of bytes`,
+    path: `/get-${mebibytes}m-bytes`,
+    method: 'GET',
+    request: null,
+    answer: 'bytes '.repeat(mebibytes * MIB).slice(0, mebibytes * MIB),
+    type: 'application/octet-stream',
+  })),
   {
     name: 'POST 1 KiB',
     path: '/post-1k',

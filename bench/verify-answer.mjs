@@ -20,9 +20,9 @@ export async function verifyAnswer(system, running, payload) {
   return Buffer.byteLength(text);
 }
 
-function findFault({ status }, text, { isEnveloped }, { answer }) {
+function findFault({ status }, text, { isEnveloped }, { answer, type }) {
   if (status !== 200) return `status ${status}: ${text.slice(0, 500)}`;
-  if (!isEnveloped) return text === answer ? null : 'another body';
+  if (!isEnveloped || type !== undefined) return text === answer ? null : 'another body';
   if (!text.endsWith(`,"data":${answer}}`)) return 'other data';
   return JSON.parse(text).status === 'forwarded' ? null : 'another envelope';
 }

@@ -9,7 +9,7 @@ const TRANSFER_ENCODING = /\r\ntransfer-encoding:/i;
 const NO_BYTES = Buffer.alloc(0);
 
 const answers = new Map(
-  PAYLOADS.map(({ path, answer }) => [path, createAnswer('200 OK', Buffer.from(answer))]),
+  PAYLOADS.map(({ path, answer, type }) => [path, createAnswer('200 OK', Buffer.from(answer), type)]),
 );
 const notFound = createAnswer('404 Not Found', Buffer.from('null'));
 const refused = createAnswer('411 Length Required', Buffer.from('null'));
@@ -57,9 +57,10 @@ function chooseAnswer(head) {
 /**
  * @param {string} status
  * @param {Buffer} body
+ * @param {string} [type]
  */
-function createAnswer(status, body) {
-  const head = `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+function createAnswer(status, body, type = 'application/json') {
+  const head = `HTTP/1.1 ${status}\r\ncontent-type: ${type}\r\ncontent-length: ${body.length}\r\n\r\n`;
   return Buffer.concat([Buffer.from(head), body]);
 }
 
