@@ -23,10 +23,12 @@ import {
   type ProviderRequest,
   readHashKey,
 } from './call-provider.js';
-import { type CallStep, createReply, createRouteRequest } from './call-steps.js';
+import type { CallStep } from './call-steps.js';
+import { createReply } from './create-reply.js';
 import { createResponseReader, type ForwardedResponse } from './forwarded-response.js';
 import { createFailureError } from './provider-error.js';
 import { describeRoute, type RouteCall } from './route-call.js';
+import { createRouteRequest } from './route-request.js';
 
 /** Serves a cached response: after every check of the caller, and before the provider. */
 export const cacheStep: CallStep = {

@@ -1,57 +1,30 @@
-import {
-  isProviderFailure,
-  type Method,
-  ProviderFailure,
-  type Secret,
-} from '../../contract/index.js';
+import { ProviderFailure } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
-import { maskSecrets } from '../../lib/secrets/mask-secrets.js';
 import type { RouteSchemas } from '../../modules/route-schemas.js';
 import type { OpenStream } from '../../provider/open-streams.js';
-import type { ParseResponse, StreamedResponse, Upload } from '../../provider/provider-call.js';
 import type { ExplainedRouteCall } from '../explain/explained-request.js';
 import { fail, unknown } from '../explain/step-report.js';
-import { JSON_TYPE, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import type { ReportedStep } from '../step.js';
-import {
-  assertHandshake,
-  createWebSocketCall,
-  createWebSocketReader,
-} from '../websocket/websocket-call.js';
-import { createWebSocketReply } from '../websocket/websocket-reply.js';
+import { assertHandshake } from '../websocket/websocket-call.js';
 import {
   assertListedBody,
   assertSignedBody,
   isStreamedJson,
   readCheckedBody,
 } from './body-policy.js';
-import {
-  type ByteResponse,
-  listEnvelopeHeaders,
-  listOtherHeaders,
-  recordPieces,
-  recordStream,
-} from './byte-response.js';
 import { fillCache } from './cached-call.js';
-import { callProvider, type ProviderRequest } from './call-provider.js';
-import { createCandidateOffer } from './candidate-offer.js';
-import { admit, assertSupportedRoute } from './carried-route.js';
+import { callProvider } from './call-provider.js';
+import { createReply } from './create-reply.js';
 import { enforceInput } from './enforce-schemas.js';
-import { createEventReply, createToError } from './event-reply.js';
-import {
-  createEnvelope,
-  createResponseReader,
-  type ForwardedResponse,
-  splitEnvelope,
-} from './forwarded-response.js';
-import { acceptedContentOf, readHopByHopNames } from './headers-to-provider.js';
+import { admitStream } from './event-reply.js';
+import { readHopByHopNames } from './headers-to-provider.js';
 import { translateOverload } from './overload.js';
+import { createFailureError } from './provider-error.js';
 import { describeRoute, type MatchedRoute, type RouteCall } from './route-call.js';
-import { holdBytesOf, JsonStream } from './streamed-json.js';
+import { createRouteRequest } from './route-request.js';
 
 const BAD_GATEWAY = 502;
-const MIN_ERROR_STATUS = 400;
 
 /** Only a call can decide these steps. */
 export type CallStep = ReportedStep<RouteCall, ExplainedRouteCall>;
@@ -214,189 +187,29 @@ export const providerStep: CallStep = {
 };
 
 /**
- * A provider can respond before the last byte of a request. An error is forwarded at once; a
- * success only once the JSON body is valid.
+ * Checks the adapter again, because it may have changed after the manifest was stored. @throws
+ * HostError 502.
  */
-function parseAfterUpload<T>(
-  { upload, matched }: RouteCall,
-  read: ParseResponse<T>,
-): ParseResponse<T> {
-  if (upload === null || matched.match.value.bodyBytes !== null) return read;
-  return async (outcome, endpoint, operation) => {
-    if (outcome.status < MIN_ERROR_STATUS) await awaitUpload(upload);
-    return read(outcome, endpoint, operation);
-  };
+function assertSupportedRoute(matched: MatchedRoute): void {
+  const { module, match } = matched;
+  const { bodyBytes, responseBytes, stream, isWebSocket } = match.value;
+  const { streams, upgrades } = module.client;
+  const isStreamed = (bodyBytes ?? responseBytes ?? stream) !== null;
+  if ((streams || !isStreamed) && (upgrades || !isWebSocket)) return;
+  const feature = isWebSocket ? 'open WebSockets' : 'stream';
+  const failure = new ProviderFailure('refused', `the adapter does not ${feature}`);
+  throw createFailureError(failure, describeRoute(matched), module.descriptor.owner);
 }
 
-async function awaitUpload(upload: Upload): Promise<void> {
-  try {
-    await upload.waitForEnd();
-  } catch (cause) {
-    if (isProviderFailure(cause)) throw cause;
-    throw new ProviderFailure('cancelled', 'the body of the request is not valid', { cause });
-  }
-}
-
-/** Creates the call of the provider for a request with a validated body. */
-export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedResponse> {
-  const { authorization, matched, request, hopByHop } = call;
-  const { module, target, match } = matched;
-  const { name, declaredPath, timeoutMs, isRepeatable, bodyBytes, isWebSocket } = match.value;
-  const { handshake } = request;
-  const opening =
-    isWebSocket && handshake !== null ? createWebSocketCall(handshake, hopByHop) : null;
-  const parse = createParser(call);
-  return {
-    authorization,
-    module,
-    request,
-    route: name,
-    target,
-    hopByHop,
-    timeoutMs: Math.max(1, timeoutMs - call.waitedMs),
-    isRepeatable,
-    operation: {
-      kind: 'http_route',
-      method: chooseMethod(call),
-      declaredPath,
-      target: target.forwardTarget,
-      providerPath: target.providerPath,
-      pathParams: match.params,
-      body: call.body,
-      ...(call.upload !== null && { bodyStream: call.upload }),
-      ...(opening !== null && { upgrade: 'websocket' as const }),
-    },
-    ...(opening !== null && { headers: opening.headers }),
-    upload: call.upload,
-    sendsBytes: bodyBytes !== null,
-    wanted: acceptedContentOf(match.value),
-    carried: match.value,
-    response: opening === null ? streamedResponseOf(matched, request) : null,
-    describeCall: () => describeRoute(matched),
-    parseResponse: opening === null ? parse : createWebSocketReader(opening, parse),
-    // A handshake is not copied: two providers cannot share one connection.
-    onAnswer:
-      module.candidate === null || opening !== null
-        ? null
-        : createCandidateOffer(module.candidate, call),
-  };
-}
-
-/** Cached responses that a write may have changed are removed, regardless of its response. */
-function createParser(call: RouteCall): ParseResponse<ForwardedResponse> {
-  const { matched, credentialHeaders, request, responses } = call;
-  const parse = parseAfterUpload(call, createResponseReader(matched, credentialHeaders, request));
-  if (!matched.match.value.clearsCache || responses === null) return parse;
-  const { module, target } = matched;
-  return (outcome, source, operation) => {
-    if (outcome.status < MIN_ERROR_STATUS) {
-      responses.purge({ module: module.name, path: target.providerPath, isPrefix: false });
-    }
-    return parse(outcome, source, operation);
-  };
-}
-
-/** Returns `null` for a buffered response. */
-function streamedResponseOf(
-  matched: MatchedRoute,
-  request: CallerRequest,
-): StreamedResponse | null {
-  const { match, module } = matched;
-  const { responseBytes, stream } = match.value;
-  if (responseBytes !== null) return { maxBytes: responseBytes.maxBytes, holdBytes: 0 };
-  if (stream === null) {
-    const holdBytes = holdBytesOf(matched, request);
-    if (holdBytes === null) return null;
-    return { maxBytes: module.descriptor.limits.response_bytes, holdBytes };
-  }
-  const events = { idleMs: module.descriptor.limits.stream.idle_ms };
-  return { maxBytes: Number.MAX_SAFE_INTEGER, holdBytes: 0, events };
-}
-
-/** A provider that receives HEAD reports the length of its response. */
-function chooseMethod({ request, matched: { module, match } }: RouteCall): Method | 'HEAD' {
-  const { method, responseBytes } = match.value;
-  const passesHeads = responseBytes !== null || module.descriptor.responses.mode === 'raw';
-  return request.method === 'HEAD' && passesHeads && module.client.streams ? 'HEAD' : method;
-}
-
-export function createReply(
-  call: RouteCall,
-  response: ForwardedResponse,
-  admitted: OpenStream | null,
-): Reply {
-  const { request, authorization, matched, facts } = call;
-  const { actor, handshake } = request;
-  if (response.mode === 'websocket') {
-    if (admitted === null || handshake === null) throw new Error('a WebSocket has a handshake');
-    const opened = createWebSocketReply(call, handshake, response, admitted);
-    return Reply.upgraded(authorization, opened);
-  }
-  // A response to a handshake without a WebSocket.
-  if (matched.match.value.isWebSocket) admitted?.close();
-  // Responses for callers without credentials may be shared.
-  const { cacheControl, publicCacheControl } = response.exposed ?? {};
-  const shared = { cacheControl: actor.kind === 'anonymous' ? publicCacheControl : cacheControl };
-  if (response.mode === 'events') {
-    const events = createEventReply(call, response, admitted);
-    return Reply.forwarded(authorization, { ...events, ...response.exposed, ...shared });
-  }
-  if (response.mode === 'bytes') {
-    const { bytes, exposed } = response;
-    recordBytes(bytes, call);
-    const isRaw = matched.module.descriptor.responses.mode === 'raw';
-    const envelope = isRaw ? [] : listEnvelopeHeaders(matched);
-    return Reply.forwarded(authorization, {
-      ...bytes,
-      ...shared,
-      headers: [
-        ...bytes.headers,
-        ...envelope,
-        ...(exposed === null ? [] : listOtherHeaders(exposed)),
-      ],
-      exposed: [...bytes.exposed, ...namesOf(envelope), ...(exposed?.exposed ?? [])],
-    });
-  }
-  if (response.mode === 'json') {
-    const { status, contentType, source, exposed } = response;
-    source.toError = createToError(call.matched);
-    const isRaw = matched.module.descriptor.responses.mode === 'raw';
-    const envelope = isRaw ? null : splitEnvelope(matched.target, matched.match);
-    const stream = new JsonStream(source, envelope);
-    const wholeBody = { pieces: [], contentType: contentType ?? JSON_TYPE, contentLength: null };
-    const body = { ...wholeBody, status, stream, headers: [] };
-    return Reply.forwarded(authorization, { ...body, ...exposed, ...shared });
-  }
-  if (response.mode === 'raw') {
-    facts.failure_detail = describeOmitted(response.raw.omitted, matched.module.secrets);
-    return Reply.forwarded(authorization, { ...response.raw, ...response.exposed, ...shared });
-  }
-  const pieces = createEnvelope(matched.target, matched.match, response.data);
-  if (response.exposed === null) return Reply.ok(authorization, pieces);
-  const envelope = { status: 200, pieces, contentType: JSON_TYPE };
-  return Reply.forwarded(authorization, { ...envelope, ...response.exposed, ...shared });
-}
-
-/** Hides credentials, which a provider can repeat in a header. */
-function describeOmitted(detail: string | undefined, secrets: readonly Secret[]): string | null {
-  if (detail === undefined) return null;
-  return maskSecrets(
-    detail,
-    secrets.map((secret) => secret.reveal()),
-  );
-}
-
-function namesOf(headers: readonly string[]): string[] {
-  return headers.filter((_, index) => index % 2 === 0);
-}
-
-/** The failure of a streamed body is known only after the head. */
-function recordBytes(bytes: ByteResponse, call: RouteCall): void {
-  const { stream } = bytes;
-  if (stream === null) {
-    recordPieces(bytes, call.request);
-    return;
-  }
-  stream.toError = createToError(call.matched);
-  recordStream(stream, call.request);
+/**
+ * Returns `null` without a stream, and in raw mode, in which the response decides whether it is a
+ * stream of events.
+ * @throws HostError 429, 502.
+ */
+function admit(call: RouteCall): OpenStream | null {
+  const { module, match } = call.matched;
+  const { stream, isWebSocket } = match.value;
+  if (isWebSocket) return admitStream(call, 'websocket');
+  const isRaw = module.descriptor.responses.mode === 'raw';
+  return stream === null || isRaw ? null : admitStream(call, stream.form);
 }

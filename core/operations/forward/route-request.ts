@@ -1,0 +1,140 @@
+import { isProviderFailure, type Method, ProviderFailure } from '../../contract/index.js';
+import type { Candidate } from '../../provider/candidate/candidate.js';
+import type { CheckedOutcome } from '../../provider/outcome.js';
+import type {
+  ParseResponse,
+  ProviderCall,
+  StreamedResponse,
+  Upload,
+} from '../../provider/provider-call.js';
+import type { CallerRequest } from '../request.js';
+import { createWebSocketCall, createWebSocketReader } from '../websocket/websocket-call.js';
+import type { ProviderRequest } from './call-provider.js';
+import { createResponseReader, type ForwardedResponse } from './forwarded-response.js';
+import { acceptedContentOf } from './headers-to-provider.js';
+import { describeRoute, type MatchedRoute, type RouteCall } from './route-call.js';
+import { holdBytesOf } from './streamed-json.js';
+
+const MIN_ERROR_STATUS = 400;
+
+/**
+ * A provider can respond before the last byte of a request. An error is forwarded at once; a
+ * success only once the JSON body is valid.
+ */
+function parseAfterUpload<T>(
+  { upload, matched }: RouteCall,
+  read: ParseResponse<T>,
+): ParseResponse<T> {
+  if (upload === null || matched.match.value.bodyBytes !== null) return read;
+  return async (outcome, endpoint, operation) => {
+    if (outcome.status < MIN_ERROR_STATUS) await awaitUpload(upload);
+    return read(outcome, endpoint, operation);
+  };
+}
+
+async function awaitUpload(upload: Upload): Promise<void> {
+  try {
+    await upload.waitForEnd();
+  } catch (cause) {
+    if (isProviderFailure(cause)) throw cause;
+    throw new ProviderFailure('cancelled', 'the body of the request is not valid', { cause });
+  }
+}
+
+/** Creates the call of the provider for a request with a validated body. */
+export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedResponse> {
+  const { authorization, matched, request, hopByHop } = call;
+  const { module, target, match } = matched;
+  const { name, declaredPath, timeoutMs, isRepeatable, bodyBytes, isWebSocket } = match.value;
+  const { handshake } = request;
+  const opening =
+    isWebSocket && handshake !== null ? createWebSocketCall(handshake, hopByHop) : null;
+  const parse = createParser(call);
+  return {
+    authorization,
+    module,
+    request,
+    route: name,
+    target,
+    hopByHop,
+    timeoutMs: Math.max(1, timeoutMs - call.waitedMs),
+    isRepeatable,
+    operation: {
+      kind: 'http_route',
+      method: chooseMethod(call),
+      declaredPath,
+      target: target.forwardTarget,
+      providerPath: target.providerPath,
+      pathParams: match.params,
+      body: call.body,
+      ...(call.upload !== null && { bodyStream: call.upload }),
+      ...(opening !== null && { upgrade: 'websocket' as const }),
+    },
+    ...(opening !== null && { headers: opening.headers }),
+    upload: call.upload,
+    sendsBytes: bodyBytes !== null,
+    wanted: acceptedContentOf(match.value),
+    carried: match.value,
+    response: opening === null ? streamedResponseOf(matched, request) : null,
+    describeCall: () => describeRoute(matched),
+    parseResponse: opening === null ? parse : createWebSocketReader(opening, parse),
+    // A handshake is not copied: two providers cannot share one connection.
+    onAnswer:
+      module.candidate === null || opening !== null
+        ? null
+        : createCandidateOffer(module.candidate, call),
+  };
+}
+
+/** Cached responses that a write may have changed are removed, regardless of its response. */
+function createParser(call: RouteCall): ParseResponse<ForwardedResponse> {
+  const { matched, credentialHeaders, request, responses } = call;
+  const parse = parseAfterUpload(call, createResponseReader(matched, credentialHeaders, request));
+  if (!matched.match.value.clearsCache || responses === null) return parse;
+  const { module, target } = matched;
+  return (outcome, source, operation) => {
+    if (outcome.status < MIN_ERROR_STATUS) {
+      responses.purge({ module: module.name, path: target.providerPath, isPrefix: false });
+    }
+    return parse(outcome, source, operation);
+  };
+}
+
+/** Returns `null` for a buffered response. */
+function streamedResponseOf(
+  matched: MatchedRoute,
+  request: CallerRequest,
+): StreamedResponse | null {
+  const { match, module } = matched;
+  const { responseBytes, stream } = match.value;
+  if (responseBytes !== null) return { maxBytes: responseBytes.maxBytes, holdBytes: 0 };
+  if (stream === null) {
+    const holdBytes = holdBytesOf(matched, request);
+    if (holdBytes === null) return null;
+    return { maxBytes: module.descriptor.limits.response_bytes, holdBytes };
+  }
+  const events = { idleMs: module.descriptor.limits.stream.idle_ms };
+  return { maxBytes: Number.MAX_SAFE_INTEGER, holdBytes: 0, events };
+}
+
+/** A provider that receives HEAD reports the length of its response. */
+function chooseMethod({ request, matched: { module, match } }: RouteCall): Method | 'HEAD' {
+  const { method, responseBytes } = match.value;
+  const passesHeads = responseBytes !== null || module.descriptor.responses.mode === 'raw';
+  return request.method === 'HEAD' && passesHeads && module.client.streams ? 'HEAD' : method;
+}
+
+/**
+ * @returns a function that offers the responses of a call to a candidate; `null` for a call that is
+ * never copied
+ */
+function createCandidateOffer(
+  candidate: Candidate,
+  { matched, request, upload }: RouteCall,
+): ((call: ProviderCall, outcome: CheckedOutcome) => void) | null {
+  const { name: route, bodyBytes, responseBytes, stream } = matched.match.value;
+  const { method, held } = request;
+  const isJson = (bodyBytes ?? responseBytes ?? stream) === null && upload === null;
+  if (!isJson || held === undefined || !candidate.isCopied(method)) return null;
+  return (call, outcome) => candidate.offer({ call, outcome, route, method, held });
+}
