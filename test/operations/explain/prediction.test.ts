@@ -125,10 +125,12 @@ const basesOf = (index: number) => [
 
 const declared = files.flatMap(({ routes }, index) =>
   routes.flatMap(({ method, path: route }) =>
-    basesOf(index).map((base) => ({
-      method,
-      target: `${base}${route.replace('{id}', '7').replace('{key...}', 'a%2Fb/c')}`,
-    })),
+    ['7', 'a%2Fb'].flatMap((value) =>
+      basesOf(index).map((base) => ({
+        method,
+        target: `${base}${route.replace('{id}', value).replace('{key...}', 'a%2Fb/c')}`,
+      })),
+    ),
   ),
 );
 const method = fc.constantFrom(...METHODS, 'HEAD', 'OPTIONS');
@@ -306,8 +308,8 @@ describe('prediction of explain', () => {
         expect(happened, name).to.deep.equal({ ...decided, ...(hasWords && { words }) });
       }),
       {
-        numRuns: 300,
-        examples: fc.sample(request, { numRuns: 200, seed: 21 }).map((value) => [value]),
+        numRuns: 600,
+        examples: fc.sample(request, { numRuns: 500, seed: 21 }).map((value) => [value]),
       },
     );
     // Otherwise the generated requests show little.
@@ -318,6 +320,7 @@ describe('prediction of explain', () => {
     const endsOf = (kind: string) => [...(ends.get(kind) ?? [])];
     expect(endsOf('role')).to.include.members(['null', 'callers', 'capability']);
     expect(endsOf('encoded')).to.include.members(['null', 'capability']);
+    expect(endsOf('slash')).to.include('route');
     expect(endsOf('cache')).to.include.members(['null', 'capability']);
     expect(endsOf('exchange')).to.include.members(['provider', 'capability']);
     expect(endsOf('handshake')).to.include('provider');
@@ -330,6 +333,7 @@ function listKinds(method: string, target: string, as: string | null, form: stri
   const kinds = {
     role: as?.startsWith('token-'),
     encoded: isGet && target.endsWith('/files/a%2Fb/c'),
+    slash: target.endsWith('/a%2Fb'),
     cache: isGet && target.endsWith('/kept'),
     exchange: target.startsWith('/mounted-6/') || target.startsWith('/modules/seven/http/'),
     handshake: isGet && target.endsWith('/socket') && form === 'handshake',
