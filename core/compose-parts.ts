@@ -41,7 +41,7 @@ import { readVersion } from './version.js';
 
 const HOUR_MS = 3_600_000;
 
-/** An opened subsystem, and how to close it. */
+/** An opened subsystem with its teardown. */
 export interface Part {
   close(): void | Promise<void>;
 }
@@ -61,7 +61,7 @@ export interface Parts {
   readonly surfaces: SurfaceRegistry;
 }
 
-/** Authentication, and the connections that are accepted. */
+/** Opens authentication and the listener's TLS. */
 export async function openAccess(
   config: HostConfig,
   log: Log,
@@ -100,7 +100,7 @@ export async function openAccess(
   };
 }
 
-/** The store, and the keys that sign identities. */
+/** Opens the store, and the keys that sign identities. */
 export async function openStorage(config: HostConfig, log: Log) {
   const keys = parseStoreKeys(process.env[STORE_KEY_VARIABLE]);
   const store = createStore({ url: config.store, stateDir: config.state, keys, log });
@@ -123,11 +123,11 @@ export async function openStorage(config: HostConfig, log: Log) {
   };
 }
 
-/** Where traces and calls are sent. */
+/** Opens the destinations of traces and calls. */
 export async function openRecords(config: HostConfig, log: Log, { store }: Storage) {
   const { keepCalls: maxCalls, keepCallsHours: maxHours } = config;
   const tracing = await openTracing(process.env, readVersion(), log);
-  // A folder that cannot be written is reported by the heartbeat.
+  // The heartbeat reports a folder that is not writable.
   const host = config.fleet === null ? null : await readHostId(config.state).catch(() => null);
   const archive = maxCalls === 0 ? null : new StoredCalls({ store, maxCalls, maxHours, log });
   return {
@@ -140,7 +140,10 @@ export async function openRecords(config: HostConfig, log: Log, { store }: Stora
   };
 }
 
-/** Keeps the modules folder as the release that the host should serve; `null` for a folder of its own. */
+/**
+ * Keeps the modules folder equal to the release that the host should serve; returns `null` for a
+ * local folder.
+ */
 export async function openReleases(
   config: HostConfig,
   log: Log,
@@ -159,7 +162,7 @@ export async function openReleases(
   return follower;
 }
 
-/** With what the host reads descriptors, of a folder as well as of releases. */
+/** Creates the context in which the host reads descriptors, of a folder as well as of releases. */
 function createDescriptorContext(
   config: HostConfig,
   plugins: PluginRegistry,
@@ -174,14 +177,14 @@ function createDescriptorContext(
   };
 }
 
-/** The bounds of this host for the references of releases. */
+/** The references that releases may use on this host. */
 function createReferenceBounds({ releaseReferences }: HostConfig) {
   const patterns = releaseReferences ?? [];
   const allowsReference = (reference: string) => isAllowedReference(reference, patterns);
   return { patterns, allowsReference };
 }
 
-/** What the handlers of releases know of this host. */
+/** Describes this host for the handlers of releases. */
 export function describeHostReleases(
   config: HostConfig,
   plugins: PluginRegistry,
@@ -198,7 +201,7 @@ export function describeHostReleases(
   };
 }
 
-/** The modules of the modules folder, opened by their plugins. */
+/** Opens the modules of the modules folder with their plugins. */
 export async function openModules(
   config: HostConfig,
   log: Log,
@@ -240,7 +243,7 @@ export async function openModules(
     log,
   });
   await registry.start();
-  // A module may have been rejected because of an issuer that the file did not have.
+  // A module may have been rejected because of an issuer that the file lacked.
   tokens.onIssuersChange(() => registry.rescan());
   const watcher = new PluginWatcher(plugins, log, () => registry.rescan());
   watcher.start();
@@ -250,7 +253,7 @@ export async function openModules(
     loopDelay,
     openStreams,
     candidateReports,
-    // Plugins first, so that a module can use a new one.
+    // Reloads plugins first, so that a module can use a new one.
     reload: () => void watcher.scan(true).then(() => registry.rescan()),
     close: async () => {
       watcher.close();
@@ -290,8 +293,8 @@ interface Observability {
 }
 
 /**
- * @param stored `null` where calls are not stored
- * @param id of the host in its fleet; `null` without one
+ * @param stored `null` if calls are not stored
+ * @param id the id of the host in its fleet; `null` without one
  */
 export function createObservability(
   host: ObservedHost,

@@ -29,34 +29,36 @@ export interface ScanResult {
   /** New or changed, and settled, in the order of their names. */
   readonly changed: readonly DirectoryFile[];
   readonly removed: readonly string[];
-  /** The same file under another name. */
+  /** A file with a new name. */
   readonly renamed: readonly { readonly from: string; readonly to: string }[];
   /** Files that keep changing; each is listed once. */
   readonly unsettled: readonly string[];
   readonly ignored: readonly IgnoredFile[];
-  /** When to scan again for what has not settled; `null` when everything has. Milliseconds. */
+  /**
+   * The time until the next scan for unsettled files; `null` when all have settled. Milliseconds.
+   */
   readonly againAfterMs: number | null;
 }
 
 interface TrackedFile {
-  /** The file itself and those that it names. */
+  /** The file itself and the files that it names. */
   paths: readonly string[];
   /** The fingerprint at the time of the last read. */
   fingerprint: Fingerprint;
-  /** A digest of what was returned last; `null` where it must be returned again. */
+  /** A digest of what was returned last; `null` if it must be returned again. */
   content: string | null;
   /** The inode of the file when it was last seen, also while it has not settled. */
   identity: string | null;
-  /** While a change has not settled. */
+  /** Set while a change has not settled. */
   settling: Settling | null;
 }
 
 interface Clock {
-  /** Milliseconds, never back. */
+  /** Milliseconds; never goes back. */
   now(): number;
 }
 
-/** Finds what changed in the folder of descriptors since the last scan. */
+/** Finds changes in the folder of descriptors since the last scan. */
 export class DirectoryScanner {
   readonly #directory: string;
   readonly #clock: Clock;
@@ -97,7 +99,10 @@ export class DirectoryScanner {
     };
   }
 
-  /** The files that a descriptor names: a change of one of them is a change of the descriptor. */
+  /**
+   * Watches the files that a descriptor names: a change of one of them is a change of the
+   * descriptor.
+   */
   async follow(file: string, named: readonly string[]): Promise<void> {
     const tracked = this.#tracked.get(file);
     const paths = [join(this.#directory, file), ...named];
@@ -105,7 +110,7 @@ export class DirectoryScanner {
     tracked.paths = paths;
     tracked.content = null;
     const ofNamed = await takeFingerprint(named);
-    // `forget` may have come since the file was read, and the file may have changed.
+    // `forget` may have been called since the file was read, and the file may have changed.
     const [own] = tracked.fingerprint;
     if (own !== undefined) tracked.fingerprint = [own, ...ofNamed];
   }
@@ -118,7 +123,7 @@ export class DirectoryScanner {
     }
   }
 
-  /** A missing file and a new one are the same file when they have the same inode. */
+  /** A missing file and a new one with the same inode are the same file. */
   async #followRenames(names: readonly string[]): Promise<ScanResult['renamed']> {
     const present = new Set(names);
     const missing = new Map<string | null, string>();
@@ -127,9 +132,9 @@ export class DirectoryScanner {
     }
     if (missing.size === 0) return [];
     const renamed: { from: string; to: string }[] = [];
-    for (const to of names) {
-      if (this.#tracked.has(to)) continue;
-      const path = join(this.#directory, to);
+    for (const newName of names) {
+      if (this.#tracked.has(newName)) continue;
+      const path = join(this.#directory, newName);
       const identity = readIdentity(await takeFingerprint([path]));
       const from = missing.get(identity);
       const tracked = from === undefined ? undefined : this.#tracked.get(from);
@@ -137,13 +142,13 @@ export class DirectoryScanner {
       missing.delete(identity);
       this.#tracked.delete(from);
       const paths = [path, ...tracked.paths.slice(1)];
-      this.#tracked.set(to, { ...tracked, paths, settling: null });
-      renamed.push({ from, to });
+      this.#tracked.set(newName, { ...tracked, paths, settling: null });
+      renamed.push({ from, to: newName });
     }
     return renamed;
   }
 
-  /** New files, and those that have changed since they were read. */
+  /** Finds new files, and those that have changed since they were read. */
   async #findDifferent(files: readonly string[]): Promise<readonly string[]> {
     const tracked = files.map((file) => this.#track(file));
     const different = await findDifferent(tracked);
@@ -165,13 +170,13 @@ export class DirectoryScanner {
     return tracked;
   }
 
-  /** `null` for a file that has not settled, or has not changed after all. */
+  /** Returns `null` for a file that has not settled, or has not changed after all. */
   async #readSettled(file: string, settleMs: number): Promise<DirectoryFile | null> {
     const tracked = this.#track(file);
     const startedAt = this.#clock.now();
-    // Before the content, so that any later change shows as a different fingerprint.
+    // Taken before the content is read, so that any later change shows as a different fingerprint.
     const fingerprint = await takeFingerprint(tracked.paths);
-    // A file that has just left this name may be found under another.
+    // A file that was just renamed may be found under its new name.
     tracked.identity = readIdentity(fingerprint) ?? tracked.identity;
     if (isSame(fingerprint, tracked.fingerprint)) {
       tracked.settling = null;
@@ -182,7 +187,8 @@ export class DirectoryScanner {
     const endedAt = this.#clock.now();
     tracked.settling ??= new Settling(startedAt);
     const isSettled = tracked.settling.accepts(content, { startedAt, endedAt }, settleMs);
-    // Removed since the folder was listed: the next scan finds out whether it is gone or a broken link.
+    // Removed since the folder was listed: the next scan decides whether it is missing or a broken
+    // link.
     if (!isSettled || (isGone(read) && !isMissing(fingerprint))) return null;
     tracked.settling = null;
     tracked.fingerprint = fingerprint;
@@ -222,8 +228,8 @@ export class DirectoryScanner {
     let earliest: number | null = null;
     for (const { settling } of this.#tracked.values()) {
       if (settling === null) continue;
-      const left = settling.remainingMs(now);
-      earliest = Math.min(earliest ?? left, left);
+      const remainingMs = settling.remainingMs(now);
+      earliest = Math.min(earliest ?? remainingMs, remainingMs);
     }
     return earliest;
   }
