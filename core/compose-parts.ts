@@ -65,13 +65,13 @@ export interface Parts {
 export async function openAccess(
   config: HostConfig,
   log: Log,
-  own: HostProcess,
+  hostProcess: HostProcess,
   plugins: PluginRegistry,
 ) {
   const access = await createAuthenticators(config, log, plugins);
   const { chain, issuers, hasDevTokens, roles, tokens, close } = access;
   const tls = await openTls(config, roles, log);
-  const actorRate = ActorRate.create(config.actorRate, config.actorBurst, own.rates);
+  const actorRate = ActorRate.create(config.actorRate, config.actorBurst, hostProcess.rates);
   const credentialHeaders = listCredentialHeaders(chain);
   redactNames(credentialHeaders);
   const { tokenHeader, tokenBasic, publicUrl, cors } = config;
@@ -85,7 +85,7 @@ export async function openAccess(
     pages: { publicUrl, origins: new Set(cors?.credentials ? cors.origins : []) },
     certificates: tls.certificates,
     actorRate,
-    authFailures: config.authFailures === 0 ? null : own.authFailures,
+    authFailures: config.authFailures === 0 ? null : hostProcess.authFailures,
   };
   return {
     authentication,
@@ -205,7 +205,7 @@ export function describeHostReleases(
 export async function openModules(
   config: HostConfig,
   log: Log,
-  own: HostProcess,
+  hostProcess: HostProcess,
   plugins: PluginRegistry,
   { authentication, tokens }: Access,
   { store, identity }: Storage,
@@ -214,9 +214,10 @@ export async function openModules(
   const loopDelay = new EventLoopDelay();
   const openStreams = new OpenStreams();
   const { redis: url, fleet } = config;
-  const shared = url === null ? null : await RedisRates.open({ url, fleet, local: own.rates, log });
+  const shared =
+    url === null ? null : await RedisRates.open({ url, fleet, local: hostProcess.rates, log });
   const candidateReports = new CandidateReports();
-  const fleetLeadership = fleet === null ? null : new FleetLeadership(own.leadership);
+  const fleetLeadership = fleet === null ? null : new FleetLeadership(hostProcess.leadership);
   const registry = new ModuleRegistry({
     store,
     modulesDir: readModulesFolder(config),
@@ -225,17 +226,17 @@ export async function openModules(
       allowsReference: createReferenceBounds(config).allowsReference,
     }),
     stateDir: config.state,
-    statusSink: own.statusSink,
-    lastGood: own.lastGood,
-    leadership: own.leadership,
+    statusSink: hostProcess.statusSink,
+    lastGood: hostProcess.lastGood,
+    leadership: hostProcess.leadership,
     ...(fleetLeadership && { fleetLeadership }),
-    ...(own.sharedProbation && { sharedProbation: own.sharedProbation }),
-    ...(own.holders && { holders: own.holders }),
+    ...(hostProcess.sharedProbation && { sharedProbation: hostProcess.sharedProbation }),
+    ...(hostProcess.holders && { holders: hostProcess.holders }),
     ...createDescriptorContext(config, plugins, { authentication }),
     publicOrigin: config.publicUrl,
     loadShedder: new LoadShedder(config, loopDelay),
     openStreams,
-    rates: shared ?? own.rates,
+    rates: shared ?? hostProcess.rates,
     candidateReports,
     drainMs: config.drainMs,
     identity,

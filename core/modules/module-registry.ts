@@ -28,11 +28,11 @@ export interface ModuleRegistryOptions
   /** `null`: no status files are written. */
   readonly statusSink: StatusSink | null;
   /**
-   * The folder of the link that `modulesDir` is. What the link leads to is complete: its files need not settle.
-   * Absent for a folder that people write to.
+   * The folder that holds the link `modulesDir`. The target of the link is complete, so its files
+   * need not settle. Absent for a folder that people write to.
    */
   readonly linkFolder?: string;
-  /** The origin of the public URL; `null` where none is configured. */
+  /** The origin of the public URL; `null` if none is configured. */
   readonly publicOrigin: string | null;
   /** The file that already serves in another process, by name and mount, when the host starts. */
   readonly holders?: ReadonlyMap<string, string>;
@@ -220,11 +220,11 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
 
   /** The folder of descriptors, and those of the files that descriptors name. */
   #followFolders(): void {
-    const named = [...this.#slots.values()].flatMap(({ source }) => source.files);
+    const namedFiles = [...this.#slots.values()].flatMap(({ source }) => source.files);
     this.#watcher.follow([
       this.#modulesDir,
       ...(this.#linkFolder === null ? [] : [this.#linkFolder]),
-      ...named.map((file) => dirname(file)),
+      ...namedFiles.map((file) => dirname(file)),
     ]);
   }
 
@@ -241,8 +241,8 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
     await this.#forEach(toApply, (slot) => slot.apply());
     this.#publisher.release();
     for (const slot of removed) this.#publisher.reportRemoval(slot.record);
-    for (const [slot, taken] of displaced) {
-      await isolate(this.#log, slot.file, () => slot.apply(taken));
+    for (const [slot, conflict] of displaced) {
+      await isolate(this.#log, slot.file, () => slot.apply(conflict));
     }
     // Last, because a last good version must not use a name that a valid file has now.
     const applied = new Set(toApply);

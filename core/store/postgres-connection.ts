@@ -3,7 +3,7 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { Semaphore } from '../contract/semaphore.js';
 import { settleWithin } from '../lib/promises.js';
-import { orLost } from './postgres-error.js';
+import { rethrowConnectionLost } from './postgres-error.js';
 
 // Callers wait for these; then the response is 503.
 const CONNECT_TIMEOUT_MS = 2000;
@@ -50,9 +50,10 @@ export function createPool(connectionString: string): PostgresPool {
   pool.on('connect', (client) => client.on('error', () => {}));
   return {
     connect: async () => {
-      if (!turns.tryAcquire()) await orLost(turns.acquire({ signal: closing.signal }));
+      if (!turns.tryAcquire())
+        await rethrowConnectionLost(turns.acquire({ signal: closing.signal }));
       try {
-        const client = await orLost(pool.connect());
+        const client = await rethrowConnectionLost(pool.connect());
         const prepared =
           wrapped.get(client) ?? (await prepareClient(client, () => turns.release()));
         wrapped.set(client, prepared);
@@ -75,7 +76,7 @@ async function prepareClient(
 ): Promise<PostgresPoolClient> {
   const wrapped = wrapClient(client, onRelease);
   try {
-    await orLost(client.query(SESSION_SETTINGS));
+    await rethrowConnectionLost(client.query(SESSION_SETTINGS));
   } catch (error) {
     client.release(true);
     throw error;
@@ -85,7 +86,7 @@ async function prepareClient(
 
 function wrapClient(client: pg.PoolClient, onRelease: () => void): PostgresPoolClient {
   const query = (text: string, parameters: readonly unknown[]) =>
-    orLost(client.query(text, [...parameters]));
+    rethrowConnectionLost(client.query(text, [...parameters]));
   const release = () => {
     client.release();
     onRelease();

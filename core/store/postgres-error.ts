@@ -14,7 +14,7 @@ class ConnectionLost extends Error {
 }
 
 /** @throws ConnectionLost instead of an error that is not a response of the server. */
-export async function orLost<T>(work: Promise<T>): Promise<T> {
+export async function rethrowConnectionLost<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

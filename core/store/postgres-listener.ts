@@ -3,20 +3,23 @@ import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { settleWithin } from '../lib/promises.js';
 import { type ChangeListener, type NoticeListener, RELEASE_CHANGE } from './database.js';
 import { CLOSE_TIMEOUT_MS, connectionOptions } from './postgres-connection.js';
-import { orLost } from './postgres-error.js';
+import { rethrowConnectionLost } from './postgres-error.js';
 import type { PostgresAddress } from './postgres-url.js';
 
 const RECONNECT: BackoffBounds = { firstMs: 100, maxMs: 5000 };
 /** Finds changes whose notification a pooler has dropped, and a dead connection; TCP takes hours. */
 const POLL_MS = 1000;
 
-/** Begins a notification that is no change of the config, behind the origin. No module has such a name. */
+/**
+ * The prefix of a notification other than a config change, after the origin. No module has this
+ * name.
+ */
 export const NOTICE = 'notice ';
 
 interface ListenerOptions {
   readonly address: PostgresAddress;
   readonly channel: string;
-  /** Begins the notifications of this process. */
+  /** The prefix of the notifications of this process. */
   readonly origin: string;
   /** Called for modules that were written to, perhaps by this process; `null` when the connection is back. */
   readonly onChange: ChangeListener;
@@ -76,8 +79,8 @@ export class PostgresListener {
       else this.#check();
     });
     try {
-      await orLost(client.connect());
-      await orLost(client.query(`listen ${pg.escapeIdentifier(channel)}`));
+      await rethrowConnectionLost(client.connect());
+      await rethrowConnectionLost(client.query(`listen ${pg.escapeIdentifier(channel)}`));
       this.#known = await this.#readRevisions(client);
     } catch (error) {
       void endClient(client);
@@ -96,7 +99,7 @@ export class PostgresListener {
 
   #retryAfter(attempt: number): void {
     if (this.#isClosed) return;
-    const again = async () => {
+    const reconnect = async () => {
       try {
         await this.#connect();
       } catch {
@@ -107,7 +110,7 @@ export class PostgresListener {
       this.#options.onChange(null);
       this.#options.onNotice(null);
     };
-    this.#retry = setTimeout(() => void again(), backoffMs(attempt, RECONNECT)).unref();
+    this.#retry = setTimeout(() => void reconnect(), backoffMs(attempt, RECONNECT)).unref();
   }
 
   /** Notifications arrive in bursts: one check serves all that came before it. */
@@ -151,7 +154,7 @@ export class PostgresListener {
     const read = client.query<{ module: string; revision: number }>(
       `select module, revision from ${this.#table}`,
     );
-    const { rows } = await orLost(read);
+    const { rows } = await rethrowConnectionLost(read);
     return new Map(rows.map(({ module, revision }) => [module, revision]));
   }
 
@@ -165,6 +168,6 @@ async function endClient(client: pg.Client): Promise<void> {
   try {
     await client.end();
   } catch {
-    // It had ended.
+    // The connection had already ended.
   }
 }

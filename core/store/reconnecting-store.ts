@@ -61,7 +61,7 @@ interface ReconnectingStoreOptions {
 
 const RETRY: BackoffBounds = { firstMs: 100, maxMs: 10_000 };
 
-/** After these the connection is unusable; after the others, such as a full disk, it is kept. */
+/** Errors after which the connection is unusable. After others, such as a full disk, it is kept. */
 const ENDS_CONNECTION: ReadonlySet<StoreErrorCode> = new Set<StoreErrorCode>([
   'moved',
   'damaged',
@@ -73,10 +73,16 @@ const ENDS_CONNECTION: ReadonlySet<StoreErrorCode> = new Set<StoreErrorCode>([
 
 const WARN_INTERVAL_MS = 60_000;
 
-/** The first operations wait this long for a slow database; then they fail until it is open. */
+/**
+ * How long the first operations wait for a slow database. Later ones fail until it is open.
+ * Milliseconds.
+ */
 const START_TIMEOUT_MS = 3000;
 
-/** Operations that have begun and not ended: more than ten thousand modules need at the start of a host. */
+/**
+ * The maximum number of unfinished operations: more than ten thousand modules need at the start of
+ * a host.
+ */
 const MAX_OPERATIONS = 16_384;
 
 /**
@@ -189,10 +195,10 @@ export class ReconnectingStore implements Store {
   }
 
   onConfigChange(listener: ChangeListener): () => void {
-    const own: ChangeListener = (module) => listener(module);
-    this.#listeners.add(own);
+    const forwardChange: ChangeListener = (module) => listener(module);
+    this.#listeners.add(forwardChange);
     void this.start();
-    return () => this.#listeners.delete(own);
+    return () => this.#listeners.delete(forwardChange);
   }
 
   sendNotice(notice: string): Promise<void> {
@@ -294,7 +300,9 @@ export class ReconnectingStore implements Store {
     this.#options.log.warn(fields, 'store unavailable: config operations respond with 503');
   }
 
-  /** The store stays open, but a full disk may last for long: at most one line a minute. */
+  /**
+   * Keeps the store open. A full disk may last for long, so at most one line a minute is logged.
+   */
   #reportFailed({ code, message }: StoreUnavailable): void {
     if (this.#mayWarn())
       this.#options.log.warn({ code, reason: message }, 'store operation failed');

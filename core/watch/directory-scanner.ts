@@ -111,8 +111,8 @@ export class DirectoryScanner {
     tracked.content = null;
     const ofNamed = await takeFingerprint(named);
     // `forget` may have been called since the file was read, and the file may have changed.
-    const [own] = tracked.fingerprint;
-    if (own !== undefined) tracked.fingerprint = [own, ...ofNamed];
+    const [ownFingerprint] = tracked.fingerprint;
+    if (ownFingerprint !== undefined) tracked.fingerprint = [ownFingerprint, ...ofNamed];
   }
 
   /** Makes every file count as changed at the next scan. */
@@ -236,9 +236,9 @@ export class DirectoryScanner {
 }
 
 /** Covers the descriptor and the files that it names. */
-async function digestContent(read: DirectoryFile, named: readonly string[]): Promise<string> {
+async function digestContent(read: DirectoryFile, namedFiles: readonly string[]): Promise<string> {
   const stamp = 'text' in read ? hash('sha256', read.text) : read.diagnostic.rule;
-  const others = await Promise.all(named.map(digestFile));
+  const others = await Promise.all(namedFiles.map(digestFile));
   return [stamp, ...others].join();
 }
 

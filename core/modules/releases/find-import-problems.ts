@@ -7,10 +7,13 @@ import type { ReleaseFiles } from './release-files.js';
 
 const CODE = /\.[cm]?js$/;
 const RELATIVE = /^\.\.?\//;
-/** `file:`, `data:` and absolute paths: what they lead to is a matter of each host. */
+/** `file:`, `data:` and absolute paths: whether their targets exist depends on each host. */
 const OF_THE_HOST = /^(?:\/|[a-z][a-z0-9+.-]*:)/i;
 
-/** Parses modules with the parser of Node.js and runs none of them. What is no module has no imports. */
+/**
+ * Parses modules with the parser of Node.js and runs none of them. A file that is not a module has
+ * no imports.
+ */
 const PARSER = `
   const { parentPort, workerData } = require('node:worker_threads');
   const { SourceTextModule } = require('node:vm');
@@ -27,8 +30,8 @@ const PARSER = `
 const PARSER_FLAGS = ['--experimental-vm-modules', '--no-warnings'];
 
 /**
- * What the files of `local` modules import and a release does not hold: on every host the module would fail. Finds
- * `import … from` and `export … from`, but not `import()` and `require`.
+ * Finds imports of `local` modules that a release does not contain: on every host the module would
+ * fail. Finds `import … from` and `export … from`, but not `import()` and `require`.
  * @param folder with the files
  */
 export async function findImportProblems(
@@ -56,11 +59,11 @@ function findProblem(
   file: string,
   path: string,
   specifier: string,
-  named: readonly string[],
+  namedFiles: readonly string[],
 ): string | null {
   if (RELATIVE.test(specifier)) {
     const imported = posix.join(posix.dirname(path), specifier);
-    if (named.includes(imported)) return null;
+    if (namedFiles.includes(imported)) return null;
     return 'which a release does not hold: bundle the code into one file';
   }
   if (isBuiltin(specifier) || OF_THE_HOST.test(specifier)) return null;

@@ -107,7 +107,7 @@ function reject(file: string, problem: string): InvalidFile {
   return new InvalidFile([createFileDiagnostic(file, 'release-path', `the descriptor ${problem}`)]);
 }
 
-/** Files of the folder that descriptors name and that are not there, with the descriptor. */
+/** Finds missing files that descriptors of the folder name, with the descriptor. */
 export function findMissingFiles(
   { descriptors }: Inspection,
   has: (path: string) => boolean,

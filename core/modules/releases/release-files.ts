@@ -14,7 +14,9 @@ const MAX_SEGMENT_BYTES = 240;
 /** Neither control characters nor separators of other systems. */
 const SEGMENT = /^[^\p{Cc}\p{Cs}/\\:*?"<>|]+$/u;
 
-/** The begin of a private key in PEM, also within a JSON text. Its first line is a header or base64. */
+/**
+ * The start of a private key in PEM, also within a JSON text. Its first line is a header or base64.
+ */
 const PRIVATE_KEY =
   /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----(?:\s|\\[nr])+(?:Proc-Type:|[A-Za-z0-9+/]{32})/;
 
@@ -23,7 +25,7 @@ export function findPathProblem(path: string): string | null {
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `is longer than ${MAX_PATH_BYTES} bytes`;
   for (const segment of path.split('/')) {
     if (segment === '') return 'is empty, absolute or has two slashes in a row';
-    // Such as the folder of status files, and steps out of the folder.
+    // Rejects the folder of status files and steps out of the folder, for example.
     if (segment.startsWith('.')) return 'has a part that starts with a dot';
     if (!SEGMENT.test(segment)) return 'has a character that file names should not have';
     if (Buffer.byteLength(segment) > MAX_SEGMENT_BYTES) {
@@ -47,7 +49,7 @@ export function findFilesProblem(
     if (listFolders(path).some((folder) => files.has(folder))) {
       return { path, reason: 'is below a path that is a file' };
     }
-    // Secrets are references: whoever may read releases would have it.
+    // Secrets must be references: every reader of releases would get the key.
     if (PRIVATE_KEY.test(content.toString('latin1'))) {
       return {
         path,
@@ -66,7 +68,7 @@ function listFolders(path: string): string[] {
   return parts.map((_part, index) => parts.slice(0, index + 1).join('/'));
 }
 
-/** Names a release: by its content and what it was made from, so that the same one cannot come twice. */
+/** Names a release by its content and its base, so that equal releases have one name. */
 export function digestRelease(
   files: ReleaseFiles,
   { base, leastVersion }: { readonly base: string | null; readonly leastVersion: string },

@@ -15,20 +15,20 @@ import { RELEASE_LINK, releasesFolder } from '../../config/modules-folder.js';
 import { mapConcurrently } from '../../lib/promises.js';
 import type { ReleaseFiles } from './release-files.js';
 
-/** What the link leads to before the first release. */
+/** The target of the link before the first release. */
 const NONE = 'none';
 const RELEASE = /^[0-9a-f]{64}$/;
 const TEMPORARY = 'new-';
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
-/** No release takes so long to write. */
+/** Older unfinished folders are left over: no release takes this long to write. */
 const LEFT_OVER_MS = 3_600_000;
-/** Each write waits for the disk. */
+/** Limits concurrent writes: each waits for the disk. */
 const FILES_AT_ONCE = 16;
 
 /**
- * The copies of releases in the state folder: one folder each, and a link to the one that is served, so that all of
- * its files change at once.
+ * The copies of releases in the state folder: one folder each, and a link to the served one, so
+ * that all files change at once.
  */
 export class ReleaseFolder {
   readonly #path: string;
@@ -37,20 +37,20 @@ export class ReleaseFolder {
     this.#path = releasesFolder(stateDir);
   }
 
-  /** The release that the link leads to; `null` for none. */
+  /** Reads the release that is the target of the link; `null` for none. */
   async read(): Promise<string | null> {
     const target = await readlink(join(this.#path, RELEASE_LINK)).catch(() => NONE);
     const name = basename(target);
     return RELEASE.test(name) ? `sha256:${name}` : null;
   }
 
-  /** When the link was made; `null` without one. */
+  /** Reads the time when the link was made; `null` without one. */
   async readSince(): Promise<Date | null> {
     const status = await lstat(join(this.#path, RELEASE_LINK)).catch(() => null);
     return status?.mtime ?? null;
   }
 
-  /** Makes sure that there is a folder to read, which is empty before the first release. */
+  /** Creates the folder, which is empty before the first release. */
   async prepare(): Promise<void> {
     await mkdir(this.#path, { recursive: true, mode: FOLDER_MODE });
     const isThere = await stat(join(this.#path, RELEASE_LINK)).catch(() => null);
@@ -70,11 +70,11 @@ export class ReleaseFolder {
     const target = join(this.#path, name);
     if (!(await exists(target))) {
       const written = await this.#write(files, { isDurable: true });
-      // Another process of the host may have been faster.
+      // Another process of the host may have written it first.
       await rename(written, target).catch(() => rm(written, { recursive: true, force: true }));
     }
     await this.#link(name);
-    // The one before may still be read, such as by a module that imports its files late.
+    // The previous one may still be read, such as by a module that imports its files late.
     await this.#clean(
       new Set([name, ...(before === null ? [] : [before.slice('sha256:'.length)])]),
     );
@@ -115,14 +115,14 @@ export class ReleaseFolder {
     await rm(dirname(next), { recursive: true, force: true });
   }
 
-  async #clean(kept: ReadonlySet<string>): Promise<void> {
+  async #clean(keptNames: ReadonlySet<string>): Promise<void> {
     for (const name of await readdir(this.#path)) {
-      if (kept.has(name) || !(RELEASE.test(name) || (await this.#isLeftOver(name)))) continue;
+      if (keptNames.has(name) || !(RELEASE.test(name) || (await this.#isLeftOver(name)))) continue;
       await rm(join(this.#path, name), { recursive: true, force: true });
     }
   }
 
-  /** Whether it is a folder that a process which was killed has not finished. */
+  /** Whether it is an unfinished folder of a process that was killed. */
   async #isLeftOver(name: string): Promise<boolean> {
     if (!name.startsWith(TEMPORARY)) return false;
     const status = await stat(join(this.#path, name)).catch(() => null);

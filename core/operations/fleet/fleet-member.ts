@@ -10,18 +10,20 @@ import { readHostId } from './host-id.js';
 import { describeServed } from './served-digest.js';
 
 const HEARTBEAT_MS = 2000;
-/** Changes that come together, such as those of a release, are published together. Milliseconds. */
+/** Publishes changes that occur together, such as those of a release, together. Milliseconds. */
 const CHANGE_DELAY_MS = 20;
-/** The least time between two heartbeats, however many modules change one after the other. */
+/** The minimum time between two heartbeats, regardless of the number of changes. Milliseconds. */
 const MIN_INTERVAL_MS = 100;
-/** Beats between two reads of the list. */
+/** The heartbeats between two reads of the list. */
 const LIST_EVERY = 2;
-/** Beats between two removals of hosts that are long gone. */
+/** The heartbeats between two removals of hosts that were lost long ago. */
 const PRUNE_EVERY = 30;
-/** A store that does not answer does not delay the end of the host for longer. */
+/** Limits how long a store that does not respond delays the end of the host. Milliseconds. */
 const LEAVE_TIMEOUT_MS = 1000;
 const WARN_INTERVAL_MS = 60_000;
-/** Sessions and approvals end by the clock of the host that they are shown to, so more is reported. */
+/**
+ * A larger skew is reported: sessions and approvals end by the clock of the host that shows them.
+ */
 const MAX_CLOCK_SKEW_MS = 1000;
 
 export interface FleetMemberOptions {
@@ -30,9 +32,9 @@ export interface FleetMemberOptions {
   readonly stateDir: string;
   readonly hosts: FleetHostStore;
   readonly overview: ModuleOverview;
-  /** One process of the host reports for all. */
+  /** The leadership among the processes of the host: one process reports for all. */
   readonly leadership: Leadership;
-  /** Why other processes make the host not ready; `null` if they do not. */
+  /** The reason why other processes make the host not ready; `null` if they do not. */
   readonly unreadyReason: () => string | null;
   /** @returns removes the listener */
   readonly onChange: (listener: () => void) => () => void;
@@ -44,8 +46,8 @@ export interface FleetMemberOptions {
 }
 
 /**
- * This host as a member of its fleet: reports to the store every 2 s, and soon after each change. A store that is
- * lost costs the host nothing but its place in the list.
+ * This host as a member of its fleet. Reports to the store every 2 s, and soon after each change.
+ * Without the store, the host only loses its place in the list.
  */
 export class FleetMember implements Fleet {
   readonly #options: FleetMemberOptions;
@@ -54,11 +56,11 @@ export class FleetMember implements Fleet {
   readonly #mayWarnOfClock = createLogInterval(WARN_INTERVAL_MS);
   #clockSkewMs: number | null = null;
   #id: string | null = null;
-  /** What the store knows this host to serve; `null` where that is not known. */
+  /** The modules that the store has for this host; `null` if unknown. */
   #reported: string | null = null;
   #beats = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** When the next heartbeat is due, on a monotonic clock. */
+  /** The time of the next heartbeat, on a monotonic clock. */
   #beatAt = Number.POSITIVE_INFINITY;
   #beganAt = Number.NEGATIVE_INFINITY;
   #changedAt = Number.NEGATIVE_INFINITY;
@@ -85,13 +87,16 @@ export class FleetMember implements Fleet {
 
   readonly #stopListening: () => void;
 
-  /** Of the last heartbeat, for metrics; empty in processes that do not report. */
+  /** The status at the last heartbeat, for metrics; empty in processes that do not report. */
   get last(): FleetStatus | null {
     const { leadership, fleet } = this.#options;
     return leadership.leads ? describeFleet(fleet, this.#last) : null;
   }
 
-  /** By how much the clock of this host was ahead of the store's at the last heartbeat; `null` before it. */
+  /**
+   * How far the clock of this host was ahead of the store's at the last heartbeat; `null` before
+   * it. Milliseconds.
+   */
   get clockSkewMs(): number | null {
     return this.#options.leadership.leads ? this.#clockSkewMs : null;
   }
@@ -113,7 +118,7 @@ export class FleetMember implements Fleet {
     this.#beatIn(0);
   }
 
-  /** Removes the host from the list: it stops in order, with all of its processes. */
+  /** Removes the host from the list when it stops in order, with all of its processes. */
   async leave(): Promise<void> {
     this.close();
     const { hosts, fleet, leadership } = this.#options;
@@ -141,7 +146,7 @@ export class FleetMember implements Fleet {
     this.#beatIn(Math.max(CHANGE_DELAY_MS, restMs));
   }
 
-  /** A heartbeat that is due earlier stays: changes without end must not postpone it. */
+  /** Keeps an earlier scheduled heartbeat: endless changes must not postpone it. */
   #beatIn(delayMs: number): void {
     const beatAt = performance.now() + delayMs;
     if (this.#isStopped || this.#beatAt <= beatAt) return;
@@ -152,11 +157,11 @@ export class FleetMember implements Fleet {
   }
 
   async #beatNext(): Promise<void> {
-    // A slow store is not asked again before it answers.
+    // Waits for a slow store before the next request to it.
     await this.#beating;
     this.#beatAt = Number.POSITIVE_INFINITY;
     await this.#beat();
-    // Nothing is heard of when other workers follow.
+    // No event reports that other workers have caught up.
     const isFollowing = this.#isMixed && performance.now() - this.#changedAt < HEARTBEAT_MS;
     this.#beatIn(isFollowing ? MIN_INTERVAL_MS : this.#heartbeatMs);
   }
@@ -199,7 +204,7 @@ export class FleetMember implements Fleet {
     }
   }
 
-  /** The time of the store is one between sending and receiving. */
+  /** Assumes that the store read its clock between sending and receiving. */
   #compareClocks(storeTime: number, sentAt: number, receivedAt: number): void {
     const skewMs = (sentAt + receivedAt) / 2 - storeTime;
     this.#clockSkewMs = skewMs;

@@ -6,7 +6,7 @@ const FILE = 'host-id';
 export const HOST_ID = /^host_[0-9a-f-]{36}$/;
 
 /**
- * The name of the host in its fleet. It is stored in the state folder, so that it survives a
+ * Reads the name of the host in its fleet. It is stored in the state folder, so it stays after a
  * restart.
  */
 export async function readHostId(stateDir: string): Promise<string> {

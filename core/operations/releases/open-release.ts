@@ -19,21 +19,21 @@ import type { HostReleases } from './host-releases.js';
 
 const MAX_ERRORS = 100;
 
-/** What a module of a release is, by name. */
+/** A module of a release. */
 export interface ReleaseModule {
-  /** Changes with the descriptor and the files that it names. */
+  /** A digest of the descriptor and the files that it names. */
   readonly digest: string;
   readonly seconds: number;
   readonly rule: CanaryRule;
 }
 
-/** Where the descriptor says nothing. */
+/** The rule of a canary for modules whose descriptor has none. */
 const DEFAULT_PROBATION = { seconds: 30, max_error_rate: 0.05, min_calls: 10 };
 
 /** A release whose files are in a folder. */
 interface OpenedRelease {
   /**
-   * The descriptors, before anything that they name is read.
+   * Parses the descriptors before anything that they name is read.
    * @throws HostError 400 for descriptors that are invalid in themselves.
    */
   inspect(): Promise<readonly InspectedDescriptor[]>;
@@ -44,7 +44,7 @@ interface OpenedRelease {
   check(): Promise<ReadonlyMap<string, ReleaseModule>>;
 }
 
-/** Writes the files of a release into a folder as long as the work takes. */
+/** Writes the files of a release into a folder until the work ends. */
 export function withRelease<T>(
   host: HostReleases,
   files: ReleaseFiles,
@@ -70,7 +70,10 @@ async function inspectRelease(
 ): Promise<readonly InspectedDescriptor[]> {
   const inspection = await inspectFolder(folder, context);
   const errors: ErrorDetail[] = [
-    ...inspection.diagnostics.map((one) => ({ field: one.file, reason: formatDiagnostic(one) })),
+    ...inspection.diagnostics.map((diagnostic) => ({
+      field: diagnostic.file,
+      reason: formatDiagnostic(diagnostic),
+    })),
     ...findMissingFiles(inspection, (path) => files.has(path)).map(({ file, path }) => {
       return { field: file, reason: `names the file '${path}', which the release does not have` };
     }),
@@ -83,7 +86,7 @@ async function inspectRelease(
   return inspection.descriptors;
 }
 
-/** Of a stored release; those that this version rejects are left out. */
+/** Inspects a stored release. Omits descriptors that this version rejects. */
 export function inspectStored(
   { stateDir, context }: HostReleases,
   release: ReleaseContent | null,
@@ -94,7 +97,7 @@ export function inspectStored(
   });
 }
 
-/** What a stored release has, as far as this version accepts it. */
+/** Prepares the modules of a stored release that this version accepts. */
 export function prepareStored(host: HostReleases, { content }: ReleaseContent) {
   return new ReleaseFolder(host.stateDir).withFiles(decodeFiles(content), (folder) =>
     prepareModules(host, folder),
@@ -129,7 +132,10 @@ function describeError(file: string, cause: unknown): readonly ErrorDetail[] {
   if (!(cause instanceof InvalidFile)) {
     return [{ field: file, reason: explainError(cause).reason }];
   }
-  return cause.diagnostics.map((one) => ({ field: one.file, reason: formatDiagnostic(one) }));
+  return cause.diagnostics.map((diagnostic) => ({
+    field: diagnostic.file,
+    reason: formatDiagnostic(diagnostic),
+  }));
 }
 
 function createInvalid(errors: readonly ErrorDetail[]): HostError {

@@ -22,12 +22,12 @@ export interface PublishInput {
   readonly files: ReleaseFiles;
   readonly base: string | null;
   readonly note: string;
-  /** Of modgate; `null`: that of the host. */
+  /** The least version of modgate; `null` for that of the host. */
   readonly leastVersion: string | null;
   readonly canary: { readonly share: number; readonly allowUnproven: boolean } | null;
 }
 
-/** `POST /releases`: stores a release, and makes it active or a canary. */
+/** Handles `POST /releases`: stores a release, and makes it active or a canary. */
 @injectable(STORE, HOST_RELEASES)
 export class PublishRelease implements Handler<PublishInput> {
   readonly #store: Store;
@@ -51,7 +51,7 @@ export class PublishRelease implements Handler<PublishInput> {
     const before = base === null ? null : await releases.get(fleet, base).catch(rethrowStoreError);
     const content = encodeFiles(files);
     const modules = await withRelease(this.#host, files, async ({ inspect, check }) => {
-      // First: nothing that descriptors name is read before it is known that the author may name it.
+      // Checks rights first: named files must not be read before the author may name them.
       const readBefore = () => inspectStored(this.#host, before);
       await assertReleaseRights(actor, await inspect(), readBefore, this.#host.patterns);
       const state = await releases.readState(fleet).catch(rethrowStoreError);
@@ -90,14 +90,16 @@ export class PublishRelease implements Handler<PublishInput> {
     before: ReleaseContent | null,
   ): Promise<CanaryDraft> {
     const hosts = await this.#selectHosts(share);
-    const known = before && (await prepareStored(this.#host, before)).modules;
+    const previousModules = before && (await prepareStored(this.#host, before)).modules;
     const changed = [...modules].filter(
-      ([name, { digest }]) => known?.get(name)?.digest !== digest,
+      ([name, { digest }]) => previousModules?.get(name)?.digest !== digest,
     );
     return {
       hosts,
       allowUnproven,
-      seconds: Math.max(...(changed.length === 0 ? [30] : changed.map(([, one]) => one.seconds))),
+      seconds: Math.max(
+        ...(changed.length === 0 ? [30] : changed.map(([, module]) => module.seconds)),
+      ),
       rules: Object.fromEntries(changed.map(([name, { rule }]) => [name, rule])),
     };
   }
@@ -118,7 +120,7 @@ export class PublishRelease implements Handler<PublishInput> {
         `${ready.length} hosts that follow releases are ready: 2 are needed`,
       );
     }
-    // Rounded up, but never all. Without the noise of a fraction such as 0.1 * 30.
+    // Rounds up, but never to all hosts. Drops the noise of fractions such as 0.1 * 30.
     const wanted = Math.ceil(Number((share * ready.length).toFixed(6)));
     const count = Math.min(Math.max(1, wanted), ready.length - 1);
     return ready.slice(0, count).map(({ id }) => id);

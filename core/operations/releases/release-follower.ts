@@ -14,7 +14,7 @@ import { decideCanary } from './decide-canary.js';
 
 /** A pooler between host and database may drop notifications. */
 const POLL_MS = 1000;
-/** A host that starts waits so long for the store before it uses its copy. */
+/** How long the start waits for the store before the local copy is used. Milliseconds. */
 const START_TIMEOUT_MS = 5000;
 const WARN_INTERVAL_MS = 60_000;
 /** Polls after which an unchanged report is repeated. */
@@ -22,24 +22,24 @@ const REPORT_EVERY = 60;
 
 interface ReleaseFollowerOptions {
   readonly store: Store;
-  /** `''` for a host without one. */
+  /** The fleet; `''` for a host without one. */
   readonly fleet: string;
-  /** Of this host in the fleet. */
+  /** The id of this host in the fleet. */
   readonly host: string;
   readonly stateDir: string;
-  /** Of modgate. */
+  /** The version of modgate. */
   readonly version: string;
-  /** One process of the host follows for all. */
+  /** The leadership among the processes of the host: one process follows for all. */
   readonly leadership: Leadership;
   readonly log: Log;
 }
 
-/** What a host serves of the releases. */
+/** The release that a host serves. */
 export interface ServedRelease {
-  /** `null` before the first one. */
+  /** The release; `null` before the first one. */
   readonly release: string | null;
   readonly since: Date | null;
-  /** Why the host does not serve what it should. */
+  /** The reason why the host does not serve the expected release; `null` if it does. */
   readonly problem: string | null;
   /** Releases that the host could not serve (`rejected`), and failures to read the store (`store`). */
   readonly failures: { readonly rejected: number; readonly store: number };
@@ -59,7 +59,7 @@ export class ReleaseFollower {
   #served: Pick<ServedRelease, 'release' | 'since'> = { release: null, since: null };
   readonly #failures = { rejected: 0, store: 0 };
   #polls = 0;
-  /** What the store knows of this host. */
+  /** The last report that the store accepted. */
   #reported: string | null = null;
   /** The counts when the canary began here; `null` for a host that serves none. */
   #baseline: Baseline | null = null;
@@ -70,7 +70,10 @@ export class ReleaseFollower {
     this.#folder = new ReleaseFolder(options.stateDir);
   }
 
-  /** Makes the folder ready to be read: with the release of the store, or else with the local copy. Never rejects. */
+  /**
+   * Prepares the folder for reading: with the release of the store, otherwise with the local copy.
+   * Never rejects.
+   */
   async prepare(): Promise<void> {
     const { log } = this.#options;
     try {
@@ -84,7 +87,7 @@ export class ReleaseFollower {
     }
   }
 
-  /** Follows from now on. */
+  /** Starts to follow the releases. */
   start(overview: ModuleOverview): void {
     const { store, leadership } = this.#options;
     this.#overview = overview;
@@ -98,7 +101,7 @@ export class ReleaseFollower {
     void Promise.resolve(this.#syncing).then(() => this.#syncIn(0));
   }
 
-  /** `null` in processes that do not follow for the host. */
+  /** The served release; `null` in processes that do not follow for the host. */
   get status(): ServedRelease | null {
     if (!this.#options.leadership.leads) return null;
     return { ...this.#served, problem: this.#problem, failures: this.#failures };
@@ -131,7 +134,7 @@ export class ReleaseFollower {
     this.#syncIn(this.#isAgain ? 0 : POLL_MS);
   }
 
-  /** Never rejects: without the store, the host keeps what it has. */
+  /** Never rejects: without the store, the host keeps its release. */
   async #sync(): Promise<void> {
     const { store, fleet, log } = this.#options;
     try {
@@ -150,30 +153,30 @@ export class ReleaseFollower {
   async #apply({ active, canary }: ReleaseState): Promise<string | null> {
     const { host, log } = this.#options;
     const isCanary = canary?.hosts.includes(host) === true;
-    const wanted = isCanary ? canary.release : active;
+    const expected = isCanary ? canary.release : active;
     const served = await this.#folder.read();
-    if (wanted === served) {
+    if (expected === served) {
       this.#problem = null;
       if (!isCanary) this.#baseline = null;
-      // The host, or the process that reports, has started since the canary began.
+      // The host, or the process that reports, has started after the canary began.
       else this.#baseline ??= takeBaseline(canary.release, await this.#readModules(), false);
       return served;
     }
-    if (wanted === null) {
+    if (expected === null) {
       await this.#folder.useNothing();
       return null;
     }
-    const problem = await this.#use(wanted, isCanary);
-    const shown = problem === null ? null : `${wanted} ${problem}`;
-    if (shown !== null && shown !== this.#problem) {
+    const problem = await this.#use(expected, isCanary);
+    const report = problem === null ? null : `${expected} ${problem}`;
+    if (report !== null && report !== this.#problem) {
       this.#failures.rejected += 1;
-      log.error({ release: wanted, reason: problem, served }, 'release not served');
+      log.error({ release: expected, reason: problem, served }, 'release not served');
     }
-    this.#problem = shown;
-    return problem === null ? wanted : served;
+    this.#problem = report;
+    return problem === null ? expected : served;
   }
 
-  /** @returns why this host cannot serve the release */
+  /** @returns the reason why this host cannot serve the release; `null` if it can */
   async #use(id: string, isCanary: boolean): Promise<string | null> {
     const { store, fleet, version, log } = this.#options;
     const release = await store.releases.get(fleet, id);
@@ -200,7 +203,7 @@ export class ReleaseFollower {
   async #report({ canary }: ReleaseState): Promise<void> {
     const { store, fleet, host, leadership } = this.#options;
     if (!leadership.leads || this.#overview === null) return;
-    // Others remove the report of a host that they have not heard of for long.
+    // Other hosts remove the report of a host that has been silent for long.
     this.#polls += 1;
     if (this.#polls % REPORT_EVERY === 0) this.#reported = null;
     const { release } = this.#served;

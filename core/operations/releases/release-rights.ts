@@ -7,13 +7,13 @@ import {
 import { authorize } from '../authorization.js';
 import { RELEASES_CODE_SCOPE } from './host-releases.js';
 
-/** Kinds that run code which the descriptor names. */
+/** Kinds that run code named by the descriptor. */
 const CODE_KINDS: ReadonlySet<string> = new Set(['local', 'process']);
 
 /**
- * Requires what a release asks of its author: the bounds of the host for references, and the scope for code and for
- * references that are new.
- * @param readBefore the descriptors of the release that is active
+ * Checks the rights that a release requires of its author: the host's bounds for references, and
+ * the scope for code and new references.
+ * @param readBefore reads the descriptors of the active release
  * @throws HostError 403.
  */
 export async function assertReleaseRights(
@@ -38,13 +38,13 @@ export async function assertReleaseRights(
     });
   }
   const uses = descriptors.flatMap(listUses);
-  const known = new Set(uses.length === 0 ? [] : (await readBefore()).flatMap(listUses));
-  const isNew = uses.some((use) => !known.has(use));
+  const knownUses = new Set(uses.length === 0 ? [] : (await readBefore()).flatMap(listUses));
+  const isNew = uses.some((use) => !knownUses.has(use));
   const hasCode = descriptors.some(({ descriptor }) => CODE_KINDS.has(descriptor.provider.kind));
   if (hasCode || isNew) authorize(actor, { kind: 'scope', scope: RELEASES_CODE_SCOPE });
 }
 
-/** A known reference that is sent to another place is a new one. */
+/** A known reference counts as new when it is sent to another place. */
 function listUses({ references, providerDigest }: InspectedDescriptor): readonly string[] {
   return references.map((reference) => `${reference} ${providerDigest}`);
 }

@@ -15,7 +15,7 @@ import { requireRelease } from './read-releases.js';
 import { createConflict } from './release-conflict.js';
 import { assertReleaseRights } from './release-rights.js';
 
-/** `POST /rollback`: makes an earlier release active again, or ends a canary. */
+/** Handles `POST /rollback`: makes an earlier release active again, or ends a canary. */
 @injectable(STORE, HOST_RELEASES)
 export class RollbackRelease implements Handler<string | null> {
   readonly #store: Store;
@@ -26,7 +26,10 @@ export class RollbackRelease implements Handler<string | null> {
     this.#host = host;
   }
 
-  /** @param id the release to go back to; `null`: the one before, and of a canary the active one */
+  /**
+   * @param id the release to return to; `null`: the previous one, or the active one if a canary
+   * runs
+   */
   async execute(id: string | null, request: CallerRequest): Promise<Reply> {
     const { actor, requestId, correlationId } = request;
     const authorization = authorize(actor, { kind: 'scope', scope: RELEASES_SCOPE });
