@@ -15,7 +15,10 @@ import { readCpuMicroseconds } from './process-figures.mjs';
 import { round, summarise } from './statistics.mjs';
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 24);
-/** Of each case: CPU time per request falls until the host has answered some 60,000. */
+/**
+ * The requests before each case is measured: CPU time per request falls until the host has answered
+ * some 60,000.
+ */
 const WARM_REQUESTS = 10_000;
 const MAX_WARM_UPS = 10;
 const ROUND_SECONDS = 1;

@@ -7,7 +7,7 @@ import { isOperation } from '../dist/core/cli/import/unmapped.js';
 import { parseText } from '../dist/core/manifest/parse-text.js';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
-/** What no request to a module can express. */
+/** Parts that no request to a module can express. */
 const INEXPRESSIBLE = /^(?:OPTIONS|TRACE|HEAD) |#/;
 
 for await (const path of createInterface({ input: process.stdin })) {
@@ -42,7 +42,7 @@ function importOne(path) {
   };
 }
 
-/** As `modgate check` does. */
+/** Checks the module as `modgate check` does. */
 function check(text) {
   try {
     const source = { file: 'manifest.json', text, format: 'json', hasPlaces: false };
@@ -61,7 +61,7 @@ function listOperations({ paths }) {
   });
 }
 
-/** Without names of parameters and types, which differ in each document. */
+/** Omits names of parameters and types, which differ in each document. */
 function shorten(part) {
   return part.replace(/ (?:parameter|header|example|cookie|as|redirect) .*$/, (words) => {
     return words.startsWith(' as ') ? ' as another type' : words.split(' ').slice(0, 2).join(' ');

@@ -60,7 +60,7 @@ async function importAll(paths, jobs) {
   return found;
 }
 
-/** In a process of its own, whose memory is that of this document. */
+/** Runs in a separate process, whose memory is that of this document. */
 async function importAlone(path) {
   const [result] = await importAll([path], 1);
   const { ms, rssMiB, operations, routes, refused } = result;

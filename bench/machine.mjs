@@ -3,7 +3,7 @@ import { cpus, loadavg } from 'node:os';
 import { loadGenerator } from './load.mjs';
 import { canPin } from './pinned-process.mjs';
 
-/** What the figures depend on, apart from the code. */
+/** Describes what the figures depend on, apart from the code. */
 export function describeMachine() {
   return {
     node: process.version,

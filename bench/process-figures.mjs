@@ -18,10 +18,7 @@ export function readCpuMicroseconds(pid) {
   return listTree(pid).reduce((sum, one) => sum + readOwnCpuMicroseconds(one), 0);
 }
 
-/**
- * That of the process alone.
- * @param {number} pid
- */
+/** Reads the figures of the process alone. @param {number} pid */
 export function readOwnCpuMicroseconds(pid) {
   const fields = readStat(pid);
   return (Number(fields[UTIME]) + Number(fields[STIME])) * MICROSECONDS_PER_TICK;

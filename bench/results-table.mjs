@@ -27,7 +27,7 @@ function formatStart({ one, many, perModuleKib }) {
   );
 }
 
-/** As all pages of docs/. */
+/** Wraps lines at 100 columns, as in all pages of docs/. */
 function wrap(text) {
   return text.replace(/(?![^\n]{1,100}$)([^\n]{1,100})\s/g, '$1\n');
 }

@@ -46,7 +46,7 @@ describe('modgate explain --modules', () => {
     });
   }
 
-  /** Without endpoints and times, which only a running host has. */
+  /** Removes endpoints and times, which only a running host has. */
   function comparable({ stdout }: Ended): object {
     const { endpoints: _, module, checks, ...rest } = JSON.parse(stdout) as Explanation;
     const stable = module && { ...module, since: '', reason: null };

@@ -67,7 +67,9 @@ function canWrap(text: string): boolean {
   return words.trim().includes(' ');
 }
 
-/** Without the build, which has no pages and takes seconds to compress. */
+/**
+ * Lists the files of packages without the build, which has no pages and takes seconds to compress.
+ */
 function listPackedFiles(more: readonly string[] = []): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'modgate-pages-'));
   try {

@@ -27,7 +27,7 @@ const json = (status: number, ...headers: RawHeader[]): Answer => ({
   body: BODY,
 });
 
-/** How to cause each outcome: what the provider answers, or what the client sends. */
+/** The script for each outcome: what the provider answers, or what the client sends. */
 const OUTCOMES: Readonly<Record<string, Answer | { readonly sent: Partial<Call> }>> = {
   '200 with JSON': json(200),
   '201 with JSON and location': json(201, ['location', '/items/7']),

@@ -20,7 +20,7 @@ describe('parseManifestText', () => {
   });
 });
 
-/** In a process of its own, which runs `first` before. */
+/** Parses in a separate process, after `first` has run there. */
 function parseTwice(first: string) {
   const script = `
     const { execFileSync } = require('node:child_process');

@@ -9,7 +9,7 @@ import { type ScriptedProvider, startProvider } from '../support/provider.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
 const OPEN_MS = 300;
-/** Without a call of the provider. */
+/** The maximum time of a rejection without a call of the provider. Milliseconds. */
 const AT_ONCE_MS = 5;
 const BREAKER = { failures: 3, open_ms: OPEN_MS, max_open_ms: 4 * OPEN_MS };
 

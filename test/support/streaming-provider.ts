@@ -7,7 +7,7 @@ export interface StreamingProvider {
   readonly url: string;
   /** Open connections. */
   readonly sockets: ReadonlySet<Socket>;
-  /** Without it, upgrades are requests as any other. */
+  /** Handles upgrades. Without a listener they are handled as other requests. */
   onUpgrade(listener: (request: IncomingMessage, connection: Duplex, head: Buffer) => void): void;
   stop(): Promise<void>;
 }

@@ -44,7 +44,7 @@ describe(PAGE, () => {
   const outputs = new Map<string, string>();
   /** The responses of the host to its callers. */
   const shown: string[] = [];
-  /** How far the clock of the service is ahead. Milliseconds. */
+  /** The clock skew of the service, which is ahead. Milliseconds. */
   let skewMs = 0;
   let service: Server;
   let folder: GuideFolder;

@@ -83,7 +83,7 @@ describe('attacks for the findings of reviews', function () {
     }
   };
 
-  /** In the weakened host of a finding. */
+  /** Lists the attacks that fail against the weakened host of a finding. */
   const listFailingIn = async ({ cases, weakened, waits }: Finding): Promise<string[]> => {
     const touched = (await recording.listTouched(weakened)).filter((id) => concerns(weakened, id));
     expect(touched).to.include.members(cases.filter((id) => !RARE.test(id)));

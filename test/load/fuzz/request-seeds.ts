@@ -10,7 +10,7 @@ import type { Material } from './mutate.js';
 
 /** Longer seeds leave no room for edits. Bytes. */
 const MAX_SEED_LENGTH = 20 * 1024;
-/** What attributes calls to an attack: it differs in every run. */
+/** The mark that attributes calls to an attack: it differs in every run. */
 const MARK = /(?:x-(?:correlation|request)-id: )?[a-z0-9-]+\.[0-9a-f]{8}-[0-9a-f-]{27}(?:\r\n)?/gi;
 /** The token of the host. */
 export const TOKEN = 'fuzz-token-of-the-owner';

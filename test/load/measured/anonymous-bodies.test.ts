@@ -20,7 +20,7 @@ const UNFINISHED = Buffer.alloc(MIB - 1, 'a');
 const ANNOUNCED = `content-length: ${MIB}\r\n\r\n`;
 const CHUNKED = `transfer-encoding: chunked\r\n\r\n${(MIB / 2).toString(16)}\r\n`;
 
-/** What each connection sends: a head, and bytes of a body that never ends. */
+/** Each connection sends a head, and bytes of a body that never ends. */
 const ATTACKS: readonly (readonly [title: string, path: string, framing: string])[] = [
   ['a page without a body', '/docs', ANNOUNCED],
   ['the sign-in of the console', '/console/api/session', ANNOUNCED],

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { useConsole } from '../../support/console/use-console.js';
 import { describeModule, toRoutes } from '../../support/http/modules.js';
 
-/** As many as Microsoft Graph has. */
+/** The number of routes of Microsoft Graph. */
 const COUNT = 11_422;
 const SHOWN = '11,422';
 const FIRST_CONTENT_MS = 1000;

@@ -25,14 +25,14 @@ const PIPELINED = 20_000;
 const UNKNOWN_KEYS = 190_000;
 /** How long an attack lasts once it is complete. */
 const ATTACK_MS = 3000;
-/** Of a client that reads slowly. */
+/** The interval of reads by a slow client. */
 const READ_INTERVAL_MS = 200;
 
 const authorization = (actor: string) => `authorization: Bearer dev-service:${actor}:wide.use\r\n`;
 const get = (module: string, headers: string) =>
   `GET /modules/${module}/http/items HTTP/1.1\r\nhost: 127.0.0.1\r\n${headers}\r\n`;
 
-/** In a thread of its own, so that the test measures the host. */
+/** Runs in a worker thread, so that the test measures the host. */
 const LARGE_PROVIDER = `
 const { createServer } = require('node:http');
 const { parentPort } = require('node:worker_threads');

@@ -17,7 +17,7 @@ import {
   UNREACHABLE,
 } from '../../support/observability/traced-host.js';
 
-/** Without a usable receiver the SDK uses its default, or every export fails. */
+/** Each value leaves no usable receiver: the SDK uses its default, or every export fails. */
 const LOSES_TRACES: readonly (readonly [string, string])[] = [
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'hunter2'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'hunter2:4318'],

@@ -17,7 +17,7 @@ describe('heartbeats of a host', () => {
   let member: FleetMember;
   let beats: Heartbeat[];
   let change: () => void;
-  /** What a heartbeat waits for. */
+  /** The promise that a heartbeat waits for. */
   let blocked: Promise<void>;
   let storeTime: () => number;
   let warnings: object[];

@@ -10,7 +10,7 @@ import { describeReleases } from './pages/releases.js';
 import { describeRestart } from './pages/restart.js';
 import { describeSignIn } from './pages/sign-in.js';
 
-/** In one file: they share a browser and a host. */
+/** All pages are in one file: they share a browser and a host. */
 describe('the console in a browser', () => {
   const setup = useConsole();
 

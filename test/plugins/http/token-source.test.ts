@@ -42,7 +42,7 @@ describe('the token of a provider', () => {
   };
   const textOf = (token: AccessToken | null) => token?.value.reveal() ?? null;
   const currentText = () => textOf(tokens.current());
-  /** Until requests that were answered are settled. */
+  /** Resolves when requests that were answered are settled. */
   const settle = () => new Promise((resolve) => setImmediate(resolve));
   const errorOf = (work: Promise<unknown>) => work.then(() => null).catch((error) => error);
 

@@ -5,7 +5,7 @@ import { dirname, join, normalize } from 'node:path';
 interface Link {
   /** Relative to the root of the repository; the page itself for `#anchor` alone. */
   readonly path: string;
-  /** Without `#`; empty if there is none. */
+  /** The fragment without `#`; empty if there is none. */
   readonly anchor: string;
   /** The original text, for messages. */
   readonly text: string;

@@ -100,7 +100,7 @@ export function readStream({ body }: Response): StreamReader {
   };
 }
 
-/** Without the host's first event. */
+/** Omits the host's first event. */
 export function afterOpen(text: string): string {
   return text.replace(/^(?:event: modgate\.open\ndata: .*\n\n|\{"modgate\.open":.*\}\n)/, '');
 }

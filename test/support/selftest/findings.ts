@@ -1,6 +1,6 @@
 import { ATTACK_CORPUS } from '../../../core/selftest/attack-corpus.js';
 
-/** What once worked against the host, as far as a caller or provider can do it. */
+/** Attacks that once succeeded against the host, as far as a caller or provider can run them. */
 export interface Finding {
   readonly subject: string;
   /** The cases that attack it. */

@@ -2,7 +2,9 @@ import type { AttackCase } from '../../../core/selftest/attack-case.js';
 import { createWeakness } from './weakened-hosts.js';
 import type { Surroundings, Weakness } from './weakness.js';
 
-/** What passed a proxy. `close`: the last text of a host before it closed the connection. */
+/**
+ * The texts that passed a proxy. `close`: the last text of a host before it closed the connection.
+ */
 interface RecordedText {
   readonly kind: 'request' | 'response' | 'close';
   readonly text: string;
