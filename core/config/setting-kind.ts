@@ -207,7 +207,7 @@ const OTHER_FORM: ReadonlySet<string> = new Set([
 
 export const tokenHeader: SettingKind<string> = {
   placeholder: 'name',
-  expected: 'the name of a header of its own, such as x-api-key',
+  expected: 'the name of a separate header, such as x-api-key',
   fileType: 'string',
   parse: (text) => {
     const name = text.toLowerCase();

@@ -47,7 +47,7 @@ export async function fetchText(
     const problems = {
       timeout: `did not answer in full within ${timeoutMs} ms`,
       'max-size': `answered with more than ${maxText}`,
-      failed: 'could not be reached, or broke off',
+      failed: 'could not be reached, or the connection was lost',
     };
     throw unavailable(subject, problems[error.reason], error.cause);
   }

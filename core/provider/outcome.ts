@@ -108,7 +108,8 @@ export function checkOutcome(
 
 /** @throws ProviderFailure for an unexpected connection, which is closed. */
 function checkConnection(connection: unknown, status: number, isUpgrade: boolean): void {
-  if (!(connection instanceof Duplex)) throw createMalformed('with a connection that is no Duplex');
+  if (!(connection instanceof Duplex))
+    throw createMalformed('with a connection that is not a Duplex');
   // It may fail before anything reads it.
   connection.on('error', () => connection.destroy());
   if (isUpgrade && status === SWITCHING_PROTOCOLS) return;

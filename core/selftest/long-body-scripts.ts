@@ -63,7 +63,7 @@ export const TURNING_RESPONSES: readonly TurningResponse[] = [
   turning('two', 'a long response with two values', chunk(`]["${SMUGGLED}"]`) + LAST),
   turning('utf8', 'a long response that stops being UTF-8', chunk(',"\xff"]') + LAST),
   turning('cut', 'a long response without its last chunk', chunk(']')),
-  turning('size', 'a long response with a chunk size that is no number', `${chunk(']')}zz\r\n`),
+  turning('size', 'a long response with a chunk size that is not a number', `${chunk(']')}zz\r\n`),
   turning(
     'over',
     'a long response beyond the limit',

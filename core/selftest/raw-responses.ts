@@ -35,7 +35,12 @@ const FRAMINGS: readonly RawResponseBytes[] = [
   respond('coding-unknown', 'an unknown coding', ['transfer-encoding: x'], BODY),
   respond('coding-last', 'chunks before another coding', [`${CHUNKED}, identity`], CHUNKS),
   respond('coding-twice', 'two codings', [CHUNKED, 'transfer-encoding: identity'], CHUNKS),
-  respond('chunk-size', 'a chunk size that is no number', [CHUNKED], `zz\r\n${BODY}\r\n0\r\n\r\n`),
+  respond(
+    'chunk-size',
+    'a chunk size that is not a number',
+    [CHUNKED],
+    `zz\r\n${BODY}\r\n0\r\n\r\n`,
+  ),
   respond('chunk-huge', 'a chunk size beyond 64 bits', [CHUNKED], `${'f'.repeat(17)}\r\n${BODY}`),
   respond('chunk-lf', 'chunks with bare LFs', [CHUNKED], `b\n${BODY}\n0\n\n`),
 ];

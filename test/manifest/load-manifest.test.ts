@@ -258,12 +258,12 @@ describe('loadManifest', () => {
           response.writeHead(200, { ...JSON_TYPE, 'content-length': '100' }).write('{');
           response.destroy();
         },
-        'could not be reached, or broke off',
+        'could not be reached, or the connection was lost',
       ],
       [
         'a connection that is reset',
         (request) => request.socket.destroy(),
-        'could not be reached, or broke off',
+        'could not be reached, or the connection was lost',
       ],
     ];
     for (const [name, listener, message] of REJECTED) {
@@ -292,7 +292,9 @@ describe('loadManifest', () => {
 
     it('reports a port without a listener', async () => {
       const reason = await unavailability(fetchManifestText('http://127.0.0.1:1', ignore));
-      expect(reason).to.equal("the manifest's URL could not be reached, or broke off");
+      expect(reason).to.equal(
+        "the manifest's URL could not be reached, or the connection was lost",
+      );
     });
 
     it('stops when its signal is aborted', async () => {

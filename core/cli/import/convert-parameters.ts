@@ -161,7 +161,7 @@ function convertQueryParameter(
   const { type } = schema;
   const { style = 'form', explode = style === 'form' } = parameter;
   if (type === 'object' || style === 'deepObject') {
-    const reason = 'it is sent under other names, which the host lets pass unchecked';
+    const reason = 'it is sent under other names, which the host forwards unchecked';
     unmapped.add(place, `object in the query parameter ${name}`, reason);
     return null;
   }

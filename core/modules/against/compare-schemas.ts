@@ -170,7 +170,7 @@ class SchemaComparison {
     for (const keyword of new Set([...Object.keys(before), ...Object.keys(after)])) {
       if (!CONSTRAINTS.has(keyword) || equalJson(before[keyword], after[keyword])) continue;
       if (!(keyword in before)) this.#add(place, 'narrower', `${keyword} is new`);
-      else if (!(keyword in after)) this.#add(place, 'wider', `${keyword} is gone`);
+      else if (!(keyword in after)) this.#add(place, 'wider', `${keyword} was removed`);
       else this.#add(place, 'other', `${keyword} has changed`);
     }
   }

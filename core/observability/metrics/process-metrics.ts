@@ -25,7 +25,7 @@ export function createStreamsMetric(streams: {
 }): CollectedMetric {
   return {
     name: 'modgate_streams_open',
-    help: 'Open streams of events and WebSockets by kind; they are no calls in flight.',
+    help: 'Open streams of events and WebSockets by kind; they do not count as calls in flight.',
     type: 'gauge',
     labelNames: ['kind'],
     read: () => readCounts('kind', streams.counts()),

@@ -47,7 +47,7 @@ export const protocolStep: CallStep = {
   },
   explain({ route }) {
     if (route?.value.isWebSocket !== true) return undefined;
-    return unknown('the route is a WebSocket: a request that is no handshake of one is 426');
+    return unknown('the route is a WebSocket: a request without its handshake is 426');
   },
 };
 

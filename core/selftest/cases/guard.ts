@@ -229,7 +229,7 @@ export const GUARD_CASES: readonly Attack[] = [
   },
   {
     id: 'guard-rtsp',
-    title: 'RTSP in the request line is no way around authentication',
+    title: 'RTSP in the request line does not bypass authentication',
     needs: 'nothing',
     send: (scene) => {
       const line = `GET ${scene.base}${scene.route} RTSP/1.0`;

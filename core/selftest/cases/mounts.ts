@@ -101,7 +101,7 @@ export const MOUNT_CASES: readonly Attack[] = [
   ),
   {
     id: 'mount-served',
-    title: 'a mount serves its module, which no header moves',
+    title: 'a mount serves its module, regardless of headers',
     attack: (scene) => {
       const headers: RawHeader[] = [['x-forwarded-prefix', '/locked']];
       const request = craftRequest(scene, { target: `${MOUNT_PATH}/items`, headers });

@@ -74,7 +74,7 @@ export const WEBSOCKET_CASES: readonly Attack[] = [
   expectIgnored('declined', 'a request behind a handshake that the provider declines', 502, () => ({
     path: '/declined',
   })),
-  expectIgnored('accept', 'a 101 of a provider that is no answer, and a response', 502, () => ({
+  expectIgnored('accept', 'an invalid 101 of a provider, followed by a response', 502, () => ({
     path: '/accept',
   })),
   expectIgnored('anonymous', 'a request behind a handshake without credentials', 401, () => ({

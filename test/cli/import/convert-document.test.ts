@@ -275,7 +275,7 @@ describe('an imported OpenAPI document', () => {
           parameters: [{ in: 'query', name: 'f', style: 'deepObject', schema: { type: 'object' } }],
         },
         'get',
-        'object in the query parameter f: it is sent under other names, which the host lets pass unchecked',
+        'object in the query parameter f: it is sent under other names, which the host forwards unchecked',
       ],
       [
         'a reference to another document',

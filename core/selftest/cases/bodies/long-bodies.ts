@@ -69,7 +69,7 @@ export const LONG_BODY_CASES: readonly Attack[] = [
     'a length beyond the limit',
     chunk(' '.repeat(LONGEST_BYTES)) + LAST,
   ),
-  rejectLong('smuggling', 'size', 'a chunk size that is no number', `zz\r\n]\r\n${LAST}`, true),
+  rejectLong('smuggling', 'size', 'a chunk size that is not a number', `zz\r\n]\r\n${LAST}`, true),
   rejectLong('smuggling', 'lf', 'a chunk that ends with a bare LF', `1\n]\n${LAST}`, true),
   rejectLong('smuggling', 'longer', 'a chunk longer than its size', `1\r\n]]\r\n${LAST}`, true),
   {
@@ -89,7 +89,7 @@ export const LONG_BODY_CASES: readonly Attack[] = [
   },
   {
     id: 'smuggling-long-early',
-    title: 'the rest of a body that the provider did not read is no request',
+    title: 'the rest of a body that the provider did not read is not a request',
     attack: expectClosedEarly,
   },
   {
