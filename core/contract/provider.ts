@@ -103,7 +103,7 @@ export interface Provider {
    * Follows endpoints that change while the provider is open. The host calls it once, after the provider was opened,
    * and uses the result instead of {@link Provider.endpoints}. The provider calls `onChange` with each change, in
    * the same turn in which `invoke` begins to accept the new endpoints. An endpoint with the same id keeps its
-   * circuit breaker, health and counts. Calls at one that is gone must finish.
+   * circuit breaker, health and counts. Calls at a removed one must finish.
    */
   followEndpoints?(onChange: (found: FoundEndpoints) => void): FoundEndpoints;
   /** Called once, after the provider was opened. Default: `round_robin` without checks. */

@@ -18,7 +18,7 @@ export class DirectoryLister {
     this.#directory = directory;
   }
 
-  /** @throws UnreadableDirectory when the folder is not there or cannot be read. */
+  /** @throws UnreadableDirectory when the folder is missing or unreadable. */
   async list(): Promise<DirectoryNames> {
     const last = this.#last;
     if (
@@ -111,7 +111,7 @@ export async function readDirectory(
   return { files, ignored };
 }
 
-/** @throws UnreadableDirectory when the folder is not there or cannot be read. */
+/** @throws UnreadableDirectory when the folder is missing or unreadable. */
 async function listDirectory(directory: string, maxDescriptors: number): Promise<DirectoryNames> {
   const names: string[] = [];
   const ignored: IgnoredFile[] = [];

@@ -77,7 +77,7 @@ function isInstalled(file: string, specifier: string): boolean {
     createRequire(file).resolve(specifier);
     return true;
   } catch (error) {
-    // It is there, for `import` alone.
+    // The package exists, for `import` alone.
     return (error as NodeJS.ErrnoException).code === 'ERR_PACKAGE_PATH_NOT_EXPORTED';
   }
 }

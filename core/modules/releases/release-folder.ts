@@ -62,7 +62,7 @@ export class ReleaseFolder {
     await this.#link(NONE);
   }
 
-  /** Writes the files unless they are there, and serves them. */
+  /** Writes the files unless they exist, and serves them. */
   async use(release: string, files: ReleaseFiles): Promise<void> {
     const name = release.replace(/^sha256:/, '');
     if (!RELEASE.test(name)) throw new Error('the name of a release is not a digest');

@@ -181,7 +181,7 @@ function on<T>(name: string, listener: (data: T) => void): void {
   });
 }
 
-/** Detects a connection that stays open although its network is gone. */
+/** Detects a connection that stays open after its network was lost. */
 function reopenSilent(): void {
   if (source?.readyState !== EventSource.OPEN || Date.now() - heardAt < MAX_SILENCE_MS) return;
   connect();

@@ -1,4 +1,4 @@
-/** Codes of c-ares for a name that is gone, and for one without records of the type. */
+/** Codes of c-ares for a name that no longer exists, and for one without records of the type. */
 const GONE = new Set(['ENOTFOUND', 'ENODATA']);
 /** A server may know no records for a moment after a restart. */
 const GONE_IN_A_ROW = 2;
