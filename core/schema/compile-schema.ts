@@ -37,11 +37,6 @@ const TOO_DEEP: SchemaViolation = {
   reason: 'nested too deeply for its schema to check',
 };
 
-/** Compiles a schema that refers to no shared ones. */
-export function compileSchema(schema: JsonSchema): CompiledSchema {
-  return new SchemaRegistry({}).compile(schema);
-}
-
 /** Compiles the schemas of one manifest: each shared schema and each pattern is compiled once. */
 export class SchemaRegistry {
   readonly shared: SharedSchemas;

@@ -157,11 +157,6 @@ export class SchemaRules {
   }
 }
 
-/** Applies the rules to a schema without shared ones. */
-export function findSchemaProblems(schema: JsonSchema): SchemaProblem[] {
-  return new SchemaRules({}).find(schema);
-}
-
 const BOOLEAN_SIZE: SchemaSize = { bytes: 5, subschemas: 1, patterns: new Map(), names: [] };
 
 /** Checks a schema without the shared schemas to which it refers. */

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { assert, jsonValue, property } from 'fast-check';
 import type { JsonSchema } from '../../core/contract/index.js';
-import { compileSchema } from '../../core/schema/compile-schema.js';
+import { SchemaRegistry } from '../../core/schema/compile-schema.js';
 
-const find = (schema: JsonSchema, value: unknown) => compileSchema(schema).findViolations(value);
+const find = (schema: JsonSchema, value: unknown) =>
+  new SchemaRegistry({}).compile(schema).findViolations(value);
 const reasons = (schema: JsonSchema, value: unknown) =>
   Object.fromEntries(find(schema, value).map(({ pointer, reason }) => [pointer, reason]));
 

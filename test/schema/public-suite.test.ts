@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { JsonSchema } from '../../core/contract/index.js';
-import { compileSchema } from '../../core/schema/compile-schema.js';
-import { findSchemaProblems } from '../../core/schema/schema-rules.js';
+import { SchemaRegistry } from '../../core/schema/compile-schema.js';
+import { SchemaRules } from '../../core/schema/schema-rules.js';
 import { readOutside } from '../support/outside.js';
 
 interface Group {
@@ -20,8 +20,8 @@ const suite = readOutside<Record<string, readonly Group[]>>('json-schema-2020-12
   for (const [keyword, groups] of Object.entries(suite ?? {})) {
     it(`agrees about ${keyword}`, () => {
       for (const { description, schema, tests } of groups) {
-        expect(findSchemaProblems(schema), description).to.deep.equal([]);
-        const compiled = compileSchema(schema);
+        expect(new SchemaRules({}).find(schema), description).to.deep.equal([]);
+        const compiled = new SchemaRegistry({}).compile(schema);
         for (const test of tests) {
           const name = `${description}: ${test.description}`;
           const violations = compiled.findViolations(test.data);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { JsonSchema } from '../../core/contract/index.js';
 import { InvalidFile } from '../../core/document/diagnostic.js';
 import { parseManifest } from '../../core/manifest/parse-manifest.js';
-import { findSchemaProblems } from '../../core/schema/schema-rules.js';
+import { SchemaRules } from '../../core/schema/schema-rules.js';
 
 type Place = 'input_schema' | 'output_schema' | 'query_schema';
 
@@ -142,7 +142,7 @@ describe('schemas of a manifest', () => {
 
   it('name the size of patterns that are too large together, and the bound', () => {
     const allOf = Array.from({ length: 11 }, (_, index) => ({ pattern: `^.{1,${990 + index}}$` }));
-    const [problem] = findSchemaProblems({ allOf });
+    const [problem] = new SchemaRules({}).find({ allOf });
     expect(problem?.message).to.match(
       /^has patterns of \d{5} RE2 instructions together: at most 20000$/,
     );
