@@ -1,7 +1,7 @@
 import type { Actor } from '../contract/index.js';
 
 /** The entry of the issuers file that accepted a token. */
-export interface AcceptedBy {
+interface AcceptedBy {
   /** Its `issuer`, otherwise its `name`. */
   readonly issuer: string;
   /** The expiry of the token. Milliseconds since 1970; `Infinity` if it is unknown. */

@@ -6,7 +6,7 @@ import { DEFAULT_EXPOSED, type Responses } from './expose-headers.js';
 type ReadonlyDeep<T> = unknown extends T ? T : { readonly [Key in keyof T]: ReadonlyDeep<T[Key]> };
 
 /** The source of the manifest; `path` and `url` as written. */
-export type ManifestSource =
+type ManifestSource =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'inline'; readonly value: unknown }
   | { readonly kind: 'url'; readonly url: string }

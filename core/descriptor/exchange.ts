@@ -4,7 +4,7 @@ import type { DescriptorAdapter } from './descriptor.js';
 export const EXCHANGE_PATH = ['provider', 'config', 'auth', 'exchange'] as const;
 
 /** The settings for tokens on behalf of callers. */
-export interface ExchangeSettings {
+interface ExchangeSettings {
   /** The issuer of the tokens that are exchanged. */
   readonly issuer: string;
   /** `null` for the endpoint that discovery names. */

@@ -6,7 +6,7 @@ import { HOP_BY_HOP, normalizeHeaderName, REQUEST_IDS } from '../lib/header-name
  */
 export const RESPONSE_MODES = ['envelope', 'raw'] as const;
 
-export type ResponseMode = (typeof RESPONSE_MODES)[number];
+type ResponseMode = (typeof RESPONSE_MODES)[number];
 
 /** The parts of a response that callers receive. */
 export interface Responses {

@@ -68,7 +68,7 @@ export interface References {
 }
 
 /** A document of a config, which is watched while the config is in use. */
-export interface ReferencedDocument {
+interface ReferencedDocument {
   /** Absolute path. */
   readonly path: string;
   readonly struct: AnyStruct;

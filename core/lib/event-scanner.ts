@@ -5,7 +5,7 @@ const CR = 0x0d;
 const BYTE_ORDER_MARK = Buffer.from('\u{feff}');
 
 /** The end of a unit of a stream: a blank line for an event (SSE), a line end for JSON (NDJSON). */
-export type UnitEnd = 'blank-line' | 'line';
+type UnitEnd = 'blank-line' | 'line';
 
 /**
  * Splits a stream into its units without changing a byte: an event with its blank line, or a line

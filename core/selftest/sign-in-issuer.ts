@@ -9,7 +9,7 @@ const METADATA = '/.well-known/openid-configuration';
 const SLOW = '/slow';
 
 /** The content of a code. Anyone can create one: the issuer knows no users. */
-export interface SignInCode {
+interface SignInCode {
   /** The nonce of the ID token. */
   readonly nonce: string;
   /** Whether another key signs the ID token. */

@@ -71,7 +71,7 @@ export interface ApprovalStore {
 }
 
 /** An approval expires this long after its request. */
-export const APPROVAL_MS = 600_000;
+const APPROVAL_MS = 600_000;
 /** The maximum number of pending requests. */
 const MAX_OF_CALLER = 20;
 const MAX_OF_MODULE = 200;

@@ -86,7 +86,7 @@ export function selectCalls(
 }
 
 /** The ids below which calls are removed. */
-export interface CallCuts {
+interface CallCuts {
   readonly all: string;
   /**
    * The cut for requests without an actor, which anyone can send: they must not displace the

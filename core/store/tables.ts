@@ -122,7 +122,7 @@ export interface ReleaseTable {
 }
 
 /** One row for each fleet; writers lock it. */
-export interface ReleaseStateTable {
+interface ReleaseStateTable {
   fleet: string;
   active: string | null;
   /** JSON text. */

@@ -104,7 +104,7 @@ export function buildOperationCall(
 }
 
 /** Writes the arguments in their original text. */
-export function writeArguments(callArguments: Arguments): string {
+function writeArguments(callArguments: Arguments): string {
   const members = [...callArguments].map(([name, { text }]) => `${JSON.stringify(name)}:${text}`);
   return `{${members.join(',')}}`;
 }

@@ -9,7 +9,7 @@ import type {
 import { nameTools } from './tool-names.js';
 
 /** The target of a tool. */
-export type ToolTarget =
+type ToolTarget =
   | { readonly kind: 'route'; readonly route: ManifestRoute }
   | { readonly kind: 'entity'; readonly entity: AdminEntity }
   | { readonly kind: 'action'; readonly action: AdminAction };

@@ -8,7 +8,7 @@ const HASH_LENGTH = 8;
 const OTHER_CHARACTERS = /[^A-Za-z0-9_-]/g;
 
 /** An operation that needs a tool name. */
-export interface NamedOperation {
+interface NamedOperation {
   readonly module: string;
   readonly kind: 'route' | 'entity' | 'action';
   /** The id of a route; the name of an entity or an action. */

@@ -37,7 +37,7 @@ export function addCredentialOptions(command: Command): void {
   command.option('--ca <file>', `Certificate authority of the host, PEM (${CA_VARIABLE})`);
 }
 
-export function addTokenOption(command: Command): void {
+function addTokenOption(command: Command): void {
   command.option('--token <token>', `Bearer token for the host (preferably ${TOKEN_VARIABLE})`);
 }
 

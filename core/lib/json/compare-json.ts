@@ -9,9 +9,9 @@ import { escapeStep } from './json-pointer.js';
  * - `type`: null, boolean, number, text, list or object
  * - `value`
  */
-export const DIFFERENCE_KINDS = ['missing', 'extra', 'type', 'value'] as const;
+const DIFFERENCE_KINDS = ['missing', 'extra', 'type', 'value'] as const;
 
-export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
+type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
 
 export interface Difference {
   /** A JSON Pointer; it ends before the first step that would exceed its maximum length. */
@@ -19,7 +19,7 @@ export interface Difference {
   readonly kind: DifferenceKind;
 }
 
-export interface CompareOptions {
+interface CompareOptions {
   /** The instance that parsed both documents. */
   readonly json: ExactJson;
   readonly ignored: IgnoredPlaces;

@@ -21,7 +21,7 @@ export type FrameSender = 'client' | 'server';
 export type ReservedBits = 'none' | 'deflate' | 'any';
 
 /** The reason why a frame is not forwarded. */
-export interface FrameViolation {
+interface FrameViolation {
   /** The code with which the connection is closed. */
   readonly code: number;
   /** Continues `a frame`. */

@@ -28,9 +28,9 @@ const BREAKING: Readonly<Record<'request' | 'response', readonly SchemaEffect[]>
  * - `removed`: a property is no longer described
  * - `added`: a property is newly described
  */
-export type SchemaEffect = 'narrower' | 'wider' | 'other' | 'removed' | 'added';
+type SchemaEffect = 'narrower' | 'wider' | 'other' | 'removed' | 'added';
 
-export interface SchemaDifference {
+interface SchemaDifference {
   /** The place is a JSON Pointer, with `*` for any item or member. */
   readonly place: string;
   readonly effect: SchemaEffect;

@@ -7,8 +7,8 @@ import { digestText } from '../../lib/hash.js';
 export type ReleaseFiles = ReadonlyMap<string, Buffer>;
 
 /** The maximum of all files together. */
-export const MAX_RELEASE_BYTES = 16 * 1024 * 1024;
-export const MAX_RELEASE_FILES = 10_000;
+const MAX_RELEASE_BYTES = 16 * 1024 * 1024;
+const MAX_RELEASE_FILES = 10_000;
 const MAX_PATH_BYTES = 512;
 const MAX_SEGMENT_BYTES = 240;
 /** Neither control characters nor separators of other systems. */

@@ -1,6 +1,6 @@
 import type { Aggregator, Registry } from 'prom-client';
 
-export type PromClient = typeof import('prom-client');
+type PromClient = typeof import('prom-client');
 export type Labels = Readonly<Record<string, string>>;
 export type MetricSample = readonly [Labels, number];
 

@@ -21,7 +21,7 @@ const NAMED_METHODS: ReadonlySet<string> = new Set([...MODULE_HTTP_METHODS, 'HEA
 /** Far more than a host has. The counts of the module that was called first are removed. */
 const MAX_MODULES = 20_000;
 
-export class SurfaceCounts {
+class SurfaceCounts {
   readonly byStatus = new Map<number, number>();
   readonly duration = new DurationHistogram(SURFACE_BOUNDS_SECONDS);
 }

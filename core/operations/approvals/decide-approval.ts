@@ -16,7 +16,7 @@ import { APPROVALS_SCOPE, ApprovalHandler, createUnknownApproval } from './appro
 /** Whether users may decide about their own requests. */
 export const MAY_APPROVE_OWN = createToken<boolean>('may-approve-own');
 
-export interface DecisionInput {
+interface DecisionInput {
   readonly id: string;
   readonly decision: Decision;
 }

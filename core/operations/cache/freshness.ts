@@ -3,7 +3,7 @@ import type { Outcome } from '../../contract/index.js';
 import type { CacheRules } from '../../manifest/cache-rules.js';
 
 /** How long a response may be served, from the time of its arrival. */
-export interface Freshness {
+interface Freshness {
   /** Milliseconds. */
   readonly freshMs: number;
   /** The time after that in which it is stale. Milliseconds. */

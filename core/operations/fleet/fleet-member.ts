@@ -26,7 +26,7 @@ const WARN_INTERVAL_MS = 60_000;
  */
 const MAX_CLOCK_SKEW_MS = 1000;
 
-export interface FleetMemberOptions {
+interface FleetMemberOptions {
   readonly fleet: string;
   readonly version: string;
   readonly stateDir: string;

@@ -18,7 +18,7 @@ import type { ResponseStream } from '../../provider/response-stream.js';
 import type { ReplyStream } from '../reply.js';
 
 /** The end of a stream of events. */
-export type StreamEnd = HostEndReason | 'complete' | 'problem' | 'client';
+type StreamEnd = HostEndReason | 'complete' | 'problem' | 'client';
 
 /** The host's own events in one form of stream. */
 interface EventForm {

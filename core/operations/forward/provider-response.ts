@@ -33,7 +33,7 @@ interface BodyProblem {
 }
 
 /** @throws ProviderFailure `protocol` for a body that is not JSON. */
-export function assertJsonBody(outcome: CheckedOutcome): void {
+function assertJsonBody(outcome: CheckedOutcome): void {
   const problem = findBodyProblem(outcome);
   if (problem !== null) throw createProtocolFailure(outcome, problem.state, problem.detail);
 }

@@ -35,7 +35,7 @@ export interface CapturedBodies {
 }
 
 /** `null` selects every call. */
-export type CallFilters = {
+type CallFilters = {
   readonly [Name in CallFilterName]: (CallFields & EntryFields & Rejection)[Name] | null;
 };
 

@@ -50,7 +50,7 @@ export type ModuleEntry = ModuleStatus<ModuleState, EndpointStatus['state']>;
 
 export type EndpointEntry = ModuleEntry['endpoints'][number];
 
-export function toModuleEntry(record: ModuleRecord): ModuleEntry {
+function toModuleEntry(record: ModuleRecord): ModuleEntry {
   const client = record.live?.client;
   const counts = client?.counts();
   return {

@@ -8,7 +8,7 @@ import {
 } from '../../lib/websocket/frame-scanner.js';
 
 /** The side that closed a WebSocket first. */
-export type ClosedBy = 'caller' | 'provider' | 'host';
+type ClosedBy = 'caller' | 'provider' | 'host';
 
 /** The end of a WebSocket. */
 export interface TunnelEnd {

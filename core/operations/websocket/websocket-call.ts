@@ -29,7 +29,7 @@ export interface ForwardedWebSocket {
 }
 
 /** The handshake of the host with a provider. */
-export interface WebSocketCall {
+interface WebSocketCall {
   /** The handshake of the caller. */
   readonly handshake: Handshake;
   readonly key: string;

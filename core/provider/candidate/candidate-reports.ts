@@ -9,7 +9,7 @@ export const COPY_RESULTS = ['same', 'different', 'failed', 'dropped'] as const;
 
 export type CopyResult = (typeof COPY_RESULTS)[number];
 
-export type RouteTotals = { readonly route: string } & Record<CopyResult, number>;
+type RouteTotals = { readonly route: string } & Record<CopyResult, number>;
 
 /** Two different responses to one request; it never contains a value of either. */
 export interface FoundDifference {
@@ -32,7 +32,7 @@ export interface CandidateReport {
 
 const MAX_DIFFERENCES = 100;
 
-export const NO_REPORT: CandidateReport = { totals: [], differences: [] };
+const NO_REPORT: CandidateReport = { totals: [], differences: [] };
 
 /** The report of one module, over all its versions with a candidate. */
 export class ModuleReport {

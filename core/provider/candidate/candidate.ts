@@ -32,7 +32,7 @@ const ID_DIGITS = 8;
 const IDS = 16 ** ID_DIGITS;
 /** Methods that may be repeated at the live provider. */
 
-export interface CandidateOptions {
+interface CandidateOptions {
   readonly rules: CandidateRules;
   /** The client of the candidate only. */
   readonly client: ProviderClient;

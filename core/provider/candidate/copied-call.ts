@@ -3,7 +3,7 @@ import type { ProviderCall, StreamedResponse } from '../provider-call.js';
 import { MAX_COMPARED_BYTES } from './compare-answers.js';
 
 /** Marks a copy, whose response no caller receives. */
-export const CANDIDATE_HEADER = 'modgate-candidate';
+const CANDIDATE_HEADER = 'modgate-candidate';
 
 /** A longer response is not read completely. */
 const RESPONSE: StreamedResponse = {

@@ -7,7 +7,7 @@ import { type CraftedRequest, craftRequest } from '../request-bytes.js';
 import { listReceived, requireOwn, type Scene } from '../scene.js';
 
 /** Each of its GET calls is copied to a candidate, with the credentials for its provider. */
-export const COPIED_MODULE = 'copied';
+const COPIED_MODULE = 'copied';
 /** Modules with slow or endless copies; each has its own limit of copies. */
 const SLOWLY_COPIED = ['hang', 'endless', 'large'] as const;
 export const COPIED_MODULES = [COPIED_MODULE, ...SLOWLY_COPIED.map(slowModuleOf)];

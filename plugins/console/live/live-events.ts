@@ -38,7 +38,7 @@ interface LiveEventsOptions {
 }
 
 /** The events of a stream besides the state of the host. */
-export interface SubscribedEvents {
+interface SubscribedEvents {
   readonly calls: boolean;
   readonly approvals: boolean;
 }

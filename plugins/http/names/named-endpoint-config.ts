@@ -64,8 +64,8 @@ export const srvEndpoint = named(
   }),
 );
 
-export type DnsEndpoint = Infer<typeof dnsEndpoint>;
-export type SrvEndpoint = Infer<typeof srvEndpoint>;
+type DnsEndpoint = Infer<typeof dnsEndpoint>;
+type SrvEndpoint = Infer<typeof srvEndpoint>;
 export type NamedEndpoint = DnsEndpoint | SrvEndpoint;
 
 /** The name in `host`, in references, and in certificates. */
