@@ -6,6 +6,7 @@ import type {
   WorkerMessage,
   WorkerQuery,
 } from './messages.js';
+import { PendingAnswers } from './pending-answers.js';
 import { MAX_UNSENT } from './worker-handle.js';
 
 /** The maximum number of queries of one worker that wait for the primary. */
@@ -22,9 +23,10 @@ export class PrimaryChannel {
   /** Called when this worker cannot respond to a request; must not throw. */
   onFailure: ((error: unknown, subject: QueryKind) => void) | null = null;
   readonly #listeners = new Map<string, (message: PrimaryMessage) => void>();
-  readonly #queries = new Map<number, (result: unknown) => void>();
+  readonly #queries = new PendingAnswers<unknown>(QUERY_TIMEOUT_MS, () =>
+    createUnavailable('the primary process does not respond'),
+  );
   readonly #responders = new Map<QueryKind, (input: unknown) => unknown>();
-  #lastId = 0;
   #unsent = 0;
 
   constructor() {
@@ -35,10 +37,7 @@ export class PrimaryChannel {
     });
     // Never rejects.
     this.on('request', ({ id, subject, input }) => void this.#respond(id, subject, input));
-    this.on('result', ({ id, result }) => {
-      this.#queries.get(id)?.(result);
-      this.#queries.delete(id);
-    });
+    this.on('result', ({ id, result }) => this.#queries.settle(id, result));
   }
 
   /**
@@ -89,19 +88,10 @@ export class PrimaryChannel {
     if (this.#queries.size >= MAX_QUERIES) {
       return Promise.reject(createUnavailable('too many requests ask all workers'));
     }
-    this.#lastId += 1;
-    const id = this.#lastId;
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.#queries.delete(id);
-        reject(createUnavailable('the primary process does not respond'));
-      }, QUERY_TIMEOUT_MS);
-      this.#queries.set(id, (result) => {
-        clearTimeout(timer);
-        resolve(result as WorkerQuery[S]['result']);
-      });
-      this.send({ type: 'query', id, subject, input });
-    });
+    // The primary answers a query with the type of its subject.
+    return this.#queries.ask((id) => this.send({ type: 'query', id, subject, input })) as Promise<
+      WorkerQuery[S]['result']
+    >;
   }
 
   /** Sets the response of this worker to requests on a subject. */

@@ -9,6 +9,7 @@ import {
   NETWORK_CACHE_LIMITS,
 } from '../auth/attempt-counts.js';
 import { createUnavailable } from '../errors.js';
+import { PendingAnswers } from './pending-answers.js';
 import type { PrimaryChannel } from './primary-channel.js';
 import type { WorkerHandle } from './worker-handle.js';
 
@@ -24,17 +25,19 @@ const RENEWAL_MS = ACCEPTED_MS / 10;
 export class WorkerAttempts implements AttemptLedger {
   readonly #channel: PrimaryChannel;
   readonly #accepted = new LRUCache<string, number>(NETWORK_CACHE_LIMITS);
-  readonly #waiting = new Map<number, (waitMs: number | null) => void>();
-  #lastId = 0;
+  readonly #admissions = new PendingAnswers<{
+    readonly id: number;
+    readonly waitMs: number | null;
+  }>(ADMISSION_TIMEOUT_MS, () =>
+    createUnavailable('the credentials cannot be verified now', { step: 'client' }),
+  );
 
   constructor(channel: PrimaryChannel) {
     this.#channel = channel;
     channel.on('admission', ({ id, waitMs }) => {
-      const resolve = this.#waiting.get(id);
-      this.#waiting.delete(id);
-      if (resolve !== undefined) resolve(waitMs);
+      const isAwaited = this.#admissions.settle(id, { id, waitMs });
       // The request was canceled.
-      else if (waitMs === null) this.#send(id, '', '', 'undecided');
+      if (!isAwaited && waitMs === null) this.#send(id, '', '', 'undecided');
     });
   }
 
@@ -52,19 +55,9 @@ export class WorkerAttempts implements AttemptLedger {
   }
 
   async #ask(network: string, credential: string): Promise<Admission> {
-    this.#lastId += 1;
-    const id = this.#lastId;
-    const waitMs = await new Promise<number | null>((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.#waiting.delete(id);
-        reject(createUnavailable('the credentials cannot be verified now', { step: 'client' }));
-      }, ADMISSION_TIMEOUT_MS);
-      this.#waiting.set(id, (answer) => {
-        clearTimeout(timer);
-        resolve(answer);
-      });
-      this.#channel.send({ type: 'attempt', id, network, credential });
-    });
+    const { id, waitMs } = await this.#admissions.ask((id) =>
+      this.#channel.send({ type: 'attempt', id, network, credential }),
+    );
     if (waitMs !== null) return { attempt: null, waitMs };
     const settle = (outcome: AttemptOutcome) => {
       if (outcome === 'accepted') this.#accepted.set(credential, performance.now());

@@ -3,6 +3,7 @@ import type { BucketLimits } from '../lib/token-buckets.js';
 import { DrawnTokens } from '../provider/drawn-tokens.js';
 import { LimitBuckets, type RateLimiter, type RateLimiters } from '../provider/rate-limiter.js';
 import type { RateGrant, RateRequest } from './messages.js';
+import { PendingAnswers } from './pending-answers.js';
 import type { PrimaryChannel } from './primary-channel.js';
 
 /** The fraction of a burst that the workers may hold unused. */
@@ -30,15 +31,13 @@ export class PrimaryRates {
 /** Creates the rate limits of one worker. */
 export class WorkerRates implements RateLimiters {
   readonly #channel: PrimaryChannel;
-  readonly #waiting = new Map<number, (grant: RateGrant) => void>();
-  #lastId = 0;
+  readonly #grants = new PendingAnswers<RateGrant>(GRANT_TIMEOUT_MS, () =>
+    createUnavailable('the rate cannot be checked now', { step: 'rate' }),
+  );
 
   constructor(channel: PrimaryChannel) {
     this.#channel = channel;
-    channel.on('rate', ({ grant }) => {
-      this.#waiting.get(grant.id)?.(grant);
-      this.#waiting.delete(grant.id);
-    });
+    channel.on('rate', ({ grant }) => this.#grants.settle(grant.id, grant));
   }
 
   create(limitId: string, limits: BucketLimits): RateLimiter {
@@ -46,18 +45,8 @@ export class WorkerRates implements RateLimiters {
   }
 
   #ask(request: Omit<RateRequest, 'id'>): Promise<RateGrant> {
-    this.#lastId += 1;
-    const id = this.#lastId;
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.#waiting.delete(id);
-        reject(createUnavailable('the rate cannot be checked now', { step: 'rate' }));
-      }, GRANT_TIMEOUT_MS);
-      this.#waiting.set(id, (grant) => {
-        clearTimeout(timer);
-        resolve(grant);
-      });
-      this.#channel.send({ type: 'rate', request: { ...request, id } });
-    });
+    return this.#grants.ask((id) =>
+      this.#channel.send({ type: 'rate', request: { ...request, id } }),
+    );
   }
 }
