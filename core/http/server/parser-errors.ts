@@ -1,14 +1,12 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { HostError } from '../../errors.js';
+import { destroyLater } from '../../lib/linger.js';
 import { CallerHeaders, createIds, type RequestIds } from '../request/caller-headers.js';
 import { createProblemReply } from '../response/problem.js';
 import { listHeaders } from '../response/reply-queue.js';
 import { findInterruptible } from './interruptible-requests.js';
 import { endPipeline, findCurrent } from './pipelining.js';
-
-/** The time for the client to read the response before the connection is closed. Milliseconds. */
-const LINGER_MS = 1000;
 
 const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
@@ -99,8 +97,7 @@ function endWith(
   socket.end(formatResponse(problem, ids, headers?.get('accept')));
   if (handled === null) onRejected(problem, ids, request, socket);
   else handled.interrupt(problem);
-  const cut = setTimeout(() => socket.destroy(), LINGER_MS);
-  socket.once('close', () => clearTimeout(cut));
+  destroyLater(socket);
 }
 
 function formatResponse(problem: HostError, ids: RequestIds, accept: string | undefined): Buffer {

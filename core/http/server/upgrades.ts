@@ -1,11 +1,10 @@
 import { type IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { destroyLater } from '../../lib/linger.js';
 import { readHandshake } from './handshake.js';
 import { findCurrent } from './pipelining.js';
 
-/** The time for the client to read the response before the connection is closed. Milliseconds. */
-const LINGER_MS = 1000;
 const SWITCHING_PROTOCOLS = 101;
 
 /**
@@ -45,8 +44,7 @@ export function answerUpgrade(
  * never closes must not keep it open.
  */
 function endConnection(socket: Socket): void {
-  const cut = setTimeout(() => socket.destroy(), LINGER_MS);
-  socket.once('close', () => clearTimeout(cut));
+  destroyLater(socket);
   socket.once('end', () => socket.destroy());
   socket.end();
   socket.resume();

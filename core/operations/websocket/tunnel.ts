@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { destroyLater } from '../../lib/linger.js';
 import { createCloseFrame } from '../../lib/websocket/close-frame.js';
 import {
   CLOSE_CODES,
@@ -41,8 +42,6 @@ interface TunnelOptions {
 
 /** The timeout for the response to a close frame. Milliseconds. */
 export const CLOSE_ANSWER_MS = 5000;
-/** The time to read the last bytes after the other end has disconnected. Milliseconds. */
-const LINGER_MS = 1000;
 
 /** The frames from one end to the other. */
 interface Direction {
@@ -182,8 +181,7 @@ export class Tunnel {
     this.#begin(name, CLOSE_CODES.abnormal);
     if (target.destroyed) return;
     target.end();
-    const cut = setTimeout(() => target.destroy(), LINGER_MS);
-    target.once('close', () => clearTimeout(cut));
+    destroyLater(target);
   }
 
   #cut(): void {
