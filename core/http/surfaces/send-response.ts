@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { withTimeout } from '../../lib/promises.js';
 import type { RequestIds } from '../request/caller-headers.js';
 import { isOwnHeader } from './own-headers.js';
 
@@ -93,7 +94,11 @@ export function sendBody(
   });
   const pump = async () => {
     while (!isEnded) {
-      const { done, value } = await readInTime(() => run(() => reader.read()), idleTimeoutMs);
+      const { done, value } = await withTimeout(
+        run(() => reader.read()),
+        idleTimeoutMs,
+        () => new Error(`the body paused for ${idleTimeoutMs} ms`),
+      );
       if (isEnded) return;
       if (done) {
         onEnd(bytes);
@@ -122,19 +127,6 @@ function endOrCut(res: ServerResponse): void {
     res.end();
   } catch {
     res.destroy();
-  }
-}
-
-async function readInTime<T>(read: () => Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const createError = () => new Error(`the body paused for ${timeoutMs} ms`);
-    timer = setTimeout(() => reject(createError()), timeoutMs);
-  });
-  try {
-    return await Promise.race([read(), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
