@@ -55,7 +55,7 @@ interface BuiltIn {
   open(config: HostConfig, log: Log, options: OpenOptions): Promise<Link<Authenticator>>;
 }
 
-/** In the order of the default chain. */
+/** The built-in authenticators, in the order of the default chain. */
 const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
   [
     'dev',

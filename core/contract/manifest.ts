@@ -255,7 +255,7 @@ export type ConfigType =
 export interface ConfigField {
   /** Groups keys; unique in the module together with `key`. */
   readonly service: string;
-  /** Within its service. */
+  /** The name of the field, unique within its service. */
   readonly key: string;
   /** The type of its values. */
   readonly type: ConfigType;

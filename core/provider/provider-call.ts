@@ -84,7 +84,7 @@ export interface StreamedResponse {
   readonly maxBytes: number;
   /** A longer response is streamed. Bytes. */
   readonly holdBytes: number;
-  /** For a route whose response may be a stream of events, whose call ends with its head. */
+  /** Set for a route whose response may be a stream of events, whose call ends with its head. */
   readonly events?: { readonly idleMs: number };
 }
 

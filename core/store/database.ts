@@ -6,7 +6,7 @@ import type { Tables } from './tables.js';
 /** Called with the module whose value was written; `null`: any module. May be called without a change. */
 export type ChangeListener = (module: string | null) => void;
 
-/** What change listeners get when the releases have changed; no module has this name. */
+/** The value that change listeners get when the releases have changed. No module has this name. */
 export const RELEASE_CHANGE = ':releases';
 
 /** Called with what another process has sent; `null`: some may have been lost. */

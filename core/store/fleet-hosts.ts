@@ -8,7 +8,7 @@ const LOST_AFTER_S = 6;
 /** Seconds without a heartbeat after which a host is removed from the list. */
 const REMOVED_AFTER_S = 3600;
 
-/** What a host reports of itself. */
+/** The report of a host about itself. */
 export interface Heartbeat
   extends Pick<FleetHostStatus, 'id' | 'version' | 'address' | 'digest' | 'workers' | 'rejected'> {
   readonly fleet: string;
@@ -22,7 +22,7 @@ export interface FleetHostStore {
   /** @returns the time of the store */
   beat(heartbeat: Heartbeat): Promise<string>;
   /**
-   * By id.
+   * Lists hosts by id.
    * @param served a name or digest that hosts may serve
    */
   list(fleet: string, served?: string): Promise<readonly FleetHostStatus[]>;

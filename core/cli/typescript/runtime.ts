@@ -40,7 +40,7 @@ interface FetchResponse {
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>;
 
 interface ConnectionOptions {
-  /** Of the host: \`https://api.example\`. */
+  /** The origin of the host: \`https://api.example\`. */
   readonly url: string;
   /** A bearer token, or a function that returns the current one. */
   readonly token?: string | (() => string | Promise<string>) | undefined;
@@ -84,7 +84,7 @@ export interface Problem<Code extends string, Status extends number> {
   readonly request_id?: string | null;
   readonly correlation_id: string | null;
   readonly errors: readonly ProblemDetail[];
-  /** What the caller can do. */
+  /** The actions that the caller can take. */
   readonly next_actions?: readonly string[] | null;
 }
 
@@ -221,7 +221,7 @@ function createUnexpected(status: number, body: unknown): UnexpectedAnswer {
   return { code: 'unexpected_answer', status, title: 'Unexpected answer', detail, body };
 }
 
-/** What the host answers for a path that no route can match. */
+/** The response of the host to a path that no route can match. */
 function noRoute(): Failure<Problem<'not_found', 404>> {
   const error: Problem<'not_found', 404> = {
     type: '/problems/not_found',

@@ -24,7 +24,7 @@ interface StoredCallsOptions {
 const WRITE_INTERVAL_MS = 500;
 /** SQLite is synchronous: a batch blocks the event loop about as long as the sync of the disk. */
 const MAX_BATCH = 100;
-/** While the store is unavailable; further calls are dropped. */
+/** The maximum of waiting calls while the store is unavailable. Further calls are dropped. */
 const MAX_WAITING = 20_000;
 /** Reads at the same time; they wait for a write of all calls before them. */
 const MAX_READS = 256;

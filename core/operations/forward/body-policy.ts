@@ -90,8 +90,8 @@ export function assertBodyHeaders(headers: CallerRequest['headers']): void {
 }
 
 /**
- * Without framing, or without a type: an empty body with a type is an empty JSON text, which the
- * policy rejects.
+ * Whether the request has no framing, or no type. An empty body with a type is an empty JSON text,
+ * which the policy rejects.
  */
 function isWithoutBody(headers: CallerRequest['headers']): boolean {
   const isFramed = ['content-length', 'transfer-encoding'].some(
