@@ -90,13 +90,11 @@ function EntityTable({
       }
     >
       {entity.description && <p class="fine">{entity.description}</p>}
-      {denied && <Empty title="These data cannot be shown">{denied}</Empty>}
+      {denied && <Empty title="This data cannot be shown">{denied}</Empty>}
       {problem && <ProblemBox problem={problem} onRetry={reload} />}
       {isBusy && !rows && <Loading />}
       {rows?.length === 0 && (
-        <Empty title="No rows yet">
-          The module has none at the moment. Read again once it has some.
-        </Empty>
+        <Empty title="No rows yet">The module has no rows now. Read again later.</Empty>
       )}
       {opened && (
         <RowPanel

@@ -42,7 +42,7 @@ function Resolution({ module }: Pick<TabProps, 'module'>) {
       <p class="fine">
         Found by DNS:{' '}
         {at === null ? (
-          'no name has had an answer'
+          'no name was resolved yet'
         ) : (
           <>
             last answer <RelativeTime at={at} />

@@ -62,7 +62,7 @@ export function GrantsTab({ module, manifest }: TabProps) {
       {missing.length === 0 && isForConsole ? (
         <p class="fine">The descriptor grants this console all that the manifest declares.</p>
       ) : (
-        <Card title={`To grant all of it, put this into ${module.file}`}>
+        <Card title={`To grant all of it, add this to ${module.file}`}>
           <pre tabIndex={0}>{describeGrants(module, manifest)}</pre>
           {!isForConsole && (
             <p class="fine">

@@ -8,11 +8,10 @@ import { Loading, PageHead, ProblemBox, useResource } from '../ui/parts.js';
 
 /** Messages for a sign-in by OpenID Connect that has failed. */
 const OUTCOMES: Readonly<Record<string, string>> = {
-  denied:
-    'The sign-in was denied by the provider of identities, or your account may not use this host.',
+  denied: 'The sign-in was denied by the identity provider, or your account may not use this host.',
   expired: 'The sign-in took too long. Start again.',
   failed: 'The sign-in failed. Start again, or ask the people who run this host.',
-  unavailable: 'The provider of identities does not answer. Try again later.',
+  unavailable: 'The identity provider does not respond. Try again later.',
 };
 
 const ENDS: Readonly<Record<SessionEnd, string>> = {

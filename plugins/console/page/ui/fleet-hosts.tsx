@@ -58,7 +58,7 @@ function Served({ host: { digest, rejected } }: { host: FleetHostStatus }) {
   return (
     <>
       <code>{digest.replace(/^sha256:/, '').slice(0, 12)}</code>
-      {rejected.length > 0 && <p class="fine">not its file of {rejected.join(', ')}</p>}
+      {rejected.length > 0 && <p class="fine">rejected or pending: {rejected.join(', ')}</p>}
     </>
   );
 }

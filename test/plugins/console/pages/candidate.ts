@@ -93,7 +93,7 @@ export function describeCandidate(setup: ConsoleSetup): void {
     const provider = { kind: 'http', config };
     setup.drop('moving.json', describeModule('moving', '', ROUTES, { provider }));
     const page = await setup.open('/console/modules/moving?tab=Endpoints');
-    await page.getByText('Found by DNS: no name has had an answer').waitFor();
+    await page.getByText('Found by DNS: no name was resolved yet').waitFor();
     await page.getByText(/^DNS E[A-Z]+ crm\.test$/).waitFor();
     setup.drop('moving.json', null);
   });
