@@ -29,7 +29,7 @@ export interface HttpRouteOperation {
   /**
    * Instead of `body`: any bytes, or long JSON that is checked on its way, which arrive while the adapter reads. Read it at most once, when the request can
    * be sent, and no faster than the provider takes it. If it throws, the connection to the provider must be closed,
-   * so that no provider takes the body for whole. Its length is `content-length` of `headers`; without that header
+   * so that no provider accepts the body as complete. Its length is `content-length` of `headers`; without that header
    * it is not known. Used only with `supports.streams`.
    */
   readonly bodyStream?: BodyStream;

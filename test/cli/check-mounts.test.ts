@@ -67,7 +67,7 @@ describe('modgate check of mounts', () => {
         {
           rule: 'nested-mount',
           severity: 'warning',
-          message: "mount 'c.example/api/c' is below '/api' of module 'a' and takes its paths",
+          message: "mount 'c.example/api/c' is below '/api' of module 'a' and replaces its paths",
         },
       ],
     });

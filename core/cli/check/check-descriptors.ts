@@ -129,7 +129,7 @@ function warnOfNestedMounts(descriptors: readonly CheckedDescriptor[]): CheckedD
       const above = module === null ? undefined : findOuterMount({ module, mount }, all);
       if (above === undefined) return [];
       const [inner, other] = [formatMount(mount), formatMount(above.mount)];
-      const message = `mount '${inner}' is below '${other}' of module '${above.module}' and takes its paths`;
+      const message = `mount '${inner}' is below '${other}' of module '${above.module}' and replaces its paths`;
       const hint = 'make sure that this is intended';
       const location = { path: ['mount', index], at: 'value' } as const;
       return [

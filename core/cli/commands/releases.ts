@@ -70,7 +70,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     return EXIT.ok;
   }
   rejectOptions(command, ['release', 'force'], 'without pull');
-  if (folder !== undefined) throw new ConfigError("'list' takes no folder");
+  if (folder !== undefined) throw new ConfigError("'list' accepts no folder");
   const text = await requestText(client, RELEASES_PATH);
   const status = parseReleases(client, text);
   await context.print(isJsonRequested(command) ? `${text}\n` : formatReleases(status));

@@ -173,7 +173,7 @@ function convertQueryParameter(
   }
   const part = `schema of the query parameter ${name}`;
   if (acceptsList && type !== 'array') {
-    unmapped.add(place, part, 'the host takes any list of values');
+    unmapped.add(place, part, 'the host accepts any list of values');
     return { type: 'array', items: {} };
   }
   if (type !== 'array' && !READ_TYPES.has(type)) {
@@ -187,7 +187,7 @@ function convertQueryParameter(
     return {};
   }
   if (parameter['allowEmptyValue'] === true && rejectsEmptyText(schema)) {
-    unmapped.add(place, part, 'the host takes any value, since it may be empty');
+    unmapped.add(place, part, 'the host accepts any value, since it may be empty');
     return {};
   }
   const { nullable: _nullable, ...rules } = schema;

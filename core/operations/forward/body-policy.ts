@@ -26,7 +26,7 @@ export async function readCheckedBody(
     return assertNoBody(
       request,
       'body',
-      `${method === 'DELETE' ? 'DELETE' : 'the route'} takes no body`,
+      `${method === 'DELETE' ? 'DELETE' : 'the route'} accepts no body`,
     );
   }
   if (rule === 'optional' && isWithoutBody(request.headers)) {

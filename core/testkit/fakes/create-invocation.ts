@@ -57,7 +57,7 @@ function toCancellation(signal: AbortSignal): Cancellation {
 
 function assertObject(listener: AbortListener): AbortListener {
   if (typeof listener?.handleEvent === 'function') return listener;
-  throw new TypeError('a cancellation takes an object with handleEvent');
+  throw new TypeError('a cancellation requires an object with handleEvent');
 }
 
 function createRoute(call: RouteCall): HttpRouteOperation {

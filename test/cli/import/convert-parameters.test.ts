@@ -54,7 +54,7 @@ describe('an imported query parameter', () => {
       const { property, listed, rejects } = convertTags({ [keyword]: [{ minLength: 9 }, nested] });
       expect(property).to.deep.equal({ type: 'array', items: {} });
       expect(listed).to.deep.equal([
-        'schema of the query parameter tags: the host takes any list of values',
+        'schema of the query parameter tags: the host accepts any list of values',
       ]);
       expect([rejects('tags=a&tags=b'), rejects('tags=a')]).to.deep.equal([false, false]);
     }
@@ -91,7 +91,7 @@ describe('an imported query parameter', () => {
     const { property, listed, rejects } = convertTags(boolean, { allowEmptyValue: true });
     expect(property).to.deep.equal({});
     expect(listed).to.deep.equal([
-      'schema of the query parameter tags: the host takes any value, since it may be empty',
+      'schema of the query parameter tags: the host accepts any value, since it may be empty',
     ]);
     expect([rejects('tags'), rejects('tags=true')]).to.deep.equal([false, false]);
     const text = convertTags({ type: 'string', minLength: 1 }, { allowEmptyValue: true });

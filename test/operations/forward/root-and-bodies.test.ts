@@ -140,7 +140,7 @@ describe('root and optional bodies', () => {
         await send(method, '/none', { headers: [JSON_TYPE], body }),
         400,
       );
-      expect(reasonOf(problem, 'body')).to.match(/takes no body$/);
+      expect(reasonOf(problem, 'body')).to.match(/accepts no body$/);
       for (const headers of [[], [empty], [JSON_TYPE, empty]]) {
         expect((await send(method, '/none', { headers })).status).to.equal(200);
       }

@@ -140,7 +140,7 @@ export const BODY_CASES: readonly Attack[] = [
   rejectDescribed('schema-costly', 'a body whose shared schemas multiply at each step', [
     { deep: true },
   ]),
-  rejectAnonymous('docs', 'a page that takes no body', '/docs'),
+  rejectAnonymous('docs', 'a page that accepts no body', '/docs'),
   rejectAnonymous('sign-in', 'the sign-in of the console', '/console/api/session'),
   rejectAnonymous('console', 'a module behind the console', '/console/api/modules/shop/http/items'),
   {
