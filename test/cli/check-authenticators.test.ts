@@ -23,7 +23,7 @@ describe('modgate check with authenticators of plugins', () => {
     return (JSON.parse(stdout) as { readonly notes: unknown }).notes;
   }
 
-  it('notes that it does not know which headers they read', async () => {
+  it('notes that the headers that they read are unknown', async () => {
     place.write('modules.d/crm.json', describeCrm('x-tenant'));
     const noted = [{ file: 'modules.d/crm.json', message: NOTE }];
     expect(await readNotes('--authenticators', 'tokens,hmac')).to.deep.equal(noted);

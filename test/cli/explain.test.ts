@@ -253,7 +253,7 @@ describe('modgate explain', () => {
     expect(await nearest('PUT', 'item/7')).to.match(/^nearest routes: PUT \/items\/\{id\}, /);
   });
 
-  it('explains no route of the host, and the bridge by checks of its own', async () => {
+  it('explains no route of the host, and the bridge by its own checks', async () => {
     const own = await explain('GET', '/livez');
     expect(own).to.deep.include({ checks: [], module: null });
     expect(own.verdict.status).to.equal(null);

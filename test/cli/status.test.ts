@@ -80,7 +80,7 @@ describe('modgate status', () => {
     );
   });
 
-  it('exits with 1 and one line when there is no host', async () => {
+  it('exits with 1 and one line without a host', async () => {
     // Port 1 (tcpmux) is unused.
     const { code, stderr } = await runModgate(['status', '--url', 'http://127.0.0.1:1']);
     const line = 'the host at http://127.0.0.1:1 cannot be reached: nothing listens there';

@@ -51,7 +51,7 @@ describe('rates of several workers', () => {
     expect(asked()).to.equal(1);
   });
 
-  it('do not ask again before there can be a token', async () => {
+  it('do not retry before a token can exist', async () => {
     const { workers, asked } = createWorkers(2, 1, 1);
     const [first, second] = workers;
     expect(await first?.take('actor')).to.equal(0);

@@ -98,7 +98,7 @@ describe('the dashboard and the alert rules', () => {
     });
   }
 
-  it('ask for values of labels that there are', () => {
+  it('ask for values of existing labels', () => {
     const expressions = [...panels.flatMap(({ targets = [] }) => targets), ...rules];
     let judged = 0;
     for (const [, name = '', selector = ''] of expressions.flatMap(({ expr }) => [

@@ -179,7 +179,7 @@ function describeProxy(proxy: Proxy): void {
     expect(provider.requests.at(-1)?.target).to.equal('/items/7?q=a%2Fb');
   });
 
-  it('lets the host find the client, whatever the client claims', async () => {
+  it('lets the host find the client, regardless of what the client claims', async () => {
     const claimed = { ...authorized, 'x-forwarded-for': '192.0.2.1', 'x-request-id': 'claimed' };
     expect((await ask('/modules/acme%2Fcrm/http/items/8', claimed)).status).to.equal(200);
     const { body } = await ask('/calls?limit=1', authorized);

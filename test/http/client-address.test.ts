@@ -46,7 +46,7 @@ describe('the address of the client', () => {
     expect(await clientOf(trusting)).to.equal('127.0.0.1');
   });
 
-  it('is the right-most entry that is no trusted proxy', async () => {
+  it('is the right-most entry that is not a trusted proxy', async () => {
     expect(await clientOf(trusting, '192.0.2.1')).to.equal('192.0.2.1');
     expect(await clientOf(trusting, '198.51.100.9, 192.0.2.1')).to.equal('192.0.2.1');
     expect(await clientOf(trusting, '198.51.100.9, 192.0.2.1, 10.1.2.3')).to.equal('192.0.2.1');
@@ -61,7 +61,7 @@ describe('the address of the client', () => {
     expect(await clientOf(trusting, '10.1.2.3, 127.0.0.5')).to.equal('10.1.2.3');
   });
 
-  it('is the last good entry before one that is no address', async () => {
+  it('is the last valid entry before one that is not an address', async () => {
     const entries = [
       'unknown',
       '',

@@ -177,7 +177,7 @@ describe('cors', () => {
     expectProblem(await send({ method: 'OPTIONS', as: null, headers }), 401);
   });
 
-  it('answers OPTIONS that is no preflight as any other request', async () => {
+  it('answers OPTIONS other than preflights like any other request', async () => {
     const headers: RawHeader[] = [['origin', APP]];
     expectProblem(await send({ method: 'OPTIONS', as: null, headers }), 401);
   });

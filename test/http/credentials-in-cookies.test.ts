@@ -142,7 +142,7 @@ describe('credentials from any header', () => {
       await expectActor('service:cookie', ['cookie', COOKIE]);
     });
 
-    it('are no credential where no authenticator knows them', async () => {
+    it('are not a credential if no authenticator knows them', async () => {
       await expectActor(ANONYMOUS, ['cookie', 'acme=wrong']);
       await expectActor(ANONYMOUS, ['cookie', 'theme=dark; consent=1']);
     });
@@ -152,7 +152,7 @@ describe('credentials from any header', () => {
       expect(setup.provider.requests).to.have.length(0);
     });
 
-    it('of the console are no credential, whatever they hold', async () => {
+    it('of the console are not a credential, regardless of their content', async () => {
       for (const cookie of ['__Host-modgate=x', 'modgate=x', `modgate=${COOKIE}`]) {
         await expectActor(ANONYMOUS, ['cookie', cookie]);
       }
@@ -195,7 +195,7 @@ describe('credentials from any header', () => {
     });
   });
 
-  it('trusts pages of its own address where there is no public URL', async () => {
+  it('trusts pages of its own address without a public URL', async () => {
     const own = await start(writeConfig('own.yaml', 'authenticators: [acme-cookie]'));
     try {
       const remove = (...headers: RawHeader[]) =>

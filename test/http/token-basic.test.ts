@@ -43,7 +43,7 @@ describe('a token as a password', () => {
       expect(headers.map(([name]) => name)).not.to.include('authorization');
     });
 
-    it('is not accepted where it is no valid token, user name and password', async () => {
+    it('is not accepted unless it is a valid token, user name and password', async () => {
       const broken = ['', '!!!', Buffer.from('no-colon').toString('base64')];
       const headers: RawHeader[] = [
         basic('git', 'dev-nobody'),

@@ -10,7 +10,7 @@ describe('addresses', () => {
     expect(normalizeAddress('2001:0DB8:0:0::1')).to.equal('2001:db8::1');
   });
 
-  it('are no other texts', () => {
+  it('do not match other texts', () => {
     const texts = ['', 'unknown', '192.0.2', '192.0.2.01', '192.0.2.256', 'fe80::1%eth0', '::1/64'];
     for (const text of texts) expect(normalizeAddress(text), text).to.equal(null);
   });
@@ -37,7 +37,7 @@ describe('a range of addresses', () => {
     expect(meant('::ffff:10.0.0.0/104')).to.equal('10.0.0.0/8');
   });
 
-  it('is no other text', () => {
+  it('does not match other texts', () => {
     const texts = ['', 'a', '10.0.0.0/', '10.0.0.0/33', '10.0.0.0/08', '10.0.0/8', '::/129', '*'];
     for (const text of texts) expect(parseRange(text), text).to.have.property('reason');
   });

@@ -18,7 +18,7 @@ describe('failure detail of an adapter', () => {
     expect(describeFailure(older)).to.equal('no link');
   });
 
-  it('is only the name of an error that is no failure', () => {
+  it('is only the name of an error that is not a failure', () => {
     expect(describeFailure(new TypeError('secret'))).to.equal('adapter threw TypeError');
     expect(describeFailure('secret')).to.equal('adapter threw a value that is not an error');
   });

@@ -58,7 +58,7 @@ describe('semaphore', () => {
     expect(await Promise.all([running, waiting])).to.deep.equal(['a', 'c']);
   });
 
-  it('gives out its places one by one', () => {
+  it('assigns its places one by one', () => {
     const semaphore = new Semaphore(2, 3);
     const acquired = [1, 2, 3].map(() => semaphore.tryAcquire());
     expect(acquired).to.deep.equal([true, true, false]);

@@ -37,7 +37,7 @@ describe('routes of events', () => {
     }
   });
 
-  it('have no schema of a response, and are no bytes', () => {
+  it('have no response schema, and are not bytes', () => {
     expect(rulesOf({ stream: 'sse', output_schema: {} })).to.deep.equal(['stream-and-body']);
     expect(rulesOf({ stream: 'sse', response: 'bytes' })).to.deep.equal(['stream-and-body']);
     expect(rulesOf({ stream_types: ['text/plain'] })).to.deep.equal(['stream-and-body']);

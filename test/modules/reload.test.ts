@@ -357,7 +357,7 @@ describe('reload', () => {
   });
 });
 
-describe('reload of a host in a process of its own', () => {
+describe('reload of a host in a separate process', () => {
   it('reads all files again on SIGHUP', async () => {
     const host = await startCrmProcess();
     process.kill(host.running.pid, 'SIGHUP');

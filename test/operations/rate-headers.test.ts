@@ -38,7 +38,7 @@ describe('the headers of rates', () => {
     return { answer, left: read('ratelimit'), policy: read('ratelimit-policy'), read };
   };
 
-  it('say what is left of each limit on every answer, where the descriptor asks for it', async () => {
+  it('state the rest of each limit in every response, if the descriptor requests it', async () => {
     const first = await get('shown', A);
     expect(first.answer.status).to.equal(200);
     expect(first.policy).to.equal('"actor";q=8;w=800, "module-actor";q=4;w=2, "module";q=9;w=9000');

@@ -309,7 +309,7 @@ describe('plugin registry', () => {
     ]);
   });
 
-  it('gives a kind to a usable plugin rather than to a rejected one', async () => {
+  it('assigns a kind to a usable plugin rather than to a rejected one', async () => {
     const folder = createFolder({
       'a/plugin.json': JSON.stringify({ ...VALID, name: 'a', contract: 9 }),
       'b/plugin.json': JSON.stringify({ ...VALID, name: 'b' }),

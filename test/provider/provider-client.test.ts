@@ -124,7 +124,7 @@ describe('provider client', () => {
       expect(module.client.counts()).to.include({ calls: 1, failed: 0, retries: 2 });
     });
 
-    it('use the same endpoint when there is no other', async () => {
+    it('use the same endpoint if it is the only one', async () => {
       const module = createFakeModule();
       module.answer(async () => (module.invocations.length === 1 ? fail() : ok()));
       await module.call({ isRepeatable: true });

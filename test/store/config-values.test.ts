@@ -131,7 +131,7 @@ for (const kind of BACKENDS) {
       ]);
     });
 
-    it('goes on with the store of a newer modgate that admits this version', async () => {
+    it('works with the store of a newer modgate that admits this version', async () => {
       await write(await backend.open(), 'page_size', 1);
       const { query } = await backend.openDatabase();
       await query.schema.createTable('later').addColumn('id', 'text').execute();

@@ -117,7 +117,7 @@ describe('directory scanner', () => {
     expect(await changedAt(3000 + SETTLE_MS)).to.deep.equal(['two']);
   });
 
-  it('reports a removal when the file has been gone for long enough', async () => {
+  it('reports a removal when the file has been missing for long enough', async () => {
     write('a.yaml', 'one');
     await scanner.scan(false);
     rmSync(join(folder, 'a.yaml'));

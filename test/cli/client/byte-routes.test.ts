@@ -35,7 +35,7 @@ describe('a typed client of routes of bytes', () => {
 
   after(() => place.remove());
 
-  it('takes forms and blobs, and gives the response itself', async () => {
+  it('accepts forms and blobs, and returns the response itself', async () => {
     const args = ['client', 'files', '--url', setup.host.url, '--token', ROOT];
     const { code, stderr } = await place.run([...args, '--out', 'client.ts']);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });

@@ -58,7 +58,7 @@ describe('surfaces', () => {
       expectProblem(await get('/desk', 'nonsense'), 401);
     });
 
-    it('has no actor where the surface authenticates by itself', async () => {
+    it('has no actor if the surface authenticates itself', async () => {
       expect(parseJson(await get('/till'))['actor']).to.equal(null);
       expect(parseJson(await get('/till', 'nonsense'))['actor']).to.equal(null);
     });

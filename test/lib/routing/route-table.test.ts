@@ -143,7 +143,7 @@ describe('route table', () => {
     );
   });
 
-  it('gives encoded characters to the parameters that take them alone', () => {
+  it('gives encoded characters only to parameters that accept them', () => {
     const table = createEncodedTable();
     const params = (method: string, decoded: string[], encoded: number[]) => {
       const routeMatch = table.match(method, decoded, encoded);

@@ -68,7 +68,7 @@ describe('a fleet that loses something', function () {
     return (await call(host, { target, as: `dev-service:load:${CONFIG}` })).status;
   };
 
-  it('goes on where half of it has lost the store, and agrees again on its return', async () => {
+  it('continues when half of it has lost the store, and agrees again on its return', async () => {
     const cut = await startBehind(proxy.port);
     const whole = await fleet.start({ files: files() });
     await fleet.until(whole, 'agreement', isAgreed);

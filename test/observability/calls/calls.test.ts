@@ -225,7 +225,7 @@ describe('GET /calls', () => {
     expect(Buffer.byteLength(captured)).to.be.within(195, 203);
   });
 
-  it('captures the response of a failed provider, and no body where there is none', async () => {
+  it('captures the response of a failed provider, and no body if it has none', async () => {
     setup.provider.answer({ status: 500, body: '{"detail":"broken"}' });
     await request('why', '/modules/spy/http/items/1');
     const [shown] = (await list('?limit=1')).calls;

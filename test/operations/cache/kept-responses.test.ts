@@ -79,13 +79,13 @@ describe('kept responses', () => {
     expect(statusOf(denied)).to.equal(undefined);
   });
 
-  it('are none of a module whose cache is off', async () => {
+  it('are not kept for a module whose cache is off', async () => {
     expect(statusOf(await get('off/own/1'))).to.equal('modgate; fwd=bypass');
     await get('off/own/1');
     expect(calls()).to.equal(2);
   });
 
-  it('are none of a route without a cache', async () => {
+  it('are not kept for a route without a cache', async () => {
     expect(statusOf(await get('shop/plain/1'))).to.equal(undefined);
     await get('shop/plain/1');
     expect(calls()).to.equal(2);
@@ -128,7 +128,7 @@ describe('kept responses', () => {
     });
   }
 
-  it('are none beyond 1 MiB', async () => {
+  it('are not kept beyond 1 MiB', async () => {
     for (const [length, expected] of [
       [1_048_576, 1],
       [1_048_577, 2],

@@ -174,7 +174,7 @@ describe('requests of bytes', () => {
     );
   });
 
-  it('close the connection to the provider when the client has gone', async () => {
+  it('close the connection to the provider when the client has disconnected', async () => {
     let isAborted = false;
     setup.answer((request) => {
       request.on('data', () => {}).on('error', () => {});

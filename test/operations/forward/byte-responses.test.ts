@@ -109,7 +109,7 @@ describe('responses of bytes', () => {
     }
   });
 
-  it('tell that a range cannot be satisfied, as a Problem in the envelope', async () => {
+  it('report a range that cannot be satisfied as a Problem in the envelope', async () => {
     setup.answer((_request, response) => {
       const headers = { 'content-type': 'text/plain', 'content-range': 'bytes */9' };
       response.writeHead(416, headers).end('too far');
@@ -269,7 +269,7 @@ describe('responses of bytes', () => {
     isFinished = true;
   });
 
-  it('are not requested any more once the client has gone', async () => {
+  it('are not requested any more once the client has disconnected', async () => {
     let isClosed = false;
     setup.answer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/plain' }).write('part');

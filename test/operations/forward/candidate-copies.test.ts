@@ -171,7 +171,7 @@ describe('copies for a candidate', function () {
     expect(copied).to.have.members(chosen);
   });
 
-  it('are dropped before a request is rejected for want of memory', async () => {
+  it('are dropped before a request is rejected for lack of memory', async () => {
     isHeld = true;
     body = 'x'.repeat(250_000);
     for (let count = 0; count < 100; count += 1) expect((await send('large')).status).to.equal(200);

@@ -141,7 +141,7 @@ describe('streams of events in raw mode', () => {
     });
   }
 
-  it('are cut after max_ms, which is no failure', async () => {
+  it('are cut after max_ms, which is not a failure', async () => {
     setup.answer((_request, response) => {
       beginEvents(response);
       response.write('data: 1\n\n');

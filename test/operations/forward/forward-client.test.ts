@@ -34,7 +34,7 @@ describe('forward_client', () => {
     return TOLD.map((name) => headerValue(received, name));
   };
 
-  it('tells the provider who called, and where', async () => {
+  it('sends the caller and the called address to the provider', async () => {
     const claimed = [
       ['x-forwarded-for', '198.51.100.1, 192.0.2.1'],
       ['x-forwarded-host', 'evil.example'],
@@ -47,20 +47,20 @@ describe('forward_client', () => {
     expect(await tell(local, `${PREFIX}/items`, claimed)).to.deep.equal(here);
   });
 
-  it('tells the host and the path of the mount that was called', async () => {
+  it('sends the host and the path of the called mount', async () => {
     const forwarded = ['127.0.0.1', 'shop.example', 'https', '/api'];
     expect(await tell(publicHost, '/api/items', [['host', 'shop.example']])).to.deep.equal(
       forwarded,
     );
   });
 
-  it('tells a module without it nothing', async () => {
+  it('sends nothing to a module without it', async () => {
     const nothing = [undefined, undefined, undefined, undefined];
     const headers = [['x-forwarded-for', '192.0.2.1']] as const;
     expect(await tell(publicHost, '/modules/quiet/http/items', headers)).to.deep.equal(nothing);
   });
 
-  it('passes references that follow what the provider was told', async () => {
+  it('forwards references that follow the headers sent to the provider', async () => {
     const locate = async (location: string) => {
       const json = 'application/json';
       publicHost.provider.answer({

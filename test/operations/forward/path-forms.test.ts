@@ -93,7 +93,7 @@ describe('forms of paths', () => {
     expect(route?.['next_actions']).to.include('there is a route with a final slash: GET /users/');
   });
 
-  it('takes no final slash for a module without such a route', async () => {
+  it('accepts no final slash for a module without such a route', async () => {
     for (const path of ['/a/', '/b/7/', '/b/']) {
       const target = `/modules/plain/http${path}`;
       expectProblem(await call(setup.host, { target, as: ROOT }), 404);

@@ -85,7 +85,7 @@ describe('redirects in raw mode', () => {
     expect(headerValue(response.headers, 'location')).to.equal(`${FILES}/f`);
   });
 
-  it('of an upload that goes on pass without a location', async () => {
+  it('of an unfinished upload are forwarded without a location', async () => {
     const incomplete: Answer = { status: 308, headers: [], body: null };
     expect((await get(incomplete)).status).to.equal(308);
     expectProblem(await get({ ...incomplete, status: 307 }), 502);

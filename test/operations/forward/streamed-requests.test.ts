@@ -105,7 +105,7 @@ describe('requests that are longer than they are held', () => {
     expect(arrived).to.equal(LENGTH);
   });
 
-  it('are 400 where they turn out bad, and the provider never gets their last chunk', async () => {
+  it('are 400 if they become invalid, and the provider never gets their last chunk', async () => {
     const ends = ['x', '', ',}'];
     for (const end of ends) {
       const text = `${TEXT.slice(0, -1)}${end === 'x' ? '}x' : end}`;
@@ -207,7 +207,7 @@ describe('requests that are longer than they are held', () => {
     expect(await readAll(socket)).to.match(/^HTTP\/1\.1 200 /);
   });
 
-  it('close the connection to the provider when the client has gone', async () => {
+  it('close the connection to the provider when the client has disconnected', async () => {
     let arrived = 0;
     setup.answer((request) => {
       request

@@ -179,7 +179,7 @@ describe('the rights of a release', () => {
     expectProblem(await send(larger, CODE_PUBLISHER, base), 400);
   });
 
-  it('rejects bodies that are no release', async () => {
+  it('rejects bodies that are not a release', async () => {
     const bodies = [
       null,
       [],

@@ -173,7 +173,7 @@ describe('WebSockets', () => {
     }
   });
 
-  it('stand beside an ordinary route, which gets everything else', async () => {
+  it('coexist with an ordinary route, which gets all other requests', async () => {
     setup.upgrade(echo);
     setup.answer((_request, response) => {
       response.setHeader('content-type', 'application/json').end('{"polled":true}');
@@ -185,7 +185,7 @@ describe('WebSockets', () => {
     client.terminate();
   });
 
-  it('are no matter of other routes, which ignore a handshake', async () => {
+  it('do not affect other routes, which ignore a handshake', async () => {
     setup.answer((_request, response) => {
       response.setHeader('content-type', 'application/json').end('{}');
     });

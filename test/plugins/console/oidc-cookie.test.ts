@@ -15,7 +15,7 @@ describe('the cookie of a sign-in at an issuer', () => {
   const { records, stored } = createNow();
   const cookies = new OidcCookies(records);
 
-  it('comes back as it was, also in another process', async () => {
+  it('is unchanged after a restart, also in another process', async () => {
     const cookie = await cookies.encrypt(PENDING);
     expect(await cookies.decrypt(cookie)).to.deep.include(PENDING);
     expect(await new OidcCookies(records).decrypt(cookie)).to.deep.include(PENDING);

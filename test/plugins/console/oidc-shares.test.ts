@@ -109,7 +109,7 @@ describe('sign-ins at issuers by clients without a session', () => {
     return { cookie, state: searchParams.get('state') ?? '', callback: pathname };
   };
 
-  it('come back to a path of their issuer, and no other one gets the code', async () => {
+  it('return to a path of their issuer, and no other issuer gets the code', async () => {
     const from = '127.0.2.1';
     const begun = await begin(first, from);
     expect(begun.callback).to.equal(`${CALLBACK}/${new URL(first.url).host.replace(':', '-')}`);
@@ -124,7 +124,7 @@ describe('sign-ins at issuers by clients without a session', () => {
     expect([first.exchanges, other.exchanges]).to.deep.equal([1, 0]);
   });
 
-  it('use a state once, whichever worker gets it', async () => {
+  it('use a state once, regardless of the worker', async () => {
     const from = '127.0.2.2';
     const before = first.exchanges;
     const { callback, state, cookie } = await begin(first, from);

@@ -34,7 +34,7 @@ describe('a request that the console rejects', () => {
     expect(record).to.deep.include({ code: 'unauthorized', step: 'actor', reason: 'unknown' });
   });
 
-  it('says that there is no session, or none of the cookie', async () => {
+  it('reports a missing session, or an unknown one of the cookie', async () => {
     const [missing] = await recordsOf({ path: '/session' });
     expect(missing).to.deep.include({ step: 'actor', reason: 'missing' });
     const cookie = `modgate=${'A'.repeat(43)}`;

@@ -301,7 +301,7 @@ describe('sessions of the console', () => {
     expect(ends).to.deep.equal(['signed_out', 'revoked']);
   });
 
-  it('do not come back when they end during a request', async () => {
+  it('are not restored when they end during a request', async () => {
     const cookie = await begin();
     const session = await sessions.find(cookie, true, CALL);
     context.now += 30 * SECOND;

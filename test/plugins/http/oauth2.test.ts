@@ -226,7 +226,7 @@ describe('http adapter: OAuth 2 client credentials', () => {
       });
     }
 
-    it('that nobody listens at fails the call with the network error', async () => {
+    it('without a listener fails the call with the network error', async () => {
       const upstream = await keep(startProvider());
       const closed = await startProvider();
       await closed.stop();

@@ -97,7 +97,7 @@ for (const isolation of ['worker', 'none'] as const) {
       });
     });
 
-    it('passes no body when there is none', async () => {
+    it('sends no body when there is none', async () => {
       const handler =
         '({ body, rawBody, query }) => ({ status: 200, body: [typeof body, rawBody, query.size] })';
       expect(await echoOf(handler)).to.deep.equal(['undefined', null, 0]);

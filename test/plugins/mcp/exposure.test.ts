@@ -140,7 +140,7 @@ describe('what the surface mcp exposes', () => {
     expect((await callTool(setup.host, name)).isError).to.equal(undefined);
   });
 
-  it('gives equal names a hash, all of them, whoever calls', async () => {
+  it('gives equal names a hash, for every caller', async () => {
     expect(await names('acme/a')).to.deep.equal(['acme_a_b_c']);
     const other = describeModule('acme_a', setup.provider.url, namedRoutes('b_c'), { mcp: ALL });
     setup.host.drop('other.json', other);

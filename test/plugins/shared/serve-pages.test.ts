@@ -83,7 +83,7 @@ describe('the pages of a surface', () => {
     }
   });
 
-  it('are no other files', () => {
+  it('do not include other files', () => {
     for (const name of ['app.1234.js.br', '%2e%2e%2findex.html', 'constructor', '', 'app.js']) {
       expect(() => get(`/console/assets/${name}`), name).to.throw(SurfaceError, 'no such path');
     }

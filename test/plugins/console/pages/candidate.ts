@@ -76,7 +76,7 @@ export function describeCandidate(setup: ConsoleSetup): void {
       await page.getByText('They need the scope modgate.candidate.read.').waitFor();
     });
 
-    it('is no part of a module without one', async () => {
+    it('is absent from a module without one', async () => {
       const page = await setup.open('/console/modules/crm');
       await untilLoaded(page);
       await page.getByRole('link', { name: 'Endpoints' }).waitFor();

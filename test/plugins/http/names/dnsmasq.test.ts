@@ -26,7 +26,7 @@ describe('endpoints by name, of dnsmasq', () => {
     expect((await names.at()).at).to.equal('127.0.0.4');
   });
 
-  it('follows A records, and a name that is gone', async function () {
+  it('follows A records, and a name that was removed', async function () {
     const { names } = context;
     const endpoint = { dns: 'crm.internal', port: names.places.port };
     const addresses = ['127.0.0.2', '127.0.0.3'];

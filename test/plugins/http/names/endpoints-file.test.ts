@@ -35,7 +35,7 @@ describe('endpoints in a file', () => {
     expect(lines('module changed')).to.equal(1);
   });
 
-  it('reject the module while there is none at the start, and serve once it is there', async () => {
+  it('reject the module while the file is missing at the start, and serve once it exists', async () => {
     const { names } = context;
     names.host.remove('crm.json');
     names.host.remove(FILE);

@@ -37,7 +37,7 @@ describe('endpoints by name', () => {
     expect(headerValue(headers, 'location')).to.equal('/modules/crm/http/things/1');
   });
 
-  it('keeps the state of addresses that stay, and ends the series of those that are gone', async () => {
+  it('keeps the state of remaining addresses, and ends the series of removed ones', async () => {
     const { names } = context;
     names.serve({ [NAME]: a('127.0.0.2', '127.0.0.3') });
     await names.open(byDns({ path: '/state' }));
@@ -51,7 +51,7 @@ describe('endpoints by name', () => {
     expect(metrics).to.include('http://127.0.0.4:').and.not.include('http://127.0.0.2:');
   });
 
-  it('lets calls at an address that is gone finish', async () => {
+  it('lets calls at a removed address finish', async () => {
     const { names } = context;
     names.serve({ [NAME]: a('127.0.0.2') });
     await names.open(byDns({ path: '/gone' }));
