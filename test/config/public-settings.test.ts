@@ -91,7 +91,9 @@ describe('settings of how clients reach the host', () => {
   const NAMES = ['authorization', 'Cookie', 'content-type', 'x-request-id', 'modgate_actor', 'a b'];
   for (const name of [...NAMES, 'host', 'idempotency_key', '*', 'sec-fetch-site']) {
     it(`reject the token header '${name}'`, async () => {
-      expect(await readError(`token-header: "${name}"`)).to.match(/must be the name of a header/);
+      expect(await readError(`token-header: "${name}"`)).to.match(
+        /must be the name of a separate header/,
+      );
     });
   }
 });
