@@ -1,5 +1,6 @@
 // Opens many idle streams of events or WebSockets through one host, reloads another module beside them, and prints
-// memory per stream and how many were cut. usage: node bench/idle-streams.mjs [streams] [reloads], after a build.
+// memory per stream and how many were cut; then the memory of a stream of node:http and undici alone.
+// usage: node bench/idle-streams.mjs [streams] [reloads], after a build.
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,6 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { acceptKey } from '../dist/core/lib/websocket/handshake.js';
+import { LOAD_CORE, startServer } from './pinned-process.mjs';
 
 const MAIN = fileURLToPath(new URL('../dist/core/main.js', import.meta.url));
 const BATCH = 100;
@@ -45,6 +47,8 @@ async function measure(streams, reloads) {
       const result = await measureKind(kind, `http://127.0.0.1:${port}`, streams, reloads);
       console.log(JSON.stringify({ node: process.version, kind, ...result }));
     }
+    const bare = await measureBare(`http://127.0.0.1:${port}`, streams);
+    console.log(JSON.stringify({ node: process.version, kind: 'sse, bare', streams, ...bare }));
   } finally {
     provider.kill();
   }
@@ -73,20 +77,12 @@ async function measureKind(kind, endpoint, streams, reloads) {
     const port = await readPort(host.stdout);
     host.stdout.resume();
     await untilLoaded(port, 2);
-    // What the first calls of a process load is no cost of a stream.
-    sockets.push(...(await openMany(port, kind, BATCH)));
-    await pause(SETTLE_MS);
-    const before = readResident(host.pid);
-    sockets.push(...(await openMany(port, kind, streams - BATCH)));
-    await pause(SETTLE_MS);
-    const after = readResident(host.pid);
+    const measured = await measureStreams(host.pid, port, kind, streams, sockets);
     const applied = await reloadOther(port, write, reloads);
     const cut = sockets.filter((socket) => socket.destroyed || socket.readableEnded).length;
-    const perStream = (after - before) / (streams - BATCH);
     return {
       streams,
-      residentMiB: Math.round(after / KIB),
-      perStreamKiB: Number(perStream.toFixed(1)),
+      ...measured,
       reloads: applied,
       cut,
       residentAfterReloadsMiB: Math.round(readResident(host.pid) / KIB),
@@ -96,6 +92,31 @@ async function measureKind(kind, endpoint, streams, reloads) {
     host.kill('SIGKILL');
     await once(host, 'exit');
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** @param sockets gets the connections of all streams */
+async function measureStreams(pid, port, kind, streams, sockets) {
+  // What the first calls of a process load is no cost of a stream.
+  sockets.push(...(await openMany(port, kind, BATCH)));
+  await pause(SETTLE_MS);
+  const before = readResident(pid);
+  sockets.push(...(await openMany(port, kind, streams - BATCH)));
+  await pause(SETTLE_MS);
+  const after = readResident(pid);
+  const perStream = (after - before) / (streams - BATCH);
+  return { residentMiB: Math.round(after / KIB), perStreamKiB: Number(perStream.toFixed(1)) };
+}
+
+/** What a stream of events takes where nothing stands between the two connections. */
+async function measureBare(endpoint, streams) {
+  const bare = await startServer(LOAD_CORE, 'bare.mjs', [endpoint]);
+  const sockets = [];
+  try {
+    return await measureStreams(bare.pid, new URL(bare.url).port, 'sse', streams, sockets);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    await bare.stop();
   }
 }
 
