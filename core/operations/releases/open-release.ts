@@ -50,17 +50,23 @@ export function withRelease<T>(
   files: ReleaseFiles,
   work: (release: OpenedRelease) => Promise<T>,
 ): Promise<T> {
-  return new ReleaseFolder(host.stateDir).withFiles(files, (folder) =>
-    work({
-      inspect: () => inspectRelease(host, files, folder),
+  return new ReleaseFolder(host.stateDir).withFiles(files, (folder) => {
+    let inspected: Promise<readonly InspectedDescriptor[]> | undefined;
+    const inspect = () => {
+      inspected ??= inspectRelease(host, files, folder);
+      return inspected;
+    };
+    return work({
+      inspect,
       check: async () => {
-        const { modules, errors, descriptors } = await prepareModules(host, folder);
+        const descriptors = await inspect();
+        const { modules, errors } = await prepareModules(host, descriptors);
         const all = [...errors, ...(await findImportProblems(folder, files, descriptors))];
         if (all.length > 0) throw createInvalid(all);
         return modules;
       },
-    }),
-  );
+    });
+  });
 }
 
 async function inspectRelease(
@@ -99,16 +105,19 @@ export function inspectStored(
 
 /** Prepares the modules of a stored release that this version accepts. */
 export function prepareStored(host: HostReleases, { content }: ReleaseContent) {
-  return new ReleaseFolder(host.stateDir).withFiles(decodeFiles(content), (folder) =>
-    prepareModules(host, folder),
-  );
+  return new ReleaseFolder(host.stateDir).withFiles(decodeFiles(content), async (folder) => {
+    const { descriptors } = await inspectFolder(folder, host.context);
+    return await prepareModules(host, descriptors);
+  });
 }
 
-async function prepareModules({ context }: HostReleases, folder: string) {
+async function prepareModules(
+  { context }: HostReleases,
+  descriptors: readonly InspectedDescriptor[],
+) {
   const modules = new Map<string, ReleaseModule>();
   const prepared: PreparedDescriptor[] = [];
   const errors: ErrorDetail[] = [];
-  const { descriptors } = await inspectFolder(folder, context);
   for (const { entry } of descriptors) {
     try {
       const one = await prepareDescriptor(entry, { ...context, allowsMissingSecrets: true });
@@ -125,7 +134,7 @@ async function prepareModules({ context }: HostReleases, folder: string) {
       errors.push(...describeError(entry.file, error.cause));
     }
   }
-  return { modules, prepared, errors, descriptors };
+  return { modules, prepared, errors };
 }
 
 function describeError(file: string, cause: unknown): readonly ErrorDetail[] {
