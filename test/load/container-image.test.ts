@@ -12,6 +12,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -27,6 +28,8 @@ const buildah = async (...args: string[]) =>
 
 /** The commands of the steps of the image. */
 const PROGRAMS = ['node', 'sh', 'install', 'rm', 'env'];
+/** The native part of the driver of SQLite, which needs libraries too. */
+const DRIVER = `linux-${process.arch}-gnu`;
 const FOLDERS = [
   'bin',
   'usr/bin',
@@ -131,7 +134,8 @@ describe('deploy/Containerfile', function () {
       expect(modules[0]).to.include({ name: 'crm', state: 'live' });
       expect((await read('/modules/crm/http/items')).status).to.equal(200);
       // Opens the store.
-      expect((await read('/audit')).status).to.equal(200);
+      const audit = await read('/audit');
+      expect(audit.status, await audit.text()).to.equal(200);
     });
   });
 });
@@ -169,11 +173,19 @@ function isReady(port: number): Promise<boolean> {
   );
 }
 
-/** Runs a command as long as the work takes, and ends all of its processes. */
+/** Runs a command as long as the work takes, and ends all of its processes. An error shows their output. */
 async function withProcess(command: string, args: readonly string[], work: () => Promise<void>) {
-  const child = spawn(command, args, { env, stdio: 'ignore', detached: true });
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (bytes) => {
+      output += bytes;
+    });
+  }
   try {
     await work();
+  } catch (cause) {
+    throw new Error(`${(cause as Error).message}\n${output}`, { cause });
   } finally {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   }
@@ -186,9 +198,12 @@ async function createBase(root: string, name: string): Promise<void> {
   }
   chmodSync(join(root, 'tmp'), 0o1777);
   for (const program of PROGRAMS) {
-    const path = findProgram(program);
-    for (const folder of ['bin', 'usr/bin']) cpSync(path, join(root, folder, program));
-    const { stdout } = await execute('ldd', [path]);
+    for (const folder of ['bin', 'usr/bin'])
+      cpSync(findProgram(program), join(root, folder, program));
+  }
+  const driver = createRequire(import.meta.resolve('libsql')).resolve(`@libsql/${DRIVER}`);
+  for (const file of [...PROGRAMS.map(findProgram), driver]) {
+    const { stdout } = await execute('ldd', [file]);
     for (const [library] of stdout.matchAll(/\/\S+/g)) {
       mkdirSync(join(root, dirname(library)), { recursive: true });
       cpSync(realpathSync(library), join(root, library));
