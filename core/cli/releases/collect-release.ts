@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { isAbsolute, join, posix, resolve } from 'node:path';
 import { InvalidFile } from '../../document/diagnostic.js';
 import { FileError, readSmallFile } from '../../document/read-file.js';
 import {
@@ -28,12 +29,31 @@ export async function collectRelease(
   if (diagnostics.length > 0) throw new CommandError(new InvalidFile(diagnostics).message);
   const files = new Map<string, Buffer>();
   for (const inspected of descriptors) {
+    await requireCommandFiles(folder, inspected);
     for (const path of inspected.files) files.set(path, await readNamedFile(folder, path));
     await addDescriptor(inspected, files, context);
   }
   const problem = findFilesProblem(files);
   if (problem !== null) throw new CommandError(`${problem.path} ${problem.reason}`);
   return files;
+}
+
+/** The files of the folder that a command of kind `process` names must be in the release. */
+async function requireCommandFiles(
+  folder: string,
+  { entry, descriptor: { provider }, files }: InspectedDescriptor,
+): Promise<void> {
+  if (provider.kind !== 'process') return;
+  const { command, cwd = '.' } = provider.config as { command: readonly string[]; cwd?: string };
+  for (const word of command) {
+    const path = posix.normalize(posix.join(cwd, word));
+    if (isAbsolute(cwd) || isAbsolute(word) || files.includes(path)) continue;
+    const status = await stat(join(folder, path)).catch(() => null);
+    if (status?.isFile() !== true) continue;
+    throw new CommandError(
+      `${entry.file}: its command names '${word}', which the release does not hold: list it in watch`,
+    );
+  }
 }
 
 async function readNamedFile(folder: string, path: string): Promise<Buffer> {

@@ -29,8 +29,14 @@ const PARSER = `
 `;
 const PARSER_FLAGS = ['--experimental-vm-modules', '--no-warnings'];
 
+/** Kinds that run code, and what their author can do about an import of another file. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  local: 'bundle the code into one file',
+  process: 'bundle the code into one file, or list the imported one in watch',
+};
+
 /**
- * Finds imports of `local` modules that a release does not contain: on every host the module would
+ * Finds imports of `local` and `process` modules that a release does not contain: on every host the module would
  * fail. Finds `import … from` and `export … from`, but not `import()` and `require`.
  * @param folder with the files
  */
@@ -40,7 +46,7 @@ export async function findImportProblems(
   descriptors: readonly InspectedDescriptor[],
 ): Promise<readonly ErrorDetail[]> {
   const code = descriptors
-    .filter(({ descriptor }) => descriptor.provider.kind === 'local')
+    .filter(({ descriptor }) => Object.hasOwn(REMEDIES, descriptor.provider.kind))
     .flatMap((inspected) =>
       inspected.files.filter((path) => CODE.test(path)).map((path) => ({ inspected, path })),
     );
@@ -49,7 +55,8 @@ export async function findImportProblems(
   return code.flatMap(({ inspected, path }, index) =>
     (imports[index] ?? []).flatMap((specifier) => {
       const problem = findProblem(join(folder, path), path, specifier, inspected.files);
-      const reason = `its file '${path}' imports '${specifier}', ${problem}`;
+      const remedy = REMEDIES[inspected.descriptor.provider.kind];
+      const reason = `its file '${path}' imports '${specifier}', which ${problem}: ${remedy}`;
       return problem === null ? [] : [{ field: inspected.entry.file, reason }];
     }),
   );
@@ -64,12 +71,10 @@ function findProblem(
   if (RELATIVE.test(specifier)) {
     const imported = posix.join(posix.dirname(path), specifier);
     if (namedFiles.includes(imported)) return null;
-    return 'which a release does not hold: bundle the code into one file';
+    return 'the release does not hold';
   }
   if (isBuiltin(specifier) || OF_THE_HOST.test(specifier)) return null;
-  return isInstalled(file, specifier)
-    ? null
-    : 'which this host does not find: bundle the code into one file';
+  return isInstalled(file, specifier) ? null : 'this host does not find';
 }
 
 function isInstalled(file: string, specifier: string): boolean {

@@ -21,6 +21,11 @@ const describeLocal = (manifest: unknown = { inline: buildManifest('crm', []) })
   manifest,
 });
 
+const describeProcess = (watch: readonly string[]) => ({
+  kind: 'process',
+  config: { command: ['node', 'a.mjs'], cwd: './', watch },
+});
+
 describe('the files of a release', () => {
   const setup = useHost(() => ({}), {
     args: ['--modules', 'store:', '--release-references', 'file:/run/secrets/*'],
@@ -71,6 +76,12 @@ describe('the files of a release', () => {
         .to.include(`its file 'code/crm.mjs' imports '${name}'`)
         .and.include('bundle the code into one file');
     }
+    const described = { ...describeLocal(manifest), provider: describeProcess(['./a.mjs']) };
+    const ofProcess = { 'crm.json': described, 'a.mjs': "import './b.mjs';", 'b.mjs': '' };
+    const inFolder = { ...ofProcess, 'code/manifest.json': buildManifest('crm', []) };
+    expect(reasonOf(expectProblem(await send(inFolder), 400), 'crm.json'))
+      .to.include("'a.mjs' imports './b.mjs'")
+      .and.include('list the imported one in watch');
     await expectNothing();
     const accepted = [
       "import fs from 'node:fs'; import { join } from 'path';",
@@ -81,5 +92,19 @@ describe('the files of a release', () => {
       const answer = await publish(code);
       expect(answer.status, `${code}: ${answer.body}`).to.equal(200);
     }
+  });
+
+  it('hold the files of the folder that a command names', async () => {
+    const { active } = await readReleases(setup.host);
+    const publish = (watch: readonly string[]) => {
+      workspace.write('crm.json', { ...describeLocal(), provider: describeProcess(watch) });
+      workspace.write('a.mjs', '');
+      return workspace.publish(setup.host, ...(active === null ? [] : ['--base', active]));
+    };
+    const ended = await publish([]);
+    expect(ended.code).to.equal(1);
+    expect(ended.stderr).to.include("crm.json: its command names 'a.mjs'").and.include('in watch');
+    const listed = await publish(['./a.mjs']);
+    expect(listed.code, listed.stderr).to.equal(0);
   });
 });
