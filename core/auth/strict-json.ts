@@ -1,5 +1,6 @@
 import { parseJsonNode } from '../document/json-parser.js';
 import { readNodeValue, type SyntaxViolation } from '../document/syntax-tree.js';
+import { isMapping } from '../lib/read-member.js';
 import type { Claims } from './map-claims.js';
 
 /**
@@ -19,6 +20,5 @@ export function parsePlainJson(text: string): unknown {
 /** Returns `undefined` unless the text is an object. */
 export function parsePlainObject(text: string): Claims | undefined {
   const value = parsePlainJson(text);
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? (value as Claims) : undefined;
+  return isMapping(value) ? (value as Claims) : undefined;
 }

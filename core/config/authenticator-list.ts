@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { PART_NAME } from './plugin-list.js';
 import type { SettingKind } from './setting-kind.js';
 
 /** One entry of the chain of authenticators. */
@@ -10,7 +11,6 @@ export interface AuthenticatorChoice {
   readonly directory: string;
 }
 
-const NAME = /^[a-z][a-z0-9-]{0,63}$/;
 const MEMBERS: ReadonlySet<string> = new Set(['name', 'config']);
 
 /** The built-in authenticators; plugins provide all others. */
@@ -46,7 +46,7 @@ function parseEntry(entry: unknown, directory: string): AuthenticatorChoice | nu
     readonly name?: unknown;
     readonly config?: unknown;
   };
-  if (typeof name !== 'string' || !NAME.test(name)) return null;
+  if (typeof name !== 'string' || !PART_NAME.test(name)) return null;
   const isPlain =
     typeof entry !== 'object' || Object.keys(entry ?? {}).every((key) => MEMBERS.has(key));
   return isPlain ? { name, config, directory } : null;

@@ -11,6 +11,9 @@ export type PluginSource =
       readonly directories: readonly string[];
     };
 
+/** The names of authenticators and surfaces. */
+export const PART_NAME = /^[a-z][a-z0-9-]{0,63}$/;
+
 /** The names that npm accepts, in lower case. */
 const PACKAGE_NAME = /^(?=.{1,214}$)(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 const PATH = /^(?:\.{1,2}(?:\/|$)|\/)/;

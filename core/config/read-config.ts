@@ -7,6 +7,7 @@ import { readFileText } from '../document/read-file.js';
 import { suggestName } from '../document/suggest.js';
 import { ConfigError } from '../errors.js';
 import { type Attempt, attemptOrThrow } from '../lib/attempt.js';
+import { isMapping } from '../lib/read-member.js';
 import { parseSetting, type SettingText } from './parse-setting.js';
 import {
   type HostConfig,
@@ -111,7 +112,7 @@ export async function readConfigFile(
 ): Promise<Map<SettingName, SettingText>> {
   const document = await readDocument(file);
   const { value } = document;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isMapping(value)) {
     throw new ConfigError(`${file} must be a mapping of settings, such as 'port: 3000'`);
   }
   const texts = new Map<SettingName, SettingText>();

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { readMember } from '../lib/read-member.js';
+import { isMapping, readMember } from '../lib/read-member.js';
+import { PART_NAME } from './plugin-list.js';
 import type { SettingKind } from './setting-kind.js';
 
 /** The setting of one surface. */
@@ -15,8 +16,6 @@ export interface SurfaceChoice {
 /** The surfaces that are on unless the setting switches them off. */
 const DEFAULT_SURFACES = ['console', 'docs'] as const;
 
-const NAME = /^[a-z][a-z0-9-]{0,63}$/;
-
 /** Names that are switched on, or off with a minus; in a configuration file by name, with a config. */
 export const surfaceList: SettingKind<readonly SurfaceChoice[]> = {
   placeholder: 'names',
@@ -28,7 +27,7 @@ export const surfaceList: SettingKind<readonly SurfaceChoice[]> = {
     return distinct(choices);
   },
   parseValue: (value, directory) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    if (!isMapping(value)) return undefined;
     return distinct(
       Object.entries(value).map(([name, entry]) => parseEntry(name, entry, directory)),
     );
@@ -38,11 +37,11 @@ export const surfaceList: SettingKind<readonly SurfaceChoice[]> = {
 function parseName(entry: string, directory: string): SurfaceChoice | null {
   const enabled = !entry.startsWith('-');
   const name = enabled ? entry : entry.slice(1);
-  return NAME.test(name) ? { name, enabled, config: {}, directory: resolve(directory) } : null;
+  return PART_NAME.test(name) ? { name, enabled, config: {}, directory: resolve(directory) } : null;
 }
 
 function parseEntry(name: string, entry: unknown, directory: string): SurfaceChoice | null {
-  if (!NAME.test(name) || typeof entry !== 'object' || entry === null || Array.isArray(entry)) {
+  if (!PART_NAME.test(name) || !isMapping(entry)) {
     return null;
   }
   const isDefault = DEFAULT_SURFACES.some((surface) => surface === name);

@@ -1,6 +1,7 @@
 import { array, boolean, dynamic, enums, refine, size, string, type, unknown } from 'superstruct';
 import { type AnyStruct, described, when, withDefault } from '../contract/described.js';
 import { matching } from '../document/structs.js';
+import { isMapping } from '../lib/read-member.js';
 import { amount, count, section } from './struct-members.js';
 
 /** The same maximum as in the adapters whose config has endpoints. */
@@ -18,8 +19,7 @@ const listFile = type({ file: string() });
 /** The adapter defines the form of each entry, and of a file. */
 const candidateEndpoints = described(
   dynamic<readonly unknown[] | { readonly file: string }>((value): AnyStruct => {
-    const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isMapping ? listFile : list;
+    return isMapping(value) ? listFile : list;
   }),
   {
     ...when({ type: 'object' }, listFile, list),

@@ -1,6 +1,7 @@
 import { define, dynamic, enums, object, refine, unknown } from 'superstruct';
 import { type AnyStruct, described, optionally, when } from '../contract/described.js';
 import { matching } from '../document/structs.js';
+import { isMapping } from '../lib/read-member.js';
 
 const manifestUrl = described(
   define<string>('an http or https URL without credentials', isManifestUrl),
@@ -46,8 +47,7 @@ export interface ManifestMapping {
 export const manifestSource = described(
   dynamic<string | ManifestMapping>((value): AnyStruct => {
     if (typeof value === 'string') return manifestPath;
-    const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isMapping ? manifestMapping : notManifestSource;
+    return isMapping(value) ? manifestMapping : notManifestSource;
   }),
   when({ type: 'string' }, manifestPath, manifestMapping),
 );

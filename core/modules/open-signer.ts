@@ -10,6 +10,7 @@ import {
 import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
 import { nameError } from '../lib/name-error.js';
 import { withTimeout } from '../lib/promises.js';
+import { isMapping } from '../lib/read-member.js';
 import { findSignedHeaderProblem } from '../lib/signed-headers.js';
 import { createLogInterval } from '../log/log-interval.js';
 
@@ -65,7 +66,7 @@ function createReport(signer: string, log: Log): (failure: ProviderFailure) => v
 
 /** Reads the headers, whose names become lower case. */
 function readHeaders(signer: string, signed: unknown): Readonly<Record<string, string>> {
-  if (typeof signed !== 'object' || signed === null || Array.isArray(signed)) {
+  if (!isMapping(signed)) {
     throw createFailure(signer, "'sign' must return an object of headers");
   }
   const headers: Record<string, string> = {};

@@ -3,6 +3,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { type Diagnostic, InvalidFile } from '../../document/diagnostic.js';
 import { readStructuredText } from '../../document/parse-document.js';
 import { ConfigError } from '../../errors.js';
+import { isMapping } from '../../lib/read-member.js';
 import { listPublicRoutes } from '../../manifest/list-public-routes.js';
 import type { LoadedManifest } from '../../manifest/load-manifest.js';
 import { manifestDigest, parseManifest } from '../../manifest/parse-manifest.js';
@@ -154,7 +155,7 @@ function readDocument({ file, text }: { readonly file: string; readonly text: st
 
 /** Detects a manifest by its own keys, because `protocol` may be missing by mistake. */
 function looksLikeManifest(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  if (!isMapping(value)) return false;
   if ('protocol' in value) return true;
   return 'module_id' in value && !('module' in value) && !('provider' in value);
 }

@@ -3,6 +3,7 @@ import { isPrintableKey, MAX_DIAGNOSTICS } from '../../document/diagnostic.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
 import { findRepeatedMember } from '../../lib/json/json-structure.js';
 import { isDay } from '../../lib/parse-time.js';
+import { isMapping } from '../../lib/read-member.js';
 
 // RFC 3339 5.6 and 5.7 with leap seconds. isTimestamp checks that the day exists.
 const TIMESTAMP =
@@ -61,7 +62,7 @@ function findErrors(
   input: unknown,
   place: string,
 ): ErrorDetail[] {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+  if (!isMapping(input)) {
     return [{ field: place, reason: 'expected an object' }];
   }
   const declared = new Set(fields.map(({ name }) => name));
