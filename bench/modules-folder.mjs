@@ -7,6 +7,8 @@ import { PAYLOADS } from './payloads.mjs';
 
 const CAPABILITY = 'bench.call';
 const TOKEN = 'bench-token';
+/** Longest response of a module that does not set `limits.response_bytes`. */
+const MAX_HELD_BYTES = 4_194_304;
 /** Longer than every payload. */
 const MAX_STREAMED_BYTES = 33_554_432;
 
@@ -43,7 +45,7 @@ export function createModulesFolder({ upstream, kind, modules, routes, mode, hol
     );
     writeFileSync(
       join(folder, `${name}.manifest.json`),
-      JSON.stringify(createManifest(name, routes)),
+      JSON.stringify(createManifest(name, routes, listPayloads(kind))),
     );
   }
   const tokens = join(root, 'tokens.json');
@@ -67,8 +69,8 @@ export function createModulesFolder({ upstream, kind, modules, routes, mode, hol
 }
 
 /** The payloads come last, behind as many other routes as are asked for. */
-function createManifest(name, routes) {
-  const others = Array.from({ length: Math.max(0, routes - PAYLOADS.length) }, (_, index) => ({
+function createManifest(name, routes, payloads) {
+  const others = Array.from({ length: Math.max(0, routes - payloads.length) }, (_, index) => ({
     method: 'GET',
     path: `/others/${index}/{id}`,
     capability: CAPABILITY,
@@ -80,7 +82,7 @@ function createManifest(name, routes) {
     capabilities: [CAPABILITY],
     http_routes: [
       ...others,
-      ...PAYLOADS.map(({ method, path, type }) => ({
+      ...payloads.map(({ method, path, type }) => ({
         method,
         path,
         capability: CAPABILITY,
@@ -90,8 +92,14 @@ function createManifest(name, routes) {
   };
 }
 
+/** A module in the process responds with JSON that is held. */
+function listPayloads(kind) {
+  if (kind === 'http') return PAYLOADS;
+  return PAYLOADS.filter(({ type, answer }) => type === undefined && answer.length <= MAX_HELD_BYTES);
+}
+
 function createLocalModule() {
-  const answers = PAYLOADS.filter(({ type }) => type === undefined).map(
+  const answers = listPayloads('local').map(
     ({ path, answer }) => `[${JSON.stringify(path)}, Buffer.from(${JSON.stringify(answer)})]`,
   );
   return `const answers = new Map([${answers.join(',\n')}]);

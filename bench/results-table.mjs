@@ -33,7 +33,8 @@ function wrap(text) {
 }
 
 function formatScenario({ name, systems }) {
-  const modgate = systems[MODGATE];
+  // Otherwise the first one is modgate with other settings.
+  const modgate = systems[MODGATE] ?? Object.values(systems)[0];
   const rows = Object.entries(systems).map(([system, figures]) => {
     const ratio = modgate.cpuMicroseconds.median / figures.cpuMicroseconds.median;
     return `| ${system}${figures.isSound ? '' : ` (${figures.failed} failed)`} | ${spread(figures.cpuMicroseconds)} | ${ratio.toFixed(2)} | ${spread(figures.requestsPerSecond)} | ${figures.p50Ms.median} | ${figures.p99Ms.median} | ${figures.peakMib.median} | ${percent(figures.hostShare.median)} | ${percent(figures.upstreamShare.median)} |`;

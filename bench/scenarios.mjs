@@ -9,6 +9,10 @@ const HALF_LOAD_THINK_MS = 3;
 
 const [GET_SMALL] = PAYLOADS;
 
+// Long responses as they are streamed, which a module has to ask for with `limits.hold_bytes`.
+const HOLD_BYTES = 262_144;
+const MIB = 1024 * 1024;
+
 // In brief: what the targets name.
 const BRIEF_SYSTEMS = ['modgate', 'fastify-http-proxy', 'bare', 'nginx'];
 
@@ -21,14 +25,16 @@ export function listScenarios(isBrief) {
   const systems = SYSTEMS.filter(({ isAvailable }) => isAvailable());
   const only = (...names) => systems.filter(({ name }) => names.includes(name));
   const [few] = CONNECTIONS;
-  const payloadsAt = (connections) =>
-    isBrief && connections !== few ? [GET_SMALL] : PAYLOADS;
+  const payloadsAt = (connections) => {
+    if (connections === few) return PAYLOADS;
+    return isBrief ? [GET_SMALL] : PAYLOADS.filter((payload) => !isOnlyStreamed(payload));
+  };
   const sides = CONNECTIONS.flatMap((connections) =>
     payloadsAt(connections).map((payload) => ({
       name: `${payload.name}, ${connections} connections`,
       payload,
       connections,
-      systems: isBrief && payload !== GET_SMALL ? only(...BRIEF_SYSTEMS) : systems,
+      systems: systemsFor(payload),
     })),
   );
   const small = { payload: GET_SMALL, connections: 32 };
@@ -55,10 +61,25 @@ export function listScenarios(isBrief) {
     ...sides.slice(1),
   ];
 
+  function systemsFor(payload) {
+    if (isOnlyStreamed(payload)) return [streamed(), ...only(...BRIEF_SYSTEMS.slice(1))];
+    const all = isBrief && payload !== GET_SMALL ? only(...BRIEF_SYSTEMS) : systems;
+    return payload.answer.length < MIB ? all : [streamed(), ...all];
+  }
+
+  function streamed() {
+    return withMore('modgate-streamed', { holdBytes: HOLD_BYTES });
+  }
+
   /** Another modgate; `load` is what is otherwise done to it. */
   function withMore(name, more, load = {}) {
     const [modgate] = only('modgate');
     const start = async (context) => ({ ...(await modgate.start({ ...context, ...more })), ...load });
     return { ...modgate, name, start };
   }
+}
+
+/** Whether a module has to stream it: it is not JSON, or longer than a response may be by default. */
+function isOnlyStreamed({ answer, type }) {
+  return type !== undefined || answer.length > 4 * MIB;
 }
