@@ -168,7 +168,7 @@ const CAUSES: readonly Cause[] = [
     'a body with DELETE',
     { ...post(ITEM, '{}'), method: 'DELETE' },
     400,
-    /correct the body: body DELETE takes no/,
+    /correct the body: body DELETE accepts no/,
   ],
   [
     'a compressed body',
