@@ -28,29 +28,35 @@ const FAULTED_HINT =
 const ROLLED_BACK_HINT = 'change the descriptor or a file that it names to try again';
 
 /** Events that may open a version, because only one is opened at a time. */
-const DEFERRED: ReadonlySet<SlotEvent['kind']> = new Set([
+const DEFERRED: readonly SlotEvent['kind'][] = [
   ...(['applied', 'manifestInvalid', 'reopenDue', 'rejectedElsewhere'] as const),
-]);
+];
 
 /** @returns the slot after the event, and the effects to run, in this order */
 export function reduce(state: SlotState, event: SlotEvent, now: Date): Step {
   const step: Step = { state: { ...state }, effects: [], now };
   // A version that opens too late is closed; other events are ignored.
   if (state.isEnded && event.kind === 'opened') close(step, event.version);
-  else if (state.isEnded) return step;
-  else if (state.opening !== null && DEFERRED.has(event.kind)) {
+  else if (state.isEnded || isOutdated(state, event)) return step;
+  else if (state.opening !== null && DEFERRED.includes(event.kind)) {
     const others = state.deferred.filter(({ kind }) => kind !== event.kind);
     step.state.deferred = [...others, event];
   } else handle(step, event.kind, event);
   while (step.state.opening === null && step.state.deferred[0] !== undefined) {
     const [next, ...deferred] = step.state.deferred;
     step.state.deferred = deferred;
-    handle(step, next.kind, next);
+    if (!isOutdated(step.state, next)) handle(step, next.kind, next);
   }
   const { serving, pending } = step.state;
   for (const version of [serving?.version, pending]) if (version) check(step, version);
   step.state.errors = new Map([...step.state.errors].filter(([key]) => isOpen(step.state, key)));
   return step;
+}
+
+/** Whether an event is about a version that was replaced. Deferred, it would displace a current one. */
+function isOutdated({ fault, pending }: SlotState, event: SlotEvent): boolean {
+  if (event.kind === 'reopenDue') return event.version !== fault?.version;
+  return event.kind.startsWith('manifest') && 'version' in event && event.version !== pending;
 }
 
 function handle<K extends SlotEvent['kind']>(step: Step, kind: K, event: SlotEvents[K]): void {
@@ -117,23 +123,19 @@ const HANDLERS: { readonly [K in keyof SlotEvents]: (step: Step, event: SlotEven
     } else settle(step, opening);
   },
   manifestDue: ({ state, effects }, { version }) => {
-    if (state.pending !== version) return;
     state.attempts += 1;
     effects.push({ kind: 'requestManifest', version, attempt: state.attempts });
   },
   manifestLoaded: (step, { version, manifest }) => {
-    if (step.state.pending !== version) return;
     step.state.pending = null;
     swap(step, { version, manifest }, 'live');
   },
   manifestUnavailable: (step, { version, reason, lastGood }) => {
-    if (step.state.pending !== version) return;
     step.effects.push({ kind: 'retryManifest', version, attempt: step.state.attempts });
     if (lastGood !== null) swap(step, { version, manifest: lastGood }, 'waiting', reason);
     else enter(step, 'waiting', reason);
   },
   manifestInvalid: (step, { version, reason }) => {
-    if (step.state.pending !== version) return;
     dropPending(step);
     if (step.state.serving?.version === version) serve(step, null);
     fallBack(step, reason);
@@ -144,10 +146,8 @@ const HANDLERS: { readonly [K in keyof SlotEvents]: (step: Step, event: SlotEven
     if (!isOpen(state, version) || state.errors.has(version)) return;
     state.errors = new Map(state.errors).set(version, first);
   },
-  reopenDue: (step, { version }) => {
-    const isFaulted = step.state.fault?.version === version;
-    if (isFaulted) open(step, { for: 'recovery', faulted: version }, version.prepared);
-  },
+  reopenDue: (step, { version }) =>
+    open(step, { for: 'recovery', faulted: version }, version.prepared),
   probationEnded: (step, { version, failure }) => {
     if (step.state.serving?.version !== version) return;
     if (failure !== null) return rollBack(step, failure);

@@ -216,4 +216,15 @@ describe('a faulted slot whose file changes', () => {
     slot.fireTimer(1).finishOpening();
     expect(digestOf(slot.state.pending)).to.equal('d');
   });
+
+  it('reopens a faulted version after an earlier one is due too while a file is opened', () => {
+    const slot = new SlotModel().write({ digest: 'a' }).finishOpening();
+    slot.throwIn(slot.versions[0]).write({ digest: 'a' }).finishOpening();
+    const [replaced] = slot.timers;
+    slot.throwIn(slot.served?.version).write({ digest: 'd', isRemote: true });
+    const current = slot.timers.find((timer) => timer !== replaced);
+    for (const timer of [current, replaced]) if (timer !== undefined) slot.send(timer);
+    slot.finishOpening();
+    expect(slot.state.opening?.for).to.equal('recovery');
+  });
 });
