@@ -46,25 +46,35 @@ export const modulesSource: SettingKind<string> = {
   parse: (text, directory) => (text === STORE_MODULES ? text : path('dir').parse(text, directory)),
 };
 
-const MAX_PATTERNS = 1000;
+const MAX_ITEMS = 1000;
+
+/** Texts separated by commas; in a configuration file a list. */
+function listOf(
+  isItem: (text: string) => boolean,
+  minItems: 0 | 1,
+): Pick<SettingKind<readonly string[]>, 'fileType' | 'parse' | 'parseValue'> {
+  const parseItems = (list: readonly unknown[]) => {
+    if (list.length < minItems || list.length > MAX_ITEMS) return undefined;
+    const items = list.map((item) => (typeof item === 'string' ? item.trim() : ''));
+    return items.every(isItem) ? items : undefined;
+  };
+  return {
+    fileType: 'string',
+    parse: (text) => parseItems(text.split(',')),
+    parseValue: (value) => (Array.isArray(value) ? parseItems(value) : undefined),
+  };
+}
+
 /** A reference, or its beginning. */
 const PATTERN = /^(?:env:[A-Za-z0-9_]*|file:\/[^\0*]*)\*?$/;
 
-/** References that releases may use, separated by commas; in a configuration file a list. */
+/** References that releases may use. */
 export const referencePatterns: SettingKind<readonly string[]> = {
   placeholder: 'patterns',
   expected:
     'references such as env:CRM_TOKEN or file:/run/secrets/*, separated by commas, in a file a list',
-  fileType: 'string',
-  parse: (text) => parsePatterns(text.split(',')),
-  parseValue: (value) => (Array.isArray(value) ? parsePatterns(value) : undefined),
+  ...listOf((text) => PATTERN.test(text), 0),
 };
-
-function parsePatterns(list: readonly unknown[]): readonly string[] | undefined {
-  if (list.length > MAX_PATTERNS) return undefined;
-  const patterns = list.map((item) => (typeof item === 'string' ? item.trim() : ''));
-  return patterns.every((text) => PATTERN.test(text)) ? patterns : undefined;
-}
 
 /** Validated when the store opens; never printed, since it may hold a password. */
 export const storeUrl: SettingKind<string> = {
@@ -216,28 +226,18 @@ export const tokenHeader: SettingKind<string> = {
   },
 };
 
-const MAX_RANGES = 1000;
-
-/** Addresses and ranges separated by commas; in a configuration file a list. */
+/** Addresses and ranges. */
 export const addressRanges: SettingKind<readonly string[]> = {
   placeholder: 'ranges',
   expected:
     'addresses or ranges of addresses such as 10.0.0.0/8, separated by commas, in a file a list',
-  fileType: 'string',
-  parse: (text) => parseRanges(text.split(',')),
-  parseValue: (value) => (Array.isArray(value) ? parseRanges(value) : undefined),
+  ...listOf((text) => !('reason' in parseRange(text)), 1),
   explain: (text) =>
     text
       .split(',')
       .map(explainRange)
       .find((reason) => reason !== null) ?? null,
 };
-
-function parseRanges(list: readonly unknown[]): readonly string[] | undefined {
-  if (list.length === 0 || list.length > MAX_RANGES) return undefined;
-  const ranges = list.map((item) => (typeof item === 'string' ? item.trim() : ''));
-  return ranges.every((text) => !('reason' in parseRange(text))) ? ranges : undefined;
-}
 
 /** Addresses are not secret, so the message may contain the corrected range. */
 function explainRange(text: string): string | null {
