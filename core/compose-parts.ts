@@ -12,10 +12,10 @@ import { IdentityKeys, PUBLISH_AHEAD_MS, PUBLISH_OVERLAP_MS } from './identity/i
 import { redactNames } from './log/redact.js';
 import { ModuleRegistry } from './modules/module-registry.js';
 import { isAllowedReference } from './modules/releases/inspect-release.js';
-import { isRecorded, keepCall } from './observability/calls/kept-call.js';
 import { RecentCalls } from './observability/calls/recent-calls.js';
 import { StoredCalls } from './observability/calls/stored-calls.js';
 import type { RequestObserver } from './observability/completed-request.js';
+import { isRecorded, keepCall } from './observability/completed-request.js';
 import { createCandidateMetric, type ObservedHost } from './observability/metrics/host-metrics.js';
 import { Metrics } from './observability/metrics/metrics.js';
 import {
@@ -308,7 +308,7 @@ export function createObservability(
     metrics,
     calls,
     observe: (completed) => {
-      metrics.count(completed);
+      metrics.requests.count(completed);
       if (isRecorded(completed)) {
         const call = keepCall(completed, id);
         calls.add(call, completed.facts.bodies);

@@ -136,6 +136,7 @@ export function completeRejected(
     bytesOut: 0,
     durationMs: 0,
     completedAt: Date.now(),
+    call: null,
   };
 }
 

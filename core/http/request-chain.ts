@@ -4,7 +4,7 @@ import type { RequestObserver } from '../observability/completed-request.js';
 import type { ConsoleBridge } from '../operations/console/console-bridge.js';
 import type { Forward } from '../operations/forward/forward.js';
 import { reserveReplyMemory } from '../operations/forward/overload.js';
-import { Reply } from '../operations/reply.js';
+import { Reply, type ReplyStream, type ReplyUpgrade } from '../operations/reply.js';
 import { ClientClosed, type RequestTracing, readBridgePermission } from '../operations/request.js';
 import type { StepName } from '../steps.js';
 import { type Authentication, withoutBasic } from './authenticate-request.js';
@@ -21,8 +21,8 @@ import {
 } from './request-context.js';
 import { createErrorReply } from './response/error-reply.js';
 import { ReplyQueue, type ReplyQueueOptions, setSendTimeout } from './response/reply-queue.js';
-import { type StreamedReply, sendStream } from './response/send-stream.js';
-import { isUpgraded, sendUpgrade, type UpgradedReply } from './response/send-upgrade.js';
+import { sendStream } from './response/send-stream.js';
+import { sendUpgrade } from './response/send-upgrade.js';
 import { createUnknownPath } from './routes/unknown-path.js';
 import { addInterruptible } from './server/interruptible-requests.js';
 import type { MountedSurface } from './surfaces/mounted-surface.js';
@@ -98,13 +98,13 @@ function respond(
     if (reply !== null && request.replyHeaders.length > 0) {
       reply = Reply.withHeaders(reply, [...reply.headers, ...request.replyHeaders]);
     }
-    if (reply !== null && isUpgraded(reply)) {
-      await openConnection(reply, request, options);
+    if (reply !== null && reply.upgrade !== null) {
+      await openConnection(reply, reply.upgrade, request, options);
       return;
     }
     if (reply !== null && cors !== null) reply = cors.complete(reply, request.parsed, request);
-    if (reply !== null && isStreamed(reply)) {
-      const problem = await sendStreamed(reply, request, options);
+    if (reply !== null && reply.stream !== null) {
+      const problem = await sendStreamed(reply, reply.stream, request, options);
       if (ctx.res.headersSent || problem === null) return;
       reply = cors === null ? problem : cors.complete(problem, request.parsed, request);
     }
@@ -116,22 +116,19 @@ function respond(
 
 /** Opens a WebSocket. The call ends with its 101, and the request with the connection. */
 async function openConnection(
-  reply: UpgradedReply,
+  reply: Reply,
+  upgrade: ReplyUpgrade,
   request: RequestContext,
   { observers }: RequestChainOptions,
 ): Promise<void> {
   if (request.signal.aborted) {
-    reply.upgrade.abandon();
+    upgrade.abandon();
     finish(request, null, observers);
     return;
   }
   request.markHead();
-  const length = await sendUpgrade(reply, request);
+  const length = await sendUpgrade(reply, upgrade, request);
   finish(request, { status: reply.status, length }, observers, 0);
-}
-
-function isStreamed(reply: Reply): reply is StreamedReply {
-  return reply.stream !== null;
 }
 
 /**
@@ -140,15 +137,15 @@ function isStreamed(reply: Reply): reply is StreamedReply {
  * @returns the Problem that can be sent instead, if the head was not sent
  */
 async function sendStreamed(
-  reply: StreamedReply,
+  reply: Reply,
+  stream: ReplyStream,
   request: RequestContext,
   { lifecycle, log, observers, authentication, sendTimeoutMs }: RequestChainOptions,
 ): Promise<Reply | null> {
   const { res } = request;
-  const { stream } = reply;
   if (stream.isEvents) request.markHead();
   try {
-    await sendStream(reply, request, lifecycle.isClosing || request.isLast);
+    await sendStream(reply, stream, request, lifecycle.isClosing || request.isLast);
   } catch (error) {
     const problem = createErrorReply(error, request, log, authentication.challenges);
     if (problem !== null && !res.headersSent) return problem;

@@ -75,6 +75,8 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
   readonly signal = new LazyAbortController();
   /** The caller of a request in memory; `null` for a request over the network. */
   readonly inProcess: InProcessCaller | null;
+  readonly handshake: Handshake | null;
+  readonly isHttp10: boolean;
   /** Read at once, because a closed connection has no address. */
   readonly client: Client | null;
   /** The memory that the request occupies until its response is sent. */
@@ -103,6 +105,9 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     this.requestId = requestId;
     this.correlationId = correlationId;
     this.#options = options;
+    // Most requests have no such header.
+    this.handshake = req.headers.upgrade === undefined ? null : findHandshake(req);
+    this.isHttp10 = req.httpVersion === '1.0';
     const socket: Duplex = req.socket;
     this.inProcess = socket instanceof ConnectionEnd ? socket.caller : null;
     this.client = this.inProcess === null ? options.clients.find(req) : this.inProcess.client;
@@ -191,15 +196,6 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     return this.isStreaming && !this.req.complete;
   }
 
-  get handshake(): Handshake | null {
-    // Most requests have no such header.
-    return this.req.headers.upgrade === undefined ? null : findHandshake(this.req);
-  }
-
-  get isHttp10(): boolean {
-    return this.req.httpVersion === '1.0';
-  }
-
   /**
    * Marks that the head of a stream of events is sent; later time does not count for the duration
    * of the call.
@@ -250,6 +246,7 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
       durationMs: performance.now() - this.#startedAt,
       headMs: this.#headMs,
       completedAt: Date.now(),
+      call: null,
     };
     return this.completed;
   }
@@ -267,7 +264,7 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
   recordSent(bytesOut: number): void {
     if (this.completed === null) return;
     const durationMs = performance.now() - this.#startedAt;
-    this.completed = { ...this.completed, bytesOut, durationMs };
+    this.completed = { ...this.completed, bytesOut, durationMs, call: null };
   }
 }
 

@@ -1,5 +1,4 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
-import { normalizeHeaderName } from './header-names.js';
 
 // Four numbers without leading zeros: parsers disagree about other spellings (`127.1`, `0177.0.0.1`,
 // `0x7f000001`), so they are not loopback here.
@@ -20,11 +19,12 @@ export function isLoopbackAddress(host: string): boolean {
 }
 
 /** Headers that proxies add to a request. */
-const ADDED_BY_PROXIES = /^(?:forwarded|via|x-real-ip|x-forwarded-.*)$/;
+// Many servers treat `x_y` and `x-y` as one name.
+const ADDED_BY_PROXIES = /^(?:forwarded|via|x[-_]real[-_]ip|x[-_]forwarded[-_].*)$/i;
 
 /** Whether a header indicates that a proxy has forwarded the request. */
 export function isProxyHeader(name: string): boolean {
-  return ADDED_BY_PROXIES.test(normalizeHeaderName(name));
+  return ADDED_BY_PROXIES.test(name);
 }
 
 /** Whether the public URL has a loopback address. */

@@ -8,7 +8,7 @@ import type { RateLimits, RateRejection, RateStatus } from '../provider/rate-lim
 import { toRetryAfterSeconds } from '../provider/rejected-call.js';
 import { unknown } from './explain/step-report.js';
 import type { CallerRequest } from './request.js';
-import type { ReportedStep } from './step.js';
+import type { RouteStep } from './step.js';
 
 const MS_PER_SECOND = 1000;
 
@@ -22,8 +22,6 @@ const DETAILS: Readonly<Record<RateRejection['limit'], string>> = {
 type Limited = Pick<CallerRequest, 'replyHeaders'>;
 
 type LimitedRequest = Limited & Pick<CallerRequest, 'actor' | 'client' | 'hostRate'>;
-
-const NO_RATE = { per_second: 0, actor_per_second: 0, client_per_second: 0 };
 
 /** Limits how often each actor may call this host, over all routes. */
 export class ActorRate {
@@ -67,21 +65,25 @@ export class ActorRate {
  * Enforces the rate limits of the module. It follows authorization, so that unauthorized callers do
  * not use them up.
  */
-export const rateStep: ReportedStep<
+export const rateStep: RouteStep<
   { readonly module: Pick<LiveModule, 'client'> | null; readonly request: LimitedRequest },
   { readonly module: RoutedModule | null }
 > = {
   name: 'rate',
+  appliesTo: (_route, module) => isLimited(module),
   run({ module, request }) {
     const rates = module?.client.rates ?? null;
     if (rates !== null) return enforceRateLimit(rates, request);
   },
   explain({ module }) {
-    const { per_second, actor_per_second, client_per_second } = module?.descriptor.rate ?? NO_RATE;
-    if (per_second + actor_per_second + client_per_second === 0) return undefined;
+    if (module === null || !isLimited(module)) return undefined;
     return unknown('a call above a rate limit of the module is 429');
   },
 };
+
+function isLimited({ descriptor: { rate } }: RoutedModule): boolean {
+  return rate.per_second + rate.actor_per_second + rate.client_per_second > 0;
+}
 
 /**
  * Returns a promise only if another process must be asked.

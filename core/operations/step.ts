@@ -1,3 +1,4 @@
+import type { LiveRoute, RoutedModule } from '../modules/live-module.js';
 import type { StepName } from '../steps.js';
 
 /** One step of a request: it passes, or fails with a HostError. */
@@ -11,6 +12,12 @@ export interface Step<Context> {
 export interface ReportedStep<Context, Explained> extends Step<Context> {
   /** Explains the step for operators; returns `undefined` if it does nothing for this request. */
   explain?(explained: Explained): StepReport | undefined;
+}
+
+/** A step of a forwarded request, which may concern only some routes. */
+export interface RouteStep<Context, Explained> extends ReportedStep<Context, Explained> {
+  /** Whether the step concerns a route; absent for one that concerns every route. */
+  appliesTo?(route: LiveRoute, module: RoutedModule): boolean;
 }
 
 /** The report of a step in `explain`. */
@@ -29,15 +36,18 @@ interface Recorded {
 
 /**
  * Runs steps in order. The facts record the name of the current step, and so of the one that fails.
+ * @param first the index of the first step
+ * @returns a promise only if a step does
  */
-export async function runSteps<Context extends Recorded>(
+export function runSteps<Context extends Recorded>(
   steps: readonly Step<Context>[],
   context: Context,
-): Promise<void> {
-  const { facts } = context;
-  for (const step of steps) {
-    facts.step = step.name;
+  first = 0,
+): void | Promise<void> {
+  for (let index = first; index < steps.length; index += 1) {
+    const step = steps[index] as Step<Context>;
+    context.facts.step = step.name;
     const running = step.run(context);
-    if (running !== undefined) await running;
+    if (running !== undefined) return running.then(() => runSteps(steps, context, index + 1));
   }
 }

@@ -13,6 +13,12 @@ import { IDENTITY_HEADER, type IdentitySigner } from '../identity/identity-keys.
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { describeFailure } from '../lib/failure-detail.js';
 import type { PaceLimits } from './body-pace.js';
+import {
+  type AttemptVerdict,
+  VERDICTS,
+  verdictOfFailure,
+  verdictOfResponse,
+} from './circuit-breaker.js';
 import type { Deadline } from './deadline.js';
 import type { Endpoint } from './endpoint.js';
 import type { EndpointPool } from './endpoint-pool.js';
@@ -27,8 +33,6 @@ import type {
 } from './provider-call.js';
 import { RejectedCall, withStatus } from './rejected-call.js';
 import { ResponseStream } from './response-stream.js';
-import { RetryBudget } from './retry-budget.js';
-import { type AttemptVerdict, VERDICTS, verdictOfFailure, verdictOfResponse } from './verdicts.js';
 
 /** Envoy's defaults: 25 ms, and ten times that at most. A retry must fit into the client's timeout. */
 const RETRY_BACKOFF: BackoffBounds = { firstMs: 25, maxMs: 250 };
@@ -307,4 +311,31 @@ function endAttempt(call: ProviderCall, durationMs: number, result: AttemptResul
   const { facts } = call;
   if (facts) facts.provider_ms = (facts.provider_ms ?? 0) + durationMs;
   call.onAttemptEnd?.(result);
+}
+
+/** Millionths of a retry: shares such as 0.1 do not add up to 1 in floating point. */
+const RETRY = 1_000_000;
+/** Capacity and initial content of the bucket. */
+const CAPACITY = 10 * RETRY;
+
+/** Limits retries to a share of the calls, so that they do not multiply the load on a failing provider. */
+export class RetryBudget {
+  readonly #deposit: number;
+  #tokens = CAPACITY;
+
+  /** @param share the fraction of a retry that each call adds */
+  constructor(share: number) {
+    this.#deposit = Math.round(share * RETRY);
+  }
+
+  deposit(): void {
+    this.#tokens = Math.min(CAPACITY, this.#tokens + this.#deposit);
+  }
+
+  /** Pays for a retry. @returns whether the budget covers it. */
+  withdraw(): boolean {
+    if (this.#tokens < RETRY) return false;
+    this.#tokens -= RETRY;
+    return true;
+  }
 }

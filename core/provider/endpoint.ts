@@ -1,9 +1,9 @@
 import type { Log } from '../contract/index.js';
 import type { Breaker as BreakerSettings } from '../descriptor/descriptor.js';
 import { hashText } from '../lib/hash.js';
+import type { AttemptVerdict } from './circuit-breaker.js';
 import { type BreakerState, type BreakerTicket, CircuitBreaker } from './circuit-breaker.js';
 import type { EndpointBase } from './endpoint-base.js';
-import type { AttemptVerdict } from './verdicts.js';
 
 /** An endpoint in `GET /modules`. */
 export interface EndpointStatus {

@@ -88,7 +88,8 @@ export function checkOutcome(
   if (typeof headers !== 'object' || headers === null) throw createMalformed('without headers');
   checkHeaders(headers);
   const secrets = readSecrets(outcome);
-  if (body !== null && typeof body === 'object' && isBodyStream(body)) {
+  // Most bodies are lists of pieces.
+  if (body !== null && !Array.isArray(body) && typeof body === 'object' && isBodyStream(body)) {
     if (openStream === null) throw createMalformed('with a stream that was not asked for');
     const stream = openStream(body, status, readLength(headers));
     const parts = { status, headers, pieces: NONE, length: 0, stream, secrets, connection: null };

@@ -16,6 +16,7 @@ import { nameShare } from '../lib/actor-name.js';
 import { maskSecrets } from '../lib/secrets/mask-secrets.js';
 import { beginUpload } from './begin-upload.js';
 import { Bulkhead } from './bulkhead.js';
+import { MIN_SERVER_ERROR } from './circuit-breaker.js';
 import { Deadline, OpenDeadlines } from './deadline.js';
 import { Dispatcher } from './dispatcher.js';
 import type { EndpointStatus } from './endpoint.js';
@@ -30,7 +31,6 @@ import { LocalRates, type RateLimiters } from './rate-limiter.js';
 import { RateLimits } from './rate-limits.js';
 import { createOverload } from './rejected-call.js';
 import type { ResponseStream } from './response-stream.js';
-import { MIN_SERVER_ERROR } from './verdicts.js';
 
 interface CallCounts {
   readonly calls: number;

@@ -11,7 +11,7 @@ import type { NamedPlace } from './names/endpoint-watch.js';
 import { calledName } from './names/named-endpoint-config.js';
 import { createHttpProvider, type HttpProviderOptions } from './provider.js';
 import type { ReplicaOptions } from './replica.js';
-import { ReplicaSet } from './replica-set.js';
+import { ReplicaSet } from './replica.js';
 import { createTlsOptions } from './tls-options.js';
 
 export const SUPPORTS = {

@@ -4,7 +4,7 @@ import { type EndpointEntry, isNamed, type WeightedEndpoint } from './endpoint-c
 import { EndpointWatch, type NamedPlace } from './names/endpoint-watch.js';
 import { readResolver } from './names/resolver-config.js';
 import type { ReplicaOptions } from './replica.js';
-import { ReplicaSet } from './replica-set.js';
+import { ReplicaSet } from './replica.js';
 
 /** How long `open` waits for the first answers; without them the module serves after this time. */
 const FIRST_ANSWERS_MS = 3_000;

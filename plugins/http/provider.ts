@@ -14,8 +14,7 @@ import {
   MAX_MANIFEST_BYTES,
   parseManifestResponse,
 } from '../shared/own-requests.js';
-import type { Replica } from './replica.js';
-import type { ReplicaSet } from './replica-set.js';
+import type { Replica, ReplicaSet } from './replica.js';
 import type { SendRequest } from './send-request.js';
 import type { UpstreamLimits } from './upstream-request.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { LineBatch } from '../../core/log/line-batch.js';
+import { LineBatch } from '../../core/log/logger.js';
 
 function record(): { batch: LineBatch; texts: string[]; written: Promise<void> } {
   const texts: string[] = [];

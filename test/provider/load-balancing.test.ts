@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Balancing } from '../../core/contract/index.js';
+import { VERDICTS } from '../../core/provider/circuit-breaker.js';
 import { Endpoint } from '../../core/provider/endpoint.js';
 import { EndpointPool } from '../../core/provider/endpoint-pool.js';
-import { VERDICTS } from '../../core/provider/verdicts.js';
 import { SILENT_LOG } from '../support/provider/fake-module.js';
 
 const FAR_MS = 3_600_000;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RetryBudget } from '../../core/provider/retry-budget.js';
+import { RetryBudget } from '../../core/provider/dispatcher.js';
 
 const withdrawAll = (budget: RetryBudget) => {
   let allowed = 0;

@@ -16,6 +16,8 @@ export class Clients {
   readonly #trusted: readonly string[];
   readonly #publicUrl: URL | null;
   readonly #isLoopback: boolean;
+  /** The peers of open connections, most of which carry many requests. */
+  readonly #peers = new WeakMap<object, Client>();
 
   constructor({ trustedProxies, publicUrl, host }: ClientSettings) {
     this.#trusted = trustedProxies ?? [];
@@ -25,19 +27,29 @@ export class Clients {
 
   /** Returns `null` for a closed connection. */
   find({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): Client | null {
-    const peer = findPeer(socket);
-    if (peer === null) return null;
-    const isTrusted = this.#isTrusted(peer);
-    const forwarded = isTrusted ? headers['x-forwarded-for'] : undefined;
+    const peer = this.#peers.get(socket) ?? this.#readPeer(socket);
+    if (peer === null || this.#trusted.length === 0 || !this.#isTrusted(peer.address)) return peer;
+    const forwarded = headers['x-forwarded-for'];
     return {
-      address: forwarded === undefined ? peer : this.#walk(peer, String(forwarded)),
-      scheme: this.#findScheme(socket, isTrusted ? headers['x-forwarded-proto'] : undefined),
-      host: this.#findHost(socket),
+      address: forwarded === undefined ? peer.address : this.#walk(peer.address, String(forwarded)),
+      scheme: this.#findScheme(peer, headers['x-forwarded-proto']),
+      host: peer.host,
     };
   }
 
+  #readPeer(socket: IncomingMessage['socket']): Client | null {
+    const address = findPeer(socket);
+    if (address === null) return null;
+    const isEncrypted = (socket as Partial<TLSSocket>).encrypted === true;
+    const isHttps = this.#publicUrl === null ? isEncrypted : this.#publicUrl.protocol === 'https:';
+    const scheme = isHttps ? 'https' : 'http';
+    const peer: Client = { address, scheme, host: this.#findHost(socket) };
+    this.#peers.set(socket, peer);
+    return peer;
+  }
+
   #isTrusted(address: string): boolean {
-    return this.#trusted.length > 0 && isInRanges(address, this.#trusted);
+    return isInRanges(address, this.#trusted);
   }
 
   /**
@@ -55,16 +67,15 @@ export class Clients {
     return last;
   }
 
-  #findScheme(socket: object, forwarded: string | readonly string[] | undefined): Client['scheme'] {
-    if (this.#publicUrl !== null) return this.#publicUrl.protocol === 'https:' ? 'https' : 'http';
+  #findScheme(peer: Client, forwarded: string | readonly string[] | undefined): Client['scheme'] {
+    if (this.#publicUrl !== null) return peer.scheme;
     // The last one was added by the connected proxy.
     const scheme = String(forwarded ?? '')
       .split(',')
       .at(-1)
       ?.trim()
       .toLowerCase();
-    if (scheme === 'http' || scheme === 'https') return scheme;
-    return (socket as Partial<TLSSocket>).encrypted === true ? 'https' : 'http';
+    return scheme === 'http' || scheme === 'https' ? scheme : peer.scheme;
   }
 
   /** Ignores the `host` header, which the client chooses. */

@@ -114,16 +114,12 @@ function writeReply(
   ids: RequestIds,
   isLast: boolean,
 ): void {
-  response.writeHead(reply.status, listHeaders(reply, ids, isLast));
+  const { status, pieces, length } = reply;
+  response.writeHead(status, listHeaders(reply, ids, isLast));
   if (response.req.method === 'HEAD') response.end();
-  else writeBody(response, reply);
-}
-
-function writeBody(response: ServerResponse, { pieces, length }: Reply): void {
-  if (length <= JOINED_BYTES) {
-    response.end(Buffer.concat(pieces, length));
-    return;
+  else if (length <= JOINED_BYTES) response.end(Buffer.concat(pieces, length));
+  else {
+    for (const piece of pieces) response.write(piece);
+    response.end();
   }
-  for (const piece of pieces) response.write(piece);
-  response.end();
 }

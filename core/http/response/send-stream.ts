@@ -9,9 +9,6 @@ interface StreamedRequest extends RequestIds {
   readonly held: Pick<HeldMemory, 'beginSending' | 'keepOnly'>;
 }
 
-/** A reply whose body is still arriving. */
-export type StreamedReply = Reply & { readonly stream: ReplyStream };
-
 /**
  * Sends the head, and the body at the speed of the client. The caller ends the response, which
  * marks it as complete.
@@ -19,16 +16,16 @@ export type StreamedReply = Reply & { readonly stream: ReplyStream };
  * @throws the failure of the body: the response must be destroyed if its head was sent.
  */
 export async function sendStream(
-  reply: StreamedReply,
+  reply: Reply,
+  stream: ReplyStream,
   request: StreamedRequest,
   isLast: boolean,
 ): Promise<void> {
   const { res, held } = request;
-  const { stream } = reply;
   const writeHead = () => {
     if (!res.headersSent) res.writeHead(reply.status, listHeaders(reply, request, isLast));
   };
-  if (res.req.method === 'HEAD') return sendHead(reply, request, isLast);
+  if (res.req.method === 'HEAD') return sendHead(reply, stream, request, isLast);
   // The head is sent with the first part, or soon without it.
   const flush = !stream.isHeadFirst
     ? undefined
@@ -58,12 +55,12 @@ export async function sendStream(
 
 /** Sends the length of the body, which is read completely and discarded. */
 async function sendHead(
-  reply: StreamedReply,
+  reply: Reply,
+  stream: ReplyStream,
   request: StreamedRequest,
   isLast: boolean,
 ): Promise<void> {
   const { res, held } = request;
-  const { stream } = reply;
   res.once('close', () => stream.close());
   held.keepOnly(0);
   while ((await stream.read()) !== null);

@@ -6,19 +6,13 @@ interface UpgradedRequest extends RequestIds {
   readonly res: ServerResponse;
 }
 
-/** A reply with status 101. */
-export type UpgradedReply = Reply & { readonly upgrade: ReplyUpgrade };
-
-export function isUpgraded(reply: Reply): reply is UpgradedReply {
-  return reply.upgrade !== null;
-}
-
 /**
  * Sends the head of a 101, and transfers the connection.
  * @returns the number of later bytes, when the connection has ended
  */
 export function sendUpgrade(
-  { status, headers, upgrade }: UpgradedReply,
+  { status, headers }: Reply,
+  upgrade: ReplyUpgrade,
   { res, requestId, correlationId }: UpgradedRequest,
 ): Promise<number> {
   const { socket } = res.req;

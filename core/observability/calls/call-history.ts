@@ -6,7 +6,7 @@ import {
   type RecordedCall,
 } from '../../operations/status/call-record.js';
 import { StoreUnavailable } from '../../store/store.js';
-import { nameCall } from './kept-call.js';
+import { nameCall } from '../completed-request.js';
 import type { RecentCalls } from './recent-calls.js';
 import type { StoredCalls } from './stored-calls.js';
 

@@ -7,9 +7,9 @@ import type {
   CapturedBodies,
   RecordedCall,
 } from '../../operations/status/call-record.js';
+import { type CallKey, type KeptCall, nameCall, readCall } from '../completed-request.js';
 import { type CallPart, createPage, parseCallCursor } from './call-page.js';
 import { captureBodies } from './capture-bodies.js';
-import { type CallKey, type KeptCall, nameCall, readCall } from './kept-call.js';
 
 const CAPACITY = 10_000;
 /** Requests without an actor: anyone can send them, so they cannot displace the others. */

@@ -7,7 +7,7 @@ import { createLogInterval } from '../../log/log-interval.js';
 import type { CallPage, CallQuery, RecordedCall } from '../../operations/status/call-record.js';
 import { callId } from '../../store/call-log.js';
 import { type Store, type StoredCall, StoreUnavailable } from '../../store/store.js';
-import { type KeptCall, readCall } from './kept-call.js';
+import { type KeptCall, readCall } from '../completed-request.js';
 
 const REJECTION_NAMES = Object.keys(REJECTION_MEMBERS) as (keyof Rejection)[];
 const NO_REJECTION = createNulls(REJECTION_NAMES);

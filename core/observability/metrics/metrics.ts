@@ -1,6 +1,5 @@
 import type { Registry } from 'prom-client';
 import type { LiveModule } from '../../modules/live-module.js';
-import type { CompletedRequest } from '../completed-request.js';
 import { type CollectedMetric, type Labels, registerCollected } from './collected-metric.js';
 import { createHostMetrics, type ObservedHost } from './host-metrics.js';
 import type { MetricsSnapshot } from './metrics-snapshot.js';
@@ -26,23 +25,20 @@ async function openRegistry(metrics: readonly CollectedMetric[]): Promise<Regist
 export class Metrics {
   /** The media type of the text that `render` returns. */
   readonly contentType = EXPOSITION_TYPE;
-  readonly #counts = new RequestCounts();
+  /** Counts requests as they end. */
+  readonly requests = new RequestCounts();
   readonly #host: ObservedHost;
   readonly #collected: CollectedMetric[];
   #registry: Promise<Registry> | null = null;
 
   constructor(host: ObservedHost) {
     this.#host = host;
-    this.#collected = [...createRequestMetrics(this.#counts), ...createHostMetrics(host)];
+    this.#collected = [...createRequestMetrics(this.requests), ...createHostMetrics(host)];
   }
 
   /** Adds metrics; call it before the first scrape. */
   add(metrics: readonly CollectedMetric[]): void {
     this.#collected.push(...metrics);
-  }
-
-  count(completed: CompletedRequest): void {
-    this.#counts.count(completed);
   }
 
   /** Renders the exposition format of Prometheus. */
@@ -58,9 +54,9 @@ export class Metrics {
     this.#registry ??= openRegistry(this.#collected);
     const registry = await this.#registry;
     // Removed modules and routes must not remain in the metrics.
-    this.#counts.keepOnly(readDeclared(this.#host));
+    this.requests.keepOnly(readDeclared(this.#host));
     const collected = (await registry.getMetricsAsJSON()) as unknown as MetricsSnapshot;
-    return [...readRequestHistograms(this.#counts), ...collected];
+    return [...readRequestHistograms(this.requests), ...collected];
   }
 
   /** Returns a snapshot of exited workers without removed modules and routes. */

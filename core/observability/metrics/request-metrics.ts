@@ -1,7 +1,11 @@
 import type { CollectedMetric, Labels, MetricSample } from './collected-metric.js';
-import type { HistogramSample } from './duration-histogram.js';
 import type { SnapshotMetric } from './metrics-snapshot.js';
-import type { ModuleRequestCounts, RequestCounts, RouteCounts } from './request-counts.js';
+import type {
+  HistogramSample,
+  ModuleRequestCounts,
+  RequestCounts,
+  RouteCounts,
+} from './request-counts.js';
 
 /** The counters of requests. */
 export function createRequestMetrics(counts: RequestCounts): CollectedMetric[] {

@@ -15,8 +15,8 @@ import { isProviderFailure, type ProviderOperation } from '../../contract/index.
 import { describeFailure } from '../../lib/failure-detail.js';
 import { isValidTracestate, parseTraceparent } from '../../lib/trace-context.js';
 import type { RequestSpan, RequestTracing, TracedRequest } from '../../operations/request.js';
+import { MIN_SERVER_ERROR } from '../../provider/circuit-breaker.js';
 import type { AttemptResult } from '../../provider/provider-call.js';
-import { MIN_SERVER_ERROR } from '../../provider/verdicts.js';
 
 /** https://opentelemetry.io/docs/specs/semconv/registry/attributes/http/#http-request-method */
 const KNOWN_METHODS: ReadonlySet<string> = new Set([

@@ -119,17 +119,23 @@ function runChecks(request: IdentifiedRequest, context: ExplainContext): Checked
     return { checks, record, match: null, endpoints: [] };
   }
   const explained = new ExplainedRouteCall(request, path, context);
-  const checks = reportSteps(FORWARD_STEPS, explained);
+  // Read for each step, because a step finds the route.
+  const checks = reportSteps(FORWARD_STEPS, explained, ({ appliesTo }) => {
+    const { route, module } = explained;
+    if (appliesTo === undefined) return true;
+    return route !== null && module !== null && appliesTo(route.value, module);
+  });
   const record = path.kind === 'module' ? explained.record : null;
   return { checks, record, match: explained.route, endpoints: explained.endpoints };
 }
 
-function reportSteps<Explained>(
-  steps: readonly ReportedStep<never, Explained>[],
+function reportSteps<Explained, Step extends ReportedStep<never, Explained>>(
+  steps: readonly Step[],
   explained: Explained,
+  isReported: (step: Step) => boolean = () => true,
 ): ExplainedCheck[] {
   return steps.flatMap((step) => {
-    const report = step.explain?.(explained);
+    const report = isReported(step) ? step.explain?.(explained) : undefined;
     return report === undefined ? [] : [{ check: step.name, ...report }];
   });
 }

@@ -1,46 +1,32 @@
 import { HostError } from '../../errors.js';
 import { namesMediaType } from '../../lib/media-type.js';
-import type { LiveRoute, RoutedModule } from '../../modules/live-module.js';
-import type { ExplainedRouteCall } from '../explain/explained-request.js';
+import type { LiveRoute } from '../../modules/live-module.js';
 import { decide, unknown } from '../explain/step-report.js';
-import type { ReportedStep } from '../step.js';
-import type { RouteCall } from './route-call.js';
+import type { CallStep } from './call-steps.js';
 
 /**
  * Rejects a caller that does not accept events, because it could not read them. In raw mode the
  * provider decides.
  */
-export const acceptStep: ReportedStep<RouteCall, ExplainedRouteCall> = {
+export const acceptStep: CallStep = {
   name: 'accept',
-  run({ matched: { match, module }, request }) {
-    if (match.value.isPlain) return;
-    assertAsksForStream(match.value, module, request.method, request.headers.get('accept'));
+  appliesTo: ({ stream }, { descriptor }) =>
+    stream !== null && descriptor.responses.mode === 'envelope',
+  run({ matched: { match }, request }) {
+    assertAsksForStream(match.value, request.method, request.headers.get('accept'));
   },
-  explain({ route, module, request }) {
-    if (route === null || module === null || !requiresAccept(route.value, module)) return undefined;
-    const { mediaType = '' } = route.value.stream ?? {};
-    const report = decide(
-      () => assertAsksForStream(route.value, module, request.method, mediaType),
-      '',
-    );
+  explain({ matched: { match }, request }) {
+    const { mediaType = '' } = match.value.stream ?? {};
+    const report = decide(() => assertAsksForStream(match.value, request.method, mediaType), '');
     if (report.outcome === 'fail') return report;
     return unknown(`the route streams events: without accept: ${mediaType} it is 406`);
   },
 };
 
-function requiresAccept({ stream }: LiveRoute, { descriptor }: RoutedModule): boolean {
-  return stream !== null && descriptor.responses.mode === 'envelope';
-}
-
 /** @throws HostError 404 for HEAD, 406. */
-function assertAsksForStream(
-  route: LiveRoute,
-  module: RoutedModule,
-  method: string,
-  accept: string | undefined,
-): void {
+function assertAsksForStream(route: LiveRoute, method: string, accept: string | undefined): void {
   const { stream } = route;
-  if (stream === null || !requiresAccept(route, module)) return;
+  if (stream === null) return;
   if (method === 'HEAD') {
     throw new HostError('not_found', 'the route streams events, which have no HEAD', {
       nextActions: [`send ${route.method} with accept: ${stream.mediaType}`],

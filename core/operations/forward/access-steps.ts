@@ -1,11 +1,13 @@
 import type { ActorKind } from '../../contract/index.js';
+import type { Descriptor } from '../../descriptor/descriptor.js';
 import { DEFAULT_CALLERS } from '../../descriptor/descriptor-struct.js';
 import { findNearestName } from '../../document/suggest.js';
 import { createUnavailable, HostError } from '../../errors.js';
 import { nameActor } from '../../lib/actor-name.js';
+import { isInRanges } from '../../lib/address-list.js';
 import { findSpecialForm, type PathProblem } from '../../lib/routing/request-path.js';
 import type { RouteTable } from '../../lib/routing/route-table.js';
-import type { LiveRoute } from '../../modules/live-module.js';
+import type { LiveRoute, RoutedModule, WaitingModule } from '../../modules/live-module.js';
 import { decideScope } from '../explain/decide-scope.js';
 import type { ExplainedModules, ExplainedRouteCall } from '../explain/explained-request.js';
 import { findNearestRoutes, listMethods } from '../explain/find-routes.js';
@@ -18,6 +20,52 @@ import { type Caller, matchRoute, type RouteRequest, toServedMethod } from './ro
 // Each step has a rule, which decides, and the texts with which `explain` reports it to operators.
 
 type AccessStep = ReportedStep<RouteRequest, ExplainedRouteCall>;
+
+/** A request to a route of a module or to its bridge, or an explained one. */
+interface Addressed {
+  readonly request: Pick<Caller, 'client'>;
+  readonly module: RoutedModule | null;
+  readonly waiting: WaitingModule | null;
+  /** The addresses of a live or waiting module; absent if every address may call. */
+  readonly allow: Descriptor['allow'];
+}
+
+/** Hides from addresses that may not call whether the module is live or waiting. */
+const nameOf = ({ module, waiting }: Addressed) => module?.name ?? waiting?.module ?? 'not live';
+
+/**
+ * Admits the addresses of `allow`, before credentials are read. The 403 reveals that the module exists to a client
+ * that guesses its name.
+ */
+export const clientStep: ReportedStep<Addressed, Addressed & Pick<ExplainedModules, 'record'>> = {
+  name: 'client',
+  run(call) {
+    const { allow, request } = call;
+    if (allow === undefined) return;
+    // An unknown address is not checked.
+    if (request.client !== null && isInRanges(request.client.address, allow.addresses)) return;
+    throw new HostError('forbidden', 'the module is not open to this address', {
+      errors: [{ field: 'module', reason: nameOf(call) }],
+      nextActions: ['call it from another network, or ask the operators of the host'],
+      reason: 'address',
+    });
+  },
+  explain(explained) {
+    const { allow, request, record } = explained;
+    if (allow === undefined) return undefined;
+    const allowed = allow.addresses.join(', ');
+    if (request.client === null) return unknown(`${record?.file} allows ${allowed}: name a client`);
+    const { address } = request.client;
+    return decide(
+      () => this.run(explained),
+      `${record?.file} allows ${address}`,
+      () => ({
+        detail: `${record?.file} allows ${allowed}, not ${address}`,
+        next_actions: [`add ${address} to allow.addresses in ${record?.file}`],
+      }),
+    );
+  },
+};
 
 /** A request, or an explained one. */
 interface Identified {

@@ -33,6 +33,7 @@ import { createRouteRequest } from './route-request.js';
 /** Serves a cached response: after every check of the caller, and before the provider. */
 export const cacheStep: CallStep = {
   name: 'cache',
+  appliesTo: ({ cache }) => cache !== null,
   run(call) {
     const { cache } = call.matched.match.value;
     if (cache !== null) return lookUp(call, cache);

@@ -1,9 +1,4 @@
-import {
-  type HttpRouteOperation,
-  isBodyStream,
-  isProviderFailure,
-  type ProviderOperation,
-} from '../../contract/index.js';
+import { isBodyStream, isProviderFailure, type ProviderOperation } from '../../contract/index.js';
 import type { ErrorDetail } from '../../errors.js';
 import type { IdentifiedCaller } from '../../identity/identity-claims.js';
 import {
@@ -82,7 +77,9 @@ export async function callProvider<T>(providerRequest: ProviderRequest<T>): Prom
   Authorization.assert(providerRequest.authorization);
   try {
     const call = new ForwardedCall(providerRequest);
-    const { value } = await module.client.call(call, observe(call, providerRequest));
+    const { parseResponse, onAnswer } = providerRequest;
+    const parse = onAnswer == null ? parseResponse : observe(call, parseResponse, onAnswer);
+    const { value } = await module.client.call(call, parse);
     return value;
   } catch (error) {
     const failure = providerRequest.upload?.failure ?? null;
@@ -105,9 +102,9 @@ export async function callProvider<T>(providerRequest: ProviderRequest<T>): Prom
 
 function observe<T>(
   call: ProviderCall,
-  { parseResponse, onAnswer }: ProviderRequest<T>,
+  parseResponse: ParseResponse<T>,
+  onAnswer: (call: ProviderCall, outcome: CheckedOutcome) => void,
 ): ParseResponse<T> {
-  if (onAnswer == null) return parseResponse;
   return (outcome, endpoint, operation) => {
     onAnswer(call, outcome);
     return parseResponse(outcome, endpoint, operation);
@@ -135,7 +132,9 @@ class ForwardedCall implements ProviderCall {
     const { module, operation, request } = providerRequest;
     const { requestId, correlationId, actor } = request;
     const { signal, held, facts } = providerRequest.detached ?? request;
-    const clientTrace = readClientTrace(providerRequest);
+    const clientTrace = providerRequest.hopByHop.has('traceparent')
+      ? null
+      : parseTraceparent(request.headers.get('traceparent'));
     this.#traceContext = clientTrace ?? createTraceContext();
     this.operation = operation;
     this.route = providerRequest.route;
@@ -174,10 +173,6 @@ class ForwardedCall implements ProviderCall {
   }
 }
 
-function hasBody({ body, bodyStream }: HttpRouteOperation): boolean {
-  return body !== null || bodyStream !== undefined;
-}
-
 type CallHeaderInput = Omit<ProviderRequest<unknown>, 'describeCall' | 'parseResponse'>;
 
 /** The headers of a call, without those of its attempts. */
@@ -186,6 +181,7 @@ export function createCallHeaders(
   clientTrace: TraceContext | null = null,
 ): Record<string, string> {
   const { module, operation, request, hopByHop } = input;
+  const isRoute = operation.kind === 'http_route';
   const headers = createProviderHeaders({
     request,
     hopByHop,
@@ -194,19 +190,14 @@ export function createCallHeaders(
       ? createClientHeaders(request, input.target)
       : NO_HEADERS,
     isClientTrace: clientTrace !== null,
-    hasBody: operation.kind === 'http_route' && hasBody(operation),
+    hasBody: isRoute && (operation.body !== null || operation.bodyStream !== undefined),
     sendsBytes: input.sendsBytes === true,
     wanted: input.wanted ?? null,
-    isRaw: module.descriptor.responses.mode === 'raw' && operation.kind === 'http_route',
+    isRaw: isRoute && module.descriptor.responses.mode === 'raw',
   });
   if (input.headers !== undefined) Object.assign(headers, input.headers);
   for (const name of input.withheld ?? NONE_WITHHELD) delete headers[name];
   return headers;
-}
-
-function readClientTrace({ hopByHop, request }: CallHeaderInput): TraceContext | null {
-  if (hopByHop.has('traceparent')) return null;
-  return parseTraceparent(request.headers.get('traceparent'));
 }
 
 /** The value that selects the endpoint; `null` if it does not depend on the request. */

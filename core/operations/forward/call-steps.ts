@@ -5,7 +5,7 @@ import type { OpenStream } from '../../provider/open-streams.js';
 import type { ExplainedRouteCall } from '../explain/explained-request.js';
 import { fail, unknown } from '../explain/step-report.js';
 import type { CallerRequest } from '../request.js';
-import type { ReportedStep } from '../step.js';
+import type { ReportedStep, RouteStep } from '../step.js';
 import { assertHandshake } from '../websocket/websocket-call.js';
 import {
   assertListedBody,
@@ -27,7 +27,7 @@ import { createRouteRequest } from './route-request.js';
 const BAD_GATEWAY = 502;
 
 /** Only a call can decide these steps. */
-export type CallStep = ReportedStep<RouteCall, ExplainedRouteCall>;
+export type CallStep = RouteStep<RouteCall, ExplainedRouteCall>;
 
 /**
  * Rejects streams for clients of HTTP/1.0, which cannot detect a truncated body, and WebSockets
@@ -35,6 +35,7 @@ export type CallStep = ReportedStep<RouteCall, ExplainedRouteCall>;
  */
 export const protocolStep: CallStep = {
   name: 'protocol',
+  appliesTo: ({ isPlain }) => !isPlain,
   run({ matched, request }) {
     const { responseBytes, stream, isWebSocket } = matched.match.value;
     if (isWebSocket) assertHandshake(request);
@@ -71,8 +72,8 @@ const VISIBLE_TEXT = /^[!-~]{1,255}$/;
  */
 export const idempotencyKeyStep: CallStep = {
   name: IDEMPOTENCY_KEY,
-  run({ matched: { match }, request, hopByHop }) {
-    if (!match.value.requiresKey) return;
+  appliesTo: ({ requiresKey }) => requiresKey,
+  run({ request, hopByHop }) {
     const key = request.headers.get(IDEMPOTENCY_KEY);
     if (key !== undefined && VISIBLE_TEXT.test(key) && !hopByHop.has(IDEMPOTENCY_KEY)) return;
     const reason =
@@ -82,10 +83,7 @@ export const idempotencyKeyStep: CallStep = {
       nextActions: ['send an idempotency-key, a new one for each call that is not a repetition'],
     });
   },
-  explain({ route }) {
-    if (route?.value.requiresKey !== true) return undefined;
-    return unknown('the route requires an idempotency-key; a call without one is 400');
-  },
+  explain: () => unknown('the route requires an idempotency-key; a call without one is 400'),
 };
 
 export const bodyStep: CallStep = {

@@ -1,5 +1,5 @@
 import { injectable } from '../../injection.js';
-import type { GenerationSource, WaitingSource } from '../../modules/live-module.js';
+import type { GenerationSource, LiveRoute, WaitingSource } from '../../modules/live-module.js';
 import { ModuleRegistry } from '../../modules/module-registry.js';
 import { RESPONSE_CACHE, type ResponseCache } from '../cache/response-cache.js';
 import type { ExplainedRouteCall } from '../explain/explained-request.js';
@@ -7,12 +7,13 @@ import { CREDENTIAL_HEADERS } from '../injection-tokens.js';
 import { rateStep } from '../rate-limit.js';
 import type { Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
-import { type ReportedStep, runSteps } from '../step.js';
+import { type RouteStep, runSteps } from '../step.js';
 import { acceptStep } from './accept-step.js';
 import {
   actorStep,
   callersStep,
   capabilityStep,
+  clientStep,
   moduleStep,
   pathStep,
   routeStep,
@@ -25,14 +26,12 @@ import {
   protocolStep,
   providerStep,
 } from './call-steps.js';
-import { clientStep } from './client-step.js';
-import { type ForwardTarget, RouteCall } from './route-call.js';
+import { type ForwardTarget, type MatchedRoute, RouteCall } from './route-call.js';
 
-/**
- * The steps of a request to a route of a module, in order, with the statuses of their failures. The
- * host forwards by running them; `explain` runs those that it can report.
- */
-export const FORWARD_STEPS: readonly ReportedStep<RouteCall, ExplainedRouteCall>[] = [
+type ForwardStep = RouteStep<RouteCall, ExplainedRouteCall>;
+
+/** The steps until the route is found and the caller authorized. */
+const ACCESS_STEPS: readonly ForwardStep[] = [
   clientStep, // 403
   actorStep, // 401, 403, 429, 503
   callersStep, // 403
@@ -40,6 +39,9 @@ export const FORWARD_STEPS: readonly ReportedStep<RouteCall, ExplainedRouteCall>
   moduleStep, // 404, 503
   routeStep, // 404
   capabilityStep, // 403
+];
+
+const CALL_STEPS: readonly ForwardStep[] = [
   protocolStep, // 426
   acceptStep, // 404, 406
   rateStep, // 429, 503
@@ -49,6 +51,23 @@ export const FORWARD_STEPS: readonly ReportedStep<RouteCall, ExplainedRouteCall>
   cacheStep, // 502
   providerStep, // 502
 ];
+
+/**
+ * The steps of a request to a route of a module, in order, with the statuses of their failures. The
+ * host forwards by running them; `explain` runs those that it can report.
+ */
+export const FORWARD_STEPS = [...ACCESS_STEPS, ...CALL_STEPS];
+
+/** The steps of `CALL_STEPS` that concern a route, which never changes. */
+const callSteps = new WeakMap<LiveRoute, readonly ForwardStep[]>();
+
+function findCallSteps({ match: { value }, module }: MatchedRoute): readonly ForwardStep[] {
+  const existing = callSteps.get(value);
+  if (existing !== undefined) return existing;
+  const steps = CALL_STEPS.filter((step) => step.appliesTo?.(value, module) !== false);
+  callSteps.set(value, steps);
+  return steps;
+}
 
 /** Handles forwarded routes by running their steps. */
 @injectable(ModuleRegistry, CREDENTIAL_HEADERS, RESPONSE_CACHE)
@@ -76,7 +95,9 @@ export class Forward implements Handler<ForwardTarget> {
       this.#responses,
     );
     try {
-      await runSteps(FORWARD_STEPS, call);
+      const accessing = runSteps(ACCESS_STEPS, call);
+      if (accessing !== undefined) await accessing;
+      await runSteps(findCallSteps(call.matched), call);
       if (call.reply === null) throw new Error('the last step makes the reply');
       return call.reply;
     } finally {

@@ -15,7 +15,7 @@ import { type RawResponse, readRawResponse } from './raw-response.js';
 import { passRedirect } from './rewrite-references.js';
 import type { MatchedRoute } from './route-call.js';
 import { createStreamReader, type ForwardedEvents } from './stream-response.js';
-import { createJsonReader, holdBytesOf, type StreamedJson } from './streamed-json.js';
+import { createJsonReader, type StreamedJson } from './streamed-json.js';
 
 /** A response of the provider for callers. */
 export type ForwardedResponse =
@@ -69,6 +69,21 @@ export function createResponseReader(
     const checked = enforceOutput(schemas, outcome, isEnveloped, request);
     return checked === undefined ? response : checked.then(() => response);
   };
+}
+
+/**
+ * The number of bytes that are buffered before a JSON response is streamed; `null` to buffer all. A
+ * client of HTTP/1.0 cannot detect a truncated body, and a schema needs the complete body.
+ */
+export function holdBytesOf(
+  { module, match }: MatchedRoute,
+  { isHttp10 }: Pick<CallerRequest, 'isHttp10'>,
+): number | null {
+  const { hold_bytes, response_bytes } = module.descriptor.limits;
+  if (hold_bytes >= response_bytes) return null;
+  const { responseBytes, stream, schemas } = match.value;
+  if (responseBytes !== null || stream !== null || schemas?.output) return null;
+  return module.client.streams && !isHttp10 ? hold_bytes : null;
 }
 
 function findReader(

@@ -16,7 +16,8 @@ export function readResponseData(outcome: CheckedOutcome): readonly Uint8Array[]
   if (REDIRECTS.has(status)) throw createRedirectFailure(outcome);
   if (status < 200 || status > 299) throw new ProviderStatus(outcome);
   if (length === 0) return NULL;
-  assertJsonBody(outcome);
+  const problem = findBodyProblem(outcome);
+  if (problem !== null) throw createProtocolFailure(outcome, problem.state, problem.detail);
   return pieces;
 }
 
@@ -30,12 +31,6 @@ interface BodyProblem {
   readonly state: string;
   /** The detail, for operators. */
   readonly detail: string;
-}
-
-/** @throws ProviderFailure `protocol` for a body that is not JSON. */
-function assertJsonBody(outcome: CheckedOutcome): void {
-  const problem = findBodyProblem(outcome);
-  if (problem !== null) throw createProtocolFailure(outcome, problem.state, problem.detail);
 }
 
 /** The reason why a body is not JSON; `null` for JSON. */

@@ -10,10 +10,9 @@ import type {
 import type { CallerRequest } from '../request.js';
 import { createWebSocketCall, createWebSocketReader } from '../websocket/websocket-call.js';
 import type { ProviderRequest } from './call-provider.js';
-import { createResponseReader, type ForwardedResponse } from './forwarded-response.js';
+import { createResponseReader, type ForwardedResponse, holdBytesOf } from './forwarded-response.js';
 import { acceptedContentOf } from './headers-to-provider.js';
 import { describeRoute, type MatchedRoute, type RouteCall } from './route-call.js';
-import { holdBytesOf } from './streamed-json.js';
 
 const MIN_ERROR_STATUS = 400;
 
@@ -21,11 +20,7 @@ const MIN_ERROR_STATUS = 400;
  * A provider can respond before the last byte of a request. An error is forwarded at once; a
  * success only once the JSON body is valid.
  */
-function parseAfterUpload<T>(
-  { upload, matched }: RouteCall,
-  read: ParseResponse<T>,
-): ParseResponse<T> {
-  if (upload === null || matched.match.value.bodyBytes !== null) return read;
+function parseAfterUpload<T>(upload: Upload, read: ParseResponse<T>): ParseResponse<T> {
   return async (outcome, endpoint, operation) => {
     if (outcome.status < MIN_ERROR_STATUS) await awaitUpload(upload);
     return read(outcome, endpoint, operation);
@@ -61,7 +56,7 @@ export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedRe
     isRepeatable,
     operation: {
       kind: 'http_route',
-      method: chooseMethod(call),
+      method: request.method === 'HEAD' ? chooseHeadMethod(matched) : match.value.method,
       declaredPath,
       target: target.forwardTarget,
       providerPath: target.providerPath,
@@ -88,9 +83,11 @@ export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedRe
 
 /** Cached responses that a write may have changed are removed, regardless of its response. */
 function createParser(call: RouteCall): ParseResponse<ForwardedResponse> {
-  const { matched, credentialHeaders, request, responses } = call;
-  const parse = parseAfterUpload(call, createResponseReader(matched, credentialHeaders, request));
-  if (!matched.match.value.clearsCache || responses === null) return parse;
+  const { matched, credentialHeaders, request, responses, upload } = call;
+  const { bodyBytes, clearsCache } = matched.match.value;
+  const read = createResponseReader(matched, credentialHeaders, request);
+  const parse = upload === null || bodyBytes !== null ? read : parseAfterUpload(upload, read);
+  if (!clearsCache || responses === null) return parse;
   const { module, target } = matched;
   return (outcome, source, operation) => {
     if (outcome.status < MIN_ERROR_STATUS) {
@@ -118,10 +115,10 @@ function streamedResponseOf(
 }
 
 /** A provider that receives HEAD reports the length of its response. */
-function chooseMethod({ request, matched: { module, match } }: RouteCall): Method | 'HEAD' {
+function chooseHeadMethod({ module, match }: MatchedRoute): Method | 'HEAD' {
   const { method, responseBytes } = match.value;
   const passesHeads = responseBytes !== null || module.descriptor.responses.mode === 'raw';
-  return request.method === 'HEAD' && passesHeads && module.client.streams ? 'HEAD' : method;
+  return passesHeads && module.client.streams ? 'HEAD' : method;
 }
 
 /**

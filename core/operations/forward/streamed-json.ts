@@ -3,7 +3,6 @@ import { type CheckedOutcome, holdBody, readLength } from '../../provider/outcom
 import type { ParseResponse } from '../../provider/provider-call.js';
 import type { ResponseStream } from '../../provider/response-stream.js';
 import type { ReplyStream } from '../reply.js';
-import type { CallerRequest } from '../request.js';
 import type { ExposedHeaders, ExposeHeaders } from './exposed-headers.js';
 import { createProtocolFailure, describeProblem, findHeaderProblem } from './provider-response.js';
 import { isForwardedJson } from './raw-response.js';
@@ -18,21 +17,6 @@ export interface StreamedJson {
   readonly source: ResponseStream;
   /** `null` if the descriptor exposes none. */
   readonly exposed: ExposedHeaders | null;
-}
-
-/**
- * The number of bytes that are buffered before a JSON response is streamed; `null` to buffer all. A
- * client of HTTP/1.0 cannot detect a truncated body, and a schema needs the complete body.
- */
-export function holdBytesOf(
-  { module, match }: MatchedRoute,
-  { isHttp10 }: Pick<CallerRequest, 'isHttp10'>,
-): number | null {
-  const { hold_bytes, response_bytes } = module.descriptor.limits;
-  if (hold_bytes >= response_bytes) return null;
-  const { responseBytes, stream, schemas } = match.value;
-  if (responseBytes !== null || stream !== null || schemas?.output) return null;
-  return module.client.streams && !isHttp10 ? hold_bytes : null;
 }
 
 /**

@@ -1,7 +1,10 @@
 import { type CallMemberName, listCallMembers } from '../../../core/contract/call-record.js';
 import { createNulls } from '../../../core/lib/fixed-shape.js';
-import { type KeptCall, keepCall } from '../../../core/observability/calls/kept-call.js';
-import type { CompletedRequest } from '../../../core/observability/completed-request.js';
+import {
+  type CompletedRequest,
+  type KeptCall,
+  keepCall,
+} from '../../../core/observability/completed-request.js';
 import { createRequestFacts } from '../../../core/operations/request.js';
 import { callId } from '../../../core/store/call-log.js';
 import type { StoredCall } from '../../../core/store/store.js';
@@ -26,6 +29,7 @@ export function createEnded(id: number, status = 200): CompletedRequest {
     bytesOut: 0,
     durationMs: 1,
     completedAt: Date.now(),
+    call: null,
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { Counter, Registry } from 'prom-client';
 import { createObservability } from '../../../core/compose-parts.js';
-import { keepCall } from '../../../core/observability/calls/kept-call.js';
+import { keepCall } from '../../../core/observability/completed-request.js';
 import { createSqliteBackend } from '../../store/backend.js';
 import { createEnded, createStored } from './completed.js';
 
@@ -33,7 +33,7 @@ const counter = new Counter({
 const child = counter.labels('shop', 'GET', '/items/{id}', '200');
 
 for (const round of ['warm-up', 'measured']) {
-  measure(`${round}: metrics`, () => metrics.count(ended));
+  measure(`${round}: metrics`, () => metrics.requests.count(ended));
   measure(`${round}: call record`, () => calls.add(keepCall(ended), null));
   measure(`${round}: both, as the host does`, () => observe(ended));
   measure(`${round}: one counter of prom-client, for comparison`, () => child.inc());
