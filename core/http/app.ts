@@ -1,12 +1,9 @@
 import Koa from 'koa';
-import { authenticate, reauthenticate } from './authenticate-request.js';
 import { createRequestChain, type RequestChainOptions } from './request-chain.js';
 import type { HostContext, HostState } from './request-context.js';
 import { createHostRoutes, type HostRoutesOptions } from './routes/host-routes.js';
 
-interface AppOptions
-  extends Omit<HostRoutesOptions, 'surfaces'>,
-    Omit<RequestChainOptions, 'authenticate' | 'reauthenticate' | 'rateOf'> {}
+interface AppOptions extends Omit<HostRoutesOptions, 'surfaces'>, RequestChainOptions {}
 
 /**
  * Bypasses two public mechanisms of Koa on the hot path: its listener for the end of each response
@@ -27,12 +24,8 @@ export function createApp(options: AppOptions): Koa<HostState> {
   app.on('error', (error: Error) => {
     options.log.error({ err: error }, 'request handling failed');
   });
-  const chain = createRequestChain({
-    ...options,
-    authenticate: (request, isPublic) => authenticate(request, options.authentication, isPublic),
-    rateOf: (actor) => options.authentication.actorRate?.status(actor) ?? null,
-    reauthenticate: (request) => reauthenticate(request, options.authentication),
-  });
-  for (const middleware of [...chain, ...createHostRoutes(options)]) app.use(middleware);
+  for (const middleware of [...createRequestChain(options), ...createHostRoutes(options)]) {
+    app.use(middleware);
+  }
   return app;
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { AuthFailures } from '../auth/auth-failures.js';
 import { authenticateWith } from '../auth/authenticate.js';
 import type { CallerCredentials } from '../auth/caller-credentials.js';
@@ -14,6 +15,7 @@ import { type ErrorDetail, HostError } from '../errors.js';
 import { createAnonymous } from '../lib/actor-name.js';
 import { UNAUTHENTICATED } from '../operations/authorization.js';
 import type { ActorRate } from '../operations/rate-limit.js';
+import type { CallerRequest, RequestFacts } from '../operations/request.js';
 import type { CallerHeaders } from './request/caller-headers.js';
 import {
   assertTrustedPage,
@@ -21,7 +23,7 @@ import {
   type TrustedPages,
 } from './request/cookie-origin.js';
 import { listPresentHeaders, RequestCredentials } from './request/present-credentials.js';
-import type { RequestContext } from './request-context.js';
+import type { InProcessCaller } from './surfaces/in-process-connection.js';
 import type { ClientCertificates } from './tls/client-certificates.js';
 
 /** Settings for the identification of callers and their rates. */
@@ -48,6 +50,17 @@ export interface Authentication {
   readonly authFailures: AuthFailures | null;
 }
 
+/** A request whose caller is identified. */
+interface PresentingRequest extends Pick<CallerRequest, 'actor' | 'client' | 'replyHeaders'> {
+  readonly req: IncomingMessage;
+  readonly headers: CallerHeaders;
+  /** The caller of a request in memory; `null` for a request over the network. */
+  readonly inProcess: InProcessCaller | null;
+  readonly facts: Pick<RequestFacts, 'token'>;
+  bodySha256: string | null;
+  authenticateAs(actor: Actor): void;
+}
+
 const CREDENTIALS = /^([A-Za-z][A-Za-z0-9._-]*) +(.+)$/;
 const BASIC = /^[A-Za-z0-9+/]+={0,2}$/;
 const NO_TOKEN: Token = { scheme: '', token: '', isPassword: false };
@@ -65,7 +78,7 @@ interface Token extends Pick<CallerCredentials, 'scheme' | 'token'> {
  * verified; 403 for a cookie from an untrusted page; 429.
  */
 export function authenticate(
-  request: RequestContext,
+  request: PresentingRequest,
   authentication: Authentication,
   isPublic: () => boolean,
 ): void | Promise<void> {
@@ -124,7 +137,7 @@ export function authenticate(
  * @throws HostError 503 if they cannot be verified now.
  */
 export async function reauthenticate(
-  { headers, req, inProcess, actor, client }: RequestContext,
+  { headers, req, inProcess, actor, client }: PresentingRequest,
   authentication: Authentication,
 ): Promise<Actor | null> {
   if (actor.kind === 'anonymous') return actor;
@@ -145,7 +158,7 @@ export async function reauthenticate(
 
 /** Verifies the credentials of a request, unless too many from its address were rejected. */
 function guard(
-  { headers, client }: RequestContext,
+  { headers, client }: PresentingRequest,
   { authFailures }: Authentication,
   attempt: Pick<Parameters<AuthFailures['guard']>[0], 'verify' | 'isCounted'> & {
     readonly present: ReadonlySet<string>;
@@ -185,7 +198,7 @@ export function withoutBasic(authentication: Authentication): Authentication {
 
 /** Whether the request has no credentials at all. */
 export function isAnonymous(
-  { headers, req, inProcess }: RequestContext,
+  { headers, req, inProcess }: PresentingRequest,
   { certificates, credentialHeaders }: Authentication,
 ): boolean {
   if (inProcess !== null || listPresentHeaders(headers, credentialHeaders).size > 0) return false;

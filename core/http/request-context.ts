@@ -24,7 +24,8 @@ import type { Handshake } from '../operations/websocket/handshake.js';
 import { HeldMemory } from '../provider/held-memory.js';
 import type { MemoryBudget } from '../provider/memory-budget.js';
 import type { RateStatus } from '../provider/rate-limits.js';
-import { describePreflight, describeRejection, type RejectionContext } from './rejection.js';
+import { type Authentication, authenticate, reauthenticate } from './authenticate-request.js';
+import { describePreflight, describeRejection } from './rejection.js';
 import { createLengthError, hasBody, readBody, readStart } from './request/body.js';
 import { CallerHeaders, createIds } from './request/caller-headers.js';
 import type { Clients } from './request/client.js';
@@ -45,15 +46,9 @@ export interface RequestContextOptions {
   readonly mounts: MountSource;
   /** Counts the bodies of all requests. */
   readonly memory: MemoryBudget;
-  readonly authentication: RejectionContext;
+  readonly authentication: Authentication;
   /** Finds the client of a connection. */
   readonly clients: Pick<Clients, 'find'>;
-  /** Sets the actor of the request. @throws HostError 401, 403, 429, 503. */
-  readonly authenticate: (request: RequestContext, isPublic: () => boolean) => void | Promise<void>;
-  /** The remaining rate of the actor on this host; `null` without a limit. */
-  readonly rateOf: (actor: Actor) => RateStatus | null;
-  /** Authenticates the same credentials again; returns `null` if they are now rejected. */
-  readonly reauthenticate: (request: RequestContext) => Promise<Actor | null>;
 }
 
 /** The properties of a response that are known before it is sent. */
@@ -127,11 +122,11 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
   }
 
   get hostRate(): RateStatus | null {
-    return this.#options.rateOf(this.actor);
+    return this.#options.authentication.actorRate?.status(this.actor) ?? null;
   }
 
   authenticate(isPublic: () => boolean = () => false): void | Promise<void> {
-    return this.#options.authenticate(this, isPublic);
+    return authenticate(this, this.#options.authentication, isPublic);
   }
 
   /** Call it once. */
@@ -205,7 +200,7 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
   }
 
   reauthenticate(): Promise<Actor | null> {
-    return this.#options.reauthenticate(this);
+    return reauthenticate(this, this.#options.authentication);
   }
 
   /** Records why the host rejects the request. */
