@@ -1,12 +1,12 @@
 // Builds side by side, in turns: node bench/compare.mjs BUILD[,raw][,hold=BYTES][,NODE FLAG…] … [--rounds N] [--seconds N]
 // [--warm-up SECONDS] [--payload TEXT] [--think-ms N] [--peer NAME …]. For "is this change worth it": git worktree, build, compare.
 import { parseArgs } from 'node:util';
-import { measureScenario } from './measure-scenario.mjs';
-import { startModgate } from './modgate.mjs';
-import { PAYLOADS } from './payloads.mjs';
-import { pinSelf } from './pinned-process.mjs';
-import { round } from './statistics.mjs';
-import { SYSTEMS } from './systems.mjs';
+import { measureScenario } from './parts/measure-scenario.mjs';
+import { startModgate } from './parts/modgate.mjs';
+import { PAYLOADS } from './parts/payloads.mjs';
+import { pinSelf } from './parts/pinned-process.mjs';
+import { round } from './parts/statistics.mjs';
+import { SYSTEMS } from './parts/systems.mjs';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

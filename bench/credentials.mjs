@@ -9,10 +9,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { applyLoad } from './load.mjs';
-import { HOST_CORE, pidOf, pinSelf, readLine, spawnPinned, stop } from './pinned-process.mjs';
-import { readCpuMicroseconds } from './process-figures.mjs';
-import { round, summarise } from './statistics.mjs';
+import { applyLoad } from './parts/load.mjs';
+import { HOST_CORE, pidOf, pinSelf, readLine, spawnPinned, stop } from './parts/pinned-process.mjs';
+import { readCpuMicroseconds } from './parts/process-figures.mjs';
+import { round, summarise } from './parts/statistics.mjs';
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 24);
 /**

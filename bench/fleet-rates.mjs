@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { LocalRates } from '../dist/core/provider/rate-limiter.js';
 import { RedisRates } from '../dist/core/provider/redis-rates.js';
-import { startProxy } from './fleet-parts.mjs';
+import { startProxy } from './parts/fleet-parts.mjs';
 
 const PROCESSES = 10;
 const LIMITS = { perSecond: 1000, burst: 100 };

@@ -22,8 +22,8 @@ import {
   startProxy,
   TOKEN,
   waitUntil,
-} from './fleet-parts.mjs';
-import { createReleaseScenarios } from './fleet-releases.mjs';
+} from './parts/fleet-parts.mjs';
+import { createReleaseScenarios } from './parts/fleet-releases.mjs';
 
 const { values: options, positionals } = parseArgs({
   options: { hosts: { type: 'string', default: '10' } },

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { loadHost } from './loaded-host.mjs';
-import { pinSelf } from './pinned-process.mjs';
+import { loadHost } from './parts/loaded-host.mjs';
+import { pinSelf } from './parts/pinned-process.mjs';
 
 const WARM_UP_SECONDS = 7;
 const SAMPLE_SECONDS = 4;
@@ -32,7 +32,7 @@ async function sample() {
     SAMPLE_SURVIVORS: String(values.survivors),
     SAMPLE_FILE: file,
   });
-  const preload = new URL('./sampled-allocations.mjs', import.meta.url).href;
+  const preload = new URL('./parts/sampled-allocations.mjs', import.meta.url).href;
   const { requests, seconds } = await loadHost({
     dist,
     nodeFlags: ['--import', preload],

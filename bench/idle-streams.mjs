@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { acceptKey } from '../dist/core/lib/websocket/handshake.js';
-import { LOAD_CORE, startServer } from './pinned-process.mjs';
+import { LOAD_CORE, startServer } from './parts/pinned-process.mjs';
 
 const MAIN = fileURLToPath(new URL('../dist/core/main.js', import.meta.url));
 const BATCH = 100;

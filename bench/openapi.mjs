@@ -7,8 +7,8 @@ import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readLine, stop } from './pinned-process.mjs';
-import { summarise } from './statistics.mjs';
+import { readLine, stop } from './parts/pinned-process.mjs';
+import { summarise } from './parts/statistics.mjs';
 
 const [dist = 'dist', count = '1000'] = process.argv.slice(2);
 const MODULES = Number(count);
@@ -35,7 +35,7 @@ const PAGE = {
   properties: { records: { type: 'array', items: { $ref: '#/$defs/record' } } },
   $defs: { record: RECORD },
 };
-const PRELOAD = new URL('./observed-process.mjs', import.meta.url).href;
+const PRELOAD = new URL('./parts/observed-process.mjs', import.meta.url).href;
 
 const print = (line) => process.stdout.write(`${line}\n`);
 const agent = new Agent({ keepAlive: true });

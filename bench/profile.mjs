@@ -4,8 +4,8 @@
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { loadHost } from './loaded-host.mjs';
-import { pinSelf } from './pinned-process.mjs';
+import { loadHost } from './parts/loaded-host.mjs';
+import { pinSelf } from './parts/pinned-process.mjs';
 
 const DEFAULT_SECONDS = 15;
 const WARM_UP_SECONDS = 4;

@@ -1,12 +1,12 @@
 // CPU time of a request, quickly: under a minute, three systems, one scenario.
 // node bench/quick.mjs [folder of the build, default dist]
 
-import { describeMachine, formatMachine } from './machine.mjs';
-import { measureScenario } from './measure-scenario.mjs';
-import { PAYLOADS } from './payloads.mjs';
-import { pinSelf } from './pinned-process.mjs';
-import { round } from './statistics.mjs';
-import { SYSTEMS } from './systems.mjs';
+import { describeMachine, formatMachine } from './parts/machine.mjs';
+import { measureScenario } from './parts/measure-scenario.mjs';
+import { PAYLOADS } from './parts/payloads.mjs';
+import { pinSelf } from './parts/pinned-process.mjs';
+import { round } from './parts/statistics.mjs';
+import { SYSTEMS } from './parts/systems.mjs';
 
 // CPU time per request falls during the first ten thousand requests.
 const PACE = { rounds: 4, roundSeconds: 2, warmUpSeconds: 4 };

@@ -3,18 +3,18 @@
 // with --only it prints and leaves nothing.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { describeMachine, formatMachine } from './machine.mjs';
-import { measureScenario } from './measure-scenario.mjs';
-import { pinSelf } from './pinned-process.mjs';
-import { drawChart } from './results-chart.mjs';
-import { formatResults } from './results-table.mjs';
-import { listScenarios } from './scenarios.mjs';
-import { measureStart } from './start-figures.mjs';
+import { describeMachine, formatMachine } from './parts/machine.mjs';
+import { measureScenario } from './parts/measure-scenario.mjs';
+import { pinSelf } from './parts/pinned-process.mjs';
+import { drawChart } from './parts/results-chart.mjs';
+import { formatResults } from './parts/results-table.mjs';
+import { listScenarios } from './parts/scenarios.mjs';
+import { measureStart } from './parts/start-figures.mjs';
 
 /**
  * @typedef {object} Results
  * @property {ReturnType<typeof describeMachine>} machine
- * @property {import('./measure-scenario.mjs').Pace} pace
+ * @property {import('./parts/measure-scenario.mjs').Pace} pace
  * @property {Awaited<ReturnType<typeof measureStart>> | null} start
  * @property {Awaited<ReturnType<typeof measureScenario>>[]} scenarios
  */

@@ -9,14 +9,14 @@
 
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { canLimit, limitEach } from './cpu-quota.mjs';
-import { applyLoad } from './load.mjs';
-import { describeMachine, formatMachine } from './machine.mjs';
-import { startModgate } from './modgate.mjs';
-import { PAYLOADS } from './payloads.mjs';
-import { LOAD_CORE, startServer } from './pinned-process.mjs';
-import { listTree, readOwnCpuMicroseconds } from './process-figures.mjs';
-import { round, summarise } from './statistics.mjs';
+import { canLimit, limitEach } from './parts/cpu-quota.mjs';
+import { applyLoad } from './parts/load.mjs';
+import { describeMachine, formatMachine } from './parts/machine.mjs';
+import { startModgate } from './parts/modgate.mjs';
+import { PAYLOADS } from './parts/payloads.mjs';
+import { LOAD_CORE, startServer } from './parts/pinned-process.mjs';
+import { listTree, readOwnCpuMicroseconds } from './parts/process-figures.mjs';
+import { round, summarise } from './parts/statistics.mjs';
 
 const ROUNDS = 5;
 const ROUND_SECONDS = 4;

@@ -1,7 +1,7 @@
 // The upstream of every system: as little as can answer HTTP/1.1, so that it is never what is measured.
 // It finds requests by their blank line and `content-length`, which is all that the systems send.
 import { createServer } from 'node:net';
-import { PAYLOADS } from '../payloads.mjs';
+import { PAYLOADS } from '../parts/payloads.mjs';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;

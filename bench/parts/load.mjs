@@ -34,7 +34,7 @@ export function applyLoad(options) {
 }
 
 async function runWrk({ url, headers, bodyFile, connections, seconds, thinkMs = 0, spread = 0 }) {
-  const script = new URL('./wrk.lua', import.meta.url).pathname;
+  const script = new URL('../wrk.lua', import.meta.url).pathname;
   const child = spawnPinned(
     LOAD_CORE,
     'wrk',

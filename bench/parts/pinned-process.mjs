@@ -55,7 +55,7 @@ for (const signal of ['SIGINT', 'SIGTERM'])
  * @param {readonly string[]} [args]
  */
 export async function startServer(core, script, args = []) {
-  const path = new URL(`./servers/${script}`, import.meta.url).pathname;
+  const path = new URL(`../servers/${script}`, import.meta.url).pathname;
   const child = spawnPinned(core, process.execPath, [path, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

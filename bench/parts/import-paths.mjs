@@ -6,11 +6,11 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { convertDocument } from '../dist/core/cli/import/convert-document.js';
-import { follow, parseOpenApi } from '../dist/core/cli/import/openapi-document.js';
-import { isOperation } from '../dist/core/cli/import/unmapped.js';
+import { convertDocument } from '../../dist/core/cli/import/convert-document.js';
+import { followReference, parseOpenApi } from '../../dist/core/cli/import/openapi-document.js';
+import { isOperation } from '../../dist/core/cli/import/unmapped.js';
 
-const MAIN = fileURLToPath(new URL('../dist/core/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/core/main.js', import.meta.url));
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 const CONCURRENCY = 8;
 const SHOWN_FAILURES = 20;
@@ -64,12 +64,12 @@ export function writeModule(folder, module, file, endpoint) {
 
 function listCalls(document, missing) {
   return Object.entries(document.root.paths ?? {}).flatMap(([path, written]) => {
-    const item = follow(document, written);
+    const item = followReference(document, written);
     return METHODS.flatMap((name) => {
       const method = name.toUpperCase();
       const operation = item[name];
       if (typeof operation !== 'object' || missing.has(`${method} ${path}`)) return [];
-      const body = follow(document, operation.requestBody);
+      const body = followReference(document, operation.requestBody);
       const [type] = Object.keys(body.content ?? {});
       const sent = method === 'GET' ? undefined : type;
       return [{ method, path: fillPath(path, item, operation, document), type: sent }];
@@ -79,7 +79,7 @@ function listCalls(document, missing) {
 
 function fillPath(path, item, operation, document) {
   const all = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
-  const parameters = all.map((one) => follow(document, one));
+  const parameters = all.map((one) => followReference(document, one));
   const [template] = path.split('?');
   return template
     .split(/\{([^{}]+)\}/)
@@ -96,7 +96,7 @@ function encodeLiteral(text) {
 }
 
 function chooseValue({ example, examples, schema }, document) {
-  const { example: own, default: value, enum: values, type } = follow(document, schema);
+  const { example: own, default: value, enum: values, type } = followReference(document, schema);
   const [named] = Object.values(examples ?? {});
   const chosen = [example, named?.value, own, value, values?.[0]].find(
     (one) => (typeof one === 'string' && one !== '') || typeof one === 'number',

@@ -2,7 +2,7 @@ const MODGATE = 'modgate';
 
 /**
  * The results as markdown: one table a scenario.
- * @param {import('./run.mjs').Results} results
+ * @param {import('../run.mjs').Results} results
  */
 export function formatResults({ machine, pace, start, scenarios }) {
   const placement = machine.isPinned ? 'host and load on separate cores' : 'not pinned';
