@@ -30,7 +30,7 @@ interface RejectedRequest {
 }
 
 /** The context of a rejection besides the request. */
-export interface RejectionContext {
+interface RejectionContext {
   /** Headers whose values are never recorded. */
   readonly credentialHeaders: readonly string[];
   readonly roles: Pick<Roles, 'describeHolders'>;

@@ -35,7 +35,7 @@ export interface HistogramSample {
  * machine, and a higher peak of memory. Requests are therefore counted here, and passed to
  * prom-client at the scrape.
  */
-export class DurationHistogram {
+class DurationHistogram {
   readonly #boundsSeconds: readonly number[];
   /** The counts are not cumulative; the last one counts durations above every bound. */
   readonly #counts: Float64Array;
