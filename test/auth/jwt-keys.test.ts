@@ -10,8 +10,8 @@ describe('signed tokens', () => {
   const setup = useSignedTokens();
   const { get, actorOf } = setup;
 
-  describe('have keys', () => {
-    it('that are requested again when a token names an unknown one, but not for each such token', async () => {
+  describe('with a key set', () => {
+    it('request keys again when a token names an unknown one, but not for each such token', async () => {
       const next = await createSigningKey('second');
       setup.issuer.publish([setup.key, next]);
       const token = await signToken(next);
@@ -43,7 +43,7 @@ describe('signed tokens', () => {
         },
       ],
     ] as [string, (response: import('node:http').ServerResponse) => void][]) {
-      it(`that stay known while the issuer ${title}`, async () => {
+      it(`keep their keys while the issuer ${title}`, async () => {
         setup.issuer.answer(respond);
         try {
           const before = setup.issuer.requestCount;
@@ -69,12 +69,12 @@ describe('signed tokens', () => {
       });
     }
 
-    it('or none while the issuer is unavailable: tokens are neither accepted nor rejected', async () => {
+    it('are neither accepted nor rejected while the issuer is unavailable and no key is known', async () => {
       expectProblem(await get(await signToken(setup.key, { iss: SILENT_ISSUER })), 503);
       expect(setup.provider.requests).to.have.length(0);
     });
 
-    it('of which weak ones are ignored and named in the log', async () => {
+    it('ignore weak keys, which the log names', async () => {
       const next = await createSigningKey('third');
       setup.issuer.publish([
         setup.key,
@@ -92,7 +92,7 @@ describe('signed tokens', () => {
       ]);
     });
 
-    it('that are reloaded with their file', async () => {
+    it('reload their keys with the file', async () => {
       const next = await createSigningKey('curve-2', 'ES256');
       const claims = { iss: OTHER_ISSUER, client_id: 'shop' };
       const [before, after] = [await signToken(setup.curve, claims), await signToken(next, claims)];

@@ -23,7 +23,7 @@ describe('signed tokens', () => {
       expect(await actorOf(token)).to.equal('service:billing');
     });
 
-    it('of another issuer use its keys, algorithms and mapping', async () => {
+    it('use the keys, algorithms and mapping of their issuer', async () => {
       const token = await signToken(setup.curve, {
         iss: OTHER_ISSUER,
         client_id: 'shop',
@@ -71,7 +71,7 @@ describe('signed tokens', () => {
     }
   });
 
-  describe('get a 401', () => {
+  describe('that are not valid', () => {
     const withHeader = (header: object) => () => signToken(setup.key, {}, header);
     // Created when the test runs, so that times are current.
     const withClaims = (claims: () => object) => () => signToken(setup.key, claims());
@@ -186,18 +186,18 @@ describe('signed tokens', () => {
     };
 
     for (const [title, attack] of Object.entries(ATTACKS)) {
-      it(title, async () => {
+      it(`get a 401 ${title}`, async () => {
         expectProblem(await get(await attack()), 401);
         expect(setup.provider.requests).to.have.length(0);
       });
     }
 
-    it('to a valid token under another scheme', async () => {
+    it('get a 401 under another scheme, though the token is valid', async () => {
       const headers: [string, string][] = [['authorization', `DPoP ${await signToken(setup.key)}`]];
       expectProblem(await call(setup.host, { target: TARGET, as: null, headers }), 401);
     });
 
-    it('when an accepted token has expired', async () => {
+    it('get a 401 when an accepted token has expired', async () => {
       const token = await signToken(setup.key, { exp: now() });
       expect((await get(token)).status).to.equal(200);
       await waitUntil('the end of the skew', async () => (await get(token)).status === 401, 15_000);

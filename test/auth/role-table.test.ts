@@ -104,7 +104,7 @@ describe('scopes of roles', () => {
     expect(scopes.findRole('crm.write')).to.equal(null);
   });
 
-  it('know the role that adds a scope', () => {
+  it('find the role that adds a scope', () => {
     const scopes = new RoleScopes(new Set(['crm.read']), roles, null);
     expect(scopes.findRole('crm.write')?.name).to.equal('writer');
     expect(scopes.findRole('crm.read')).to.equal(null);

@@ -141,7 +141,7 @@ describe('roles', () => {
     expect(await statusOf('token-plain')).to.equal(403);
   });
 
-  it('that the file does not have give nothing, and are logged once', async () => {
+  it('give nothing if the file does not have them, and are then logged once', async () => {
     expect(await statusOf('token-nobody')).to.equal(403);
     await statusOf('token-nobody');
     const listLines = () => host.logs().filter(({ msg }) => msg === 'unknown roles ignored');
@@ -186,7 +186,7 @@ describe('roles', () => {
     );
   });
 
-  it('that have a missing scope are named to operators and not to the caller', async () => {
+  it('are named to operators, and not to the caller, if they have a missing scope', async () => {
     const problem = await get('token-agent', LOCKED);
     expectProblem(problem, 403);
     expect(problem.body.toString()).not.to.include('admin');
@@ -207,7 +207,7 @@ describe('roles', () => {
     expect(decodeJwt(token)['scope']).to.equal('crm.read');
   });
 
-  it('whose capabilities do not fit into modgate-identity lead to a 403 that says so', async () => {
+  it('lead to a 403 that names the limit if their capabilities do not fit into modgate-identity', async () => {
     const problem = await get('token-greedy');
     expectProblem(problem, 403);
     expect(parseJson(problem).detail).to.include('do not fit into modgate-identity');

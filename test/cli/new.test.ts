@@ -148,7 +148,7 @@ describe('modgate new module', () => {
     expect(made.code).to.equal(0);
   });
 
-  describe('rejects', () => {
+  describe('with wrong arguments', () => {
     async function rejectionOf(...args: string[]): Promise<string> {
       const before = existsSync(join(place.folder, 'modules.d')) ? list() : null;
       const { code, stdout, stderr } = await place.run(['new', ...args]);
@@ -160,32 +160,32 @@ describe('modgate new module', () => {
 
     const NOTHING = 'already exists: nothing was written';
 
-    it('to overwrite a file', async () => {
+    it('overwrites no file', async () => {
       const file = place.write('modules.d/crm.yaml', 'mine');
       expect(await rejectionOf('module', 'crm')).to.equal(`modules.d/crm.yaml ${NOTHING}`);
       expect(readFileSync(file, 'utf8')).to.equal('mine');
     });
 
-    it('to write into an existing folder, even an empty one', async () => {
+    it('writes into no existing folder, even an empty one', async () => {
       mkdirSync(join(place.folder, 'modules.d/crm'), { recursive: true });
       expect(await rejectionOf('module', 'crm')).to.equal(`modules.d/crm ${NOTHING}`);
     });
 
-    it('to follow a link', async () => {
+    it('follows no link', async () => {
       mkdirSync(join(place.folder, 'modules.d'));
       symlinkSync('../elsewhere.yaml', join(place.folder, 'modules.d/crm.yaml'));
       expect(await rejectionOf('module', 'crm')).to.equal(`modules.d/crm.yaml ${NOTHING}`);
       expect(existsSync(join(place.folder, 'elsewhere.yaml'))).to.equal(false);
     });
 
-    it('a name that is already configured, in any file', async () => {
+    it('rejects a name that is already configured, in any file', async () => {
       place.write('modules.d/other.yaml', 'module: crm\nprovider: { kind: http }\n');
       expect(await rejectionOf('module', 'crm')).to.equal(
         "module 'crm' is already configured by modules.d/other.yaml",
       );
     });
 
-    it('a folder that is a file', async () => {
+    it('rejects a folder that is a file', async () => {
       place.write('modules.d', 'a file');
       const { code, stderr } = await place.run(['new', 'module', 'crm']);
       expect({ code, stderr }).to.deep.equal({
@@ -195,7 +195,7 @@ describe('modgate new module', () => {
     });
 
     for (const name of ['CRM', 'a/b/c', '../crm', '.crm', 'crm/', 'a b', 'a\n', 'ä']) {
-      it(`the name ${JSON.stringify(name)}`, async () => {
+      it(`rejects the name ${JSON.stringify(name)}`, async () => {
         expect(await rejectionOf('module', name)).to.equal(
           'the name of a module must be lower case, such as crm or acme/crm',
         );
@@ -210,7 +210,7 @@ describe('modgate new module', () => {
       [['module', 'crm', '--dir', ''], /^--dir must not be empty$/],
     ];
     for (const [args, line] of USAGE) {
-      it(`'new ${args.join(' ')}'`, async () => {
+      it(`rejects 'new ${args.join(' ')}'`, async () => {
         expect(await rejectionOf(...args)).to.match(line);
       });
     }

@@ -62,7 +62,7 @@ describe('modgate plugins', () => {
     ]);
   });
 
-  it('exits with 1 for a refused plugin with --check', async () => {
+  it('exits with 1 for a rejected plugin with --check', async () => {
     const args = ['plugins', '--check', '--plugins', 'plugins'];
     expect((await place.run(args)).code).to.equal(1);
     expect((await place.run(['plugins', '--check'])).code).to.equal(0);

@@ -47,7 +47,7 @@ describe('modgate serve --check', () => {
     expect(existsSync(join(place.folder, 'modules.d/.status'))).to.equal(false);
   });
 
-  it('reports everything at once', async () => {
+  it('reports all errors together', async () => {
     place.write('tokens.json', { tokens: [{ id: 'a' }] });
     place.write(
       'modules.d/crm.json',
@@ -167,7 +167,7 @@ describe('modgate serve --check', () => {
     expect((await check('--config', 'modgate.json')).errors).to.deep.equal([]);
   });
 
-  it('reports missing and refused plugins', async () => {
+  it('reports missing and rejected plugins', async () => {
     place.write('plugins/bad/plugin.json', '{');
     const { errors, warnings } = await check(...DEVELOPMENT, '--plugins', 'plugins');
     expect(errors).to.deep.equal([]);

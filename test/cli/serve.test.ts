@@ -18,7 +18,7 @@ import {
   startHostProcess,
 } from '../support/start-host.js';
 
-describe('modgate serve does not start', () => {
+describe('start of modgate serve', () => {
   let folder = '';
   let modules = '';
 
@@ -45,19 +45,19 @@ describe('modgate serve does not start', () => {
 
   const development = ['--env', 'development'];
 
-  it('in production without an authenticator', async () => {
+  it('fails in production without an authenticator', async () => {
     expect(await rejectionOf([], {}, runModgate)).to.include('no authenticator is configured');
     expect(await rejectionOf([], { MODGATE_ENV: 'production' })).to.include('--tokens FILE');
   });
 
-  it('with dev tokens beyond loopback', async () => {
+  it('fails with dev tokens beyond loopback', async () => {
     for (const host of ['0.0.0.0', '::']) {
       const rejection = await rejectionOf([...development, '--host', host]);
       expect(rejection).to.include('--allow-dev-auth-anywhere');
     }
   });
 
-  it('without its folder of descriptors', async () => {
+  it('fails without its folder of descriptors', async () => {
     const missing = join(folder, 'missing');
     expect(await rejectionOf([...development, '--modules', missing])).to.equal(
       `--modules must be a folder that can be read: ${missing} does not exist`,
@@ -66,13 +66,13 @@ describe('modgate serve does not start', () => {
     expect(await rejectionOf([...development, '--modules', file])).to.include('is not a folder');
   });
 
-  it('without its folder of plugins', async () => {
+  it('fails without its folder of plugins', async () => {
     const missing = join(folder, 'missing');
     const rejection = await rejectionOf(development, { MODGATE_PLUGINS: missing });
     expect(rejection).to.match(/^MODGATE_PLUGINS must be a folder .* does not exist$/);
   });
 
-  it('with a missing or invalid tokens file', async () => {
+  it('fails with a missing or invalid tokens file', async () => {
     const missing = join(folder, 'missing.json');
     expect(await rejectionOf(['--tokens', missing])).to.equal(`${missing} does not exist`);
     const bad = join(folder, 'bad.json');
@@ -81,7 +81,7 @@ describe('modgate serve does not start', () => {
     expect(rejection).to.include(`${bad}:3:2 unknown key 'more'`).and.not.to.include('s3cret');
   });
 
-  it('with an invalid value, naming its source', async () => {
+  it('fails with an invalid value, and names its source', async () => {
     const config = join(folder, 'config.yaml');
     writeFileSync(config, 'drain-ms: soon\n');
     expect(await rejectionOf(['--config', config])).to.equal(
@@ -91,7 +91,7 @@ describe('modgate serve does not start', () => {
     expect(rejection).to.match(/^MODGATE_LOG_LEVEL must be one of trace, /);
   });
 
-  it('on a port that is in use', async () => {
+  it('fails on a port that is in use', async () => {
     const occupant = createServer();
     await listen(occupant);
     const { port } = occupant.address() as AddressInfo;
@@ -100,7 +100,7 @@ describe('modgate serve does not start', () => {
     expect(rejection).to.equal(`--port: 127.0.0.1:${port} is already in use`);
   });
 
-  it('on an address of another machine', async () => {
+  it('fails on an address of another machine', async () => {
     // TEST-NET-1 (RFC 5737) is assigned to no machine.
     const rejection = await rejectionOf([
       '--tokens',

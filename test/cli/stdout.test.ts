@@ -11,7 +11,7 @@ const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
 describe('stdout of a command', () => {
   removeFoldersAfterEach();
 
-  it('that is on a full disk is a failure', function () {
+  it('ends the command with a failure on a full disk', function () {
     if (process.platform !== 'linux') this.skip();
     const full = openSync('/dev/full', 'w');
     try {
@@ -24,7 +24,7 @@ describe('stdout of a command', () => {
     }
   });
 
-  it('that takes only a part of the text is a failure', function () {
+  it('ends the command with a failure if it takes only a part of the text', function () {
     if (process.platform === 'win32') this.skip();
     const file = join(createFolder({}), 'help.txt');
     const command = 'ulimit -f 1; exec "$0" "$1" serve --help > "$2"';
@@ -35,7 +35,7 @@ describe('stdout of a command', () => {
     expect(statSync(file).size).to.be.lessThan(2000);
   });
 
-  it('that its reader closes is not a failure', async () => {
+  it('ends the command without a failure if its reader closes it', async () => {
     const stdio: StdioOptions = ['ignore', 'pipe', 'inherit'];
     const child = spawn(process.execPath, [MAIN, 'serve', '--help'], { stdio });
     child.stdout?.destroy();

@@ -156,7 +156,7 @@ describe('the configuration', () => {
     expect(config.plugins?.[0]).to.include({ kind: 'package', name: '@acme/x' });
   });
 
-  it('also finds the file by its variable', async () => {
+  it('is in a file that a variable may name', async () => {
     writeFileSync(file, 'port: 7\n');
     expect((await read({}, { MODGATE_CONFIG: file })).config.port).to.equal(7);
   });

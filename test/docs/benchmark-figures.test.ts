@@ -57,13 +57,13 @@ describe('the figures of speed', () => {
   for (const [page, claims] of Object.entries(CLAIMS)) {
     const text = readFileSync(page, 'utf8').replaceAll(/\s+/g, ' ');
     for (const claim of claims) {
-      it(`of ${page} are those of the results: ${claim}`, () => {
+      it(`in ${page} are those of the results: ${claim}`, () => {
         expect(text).to.include(claim);
       });
     }
   }
 
-  it('of the README are all compared', () => {
+  it('in the README are all compared', () => {
     const text = readFileSync('README.md', 'utf8').replaceAll(/\s+/g, ' ');
     const compared = (CLAIMS['README.md'] ?? []).join(' ').match(FIGURE) ?? [];
     expect(text.match(FIGURE)).to.have.members(compared);

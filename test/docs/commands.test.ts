@@ -106,7 +106,7 @@ describe('the commands of the pages', function () {
     expect(missing).to.deep.equal([]);
   });
 
-  it('that install modgate come with what to do before the first release', () => {
+  it('have a note for the time before the first release if they install modgate', () => {
     const places = pages.filter((page) => INSTALLS.test(readFileSync(page, 'utf8')));
     expect(places).to.include.members([INSTALL, 'README.md', 'docs/extend/adapter.md']);
     const silent = places.filter(
@@ -117,7 +117,7 @@ describe('the commands of the pages', function () {
     expect(silent).to.deep.equal([]);
   });
 
-  it('before the first release stand in one section, which the README of each scaffold repeats', async () => {
+  it('for the time before the first release are in one section, which the README of each scaffold repeats', async () => {
     const page = readFileSync(INSTALL, 'utf8');
     const [section = ''] = /^## Before the first release\n[\s\S]*?(?=^## )/m.exec(page) ?? [];
     expect(section).to.include('npm pack');

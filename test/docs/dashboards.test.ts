@@ -86,19 +86,19 @@ describe('the dashboard and the alert rules', () => {
   };
 
   for (const { title, targets = [] } of panels) {
-    it(`the panel '${title}' asks for what is exposed`, () => {
+    it(`query exposed metrics in the panel '${title}'`, () => {
       for (const { expr, legendFormat } of targets) judge(expr, [legendFormat]);
     });
   }
 
   for (const { alert, expr, annotations } of rules) {
-    it(`the rule ${alert} asks for what is exposed`, () => {
+    it(`query exposed metrics in the rule ${alert}`, () => {
       expect(annotations).to.have.all.keys('summary', 'description');
       judge(expr, Object.values(annotations));
     });
   }
 
-  it('ask for values of existing labels', () => {
+  it('query values of existing labels', () => {
     const expressions = [...panels.flatMap(({ targets = [] }) => targets), ...rules];
     let judged = 0;
     for (const [, name = '', selector = ''] of expressions.flatMap(({ expr }) => [
@@ -125,7 +125,7 @@ describe('the dashboard and the alert rules', () => {
     for (const name of ownMetrics) expect(expressions).to.include(name);
   });
 
-  it('has panels and rules with distinct names', () => {
+  it('have panels and rules with distinct names', () => {
     const lists = [dashboard.panels.map(({ id }) => String(id)), rules.map(({ alert }) => alert)];
     for (const list of lists) {
       expect(new Set(list).size).to.equal(list.length);

@@ -226,7 +226,7 @@ describe('validateStruct', () => {
     expect(cpuMsSince(startedAt)).to.be.lessThan(500 * slowness());
   });
 
-  describe('returns what the struct accepts', () => {
+  describe('for a partly valid value', () => {
     const route = object({ path: string(), summary: optional(string()) });
     const struct = object({ routes: array(route), name: string(), note: optional(string()) });
     const cases: readonly [name: string, value: unknown, accepted: unknown][] = [
@@ -245,12 +245,12 @@ describe('validateStruct', () => {
       ['of a value of the wrong type: nothing', 'x', null],
     ];
     for (const [name, value, accepted] of cases) {
-      it(name, () => {
+      it(`returns what the struct accepts: ${name}`, () => {
         expect(validateStruct(value, struct).accepted).to.deep.equal(accepted);
       });
     }
 
-    it('with a hole for each rejected item', () => {
+    it('returns a list with a hole for each rejected item', () => {
       const value = { name: 'a', routes: [{ path: 1 }, { path: 'p' }] };
       const { routes } = validateStruct(value, struct).accepted as { routes: unknown[] };
       expect(routes).to.have.length(2);

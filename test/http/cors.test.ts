@@ -182,7 +182,7 @@ describe('cors', () => {
     expectProblem(await send({ method: 'OPTIONS', as: null, headers }), 401);
   });
 
-  it('keeps why a preflight is refused, or is answered without what it asked for', async () => {
+  it('records why a preflight is rejected, or answered without the requested permission', async () => {
     const asking = (method: string, names: string): RawHeader[] => [
       ['origin', APP],
       ['access-control-request-method', method],

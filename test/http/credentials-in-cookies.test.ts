@@ -152,7 +152,7 @@ describe('credentials from any header', () => {
       expect(setup.provider.requests).to.have.length(0);
     });
 
-    it('of the console are not a credential, regardless of their content', async () => {
+    it('are not a credential if they belong to the console, regardless of their content', async () => {
       for (const cookie of ['__Host-modgate=x', 'modgate=x', `modgate=${COOKIE}`]) {
         await expectActor(ANONYMOUS, ['cookie', cookie]);
       }

@@ -326,7 +326,7 @@ describe('JsonCheck', () => {
     .array(fc.constantFrom(...PIECES), { maxLength: 12 })
     .map((parts) => parts.join(''));
 
-  it('says the same of a text in single bytes as of the whole text', () => {
+  it('has the same result for single bytes as for the whole text', () => {
     for (const text of [...VALID, ...INVALID]) {
       const bytes = Buffer.from(text);
       const whole = findInvalidJson([bytes], bytes.length);
@@ -334,7 +334,7 @@ describe('JsonCheck', () => {
     }
   });
 
-  it('says the same of any valid text in any chunks, and of its start', () => {
+  it('has the same result for any valid text in any chunks, and for its start', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 5 }), cuts, fc.nat(), (text, where, length) => {
         const bytes = Buffer.from(text);
@@ -349,7 +349,7 @@ describe('JsonCheck', () => {
     );
   });
 
-  it('says the same of texts that are nearly JSON, and of texts with one changed byte', () => {
+  it('has the same result for texts that are nearly JSON, and for texts with one changed byte', () => {
     fc.assert(
       fc.property(
         fc.oneof(random, fc.json()),
@@ -373,7 +373,7 @@ describe('JsonCheck', () => {
     );
   });
 
-  it('says the same of long numbers, strings and white space', () => {
+  it('has the same result for long numbers, strings and white space', () => {
     for (const part of ['1'.repeat(40), '0'.repeat(40), 'x'.repeat(40), ' '.repeat(40)]) {
       for (const text of [
         `[${part}]`,

@@ -15,7 +15,7 @@ describe('parseManifestText', () => {
     expect(warnings).to.deep.equal([['m.json', 'manifest parsed without a thread']]);
   });
 
-  it('says nothing where there is room', () => {
+  it('reports nothing if there is room', () => {
     expect(parseTwice('')).to.deep.equal({ routes: [1000, 1000], warnings: [] });
   });
 });

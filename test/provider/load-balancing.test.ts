@@ -59,7 +59,7 @@ describe('load balancing', () => {
       return set;
     };
 
-    it('calls the later ones while none before is up with a closed breaker', () => {
+    it('calls later priorities while no earlier endpoint is up with a closed breaker', () => {
       const set = create();
       expect(chooseMany(set, 4).join('')).to.equal('abab');
       open(find(set, 'a'));
@@ -70,7 +70,7 @@ describe('load balancing', () => {
       expect(chooseMany(set, 2).join('')).to.equal('bb');
     });
 
-    it('tries all while none is up', () => {
+    it('tries all endpoints while no endpoint is up', () => {
       const set = create();
       for (const endpoint of set.all) endpoint.isUp = false;
       expect(chooseMany(set, 3).sort().join('')).to.equal('abc');
@@ -213,7 +213,7 @@ describe('load balancing', () => {
         expect(choose(set, key)).not.to.equal('b');
       });
 
-      it('chooses none when every breaker is open', () => {
+      it('chooses no endpoint when every breaker is open', () => {
         const set = createSet(strategy, { a: 1, b: 1 });
         for (const endpoint of set.all) open(endpoint);
         expect(choose(set, key)).to.equal(null);

@@ -214,8 +214,8 @@ describe('provider client', () => {
     });
   });
 
-  describe('counts', () => {
-    it('calls of a provider without endpoints under its kind', async () => {
+  describe('counters', () => {
+    it('count calls of a provider without endpoints under its kind', async () => {
       const module = createFakeModule();
       await module.call();
       expect(module.invocations[0]).not.to.have.property('endpoint');
@@ -232,7 +232,7 @@ describe('provider client', () => {
       ]);
     });
 
-    it('calls in flight and in the queue', async () => {
+    it('count calls in flight and in the queue', async () => {
       const module = createFakeModule({ limits: { concurrency: 2 }, invoke: hang });
       const calls = [1, 2, 3].map(() => failureOf(module.call({ timeoutMs: 50 })));
       expect(module.client.counts()).to.include({ calls: 3, inFlight: 2, queued: 1, ended: 0 });
@@ -241,7 +241,7 @@ describe('provider client', () => {
       expect(module.client.counts()).to.include({ calls: 3, inFlight: 0, queued: 0, ended: 3 });
     });
 
-    it('a forwarded status as a success', async () => {
+    it('count a forwarded status as a success', async () => {
       const module = createFakeModule({
         provider_errors: 'passthrough',
         invoke: () => answerStatus(404),
@@ -311,8 +311,8 @@ describe('provider client', () => {
     });
   });
 
-  describe('drains', () => {
-    it('at once when nothing is in flight', async () => {
+  describe('drain', () => {
+    it('ends immediately when nothing is in flight', async () => {
       const module = createFakeModule();
       await module.call();
       const from = performance.now();
@@ -320,7 +320,7 @@ describe('provider client', () => {
       expect(performance.now() - from).to.be.below(1000);
     });
 
-    it('after the last call, including queued ones', async () => {
+    it('ends after the last call, including queued ones', async () => {
       const module = createFakeModule({ limits: { concurrency: 1 } });
       const release: (() => void)[] = [];
       module.answer(async () => {
@@ -341,7 +341,7 @@ describe('provider client', () => {
       expect(await calls[1]).to.have.property('value', '"fine"');
     });
 
-    it('by cutting long calls, without a retry', async () => {
+    it('cuts long calls, without a retry', async () => {
       const module = createFakeModule({ invoke: hang });
       const call = failureOf(module.call({ isRepeatable: true }));
       await module.client.drain(20);

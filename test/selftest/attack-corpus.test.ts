@@ -92,7 +92,7 @@ describe('attack corpus', function () {
     });
   }
 
-  describe('fails', () => {
+  describe('run against a weakened host', () => {
     const failures = new Map<string, AttackResult>();
     const weak: WeakHost[] = [];
 
@@ -114,14 +114,14 @@ describe('attack corpus', function () {
     after(() => Promise.all(weak.map((gateway) => gateway.close())));
 
     for (const { id } of ATTACKED) {
-      it(`for the ${weakHostOf(id)}: ${id}`, () => {
+      it(`fails for the ${weakHostOf(id)}: ${id}`, () => {
         expect(failures.get(id)?.verdict).to.equal('failed');
         // Attacks on a console without a way to sign in prove nothing.
         expect(failures.get(id)?.reason).not.to.match(/failed to run|the sign-in responded/);
       });
     }
 
-    it('for a host whose response time reveals a token', async () => {
+    it('fails for a host whose response time reveals a token', async () => {
       const leaking = await startLeakingHost(host.scene.token ?? '');
       weak.push(leaking);
       const attacks = ATTACK_CORPUS.filter((attack) => attack.class === 'timing');
@@ -131,7 +131,7 @@ describe('attack corpus', function () {
       ).to.deep.equal([true, true]);
     });
 
-    it('for a host that rejects slowly', async () => {
+    it('fails for a host that rejects slowly', async () => {
       const sluggish = await startSluggishHost(6_000);
       weak.push(sluggish);
       const [one] = ATTACK_CORPUS.filter((attack) => attack.class === 'redos');

@@ -76,7 +76,7 @@ for (const kind of BACKENDS) {
       expect(await read()).to.have.length(7);
     });
 
-    it('without an actor take at most a tenth, and displace no others beyond it', async () => {
+    it('take at most a tenth without an actor, and displace no others beyond it', async () => {
       const calls = Array.from({ length: 200 }, (_, index) =>
         createCall(index, { actor: index < 90 ? 'service:crm' : null }),
       );

@@ -92,7 +92,7 @@ describe('purges over a store that is unavailable', () => {
     expect(sent).to.deep.equal([`purge ${JSON.stringify([ofPath('/a')])}`]);
   });
 
-  it('that cannot be read mean that anything may be outdated', () => {
+  it('mark everything as outdated if they cannot be read', () => {
     let deliver = (_notice: string | null) => {};
     const { received } = openChannel({
       sendNotice: async () => {},

@@ -7,7 +7,7 @@ import { HAS_NATS_SERVER, SHIPPED } from '../support/testkit/shipped-subjects.js
 const PLUGINS = fileURLToPath(new URL('../../plugins', import.meta.url));
 
 describe('shipped adapters', () => {
-  it('all have a subject', async function () {
+  it('have a subject for the test kit', async function () {
     // Without nats-server in PATH the nats adapter cannot be tested.
     if (!HAS_NATS_SERVER) this.skip();
     expect(readdirSync(PLUGINS)).to.include('http');

@@ -10,7 +10,7 @@ const OFFICE = '10.0.0.0/8';
 
 const serve = (name: string, more: object = {}) => describeModule(name, ENDPOINT, ROUTES, more);
 
-describe('modgate check --against, of who may call from where', () => {
+describe('modgate check --against, for addresses and mounts', () => {
   let place: Workplace;
   let host: RunningHost;
 

@@ -67,7 +67,7 @@ function show(key: 'input_schema' | 'output_schema', before: unknown, after: unk
 
 describe('changes of schemas', () => {
   for (const [name, before, after, input, output] of CHANGES) {
-    it(`say what ${name} means for callers`, () => {
+    it(`explain the effect of ${name} on callers`, () => {
       expect(show('input_schema', before, after), 'input').to.equal(input);
       expect(show('output_schema', before, after), 'output').to.equal(output);
     });

@@ -319,7 +319,7 @@ describe('a generated client', () => {
     expect(withoutHeader(CLIENT)).to.match(/^\ntype Global</);
   });
 
-  describe('sends', () => {
+  describe('that calls a host', () => {
     type Client = Record<string, Record<string, (...args: unknown[]) => unknown>>;
 
     interface Sent {
@@ -347,7 +347,7 @@ describe('a generated client', () => {
       return { sent, result };
     }
 
-    it('each segment of a rest parameter on its own', async () => {
+    it('encodes each segment of a rest parameter', async () => {
       const { sent } = await record((client) =>
         client['acmeCrm']?.['delete']?.({ filePath: 'a b/c%/ü' }),
       );
@@ -361,14 +361,14 @@ describe('a generated client', () => {
       });
     });
 
-    it('repeated parameters for an array, and nothing for what is absent', async () => {
+    it('sends repeated parameters for an array, and nothing for what is absent', async () => {
       const { sent } = await record((client) =>
         client['shop']?.['listItems']?.({ tag: ['a&b', 'c'], limit: undefined }),
       );
       expect(sent[0]?.url).to.equal('http://host/modules/shop/http/items?tag=a%26b&tag=c');
     });
 
-    it('an idempotency key where the route takes one', async () => {
+    it('sends an idempotency key if the route takes one', async () => {
       const { sent } = await record(async (client) => {
         await client['shop']?.['list_items']?.({ body: { a: 1 } }, { idempotencyKey: 'first' });
         await client['shop']?.['list_items']?.(
@@ -383,7 +383,7 @@ describe('a generated client', () => {
       expect(sent[1]).not.to.have.property('body');
     });
 
-    it('nothing for a segment that would lead to another route', async () => {
+    it('sends nothing for a segment that would lead to another route', async () => {
       for (const id of ['', '.', '..']) {
         const { sent, result } = await record((client) => client['shop']?.['getItem']?.({ id }));
         expect(sent).to.deep.equal([]);
@@ -391,7 +391,7 @@ describe('a generated client', () => {
       }
     });
 
-    it('nothing for a lone surrogate, which rejects as in fetch', async () => {
+    it('sends nothing for a lone surrogate, which rejects as in fetch', async () => {
       const { sent } = await record(async (client) => {
         const calls = [
           client['shop']?.['getItem']?.({ id: '\ud800' }),

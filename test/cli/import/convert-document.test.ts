@@ -249,7 +249,7 @@ describe('an imported OpenAPI document', () => {
     expect(route?.operation?.encoded).to.deep.equal(['a_b', 'c']);
   });
 
-  describe('lists', () => {
+  describe('with parts that become no route', () => {
     const CASES: readonly [what: string, operation: object, method: string, listed: string][] = [
       [
         'a redirect',
@@ -303,13 +303,13 @@ describe('an imported OpenAPI document', () => {
       ],
     ];
     for (const [what, operation, method, expected] of CASES) {
-      it(what, () => {
+      it(`lists ${what}`, () => {
         const { listed } = convertOne(operation, method);
         expect(listed).to.include(`${method.toUpperCase()} /items: ${expected}`);
       });
     }
 
-    it('paths that no request can have', () => {
+    it('lists paths that no request can have', () => {
       for (const path of ['/a#b', '/a//', '/a//b', '/{a}{b}', '/console-bridge/x']) {
         const { route, listed } = convertOne({}, 'get', path);
         expect(route, path).to.equal(undefined);
@@ -317,14 +317,14 @@ describe('an imported OpenAPI document', () => {
       }
     });
 
-    it('nothing for paths as services have them', () => {
+    it('lists nothing for paths as services have them', () => {
       const paths = ['/a/', '/{a}.json', '/{a}:cancel', '/Items({key})', '/caf%C3%A9-{x}'];
       for (const path of paths) expect(convertOne({}, 'get', path).listed, path).to.deep.equal([]);
       const { route } = convertOne({}, 'get', '/caf%C3%A9-{x y}/');
       expect(route?.path).to.equal('/café-{x_y}/');
     });
 
-    it('the second of two operations with one shape', () => {
+    it('lists the second of two operations with one shape', () => {
       const { manifest, unmapped } = convert({
         paths: { '/a/{x}': { get: { responses: OK } }, '/a/{y}': { get: { responses: OK } } },
       });
@@ -334,7 +334,7 @@ describe('an imported OpenAPI document', () => {
       ]);
     });
 
-    it('each of several operations that differ in the query of their path', () => {
+    it('lists each of several operations that differ in the query of their path', () => {
       const item = { get: { responses: OK } };
       const { manifest, unmapped } = convert({
         paths: { '/a?of=x': item, '/a?of=y': item, '/a?of=z': item },
@@ -347,7 +347,7 @@ describe('an imported OpenAPI document', () => {
       ]);
     });
 
-    it('the security of the document, and a path without a slash at its start', () => {
+    it('lists the security of the document, and a path without a slash at its start', () => {
       const paths = { a: { get: { responses: OK } }, 'x-note': {} };
       const security = [{ key: [] }];
       const { manifest, unmapped } = convert({ paths, security });
@@ -362,7 +362,7 @@ describe('an imported OpenAPI document', () => {
       ]);
     });
 
-    it('HEAD where the import makes no GET route of the path', () => {
+    it('lists HEAD if the import makes no GET route of the path', () => {
       const head = { responses: OK };
       const { unmapped } = convert({
         paths: {
@@ -375,7 +375,7 @@ describe('an imported OpenAPI document', () => {
       expect(heads).to.deep.equal([{ place: 'HEAD /alone', part: 'the operation', reason }]);
     });
 
-    it('nothing for headers that reach every provider', () => {
+    it('lists nothing for headers that reach every provider', () => {
       const names = ['If-Match', 'idempotency-key', 'Prefer', 'Authorization', 'Accept-Language'];
       const parameters = names.map((name) => ({ in: 'header', name, required: true }));
       const { route, listed } = convertOne({ parameters }, 'delete');

@@ -51,13 +51,13 @@ describe(PAGE, () => {
   });
 
   for (const module of ['other', 'plain']) {
-    it(`has an example that refuses a call of the module ${module}`, async () => {
+    it(`has an example that rejects a call of the module ${module}`, async () => {
       await waitUntil('the module', async () => (await ask(module)).status === 502, 15_000);
       expect((await ask(module)).body.toString()).to.include('"provider_status","reason":"401"');
     });
   }
 
-  it('has an example that refuses who calls it past the host', async () => {
+  it('has an example that rejects callers that bypass the host', async () => {
     expect((await fetch(`http://127.0.0.1:${port}/a`)).status).to.equal(401);
   });
 

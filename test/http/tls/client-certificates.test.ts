@@ -103,7 +103,7 @@ describe('client certificates', () => {
     expect(await statusOf({ ...caller, token: 'dev-service:lacking' })).to.equal(403);
   });
 
-  it('without an actor can secure the connection of a client with a token', async () => {
+  it('can secure the connection of a client with a token if they have no actor', async () => {
     know();
     await expectStatus(caller, 401);
     expect(await statusOf({ ...caller, token: 'dev-system:root' })).to.equal(200);

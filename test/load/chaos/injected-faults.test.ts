@@ -83,7 +83,7 @@ describe('a host whose functions fail unexpectedly', () => {
     });
   }
 
-  it('still logs', async () => {
+  it('continues to log', async () => {
     const count = host.running.logs().length;
     await host.get('good', '/items');
     await waitUntil('a log line', () => host.running.logs().length > count);

@@ -110,7 +110,7 @@ describe('jump of the wall clock', () => {
     expect(await send()).to.equal(200);
   });
 
-  it('appears in log lines', async () => {
+  it('changes the time of log lines', async () => {
     await jump(DAY_MS);
     await callItems(host, 'm');
     const isOfTomorrow = () =>

@@ -40,7 +40,7 @@ describe('workers behind TLS', function () {
     expect((await ask(host, '/livez')).status).to.equal(200);
   });
 
-  it('all reload a changed certificate and key', async () => {
+  it('reload a changed certificate and key in every process', async () => {
     const [before] = await subjects();
     host.write('server.key', renewed.key);
     host.write('server.pem', renewed.cert);

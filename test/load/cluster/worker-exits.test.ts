@@ -128,7 +128,7 @@ describe('workers', function () {
   });
 });
 
-describe('modgate serve --workers does not start', function () {
+describe('start of modgate serve --workers', function () {
   this.timeout(120_000);
   let host: HostProcess | undefined;
 
@@ -143,7 +143,7 @@ describe('modgate serve --workers does not start', function () {
       { MODGATE_STATE: '/nonexistent/state', ...env },
     );
 
-  it('with an invalid number', async () => {
+  it('fails with an invalid number', async () => {
     for (const value of ['0', '-1', '65', 'many', '1.5', '']) {
       const { code, stderr } = await rejectStart(['serve', '--workers', value]);
       expect(code, value).to.equal(2);
@@ -151,7 +151,7 @@ describe('modgate serve --workers does not start', function () {
     }
   });
 
-  it('on a port that is in use, with one line on stderr', async () => {
+  it('fails on a port that is in use, with one line on stderr', async () => {
     const occupant = createServer();
     await new Promise<void>((resolve) => occupant.listen(0, '127.0.0.1', resolve));
     const { port } = occupant.address() as AddressInfo;
@@ -162,14 +162,14 @@ describe('modgate serve --workers does not start', function () {
     expect(stdout).to.not.include('listening');
   });
 
-  it('with an invalid configuration', async () => {
+  it('fails with an invalid configuration', async () => {
     const args = ['--workers', '2', '--env', 'production', '--port', '0'];
     const { code, stderr } = await serve(args);
     expect(code).to.equal(2);
     expect(stderr).to.match(/^modgate: [^\n]*no authenticator is configured[^\n]*\n$/);
   });
 
-  it('when no worker starts', async () => {
+  it('fails when no worker starts', async () => {
     const { code, stdout, stderr } = await serve(
       ['--workers', '2', '--port', '0'],
       preload(`${IN_WORKERS} process.kill(process.pid, 'SIGKILL')`),
@@ -185,7 +185,7 @@ describe('modgate serve --workers does not start', function () {
     expect(last.err.message).to.equal('no worker started: 5 exited before they served');
   });
 
-  it('starts with auto and logs the number of workers', async () => {
+  it('succeeds with auto and logs the number of workers', async () => {
     host = await startHostProcess({ args: ['--workers', 'auto'] });
     const listening = host.logs().find(({ msg }) => msg === 'listening');
     expect(listening?.['workers']).to.be.at.least(1);

@@ -37,7 +37,7 @@ describe('10,000 requests at 64 connections', function () {
     await provider?.close();
   });
 
-  it('all succeed, leak no socket and no memory', async () => {
+  it('succeed without exception, and leak no socket and no memory', async () => {
     // Two warm-up rounds, in which the heap grows to its working size.
     await fire(REQUESTS);
     await fire(REQUESTS);

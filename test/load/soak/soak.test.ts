@@ -4,7 +4,7 @@ import { runSoak } from './run-soak.js';
 const SECONDS = 20;
 
 describe('soak test', () => {
-  it(`of ${SECONDS} s has no unexplained failure, count or handle`, async function () {
+  it(`finds no unexplained failure, count or handle in ${SECONDS} s`, async function () {
     this.timeout(180_000);
     const summary = await runSoak({ seconds: SECONDS, connections: 8 });
     const { unexplained, disagreements, grown, left } = summary;

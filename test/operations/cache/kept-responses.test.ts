@@ -47,7 +47,7 @@ describe('kept responses', () => {
     expect(calls()).to.equal(1);
   });
 
-  it('are of one caller where the provider knows who calls', async () => {
+  it('belong to one caller if the provider receives the identity of the caller', async () => {
     await get('known/shared/all', { as: ALICE });
     await get('known/shared/all', { as: BOB });
     expect(calls()).to.equal(2);
@@ -71,7 +71,7 @@ describe('kept responses', () => {
     expect(statusOf(await get('shop/shared/headers', { headers: others }))).to.contain('hit');
   });
 
-  it('are given only to callers who may call', async () => {
+  it('reach only callers with the right to call', async () => {
     await get('shop/shared/rights');
     expect((await get('shop/shared/rights', { as: null })).status).to.equal(401);
     const denied = await get('shop/shared/rights', { as: 'dev-service:eve:other' });

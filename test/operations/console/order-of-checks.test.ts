@@ -301,7 +301,7 @@ describe('console bridge: order of checks', () => {
       ],
     ];
     for (const [title, permission, payload] of cases) {
-      it(`rejects ${title}, whoever asks`, async () => {
+      it(`rejects ${title}, for every caller`, async () => {
         for (const token of [undefined, 'dev-system:root', 'dev-user:ada:console.admin']) {
           const answer = await ask({ permission, payload, ...(token && { token }) });
           expect(answer.status, answer.text).to.equal(403);

@@ -21,7 +21,7 @@ describe('explain of streams of events', () => {
     } as Record<string, unknown>;
   };
 
-  it('says what accept has to name, in envelope mode alone', async () => {
+  it('reports the required accept, in envelope mode alone', async () => {
     const events = await explain('GET', 'events', '/events/1');
     expect(events['accept']).to.deep.include({
       outcome: 'unknown',

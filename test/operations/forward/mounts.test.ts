@@ -69,7 +69,7 @@ describe('mounts', () => {
     expect(setup.provider.requests).to.deep.equal([]);
   });
 
-  it('with a host answer for that host alone, without case, port and final dot', async () => {
+  it('serve only their host, regardless of case, port and final dot, if they name one', async () => {
     for (const host of ['api.example', 'Api.Example:1234', 'api.example.']) {
       expect(await reached('/v1/items/7', host), host).to.equal('/items/7');
     }

@@ -55,7 +55,7 @@ describe('the rights of a release', () => {
     expect((await send(LOCAL, CODE_PUBLISHER, before)).status).to.equal(200);
   });
 
-  it('denies references that the hosts do not allow, also to who may publish code', async () => {
+  it('denies references that the hosts do not allow, also to callers that may publish code', async () => {
     const outside = [
       'env:OTHER_TOKEN',
       'env:RELEASE_TOKEN_2',

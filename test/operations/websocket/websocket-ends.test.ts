@@ -155,7 +155,7 @@ describe('pipelined handshakes', () => {
     client.socket.destroy();
   });
 
-  it('that get no 101 end the connection, and no request behind them is handled', async () => {
+  it('end the connection if they get no 101, and no request behind them is handled', async () => {
     let calls = 0;
     setup.answer((_request, response) => {
       calls += 1;

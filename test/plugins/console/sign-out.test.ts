@@ -3,7 +3,7 @@ import { useConsole } from '../../support/console/use-console.js';
 describe('signing out of the console', () => {
   const setup = useConsole();
 
-  it('says that it failed, and can be repeated', async () => {
+  it('reports a failure, and can be repeated', async () => {
     const page = await setup.open('/console/modules');
     const problem = { code: 'unavailable', status: 503, detail: 'the store does not answer' };
     const fail = { status: 503, json: problem };

@@ -182,7 +182,7 @@ describe('http adapter: admin, config, manifest and check', () => {
     ]);
   });
 
-  it('only connects without a health path', async () => {
+  it('checks the connection alone without a health path', async () => {
     const upstream = await startRawProvider((socket) => socket.resume());
     const provider = await openOn([upstream]);
     await provider.check(NEVER);

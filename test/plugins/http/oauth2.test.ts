@@ -201,7 +201,7 @@ describe('http adapter: OAuth 2 client credentials', () => {
       ],
     ];
     for (const [what, answer, failure, detail] of FAILURES) {
-      it(`${what} fails the call, and is not asked again at once`, async () => {
+      it(`${what} fails the call, and gets no further request soon`, async () => {
         const issuer = await keep(startProvider(answer));
         const upstream = await keep(startProvider());
         const opened = await openAdapter(
@@ -226,7 +226,7 @@ describe('http adapter: OAuth 2 client credentials', () => {
       });
     }
 
-    it('without a listener fails the call with the network error', async () => {
+    it('fails the call with the network error if nothing listens', async () => {
       const upstream = await keep(startProvider());
       const closed = await startProvider();
       await closed.stop();
@@ -235,7 +235,7 @@ describe('http adapter: OAuth 2 client credentials', () => {
       expect(failure.detail).to.equal(`token endpoint: ECONNREFUSED 127.0.0.1:${closed.port}`);
     });
 
-    it('that hangs does not outlive the call, and counts for no breaker', async () => {
+    it('does not outlive the call if it hangs, and counts for no breaker', async () => {
       const issuer = await keep(startProvider(() => {}));
       const upstream = await keep(startProvider());
       const provider = await openOn(upstream.url, configure(issuer.url), SECRETS);
@@ -272,7 +272,7 @@ describe('http adapter: OAuth 2 client credentials', () => {
       expect(tokensOf(upstream)).to.deep.equal(['Bearer found']);
     });
 
-    it('from discovery that is not https gets no secret', async () => {
+    it('gets no secret if discovery names one without https', async () => {
       const issuer: ScriptedProvider = await keep(
         startProvider((request, response) => {
           const token_endpoint = 'http://issuer.example/token';

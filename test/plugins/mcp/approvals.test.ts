@@ -112,7 +112,7 @@ describe('approvals', () => {
     expect(await show(id)).to.include({ status: 'approved' });
   });
 
-  it('are not decided by who asked', async () => {
+  it('are not decided by the caller that asked', async () => {
     const as = 'dev-user:ann:shop.merge,modgate.approvals';
     const text = '{"body":"own"}';
     const id = problemOf(await callTool(setup.host, 'shop_merge', text, { as }))['approval_id'];
@@ -174,7 +174,7 @@ describe('approvals', () => {
     expect(problemOf(always)).to.include({ code: 'approval_required' });
   });
 
-  it('are not asked for by who may not call, nor over HTTP', async () => {
+  it('are not requested by callers without the right to call, nor over HTTP', async () => {
     const denied = await add(BODY, { as: 'dev-service:agent' });
     expect(problemOf(denied)).to.include({ code: 'forbidden' });
     const value = { module: 'shop', operation: 'post_items', arguments: {} };

@@ -87,7 +87,7 @@ describe('tools/list', () => {
     return isError === true && content[0]?.text.includes('"code":"forbidden"') === true;
   };
 
-  it('is the set of tools whose call is not refused for rights', async () => {
+  it('is the set of tools whose call is not denied', async () => {
     for (const [index, world] of WORLDS.entries()) {
       const module = `m${index}`;
       for (const as of fc.sample(actor, 3)) {

@@ -189,7 +189,7 @@ describe('a module with a signer', function () {
     });
   }
 
-  it('is refused where its signer does not open, with the reason', async () => {
+  it('is rejected with the reason if its signer does not open', async () => {
     const { modules } = JSON.parse(await readText('/modules'));
     const closed = modules.find(({ name }: { name: string }) => name === 'closed');
     expect(closed).to.include({ state: 'refused' });

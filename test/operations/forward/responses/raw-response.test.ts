@@ -147,7 +147,7 @@ describe('raw responses', () => {
     ],
   ];
   for (const [title, answer, detail] of OMITTED) {
-    it(`with an error are passed on without ${title}`, async () => {
+    it(`pass on an error without ${title}`, async () => {
       const status = 'status' in answer ? answer.status : 0;
       const response = await get(answer, 'crm', { headers: [['x-request-id', 'omitted']] });
       expect(response.status).to.equal(status);
@@ -238,7 +238,7 @@ describe('raw responses', () => {
     ]);
   });
 
-  it('with a status of 500 or more count as failed calls of the module', async () => {
+  it('count as failed calls of the module with a status of 500 or more', async () => {
     const failed = async () => {
       const listed = await call(setup.host, { target: '/modules' });
       const { modules } = JSON.parse(listed.body.toString()) as {

@@ -85,14 +85,14 @@ describe('redirects in raw mode', () => {
     expect(headerValue(response.headers, 'location')).to.equal(`${FILES}/f`);
   });
 
-  it('of an unfinished upload are forwarded without a location', async () => {
+  it('are forwarded without a location before the end of an upload', async () => {
     const incomplete: Answer = { status: 308, headers: [], body: null };
     expect((await get(incomplete)).status).to.equal(308);
     expectProblem(await get({ ...incomplete, status: 307 }), 502);
     expectProblem(await get(incomplete, '/modules/away/http/a/b'), 502);
   });
 
-  describe('beside what the client accepts', () => {
+  describe('and the types that the client accepts', () => {
     const accepted = async (target: string, ...headers: RawHeader[]) => {
       setup.provider.reset();
       await get({}, target, headers);

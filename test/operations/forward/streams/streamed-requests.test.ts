@@ -261,7 +261,7 @@ describe('requests that are longer than they are held', () => {
     expect(received.length).to.equal(1);
   });
 
-  it('of one actor occupy a quarter of the places at most', async () => {
+  it('occupy at most a quarter of the places for each actor', async () => {
     let arrived = 0;
     setup.answer((request) => {
       arrived += 1;
