@@ -99,9 +99,9 @@ describe('the reason of a 401', () => {
       expect(line).to.include({ status: 401, step: 'actor', module_named: 'crm', ...expected });
       if (expected['token'] === undefined) expect(line).to.not.have.property('token');
       expect(problem).to.not.have.any.keys('reason', 'token', 'step');
-      const shown = JSON.stringify({ ...problem, errors: [], next_actions: [] });
+      const sent = JSON.stringify({ ...problem, errors: [], next_actions: [] });
       const isTold = line['reason'] === 'missing' || line['status'] === 503;
-      if (!isTold) expect(shown).to.not.include(String(line['reason']));
+      if (!isTold) expect(sent).to.not.include(String(line['reason']));
     });
   }
 });

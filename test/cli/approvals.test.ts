@@ -36,11 +36,11 @@ describe('modgate approvals', function () {
     expect(listed.stdout).to.match(
       new RegExp(`${first} +approved +system:root +shop +POST /items`),
     );
-    const shown = await run('show', second);
-    expect(shown.stdout).to.include('system:root requests POST /items of shop (medium)');
-    expect(shown.stdout).to.include('warning: the arguments contain invisible characters');
-    expect(shown.stdout).to.include('arguments  {"body":"t\\u202ewo"}');
-    expect(shown.stdout).to.include('approved before  {"body":"one"}');
+    const output = await run('show', second);
+    expect(output.stdout).to.include('system:root requests POST /items of shop (medium)');
+    expect(output.stdout).to.include('warning: the arguments contain invisible characters');
+    expect(output.stdout).to.include('arguments  {"body":"t\\u202ewo"}');
+    expect(output.stdout).to.include('approved before  {"body":"one"}');
     const again = await run('approve', second);
     expect(again.code).to.equal(1);
     expect(again.stderr).to.include('the request was already decided');

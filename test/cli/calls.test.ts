@@ -83,7 +83,7 @@ for (const args of [[], ['--keep-calls', '1000']]) {
     it('follows calls as they complete, each once, oldest first', async () => {
       const env = { MODGATE_URL: setup.host.url, MODGATE_TOKEN: TOKEN };
       const following = spawnModgate(['calls', '--follow', '--json', '--module', 'shop'], env);
-      const seen = () =>
+      const countCalls = () =>
         following
           .stdout()
           .split('\n')
@@ -93,17 +93,17 @@ for (const args of [[], ['--keep-calls', '1000']]) {
         let sent = 0;
         await waitUntil('it to follow', async () => {
           await request(`first-${sent++}`);
-          return seen().length > 0;
+          return countCalls().length > 0;
         });
         await Promise.all(['a', 'b', 'c', 'd'].map((id) => request(id)));
         await request('same');
         await request('same');
         await request('last');
-        await waitUntil('the last call', () => seen().includes('last'));
-        const ids = seen().filter((id) => !id.startsWith('first-'));
+        await waitUntil('the last call', () => countCalls().includes('last'));
+        const ids = countCalls().filter((id) => !id.startsWith('first-'));
         expect(ids.slice(0, 4).toSorted()).to.deep.equal(['a', 'b', 'c', 'd']);
         expect(ids.slice(4)).to.deep.equal(['same', 'same', 'last']);
-        expect(seen()).to.not.include('one');
+        expect(countCalls()).to.not.include('one');
       } finally {
         following.child.kill();
         await following.exit;

@@ -65,8 +65,8 @@ describe(PAGE, () => {
       for (const [name, { minimum, maximum }] of Object.entries(readBounds(group))) {
         // A section in a section has no bounds of its own.
         if (minimum === undefined) continue;
-        const shown = rows.get(`${section}.${name}`) ?? rows.get(`${section}.*`);
-        expect(shown, `${section}.${name}`).to.equal(
+        const documented = rows.get(`${section}.${name}`) ?? rows.get(`${section}.*`);
+        expect(documented, `${section}.${name}`).to.equal(
           `${minimum} to ${maximum?.toLocaleString('en-US')}`,
         );
       }
@@ -74,11 +74,11 @@ describe(PAGE, () => {
   });
 
   it('shows a descriptor with every default', () => {
-    const [error, shown] = descriptorStruct.validate(parse(readBlock('yaml')));
+    const [error, documented] = descriptorStruct.validate(parse(readBlock('yaml')));
     expect(error).to.equal(undefined);
     const least = { module: 'crm', provider: { kind: 'http' } };
     const { module: _, provider: __, manifest: ___, ...defaults } = create(least, descriptorStruct);
-    expect(shown).to.deep.include(defaults);
+    expect(documented).to.deep.include(defaults);
   });
 
   it('shows a manifest that is valid', () => {

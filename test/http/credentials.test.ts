@@ -105,8 +105,8 @@ describe('credentials from any header', () => {
   }
 
   it('asks an authenticator only for a request with one of its headers', async () => {
-    const hasLogged = (seen: string) =>
-      setup.host.logs().some((line) => String(line['seen']) === seen);
+    const hasLogged = (value: string) =>
+      setup.host.logs().some((line) => String(line['seen']) === value);
     await send([
       ['cookie', 'acme=other'],
       ['x-seen', 'cookie'],

@@ -89,8 +89,8 @@ describe('modgate-identity', () => {
     const path = encodeURIComponent('/modules/acme%2Fcrm/http/items');
     const response = await call(setup.host, { target: `/explain?method=GET&target=${path}` });
     const { headers } = JSON.parse(response.body.toString());
-    const shown = headers.find(({ name }: { name: string }) => name === 'modgate-identity');
-    expect(shown).to.deep.equal({ name: 'modgate-identity', value: null, from: 'host' });
+    const header = headers.find(({ name }: { name: string }) => name === 'modgate-identity');
+    expect(header).to.deep.equal({ name: 'modgate-identity', value: null, from: 'host' });
   });
 
   it('publishes only public keys', async () => {

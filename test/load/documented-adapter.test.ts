@@ -63,9 +63,9 @@ describe(PAGES.join(', '), function () {
     const files = readdirSync(plugin, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && !/node_modules|dist/.test(entry.parentPath))
       .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
-    const shown = blocks.filter(({ kind }) => kind === 'ts' || kind === 'json');
-    expect(shown.length).to.be.greaterThan(8);
-    for (const { body } of shown) {
+    const examples = blocks.filter(({ kind }) => kind === 'ts' || kind === 'json');
+    expect(examples.length).to.be.greaterThan(8);
+    for (const { body } of examples) {
       expect(
         files.some((text) => text.includes(body)),
         body,

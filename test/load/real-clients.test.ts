@@ -270,16 +270,16 @@ describe('clients and servers of npm', function () {
             headers: { ...(init.headers as object), authorization: AUTHORIZATION },
           }),
       });
-      const seen: string[] = [];
+      const events: string[] = [];
       for (const type of ['modgate.open', 'modgate.end', 'tick']) {
         source.addEventListener(type, ({ data, lastEventId }) => {
-          seen.push(type === 'tick' ? `${lastEventId} ${data}` : type);
+          events.push(type === 'tick' ? `${lastEventId} ${data}` : type);
         });
       }
-      await waitUntil('the second event', () => seen.at(-1) === '2 {"number":2}', 20_000);
+      await waitUntil('the second event', () => events.at(-1) === '2 {"number":2}', 20_000);
       source.close();
       const own = (...types: string[]) => (mode === 'raw' ? [] : types);
-      expect(seen).to.deep.equal([
+      expect(events).to.deep.equal([
         ...own('modgate.open'),
         '1 {"number":1}',
         ...own('modgate.end', 'modgate.open'),

@@ -70,8 +70,8 @@ describe('log on a terminal', () => {
     terminal.stdout?.setEncoding('utf8').on('data', (text: string) => {
       output += text;
     });
-    const shown = () => stripVTControlCharacters(output).split('\r\n');
-    const find = (pattern: RegExp) => shown().find((line) => pattern.test(line));
+    const readLines = () => stripVTControlCharacters(output).split('\r\n');
+    const find = (pattern: RegExp) => readLines().find((line) => pattern.test(line));
     await waitUntil('the host', () => find(/listening/) !== undefined, WAIT_MS);
     const url = /http:\/\/127\.0\.0\.1:(\d+)/.exec(find(/listening/) ?? '');
     await call({ port: Number(url?.[1]) }, { target: '/modules/notes/http/notes' });

@@ -211,13 +211,13 @@ describe('loadManifest', () => {
     }
 
     it('requests JSON or YAML, not compressed', async () => {
-      let seen: Record<string, unknown> = {};
+      let received: Record<string, unknown> = {};
       answer = (request, response) => {
-        seen = request.headers;
+        received = request.headers;
         send(200, { 'content-type': 'application/json' }, JSON_TEXT)(request, response);
       };
       await read(`manifest: { url: "${url}" }`);
-      expect(seen).to.include({
+      expect(received).to.include({
         accept: 'application/json, application/yaml',
         'accept-encoding': 'identity',
       });

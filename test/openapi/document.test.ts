@@ -266,15 +266,15 @@ describe('GET /openapi.json', () => {
   });
 
   it('can be limited to what the caller may call', async () => {
-    const shown = async (as: string) => Object.keys((await read('?callable=true', as)).paths);
-    expect(await shown('dev-service:a:crm.use')).to.deep.equal([
+    const listPaths = async (as: string) => Object.keys((await read('?callable=true', as)).paths);
+    expect(await listPaths('dev-service:a:crm.use')).to.deep.equal([
       '/modules/acme.crm/http/x',
       '/modules/acme%2Fcrm/http/x',
     ]);
-    expect(await shown('dev-system:a')).not.to.include('/modules/acme%2Fcrm/http/x');
-    expect(await shown('dev-system:a')).not.to.include('/modules/shop/http/open');
-    expect(await shown('dev-user:a:crm.use')).to.deep.equal(['/modules/acme%2Fcrm/http/x']);
-    expect(await shown('dev-user:a')).to.deep.equal([]);
+    expect(await listPaths('dev-system:a')).not.to.include('/modules/acme%2Fcrm/http/x');
+    expect(await listPaths('dev-system:a')).not.to.include('/modules/shop/http/open');
+    expect(await listPaths('dev-user:a:crm.use')).to.deep.equal(['/modules/acme%2Fcrm/http/x']);
+    expect(await listPaths('dev-user:a')).to.deep.equal([]);
   });
 
   it('needs an actor, of any kind and scope', async () => {

@@ -68,8 +68,8 @@ describe('reloaded file', () => {
   it('keeps the last good content of a file that never settles, with a warning', async function () {
     this.timeout(60_000);
     const reloaded = await open();
-    const seen = new Set<string>();
-    reloaded.onChange = (current) => seen.add(current);
+    const versions = new Set<string>();
+    reloaded.onChange = (current) => versions.add(current);
     let writes = 0;
     const writer = setInterval(() => {
       writes += 1;
@@ -78,14 +78,14 @@ describe('reloaded file', () => {
     try {
       const warned = () => logged(/^tokens file keeps changing; keeping the last good content$/);
       await waitUntil('a warning', () => warned() === 1, UNSETTLED_MS + DEADLINE_MS);
-      expect([...seen]).to.deep.equal([]);
+      expect([...versions]).to.deep.equal([]);
       expect(reloaded.current).to.equal('good one');
     } finally {
       clearInterval(writer);
     }
     const last = `good half ${writes}`;
     await waitUntil('the last content', () => reloaded.current === last, DEADLINE_MS);
-    expect([...seen]).to.deep.equal([last]);
+    expect([...versions]).to.deep.equal([last]);
   });
 
   it('follows a file that is replaced by a rename', async () => {

@@ -12,13 +12,13 @@ describe('watcher', () => {
   let folder: string;
   let watcher: Watcher;
   /** Whether each check was a poll. */
-  let seen: boolean[];
+  let checks: boolean[];
   let errors: unknown[];
   let onCheck: () => number | null;
   const start = async (pollMs?: number) => {
     watcher = new Watcher({
       check: async (isPoll) => {
-        seen.push(isPoll);
+        checks.push(isPoll);
         return onCheck();
       },
       onError: (error) => errors.push(error),
@@ -26,16 +26,16 @@ describe('watcher', () => {
     });
     watcher.follow([folder]);
     watcher.start();
-    await waitUntil('the first check', () => seen.length > 0);
+    await waitUntil('the first check', () => checks.length > 0);
   };
   const waitForCheck = async (what: string) => {
-    const before = seen.length;
-    await waitUntil(what, () => seen.length > before, 5000);
+    const before = checks.length;
+    await waitUntil(what, () => checks.length > before, 5000);
   };
 
   beforeEach(() => {
     folder = createFolder({ 'a.yaml': 'one' });
-    seen = [];
+    checks = [];
     errors = [];
     onCheck = () => null;
   });
@@ -46,14 +46,14 @@ describe('watcher', () => {
   it('polls at first and at the interval', async () => {
     await start();
     await waitForCheck('a poll');
-    expect(seen).to.deep.equal([true, true]);
+    expect(checks).to.deep.equal([true, true]);
   });
 
   it('checks after an event, without a poll', async () => {
     await start(NO_POLL_MS);
     writeFileSync(join(folder, 'b.yaml'), 'one');
-    await waitUntil('a check of the file', () => seen.length > 1, 5000);
-    expect(seen[1]).to.equal(false);
+    await waitUntil('a check of the file', () => checks.length > 1, 5000);
+    expect(checks[1]).to.equal(false);
   });
 
   it('polls again once a new folder is watched', async () => {
@@ -63,18 +63,18 @@ describe('watcher', () => {
       return null;
     };
     await start(NO_POLL_MS);
-    await waitUntil('a second check', () => seen.length > 1, 5000);
-    expect(seen).to.deep.equal([true, true]);
+    await waitUntil('a second check', () => checks.length > 1, 5000);
+    expect(checks).to.deep.equal([true, true]);
     writeFileSync(join(other, 'named.json'), '{}');
-    await waitUntil('a third check', () => seen.length > 2, 5000);
-    expect(seen[2]).to.equal(false);
+    await waitUntil('a third check', () => checks.length > 2, 5000);
+    expect(checks[2]).to.equal(false);
   });
 
   it('polls when the folder itself is removed or replaced', async () => {
     await start(NO_POLL_MS);
     mkdirSync(`${folder}.new`);
     rmSync(folder, { recursive: true });
-    await waitUntil('a poll', () => seen.slice(1).includes(true), 5000);
+    await waitUntil('a poll', () => checks.slice(1).includes(true), 5000);
     renameSync(`${folder}.new`, folder);
   });
 
@@ -82,7 +82,7 @@ describe('watcher', () => {
     let left = 3;
     onCheck = () => (left-- > 0 ? 20 : null);
     await start(NO_POLL_MS);
-    await waitUntil('four checks', () => seen.length === 4, 5000);
+    await waitUntil('four checks', () => checks.length === 4, 5000);
   });
 
   it('checks during events without end', async () => {
@@ -109,7 +109,7 @@ describe('watcher', () => {
   it('does nothing after it is closed', async () => {
     await start(NO_POLL_MS);
     await watcher.close();
-    const before = seen.length;
+    const before = checks.length;
     watcher.pollSoon();
     writeFileSync(join(folder, 'b.yaml'), 'one');
     const marker = new Watcher({
@@ -124,6 +124,6 @@ describe('watcher', () => {
     marker.start();
     await waitUntil('a check of another watcher', () => marks > 0, 5000);
     await marker.close();
-    expect(seen.length).to.equal(before);
+    expect(checks.length).to.equal(before);
   });
 });

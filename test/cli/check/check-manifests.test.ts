@@ -61,8 +61,8 @@ describe('GET /manifests', () => {
     expect(response.body.toString()).not.to.include(SECRET);
     const { manifests } = parseJson(response) as { manifests: { manifest: object }[] };
     const [size, { default: _secret, ...token }] = FIELDS as [object, { default: string }];
-    const shown = { ...MANIFEST, config: { ...MANIFEST.config, fields: [size, token] } };
-    expect(manifests[0]?.manifest).to.deep.equal(shown);
+    const expected = { ...MANIFEST, config: { ...MANIFEST.config, fields: [size, token] } };
+    expect(manifests[0]?.manifest).to.deep.equal(expected);
   });
 
   it('requires its scope', async () => {

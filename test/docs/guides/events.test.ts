@@ -31,15 +31,15 @@ describe(PAGE, () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end('data: {"text":"hello"}\n\n');
     });
-    const shown: string[] = [];
+    const outputs: string[] = [];
     const run = new Function(
       'host',
       'token',
       'show',
       `return (async () => {${blockOf('js')}})()`,
     ) as (host: string, token: string, show: (event: string) => void) => Promise<void>;
-    await run(setup.host.url, ROOT, (event) => shown.push(event));
-    expectDocumented(shown);
+    await run(setup.host.url, ROOT, (event) => outputs.push(event));
+    expectDocumented(outputs);
   });
 
   it('has a command that prints the events as written', async () => {

@@ -112,9 +112,9 @@ describe(PAGE, function () {
   });
 
   it('shows what a token may call', async () => {
-    const shown = readDocumentedCommands(PAGE).find(({ command }) => command.startsWith('curl'));
-    const command = (shown?.command ?? '').replace('localhost:3000', new URL(host.url).host);
-    expect(await folder.run(command)).to.equal(shown?.output);
+    const example = readDocumentedCommands(PAGE).find(({ command }) => command.startsWith('curl'));
+    const command = (example?.command ?? '').replace('localhost:3000', new URL(host.url).host);
+    expect(await folder.run(command)).to.equal(example?.output);
   });
 
   it('has descriptors without an error or a warning', async () => {

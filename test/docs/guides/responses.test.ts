@@ -105,10 +105,10 @@ function describeResponse({ status, headers, body }: ReceivedResponse): string {
     return `${status}, the envelope${data === null ? ' with data: null' : ''}`;
   }
   expect(text).to.be.oneOf(['', BODY]);
-  const shown = ['location', 'www-authenticate', 'retry-after'].filter(
+  const exposed = ['location', 'www-authenticate', 'retry-after'].filter(
     (name) => headerValue(headers, name) !== undefined,
   );
-  return [`${status}`, text === '' ? 'no body' : "the provider's body", ...shown].join(', ');
+  return [`${status}`, text === '' ? 'no body' : "the provider's body", ...exposed].join(', ');
 }
 
 /** The cells of each row of a section's table, without backquotes. */

@@ -109,10 +109,10 @@ describe('GET /descriptors', () => {
       expect(response.text).to.not.contain('sekrit');
     }
     setup.host.drop('conf.json', hidden);
-    const { text: shown } = parseJson(await read('?module=conf')) as { text: string };
+    const { text: redacted } = parseJson(await read('?module=conf')) as { text: string };
     const { default: _secret, ...rest } = secret;
     const expected = configDescriptor('http://127.0.0.1:1', [rest]);
-    expect(JSON.parse(shown)).to.deep.equal(expected);
+    expect(JSON.parse(redacted)).to.deep.equal(expected);
   });
 
   it('leaves out a password in a URL of a rejected file', async () => {
@@ -126,8 +126,8 @@ describe('GET /descriptors', () => {
       const escaped = plain.replaceAll('/', '\\/').replaceAll('@', '\\u0040');
       for (const changed of [plain, `${plain.slice(0, -1)},`, escaped]) {
         setup.host.drop('conf.json', changed);
-        const { text: shown } = parseJson(await read('?module=conf')) as { text: string };
-        expect(shown).to.include('[redacted]@').and.not.include('sekrit');
+        const { text: redacted } = parseJson(await read('?module=conf')) as { text: string };
+        expect(redacted).to.include('[redacted]@').and.not.include('sekrit');
       }
     }
     setup.host.drop('conf.json', text);

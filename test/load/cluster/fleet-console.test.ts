@@ -36,8 +36,8 @@ describe('the fleet in the console', function () {
     const { page, violations, close } = await open(first, '/console');
     await page.getByText('All hosts serve the same.').waitFor();
     second.drop('crm.json', BROKEN);
-    const { hosts } = await fleet.until(first, 'a rejected module', (seen) =>
-      seen.hosts.some(({ rejected }) => rejected.length > 0),
+    const { hosts } = await fleet.until(first, 'a rejected module', (status) =>
+      status.hosts.some(({ rejected }) => rejected.length > 0),
     );
     const card = page.locator('section', { has: page.getByText('Hosts of the fleet shop') });
     await card.getByRole('button', { name: 'Read again' }).click();

@@ -74,8 +74,8 @@ describe('a fleet that loses something', function () {
     await fleet.until(whole, 'agreement', isAgreed);
     const usual = await ask(cut);
     await proxy.cut();
-    const { hosts, agreed } = await fleet.until(whole, 'a lost host', (seen) =>
-      seen.hosts.some(({ state }) => state === 'lost'),
+    const { hosts, agreed } = await fleet.until(whole, 'a lost host', (status) =>
+      status.hosts.some(({ state }) => state === 'lost'),
     );
     expect(agreed).to.equal(false);
     expect(hosts.find(({ state }) => state === 'lost')?.address).to.equal(cut.url);
@@ -168,9 +168,9 @@ describe('a fleet that loses something', function () {
     const host = await fleet.start({ files: files(), env });
     const other = await fleet.start({ files: files() });
     await pause(JUMP_AFTER_MS);
-    const seen = await fleet.until(other, 'agreement', isAgreed);
+    const status = await fleet.until(other, 'agreement', isAgreed);
     const beats = () => fleet.read(host);
-    const before = seen.hosts.find(({ address }) => address === host.url)?.heartbeat_at ?? '';
+    const before = status.hosts.find(({ address }) => address === host.url)?.heartbeat_at ?? '';
     await waitUntil('a heartbeat after the jump', async () => {
       const { hosts } = await beats();
       return (hosts.find(({ address }) => address === host.url)?.heartbeat_at ?? '') > before;

@@ -34,14 +34,14 @@ describe('a fleet', function () {
   it('agrees when its hosts serve the same, whichever host is asked', async () => {
     const first = await fleet.start({ files: FILES });
     const second = await fleet.start({ files: FILES });
-    const seen = await fleet.until(first, 'agreement', areReady(2));
-    expect(seen.fleet).to.equal('shop');
-    expect(seen.digest).to.match(/^sha256:[0-9a-f]{64}$/);
+    const agreement = await fleet.until(first, 'agreement', areReady(2));
+    expect(agreement.fleet).to.equal('shop');
+    expect(agreement.digest).to.match(/^sha256:[0-9a-f]{64}$/);
     const { hosts } = await fleet.until(second, 'agreement', areReady(2));
     expect(hosts.map(({ address }) => address)).to.have.members([first.url, second.url]);
     for (const host of hosts) {
       expect(host.id).to.match(/^host_/);
-      expect(host.digest).to.equal(seen.digest);
+      expect(host.digest).to.equal(agreement.digest);
       expect(host.rejected).to.deep.equal([]);
       expect(host.workers).to.equal(1);
       expect(Date.parse(host.started_at)).to.be.at.most(Date.parse(host.heartbeat_at));
@@ -59,14 +59,14 @@ describe('a fleet', function () {
     const second = await fleet.start({ files: FILES });
     await fleet.until(first, 'agreement', areReady(2));
     second.drop('crm.json', BROKEN);
-    const seen = await fleet.until(first, 'a rejected module', ({ hosts }) =>
+    const agreement = await fleet.until(first, 'a rejected module', ({ hosts }) =>
       hosts.some(({ rejected }) => rejected.length > 0),
     );
-    expect(seen).to.include({ agreed: false, digest: null });
-    const rejecting = seen.hosts.find(({ rejected }) => rejected.length > 0);
+    expect(agreement).to.include({ agreed: false, digest: null });
+    const rejecting = agreement.hosts.find(({ rejected }) => rejected.length > 0);
     expect(rejecting).to.deep.include({ address: second.url, rejected: ['crm'], state: 'ready' });
-    const shown = await fleet.run(first, 'fleet');
-    expect(shown.stdout).to.match(
+    const output = await fleet.run(first, 'fleet');
+    expect(output.stdout).to.match(
       /does not serve its file of crm\n(?:.*\n)*.*the hosts do not agree\n$/,
     );
   });
@@ -79,11 +79,11 @@ describe('a fleet', function () {
     await second.stop();
     expect((await fleet.read(first)).hosts).to.have.length(2);
     await third.stop('SIGKILL');
-    const seen = await fleet.until(first, 'a lost host', (status) => {
+    const agreement = await fleet.until(first, 'a lost host', (status) => {
       return statesOf(status).includes('lost');
     });
-    expect(seen.agreed).to.equal(false);
-    expect(seen.hosts.find(({ state }) => state === 'lost')?.address).to.equal(third.url);
+    expect(agreement.agreed).to.equal(false);
+    expect(agreement.hosts.find(({ state }) => state === 'lost')?.address).to.equal(third.url);
     const waited = await fleet.run(first, 'wait', 'crm', '--all-hosts', '--timeout', '1s');
     expect(waited.code).to.equal(1);
     expect(waited.stderr).to.include(`(${third.url}) is lost`);

@@ -65,9 +65,9 @@ describe(`${PAGE}, releases`, function () {
     await run('npx modgate publish modules.d');
     write('/first');
     const published = await run(publish);
-    const [shown = ''] = readBlocks('text');
+    const [documented = ''] = readBlocks('text');
     const shape = (text: string) => text.split('\n').map((line) => line.trim().split(/ {2,}/)[1]);
-    expect(shape(published).slice(0, 3)).to.deep.equal(shape(shown).slice(0, 3));
+    expect(shape(published).slice(0, 3)).to.deep.equal(shape(documented).slice(0, 3));
     expect(published)
       .to.match(/^[0-9a-f]{12} is active\n/)
       .and.include('first release');

@@ -90,10 +90,10 @@ describe('releases of a fleet', function () {
     await untilVersion(third, 'one');
     await publish(second, 'two');
     for (const host of [first, second, third]) await untilVersion(host, 'two');
-    const seen = await fleet.until(first, 'agreement', ({ agreed, hosts }) => {
+    const status = await fleet.until(first, 'agreement', ({ agreed, hosts }) => {
       return agreed && hosts.length === 3;
     });
-    expect(seen.hosts.every(({ rejected }) => rejected.length === 0)).to.equal(true);
+    expect(status.hosts.every(({ rejected }) => rejected.length === 0)).to.equal(true);
     const back = await workspace.run(third, 'rollback');
     expect(back.code).to.equal(0);
     for (const host of [first, second, third]) await untilVersion(host, 'one');

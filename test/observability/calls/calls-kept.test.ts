@@ -70,15 +70,15 @@ describe('--keep-calls', () => {
     await start('--keep-calls', '1000');
     for (const id of ['a', 'b', 'c']) await request(host, id);
     await call(host, { target: '/modules/none/http/x', headers: [['x-request-id', 'd']] });
-    const shown = await list(host);
-    expect(idsOf(shown)).to.deep.equal(['d', 'c', 'b', 'a']);
+    const listed = await list(host);
+    expect(idsOf(listed)).to.deep.equal(['d', 'c', 'b', 'a']);
     await request(host, 'last');
     await host.stop();
     await start('--keep-calls', '1000');
     await request(host, 'new');
     const all = await list(host);
     expect(idsOf(all)).to.deep.equal(['new', 'last', 'd', 'c', 'b', 'a']);
-    expect(all.calls.slice(2)).to.deep.equal(shown.calls);
+    expect(all.calls.slice(2)).to.deep.equal(listed.calls);
     expect(idsOf(await list(host, '?status=404'))).to.deep.equal(['d']);
     const since = encodeURIComponent(String(all.calls[1]?.['at']));
     expect(idsOf(await list(host, `?module=shop&since=${since}`))).to.include('new');
@@ -113,8 +113,8 @@ describe('--keep-calls', () => {
       headers: [JSON_TYPE],
       body: Buffer.from('{"text":"canary-body"}'),
     });
-    const [shown] = (await list(host)).calls;
-    expect(shown).to.include({
+    const [listed] = (await list(host)).calls;
+    expect(listed).to.include({
       request_body: '{"text":"canary-body"}',
       response_body: '{"text":"canary-response"}',
     });

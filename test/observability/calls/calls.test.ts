@@ -56,10 +56,10 @@ describe('GET /calls', () => {
       as: 'dev-service:crm:shop.read',
     });
     const { calls, next_cursor } = await list();
-    const [shown = {}] = calls;
-    expect(Object.keys(shown)).to.deep.equal(FIELDS);
+    const [listed = {}] = calls;
+    expect(Object.keys(listed)).to.deep.equal(FIELDS);
     expect(next_cursor).to.equal(null);
-    expect(shown).to.include({
+    expect(listed).to.include({
       request_id: 'shown',
       correlation_id: 'together',
       trace_id: 'a'.repeat(32),
@@ -72,10 +72,10 @@ describe('GET /calls', () => {
       attempts: 1,
       endpoint: setup.provider.url,
     });
-    expect(Date.parse(String(shown['at']))).to.be.within(Date.now() - 10_000, Date.now());
-    expect(shown['duration_ms']).to.be.a('number').above(0);
-    expect(shown['provider_ms']).to.be.a('number').above(0);
-    expect(shown['provider_ms']).to.be.below(Number(shown['duration_ms']));
+    expect(Date.parse(String(listed['at']))).to.be.within(Date.now() - 10_000, Date.now());
+    expect(listed['duration_ms']).to.be.a('number').above(0);
+    expect(listed['provider_ms']).to.be.a('number').above(0);
+    expect(listed['provider_ms']).to.be.below(Number(listed['duration_ms']));
   });
 
   it('shows failed calls, also unauthenticated ones and of unknown modules', async () => {
@@ -134,18 +134,18 @@ describe('GET /calls', () => {
 
   it('pages without gaps or repetitions while new calls arrive', async () => {
     for (let number = 0; number < 7; number += 1) await request(`page-${number}`);
-    const seen: unknown[] = [];
+    const ids: unknown[] = [];
     let cursor: string | null = null;
     for (let page = 0; page < 4; page += 1) {
       const more = cursor === null ? '' : `&cursor=${cursor}`;
       const answered = await list(`?limit=2&module=shop${more}`);
-      seen.push(...idsOf(answered));
+      ids.push(...idsOf(answered));
       cursor = answered.next_cursor;
       await request('new');
     }
     const expected = [6, 5, 4, 3, 2, 1, 0].map((number) => `page-${number}`);
-    expect(seen.slice(0, 7)).to.deep.equal(expected);
-    expect(seen).to.not.include('new');
+    expect(ids.slice(0, 7)).to.deep.equal(expected);
+    expect(ids).to.not.include('new');
   });
 
   it('has no cursor on the last page', async () => {
@@ -213,14 +213,14 @@ describe('GET /calls', () => {
       body: Buffer.from(JSON.stringify(body)),
     });
     const text = JSON.stringify((await list('?limit=1')).calls[0]);
-    const [shown = {}] = (await list('?limit=1')).calls;
+    const [listed = {}] = (await list('?limit=1')).calls;
     expect(text).to.not.include('hunter2');
-    expect(JSON.parse(String(shown['request_body']))).to.deep.equal({
+    expect(JSON.parse(String(listed['request_body']))).to.deep.equal({
       name: 'n',
       Password: '[redacted]',
       deep: [{ api_key: '[redacted]', 'x-auth': '[redacted]' }],
     });
-    const captured = String(shown['response_body']);
+    const captured = String(listed['response_body']);
     expect(captured).to.match(/^\{"access_token":"\[redacted\]","text":"ä+…$/);
     expect(Buffer.byteLength(captured)).to.be.within(195, 203);
   });
@@ -228,7 +228,7 @@ describe('GET /calls', () => {
   it('captures the response of a failed provider, and no body if it has none', async () => {
     setup.provider.answer({ status: 500, body: '{"detail":"broken"}' });
     await request('why', '/modules/spy/http/items/1');
-    const [shown] = (await list('?limit=1')).calls;
-    expect(shown).to.include({ request_body: null, response_body: '{"detail":"broken"}' });
+    const [listed] = (await list('?limit=1')).calls;
+    expect(listed).to.include({ request_body: null, response_body: '{"detail":"broken"}' });
   });
 });

@@ -112,8 +112,8 @@ describe('the record of a rejected request', () => {
       expect(newest).to.deep.include({ detail, errors, code, ...record });
       const find = () => setup.host.logs().find(({ request_id }) => request_id === id);
       await waitUntil('the line', () => find() !== undefined);
-      const shown = Object.entries(record).filter(([, value]) => value !== null);
-      expect(find()).to.deep.include({ detail, errors, ...Object.fromEntries(shown) });
+      const members = Object.entries(record).filter(([, value]) => value !== null);
+      expect(find()).to.deep.include({ detail, errors, ...Object.fromEntries(members) });
       expect(JSON.stringify([newest, find()])).to.not.include('secret');
     });
   }

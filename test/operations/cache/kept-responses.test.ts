@@ -225,8 +225,8 @@ describe('kept responses', () => {
       const read = async () =>
         parseJson(await call(setup.host, { target }))['calls'] as Record<string, unknown>[];
       await waitUntil('four records', async () => (await read()).length === 4);
-      const seen = (await read()).map(({ cache, attempts }) => ({ cache, attempts }));
-      expect(seen).to.deep.equal([
+      const results = (await read()).map(({ cache, attempts }) => ({ cache, attempts }));
+      expect(results).to.deep.equal([
         { cache: undefined, attempts: 1 },
         { cache: 'bypass', attempts: 1 },
         { cache: 'hit', attempts: 0 },

@@ -286,7 +286,7 @@ describe('prediction of explain', () => {
   };
 
   it('names the step and the status that a request then has', async () => {
-    const seen = new Set<string>();
+    const steps = new Set<string>();
     /** The steps at which requests ended, by what was special about them. */
     const ends = new Map<string, Set<string>>();
     await fc.assert(
@@ -294,7 +294,7 @@ describe('prediction of explain', () => {
         count += 1;
         const predicted = await predict(method, target, as);
         const happened = await happen(method, target, as, form);
-        seen.add(`${happened.step}`);
+        steps.add(`${happened.step}`);
         for (const kind of listKinds(method, target, as, form)) {
           ends.set(kind, (ends.get(kind) ?? new Set()).add(`${happened.step}`));
         }
@@ -313,10 +313,10 @@ describe('prediction of explain', () => {
       },
     );
     // Otherwise the generated requests show little.
-    expect([...seen]).to.include.members(['null', 'actor', 'callers', 'module', 'route']);
-    expect([...seen]).to.include.members(['capability', 'permission', 'grant']);
-    expect([...seen]).to.include.members(['client', 'protocol', 'accept', 'rate']);
-    expect([...seen]).to.include.members(['idempotency-key', 'ui', 'host', 'provider']);
+    expect([...steps]).to.include.members(['null', 'actor', 'callers', 'module', 'route']);
+    expect([...steps]).to.include.members(['capability', 'permission', 'grant']);
+    expect([...steps]).to.include.members(['client', 'protocol', 'accept', 'rate']);
+    expect([...steps]).to.include.members(['idempotency-key', 'ui', 'host', 'provider']);
     const endsOf = (kind: string) => [...(ends.get(kind) ?? [])];
     expect(endsOf('role')).to.include.members(['null', 'callers', 'capability']);
     expect(endsOf('encoded')).to.include.members(['null', 'capability']);

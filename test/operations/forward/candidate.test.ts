@@ -240,10 +240,10 @@ describe('a candidate beside the live provider', function () {
       const { modules: listed } = parseJson(
         await call(host, { target: '/modules' }),
       ) as unknown as { modules: { name: string; endpoints: object[]; counts: object }[] };
-      const shown = listed.find(({ name }) => name === module);
-      expect(shown?.endpoints).to.have.length(1);
-      expect(shown?.endpoints[0]).to.include({ state: 'up', failures: 0 });
-      expect(shown?.counts).to.include({ failed: 0 });
+      const entry = listed.find(({ name }) => name === module);
+      expect(entry?.endpoints).to.have.length(1);
+      expect(entry?.endpoints[0]).to.include({ state: 'up', failures: 0 });
+      expect(entry?.counts).to.include({ failed: 0 });
     });
   }
 

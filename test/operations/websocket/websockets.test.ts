@@ -97,9 +97,9 @@ describe('WebSockets', () => {
   });
 
   it('take a token among the subprotocols, which no provider sees', async () => {
-    const seen: (string | undefined)[] = [];
+    const credentials: (string | undefined)[] = [];
     setup.upgrade((request, connection, head) => {
-      seen.push(request.headers['sec-websocket-protocol']);
+      credentials.push(request.headers['sec-websocket-protocol']);
       echo(request, connection, head);
     });
     const bearer = `modgate.bearer.${Buffer.from(ROOT).toString('base64url')}`;
@@ -110,7 +110,7 @@ describe('WebSockets', () => {
       return client.protocol;
     };
     expect(await open(bearer, 'modgate.v1')).to.equal('modgate.v1');
-    expect(seen).to.deep.equal([undefined]);
+    expect(credentials).to.deep.equal([undefined]);
   });
 
   for (const [what, protocols, more, status, field] of [

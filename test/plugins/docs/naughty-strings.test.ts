@@ -51,12 +51,12 @@ describe('the big list of naughty strings in a manifest', () => {
     const document = parseJson(response) as {
       readonly paths: Readonly<Record<string, { readonly get: Operation }>>;
     };
-    const shown = STRINGS.map(
+    const expected = STRINGS.map(
       (_, index) => document.paths[`/modules/${nameOf(index)}/http/${index}`]?.get,
     );
-    expect(shown.map((operation) => operation?.summary ?? '')).to.deep.equal(STRINGS);
-    expect(shown.map((operation) => operation?.description ?? '')).to.deep.equal(STRINGS);
-    const tagged = shown.map(
+    expect(expected.map((operation) => operation?.summary ?? '')).to.deep.equal(STRINGS);
+    expect(expected.map((operation) => operation?.description ?? '')).to.deep.equal(STRINGS);
+    const tagged = expected.map(
       (operation, index) => operation?.tags?.includes(STRINGS[index] ?? '') ?? false,
     );
     expect(STRINGS.filter((text, index) => text !== '' && !tagged[index])).to.deep.equal([]);

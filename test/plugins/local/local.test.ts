@@ -67,7 +67,7 @@ for (const isolation of ['worker', 'none'] as const) {
     it('passes the route to the handler', async () => {
       const handler = `(operation) => ({ status: 200, body: {
       ...operation, query: [...operation.query], rawBody: Buffer.from(operation.rawBody).toString() } })`;
-      const seen = await echoOf(
+      const received = await echoOf(
         handler,
         {
           kind: 'http_route',
@@ -80,7 +80,7 @@ for (const isolation of ['worker', 'none'] as const) {
         },
         { headers: { 'x-tenant': 'a' } },
       );
-      expect(seen).to.deep.equal({
+      expect(received).to.deep.equal({
         kind: 'http_route',
         method: 'POST',
         declaredPath: '/contacts/{id}',

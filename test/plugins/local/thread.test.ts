@@ -170,8 +170,8 @@ describe('thread of a local module', () => {
       { 'env:CRM_TOKEN': 's3cret' },
     );
     delete process.env['MODGATE_TEST_SECRET'];
-    const seen = JSON.parse(textOf(await ask(running, '/')));
-    expect(seen).to.deep.equal({
+    const received = JSON.parse(textOf(await ask(running, '/')));
+    expect(received).to.deep.equal({
       env: { TOKEN: 's3cret', MODE: 'fast' },
       execArgv: [],
       more: [],

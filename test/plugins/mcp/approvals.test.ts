@@ -131,8 +131,8 @@ describe('approvals', () => {
     const id = await ask('{"body":"a\\u202eb\u200bc","x":1}'.replace(',"x":1', ''), {
       headers: [['x-tenant', 'a']],
     });
-    const shown = await show(id);
-    expect(shown).to.deep.include({
+    const approval = await show(id);
+    expect(approval).to.deep.include({
       kind: 'call',
       status: 'pending',
       module: 'shop',
@@ -144,7 +144,7 @@ describe('approvals', () => {
       has_invisible: true,
       headers: ['x-tenant'],
     });
-    expect(shown['previous']).to.include({ id: first, arguments: '{"body":"before"}' });
+    expect(approval['previous']).to.include({ id: first, arguments: '{"body":"before"}' });
     const { approvals } = parseJson(await send('/approvals?limit=1000'));
     const listed = (approvals as { id: string }[]).find((entry) => entry.id === id);
     expect(listed).not.to.have.any.keys('arguments', 'previous');

@@ -59,17 +59,17 @@ describe('process adapter', () => {
   it('calls the command over its socket', async () => {
     const running = await open({});
     const body = Buffer.from('{"n": 1.10}');
-    const seen = await ask(
+    const received = await ask(
       running,
       { method: 'POST', target: '/contacts/a%20b?x=%2F', body },
       { headers: { 'x-tenant': 'a', 'content-type': 'application/json' } },
     );
-    expect(seen).to.include({
+    expect(received).to.include({
       method: 'POST',
       url: '/contacts/a%20b?x=%2F',
       body: '{"n": 1.10}',
     });
-    expect(seen.headers).to.include({ 'x-tenant': 'a', 'content-type': 'application/json' });
+    expect(received.headers).to.include({ 'x-tenant': 'a', 'content-type': 'application/json' });
     await running.provider.check(NEVER);
   });
 
@@ -78,8 +78,8 @@ describe('process adapter', () => {
     const env = { TOKEN: 'env:CRM_TOKEN', MODE: 'fast' };
     const running = await open({ env }, { secrets: { 'env:CRM_TOKEN': 's3cret' } });
     delete process.env['MODGATE_TEST_SECRET'];
-    const seen = await ask(running);
-    const { MODGATE_SOCKET: socket = '', ...others } = seen.env;
+    const received = await ask(running);
+    const { MODGATE_SOCKET: socket = '', ...others } = received.env;
     expect(others).to.deep.equal({
       PATH: process.env['PATH'],
       TOKEN: 's3cret',
@@ -88,7 +88,7 @@ describe('process adapter', () => {
     });
     expect(statSync(dirname(socket)).mode & 0o777).to.equal(0o700);
     expect(Buffer.byteLength(socket)).to.be.at.most(107);
-    expect(seen.cwd).to.equal(await realpath(tmpdir()));
+    expect(received.cwd).to.equal(await realpath(tmpdir()));
     await running.close();
     expect(() => statSync(dirname(socket))).to.throw(/ENOENT/);
   });
@@ -122,8 +122,8 @@ describe('process adapter', () => {
     await ask(running, operation);
     await failureOf(running.provider.invoke(createInvocation({ target: '/die' })));
     await eventually(() => endOf(running).length === 1, PATIENCE_MS);
-    const seen = await ask(running, {}, { signal: AbortSignal.timeout(PATIENCE_MS) });
-    expect(seen.configured).to.deep.equal({ revision: 3, values: { 'crm/a': 1 } });
+    const received = await ask(running, {}, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    expect(received.configured).to.deep.equal({ revision: 3, values: { 'crm/a': 1 } });
   });
 
   it('restarts a command that always exits with backoff, and reports the reason', async () => {

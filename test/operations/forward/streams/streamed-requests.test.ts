@@ -142,7 +142,7 @@ describe('requests that are longer than they are held', () => {
   });
 
   it('get the error that the provider answers before their last byte', async () => {
-    for (const [module, status, seen] of [
+    for (const [module, status, expected] of [
       ['raw', 413, /^HTTP\/1\.1 413 /],
       ['items', 413, /^HTTP\/1\.1 502 /],
     ] as const) {
@@ -152,14 +152,14 @@ describe('requests that are longer than they are held', () => {
       const socket = await open(module, `content-length: ${LENGTH}`);
       socket.write(TEXT.slice(0, 2 * HELD));
       const text = await readAll(socket);
-      expect(text).to.match(seen);
+      expect(text).to.match(expected);
       expect(text.toLowerCase()).to.include('\r\nconnection: close\r\n');
       await waitUntil('the connection closes', () => setup.provider.sockets.size === 0);
     }
   });
 
   it('get an early success only once they have proved good', async () => {
-    for (const [end, seen] of [
+    for (const [end, expected] of [
       [TEXT.slice(2 * HELD), /^HTTP\/1\.1 200 /],
       [TEXT.slice(2 * HELD).replace('}', ']'), /^HTTP\/1\.1 400 /],
     ] as const) {
@@ -174,7 +174,7 @@ describe('requests that are longer than they are held', () => {
         socket.write(TEXT.slice(0, 2 * HELD));
         await waitUntil('the provider has answered', () => isAnswered);
         socket.write(end);
-        expect(await readAll(socket), `${isLong}`).to.match(seen);
+        expect(await readAll(socket), `${isLong}`).to.match(expected);
       }
     }
   });

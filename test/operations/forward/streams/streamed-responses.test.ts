@@ -86,8 +86,8 @@ describe('responses that are longer than they are held', () => {
       setup.answer((_request, response) => {
         response.writeHead(status, headers as Record<string, string>).end(text);
       });
-      const { status: seen } = await get();
-      expect(seen, `${status} in the envelope`).to.equal(wrapped);
+      const { status: received } = await get();
+      expect(received, `${status} in the envelope`).to.equal(wrapped);
       expect((await get('/items/1', 'raw')).status, `${status} in raw mode`).to.equal(raw);
     }
   });

@@ -142,9 +142,9 @@ export function describeDenials(setup: ConsoleSetup): void {
 }
 
 /** Presses the button until the other element appears: the host reads the file in its own time. */
-async function untilShown(page: Page, button: string, shown: ReturnType<Page['getByRole']>) {
+async function untilShown(page: Page, button: string, expected: ReturnType<Page['getByRole']>) {
   const deadline = Date.now() + 20_000;
-  while ((await shown.count()) === 0) {
+  while ((await expected.count()) === 0) {
     if (Date.now() > deadline) throw new Error(`'${button}' changed nothing`);
     const answered = page.waitForResponse(/console-bridge/);
     await page.getByRole('button', { name: button }).click();

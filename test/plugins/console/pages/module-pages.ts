@@ -158,10 +158,10 @@ export function describeModulePages(setup: ConsoleSetup): void {
       const rows = page.getByRole('row');
       await page.getByRole('cell', { name: `${FIRST_CONTACT}`, exact: true }).waitFor();
       expect(await rows.count()).to.equal(1 + 50);
-      for (const shown of [100, CONTACTS]) {
+      for (const count of [100, CONTACTS]) {
         await press(page, 'Show more');
-        await page.getByRole('cell', { name: `Contact ${shown - 1}`, exact: true }).waitFor();
-        expect(await rows.count()).to.equal(1 + shown);
+        await page.getByRole('cell', { name: `Contact ${count - 1}`, exact: true }).waitFor();
+        expect(await rows.count()).to.equal(1 + count);
       }
       await page.getByRole('button', { name: 'Show more' }).waitFor({ state: 'detached' });
       expect(lastRequest('/admin/contacts')?.target).to.contain('cursor=100');
