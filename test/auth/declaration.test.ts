@@ -12,8 +12,8 @@ import type { Authenticator } from '../../core/contract/index.js';
 import { ConfigError } from '../../core/errors.js';
 import { createFakeLog } from '../../core/testkit/index.js';
 
-const declare = (more: object) =>
-  readDeclaration({ name: 'a', authenticate: () => null, ...more } as Authenticator);
+const declare = (overrides: object) =>
+  readDeclaration({ name: 'a', authenticate: () => null, ...overrides } as Authenticator);
 
 describe('the declaration of an authenticator', () => {
   it('has defaults', () => {
@@ -28,7 +28,7 @@ describe('the declaration of an authenticator', () => {
     expect(declare(declaration)).to.deep.equal({ ...declaration, reads: ['x-key', 'cookie'] });
   });
 
-  const REJECTED: readonly (readonly [what: object, message: string])[] = [
+  const REJECTED: readonly (readonly [subject: object, message: string])[] = [
     [{ reads: [] }, "'reads' must be a list of 1 to 16 entries"],
     [{ reads: 'x-key' }, "'reads' must be a list of 1 to 16 entries"],
     [
@@ -44,9 +44,9 @@ describe('the declaration of an authenticator', () => {
     [{ challenges: [''] }, "'challenges[0]' must be a challenge such as Bearer"],
     [{ challenges: ['Basic realm="\u00fc"'] }, "'challenges[0]' must be a challenge"],
   ];
-  for (const [what, message] of REJECTED) {
-    it(`rejects ${JSON.stringify(what).slice(0, 60)}`, () => {
-      expect(() => declare(what)).to.throw(message);
+  for (const [subject, message] of REJECTED) {
+    it(`rejects ${JSON.stringify(subject).slice(0, 60)}`, () => {
+      expect(() => declare(subject)).to.throw(message);
     });
   }
 

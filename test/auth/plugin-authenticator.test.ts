@@ -224,8 +224,8 @@ describe('authenticators of plugins', function () {
       /must be distinct names of authenticators/,
     ],
   };
-  for (const [what, [lines, message]] of Object.entries(REJECTED)) {
-    it(`prevents a start with ${what}`, async () => {
+  for (const [title, [lines, message]] of Object.entries(REJECTED)) {
+    it(`prevents a start with ${title}`, async () => {
       const config = writeConfig('rejected.yaml', ...lines);
       const args = ['serve', '--config', config, '--modules', folder, '--port', '0'];
       const { code, stderr } = await rejectStart([...args, '--state', join(folder, 'state')], {

@@ -14,12 +14,12 @@ const HOUR_MS = 3_600_000;
 
 const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
 const inOneHour = () => new Date(Date.now() + HOUR_MS).toISOString();
-const entry = (token: string, kind: string, scopes: readonly string[], more: object = {}) => ({
+const entry = (token: string, kind: string, scopes: readonly string[], overrides: object = {}) => ({
   id: `${kind}-1`,
   kind,
   scopes,
   sha256: sha256(token),
-  ...more,
+  ...overrides,
 });
 
 const TOKENS = [

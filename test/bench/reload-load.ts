@@ -43,7 +43,8 @@ print(`p99 during reloads / quiet: ${(percentile(during.latencies, 0.99) / quiet
 function describe(phase: string, { requests, failed, latencies }: LoadFigures): void {
   const p50 = toMs(percentile(latencies, 0.5));
   const p99 = toMs(percentile(latencies, 0.99));
-  const failures = [...failed].map(([what, count]) => `${what} ×${count}`).join(', ') || 'none';
+  const failures =
+    [...failed].map(([subject, count]) => `${subject} ×${count}`).join(', ') || 'none';
   print(
     `${phase.padEnd(12)} ${Math.round(requests / seconds)} requests/s, p50 ${p50}, p99 ${p99}, failed: ${failures}`,
   );

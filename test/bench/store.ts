@@ -16,7 +16,7 @@ interface Figure {
 }
 
 async function measure(
-  what: string,
+  subject: string,
   parallel: number,
   work: (n: number) => Promise<unknown>,
 ): Promise<Figure> {
@@ -35,7 +35,7 @@ async function measure(
   const elapsedMs = performance.now() - started;
   loop.disable();
   return {
-    what,
+    what: subject,
     perSecond: Math.round((count * 1000) / elapsedMs),
     meanUs: Math.round((elapsedMs * 1000 * parallel) / count),
     loopDelayMs: Math.round(loop.percentile(99) / 1e4) / 100,

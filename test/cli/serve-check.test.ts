@@ -180,8 +180,8 @@ describe('modgate serve --check', () => {
     const server = await startExchangeServer();
     const client = { client_id: 'me', client_secret: 'file:../secret' };
     const oauth2 = (token_url: string) => ({ oauth2: { token_url, ...client } });
-    const exchange = (more: object = {}) => ({
-      exchange: { issuer: server.url, token_url: server.tokenUrl, ...client, ...more },
+    const exchange = (overrides: object = {}) => ({
+      exchange: { issuer: server.url, token_url: server.tokenUrl, ...client, ...overrides },
     });
     const write = (module: string, auth: object) =>
       place.write(

@@ -76,8 +76,8 @@ describe('settings of how clients reach the host', () => {
     'a wildcard header': [`cors: { origins: [${APP}], headers: ["*"] }`, /'headers\[0\]' must be/],
     'a list': [`cors: [${APP}]`, /must be exact origins/],
   };
-  for (const [what, [lines, message]] of Object.entries(REJECTED)) {
-    it(`reject ${what}`, async () => {
+  for (const [title, [lines, message]] of Object.entries(REJECTED)) {
+    it(`reject ${title}`, async () => {
       expect(await readError(lines)).to.match(message);
     });
   }

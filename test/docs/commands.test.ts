@@ -124,10 +124,10 @@ describe('the commands of the pages', function () {
     const templates = readdirSync(TEMPLATES).filter((name) => name.endsWith('-template'));
     expect(templates).to.have.length(4);
     for (const template of templates) {
-      const what = template.replace('-template', '');
-      await run(place.path, `npx modgate new ${what} acme-${what}`);
-      const readme = readFileSync(join(place.path, `acme-${what}/README.md`), 'utf8');
-      expect(readme, what).to.include(section.trim());
+      const subject = template.replace('-template', '');
+      await run(place.path, `npx modgate new ${subject} acme-${subject}`);
+      const readme = readFileSync(join(place.path, `acme-${subject}/README.md`), 'utf8');
+      expect(readme, subject).to.include(section.trim());
     }
   });
 });

@@ -5,9 +5,9 @@ import { ATTACK_CORPUS } from '../../core/selftest/attack-corpus.js';
 
 /** Every case of the corpus is run, and must hold, in test/selftest: so the result is that of the counts. */
 function createRows(): string[] {
-  const rows = Object.entries(ATTACK_CLASSES).map(([name, what]) => {
+  const rows = Object.entries(ATTACK_CLASSES).map(([name, subject]) => {
     const count = ATTACK_CORPUS.filter((attack) => attack.class === name).length;
-    return `| \`${name}\` | ${what} | ${count} | ${count} held |`;
+    return `| \`${name}\` | ${subject} | ${count} | ${count} held |`;
   });
   const all = ATTACK_CORPUS.length;
   return [...rows, `| | all | ${all} | ${all} held |`];

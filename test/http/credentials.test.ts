@@ -34,8 +34,8 @@ describe('credentials from any header', () => {
     'a signature': ['service:signed', [sign('GET', TARGET, '')]],
     'a bearer token and a key': ['service:billing', [bearer(TOKEN), ['x-acme-key', KEY]]],
   };
-  for (const [what, [actor, headers]] of Object.entries(ACCEPTED)) {
-    it(`accepts ${what}`, async () => {
+  for (const [title, [actor, headers]] of Object.entries(ACCEPTED)) {
+    it(`accepts ${title}`, async () => {
       const response = await send(headers);
       expect(response.status, response.body.toString()).to.equal(200);
       expect(actorOf()).to.equal(actor);
@@ -85,8 +85,8 @@ describe('credentials from any header', () => {
     'a bearer token in the header of a plugin': [['x-acme-key'], [['x-acme-key', TOKEN]]],
     'an invalid cookie': [['cookie'], [['cookie', 'acme=other']]],
   };
-  for (const [what, [fields, headers]] of Object.entries(DENIED)) {
-    it(`answers 401 to ${what}, with every challenge`, async () => {
+  for (const [title, [fields, headers]] of Object.entries(DENIED)) {
+    it(`answers 401 to ${title}, with every challenge`, async () => {
       const response = await send(headers);
       expect(response.status).to.equal(401);
       expect(headerValues(response.headers, 'www-authenticate')).to.deep.equal([

@@ -39,8 +39,8 @@ describe('request log', () => {
   const setup = useHost((provider) => ({
     'shop.json': describeModule('shop', provider.url, ROUTES),
   }));
-  const lineOf = async (id: string, target: string, more: object = {}) => {
-    const { headers = [], ...rest } = more as { headers?: readonly [string, string][] };
+  const lineOf = async (id: string, target: string, overrides: object = {}) => {
+    const { headers = [], ...rest } = overrides as { headers?: readonly [string, string][] };
     await call(setup.host, { target, headers: [['x-request-id', id], ...headers], ...rest });
     const find = () =>
       setup.host.logs().filter((line) => line['msg'] === 'request' && line['request_id'] === id);
@@ -138,8 +138,8 @@ describe('data of the client', () => {
       ['tracestate', 'canary=state'],
     ];
     const body = Buffer.from('{"text":"canary-body"}');
-    const post = (target: string, more: object = {}) =>
-      call(setup.host, { method: 'POST', target, headers, body, ...more });
+    const post = (target: string, overrides: object = {}) =>
+      call(setup.host, { method: 'POST', target, headers, body, ...overrides });
     await post('/modules/shop/http/items?q=canary-query');
     await post('/modules/shop/http/canary-cookie?canary-query');
     await post('/modules/canary-token/http/items', { as: 'canary-token' });

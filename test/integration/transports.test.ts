@@ -76,8 +76,8 @@ describe('transports through a running host', () => {
     ['unknown', 'an authority that is not configured'],
     ['anonymous', 'a provider that requires a client certificate'],
   ];
-  for (const [module, what] of untrusted) {
-    it(`answers 502 unavailable for ${what}`, async () => {
+  for (const [module, title] of untrusted) {
+    it(`answers 502 unavailable for ${title}`, async () => {
       const { status, body } = await ask(module);
       expect(status).to.equal(502);
       expect(body['errors']).to.deep.include({ field: 'failure', reason: 'unavailable' });

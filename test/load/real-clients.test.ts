@@ -102,8 +102,13 @@ const EVENTS = [route('GET', '/events', { stream: 'sse' })];
 const TUS_HEADERS = ['tus-resumable', 'upload-length', 'upload-offset', 'upload-metadata'];
 
 /** A host process in front of one module. */
-async function startFor(url: string, routes: object[], more: object): Promise<HostProcess> {
-  const module = describeModule('real', url, routes as Parameters<typeof describeModule>[2], more);
+async function startFor(url: string, routes: object[], overrides: object): Promise<HostProcess> {
+  const module = describeModule(
+    'real',
+    url,
+    routes as Parameters<typeof describeModule>[2],
+    overrides,
+  );
   return startHostProcess({ files: { 'real.json': module } });
 }
 

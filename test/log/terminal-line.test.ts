@@ -89,8 +89,8 @@ describe('log on a terminal', () => {
 });
 
 describe('request line on a terminal', () => {
-  const messageOf = (more: object) =>
-    JSON.parse(toTerminalLine(JSON.stringify({ ...LINE, ...more })));
+  const messageOf = (overrides: object) =>
+    JSON.parse(toTerminalLine(JSON.stringify({ ...LINE, ...overrides })));
 
   it('starts with the outcome, followed by ids', () => {
     expect(messageOf({})).to.deep.equal({

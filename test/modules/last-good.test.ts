@@ -16,7 +16,8 @@ import { FOLLOW_MS, type ReloadHost } from '../support/reload/reload-host.js';
 
 describe('reload', () => {
   let host: ReloadHost;
-  const describeCrm = (routes = ROUTES, more: object = {}) => describeCrmOf(host, routes, more);
+  const describeCrm = (routes = ROUTES, overrides: object = {}) =>
+    describeCrmOf(host, routes, overrides);
 
   beforeEach(async () => {
     host = await startCrmHost();

@@ -70,12 +70,12 @@ describe('files that the host writes', () => {
       expect(existsSync(path)).to.equal(false);
     });
 
-    for (const [what, work] of Object.entries<(files: StatusFiles) => void>({
+    for (const [title, work] of Object.entries<(files: StatusFiles) => void>({
       write: (files) => files.write(STATUS),
       remove: (files) => files.remove('crm.yaml'),
       'clean up': (files) => files.keepOnly(new Set()),
     })) {
-      it(`do not follow a link in the place of the folder to ${what}`, async () => {
+      it(`do not follow a link in the place of the folder to ${title}`, async () => {
         symlinkSync(elsewhere, join(folder, '.status'));
         await use(work);
         expectUntouched();

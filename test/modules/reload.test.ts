@@ -29,7 +29,8 @@ export default async () => ({ status: 200, headers: { 'content-type': 'applicati
 
 describe('reload', () => {
   let host: ReloadHost;
-  const describeCrm = (routes = ROUTES, more: object = {}) => describeCrmOf(host, routes, more);
+  const describeCrm = (routes = ROUTES, overrides: object = {}) =>
+    describeCrmOf(host, routes, overrides);
 
   beforeEach(async () => {
     host = await startCrmHost();

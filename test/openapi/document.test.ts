@@ -99,8 +99,8 @@ describe('GET /openapi.json', () => {
     },
   );
 
-  const get = (query = '', more: Partial<Call> = {}) =>
-    call(setup.host, { target: `/openapi.json${query}`, ...more });
+  const get = (query = '', overrides: Partial<Call> = {}) =>
+    call(setup.host, { target: `/openapi.json${query}`, ...overrides });
   const read = async (query = '', as?: string): Promise<Document> => {
     const response = await get(query, as === undefined ? {} : { as });
     expect(response.status, response.body.toString()).to.equal(200);

@@ -8,8 +8,8 @@ import { createRecordedLog } from '../support/auth/recorded-log.js';
 import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
 
 const MANIFEST = { version: '1.0.0', contract: 1, entry: './index.mjs' };
-const pluginManifest = (name: string, more: object = {}) =>
-  JSON.stringify({ ...MANIFEST, name, kinds: [name], ...more });
+const pluginManifest = (name: string, overrides: object = {}) =>
+  JSON.stringify({ ...MANIFEST, name, kinds: [name], ...overrides });
 
 /** An entry with one adapter of this kind, without an import. */
 const entryOf = (kind: string) => `export default { adapters: [{

@@ -81,8 +81,8 @@ describe('plugin integrity', () => {
       'failed',
     ],
   };
-  for (const [what, [digests, reason, state]] of Object.entries(PROBLEMS)) {
-    it(`rejects ${what} before any code runs, with the policy enforce`, async () => {
+  for (const [title, [digests, reason, state]] of Object.entries(PROBLEMS)) {
+    it(`rejects ${title} before any code runs, with the policy enforce`, async () => {
       const { error, status } = await load(create(manifestOf(digests)), { integrity: 'enforce' });
       expect(error).to.be.instanceOf(PluginError);
       expect([error?.stage, error?.reason]).to.deep.equal(['integrity', `plugin 'a' ${reason}`]);
@@ -90,7 +90,7 @@ describe('plugin integrity', () => {
       expect([status?.state, status?.integrity]).to.deep.equal(['refused', state]);
     });
 
-    it(`warns about ${what} and uses the plugin, with the policy warn`, async () => {
+    it(`warns about ${title} and uses the plugin, with the policy warn`, async () => {
       const { log, lines } = createRecordedLog();
       const folder = create(manifestOf(digests));
       const { error, status } = await load(folder, { integrity: 'warn', log });

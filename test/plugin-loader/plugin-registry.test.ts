@@ -147,8 +147,8 @@ describe('plugin registry', () => {
       "'entry' must be a path in the plugin's folder, such as './index.js'",
     ],
   };
-  for (const [what, [changes, message]] of Object.entries(BAD_FILES)) {
-    it(`rejects a plugin.json with ${what}`, async () => {
+  for (const [title, [changes, message]] of Object.entries(BAD_FILES)) {
+    it(`rejects a plugin.json with ${title}`, async () => {
       const [status] = (await read(changes)).list();
       const hint = status?.hint == null ? '' : ` (${status.hint})`;
       const [, text] =
@@ -283,8 +283,8 @@ describe('plugin registry', () => {
         "has no adapter for the kind 'echo' of its plugin.json",
       ],
     };
-  for (const [what, [entry, stage, reason]] of Object.entries(BAD_EXPORTS)) {
-    it(`rejects an entry with ${what}`, async () => {
+  for (const [title, [entry, stage, reason]] of Object.entries(BAD_EXPORTS)) {
+    it(`rejects an entry with ${title}`, async () => {
       const error = await rejectionOf(await read({}, entry));
       expect([error.stage, error.reason]).to.deep.equal([stage, `plugin 'echo' ${reason}`]);
     });

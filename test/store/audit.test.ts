@@ -17,8 +17,8 @@ for (const kind of BACKENDS) {
       for await (const row of store.readAudit(filter)) rows.push(row);
       return rows;
     };
-    const append = async (count: number, more = {}) => {
-      for (let n = 0; n < count; n += 1) await store.appendAudit({ ...DRAFT, ...more });
+    const append = async (count: number, overrides = {}) => {
+      for (let n = 0; n < count; n += 1) await store.appendAudit({ ...DRAFT, ...overrides });
     };
 
     it('adds one row per write with all fields', async () => {
@@ -88,8 +88,8 @@ for (const kind of BACKENDS) {
       expect((await collect({ since })).map(({ id }) => id)).to.deep.equal([3, 4]);
       expect(await collect({ since: new Date(at) })).to.have.length(4);
       const [row] = await query.selectFrom('audit_row').selectAll().limit(1).execute();
-      const more = Array.from({ length: 1200 }, (_, n) => ({ ...row, id: 5 + n }));
-      for (const row of more)
+      const overrides = Array.from({ length: 1200 }, (_, n) => ({ ...row, id: 5 + n }));
+      for (const row of overrides)
         await query
           .insertInto('audit_row')
           .values(row as never)

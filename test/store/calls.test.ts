@@ -11,8 +11,8 @@ const ALL: CallFilter = {
   limit: 1000,
 };
 
-const createCall = (number: number, more: Partial<StoredCall> = {}) =>
-  createStored(number, NOON + number, more);
+const createCall = (number: number, overrides: Partial<StoredCall> = {}) =>
+  createStored(number, NOON + number, overrides);
 
 for (const kind of BACKENDS) {
   describe(`calls in ${kind.name}`, () => {

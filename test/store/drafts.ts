@@ -14,12 +14,17 @@ export const DRAFT: AuditDraft = {
   value: null,
 };
 
-export function createWrite(key: string, value: unknown, more: Partial<ConfigWrite> = {}) {
-  return { module: 'crm', service: 'crm', key, value, sensitive: false, ...more };
+export function createWrite(key: string, value: unknown, overrides: Partial<ConfigWrite> = {}) {
+  return { module: 'crm', service: 'crm', key, value, sensitive: false, ...overrides };
 }
 
-export function write(store: Store, key: string, value: unknown, more: Partial<ConfigWrite> = {}) {
-  return store.writeConfig(createWrite(key, value, more), DRAFT);
+export function write(
+  store: Store,
+  key: string,
+  value: unknown,
+  overrides: Partial<ConfigWrite> = {},
+) {
+  return store.writeConfig(createWrite(key, value, overrides), DRAFT);
 }
 
 export async function readValue(store: Store, name: string, module = 'crm'): Promise<unknown> {

@@ -26,7 +26,7 @@ interface TestFleet {
   /** Waits until the fleet, as a host sees it, is as expected. */
   until(
     host: HostProcess,
-    what: string,
+    subject: string,
     holds: (fleet: FleetStatus) => boolean,
   ): Promise<FleetStatus>;
   /** Runs a command against a host. */
@@ -72,13 +72,13 @@ export function useFleet(): TestFleet {
       hosts.push(host);
       return host;
     },
-    until: async (host, what, holds) => {
+    until: async (host, subject, holds) => {
       let status = await read(host);
       const isReached = async () => {
         status = await read(host);
         return holds(status);
       };
-      await waitUntil(what, isReached, DEADLINE_MS);
+      await waitUntil(subject, isReached, DEADLINE_MS);
       return status;
     },
     run: (host, ...args) => runModgate([...args, '--url', host.url], { MODGATE_TOKEN: TOKEN }),

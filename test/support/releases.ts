@@ -55,7 +55,7 @@ export function useWorkspace(token = CODE_PUBLISHER): Workspace {
 export function sendRelease(
   host: Address,
   files: Readonly<Record<string, string | object>>,
-  more: object = {},
+  overrides: object = {},
   as = PUBLISHER,
 ): Promise<ReceivedResponse> {
   const encoded = Object.entries(files).map(([path, content]) => {
@@ -65,7 +65,7 @@ export function sendRelease(
   return sendJson(
     host,
     '/releases',
-    { files: Object.fromEntries(encoded), base: null, ...more },
+    { files: Object.fromEntries(encoded), base: null, ...overrides },
     as,
   );
 }

@@ -190,9 +190,11 @@ function inheritedEnvironment(): Record<string, string> {
 
 function waitForListening(spawned: Spawned): Promise<string> {
   return new Promise((resolve, reject) => {
-    const fail = (what: string) => {
+    const fail = (subject: string) => {
       clearTimeout(timer);
-      reject(new Error(`host ${what}\nstdout: ${spawned.stdout()}\nstderr: ${spawned.stderr()}`));
+      reject(
+        new Error(`host ${subject}\nstdout: ${spawned.stdout()}\nstderr: ${spawned.stderr()}`),
+      );
     };
     const timer = setTimeout(() => {
       spawned.child.kill('SIGKILL');

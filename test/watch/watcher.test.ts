@@ -28,9 +28,9 @@ describe('watcher', () => {
     watcher.start();
     await waitUntil('the first check', () => checks.length > 0);
   };
-  const waitForCheck = async (what: string) => {
+  const waitForCheck = async (subject: string) => {
     const before = checks.length;
-    await waitUntil(what, () => checks.length > before, 5000);
+    await waitUntil(subject, () => checks.length > before, 5000);
   };
 
   beforeEach(() => {
@@ -89,7 +89,7 @@ describe('watcher', () => {
     await start(NO_POLL_MS);
     const events = setInterval(() => writeFileSync(join(folder, 'a.yaml'), 'one'), 5);
     try {
-      for (const what of ['one check', 'another check']) await waitForCheck(what);
+      for (const subject of ['one check', 'another check']) await waitForCheck(subject);
     } finally {
       clearInterval(events);
     }

@@ -8,7 +8,8 @@ const READER = { MODGATE_TOKEN: 'dev-service:ops:modgate.modules.read' };
 const ROUTES = [{ method: 'GET', path: '/items', capability: 'shop.use' }];
 const OFFICE = '10.0.0.0/8';
 
-const serve = (name: string, more: object = {}) => describeModule(name, ENDPOINT, ROUTES, more);
+const serve = (name: string, overrides: object = {}) =>
+  describeModule(name, ENDPOINT, ROUTES, overrides);
 
 describe('modgate check --against, for addresses and mounts', () => {
   let place: Workplace;
@@ -39,8 +40,8 @@ describe('modgate check --against, for addresses and mounts', () => {
 
   afterEach(() => place.remove());
 
-  const write = (name: string, more: object) =>
-    place.write(`modules.d/${name}.json`, serve(name, more));
+  const write = (name: string, overrides: object) =>
+    place.write(`modules.d/${name}.json`, serve(name, overrides));
   const compare = async (...args: string[]) => {
     const commandLine = ['check', ...args, '--against', host.url];
     const { code, stdout } = await place.run(commandLine, READER);

@@ -51,10 +51,10 @@ describe('modgate check --against', () => {
 
   afterEach(() => place.remove());
 
-  function drop(name: string, routes: readonly RouteOptions[], more: object = {}): void {
+  function drop(name: string, routes: readonly RouteOptions[], overrides: object = {}): void {
     place.write(
       `modules.d/${name.replace('/', '-')}.json`,
-      describeModule(name, ENDPOINT, routes, more),
+      describeModule(name, ENDPOINT, routes, overrides),
     );
   }
 

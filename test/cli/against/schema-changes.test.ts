@@ -10,7 +10,10 @@ const ITEM = {
   required: ['name'],
   properties: { name: { type: 'string' }, kind: { enum: ['a', 'b'] } },
 };
-const withItem = (more: object) => ({ ...ITEM, properties: { ...ITEM.properties, ...more } });
+const withItem = (overrides: object) => ({
+  ...ITEM,
+  properties: { ...ITEM.properties, ...overrides },
+});
 
 type Row = readonly [
   name: string,

@@ -77,8 +77,8 @@ ${candidate}
       },
     ],
   ];
-  for (const [what, candidate, expected] of mistakes) {
-    it(`reports a candidate ${what}, and where`, async () => {
+  for (const [title, candidate, expected] of mistakes) {
+    it(`reports a candidate ${title}, and where`, async () => {
       write(candidate);
       const findings = await check();
       expect(findings).to.have.length(1);

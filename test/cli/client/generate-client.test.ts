@@ -124,7 +124,7 @@ function describeRead(operationId: string, module = 'shop') {
   return { operationId, tags: [module], responses };
 }
 
-function describeItem(operationId: string, more: object = {}) {
+function describeItem(operationId: string, overrides: object = {}) {
   const name = `${operationId}.output.Item`;
   const items = { type: 'array', items: { $ref: `#/components/schemas/${name}` } };
   const tag = `${operationId}.output.Tag`;
@@ -133,7 +133,7 @@ function describeItem(operationId: string, more: object = {}) {
       type: 'object',
       properties: { items, tag: { $ref: `#/components/schemas/${tag}` } },
     },
-    [tag]: { type: 'object', properties: { text: { type: 'string' }, ...more } },
+    [tag]: { type: 'object', properties: { text: { type: 'string' }, ...overrides } },
   };
 }
 

@@ -24,8 +24,8 @@ function convertOne(operation: object, method = 'get', path = '/items') {
   return { route: manifest.http_routes[0], listed };
 }
 
-const jsonBody = (schema: object, more: object = {}) => ({
-  requestBody: { content: { 'application/json': { schema } }, ...more },
+const jsonBody = (schema: object, overrides: object = {}) => ({
+  requestBody: { content: { 'application/json': { schema } }, ...overrides },
 });
 
 const jsonResponse = (schema: object) => ({
@@ -250,7 +250,7 @@ describe('an imported OpenAPI document', () => {
   });
 
   describe('with parts that become no route', () => {
-    const CASES: readonly [what: string, operation: object, method: string, listed: string][] = [
+    const CASES: readonly [title: string, operation: object, method: string, listed: string][] = [
       [
         'a redirect',
         { responses: { 302: { description: 'there' } } },
@@ -302,8 +302,8 @@ describe('an imported OpenAPI document', () => {
         'the operation: the host has no such routes',
       ],
     ];
-    for (const [what, operation, method, expected] of CASES) {
-      it(`lists ${what}`, () => {
+    for (const [title, operation, method, expected] of CASES) {
+      it(`lists ${title}`, () => {
         const { listed } = convertOne(operation, method);
         expect(listed).to.include(`${method.toUpperCase()} /items: ${expected}`);
       });
@@ -401,8 +401,8 @@ describe('an imported OpenAPI document', () => {
       const schema = { type: 'object', required: ['age', 'name'] };
       const valid = { age: 1, name: 'a' };
       const examples = { bad: { value: { nope: 1 } }, good: { value: valid } };
-      const content = (more: object) => ({
-        content: { 'application/json': { schema, ...more } },
+      const content = (overrides: object) => ({
+        content: { 'application/json': { schema, ...overrides } },
       });
       const operation = (input: object, output: object) => ({
         requestBody: { required: true, ...content(input) },

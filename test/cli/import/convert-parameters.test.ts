@@ -15,11 +15,11 @@ const DOCUMENT = parseOpenApi({
 });
 
 /** The property of the query parameter `tags`, what is listed, and which queries violate it. */
-function convertTags(schema: object, more: object = {}) {
+function convertTags(schema: object, overrides: object = {}) {
   const unmapped = new UnmappedParts();
   const shared = new SharedDefinitions(DOCUMENT);
   const { querySchema } = convertParameters(
-    { parameters: [{ in: 'query', name: 'tags', schema, ...more }] },
+    { parameters: [{ in: 'query', name: 'tags', schema, ...overrides }] },
     {},
     { document: DOCUMENT, place: 'GET /a', unmapped, shared },
   );
@@ -33,14 +33,14 @@ function convertTags(schema: object, more: object = {}) {
 }
 
 describe('an imported query parameter', () => {
-  const OPTIONAL_LISTS: readonly [what: string, schema: object][] = [
+  const OPTIONAL_LISTS: readonly [title: string, schema: object][] = [
     ['beside null in anyOf', { title: 'Tags', anyOf: [TAGS, NULL] }],
     ['beside null in oneOf', { title: 'Tags', oneOf: [NULL, TAGS] }],
     ['behind a reference', { title: 'Tags', anyOf: [{ $ref: '#/components/schemas/Tags' }, NULL] }],
     ['with null as a second type', { title: 'Tags', ...TAGS, type: ['array', 'null'] }],
   ];
-  for (const [what, schema] of OPTIONAL_LISTS) {
-    it(`is a list for a list ${what}`, () => {
+  for (const [title, schema] of OPTIONAL_LISTS) {
+    it(`is a list for a list ${title}`, () => {
       const { property, listed, rejects } = convertTags(schema);
       expect(property).to.deep.equal({ title: 'Tags', ...TAGS });
       expect(listed).to.deep.equal([]);

@@ -7,7 +7,7 @@ import { type EchoProvider, startEchoProvider } from '../../support/echo-provide
 import { waitUntil } from '../../support/http/wait-until.js';
 import { startHost } from '../../support/start-host.js';
 
-function createDocument(more: object = {}) {
+function createDocument(overrides: object = {}) {
   return {
     openapi: '3.1.0',
     info: { title: 'Shop', version: '1' },
@@ -21,7 +21,7 @@ function createDocument(more: object = {}) {
               description: 'ok',
               content: {
                 'application/json': {
-                  schema: { type: 'object', properties: { id: { type: 'string' }, ...more } },
+                  schema: { type: 'object', properties: { id: { type: 'string' }, ...overrides } },
                 },
               },
             },
@@ -43,10 +43,10 @@ describe('modgate import openapi', () => {
 
   afterEach(() => place.remove());
 
-  const importShop = (...more: string[]) =>
+  const importShop = (...overrides: string[]) =>
     place.run([
       ...['import', 'openapi', 'shop.json', '--module', 'acme/shop', '--endpoint', ENDPOINT],
-      ...more,
+      ...overrides,
     ]);
   const read = (name: string) => readFileSync(join(place.folder, name), 'utf8');
 

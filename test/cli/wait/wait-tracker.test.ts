@@ -12,8 +12,8 @@ function at(ms: number): string {
   return new Date(START_MS + ms).toISOString();
 }
 
-function entry(name: string, more: object = {}): ModuleEntry {
-  return describeEntry(name, { since: at(-60_000), ...more }) as ModuleEntry;
+function entry(name: string, overrides: object = {}): ModuleEntry {
+  return describeEntry(name, { since: at(-60_000), ...overrides }) as ModuleEntry;
 }
 
 describe('WaitTracker', () => {
@@ -89,8 +89,8 @@ describe('WaitTracker', () => {
 
   describe('with a host that reports rejected digests', () => {
     const OTHER = `sha256:${'e'.repeat(64)}`;
-    const rejection = (more: object) =>
-      entry('crm', { state: 'stale', since: at(0), rejected_digest: OTHER, ...more });
+    const rejection = (overrides: object) =>
+      entry('crm', { state: 'stale', since: at(0), rejected_digest: OTHER, ...overrides });
 
     for (const key of ['rejected_digest', 'rejected_manifest_digest', 'rejected_config_digest']) {
       it(`ends immediately when the digest is rejected as ${key}`, () => {

@@ -49,8 +49,8 @@ describe('a request that a surface rejects', () => {
     ],
     ['a failure', '/desk/throw', { code: 'internal_error', step: 'host' }],
   ];
-  for (const [what, target, expected] of CAUSES) {
-    it(`leaves a record and a log line with the reason for ${what}`, async () => {
+  for (const [title, target, expected] of CAUSES) {
+    it(`leaves a record and a log line with the reason for ${title}`, async () => {
       const { calls, line } = await send(target);
       expect(calls).to.have.length(1);
       expect(calls[0]).to.deep.include(expected);

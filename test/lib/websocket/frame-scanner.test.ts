@@ -59,7 +59,7 @@ describe('frame scanner', () => {
     expect(scan(bytes)).to.deep.include({ passed: bytes, frames: 6, violation: null });
   });
 
-  for (const [what, given, options] of [
+  for (const [title, given, options] of [
     ...[3, 4, 5, 6, 7, 11, 12, 13, 14, 15].map(
       (opcode) => [`a reserved opcode ${opcode}`, [createFrame(opcode, '')], {}] as const,
     ),
@@ -113,7 +113,7 @@ describe('frame scanner', () => {
       {},
     ],
   ] as readonly (readonly [string, readonly Buffer[], Options])[]) {
-    it(`rejects ${what}, and passes what came before`, () => {
+    it(`rejects ${title}, and passes what came before`, () => {
       const before = [createFrame(PONG, 'well'), ...given.slice(0, -1)].map((frame, index) => {
         return index === 0 && options.sender === 'client'
           ? createFrame(PONG, 'well', { mask: MASK })

@@ -140,8 +140,8 @@ describe('bad plugins next to good ones, under load', function () {
     );
   };
 
-  for (const [index, [what, bad]] of CASES.entries()) {
-    it(`reports ${what}`, async () => {
+  for (const [index, [title, bad]] of CASES.entries()) {
+    it(`reports ${title}`, async () => {
       const name = nameOf(index);
       await waitForModule(name, bad.module);
       if ('failure' in bad.module) {

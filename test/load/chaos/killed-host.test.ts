@@ -14,7 +14,8 @@ import { FOLLOW_MS, type ReloadProcess } from '../../support/reload/reload-host.
 
 describe('modules of a host that was killed', () => {
   let host: ReloadProcess;
-  const describeCrm = (routes = ROUTES, more: object = {}) => describeCrmOf(host, routes, more);
+  const describeCrm = (routes = ROUTES, overrides: object = {}) =>
+    describeCrmOf(host, routes, overrides);
 
   before(async () => {
     host = await startCrmProcess();

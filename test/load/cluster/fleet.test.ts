@@ -11,12 +11,12 @@ import { useHost } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { scrape } from '../../support/observability/exposition.js';
 
-const describeCrm = (path: string, more: object = {}) =>
+const describeCrm = (path: string, overrides: object = {}) =>
   describeModule(
     'crm',
     'http://127.0.0.1:1',
     [{ method: 'GET', path, capability: 'crm.read' }],
-    more,
+    overrides,
   );
 const FILES = { 'crm.json': describeCrm('/items') };
 const BROKEN = 'module: crm\nprovider: { kind: http, confg: {} }\n';

@@ -30,7 +30,7 @@ describe('a host with two workers', () => {
     { args: ['--workers', '2'] },
   );
 
-  const get = (target: string, more = {}) => call(setup.host, { target, ...more });
+  const get = (target: string, overrides = {}) => call(setup.host, { target, ...overrides });
   const list = async () => {
     const answer = parseJson(await get('/modules')) as {
       modules: {

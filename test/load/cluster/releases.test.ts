@@ -41,12 +41,12 @@ describe('releases of a fleet', function () {
     return hosts as [HostProcess, ...HostProcess[]];
   };
   /** A version is told from another one by its summary, and a bad one by its endpoint. */
-  const describeCrm = (version: string, endpoint = provider.url, more: object = {}) =>
+  const describeCrm = (version: string, endpoint = provider.url, overrides: object = {}) =>
     describeModule(
       'crm',
       endpoint,
       [{ method: 'GET', path: '/items', capability: 'crm.read', summary: version }],
-      { probation: PROBATION, retry: { attempts: 0 }, ...more },
+      { probation: PROBATION, retry: { attempts: 0 }, ...overrides },
     );
   const readVersion = async (host: HostProcess) => {
     const text = (await call(host, { target: '/manifests' })).body.toString('utf8');

@@ -8,8 +8,14 @@ export class FaultCalendar {
   readonly #entries: Entry[] = [];
 
   /** Records the start of a fault. @returns ends it */
-  begin(module: ModuleName, what: string, explained: readonly string[]): () => void {
-    const entry: Entry = { module, what, explained, from: performance.now(), to: Infinity };
+  begin(module: ModuleName, subject: string, explained: readonly string[]): () => void {
+    const entry: Entry = {
+      module,
+      what: subject,
+      explained,
+      from: performance.now(),
+      to: Infinity,
+    };
     this.#entries.push(entry);
     return () => {
       entry.to = performance.now();

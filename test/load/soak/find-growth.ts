@@ -32,9 +32,9 @@ export function findGrowth(samples: readonly Sample[]): string[] {
   if (after.heap > before.heap + allowed) {
     grown.push(`heap: ${toMib(before.heap)} to ${toMib(after.heap)} MiB`);
   }
-  for (const what of ['descriptors', 'resources'] as const) {
-    if (after[what] <= before[what] + HANDLE_SLACK) continue;
-    grown.push(`${what}: ${before[what]} to ${after[what]}`);
+  for (const subject of ['descriptors', 'resources'] as const) {
+    if (after[subject] <= before[subject] + HANDLE_SLACK) continue;
+    grown.push(`${subject}: ${before[subject]} to ${after[subject]}`);
   }
   return grown;
 }

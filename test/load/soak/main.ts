@@ -16,7 +16,9 @@ const summary = await runSoak({
 });
 console.log(JSON.stringify(summary, null, 2));
 const { unexplained, disagreements, grown, left } = summary;
-for (const [what, findings] of Object.entries({ unexplained, disagreements, grown, left })) {
-  console.error(`${what}: ${findings.length === 0 ? 'none' : findings.slice(0, 10).join('\n  ')}`);
+for (const [subject, findings] of Object.entries({ unexplained, disagreements, grown, left })) {
+  console.error(
+    `${subject}: ${findings.length === 0 ? 'none' : findings.slice(0, 10).join('\n  ')}`,
+  );
   if (findings.length > 0) process.exitCode = 1;
 }

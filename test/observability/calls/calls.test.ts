@@ -41,8 +41,8 @@ describe('GET /calls', () => {
   }));
   const list = async (query = '') =>
     parseJson(await call(setup.host, { target: `/calls${query}` })) as unknown as Page;
-  const request = (id: string, target = '/modules/shop/http/items/1', more: object = {}) =>
-    call(setup.host, { target, headers: [['x-request-id', id]], ...more });
+  const request = (id: string, target = '/modules/shop/http/items/1', overrides: object = {}) =>
+    call(setup.host, { target, headers: [['x-request-id', id]], ...overrides });
   const idsOf = ({ calls }: Page) => calls.map((record) => record['request_id']);
 
   it('shows a call with exactly its fields', async () => {
@@ -137,8 +137,8 @@ describe('GET /calls', () => {
     const ids: unknown[] = [];
     let cursor: string | null = null;
     for (let page = 0; page < 4; page += 1) {
-      const more = cursor === null ? '' : `&cursor=${cursor}`;
-      const answered = await list(`?limit=2&module=shop${more}`);
+      const overrides = cursor === null ? '' : `&cursor=${cursor}`;
+      const answered = await list(`?limit=2&module=shop${overrides}`);
       ids.push(...idsOf(answered));
       cursor = answered.next_cursor;
       await request('new');
@@ -192,8 +192,8 @@ describe('GET /calls', () => {
   });
 
   it('keeps no bodies unless the descriptor enables it', async () => {
-    const more = { method: 'POST', body: Buffer.from('{"a":1}') };
-    await request('plain', '/modules/shop/http/items', { ...more, headers: [JSON_TYPE] });
+    const overrides = { method: 'POST', body: Buffer.from('{"a":1}') };
+    await request('plain', '/modules/shop/http/items', { ...overrides, headers: [JSON_TYPE] });
     expect(Object.keys((await list('?limit=1')).calls[0] ?? {})).to.deep.equal(FIELDS);
   });
 

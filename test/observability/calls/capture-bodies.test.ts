@@ -67,8 +67,8 @@ describe('captured bodies', () => {
     ['a member of a list of headers', [{ name: 'x-api-key', value: CANARY }]],
     ['a member of a list of settings', [{ key: 'DB_PASSWORD', values: [CANARY] }]],
   ];
-  for (const [what, value] of VALUES) {
-    it(`do not contain ${what}`, () => {
+  for (const [title, value] of VALUES) {
+    it(`do not contain ${title}`, () => {
       const captured = capture(JSON.stringify({ kept: 1, text: value }));
       expect(captured).to.include('"kept":1').and.include('[redacted]');
       expect(captured).to.not.include(CANARY);

@@ -41,8 +41,8 @@ describe('exposition format parser', () => {
     ['another count', `${HISTOGRAM}h_bucket{le="+Inf"} 1\nh_sum 1\nh_count 2\n`],
     ['no sum', `${HISTOGRAM}h_bucket{le="+Inf"} 1\nh_count 1\n`],
   ];
-  for (const [what, text] of BAD) {
-    it(`rejects ${what}`, () => {
+  for (const [title, text] of BAD) {
+    it(`rejects ${title}`, () => {
       expect(() => parseExposition(text)).to.throw();
     });
   }

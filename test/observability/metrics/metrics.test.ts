@@ -43,7 +43,7 @@ describe('metrics', () => {
     'bad.yaml': 'module: bad\nprovider: {}\n',
     'nameless.yaml': '[]\n',
   }));
-  const get = (target: string, more = {}) => call(setup.host, { target, ...more });
+  const get = (target: string, overrides = {}) => call(setup.host, { target, ...overrides });
   const read = () => scrape(setup.host);
   /** Sends a request. The test closes the connection. */
   const hangOn = async (target: string) => {
@@ -76,10 +76,10 @@ describe('metrics', () => {
       ],
       ['/modules/down/http/items/1', {}, { module: 'down', route: '/items/{id}', status: '502' }],
     ];
-    for (const [target, more, labels] of requests) {
+    for (const [target, overrides, labels] of requests) {
       const expected = { module: 'shop', ...labels };
       const before = (await read()).sum('modgate_requests_total', expected);
-      await get(target, more);
+      await get(target, overrides);
       expect((await read()).sum('modgate_requests_total', expected), target).to.equal(before + 1);
     }
   });
@@ -198,8 +198,8 @@ describe('metrics', () => {
       (await read()).sum('modgate_failures_total', { module: 'tight', failure });
     const endpoint = setup.provider.url;
     const limits = { timeout_ms: 300, concurrency: 1, queue: 1, queue_ms: 5000 };
-    const more = { limits, retry: { attempts: 0 }, breaker: { failures: 1000 } };
-    setup.host.drop('tight.json', describeModule('tight', endpoint, ROUTES, more));
+    const overrides = { limits, retry: { attempts: 0 }, breaker: { failures: 1000 } };
+    setup.host.drop('tight.json', describeModule('tight', endpoint, ROUTES, overrides));
     const target = '/modules/tight/http/items/1';
     await waitUntil('the module', async () => (await get(target)).status === 200, 10_000);
     setup.provider.answer({ body: 'none' });

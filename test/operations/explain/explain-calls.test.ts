@@ -13,8 +13,8 @@ describe('GET /explain?request_id=', () => {
   const setup = useHost((provider) => ({
     'shop.json': describeModule('shop', provider.url, ROUTES),
   }));
-  const explain = (query: string, more: object = {}) =>
-    call(setup.host, { target: `/explain?${query}`, as: EXPLAINER, ...more });
+  const explain = (query: string, overrides: object = {}) =>
+    call(setup.host, { target: `/explain?${query}`, as: EXPLAINER, ...overrides });
   const request = (id: string, target = '/modules/shop/http/items/1') =>
     call(setup.host, { target, headers: [['x-request-id', id]] });
   const read = async (id: string) =>

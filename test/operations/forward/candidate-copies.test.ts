@@ -56,12 +56,17 @@ describe('copies for a candidate', function () {
     isHeld = false;
     for (const answer of held.splice(0)) answer();
   };
-  const describe = (module: string, members: object = {}, config: object = {}, more: object = {}) =>
+  const describe = (
+    module: string,
+    members: object = {},
+    config: object = {},
+    overrides: object = {},
+  ) =>
     describeModule(module, live.url, ROUTES, {
       provider: { kind: 'http', config: { endpoints: [live.url], ...config } },
       candidate: { endpoints: [candidate.url], share: 1, concurrency: 1000, ...members },
       limits: { timeout_ms: 60_000, request_bytes: 16 * MIB },
-      ...more,
+      ...overrides,
     });
 
   before(async () => {
@@ -117,8 +122,8 @@ describe('copies for a candidate', function () {
     rmSync(folder, { recursive: true });
   });
 
-  const send = (module: string, more: object = {}) =>
-    call(host, { target: `/modules/${module}/http/items`, as: TOKEN, ...more });
+  const send = (module: string, overrides: object = {}) =>
+    call(host, { target: `/modules/${module}/http/items`, as: TOKEN, ...overrides });
   const countsOf = async (module: string) => {
     const response = await call(host, { target: `/candidate?module=${module}`, as: TOKEN });
     const { totals } = parseJson(response) as { totals: readonly Record<string, number>[] };

@@ -54,14 +54,14 @@ describe('a candidate beside the live provider', function () {
   });
 
   /** Serves a new module and waits until it is live. */
-  async function serve(members: object = {}, more: object = {}, copies = 1): Promise<void> {
+  async function serve(members: object = {}, overrides: object = {}, copies = 1): Promise<void> {
     modules += 1;
     module = `crm${modules}`;
     const config = { endpoints: [live.url], auth: { bearer: 'env:TOKEN' } };
     const descriptor = describeModule(module, live.url, ROUTES, {
       provider: { kind: 'http', config },
       candidate: { endpoints: [candidate.url], share: 1, ...members },
-      ...more,
+      ...overrides,
     });
     host.drop(`${module}.json`, descriptor);
     await waitUntil('the module is live', async () => (await send('/items')).status !== 404);
@@ -70,8 +70,8 @@ describe('a candidate beside the live provider', function () {
     (candidate.requests as unknown[]).length = 0;
   }
 
-  function send(path: string, more: object = {}) {
-    return call(host, { target: `/modules/${module}/http${path}`, as: TOKEN, ...more });
+  function send(path: string, overrides: object = {}) {
+    return call(host, { target: `/modules/${module}/http${path}`, as: TOKEN, ...overrides });
   }
 
   async function read(): Promise<Report> {
@@ -229,8 +229,8 @@ describe('a candidate beside the live provider', function () {
       response.on('close', () => clearInterval(timer));
     },
   };
-  for (const [what, answer] of Object.entries(failures)) {
-    it(`counts a candidate that ${what} as failed, and the caller notices nothing`, async () => {
+  for (const [title, answer] of Object.entries(failures)) {
+    it(`counts a candidate that ${title} as failed, and the caller notices nothing`, async () => {
       await serve({}, { limits: { timeout_ms: 500 }, breaker: { failures: 1 } });
       answerCandidate = answer;
       for (let count = 0; count < 3; count += 1) {

@@ -20,13 +20,13 @@ describe('idempotency: requires_key', () => {
       rate: { per_second: 0.001, burst: 1 },
     }),
   }));
-  const post = (headers: readonly RawHeader[], more: object = {}) =>
+  const post = (headers: readonly RawHeader[], overrides: object = {}) =>
     call(setup.host, {
       method: 'POST',
       target: TARGET,
       headers: [...headers, JSON_TYPE],
       body: Buffer.from('{}'),
-      ...more,
+      ...overrides,
     });
   const key = (value: string): RawHeader => ['idempotency-key', value];
 

@@ -15,8 +15,8 @@ const ROUTES = [
 
 describe('mounts', () => {
   const setup = useHost((provider) => {
-    const describe = (name: string, mount: object[], more: object = {}) => ({
-      [`${name}.json`]: describeModule(name, provider.url, ROUTES, { mount, ...more }),
+    const describe = (name: string, mount: object[], overrides: object = {}) => ({
+      [`${name}.json`]: describeModule(name, provider.url, ROUTES, { mount, ...overrides }),
     });
     return {
       ...describe('orders', [{ path: '/api/orders' }, { host: 'API.example.', path: '/v1' }], {

@@ -32,8 +32,8 @@ describe('root and optional bodies', () => {
       { method: 'GET', path: '/{rest...}', capability },
     ]),
   }));
-  const send = (method: string, path: string, more: Partial<Call> = {}) =>
-    call(setup.host, { method, target: `/modules/acme%2Fcrm/http${path}`, ...more });
+  const send = (method: string, path: string, overrides: Partial<Call> = {}) =>
+    call(setup.host, { method, target: `/modules/acme%2Fcrm/http${path}`, ...overrides });
 
   for (const [suffix, sent] of [
     ['', '/'],

@@ -12,11 +12,11 @@ const NOWHERE = 'http://127.0.0.1:9/manifest.json';
 const INSIDE = '192.0.2.7';
 const OUTSIDE = '198.51.100.1';
 
-const describeWaiting = (module: string, endpoint: string, more: object = {}) => ({
+const describeWaiting = (module: string, endpoint: string, overrides: object = {}) => ({
   module,
   provider: { kind: 'http', config: { endpoints: [endpoint] } },
   manifest: { url: NOWHERE },
-  ...more,
+  ...overrides,
 });
 
 describe('a module that waits for its manifest', () => {

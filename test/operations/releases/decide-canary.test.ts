@@ -16,9 +16,9 @@ const CANARY: Canary = {
 const BEFORE = '2026-01-05T10:00:29.999Z';
 const AFTER = CANARY.until;
 
-const report = (host: string, calls: number, failed: number, more = {}): ReleaseHost => ({
+const report = (host: string, calls: number, failed: number, overrides = {}): ReleaseHost => ({
   ...{ host, release: RELEASE, problem: null },
-  figures: { release: RELEASE, modules: { crm: { calls, failed } }, rejected: {}, ...more },
+  figures: { release: RELEASE, modules: { crm: { calls, failed } }, rejected: {}, ...overrides },
 });
 
 describe('the verdict of a canary', () => {
@@ -71,12 +71,12 @@ describe('the verdict of a canary', () => {
 });
 
 describe('the figures of a canary', () => {
-  const entry = (more: object) =>
+  const entry = (overrides: object) =>
     ({
       ...{ name: 'crm', file: 'crm.json', state: 'live', since: 'then', reason: null },
       ...{ rejected_digest: null, rejected_manifest_digest: null, rejected_config_digest: null },
       counts: { calls: 100, failed: 50 },
-      ...more,
+      ...overrides,
     }) as unknown as ModuleEntry;
 
   it('begin when the host serves the canary', () => {

@@ -33,8 +33,8 @@ describe('the rights of a release', () => {
     args: ['--modules', 'store:', '--release-references', ALLOWED],
     env: { RELEASE_TOKEN: 'secret-of-the-host', OTHER_TOKEN: 'another-secret' },
   });
-  const send = (files: Record<string, string | object>, as = PUBLISHER, more: object = {}) =>
-    sendRelease(setup.host, files, more, as);
+  const send = (files: Record<string, string | object>, as = PUBLISHER, overrides: object = {}) =>
+    sendRelease(setup.host, files, overrides, as);
   const readActive = async () => ({ base: (await readReleases(setup.host)).active });
 
   afterEach('no test leaves a canary or an unknown release', async () => {

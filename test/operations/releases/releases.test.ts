@@ -21,8 +21,8 @@ async function untilServed(host: { readonly port: number }, target: string): Pro
 describe('releases of a host', () => {
   const setup = useHost(() => ({}), FOLLOWING);
   const workspace = useWorkspace();
-  const describeCrm = (path: string, more: object = {}) =>
-    describeModule('crm', setup.provider.url, routes(path), more);
+  const describeCrm = (path: string, overrides: object = {}) =>
+    describeModule('crm', setup.provider.url, routes(path), overrides);
   const pull = (...args: string[]) =>
     workspace.run(setup.host, 'releases', 'pull', workspace.folder, '--force', ...args);
   /** The tests share a host: each starts from what is active. */

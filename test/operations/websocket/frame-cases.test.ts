@@ -24,8 +24,12 @@ interface Frame {
   readonly rsv?: number;
 }
 
-const frame = (opcode: number, payload: string | Uint8Array = '', more: Partial<Frame> = {}) => {
-  return { opcode, payload: Buffer.from(payload as string), ...more };
+const frame = (
+  opcode: number,
+  payload: string | Uint8Array = '',
+  overrides: Partial<Frame> = {},
+) => {
+  return { opcode, payload: Buffer.from(payload as string), ...overrides };
 };
 const filled = (length: number) => Buffer.alloc(length, '*');
 const part = (opcode: number, payload: string | Uint8Array) =>

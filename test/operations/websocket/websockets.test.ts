@@ -113,7 +113,7 @@ describe('WebSockets', () => {
     expect(credentials).to.deep.equal([undefined]);
   });
 
-  for (const [what, protocols, more, status, field] of [
+  for (const [title, protocols, more, status, field] of [
     ['without modgate.v1', 'modgate.bearer.ZGV2', { authorization: null }, 400, PROTOCOLS_ERROR],
     [
       'two tokens',
@@ -140,7 +140,7 @@ describe('WebSockets', () => {
     ['repeated subprotocols', 'mqtt, mqtt', {}, 400, PROTOCOLS_ERROR],
     ['subprotocols that are no tokens', 'mq tt', {}, 400, PROTOCOLS_ERROR],
   ] as const) {
-    it(`reject ${what}`, async () => {
+    it(`reject ${title}`, async () => {
       setup.upgrade(() => {
         throw new Error('the provider must not be called');
       });
@@ -231,7 +231,7 @@ describe('WebSockets', () => {
     expect((await plain.ended()).toString('latin1')).to.match(/^HTTP\/1\.1 403 Forbidden/);
   });
 
-  for (const [what, lines, detail] of [
+  for (const [title, lines, detail] of [
     ['a wrong accept', ['sec-websocket-accept: AAAA'], 'sec-websocket-accept'],
     [
       'a subprotocol that was not offered',
@@ -245,7 +245,7 @@ describe('WebSockets', () => {
     ],
     ['another protocol', ['upgrade: h2c'], 'upgrade'],
   ] as const) {
-    it(`are 502 where the provider answers with ${what}`, async () => {
+    it(`are 502 where the provider answers with ${title}`, async () => {
       setup.upgrade((request, connection) => {
         connection.resume().write(writeAccepted(request, lines));
       });

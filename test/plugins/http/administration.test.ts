@@ -143,8 +143,8 @@ describe('http adapter: admin, config, manifest and check', () => {
     ],
     'more than 4 MiB': ['HTTP/1.1 200 OK\r\nContent-Length: 4194305\r\n\r\n', 'protocol'],
   };
-  for (const [what, [answer, expected]] of Object.entries(BAD_MANIFESTS)) {
-    it(`fails as ${expected} for a manifest with ${what}`, async () => {
+  for (const [title, [answer, expected]] of Object.entries(BAD_MANIFESTS)) {
+    it(`fails as ${expected} for a manifest with ${title}`, async () => {
       const provider = await openOn([await startAnsweringProvider(answer)]);
       expect((await failureOf(provider.manifest(NEVER))).failure).to.equal(expected);
     });

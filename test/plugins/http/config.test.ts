@@ -53,8 +53,8 @@ describe('config of the http kinds', () => {
     'one pin': { ...ONE, tls: { pin_sha256: PIN } },
     'TLS for a scheme in capitals': { endpoints: ['HTTPS://a'], tls: {} },
   };
-  for (const [what, config] of Object.entries(VALID)) {
-    it(`accepts ${what}`, () => {
+  for (const [title, config] of Object.entries(VALID)) {
+    it(`accepts ${title}`, () => {
       expect(messagesOf(config)).to.deep.equal([]);
     });
   }

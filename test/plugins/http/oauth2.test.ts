@@ -16,17 +16,22 @@ const SECRETS = { 'env:SECRET': 'secret' };
 
 describe('http adapter: OAuth 2 client credentials', () => {
   const { keep, openOn } = useExchange();
-  const configure = (url: string, more: object = {}) => ({
+  const configure = (url: string, overrides: object = {}) => ({
     auth: {
-      oauth2: { token_url: `${url}/token`, client_id: 'me', client_secret: 'env:SECRET', ...more },
+      oauth2: {
+        token_url: `${url}/token`,
+        client_id: 'me',
+        client_secret: 'env:SECRET',
+        ...overrides,
+      },
     },
   });
   /** Tokens `token-1`, `token-2`, … */
-  const startIssuer = async (more: object = {}) => {
+  const startIssuer = async (overrides: object = {}) => {
     const issuer: ScriptedProvider = await keep(
       startProvider((request, response) => {
         const access_token = `token-${issuer.requests.length}`;
-        answerJson({ access_token, token_type: 'Bearer', expires_in: 3600, ...more })(
+        answerJson({ access_token, token_type: 'Bearer', expires_in: 3600, ...overrides })(
           request,
           response,
         );
@@ -49,8 +54,8 @@ describe('http adapter: OAuth 2 client credentials', () => {
   it('requests a token once and sends it with every request', async () => {
     const issuer = await startIssuer();
     const upstream = await keep(startProvider());
-    const more = { scopes: ['crm.read', 'crm.write'], audience: 'crm', resource: 'urn:crm' };
-    const config = { ...configure(issuer.url, more), health: { path: '/health' } };
+    const overrides = { scopes: ['crm.read', 'crm.write'], audience: 'crm', resource: 'urn:crm' };
+    const config = { ...configure(issuer.url, overrides), health: { path: '/health' } };
     const provider = await openOn(upstream.url, config, SECRETS);
     expect(issuer.requests).to.have.length(0);
     await Promise.all([1, 2, 3].map(() => provider.invoke(createInvocation())));
@@ -200,8 +205,8 @@ describe('http adapter: OAuth 2 client credentials', () => {
         'status 400',
       ],
     ];
-    for (const [what, answer, failure, detail] of FAILURES) {
-      it(`${what} fails the call, and gets no further request soon`, async () => {
+    for (const [title, answer, failure, detail] of FAILURES) {
+      it(`${title} fails the call, and gets no further request soon`, async () => {
         const issuer = await keep(startProvider(answer));
         const upstream = await keep(startProvider());
         const opened = await openAdapter(

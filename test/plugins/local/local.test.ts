@@ -165,8 +165,8 @@ for (const isolation of ['worker', 'none'] as const) {
       array: ['[1, "\u00e9"]', '[1,"\u00e9"]'],
       undefined: ['undefined', null],
     };
-    for (const [what, [body, bytes]] of Object.entries(BODIES)) {
-      it(`encodes a body: ${what}`, async () => {
+    for (const [title, [body, bytes]] of Object.entries(BODIES)) {
+      it(`encodes a body: ${title}`, async () => {
         const outcome = await answerOf(`async () => ({ status: 200, body: ${body} })`);
         const type = bytes === null ? {} : { 'content-type': 'application/json' };
         expect(outcome.headers).to.deep.equal(type);
@@ -213,8 +213,8 @@ for (const isolation of ['worker', 'none'] as const) {
       'a function': '{ status: 200, body: () => {} }',
       'too many bytes': '{ status: 200, body: "x".repeat(100) }',
     };
-    for (const [what, answer] of Object.entries(MALFORMED)) {
-      it(`fails as protocol for a response with ${what}`, async () => {
+    for (const [title, answer] of Object.entries(MALFORMED)) {
+      it(`fails as protocol for a response with ${title}`, async () => {
         const call = answerOf(`() => (${answer})`, {}, { maxResponseBytes: 50 });
         const failure = await failureOf(call);
         expect(failure.failure).to.equal('protocol');

@@ -75,8 +75,8 @@ describe('thread of a local module', () => {
       /more memory than memory_mb allows \(32 MiB\)/,
     ],
   };
-  for (const [what, [code, reason]] of Object.entries(ENDS)) {
-    it(`restarts after ${what}, and its calls in flight are unavailable`, async () => {
+  for (const [title, [code, reason]] of Object.entries(ENDS)) {
+    it(`restarts after ${title}, and its calls in flight are unavailable`, async () => {
       const source = `let calls = 0; export default ({ declaredPath }) => {
         if (declaredPath === '/end') { ${code}; return new Promise(() => {}); }
         if (declaredPath === '/wait') return new Promise(() => {});
@@ -95,12 +95,12 @@ describe('thread of a local module', () => {
     });
   }
 
-  for (const [what, loop] of [
+  for (const [title, loop] of [
     ['an endless loop', 'for (;;);'],
     ['an endless chain of microtasks', 'for (;;) await null;'],
     ['an endless loop that logs', 'for (;;) log.info({}, "again");'],
   ] as const) {
-    it(`restarts after the deadline of a call in ${what}`, async () => {
+    it(`restarts after the deadline of a call in ${title}`, async () => {
       const source = `export default async ({ declaredPath }, { log }) => {
         if (declaredPath === '/loop') { ${loop} } return { status: 200, body: 'fine' }; };`;
       const running = await open(source);

@@ -36,8 +36,8 @@ const ROUTES = [
   { method: 'GET', path: '/secret' },
 ];
 
-function describeShop(url: string, more: object): object {
-  const shop = describeModule('shop', url, ROUTES, more) as { manifest: { inline: object } };
+function describeShop(url: string, overrides: object): object {
+  const shop = describeModule('shop', url, ROUTES, overrides) as { manifest: { inline: object } };
   Object.assign(shop.manifest.inline, { schemas: { Item: ITEM } });
   return shop;
 }

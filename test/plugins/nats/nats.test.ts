@@ -218,8 +218,8 @@ describe('nats adapter', () => {
     'a header with a control character': { status: '200', headers: { a: 'b\u0001c' } },
     'too many bytes': { status: '200', body: 'x'.repeat(51) },
   };
-  for (const [what, answer] of Object.entries(MALFORMED)) {
-    it(`fails as protocol for a reply with ${what}`, async () => {
+  for (const [title, answer] of Object.entries(MALFORMED)) {
+    it(`fails as protocol for a reply with ${title}`, async () => {
       await serve(() => answer);
       const provider = await open();
       const call = provider.invoke(createInvocation({}, { maxResponseBytes: 50 }));

@@ -222,7 +222,7 @@ describe('nats adapter: servers', () => {
   });
 
   const UNTRUSTED: readonly [
-    what: string,
+    title: string,
     name: string,
     tls: object | undefined,
     reason: RegExp,
@@ -231,8 +231,8 @@ describe('nats adapter: servers', () => {
     ['that has expired', 'expired', { ca: './ca.pem' }, /expired/],
     ['of another CA', 'server', undefined, /certificate/],
   ];
-  for (const [what, name, tls, reason] of UNTRUSTED) {
-    it(`does not connect to a server with a certificate ${what}`, async function () {
+  for (const [title, name, tls, reason] of UNTRUSTED) {
+    it(`does not connect to a server with a certificate ${title}`, async function () {
       const server = await startServer(this, tlsConfig(name), TLS_FILES);
       const config = {
         servers: [server.url.replace('nats:', 'tls:')],

@@ -131,10 +131,10 @@ describe('processes of a running host', () => {
   }).timeout(60_000);
 });
 
-function describeChild(argv: readonly string[], more: object = {}): object {
+function describeChild(argv: readonly string[], overrides: object = {}): object {
   return {
     module: 'child',
-    provider: { kind: 'process', config: { command: argv, ...more } },
+    provider: { kind: 'process', config: { command: argv, ...overrides } },
     manifest: { inline: buildManifest('child', toRoutes(['GET /fine'], 'use')) },
     retry: { attempts: 0 },
     breaker: { failures: 100 },

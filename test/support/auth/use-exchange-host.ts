@@ -25,7 +25,7 @@ export interface ExchangeHost {
   /** A token of the other issuer of the file. */
   foreignTokenOf(subject: string): Promise<string>;
   /** A module with `auth.exchange`; `more` replaces members of it. */
-  describeOn(module: string, more?: object, others?: object): object;
+  describeOn(module: string, overrides?: object, others?: object): object;
 }
 
 /** Development tokens of operators. */
@@ -48,13 +48,13 @@ export function useExchangeHost(
   let provider: ScriptedProvider;
   let host: HostProcess;
 
-  const describeOn = (module: string, more: object = {}, others: object = {}) => {
+  const describeOn = (module: string, overrides: object = {}, others: object = {}) => {
     const exchange = {
       issuer: server.url,
       token_url: server.tokenUrl,
       client_id: 'gateway',
       client_secret: 'env:CRM_SECRET',
-      ...more,
+      ...overrides,
     };
     return describeModule(module, provider.url, ROUTES, {
       provider: { kind: 'http', config: { endpoints: [provider.url], auth: { exchange } } },

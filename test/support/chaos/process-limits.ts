@@ -2,9 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 
 /** Sets a soft limit of a running process: its open files, or the size of a file that it writes. */
-export function limitProcess(pid: number, what: 'nofile' | 'fsize', limit: number | 'unlimited') {
-  const soft = what === 'nofile' && limit === 'unlimited' ? readHardLimit(pid) : limit;
-  execFileSync('prlimit', ['--pid', String(pid), `--${what}=${soft}:`]);
+export function limitProcess(
+  pid: number,
+  subject: 'nofile' | 'fsize',
+  limit: number | 'unlimited',
+) {
+  const soft = subject === 'nofile' && limit === 'unlimited' ? readHardLimit(pid) : limit;
+  execFileSync('prlimit', ['--pid', String(pid), `--${subject}=${soft}:`]);
 }
 
 export function canLimitProcesses(): boolean {

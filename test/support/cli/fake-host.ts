@@ -44,7 +44,7 @@ export async function startFakeHost(answer: (url: URL) => FakeAnswer, port = 0):
 }
 
 /** An entry of `GET /modules`. */
-export function describeEntry(name: string, more: object = {}): object {
+export function describeEntry(name: string, overrides: object = {}): object {
   return {
     name,
     module_id: name,
@@ -59,6 +59,6 @@ export function describeEntry(name: string, more: object = {}): object {
     attempts: 0,
     counts: { calls: 0, failed: 0, in_flight: 0, queued: 0 },
     endpoints: [],
-    ...more,
+    ...overrides,
   };
 }

@@ -7,9 +7,9 @@ export const LONG_CONTACTS = 250;
 /** Beyond 2^53, where the numbers of scripts are not exact. */
 export const FIRST_CONTACT = 9_007_199_254_740_993n;
 
-const field = (key: string, type: object, value: unknown, more: object = {}) => ({
+const field = (key: string, type: object, value: unknown, overrides: object = {}) => ({
   ...{ service: 'crm', key, type, default: value, editable: true },
-  ...more,
+  ...overrides,
 });
 
 /** A manifest with everything that a console can show. */
@@ -111,8 +111,14 @@ const BILLING_MANIFEST = {
   })),
 };
 
-export function describeCrm(endpoint: string, more: object = {}): object {
-  return describe('crm', endpoint, CRM_MANIFEST, ['crm.read', 'crm.write', 'crm.config'], more);
+export function describeCrm(endpoint: string, overrides: object = {}): object {
+  return describe(
+    'crm',
+    endpoint,
+    CRM_MANIFEST,
+    ['crm.read', 'crm.write', 'crm.config'],
+    overrides,
+  );
 }
 
 /** A module with one entity of `LONG_CONTACTS` records. */
@@ -138,7 +144,7 @@ export function describe(
   endpoint: string,
   manifest: object,
   grants: readonly string[],
-  more: object = {},
+  overrides: object = {},
 ): object {
   return {
     module,
@@ -146,7 +152,7 @@ export function describe(
     manifest: { inline: manifest },
     console: { ui: ['builtin'], grants },
     provider_errors: 'passthrough',
-    ...more,
+    ...overrides,
   };
 }
 

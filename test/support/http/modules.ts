@@ -11,14 +11,14 @@ export function describeModule(
   module: string,
   endpoint: string,
   routes: readonly RouteOptions[],
-  more: object = {},
+  overrides: object = {},
 ): object {
   return {
     apiVersion: 'modgate/v1',
     module,
     provider: { kind: 'http', config: { endpoints: [endpoint] } },
     manifest: { inline: buildManifest(module, routes) },
-    ...more,
+    ...overrides,
   };
 }
 
@@ -44,11 +44,15 @@ export function toRoutes(texts: readonly string[], capability: string): RouteOpt
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** Every method with any path of at least one segment, so that only invalid paths are rejected. */
-export function describeWideModule(module: string, endpoint: string, more: object = {}): object {
+export function describeWideModule(
+  module: string,
+  endpoint: string,
+  overrides: object = {},
+): object {
   const routes = METHODS.map((method) => ({
     method,
     path: '/{rest...}',
     capability: 'wide.use',
   }));
-  return describeModule(module, endpoint, routes, more);
+  return describeModule(module, endpoint, routes, overrides);
 }

@@ -44,7 +44,8 @@ const ROUTES = [
  */
 export function useBytes(): ScriptedHost {
   return useScriptedProvider((url) => {
-    const describe = (name: string, more: object) => describeModule(name, url, ROUTES, more);
+    const describe = (name: string, overrides: object) =>
+      describeModule(name, url, ROUTES, overrides);
     const limits = { body_idle_ms: 300, timeout_ms: 300 };
     return {
       'files.json': describe('files', { responses: { expose_headers: ['x-pages', 'etag'] } }),

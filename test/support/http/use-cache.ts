@@ -27,8 +27,8 @@ function cached(path: string, cache: object) {
 export function useCache(args: readonly string[] = []) {
   const setup = useHost(
     ({ url }) => {
-      const describe = (name: string, more: object = {}) =>
-        describeModule(name, url, CACHE_ROUTES, more);
+      const describe = (name: string, overrides: object = {}) =>
+        describeModule(name, url, CACHE_ROUTES, overrides);
       return {
         'shop.json': describe('shop', { forward_headers: ['x-tenant'] }),
         'raw.json': describe('raw', { responses: { mode: 'raw' } }),
@@ -39,13 +39,13 @@ export function useCache(args: readonly string[] = []) {
     },
     { args, isDescribed: false },
   );
-  const get = (target: string, more: Partial<Call> = {}) =>
-    call(setup.host, { target: `/modules/${target.replace('/', '/http/')}`, ...more });
+  const get = (target: string, overrides: Partial<Call> = {}) =>
+    call(setup.host, { target: `/modules/${target.replace('/', '/http/')}`, ...overrides });
   /** The next answers of the provider have these headers beside the media type. */
-  const answer = (headers: Readonly<Record<string, string>>, more: Partial<Answer> = {}) =>
+  const answer = (headers: Readonly<Record<string, string>>, overrides: Partial<Answer> = {}) =>
     setup.provider.answer({
       headers: [['content-type', 'application/json'], ...Object.entries(headers)],
-      ...more,
+      ...overrides,
     });
   return { setup, get, answer, calls: () => setup.provider.requests.length };
 }

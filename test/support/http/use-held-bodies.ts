@@ -40,8 +40,8 @@ export function useHeldBodies(): ScriptedHost {
     hold_request_bytes: HELD,
   };
   return useScriptedProvider((url) => {
-    const describe = (name: string, more: object) =>
-      describeModule(name, url, ROUTES, { limits, breaker: { failures: 1000 }, ...more });
+    const describe = (name: string, overrides: object) =>
+      describeModule(name, url, ROUTES, { limits, breaker: { failures: 1000 }, ...overrides });
     return {
       'items.json': describe('items', { retry: { attempts: 2 } }),
       'raw.json': describe('raw', { responses: { mode: 'raw' } }),

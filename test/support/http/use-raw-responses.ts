@@ -12,8 +12,8 @@ const RAW = { responses: { mode: 'raw' } };
 /** A host with modules in raw mode, in raw mode with other headers, and in the default mode. */
 export function useRawResponses() {
   const setup = useHost((provider) => {
-    const describe = (name: string, more: object) =>
-      describeModule(name, provider.url, ROUTES, more);
+    const describe = (name: string, overrides: object) =>
+      describeModule(name, provider.url, ROUTES, overrides);
     return {
       'crm.json': describe('crm', RAW),
       'few.json': describe('few', {
@@ -27,9 +27,9 @@ export function useRawResponses() {
       'small.json': describe('small', { ...RAW, limits: { response_bytes: 64 } }),
     };
   });
-  const get = (answer: Answer, module = 'crm', more: Partial<Call> = {}) => {
+  const get = (answer: Answer, module = 'crm', overrides: Partial<Call> = {}) => {
     setup.provider.answer(answer);
-    return call(setup.host, { target: `/modules/${module}/http/items/7?x=1`, ...more });
+    return call(setup.host, { target: `/modules/${module}/http/items/7?x=1`, ...overrides });
   };
   return { setup, get };
 }

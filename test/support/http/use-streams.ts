@@ -42,7 +42,8 @@ const HELD = { response_bytes: 400_000, hold_bytes: 1000 };
  */
 export function useStreams(): ScriptedHost {
   return useScriptedProvider((url) => {
-    const describe = (name: string, more: object) => describeModule(name, url, ROUTES, more);
+    const describe = (name: string, overrides: object) =>
+      describeModule(name, url, ROUTES, overrides);
     const responses = { mode: 'raw' };
     const short = { ...QUICK, stream: { max_ms: 100 } };
     return {

@@ -33,7 +33,8 @@ export interface WebSocketHost extends ScriptedHost {
 export function useWebSockets(args: readonly string[] = []): WebSocketHost {
   let upgrade: Upgrade = (_request, connection) => connection.destroy();
   const setup = useScriptedProvider((url) => {
-    const describe = (name: string, more: object) => describeModule(name, url, ROUTES, more);
+    const describe = (name: string, overrides: object) =>
+      describeModule(name, url, ROUTES, overrides);
     return {
       'chat.json': describe('chat', {}),
       'raw.json': describe('raw', { responses: { mode: 'raw' } }),

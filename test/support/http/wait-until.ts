@@ -2,13 +2,13 @@ const POLL_MS = 20;
 
 /** Polls until the condition holds. @throws an error that names the condition at the deadline. */
 export async function waitUntil(
-  what: string,
+  subject: string,
   condition: () => boolean | Promise<boolean>,
   deadlineMs = 15_000,
 ): Promise<void> {
   const deadline = Date.now() + deadlineMs;
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`${what}: not within ${deadlineMs} ms`);
+    if (Date.now() > deadline) throw new Error(`${subject}: not within ${deadlineMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

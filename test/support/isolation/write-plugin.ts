@@ -91,7 +91,7 @@ export default {
 }
 
 /** A descriptor of the kind with the route `GET /{rest...}`. */
-export function describeKind(module: string, kind: string, more: object = {}): object {
+export function describeKind(module: string, kind: string, overrides: object = {}): object {
   return {
     module,
     provider: { kind, config: {} },
@@ -103,6 +103,6 @@ export function describeKind(module: string, kind: string, more: object = {}): o
         http_routes: [{ method: 'GET', path: '/{rest...}', capability: 'any.use' }],
       },
     },
-    ...more,
+    ...overrides,
   };
 }

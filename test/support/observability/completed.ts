@@ -42,7 +42,7 @@ export function createKept(id: number): KeptCall {
 export function createStored(
   number: number,
   at: number,
-  more: Partial<StoredCall> = {},
+  overrides: Partial<StoredCall> = {},
 ): StoredCall {
   return {
     ...createNulls(listCallMembers<CallMemberName>(() => true)),
@@ -59,6 +59,6 @@ export function createStored(
     client: '192.0.2.1',
     duration_ms: 1.234,
     attempts: 1,
-    ...more,
+    ...overrides,
   };
 }

@@ -39,16 +39,16 @@ export async function expectDescribed(
       operation.responses[`${Math.trunc(response.status / 100)}XX`] ??
       operation.responses.default,
   );
-  const what = `${method} ${target}: ${response.status}`;
-  expect(described, `${what} is not described`).not.to.equal(undefined);
+  const subject = `${method} ${target}: ${response.status}`;
+  expect(described, `${subject} is not described`).not.to.equal(undefined);
   if (method === 'HEAD' || response.body.length === 0) return;
   // ajv takes a member of this name for the prototype.
   if (response.body.includes('"__proto__"')) return;
   const type = (headerValue(response.headers, 'content-type') ?? '').split(';')[0]?.trim() ?? '';
   const content = described.content?.[type] ?? described.content?.['application/json'];
-  expect(content, `${what}: ${type} is not described`).not.to.equal(undefined);
+  expect(content, `${subject}: ${type} is not described`).not.to.equal(undefined);
   const errors = findErrors(document, content.schema, JSON.parse(response.body.toString()));
-  expect(errors, `${what} ${response.body.toString().slice(0, 500)}`).to.deep.equal([]);
+  expect(errors, `${subject} ${response.body.toString().slice(0, 500)}`).to.deep.equal([]);
 }
 
 /** Compiled schemas by their text, with the components that they refer to: hosts of one file share most of them. */

@@ -38,7 +38,7 @@ export interface FakeModule {
   readonly invocations: readonly Invocation[];
   /** The behavior of the next calls. */
   answer(invoke: (invocation: Invocation) => Promise<Outcome>): void;
-  call(more?: Partial<ProviderCall>): Promise<ProviderAnswer<string>>;
+  call(overrides?: Partial<ProviderCall>): Promise<ProviderAnswer<string>>;
 }
 
 /** A client over a provider that does what the test says. */
@@ -84,7 +84,7 @@ export function createFakeModule(options: FakeModuleOptions = {}): FakeModule {
     answer: (next) => {
       invoke = next;
     },
-    call: (more) => client.call(createCall(more), readText),
+    call: (overrides) => client.call(createCall(overrides), readText),
   };
 }
 
@@ -113,7 +113,7 @@ function createFakeDescriptor(options: FakeModuleOptions): Descriptor {
 
 let spans = 0;
 
-export function createCall(more: Partial<ProviderCall> = {}): ProviderCall {
+export function createCall(overrides: Partial<ProviderCall> = {}): ProviderCall {
   return {
     operation: {
       kind: 'http_route',
@@ -133,7 +133,7 @@ export function createCall(more: Partial<ProviderCall> = {}): ProviderCall {
     },
     timeoutMs: 5000,
     signal: new AbortController().signal,
-    ...more,
+    ...overrides,
   };
 }
 

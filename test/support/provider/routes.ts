@@ -13,7 +13,7 @@ const ROUTES = [
 ];
 
 /** A descriptor with `ROUTES` and an http provider with this config. */
-export function describeItems(module: string, config: object, more: object = {}): object {
+export function describeItems(module: string, config: object, overrides: object = {}): object {
   return {
     module,
     provider: { kind: 'http', config },
@@ -25,7 +25,7 @@ export function describeItems(module: string, config: object, more: object = {})
         http_routes: ROUTES,
       },
     },
-    ...more,
+    ...overrides,
   };
 }
 

@@ -29,8 +29,8 @@ function describeModules(provider: EchoProvider): Record<string, object> {
   };
 }
 
-export function describeCrmOf(host: ReloadHost, routes: typeof ROUTES, more: object): object {
-  return describeModule('crm', host.provider.url, routes, more);
+export function describeCrmOf(host: ReloadHost, routes: typeof ROUTES, overrides: object): object {
+  return describeModule('crm', host.provider.url, routes, overrides);
 }
 
 export function hasLogged(host: ReloadHost, message: string): boolean {

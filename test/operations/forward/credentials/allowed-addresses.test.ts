@@ -33,8 +33,8 @@ describe('allow.addresses', () => {
       isDescribed: false,
     },
   );
-  const from = (client: string, more: Partial<Parameters<typeof call>[1]> = {}) => {
-    const { headers = [], ...rest } = more;
+  const from = (client: string, overrides: Partial<Parameters<typeof call>[1]> = {}) => {
+    const { headers = [], ...rest } = overrides;
     return call(setup.host, {
       target: ITEMS,
       ...rest,

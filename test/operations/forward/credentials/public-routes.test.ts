@@ -20,8 +20,8 @@ const JSON_BODY = [['content-type', 'application/json']] as const;
 
 describe('public routes', () => {
   const setup = useHost((provider) => {
-    const describe = (name: string, more: object) => ({
-      [`${name}.json`]: describeModule(name, provider.url, ROUTES, more),
+    const describe = (name: string, overrides: object) => ({
+      [`${name}.json`]: describeModule(name, provider.url, ROUTES, overrides),
     });
     return {
       ...describe('shop', { public: true, callers: ['service'] }),

@@ -116,9 +116,10 @@ describe('a module with a signer', function () {
   const send = (
     module: string,
     method: string,
-    more: Partial<Parameters<typeof call>[1]> = {},
+    overrides: Partial<Parameters<typeof call>[1]> = {},
     query = '',
-  ) => call(host, { method, target: `/modules/${module}/http/items${query}`, as: AS, ...more });
+  ) =>
+    call(host, { method, target: `/modules/${module}/http/items${query}`, as: AS, ...overrides });
   const readText = async (target: string) => (await call(host, { target, as: AS })).body.toString();
   const signatureOf = (method: string, target: string, type: string, body: string) => {
     const sha256 = createHash('sha256').update(body).digest('hex');

@@ -15,8 +15,8 @@ const REFUSING = 'http://127.0.0.1:1';
 const MAX_LENGTH = 200;
 const SECRET = 'hunter2';
 
-const useEndpoint = (module: string, config: object, more: object = {}) => ({
-  ...describeModule(module, REFUSING, ROUTES, more),
+const useEndpoint = (module: string, config: object, overrides: object = {}) => ({
+  ...describeModule(module, REFUSING, ROUTES, overrides),
   provider: { kind: 'http', config },
 });
 

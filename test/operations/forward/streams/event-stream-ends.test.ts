@@ -103,8 +103,8 @@ describe('the end of streams of events', () => {
   const routes = [
     { method: 'GET', path: '/events', capability: 'chat.use', operation: { stream: 'sse' } },
   ];
-  const describe = (module: string, url: string, more: object) =>
-    describeModule(module, url, routes, more);
+  const describe = (module: string, url: string, overrides: object) =>
+    describeModule(module, url, routes, overrides);
   const setup = useScriptedProvider(
     (url) => ({
       'one.json': describe('one', url, {}),

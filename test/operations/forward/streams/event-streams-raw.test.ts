@@ -120,16 +120,16 @@ describe('streams of events in raw mode', () => {
     expect(await stream.end()).to.equal('{"a":1}\n{"a":2}\n');
   });
 
-  for (const [what, module, sent] of [
+  for (const [title, module, sent] of [
     ['breaks off', 'raw', 'data: 1\n\n'],
     ['is silent for too long', 'quick-raw', 'data: 1\n\n'],
     ['sends an event that is too large', 'quick-raw', `data: ${'x'.repeat(64)}`],
   ] as const) {
-    it(`are cut where the provider ${what}`, async () => {
+    it(`are cut where the provider ${title}`, async () => {
       setup.answer((_request, response) => {
         beginEvents(response);
         response.write(sent);
-        if (what === 'breaks off') setImmediate(() => response.destroy());
+        if (title === 'breaks off') setImmediate(() => response.destroy());
       });
       const response = await setup.fetch(module, '/events/1', { headers: SSE });
       expect(await failureOf(response.text())).to.be.instanceOf(Error);

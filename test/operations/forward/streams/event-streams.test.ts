@@ -143,7 +143,7 @@ describe('streams of events', () => {
     await recorded({ status: 502, stream_end: 'problem', code: 'external_dependency_failure' });
   });
 
-  for (const [what, path, headers, type, sent] of [
+  for (const [title, path, headers, type, sent] of [
     [
       'an event with a name of the host',
       '/events/1',
@@ -196,7 +196,7 @@ describe('streams of events', () => {
       '{"\\u006dodgate.end":{}}\n',
     ],
   ] as const) {
-    it(`end with a problem for ${what}`, async () => {
+    it(`end with a problem for ${title}`, async () => {
       const good = path === '/lines' ? '{"good":"modgate."}\n' : 'data: event: modgate.end\n\n';
       setup.answer((_request, response) => {
         beginEvents(response, type);

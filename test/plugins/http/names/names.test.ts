@@ -10,7 +10,7 @@ const SERVICE = '_http._tcp.crm.internal';
 
 describe('endpoints by name', () => {
   const context = useNames();
-  const byDns = (more = {}) => [{ dns: NAME, port: context.names.places.port, ...more }];
+  const byDns = (overrides = {}) => [{ dns: NAME, port: context.names.places.port, ...overrides }];
 
   it('calls every address of a name by the name and port', async () => {
     const { names } = context;
@@ -162,14 +162,14 @@ describe('endpoints by name', () => {
     expect((await names.at()).at).to.equal('127.0.0.3');
   });
 
-  for (const [what, reply] of [
+  for (const [title, reply] of [
     ['NXDOMAIN', { rcode: 'NXDOMAIN' }],
     ['an empty answer', {}],
   ] as const) {
-    it(`drops the addresses after ${what} twice in a row`, async () => {
+    it(`drops the addresses after ${title} twice in a row`, async () => {
       const { names } = context;
       names.serve({ [NAME]: a('127.0.0.2') });
-      await names.open(byDns({ path: `/${what.replaceAll(' ', '')}` }));
+      await names.open(byDns({ path: `/${title.replaceAll(' ', '')}` }));
       await names.waitForAddresses('127.0.0.2');
       let lookups = 0;
       // Each look-up asks for both families.
@@ -183,7 +183,7 @@ describe('endpoints by name', () => {
       });
       names.reply = () => reply;
       await names.waitForAddresses();
-      const code = what === 'NXDOMAIN' ? 'ENOTFOUND' : 'ENODATA';
+      const code = title === 'NXDOMAIN' ? 'ENOTFOUND' : 'ENODATA';
       expect(await names.shown()).to.include({ resolve_error: `DNS ${code} ${NAME}` });
     });
   }
