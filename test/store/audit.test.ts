@@ -156,11 +156,11 @@ for (const kind of BACKENDS) {
         expect(await store.verifyAudit()).to.deep.equal({ rows: 2, brokenAt: 3, reason });
       });
 
-      for (const { what, id, rows } of [
-        { what: 'head', id: 1, rows: 0 },
-        { what: 'row in the middle', id: 3, rows: 2 },
+      for (const { part, id, rows } of [
+        { part: 'head', id: 1, rows: 0 },
+        { part: 'row in the middle', id: 3, rows: 2 },
       ]) {
-        it(`finds that the ${what} was removed`, async () => {
+        it(`finds that the ${part} was removed`, async () => {
           await append(5);
           const { query } = await backend.openDatabase();
           await query.deleteFrom('audit_row').where('id', '=', id).execute();

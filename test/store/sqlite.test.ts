@@ -144,11 +144,11 @@ describe('SQLite store', () => {
     expect(notified).to.deep.equal([null, 'crm']);
   });
 
-  for (const { what, damage } of [
-    { what: 'garbage', damage: () => writeFileSync(file, Buffer.alloc(9000, 'garbage')) },
-    { what: 'cut short', damage: () => truncateSync(file, 4096 + 100) },
+  for (const { state, damage } of [
+    { state: 'garbage', damage: () => writeFileSync(file, Buffer.alloc(9000, 'garbage')) },
+    { state: 'cut short', damage: () => truncateSync(file, 4096 + 100) },
   ]) {
-    it(`reports damage when the file is ${what}, leaves it unchanged, and recovers`, async () => {
+    it(`reports damage when the file is ${state}, leaves it unchanged, and recovers`, async () => {
       await fill();
       const whole = readFileSync(file);
       damage();
@@ -213,11 +213,11 @@ describe('SQLite store', () => {
     await store.close();
   });
 
-  for (const { what, replace } of [
-    { what: 'deleted', replace: () => rmSync(file) },
-    { what: 'moved away', replace: () => renameSync(file, `${file}.old`) },
+  for (const { change, replace } of [
+    { change: 'deleted', replace: () => rmSync(file) },
+    { change: 'moved away', replace: () => renameSync(file, `${file}.old`) },
   ]) {
-    it(`acknowledges no write to a file that was ${what}, and creates a new one`, async () => {
+    it(`acknowledges no write to a file that was ${change}, and creates a new one`, async () => {
       const store = await backend.open();
       await write(store, 'page_size', 1);
       replace();

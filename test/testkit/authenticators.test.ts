@@ -104,7 +104,7 @@ authenticatorSuite(SIGNED);
 
 interface Mutant {
   readonly clause: string;
-  readonly what: string;
+  readonly defect: string;
   /** Default: `TOKENS`. */
   readonly of?: AuthenticatorSubject;
   readonly change: (good: Authenticator) => Partial<Authenticator>;
@@ -113,26 +113,26 @@ interface Mutant {
 const timers: NodeJS.Timeout[] = [];
 
 const MUTANTS: readonly Mutant[] = [
-  { clause: 'authenticator.name', what: 'has no name', change: () => ({ name: '' }) },
+  { clause: 'authenticator.name', defect: 'has no name', change: () => ({ name: '' }) },
   {
     clause: 'authenticator.headers',
-    what: 'names a header in upper case',
+    defect: 'names a header in upper case',
     change: () => ({ reads: ['Authorization'] }),
   },
   {
     clause: 'authenticator.headers',
-    what: 'reads another header than it names',
+    defect: 'reads another header than it names',
     of: SIGNED,
     change: () => ({ reads: ['x-key'] }),
   },
   {
     clause: 'authenticator.headers',
-    what: 'has no challenge',
+    defect: 'has no challenge',
     change: () => ({ challenges: [] }),
   },
   {
     clause: 'authenticator.good',
-    what: 'returns the digest of another body',
+    defect: 'returns the digest of another body',
     of: SIGNED,
     change: (good) => ({
       authenticate: async (credentials) => {
@@ -143,7 +143,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'authenticator.near-miss',
-    what: 'compares the beginning of a signature',
+    defect: 'compares the beginning of a signature',
     of: SIGNED,
     change: (good) => ({
       authenticate: (credentials) => {
@@ -155,7 +155,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'authenticator.signed',
-    what: 'does not cover the target',
+    defect: 'does not cover the target',
     of: SIGNED,
     change: (good) => ({
       authenticate: (credentials) =>
@@ -164,7 +164,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'authenticator.good',
-    what: 'accepts each token once',
+    defect: 'accepts each token once',
     change: (good) => {
       const used = new Set<string>();
       return {
@@ -178,7 +178,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'authenticator.good',
-    what: 'adds a scope',
+    defect: 'adds a scope',
     change: (good) => ({
       authenticate: async (credentials) => {
         const actor = (await good.authenticate(credentials)) as Actor | null;
@@ -188,7 +188,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'authenticator.actor',
-    what: 'returns scopes as a list',
+    defect: 'returns scopes as a list',
     change: (good) => ({
       authenticate: async (credentials) => {
         const actor = (await good.authenticate(credentials)) as Actor | null;
@@ -198,7 +198,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'authenticator.bad',
-    what: 'throws for invalid credentials',
+    defect: 'throws for invalid credentials',
     change: (good) => ({
       authenticate: async (credentials) => {
         const actor = await good.authenticate(credentials);
@@ -209,7 +209,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'authenticator.garbage',
-    what: 'accepts an empty token as a guest',
+    defect: 'accepts an empty token as a guest',
     change: (good) => ({
       authenticate: (credentials) =>
         credentials.token === ''
@@ -219,7 +219,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'authenticator.near-miss',
-    what: 'trims tokens',
+    defect: 'trims tokens',
     change: (good) => ({
       authenticate: (credentials) =>
         good.authenticate({ ...credentials, token: credentials.token.trim() }),
@@ -227,12 +227,12 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'authenticator.scheme',
-    what: 'ignores the scheme',
+    defect: 'ignores the scheme',
     change: (good) => ({ authenticate: ({ token }) => good.authenticate(bearer(token)) }),
   },
   {
     clause: 'authenticator.apart',
-    what: 'keeps the token of the current call in a shared variable',
+    defect: 'keeps the token of the current call in a shared variable',
     change: (good) => {
       let current = bearer('');
       return {
@@ -246,7 +246,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'authenticator.no-secrets',
-    what: 'keeps tokens in a public cache',
+    defect: 'keeps tokens in a public cache',
     change: (good) => {
       const cache = new Map<string, unknown>();
       return {
@@ -261,7 +261,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'authenticator.handles',
-    what: 'leaks a timer',
+    defect: 'leaks a timer',
     change: () => {
       timers.push(setInterval(() => {}, 1_000));
       return {};
@@ -274,8 +274,8 @@ describe('authenticator clauses', () => {
     for (const timer of timers.splice(0)) clearInterval(timer);
   });
 
-  for (const { clause, what, change, of = TOKENS } of MUTANTS) {
-    it(`${clause} catches an authenticator that ${what}`, async () => {
+  for (const { clause, defect, change, of = TOKENS } of MUTANTS) {
+    it(`${clause} catches an authenticator that ${defect}`, async () => {
       const start = async () => {
         const running = await of.start();
         const authenticator = { ...running.authenticator, ...change(running.authenticator) };

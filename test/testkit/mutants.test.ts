@@ -10,8 +10,8 @@ const TIMEOUT_MS = 700;
 describe('adapter clauses', () => {
   afterEach(cleanUpAfterMutants);
 
-  for (const { clause, what, reason, adapter } of MUTANTS) {
-    it(`${clause} catches an adapter that ${what}`, async () => {
+  for (const { clause, defect, reason, adapter } of MUTANTS) {
+    it(`${clause} catches an adapter that ${defect}`, async () => {
       const [result, ...others] = await runAdapterClauses(
         { adapter, start: startHttpReference, timeoutMs: TIMEOUT_MS, cycles: 100 },
         { only: [clause] },

@@ -60,37 +60,37 @@ const late = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, 
 
 const MUTANTS: readonly {
   readonly clause: string;
-  readonly what: string;
+  readonly defect: string;
   readonly change: Partial<SignerSubject>;
 }[] = [
   {
     clause: 'signer.name',
-    what: 'has an empty name',
+    defect: 'has an empty name',
     change: { signer: defineSigner({ ...GOOD.signer, name: '' }) },
   },
   {
     clause: 'signer.config',
-    what: 'accepts every config',
+    defect: 'accepts every config',
     change: { signer: defineSigner({ ...GOOD.signer, config: any() }) },
   },
   {
     clause: 'signer.headers',
-    what: 'sets the host',
+    defect: 'sets the host',
     change: signing(() => ({ host: 'elsewhere' })),
   },
   {
     clause: 'signer.headers',
-    what: 'returns a line break',
+    defect: 'returns a line break',
     change: signing(() => ({ 'x-a': 'b\nc' })),
   },
   {
     clause: 'signer.headers',
-    what: 'throws for a body that flows',
+    defect: 'throws for a body that flows',
     change: signing(({ bodySha256 }) => ({ 'x-a': (bodySha256 as string).toUpperCase() })),
   },
   {
     clause: 'signer.time',
-    what: 'takes more than a second',
+    defect: 'takes more than a second',
     change: signing(async () => {
       await late(1_050);
       return {};
@@ -98,22 +98,22 @@ const MUTANTS: readonly {
   },
   {
     clause: 'signer.covers',
-    what: 'does not sign the method',
+    defect: 'does not sign the method',
     change: signing(({ url }) => ({ 'x-a': url })),
   },
   {
     clause: 'signer.covers',
-    what: 'does not sign the URL',
+    defect: 'does not sign the URL',
     change: signing(({ method }) => ({ 'x-a': method })),
   },
   {
     clause: 'signer.vectors',
-    what: 'signs otherwise',
+    defect: 'signs otherwise',
     change: signing(({ method, url }) => ({ authorization: method + url })),
   },
   {
     clause: 'signer.no-secrets',
-    what: 'keeps its key',
+    defect: 'keeps its key',
     change: {
       signer: defineSigner({
         name: 'bad',
@@ -127,7 +127,7 @@ const MUTANTS: readonly {
   },
   {
     clause: 'signer.handles',
-    what: 'leaks a timer',
+    defect: 'leaks a timer',
     change: signing(() => {
       timers.push(setInterval(() => {}, 1_000));
       return {};
@@ -140,8 +140,8 @@ describe('signer clauses', () => {
     for (const timer of timers.splice(0)) clearInterval(timer);
   });
 
-  for (const { clause, what, change } of MUTANTS) {
-    it(`${clause} catches a signer that ${what}`, async () => {
+  for (const { clause, defect, change } of MUTANTS) {
+    it(`${clause} catches a signer that ${defect}`, async () => {
       const subject = { ...GOOD, timeoutMs: 2_000, ...change };
       const [result, ...others] = await runSignerClauses(subject, { only: [clause] });
       expect(others).to.deep.equal([]);

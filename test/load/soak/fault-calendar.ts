@@ -11,7 +11,7 @@ export class FaultCalendar {
   begin(module: ModuleName, subject: string, explained: readonly string[]): () => void {
     const entry: Entry = {
       module,
-      what: subject,
+      subject,
       explained,
       from: performance.now(),
       to: Infinity,
@@ -36,14 +36,14 @@ export class FaultCalendar {
   /** How often each fault occurred. */
   counts(): Record<string, number> {
     const counts: Record<string, number> = {};
-    for (const { what } of this.#entries) counts[what] = (counts[what] ?? 0) + 1;
+    for (const { subject } of this.#entries) counts[subject] = (counts[subject] ?? 0) + 1;
     return counts;
   }
 }
 
 interface Entry {
   readonly module: ModuleName;
-  readonly what: string;
+  readonly subject: string;
   readonly explained: readonly string[];
   readonly from: number;
   to: number;

@@ -121,8 +121,8 @@ describe('http adapter: one call that fails', () => {
     'a head that is too large': `HTTP/1.1 200 OK\r\nx-large: ${'x'.repeat(20_000)}\r\n\r\n`,
     'a control character in a header': 'HTTP/1.1 200 OK\r\nx-a: a\u0001b\r\n\r\n',
   };
-  for (const [what, answer] of Object.entries(MALFORMED)) {
-    it(`fails as protocol for ${what}`, async () => {
+  for (const [problem, answer] of Object.entries(MALFORMED)) {
+    it(`fails as protocol for ${problem}`, async () => {
       const { url } = await keep(startAnsweringProvider(answer));
       const failure = await failureOf((await openOn(url)).invoke(createInvocation()));
       expect(failure.failure).to.equal('protocol');

@@ -11,7 +11,7 @@ import {
 export const ANSWER_MUTANTS: readonly Mutant[] = [
   {
     clause: 'answer.shape',
-    what: 'returns the body as text',
+    defect: 'returns the body as text',
     reason: /body must be bytes, pieces of them, or null/,
     adapter: changeResponse((outcome) => ({
       ...outcome,
@@ -20,7 +20,7 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'answer.shape',
-    what: 'returns a header as a list',
+    defect: 'returns a header as a list',
     reason: /the header x-repeated must be text/,
     adapter: changeResponse((outcome) => ({
       ...outcome,
@@ -29,7 +29,7 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'answer.body',
-    what: 'parses and rebuilds the response',
+    defect: 'parses and rebuilds the response',
     reason: /12345678901234567890/,
     adapter: changeResponse((outcome) => ({
       ...outcome,
@@ -38,7 +38,7 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'answer.not-json',
-    what: 'rejects a response that is not JSON',
+    defect: 'rejects a response that is not JSON',
     reason: /not JSON/,
     adapter: changeResponse((outcome) => {
       if (outcome.headers['content-type'] === 'application/json') return outcome;
@@ -47,7 +47,7 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'answer.empty',
-    what: 'returns null as JSON instead of no body',
+    defect: 'returns null as JSON instead of no body',
     reason: /null or empty/,
     adapter: changeResponse((outcome) => ({
       ...outcome,
@@ -56,7 +56,7 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'answer.status',
-    what: 'turns an error status into a failure',
+    defect: 'turns an error status into a failure',
     reason: /status 500/,
     adapter: changeResponse((outcome) => {
       if (outcome.status < 500) return outcome;
@@ -65,7 +65,7 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'answer.error-body',
-    what: 'drops the body of an error',
+    defect: 'drops the body of an error',
     reason: /409/,
     adapter: changeResponse((outcome) =>
       outcome.status < 400 ? outcome : { ...outcome, body: null },
@@ -73,7 +73,7 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'answer.headers',
-    what: 'keeps the case of header names',
+    defect: 'keeps the case of header names',
     reason: /Kept As It Is/,
     adapter: changeResponse(
       ({ headers: { 'x-reference': value = '', ...others }, ...outcome }) => ({
@@ -84,7 +84,7 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'answer.headers',
-    what: 'keeps the last value of a repeated header',
+    defect: 'keeps the last value of a repeated header',
     reason: /one, two/,
     adapter: changeResponse(({ headers, ...outcome }) => ({
       ...outcome,
@@ -93,7 +93,7 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'answer.redirect',
-    what: 'follows a redirect',
+    defect: 'follows a redirect',
     reason: /302/,
     adapter: changeProvider((good) => ({
       invoke: async (invocation) => {
@@ -107,7 +107,7 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'answer.at-limit',
-    what: 'rejects a body of exactly the limit',
+    defect: 'rejects a body of exactly the limit',
     reason: /over 999 bytes/,
     adapter: changeRequest((invocation) => ({
       ...invocation,
@@ -116,13 +116,13 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'answer.oversize',
-    what: 'ignores the limit',
+    defect: 'ignores the limit',
     reason: /must fail, but it succeeded/,
     adapter: changeRequest((invocation) => ({ ...invocation, maxResponseBytes: Infinity })),
   },
   {
     clause: 'answer.oversize',
-    what: 'truncates a response that is too long',
+    defect: 'truncates a response that is too long',
     reason: /must fail, but it succeeded/,
     adapter: changeProvider((good) => ({
       invoke: async (invocation) => {
@@ -136,13 +136,13 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'answer.malformed',
-    what: 'throws errors of its library',
+    defect: 'throws errors of its library',
     reason: /must throw a ProviderFailure, it threw Error: Parse Error/,
     adapter: changeFailure(() => new Error('Parse Error')),
   },
   {
     clause: 'answer.cut-short',
-    what: 'returns a truncated response as complete',
+    defect: 'returns a truncated response as complete',
     reason: /must fail, but it succeeded/,
     adapter: changeProvider((good) => ({
       invoke: (invocation) =>

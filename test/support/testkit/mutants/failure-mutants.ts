@@ -17,13 +17,13 @@ import {
 export const FAILURE_MUTANTS: readonly Mutant[] = [
   {
     clause: 'failure.down',
-    what: 'throws system errors',
+    defect: 'throws system errors',
     reason: /must throw a ProviderFailure/,
     adapter: changeFailure(() => Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })),
   },
   {
     clause: 'failure.down',
-    what: 'makes up a response',
+    defect: 'makes up a response',
     reason: /must fail, but it succeeded/,
     adapter: changeProvider((good) => ({
       invoke: (invocation) =>
@@ -32,25 +32,25 @@ export const FAILURE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'failure.goes-down',
-    what: 'reports a provider that goes down as protocol',
+    defect: 'reports a provider that goes down as protocol',
     reason: /must fail as unavailable, it failed as protocol/,
     adapter: changeFailure(() => new ProviderFailure('protocol', 'broken')),
   },
   {
     clause: 'failure.reset',
-    what: 'reports a reset as timeout',
+    defect: 'reports a reset as timeout',
     reason: /must fail as unavailable, it failed as timeout/,
     adapter: changeFailure(() => new ProviderFailure('timeout', 'it took too long')),
   },
   {
     clause: 'failure.half-closed',
-    what: 'waits for a response on a half-closed connection',
+    defect: 'waits for a response on a half-closed connection',
     reason: /did not settle/,
     adapter: changeFailure(() => NEVER),
   },
   {
     clause: 'failure.no-secrets',
-    what: 'puts the credentials into the message of a failure',
+    defect: 'puts the credentials into the message of a failure',
     reason: /is revealed/,
     adapter: changeProvider((good, context) => ({
       invoke: (invocation) =>
@@ -62,7 +62,7 @@ export const FAILURE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'failure.no-secrets',
-    what: 'keeps the request with its credentials as the cause',
+    defect: 'keeps the request with its credentials as the cause',
     reason: /is revealed in base64/,
     adapter: changeProvider((good, context) => ({
       invoke: (invocation) =>
@@ -76,7 +76,7 @@ export const FAILURE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'failure.no-secrets',
-    what: 'logs the credentials',
+    defect: 'logs the credentials',
     reason: /is revealed/,
     adapter: changeProvider((_good, context) => {
       const token = context.secret(REFERENCE_SECRET.reference).reveal();
@@ -86,25 +86,25 @@ export const FAILURE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'signal.deadline',
-    what: 'ignores its signal',
+    defect: 'ignores its signal',
     reason: /did not settle/,
     adapter: changeRequest(withoutSignal),
   },
   {
     clause: 'signal.deadline',
-    what: 'reports every abort as cancelled',
+    defect: 'reports every abort as cancelled',
     reason: /must fail as timeout, it failed as cancelled/,
     adapter: changeFailure(() => new ProviderFailure('cancelled', 'aborted')),
   },
   {
     clause: 'signal.abort',
-    what: 'throws the AbortError',
+    defect: 'throws the AbortError',
     reason: /must throw a ProviderFailure, it threw .*AbortError/,
     adapter: changeFailure(() => new DOMException('aborted', 'AbortError')),
   },
   {
     clause: 'signal.already-aborted',
-    what: 'checks its signal only after the call was sent',
+    defect: 'checks its signal only after the call was sent',
     reason: /must not be called/,
     adapter: changeProvider((good) => ({
       invoke: async (invocation) => {
@@ -116,7 +116,7 @@ export const FAILURE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'signal.trickle',
-    what: 'ignores the deadline once the response has started',
+    defect: 'ignores the deadline once the response has started',
     reason: /did not settle/,
     adapter: changeRequest((invocation) =>
       targetOf(invocation) === '/fault/trickle' ? withoutSignal(invocation) : invocation,
@@ -124,7 +124,7 @@ export const FAILURE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'signal.no-listeners',
-    what: 'does not remove its listener from the signal',
+    defect: 'does not remove its listener from the signal',
     reason: /the removal of all listeners did not happen/,
     adapter: changeRequest((invocation) => {
       invocation.signal.addEventListener('abort', () => {});
@@ -133,13 +133,13 @@ export const FAILURE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'calls.apart',
-    what: 'gives each response to the oldest call',
+    defect: 'gives each response to the oldest call',
     reason: /slow/,
     adapter: answerInOrder(),
   },
   {
     clause: 'calls.once',
-    what: 'retries a call with the status 503',
+    defect: 'retries a call with the status 503',
     reason: /a call with an error status must not be retried/,
     adapter: changeProvider((good) => ({
       invoke: async (invocation) => {
@@ -150,7 +150,7 @@ export const FAILURE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'calls.once',
-    what: 'retries a call that failed',
+    defect: 'retries a call that failed',
     reason: /a call that failed must not be retried/,
     adapter: changeProvider((good) => ({
       invoke: (invocation) => good.invoke(invocation).catch(() => good.invoke(invocation)),
@@ -158,13 +158,13 @@ export const FAILURE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'calls.late-answer',
-    what: 'gives a late response to the next call',
+    defect: 'gives a late response to the next call',
     reason: /held|a late response must fail/,
     adapter: answerLate(),
   },
   {
     clause: 'calls.no-unhandled-rejection',
-    what: 'does not handle the promise of an aborted call',
+    defect: 'does not handle the promise of an aborted call',
     reason: /1 rejections were not handled|2 rejections were not handled/,
     adapter: changeProvider((good) => ({
       invoke: (invocation) => {

@@ -11,7 +11,7 @@ import { httpAdapter } from '../../../../plugins/http/http-adapter.js';
 /** An adapter with one bug, and the clause that must catch it. */
 export interface Mutant {
   readonly clause: string;
-  readonly what: string;
+  readonly defect: string;
   /** The reason of the failed clause. */
   readonly reason: RegExp;
   readonly adapter: ProviderAdapter;

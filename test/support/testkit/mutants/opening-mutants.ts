@@ -10,37 +10,37 @@ import { changeProvider, changeRequest, GOOD, leaks, type Mutant, NEVER } from '
 export const OPENING_MUTANTS: readonly Mutant[] = [
   {
     clause: 'adapter.brand',
-    what: 'was not created by defineAdapter',
+    defect: 'was not created by defineAdapter',
     reason: /brand/,
     adapter: Object.fromEntries(Object.entries(GOOD)) as unknown as ProviderAdapter,
   },
   {
     clause: 'adapter.brand',
-    what: 'is for another contract version',
+    defect: 'is for another contract version',
     reason: /contract must be 1/,
     adapter: { ...GOOD, contract: 2 as 1 },
   },
   {
     clause: 'adapter.kind',
-    what: 'has a kind that is invalid in a descriptor',
+    defect: 'has a kind that is invalid in a descriptor',
     reason: /kind must match/,
     adapter: { ...GOOD, kind: 'My Kind' },
   },
   {
     clause: 'config.unknown-keys',
-    what: 'accepts any key in its config',
+    defect: 'accepts any key in its config',
     reason: /must reject an unknown key/,
     adapter: { ...GOOD, config: type({ endpoints: any() }) as ProviderAdapter['config'] },
   },
   {
     clause: 'config.not-a-mapping',
-    what: 'accepts any config',
+    defect: 'accepts any config',
     reason: /config must reject undefined/,
     adapter: { ...GOOD, config: any() },
   },
   {
     clause: 'open.while-down',
-    what: 'connects while it opens',
+    defect: 'connects while it opens',
     reason: /ECONNREFUSED/,
     adapter: changeProvider(async (good) => {
       await good.check(new AbortController().signal);
@@ -49,7 +49,7 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'open.while-down',
-    what: 'remembers that the provider was down',
+    defect: 'remembers that the provider was down',
     reason: /a call after the provider came up did not happen/,
     adapter: changeProvider(async (good) => {
       const first = await good.check(new AbortController().signal).catch((error: unknown) => error);
@@ -58,13 +58,13 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'open.independent',
-    what: 'shares one provider between all openings',
+    defect: 'shares one provider between all openings',
     reason: /UND_ERR_DESTROYED|no answer|no response/,
     adapter: shareProvider(),
   },
   {
     clause: 'manifest.answers',
-    what: 'drops unknown fields of the manifest',
+    defect: 'drops unknown fields of the manifest',
     reason: /deepEqual|deeply equal|deep-equal/,
     adapter: changeProvider((good) => ({
       manifest: async (signal) => {
@@ -75,7 +75,7 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'manifest.down',
-    what: 'returns an empty manifest while the provider is down',
+    defect: 'returns an empty manifest while the provider is down',
     reason: /must fail, but it succeeded/,
     adapter: changeProvider((good) => ({
       manifest: (signal) => good.manifest(signal).catch(() => ({})),
@@ -83,7 +83,7 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'readiness.up',
-    what: 'never reports the provider as ready',
+    defect: 'never reports the provider as ready',
     reason: /check of the provider did not happen/,
     adapter: changeProvider(() => ({
       check: () => Promise.reject(new ProviderFailure('unavailable', 'not ready')),
@@ -91,13 +91,13 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'readiness.down',
-    what: 'always reports the provider as ready',
+    defect: 'always reports the provider as ready',
     reason: /must fail, but it succeeded/,
     adapter: changeProvider(() => ({ check: async () => {} })),
   },
   {
     clause: 'readiness.recovers',
-    what: 'does not recover once the provider was down',
+    defect: 'does not recover once the provider was down',
     reason: /a call after the provider came back did not happen/,
     adapter: changeProvider((good) => {
       let broken: unknown;
@@ -114,7 +114,7 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'admin.list',
-    what: 'requests the first page each time',
+    defect: 'requests the first page each time',
     reason: /deep/,
     adapter: changeRequest((invocation) => {
       const { operation } = invocation;
@@ -124,7 +124,7 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'admin.action',
-    what: 'rebuilds the input',
+    defect: 'rebuilds the input',
     reason: /12345678901234567890/,
     adapter: changeRequest((invocation) => {
       const { operation } = invocation;
@@ -135,7 +135,7 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'configure.delivers',
-    what: 'reports a delivery that did not happen',
+    defect: 'reports a delivery that did not happen',
     reason: /deep/,
     adapter: changeProvider((good) => ({
       invoke: async (invocation) =>
@@ -146,7 +146,7 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'endpoints.shape',
-    what: 'returns an endpoint twice',
+    defect: 'returns an endpoint twice',
     reason: /ids must be distinct/,
     adapter: changeProvider((good) => {
       const endpoints = good.endpoints?.() ?? [];
@@ -155,7 +155,7 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'endpoints.follow',
-    what: 'follows an endpoint twice',
+    defect: 'follows an endpoint twice',
     reason: /ids must be distinct/,
     adapter: changeProvider((good) => {
       const endpoints = good.endpoints?.() ?? [];
@@ -165,7 +165,7 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'endpoints.follow',
-    what: 'follows other endpoints than it returns',
+    defect: 'follows other endpoints than it returns',
     reason: /endpoints must return the same/,
     adapter: changeProvider(() => {
       const resolved = { resolvedAt: null, resolveError: null, resolveFailures: 0 };
@@ -174,7 +174,7 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'endpoints.each',
-    what: 'calls the first endpoint instead of an unknown one',
+    defect: 'calls the first endpoint instead of an unknown one',
     reason: /must fail, but it succeeded/,
     adapter: changeProvider((good) => ({
       invoke: ({ endpoint: _ignored, ...invocation }) => good.invoke(invocation),
@@ -182,7 +182,7 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'close.sockets',
-    what: 'leaks a connection',
+    defect: 'leaks a connection',
     reason: /the close of all connections did not happen/,
     adapter: changeProvider((_good, _context, { endpoints: [url = ''] }) => {
       const { port } = new URL(url) as unknown as AddressInfo;
@@ -194,7 +194,7 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'close.handles',
-    what: 'leaks a timer',
+    defect: 'leaks a timer',
     reason: /active handles did not happen/,
     adapter: changeProvider(() => {
       leaks.timers.push(setInterval(() => {}, 1_000));
@@ -203,7 +203,7 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'close.during-invoke',
-    what: 'does not fail the calls in flight when it closes',
+    defect: 'does not fail the calls in flight when it closes',
     reason: /did not settle/,
     adapter: changeProvider((good, { scope }) => ({
       invoke: (invocation) =>
@@ -215,7 +215,7 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'lifetime.handles',
-    what: 'leaks a timer occasionally',
+    defect: 'leaks a timer occasionally',
     reason: /active handles did not happen/,
     adapter: changeProvider(() => {
       if (Math.random() < 0.2) leaks.timers.push(setInterval(() => {}, 1_000));
@@ -224,7 +224,7 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'lifetime.memory',
-    what: 'keeps all opened providers in memory',
+    defect: 'keeps all opened providers in memory',
     reason: /memory grew by/,
     adapter: changeProvider(() => {
       leaks.memory.push(Array.from({ length: 20_000 }, (_, index) => `${index}`));

@@ -4,7 +4,7 @@ import { changeRequest, changeResponse, type Mutant } from './mutant.js';
 export const RAW_MODE_MUTANTS: readonly Mutant[] = [
   {
     clause: 'answer.header-values',
-    what: 'splits values at commas',
+    defect: 'splits values at commas',
     reason: /etag must be returned unchanged/,
     adapter: changeResponse(({ headers, ...outcome }) => ({
       ...outcome,
@@ -13,7 +13,7 @@ export const RAW_MODE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'answer.header-values',
-    what: 'drops a header',
+    defect: 'drops a header',
     reason: /link must be returned unchanged/,
     adapter: changeResponse(({ headers: { link: _link, ...headers }, ...outcome }) => ({
       ...outcome,
@@ -22,7 +22,7 @@ export const RAW_MODE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'answer.not-modified',
-    what: 'drops conditions',
+    defect: 'drops conditions',
     reason: /condition must arrive/,
     adapter: changeRequest(({ headers: { 'if-none-match': _tag, ...headers }, ...invocation }) => ({
       ...invocation,
@@ -31,7 +31,7 @@ export const RAW_MODE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'answer.not-modified',
-    what: 'drops the headers of a 304',
+    defect: 'drops the headers of a 304',
     reason: /etag must be returned unchanged/,
     adapter: changeResponse((outcome) =>
       outcome.status === 304 ? { ...outcome, headers: {} } : outcome,
@@ -39,7 +39,7 @@ export const RAW_MODE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'answer.bare',
-    what: 'makes an empty body null in JSON',
+    defect: 'makes an empty body null in JSON',
     reason: /must be null or empty/,
     adapter: changeResponse((outcome) =>
       outcome.status === 404 ? { ...outcome, body: Buffer.from('null') } : outcome,
@@ -47,7 +47,7 @@ export const RAW_MODE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'answer.bare',
-    what: 'adds a content type',
+    defect: 'adds a content type',
     reason: /content-type must not be added/,
     adapter: changeResponse(({ headers, ...outcome }) => ({
       ...outcome,

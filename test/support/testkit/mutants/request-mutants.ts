@@ -3,7 +3,7 @@ import { changeRequest, changeTarget, type Mutant, UTF8 } from './mutant.js';
 export const REQUEST_MUTANTS: readonly Mutant[] = [
   {
     clause: 'request.method',
-    what: 'sends PATCH as POST',
+    defect: 'sends PATCH as POST',
     reason: /'POST'|POST/,
     adapter: changeRequest((invocation) => {
       const { operation } = invocation;
@@ -13,13 +13,13 @@ export const REQUEST_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'request.path',
-    what: 'encodes the path a second time',
+    defect: 'encodes the path a second time',
     reason: /%20/,
     adapter: changeTarget((target) => target.replaceAll('%', '%25')),
   },
   {
     clause: 'request.query',
-    what: 'keeps only the last query pair of a name',
+    defect: 'keeps only the last query pair of a name',
     reason: /a/,
     adapter: changeTarget((target) => {
       const [path, query = ''] = target.split('?');
@@ -28,7 +28,7 @@ export const REQUEST_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'request.target',
-    what: 'rebuilds the target',
+    defect: 'rebuilds the target',
     reason: /echo/,
     adapter: changeTarget((target) => {
       const url = new URL(target, 'http://a');
@@ -37,7 +37,7 @@ export const REQUEST_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'request.headers',
-    what: 'sends only some headers',
+    defect: 'sends only some headers',
     reason: /must arrive unchanged/,
     adapter: changeRequest((invocation) => ({
       ...invocation,
@@ -46,7 +46,7 @@ export const REQUEST_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'request.header-injection',
-    what: 'sends line breaks in header values',
+    defect: 'sends line breaks in header values',
     reason: /injected/,
     adapter: changeRequest((invocation) => {
       const lines = Object.entries(invocation.headers).flatMap(([name, value]) =>
@@ -58,7 +58,7 @@ export const REQUEST_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'request.body',
-    what: 'parses and rebuilds the body',
+    defect: 'parses and rebuilds the body',
     reason: /must arrive unchanged/,
     adapter: changeRequest((invocation) => {
       const { operation } = invocation;
@@ -69,7 +69,7 @@ export const REQUEST_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'request.no-body',
-    what: 'sends an empty object instead of no body',
+    defect: 'sends an empty object instead of no body',
     reason: /must arrive without a body/,
     adapter: changeRequest((invocation) => {
       const { operation } = invocation;

@@ -4,7 +4,7 @@ import { changeRequest, changeResponse, type Mutant } from './mutant.js';
 export const STREAM_MUTANTS: readonly Mutant[] = [
   {
     clause: 'streams.response',
-    what: 'collects a long body',
+    defect: 'collects a long body',
     reason: /must be a stream/,
     adapter: changeResponse(async (outcome) => {
       if (outcome.body === null || !isBodyStream(outcome.body)) return outcome;
@@ -15,7 +15,7 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'streams.response',
-    what: 'loses the start of a stream',
+    defect: 'loses the start of a stream',
     reason: /byte for byte/,
     adapter: changeResponse((outcome) => {
       if (outcome.body === null || !isBodyStream(outcome.body)) return outcome;
@@ -24,7 +24,7 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'streams.held',
-    what: 'streams every body',
+    defect: 'streams every body',
     reason: /must not be a stream/,
     adapter: changeRequest((invocation) => ({
       ...invocation,
@@ -33,7 +33,7 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'streams.oversize',
-    what: 'streams without a limit',
+    defect: 'streams without a limit',
     reason: /must fail/,
     adapter: changeRequest((invocation) => ({
       ...invocation,
@@ -42,13 +42,13 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'streams.request',
-    what: 'sends the first part alone',
+    defect: 'sends the first part alone',
     reason: /must get the body/,
     adapter: changeBody((body) => takeFirst(body)),
   },
   {
     clause: 'streams.request-cut',
-    what: 'ends a body that breaks off',
+    defect: 'ends a body that breaks off',
     reason: /must fail/,
     adapter: changeBody((body) => endQuietly(body)),
   },

@@ -6,7 +6,7 @@ import { changeRequest, changeResponse, type Mutant } from './mutant.js';
 export const UPGRADE_MUTANTS: readonly Mutant[] = [
   {
     clause: 'upgrade.request',
-    what: 'drops the subprotocols of a handshake',
+    defect: 'drops the subprotocols of a handshake',
     reason: /must get sec-websocket-protocol/,
     adapter: changeRequest(({ headers, ...invocation }) => {
       const { 'sec-websocket-protocol': _dropped, ...others } = headers;
@@ -15,13 +15,13 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'upgrade.connection',
-    what: 'keeps the connection to itself',
+    defect: 'keeps the connection to itself',
     reason: /must be returned, a Duplex/,
     adapter: changeResponse(({ connection: _kept, ...outcome }) => outcome),
   },
   {
     clause: 'upgrade.connection',
-    what: 'loses what it read behind the head',
+    defect: 'loses what it read behind the head',
     reason: /first bytes/,
     adapter: changeResponse(async (outcome) => {
       const { connection } = outcome;
@@ -33,7 +33,7 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'upgrade.declined',
-    what: 'takes a handshake that is declined for a failure',
+    defect: 'takes a handshake that is declined for a failure',
     reason: /declined/,
     adapter: changeResponse((outcome) => {
       if (outcome.status === 101) return outcome;
@@ -42,7 +42,7 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'upgrade.signal',
-    what: 'lets the signal of the call close the connection',
+    defect: 'lets the signal of the call close the connection',
     reason: /did not settle/,
     adapter: changeResponse((outcome, { signal }) => {
       signal.addEventListener('abort', () => outcome.connection?.destroy());
@@ -51,7 +51,7 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'upgrade.destroy',
-    what: 'returns a copy of the connection that closes nothing',
+    defect: 'returns a copy of the connection that closes nothing',
     reason: /the end of the connection/,
     adapter: changeResponse((outcome) => {
       const { connection } = outcome;
