@@ -130,8 +130,8 @@ describe('modgate roles', function () {
     await expectError(['roles'], /no roles file is configured: set --roles FILE/);
     await expectError(['roles', '--roles', 'absent.json'], /absent\.json does not exist/);
     await expectError(['roles', '--token', 'a'], /--token cannot be used without --url/);
-    const both = ['roles', '--url', 'http://127.0.0.1:9', '--roles', 'roles.json'];
-    await expectError(both, /--roles cannot be used with --url/);
+    const contradictory = ['roles', '--url', 'http://127.0.0.1:9', '--roles', 'roles.json'];
+    await expectError(contradictory, /--roles cannot be used with --url/);
     place.write('roles.json', { roles: { support: { roles: ['support'] } } });
     await expectError(
       ['roles', '--roles', 'roles.json'],
@@ -193,8 +193,8 @@ describe('modgate grants --role', () => {
     const unknown = await place.run(['grants', '--role', 'suport']);
     expect(unknown.code).to.equal(2);
     expect(unknown.stderr).to.match(/no role 'suport': did you mean 'support'\?/);
-    const both = await place.run(['grants', 'crm', '--role', 'support']);
-    expect(both.stderr).to.include('--role cannot be used with a module');
+    const contradictory = await place.run(['grants', 'crm', '--role', 'support']);
+    expect(contradictory.stderr).to.include('--role cannot be used with a module');
     const useless = await place.run(['grants', 'crm', '--url', 'http://127.0.0.1:9']);
     expect(useless.stderr).to.include('--url cannot be used without --role');
   });

@@ -61,9 +61,9 @@ describe('modgate test-plugin', () => {
   function writePlugin(folder: string, index: string, testkit: string | null): void {
     place.write(`${folder}/plugin.json`, PLUGIN_JSON);
     // The package of modgate itself, which this folder does not have.
-    const own = (text: string) =>
+    const linkContract = (text: string) =>
       text.replace('modgate/contract', join(ROOT, 'dist/core/contract/index.js'));
-    place.write(`${folder}/index.js`, own(index));
+    place.write(`${folder}/index.js`, linkContract(index));
     if (testkit !== null) place.write(`${folder}/testkit.js`, testkit);
   }
 

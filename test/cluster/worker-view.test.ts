@@ -16,9 +16,9 @@ describe('the view of a worker when no worker responds in time', () => {
     respond: () => {},
     query: async (subject: keyof typeof EMPTY) => EMPTY[subject],
   } as unknown as PrimaryChannel;
-  const own = { modules: [{ name: 'crm' }], ignored: [{ file: 'x', reason: 'y' }], workers: 1 };
+  const ownView = { modules: [{ name: 'crm' }], ignored: [{ file: 'x', reason: 'y' }], workers: 1 };
   const parts = {
-    overview: { read: async () => own },
+    overview: { read: async () => ownView },
     calls: new RecentCalls(1),
     metrics: {},
   } as unknown as ProcessParts;
@@ -28,7 +28,7 @@ describe('the view of a worker when no worker responds in time', () => {
   const view = host.connect(parts);
 
   it('has the modules of this worker', async () => {
-    expect(await view.overview.read()).to.deep.equal({ ...own, workers: 2 });
+    expect(await view.overview.read()).to.deep.equal({ ...ownView, workers: 2 });
   });
 
   it('has the calls of this worker', async () => {

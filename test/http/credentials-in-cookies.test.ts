@@ -172,15 +172,15 @@ describe('credentials from any header', () => {
     });
 
     it('hide no authorization that no authenticator reads', async () => {
-      const own = await start(writeConfig('cookies.yaml', 'authenticators: [acme-cookie]'));
+      const ownHost = await start(writeConfig('cookies.yaml', 'authenticators: [acme-cookie]'));
       try {
         const status = async (...headers: RawHeader[]) =>
-          (await call(own, { target: PUBLIC_TARGET, as: null, headers })).status;
+          (await call(ownHost, { target: PUBLIC_TARGET, as: null, headers })).status;
         expect(await status(['cookie', 'theme=dark'])).to.equal(200);
         expect(await status(bearer('unknown'))).to.equal(401);
         expect(await status(['cookie', 'theme=dark'], bearer('unknown'))).to.equal(401);
       } finally {
-        await own.stop();
+        await ownHost.stop();
       }
     });
 
@@ -196,21 +196,21 @@ describe('credentials from any header', () => {
   });
 
   it('trusts pages of its own address without a public URL', async () => {
-    const own = await start(writeConfig('own.yaml', 'authenticators: [acme-cookie]'));
+    const ownHost = await start(writeConfig('own.yaml', 'authenticators: [acme-cookie]'));
     try {
       const remove = (...headers: RawHeader[]) =>
-        call(own, {
+        call(ownHost, {
           method: 'DELETE',
           target: TARGET,
           as: null,
           headers: [['cookie', COOKIE], ...headers],
         });
-      const local = `localhost:${own.port}`;
-      expect((await remove(['origin', own.url])).status).to.equal(200);
+      const local = `localhost:${ownHost.port}`;
+      expect((await remove(['origin', ownHost.url])).status).to.equal(200);
       expect((await remove(['host', local], ['origin', `http://${local}`])).status).to.equal(200);
       const forged: readonly RawHeader[][] = [
         [['origin', `http://${local}`]],
-        [['origin', own.url.replace('http:', 'https:')]],
+        [['origin', ownHost.url.replace('http:', 'https:')]],
         [['origin', 'http://127.0.0.1:1']],
         [
           ['host', 'evil.example'],
@@ -229,7 +229,7 @@ describe('credentials from any header', () => {
         expect((await remove(...headers)).status, headers.join(' ')).to.equal(403);
       }
     } finally {
-      await own.stop();
+      await ownHost.stop();
     }
   });
 });

@@ -40,8 +40,16 @@ describe('credentials from any header', () => {
       expect(response.status, response.body.toString()).to.equal(200);
       expect(actorOf()).to.equal(actor);
       const names = setup.provider.only().headers.map(([name]) => name.toLowerCase());
-      const own = ['x-api-key', 'x-acme-key', 'cookie', 'authorization', 'x-signature'];
-      expect(names).not.to.include.members([own[0]]).and.not.have.any.members(own);
+      const credentialHeaders = [
+        'x-api-key',
+        'x-acme-key',
+        'cookie',
+        'authorization',
+        'x-signature',
+      ];
+      expect(names)
+        .not.to.include.members([credentialHeaders[0]])
+        .and.not.have.any.members(credentialHeaders);
     });
   }
 

@@ -283,11 +283,11 @@ describe('clients and servers of npm', function () {
       }
       await waitUntil('the second event', () => events.at(-1) === '2 {"number":2}', 20_000);
       source.close();
-      const own = (...types: string[]) => (mode === 'raw' ? [] : types);
+      const hostEvents = (...types: string[]) => (mode === 'raw' ? [] : types);
       expect(events).to.deep.equal([
-        ...own('modgate.open'),
+        ...hostEvents('modgate.open'),
         '1 {"number":1}',
-        ...own('modgate.end', 'modgate.open'),
+        ...hostEvents('modgate.end', 'modgate.open'),
         '2 {"number":2}',
       ]);
     });

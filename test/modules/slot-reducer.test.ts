@@ -154,9 +154,11 @@ describe('module state machine', () => {
         return isOwn || isLiteral.test(line) ? [`${path}:${index + 1} ${line.trim()}`] : [];
       });
     });
-    const own = matchingLines.filter((line) => OWN.some((path) => line.startsWith(`${path}:`)));
-    expect(own.length).to.be.at.least(1);
-    expect(matchingLines.filter((line) => !own.includes(line))).to.deep.equal([]);
+    const moduleLines = matchingLines.filter((line) =>
+      OWN.some((path) => line.startsWith(`${path}:`)),
+    );
+    expect(moduleLines.length).to.be.at.least(1);
+    expect(matchingLines.filter((line) => !moduleLines.includes(line))).to.deep.equal([]);
   });
 });
 

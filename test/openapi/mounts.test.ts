@@ -78,7 +78,7 @@ describe('mounts in the API description', () => {
     ] as const) {
       expect(await use(query, { ...options, fetch: fetchOf })).to.include({ ok: true });
     }
-    const own = '/modules/acme%2Fshop/http/items/7';
-    expect(requested).to.deep.equal([own, '/api/shop/items/7', '/api/shop/items/7', own]);
+    const ownPath = '/modules/acme%2Fshop/http/items/7';
+    expect(requested).to.deep.equal([ownPath, '/api/shop/items/7', '/api/shop/items/7', ownPath]);
   });
 });

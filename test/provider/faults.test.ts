@@ -119,11 +119,11 @@ describe('a way to the provider that', () => {
   const fault = async (method: string, { failure, isSlow, providerStatus }: Case) => {
     const from = performance.now();
     const response = await callItems(host, 'm', { method });
-    const took = performance.now() - from;
+    const durationMs = performance.now() - from;
     const problem = expectProblem(response, 502);
     expect(reasonOf(problem, 'failure')).to.equal(failure);
     expect(reasonOf(problem, 'provider_status')).to.equal(providerStatus);
-    if (isSlow) expect(took).to.be.at.least(TIMEOUT_MS - 20);
+    if (isSlow) expect(durationMs).to.be.at.least(TIMEOUT_MS - 20);
     return problem.request_id;
   };
   const expectAttempts = async (requestId: string, attempts: number) => {
@@ -131,17 +131,17 @@ describe('a way to the provider that', () => {
     expect(findLine(host, requestId)).to.include({ attempts });
   };
 
-  for (const one of CASES) {
-    it(`${one.title} is a 502 with ${one.failure} for a GET, ${one.attempts} attempts`, async () => {
+  for (const testCase of CASES) {
+    it(`${testCase.title} is a 502 with ${testCase.failure} for a GET, ${testCase.attempts} attempts`, async () => {
       // On a connection that is open already, and on those that must be made.
       await callItems(host, 'm');
-      await proxy.set(one.fault);
-      await expectAttempts(await fault('GET', one), one.attempts);
+      await proxy.set(testCase.fault);
+      await expectAttempts(await fault('GET', testCase), testCase.attempts);
     });
 
-    it(`${one.title} is a 502 with ${one.failure} for a POST, 1 attempt`, async () => {
-      await proxy.set(one.fault);
-      await expectAttempts(await fault('POST', one), 1);
+    it(`${testCase.title} is a 502 with ${testCase.failure} for a POST, 1 attempt`, async () => {
+      await proxy.set(testCase.fault);
+      await expectAttempts(await fault('POST', testCase), 1);
     });
   }
 

@@ -201,15 +201,15 @@ describe('provider client', () => {
     });
 
     it('does not delay a failure when no retry is possible', async () => {
-      const took: number[] = [];
+      const durations: number[] = [];
       for (let round = 0; round < 5; round += 1) {
         const module = createFakeModule({ breaker: { failures: 1 }, invoke: () => fail() });
         const from = performance.now();
         await failureOf(module.call({ isRepeatable: true }));
-        took.push(performance.now() - from);
+        durations.push(performance.now() - from);
       }
       // Half of 25 ms is the least that a retry waits.
-      expect(Math.min(...took)).to.be.below(10);
+      expect(Math.min(...durations)).to.be.below(10);
     });
   });
 });

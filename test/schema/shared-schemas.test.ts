@@ -179,8 +179,8 @@ describe('shared schemas of a manifest', () => {
         for (let route = 0; route < routes; route += 1) {
           expect(registry.compile(refer('Item')).findViolations(value)).to.deep.equal([]);
           expect(registry.compile(refer('Page')).findViolations([value])).to.deep.equal([]);
-          const own = { type: 'array', items: refer('Item') };
-          expect(registry.compile(own).findViolations([value])).to.deep.equal([]);
+          const ownSchema = { type: 'array', items: refer('Item') };
+          expect(registry.compile(ownSchema).findViolations([value])).to.deep.equal([]);
         }
         return registry.compiledCount;
       };

@@ -24,16 +24,16 @@ const CASES = [
 
 describe('calls that providers receive during attacks', function () {
   this.timeout(120_000);
-  let own: OwnHost;
+  let ownHost: OwnHost;
 
   before(async () => {
-    own = await startOwnHost();
+    ownHost = await startOwnHost();
   });
 
-  after(() => own.close());
+  after(() => ownHost.close());
 
   it('do not count against an attack that did not cause them', async () => {
-    const { provider, bystander, introspection } = requireOwn(own.scene);
+    const { provider, bystander, introspection } = requireOwn(ownHost.scene);
     let isOver = false;
     const callAll = async () => {
       while (!isOver) {
@@ -43,15 +43,15 @@ describe('calls that providers receive during attacks', function () {
       }
     };
     const calls = callAll();
-    const results = await runAttacks(select(CASES), own.scene);
+    const results = await runAttacks(select(CASES), ownHost.scene);
     isOver = true;
     await calls;
     expect(results.map(toText)).to.deep.equal(CASES.map((id) => `${id} held`));
   });
 
   it('count against the attack that caused them, however late they are', async () => {
-    const { provider } = requireOwn(own.scene);
-    const hostPort = own.scene.address.port;
+    const { provider } = requireOwn(ownHost.scene);
+    const hostPort = ownHost.scene.address.port;
     let first = '';
     const weak = await listen((client) => {
       client.once('data', async (bytes) => {
@@ -66,7 +66,7 @@ describe('calls that providers receive during attacks', function () {
     });
     try {
       const attacks = select(['path-dot-dot', 'web-forged-null']);
-      const results = await runAttacks(attacks, aimAt(own.scene, weak.port));
+      const results = await runAttacks(attacks, aimAt(ownHost.scene, weak.port));
       expect(results.map(toText)).to.deep.equal([
         'path-dot-dot failed the provider was called: /late',
         'web-forged-null held',

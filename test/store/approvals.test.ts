@@ -44,8 +44,8 @@ for (const kind of BACKENDS) {
       const id = await ask('a');
       expect(await ask('a')).to.equal(id);
       expect(await decide(id)).to.equal('decided');
-      const both = await Promise.all([request('a'), request('a')]);
-      expect(both.map(({ outcome }) => outcome).sort()).to.deep.equal(['approved', 'pending']);
+      const requests = await Promise.all([request('a'), request('a')]);
+      expect(requests.map(({ outcome }) => outcome).sort()).to.deep.equal(['approved', 'pending']);
       expect(await decide(id)).to.equal('conflict');
     });
 

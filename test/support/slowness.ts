@@ -16,12 +16,12 @@ export function slowness(): number {
 
 /** The median of some runs. Milliseconds. */
 function measure(): number {
-  const took = Array.from({ length: RUNS }, () => {
+  const durations = Array.from({ length: RUNS }, () => {
     const startedAt = performance.now();
     compute();
     return performance.now() - startedAt;
   });
-  return took.sort((a, b) => a - b)[Math.floor(RUNS / 2)] ?? 0;
+  return durations.sort((a, b) => a - b)[Math.floor(RUNS / 2)] ?? 0;
 }
 
 function compute(): void {

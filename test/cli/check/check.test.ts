@@ -347,8 +347,8 @@ describe('modgate check', () => {
     );
     expect([...wrong].sort()).to.deep.equal(refused.sort());
     for (const module of modules.filter(({ state }) => state === 'live')) {
-      const same = checked.files.find(({ file }) => file === `modules.d/${module['file']}`);
-      expect(same).to.include({
+      const checkedFile = checked.files.find(({ file }) => file === `modules.d/${module['file']}`);
+      expect(checkedFile).to.include({
         module: module['name'],
         digest: module['digest'],
         config_digest: module['config_digest'],

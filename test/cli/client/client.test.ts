@@ -75,9 +75,9 @@ describe('modgate client', () => {
     const wrote = await run('--out', 'made.ts', '--json');
     const counts = { modules: 1, functions: 4 };
     expect(JSON.parse(wrote.stdout)).to.deep.equal({ file: 'made.ts', ...counts });
-    const same = await run('--out', 'made.ts', '--check', '--json');
+    const checked = await run('--out', 'made.ts', '--check', '--json');
     const equal = { file: 'made.ts', ...counts, up_to_date: true };
-    expect([same.code, JSON.parse(same.stdout)]).to.deep.equal([0, equal]);
+    expect([checked.code, JSON.parse(checked.stdout)]).to.deep.equal([0, equal]);
     const none = await run('--out', 'none.ts', '--check', '--json');
     const missing = { file: 'none.ts', ...counts, up_to_date: false };
     expect([none.code, JSON.parse(none.stdout)]).to.deep.equal([1, missing]);

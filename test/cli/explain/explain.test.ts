@@ -254,9 +254,9 @@ describe('modgate explain', () => {
   });
 
   it('explains no route of the host, and the bridge by its own checks', async () => {
-    const own = await explain('GET', '/livez');
-    expect(own).to.deep.include({ checks: [], module: null });
-    expect(own.verdict.status).to.equal(null);
+    const ofHost = await explain('GET', '/livez');
+    expect(ofHost).to.deep.include({ checks: [], module: null });
+    expect(ofHost.verdict.status).to.equal(null);
     const bridge = await explain('POST', '/modules/acme%2Fcrm/http/console-bridge/crm.config');
     expect(bridge.path.kind).to.equal('bridge');
     expect(bridge.verdict.status).to.equal(403);

@@ -233,8 +233,8 @@ describe('an imported OpenAPI document', () => {
     expect(route).to.include({ method: 'GET', path: '/items' });
     expect(route?.operation).to.deep.equal({ stream: 'websocket' });
     expect(listed).to.deep.equal([]);
-    const both = convertOne({ responses: { ...opened, ...OK } });
-    expect(both.route?.operation).not.to.have.property('stream');
+    const withTwoSuccesses = convertOne({ responses: { ...opened, ...OK } });
+    expect(withTwoSuccesses.route?.operation).not.to.have.property('stream');
     const posted = convertOne({ responses: opened }, 'post');
     expect(posted.route?.operation).not.to.have.property('stream');
   });

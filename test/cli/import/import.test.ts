@@ -161,12 +161,12 @@ describe('modgate import openapi', () => {
 
   it('rejects a descriptor that no import has written', async () => {
     place.write('shop.json', createDocument());
-    const own = 'module: acme/shop\nmanifest: ./mine.yaml\n';
-    place.write('modules.d/acme-shop.yaml', own);
+    const ownDescriptor = 'module: acme/shop\nmanifest: ./mine.yaml\n';
+    place.write('modules.d/acme-shop.yaml', ownDescriptor);
     const { code, stderr } = await importShop('--write');
     expect(code).to.equal(2);
     expect(stderr).to.match(/is not from an import: nothing was written/);
-    expect(read('modules.d/acme-shop.yaml')).to.equal(own);
+    expect(read('modules.d/acme-shop.yaml')).to.equal(ownDescriptor);
   });
 
   it('rejects the descriptor of another module whose files have the same name', async () => {

@@ -57,9 +57,9 @@ describe(`${PAGE}, releases`, function () {
     });
     const [publish = '', pull = '', rollback = '', canary = ''] = readBlocks('sh');
     const run = (commands: string) => {
-      const own = commands.replace('http://127.0.0.1:3001', hosts[0].url);
+      const localCommands = commands.replace('http://127.0.0.1:3001', hosts[0].url);
       const variables = `export MODGATE_URL=${hosts[0].url} MODGATE_TOKEN=${PUBLISHER}`;
-      return folder.run(`set -e\n${variables}\n${own}`);
+      return folder.run(`set -e\n${variables}\n${localCommands}`);
     };
     write('/none');
     await run('npx modgate publish modules.d');

@@ -75,6 +75,6 @@ async function tryText(parse: Parse, file: string, bytes: Buffer): Promise<void>
     if (!(error instanceof InvalidFile)) throw new Error(`threw ${error}`, { cause: error });
   }
   const { user, system } = process.cpuUsage(before);
-  const took = (user + system) / 1000;
-  if (took > MAX_CPU_MS) throw new Error(`took ${took.toFixed(0)} ms of CPU time`);
+  const cpuMs = (user + system) / 1000;
+  if (cpuMs > MAX_CPU_MS) throw new Error(`took ${cpuMs.toFixed(0)} ms of CPU time`);
 }

@@ -42,20 +42,20 @@ describe('module that hangs', () => {
 
   const measureP99 = async () => {
     const connection = await RawConnection.open(host.port);
-    const took: number[] = [];
+    const durations: number[] = [];
     try {
       for (let sample = 0; sample < SAMPLES; sample += 1) {
         const from = performance.now();
         connection.write(requestOf('quick'));
         const { status } = await connection.readFinal();
-        took.push(performance.now() - from);
+        durations.push(performance.now() - from);
         expect(status).to.equal(200);
       }
     } finally {
       connection.destroy();
     }
-    took.sort((first, other) => first - other);
-    return took[Math.floor(SAMPLES * 0.99)] ?? 0;
+    durations.sort((first, other) => first - other);
+    return durations[Math.floor(SAMPLES * 0.99)] ?? 0;
   };
 
   it('does not starve others: their p99 at most doubles under 1,000 clients', async function () {

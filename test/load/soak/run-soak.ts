@@ -186,8 +186,8 @@ function listUnexplained(
   return [...records]
     .filter(([, record]) => !isExplained(record, calendar))
     .map(([id, { call, outcome, from, to }]) => {
-      const took = Math.round(to - from);
-      return `${id}: ${call.kind} of ${call.module}: ${outcome}, expected ${call.status}, after ${took} ms`;
+      const durationMs = Math.round(to - from);
+      return `${id}: ${call.kind} of ${call.module}: ${outcome}, expected ${call.status}, after ${durationMs} ms`;
     });
 }
 

@@ -126,9 +126,9 @@ describe('console bridge: order of checks', () => {
 
     it(`reports ${first.title} before ${next.title}`, async () => {
       const alone = await ask(first.apply(VALID));
-      const both = await ask(first.apply(next.apply(VALID)));
-      expectRejection(both, first);
-      expect(both.problem.detail).to.equal(alone.problem.detail);
+      const response = await ask(first.apply(next.apply(VALID)));
+      expectRejection(response, first);
+      expect(response.problem.detail).to.equal(alone.problem.detail);
     });
 
     for (const last of later) {

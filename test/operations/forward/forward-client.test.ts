@@ -43,8 +43,8 @@ describe('forward_client', () => {
     ] as const;
     const forwarded = ['192.0.2.1', 'gateway.example', 'https', PREFIX];
     expect(await tell(publicHost, `${PREFIX}/items`, claimed)).to.deep.equal(forwarded);
-    const here = ['127.0.0.1', `127.0.0.1:${local.host.port}`, 'http', PREFIX];
-    expect(await tell(local, `${PREFIX}/items`, claimed)).to.deep.equal(here);
+    const expected = ['127.0.0.1', `127.0.0.1:${local.host.port}`, 'http', PREFIX];
+    expect(await tell(local, `${PREFIX}/items`, claimed)).to.deep.equal(expected);
   });
 
   it('sends the host and the path of the called mount', async () => {

@@ -121,7 +121,7 @@ describe('root and optional bodies', () => {
 
     it(`apply the body policy to an optional body of ${method}`, async () => {
       const text: RawHeader = ['content-type', 'text/plain'];
-      for (const [given, field] of [
+      for (const [request, field] of [
         [{ headers: [JSON_TYPE, empty] }, 'body'],
         [{ headers: [JSON_TYPE], body: Buffer.from('{') }, 'body'],
         [{ body }, 'content-type'],
@@ -129,7 +129,7 @@ describe('root and optional bodies', () => {
         [{ framing: 'chunked', body }, 'content-type'],
         [{ ...emptyChunks, headers: [JSON_TYPE] }, 'body'],
       ] as const) {
-        const problem = expectProblem(await send(method, '/optional', given), 400);
+        const problem = expectProblem(await send(method, '/optional', request), 400);
         expect(problem.errors.map((error) => error.field)).to.deep.equal([field]);
       }
       expect(setup.provider.requests).to.have.length(0);

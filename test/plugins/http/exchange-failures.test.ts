@@ -88,16 +88,16 @@ describe('http adapter: one call that fails', () => {
     'before the last chunk': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n',
   };
   for (const [where, answer] of Object.entries(CUT_SHORT)) {
-    for (const how of ['closed', 'reset'] as const) {
-      it(`fails as protocol when ${how} ${where}`, async () => {
+    for (const ending of ['closed', 'reset'] as const) {
+      it(`fails as protocol when ${ending} ${where}`, async () => {
         const { url } = await keep(
           startAnsweringProvider(answer, (socket) =>
-            how === 'closed' ? socket.end() : socket.resetAndDestroy(),
+            ending === 'closed' ? socket.end() : socket.resetAndDestroy(),
           ),
         );
         const failure = await failureOf((await openOn(url)).invoke(createInvocation()));
         // A reset may overtake the bytes before it: then there was no answer.
-        const expected = how === 'closed' ? ['protocol'] : ['protocol', 'unavailable'];
+        const expected = ending === 'closed' ? ['protocol'] : ['protocol', 'unavailable'];
         expect(failure.failure).to.be.oneOf(expected);
       });
     }
@@ -142,14 +142,14 @@ describe('http adapter: one call that fails', () => {
     expect((await failureOf(provider.invoke(createInvocation()))).failure).to.equal('unavailable');
   });
 
-  for (const how of ['end', 'resetAndDestroy'] as const) {
-    it(`fails as unavailable, having sent once, on ${how} before the status line`, async () => {
+  for (const ending of ['end', 'resetAndDestroy'] as const) {
+    it(`fails as unavailable, having sent once, on ${ending} before the status line`, async () => {
       let heads = 0;
       const upstream = await keep(
         startRawProvider((socket) =>
           socket.on('data', () => {
             heads += 1;
-            socket[how]();
+            socket[ending]();
           }),
         ),
       );

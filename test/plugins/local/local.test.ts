@@ -223,8 +223,8 @@ for (const isolation of ['worker', 'none'] as const) {
     }
 
     it('fails as protocol, with the cause for the log, when the handler throws', async () => {
-      for (const how of ['() => { throw new Error("mine") }', 'async () => { throw "mine" }']) {
-        const failure = await failureOf(answerOf(how));
+      for (const code of ['() => { throw new Error("mine") }', 'async () => { throw "mine" }']) {
+        const failure = await failureOf(answerOf(code));
         expect(failure.failure).to.equal('protocol');
         expect(failure.message).to.equal('the handler threw');
         expect(String(failure.cause)).to.include('mine');

@@ -85,8 +85,8 @@ describe('approvals', () => {
     await ask(BODY, { headers: [['x-tenant', 'b']] });
     await ask(BODY, { headers: [['accept-language', 'de']] });
     expect(reached()).to.deep.equal([]);
-    const same = '{ "body" : {"\\u006e":1.0 } }';
-    expect((await add(same)).isError).to.equal(undefined);
+    const equalInput = '{ "body" : {"\\u006e":1.0 } }';
+    expect((await add(equalInput)).isError).to.equal(undefined);
     expect(reached()).to.have.length(1);
   });
 

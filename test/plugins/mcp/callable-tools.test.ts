@@ -95,8 +95,8 @@ describe('tools/list', () => {
         for (const name of listExposed(module, world)) {
           if (!(await isRefused(name, as))) callable.push(name);
         }
-        const why = `${as} ${JSON.stringify(world)}`;
-        expect(await listNames(as, module), why).to.deep.equal(callable);
+        const situation = `${as} ${JSON.stringify(world)}`;
+        expect(await listNames(as, module), situation).to.deep.equal(callable);
       }
     }
   });

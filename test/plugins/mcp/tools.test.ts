@@ -133,13 +133,13 @@ describe('tools of the surface mcp', () => {
     expect(provider.only().body.toString()).to.equal('{"id" :1.0e1,\n"n":[0.1, 100e-2]}');
   });
 
-  for (const [why, text] of [
+  for (const [reason, text] of [
     ['a number that changes', '{"body":{"id":9007199254740993}}'],
     ['a number that is too large', '{"body":{"id":1e400}}'],
     ['unknown arguments', '{"body":{},"more":1}'],
     ['missing arguments', '{}'],
   ] as const) {
-    it(`reject ${why}`, async () => {
+    it(`reject ${reason}`, async () => {
       const problem = problemOf(await callTool(setup.host, 'shop_add_item', text));
       expect(problem).to.include({ code: 'validation_failed' });
       expect(setup.provider.requests).to.deep.equal([]);

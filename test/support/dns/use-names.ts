@@ -67,10 +67,15 @@ export class Names {
   }
 
   describe(endpoints: unknown, { resolver = {}, config = {}, more = {} } = {}): object {
-    const own = { servers: [this.dns.address], refresh_ms: 100, allow_local: true, ...resolver };
+    const resolverConfig = {
+      servers: [this.dns.address],
+      refresh_ms: 100,
+      allow_local: true,
+      ...resolver,
+    };
     return {
       module: 'crm',
-      provider: { kind: 'http', config: { endpoints, resolver: own, ...config } },
+      provider: { kind: 'http', config: { endpoints, resolver: resolverConfig, ...config } },
       manifest: {
         inline: buildManifest('crm', [
           { method: 'GET', path: '/{rest...}', capability: 'crm.use' },

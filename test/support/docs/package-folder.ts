@@ -29,10 +29,10 @@ export async function createPackageFolder(): Promise<PackageFolder> {
   return {
     path,
     installInto: (folder) => {
-      const own = join(folder, 'node_modules');
-      mkdirSync(own);
-      symlinkSync(modgate, join(own, 'modgate'));
-      linkCommand(own, modgate);
+      const ownModules = join(folder, 'node_modules');
+      mkdirSync(ownModules);
+      symlinkSync(modgate, join(ownModules, 'modgate'));
+      linkCommand(ownModules, modgate);
     },
     remove: () => rmSync(path, { recursive: true, force: true }),
   };

@@ -19,17 +19,17 @@ export interface PluginFixture {
 /** Writes `<folder>/<name>/`, with `plugin.json` last. @returns its path */
 export function writePlugin(folder: string, fixture: PluginFixture): string {
   const { name, manifest = {}, entry, files = {} } = fixture;
-  const own = join(folder, name);
-  mkdirSync(own, { recursive: true });
+  const folderOfPlugin = join(folder, name);
+  mkdirSync(folderOfPlugin, { recursive: true });
   for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(own, path)), { recursive: true });
-    writeFileSync(join(own, path), content);
+    mkdirSync(dirname(join(folderOfPlugin, path)), { recursive: true });
+    writeFileSync(join(folderOfPlugin, path), content);
   }
-  if (entry !== null) writeFileSync(join(own, 'index.mjs'), entry);
+  if (entry !== null) writeFileSync(join(folderOfPlugin, 'index.mjs'), entry);
   const good = { name, version: '1.0.0', contract: 1, kinds: [name], entry: './index.mjs' };
   const text = typeof manifest === 'string' ? manifest : JSON.stringify({ ...good, ...manifest });
-  writeFileSync(join(own, 'plugin.json'), text);
-  return own;
+  writeFileSync(join(folderOfPlugin, 'plugin.json'), text);
+  return folderOfPlugin;
 }
 
 /**
