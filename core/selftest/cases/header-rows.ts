@@ -4,289 +4,165 @@ import type { RawHeader } from '../raw-http.js';
 export const EVIL = 'evil-value';
 
 /** Additional headers of a request. */
-export interface HeaderRow {
-  readonly name: string;
-  readonly title: string;
-  readonly evidence?: string;
-  readonly headers: readonly RawHeader[];
-}
+export type HeaderRow = readonly [
+  name: string,
+  title: string,
+  headers: readonly RawHeader[],
+  evidence?: string,
+];
+
+const evil = (...names: string[]) => names.map((name): RawHeader => [name, EVIL]);
 
 /** The provider always receives the actor and the call id, and no hop-by-hop header. */
 export const HOP_BY_HOP_ROWS: readonly HeaderRow[] = [
-  {
-    name: 'connection-actor',
-    title: 'connection names the actor',
-    evidence: 'Traefik CVE-2024-45410',
-    headers: [['connection', 'modgate-actor']],
-  },
-  {
-    name: 'connection-actor-case',
-    title: 'connection names the actor in another case',
-    evidence: 'Traefik CVE-2026-29054',
-    headers: [['Connection', 'MODGATE-ACTOR, close']],
-  },
-  {
-    name: 'connection-authorization',
-    title: 'connection names authorization',
-    headers: [['connection', 'keep-alive, authorization']],
-  },
-  {
-    name: 'connection-named',
-    title: 'connection names a forwarded header',
-    headers: [
-      ['connection', 'prefer'],
-      ['prefer', EVIL],
-    ],
-  },
-  {
-    name: 'connection-named-case',
-    title: 'the same in another case',
-    headers: [
-      ['connection', 'PREFER'],
-      ['Prefer', EVIL],
-    ],
-  },
-  {
-    name: 'connection-twice',
-    title: 'the same in a second connection header',
-    headers: [
-      ['connection', 'keep-alive'],
-      ['connection', 'x-y , prefer'],
-      ['prefer', EVIL],
-    ],
-  },
-  { name: 'keep-alive', title: 'keep-alive', headers: [['keep-alive', EVIL]] },
-  { name: 'proxy-connection', title: 'proxy-connection', headers: [['proxy-connection', EVIL]] },
-  {
-    name: 'proxy-authorization',
-    title: 'proxy-authorization',
-    headers: [['proxy-authorization', EVIL]],
-  },
-  { name: 'te', title: 'te', headers: [['te', `trailers, ${EVIL}`]] },
-  { name: 'trailer', title: 'trailer', headers: [['trailer', EVIL]] },
-  {
-    name: 'upgrade-websocket',
-    title: 'an upgrade to websocket',
-    headers: [
-      ['connection', 'upgrade'],
-      ['upgrade', 'websocket'],
-      ['sec-websocket-key', EVIL],
-    ],
-  },
-  {
-    name: 'upgrade-h2c',
-    title: 'an upgrade to h2c',
-    headers: [
-      ['connection', 'upgrade, http2-settings'],
-      ['upgrade', 'h2c'],
-      ['http2-settings', EVIL],
-    ],
-  },
+  [
+    'connection-actor',
+    'connection names the actor',
+    [['connection', 'modgate-actor']],
+    'Traefik CVE-2024-45410',
+  ],
+  [
+    'connection-actor-case',
+    'connection names the actor in another case',
+    [['Connection', 'MODGATE-ACTOR, close']],
+    'Traefik CVE-2026-29054',
+  ],
+  [
+    'connection-authorization',
+    'connection names authorization',
+    [['connection', 'keep-alive, authorization']],
+  ],
+  [
+    'connection-named',
+    'connection names a forwarded header',
+    [['connection', 'prefer'], ...evil('prefer')],
+  ],
+  [
+    'connection-named-case',
+    'the same in another case',
+    [['connection', 'PREFER'], ...evil('Prefer')],
+  ],
+  [
+    'connection-twice',
+    'the same in a second connection header',
+    [['connection', 'keep-alive'], ['connection', 'x-y , prefer'], ...evil('prefer')],
+  ],
+  ['keep-alive', 'keep-alive', evil('keep-alive')],
+  ['proxy-connection', 'proxy-connection', evil('proxy-connection')],
+  ['proxy-authorization', 'proxy-authorization', evil('proxy-authorization')],
+  ['te', 'te', [['te', `trailers, ${EVIL}`]]],
+  ['trailer', 'trailer', evil('trailer')],
+  [
+    'upgrade-websocket',
+    'an upgrade to websocket',
+    [['connection', 'upgrade'], ['upgrade', 'websocket'], ...evil('sec-websocket-key')],
+  ],
+  [
+    'upgrade-h2c',
+    'an upgrade to h2c',
+    [['connection', 'upgrade, http2-settings'], ['upgrade', 'h2c'], ...evil('http2-settings')],
+  ],
 ];
 
 /** The provider receives exactly one actor, the caller. */
 export const IDENTITY: readonly HeaderRow[] = [
-  {
-    name: 'actor',
-    title: 'the header of the actor',
-    headers: [['modgate-actor', `system:${EVIL}`]],
-  },
-  {
-    name: 'actor-case',
-    title: 'the same in another case',
-    headers: [['MODGATE-ACTOR', `system:${EVIL}`]],
-  },
-  {
-    name: 'actor-underscore',
-    title: 'the same with an underscore',
-    evidence: 'Caddy CVE-2026-30851',
-    headers: [['modgate_actor', `system:${EVIL}`]],
-  },
-  {
-    name: 'actor-mixed',
-    title: 'the same with an underscore and capitals',
-    headers: [['Modgate_Actor', `system:${EVIL}`]],
-  },
-  {
-    name: 'actor-twice',
-    title: 'the same twice',
-    headers: [
+  ['actor', 'the header of the actor', [['modgate-actor', `system:${EVIL}`]]],
+  ['actor-case', 'the same in another case', [['MODGATE-ACTOR', `system:${EVIL}`]]],
+  [
+    'actor-underscore',
+    'the same with an underscore',
+    [['modgate_actor', `system:${EVIL}`]],
+    'Caddy CVE-2026-30851',
+  ],
+  [
+    'actor-mixed',
+    'the same with an underscore and capitals',
+    [['Modgate_Actor', `system:${EVIL}`]],
+  ],
+  [
+    'actor-twice',
+    'the same twice',
+    [
       ['modgate-actor', `system:${EVIL}`],
       ['Modgate-Actor', `system:${EVIL}`],
     ],
-  },
-  { name: 'call-id', title: "the host's call id", headers: [['modgate-call-id', EVIL]] },
-  {
-    name: 'deadline',
-    title: 'the deadline',
-    headers: [
-      ['modgate-deadline-ms', EVIL],
-      ['modgate_deadline_ms', EVIL],
-    ],
-  },
-  {
-    name: 'signed',
-    title: 'the signed identity',
-    headers: [
-      ['modgate-identity', EVIL],
-      ['modgate_identity', EVIL],
-    ],
-  },
-  {
-    name: 'future',
-    title: 'an unused header of the host',
-    headers: [['modgate-future', EVIL]],
-  },
-  {
-    name: 'forwarded-for',
-    title: 'x-forwarded-for',
-    evidence: 'APISIX CVE-2026-31908',
-    headers: [['x-forwarded-for', EVIL]],
-  },
-  {
-    name: 'forwarded-host',
-    title: 'x-forwarded-host',
-    headers: [
-      ['x-forwarded-host', EVIL],
-      ['x-forwarded-proto', EVIL],
-    ],
-  },
-  { name: 'forwarded', title: 'forwarded', headers: [['forwarded', `for=${EVIL}`]] },
-  {
-    name: 'forwarded-user',
-    title: 'x-forwarded-user and similar headers',
-    headers: [
-      ['x-forwarded-user', EVIL],
-      ['remote-user', EVIL],
-      ['x-remote-user', EVIL],
-    ],
-  },
-  {
-    name: 'real-ip',
-    title: 'x-real-ip',
-    headers: [
-      ['x-real-ip', EVIL],
-      ['true-client-ip', EVIL],
-    ],
-  },
-  {
-    name: 'client-cert',
-    title: 'the certificate of a client',
-    headers: [
-      ['x-client-cert', EVIL],
-      ['x-ssl-client-s-dn', EVIL],
-      ['client-cert', EVIL],
-    ],
-  },
-  {
-    name: 'cookie',
-    title: 'a cookie',
-    evidence: 'Grafana CVE-2022-39201',
-    headers: [['cookie', EVIL]],
-  },
-  {
-    name: 'origin',
-    title: 'origin and referer',
-    headers: [
+  ],
+  ['call-id', "the host's call id", evil('modgate-call-id')],
+  ['deadline', 'the deadline', evil('modgate-deadline-ms', 'modgate_deadline_ms')],
+  ['signed', 'the signed identity', evil('modgate-identity', 'modgate_identity')],
+  ['future', 'an unused header of the host', evil('modgate-future')],
+  ['forwarded-for', 'x-forwarded-for', evil('x-forwarded-for'), 'APISIX CVE-2026-31908'],
+  ['forwarded-host', 'x-forwarded-host', evil('x-forwarded-host', 'x-forwarded-proto')],
+  ['forwarded', 'forwarded', [['forwarded', `for=${EVIL}`]]],
+  [
+    'forwarded-user',
+    'x-forwarded-user and similar headers',
+    evil('x-forwarded-user', 'remote-user', 'x-remote-user'),
+  ],
+  ['real-ip', 'x-real-ip', evil('x-real-ip', 'true-client-ip')],
+  [
+    'client-cert',
+    'the certificate of a client',
+    evil('x-client-cert', 'x-ssl-client-s-dn', 'client-cert'),
+  ],
+  ['cookie', 'a cookie', evil('cookie'), 'Grafana CVE-2022-39201'],
+  [
+    'origin',
+    'origin and referer',
+    [
       ['origin', `https://${EVIL}`],
       ['referer', `https://${EVIL}/`],
     ],
-  },
-  { name: 'user-agent', title: 'a user agent', headers: [['user-agent', EVIL]] },
-  {
-    name: 'range',
-    title: 'range and cache conditions',
-    headers: [
-      ['range', EVIL],
-      ['if-range', EVIL],
-    ],
-  },
-  {
-    name: 'accept',
-    title: 'what the client accepts',
-    headers: [
-      ['accept', EVIL],
-      ['accept-encoding', EVIL],
-      ['accept-charset', EVIL],
-    ],
-  },
-  {
-    name: 'mesh',
-    title: 'headers that a mesh trusts',
-    headers: [
-      ['x-envoy-original-path', EVIL],
-      ['x-envoy-internal', EVIL],
-      ['x-amzn-oidc-identity', EVIL],
-      ['x-goog-authenticated-user-email', EVIL],
-      ['x-ms-client-principal', EVIL],
-    ],
-  },
-  {
-    name: 'forwarded-prefix',
-    title: 'x-forwarded-prefix and similar headers',
-    headers: [
-      ['x-forwarded-prefix', EVIL],
-      ['x-original-host', EVIL],
-      ['x-host', EVIL],
-      ['x-forwarded-server', EVIL],
-    ],
-  },
-  {
-    name: 'debug',
-    title: 'headers that switch on debugging',
-    headers: [
+  ],
+  ['user-agent', 'a user agent', evil('user-agent')],
+  ['range', 'range and cache conditions', evil('range', 'if-range')],
+  ['accept', 'what the client accepts', evil('accept', 'accept-encoding', 'accept-charset')],
+  [
+    'mesh',
+    'headers that a mesh trusts',
+    evil(
+      'x-envoy-original-path',
+      'x-envoy-internal',
+      'x-amzn-oidc-identity',
+      'x-goog-authenticated-user-email',
+      'x-ms-client-principal',
+    ),
+  ],
+  [
+    'forwarded-prefix',
+    'x-forwarded-prefix and similar headers',
+    evil('x-forwarded-prefix', 'x-original-host', 'x-host', 'x-forwarded-server'),
+  ],
+  [
+    'debug',
+    'headers that switch on debugging',
+    [
       ['x-debug', EVIL],
       ['x-b3-flags', EVIL],
       ['baggage', `a=${EVIL}`],
     ],
-  },
-  {
-    name: 'credentials',
-    title: 'credentials of other schemes',
-    headers: [
-      ['x-api-key', EVIL],
-      ['x-auth-token', EVIL],
-      ['x-csrf-token', EVIL],
-    ],
-  },
-  {
-    name: 'connection-key',
-    title: 'connection names the idempotency key',
-    headers: [
-      ['connection', 'idempotency-key'],
-      ['idempotency-key', EVIL],
-    ],
-  },
-  {
-    name: 'conditions',
-    title: 'conditions that the host does not forward',
-    headers: [
-      ['if-none-match', EVIL],
-      ['if-modified-since', EVIL],
-      ['if-unmodified-since', EVIL],
-    ],
-  },
-  {
-    name: 'via',
-    title: 'via and max-forwards',
-    headers: [
-      ['via', EVIL],
-      ['max-forwards', EVIL],
-    ],
-  },
+  ],
+  [
+    'credentials',
+    'credentials of other schemes',
+    evil('x-api-key', 'x-auth-token', 'x-csrf-token'),
+  ],
+  [
+    'connection-key',
+    'connection names the idempotency key',
+    [['connection', 'idempotency-key'], ...evil('idempotency-key')],
+  ],
+  [
+    'conditions',
+    'conditions that the host does not forward',
+    evil('if-none-match', 'if-modified-since', 'if-unmodified-since'),
+  ],
+  ['via', 'via and max-forwards', evil('via', 'max-forwards')],
 ];
 
 /** The request must be rejected. */
 export const REJECTED: readonly HeaderRow[] = [
-  {
-    name: 'connection-type',
-    title: 'connection names content-type',
-    headers: [['connection', 'content-type']],
-  },
-  {
-    name: 'connection-type-case',
-    title: 'the same in another case',
-    headers: [['connection', 'Content-Type']],
-  },
-  { name: 'connection-host', title: 'connection names host', headers: [['connection', 'host']] },
+  ['connection-type', 'connection names content-type', [['connection', 'content-type']]],
+  ['connection-type-case', 'the same in another case', [['connection', 'Content-Type']]],
+  ['connection-host', 'connection names host', [['connection', 'host']]],
 ];

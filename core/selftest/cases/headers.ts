@@ -21,24 +21,23 @@ export const HEADER_CASES: readonly Attack[] = [
   ...HOP_BY_HOP_ROWS.map((row) => forward('hop-by-hop', row)),
   ...IDENTITY.map((row) => forward('identity', row)),
   ...REJECTED.map(
-    (row): Attack => ({
-      ...describe('hop-by-hop', row),
+    ([name, title, headers]): Attack => ({
+      id: `hop-by-hop-${name}`,
+      title,
       needs: 'token',
       send: {
         method: 'POST',
         path: '/items',
         body: '{}',
-        headers: [...row.headers, ['content-type', 'application/json']],
+        headers: [...headers, ['content-type', 'application/json']],
       },
       rejected: 400,
     }),
   ),
   {
-    ...describe('identity', {
-      name: 'authorization',
-      title: "the caller's credential is not forwarded",
-      evidence: 'Grafana CVE-2022-39201',
-    }),
+    id: 'identity-authorization',
+    title: "the caller's credential is not forwarded",
+    evidence: 'Grafana CVE-2022-39201',
     send: {},
     forwarded: ({ rawHeaders }, _, { token }) =>
       rawHeaders.some((text) => token !== null && text.includes(token))
@@ -50,10 +49,12 @@ export const HEADER_CASES: readonly Attack[] = [
   ),
 ];
 
-function forward(attackClass: AttackClass, row: HeaderRow): Attack {
+function forward(attackClass: AttackClass, [name, title, headers, evidence]: HeaderRow): Attack {
   return {
-    ...describe(attackClass, row),
-    send: { headers: row.headers },
+    id: `${attackClass}-${name}`,
+    title,
+    ...(evidence !== undefined && { evidence }),
+    send: { headers },
     forwarded: (recorded) => {
       const actors = readRecordedHeader(recorded, 'modgate-actor');
       if (actors.length !== 1 || actors[0] !== ACTOR)
@@ -68,20 +69,13 @@ function forward(attackClass: AttackClass, row: HeaderRow): Attack {
 
 function rejectId(name: string, title: string, header: string, value: string): Attack {
   return {
-    ...describe('crlf', { name: `${name}-${header.slice(2)}`, title: `${title}, in ${header}` }),
+    id: `crlf-${name}-${header.slice(2)}`,
+    title: `${title}, in ${header}`,
     send: { headers: [[header, value]] },
     forwarded: ({ rawHeaders }, { headers }) => {
       if (rawHeaders.some((text) => text.includes(value))) return 'the provider received the id';
       if (headerValues(headers, 'set-cookie').length > 0) return 'a header was added';
       return headers.some(([, text]) => text.includes(value)) ? 'the response contains it' : null;
     },
-  };
-}
-
-function describe(attackClass: AttackClass, row: Pick<HeaderRow, 'name' | 'title' | 'evidence'>) {
-  return {
-    id: `${attackClass}-${row.name}`,
-    title: row.title,
-    ...(row.evidence !== undefined && { evidence: row.evidence }),
   };
 }

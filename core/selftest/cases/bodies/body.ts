@@ -1,74 +1,61 @@
 import type { Attack, AttackClass } from '../../attack-case.js';
-import { expectForwarded, expectRejected } from '../../expectations.js';
+import { expectRejected } from '../../expectations.js';
 import type { RawHeader } from '../../raw-http.js';
-import { craftLines, craftRequest } from '../../request-bytes.js';
+import { type CraftedRequest, craftLines, craftRequest } from '../../request-bytes.js';
 import type { Scene } from '../../scene.js';
 
 const MIB = 1024 * 1024;
 const DEPTH = 100_000;
 
-interface Row {
-  readonly name: string;
-  readonly title: string;
-  readonly body: string | Buffer;
-  readonly headers?: readonly RawHeader[];
-}
+type Row = readonly [name: string, title: string, body: string | Buffer];
 
 const REJECTED_JSON: readonly Row[] = [
-  { name: 'empty', title: 'an empty body', body: '' },
-  { name: 'space', title: 'only white space', body: '  ' },
-  { name: 'bom', title: 'a byte-order mark', body: '\ufeff{}' },
-  { name: 'bom-16', title: 'UTF-16', body: Buffer.from('\ufeff{}', 'utf16le') },
-  { name: 'bad-utf8', title: 'invalid UTF-8', body: Buffer.from('22ff22', 'hex') },
-  {
-    name: 'overlong',
-    title: 'an overlong encoding in a string',
-    body: Buffer.from('22c0ae22', 'hex'),
-  },
-  { name: 'trailing', title: 'text after the value', body: '{} x' },
-  { name: 'two', title: 'two values', body: '{"a":1}{"b":2}' },
-  { name: 'nan', title: 'NaN', body: '{"a":NaN}' },
-  { name: 'infinity', title: 'Infinity', body: '[Infinity]' },
-  { name: 'hex', title: 'a number in hex', body: '[0x10]' },
-  { name: 'leading-zero', title: 'a leading zero', body: '[010]' },
-  { name: 'single-quotes', title: 'single quotes', body: "{'a':1}" },
-  { name: 'no-quotes', title: 'a key without quotes', body: '{a:1}' },
-  { name: 'comma', title: 'a trailing comma', body: '[1,]' },
-  { name: 'comment', title: 'a comment', body: '{/*a*/}' },
-  { name: 'control', title: 'a raw control character in a string', body: '"a\u0000b"' },
-  { name: 'escape', title: 'an unknown escape', body: '"\\x41"' },
-  { name: 'escape-cut', title: 'an escape that ends early', body: '"\\u00"' },
-  { name: 'line-break', title: 'a raw line break in a string', body: '"a\nb"' },
-  { name: 'plus', title: 'a number with a plus', body: '[+1]' },
-  { name: 'point', title: 'a number that ends with a point', body: '[1.]' },
-  { name: 'undefined', title: 'undefined', body: 'undefined' },
-  { name: 'comma-leading', title: 'a leading comma', body: '[,1]' },
-  { name: 'colon', title: 'a key without a value', body: '{"a"}' },
-  { name: 'separator', title: 'a record separator before the value', body: '\u001e{}' },
-  { name: 'form-feed', title: 'a form feed as white space', body: '\f{}' },
-  { name: 'nul-end', title: 'a NUL after the value', body: '{}\u0000' },
-  { name: 'unclosed', title: 'an unclosed object', body: '{"a":1' },
-  { name: 'unclosed-deep', title: '100,000 unclosed arrays', body: '['.repeat(DEPTH) },
+  ['empty', 'an empty body', ''],
+  ['space', 'only white space', '  '],
+  ['bom', 'a byte-order mark', '\ufeff{}'],
+  ['bom-16', 'UTF-16', Buffer.from('\ufeff{}', 'utf16le')],
+  ['bad-utf8', 'invalid UTF-8', Buffer.from('22ff22', 'hex')],
+  ['overlong', 'an overlong encoding in a string', Buffer.from('22c0ae22', 'hex')],
+  ['trailing', 'text after the value', '{} x'],
+  ['two', 'two values', '{"a":1}{"b":2}'],
+  ['nan', 'NaN', '{"a":NaN}'],
+  ['infinity', 'Infinity', '[Infinity]'],
+  ['hex', 'a number in hex', '[0x10]'],
+  ['leading-zero', 'a leading zero', '[010]'],
+  ['single-quotes', 'single quotes', "{'a':1}"],
+  ['no-quotes', 'a key without quotes', '{a:1}'],
+  ['comma', 'a trailing comma', '[1,]'],
+  ['comment', 'a comment', '{/*a*/}'],
+  ['control', 'a raw control character in a string', '"a\u0000b"'],
+  ['escape', 'an unknown escape', '"\\x41"'],
+  ['escape-cut', 'an escape that ends early', '"\\u00"'],
+  ['line-break', 'a raw line break in a string', '"a\nb"'],
+  ['plus', 'a number with a plus', '[+1]'],
+  ['point', 'a number that ends with a point', '[1.]'],
+  ['undefined', 'undefined', 'undefined'],
+  ['comma-leading', 'a leading comma', '[,1]'],
+  ['colon', 'a key without a value', '{"a"}'],
+  ['separator', 'a record separator before the value', '\u001e{}'],
+  ['form-feed', 'a form feed as white space', '\f{}'],
+  ['nul-end', 'a NUL after the value', '{}\u0000'],
+  ['unclosed', 'an unclosed object', '{"a":1'],
+  ['unclosed-deep', '100,000 unclosed arrays', '['.repeat(DEPTH)],
 ];
 
 /** Valid JSON, which must reach the provider unchanged. */
 const UNCHANGED_JSON: readonly Row[] = [
-  {
-    name: 'proto',
-    title: 'the key __proto__',
-    body: '{"__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}}}',
-  },
-  { name: 'duplicate', title: 'a duplicate key', body: '{"role":"user","role":"admin"}' },
-  { name: 'big-number', title: 'a number past 2^53', body: '{"id":12345678901234567890}' },
-  { name: 'exact-number', title: 'numbers that a parser would round', body: '[1.10,1E400,-0]' },
-  { name: 'surrogate', title: 'half a surrogate pair, escaped', body: '"\\ud800"' },
-  { name: 'escaped-key', title: 'an escaped key', body: '{"\\u0061":1,"a":2}' },
-  { name: 'deep', title: '100,000 arrays', body: '['.repeat(DEPTH) + ']'.repeat(DEPTH) },
-  {
-    name: 'deep-objects',
-    title: '50,000 objects',
-    body: `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`,
-  },
+  [
+    'proto',
+    'the key __proto__',
+    '{"__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}}}',
+  ],
+  ['duplicate', 'a duplicate key', '{"role":"user","role":"admin"}'],
+  ['big-number', 'a number past 2^53', '{"id":12345678901234567890}'],
+  ['exact-number', 'numbers that a parser would round', '[1.10,1E400,-0]'],
+  ['surrogate', 'half a surrogate pair, escaped', '"\\ud800"'],
+  ['escaped-key', 'an escaped key', '{"\\u0061":1,"a":2}'],
+  ['deep', '100,000 arrays', '['.repeat(DEPTH) + ']'.repeat(DEPTH)],
+  ['deep-objects', '50,000 objects', `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`],
 ];
 
 const REJECTED_ENCODINGS: readonly (readonly [name: string, value: string])[] = [
@@ -101,8 +88,34 @@ const REJECTED_TYPES: readonly (readonly [name: string, headers: readonly RawHea
   ],
 ];
 
+const LONG_PATHS = { target: 'a'.repeat(20_000), 'target-segments': 'a/'.repeat(10_000) };
+
+/** A backtracking expression takes minutes for these texts. The limit allows for a loaded machine. */
+const MAX_RESPONSE_MS = 5_000;
+
+const SLOW_TEXTS: readonly (readonly [
+  name: string,
+  title: string,
+  header: string,
+  value: string,
+])[] = [
+  ['accept', 'an accept of 8,000 parameters', 'accept', `a${';q=0'.repeat(2_500)},`],
+  [
+    'type',
+    'a content type of 10,000 spaces',
+    'content-type',
+    `application/json${' ;'.repeat(5_000)}x`,
+  ],
+  ['scheme', 'a credential of 10,000 spaces', 'x-authorization', `Bearer${' '.repeat(10_000)}x`],
+  ['id', 'an id of 10,000 characters', 'x-request-id', `${'a'.repeat(10_000)}!`],
+  ['traceparent', 'a traceparent of 10,000 characters', 'traceparent', `00-${'0'.repeat(10_000)}-`],
+  ['tracestate', 'a tracestate of 2,000 members', 'tracestate', 'a=b,'.repeat(2_000)],
+  ['connection', 'a connection of 5,000 names', 'connection', 'a ,'.repeat(4_000)],
+  ['language', 'an accept-language of 3,000 ranges', 'accept-language', 'en;q=0.1,'.repeat(1_300)],
+];
+
 export const BODY_CASES: readonly Attack[] = [
-  ...REJECTED_JSON.map((row) => rejectPost('json', row.name, row.title, row)),
+  ...REJECTED_JSON.map(([name, title, body]) => rejectPost('json', name, title, { body })),
   ...UNCHANGED_JSON.map(forwardPost),
   ...REJECTED_ENCODINGS.map(([name, value]) =>
     rejectPost('decompression', `request-${name}`, `a body with a content-encoding: ${name}`, {
@@ -124,15 +137,8 @@ export const BODY_CASES: readonly Attack[] = [
   }),
   {
     ...describe('oversize', 'body-declared', 'a body that declares 10 GB'),
-    attack: (scene) =>
-      expectRejected(
-        scene,
-        craftLines(scene, `POST ${scene.base}/items HTTP/1.1`, [
-          'Content-Type: application/json',
-          'Content-Length: 10000000000',
-        ]),
-        { statuses: [400] },
-      ),
+    send: (scene) => craftItems(scene, ['Content-Length: 10000000000']),
+    rejected: 400,
   },
   rejectDescribed('schema', 'a member that a shared schema rejects', [
     { name: 'a', next: { name: 1 } },
@@ -145,37 +151,24 @@ export const BODY_CASES: readonly Attack[] = [
   rejectAnonymous('console', 'a module behind the console', '/console/api/modules/shop/http/items'),
   {
     ...describe('oversize', 'body-chunks', 'a body of 2 MiB in chunks'),
-    attack: (scene) => {
-      const chunk = `10000\r\n${'1'.repeat(0x10000)}\r\n`.repeat(32);
-      const lines = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
-      const line = `POST ${scene.base}/items HTTP/1.1`;
-      return expectRejected(scene, craftLines(scene, line, lines, `${chunk}0\r\n\r\n`), {
-        statuses: [400],
-      });
+    send: (scene) => {
+      const chunks = `10000\r\n${'1'.repeat(0x10000)}\r\n`.repeat(32);
+      return craftItems(scene, ['Transfer-Encoding: chunked'], `${chunks}0\r\n\r\n`);
     },
+    rejected: 400,
   },
   {
     ...describe('oversize', 'delete-body', 'a DELETE with a body'),
-    attack: (scene) =>
-      expectRejected(
-        scene,
-        craftRequest(scene, { method: 'DELETE', target: `${scene.base}/items/1`, body: '{}' }),
-        { statuses: [400] },
-      ),
+    send: { method: 'DELETE', path: '/items/1', body: '{}' },
+    rejected: 400,
   },
-  ...['a'.repeat(20_000), 'a/'.repeat(10_000)].map(
-    (text, index): Attack => ({
-      ...describe(
-        'oversize',
-        index === 0 ? 'target' : 'target-segments',
-        `a target of 20 kB (${index + 1})`,
-      ),
+  ...Object.entries(LONG_PATHS).map(
+    ([name, text], index): Attack => ({
+      ...describe('oversize', name, `a target of 20 kB (${index + 1})`),
       needs: 'token',
-      attack: (scene) =>
-        expectRejected(scene, craftRequest(scene, { target: `${scene.base}/items/${text}` }), {
-          statuses: [400, 404, 414, 431],
-          closes: true,
-        }),
+      send: { path: `/items/${text}` },
+      rejected: [400, 404, 414, 431],
+      closes: true,
     }),
   ),
   rejectHead('header', 'a header of 20 kB', [['x-long', 'a'.repeat(20_000)]]),
@@ -185,85 +178,55 @@ export const BODY_CASES: readonly Attack[] = [
     '5,000 headers',
     Array.from({ length: 5_000 }, (_, index) => [`x-${index}`, 'a'] as const),
   ),
-  ...craftSlowTexts().map(
-    ([name, title, headers]): Attack => ({
-      ...describe('redos', name, title),
-      needs: 'token',
-      attack: async (scene) => {
-        const from = performance.now();
-        const bytes = craftRequest(scene, { target: `${scene.base}/items/%`, headers });
-        const failure = await expectRejected(scene, bytes, { statuses: [400, 404, 401] });
-        const tookMs = performance.now() - from;
-        return failure ?? (tookMs > MAX_RESPONSE_MS ? `took ${Math.round(tookMs)} ms` : null);
-      },
-    }),
+  ...SLOW_TEXTS.map(([name, title, header, value]) => {
+    const request = { path: '/items/%', headers: [[header, value]] as const };
+    return rejectInTime(name, title, request, [400, 404, 401]);
+  }),
+  rejectInTime(
+    'target',
+    'a target of 1,500 encoded characters and dots',
+    { path: `/files/${'%61;.'.repeat(1_500)}/%2e` },
+    [404],
   ),
-  {
-    ...describe('redos', 'target', 'a target of 1,500 encoded characters and dots'),
+];
+
+function rejectInTime(
+  name: string,
+  title: string,
+  request: CraftedRequest,
+  statuses: readonly number[],
+): Attack {
+  return {
+    ...describe('redos', name, title),
     needs: 'token',
     attack: async (scene) => {
       const from = performance.now();
-      const target = `${scene.base}/files/${'%61;.'.repeat(1_500)}/%2e`;
-      const failure = await expectRejected(scene, craftRequest(scene, { target }), {
-        statuses: [404],
-      });
+      const failure = await expectRejected(scene, craftRequest(scene, request), { statuses });
       const tookMs = performance.now() - from;
       return failure ?? (tookMs > MAX_RESPONSE_MS ? `took ${Math.round(tookMs)} ms` : null);
     },
-  },
-];
-
-/** A backtracking expression takes minutes for these texts. The limit allows for a loaded machine. */
-const MAX_RESPONSE_MS = 5_000;
-
-function craftSlowTexts(): readonly (readonly [string, string, readonly RawHeader[]])[] {
-  return [
-    ['accept', 'an accept of 8,000 parameters', [['accept', `a${';q=0'.repeat(2_500)},`]]],
-    [
-      'type',
-      'a content type of 10,000 spaces',
-      [['content-type', `application/json${' ;'.repeat(5_000)}x`]],
-    ],
-    [
-      'scheme',
-      'a credential of 10,000 spaces',
-      [['x-authorization', `Bearer${' '.repeat(10_000)}x`]],
-    ],
-    ['id', 'an id of 10,000 characters', [['x-request-id', `${'a'.repeat(10_000)}!`]]],
-    [
-      'traceparent',
-      'a traceparent of 10,000 characters',
-      [['traceparent', `00-${'0'.repeat(10_000)}-`]],
-    ],
-    ['tracestate', 'a tracestate of 2,000 members', [['tracestate', 'a=b,'.repeat(2_000)]]],
-    ['connection', 'a connection of 5,000 names', [['connection', 'a ,'.repeat(4_000)]]],
-    [
-      'language',
-      'an accept-language of 3,000 ranges',
-      [['accept-language', 'en;q=0.1,'.repeat(1_300)]],
-    ],
-  ];
+  };
 }
 
 function rejectPost(
   attackClass: AttackClass,
   name: string,
   title: string,
-  request: { readonly body: string | Buffer; readonly headers?: readonly RawHeader[] },
+  { body, headers = [] }: Pick<CraftedRequest, 'body' | 'headers'>,
 ): Attack {
   return {
     ...describe(attackClass, name, title),
-    attack: (scene) => expectRejected(scene, craftPost(scene, request), { statuses: [400] }),
+    send: { method: 'POST', path: '/items', body: body ?? '', headers },
+    rejected: 400,
   };
 }
 
-function forwardPost(row: Row): Attack {
+function forwardPost([name, title, sent]: Row): Attack {
   return {
-    ...describe('json', `kept-${row.name}`, row.title),
-    attack: (scene) =>
-      expectForwarded(scene, craftPost(scene, row), ({ body }) =>
-        body.equals(Buffer.from(row.body)) ? null : 'the provider received other bytes',
-      ),
+    ...describe('json', `kept-${name}`, title),
+    send: { method: 'POST', path: '/items', body: sent },
+    forwarded: ({ body }) =>
+      body.equals(Buffer.from(sent)) ? null : 'the provider received other bytes',
   };
 }
 
@@ -271,27 +234,23 @@ function rejectHead(name: string, title: string, headers: readonly RawHeader[]):
   return {
     ...describe('oversize', name, title),
     needs: 'token',
-    attack: (scene) =>
-      expectRejected(scene, craftRequest(scene, { headers }), { statuses: [431], closes: true }),
+    send: { headers },
+    rejected: 431,
+    closes: true,
   };
 }
 
-function craftPost(
-  scene: Scene,
-  request: { readonly body: string | Buffer; readonly headers?: readonly RawHeader[] },
-): Buffer {
-  return craftRequest(scene, { method: 'POST', target: `${scene.base}/items`, ...request });
+function craftItems(scene: Scene, lines: readonly string[], rest = ''): Buffer {
+  const all = ['Content-Type: application/json', ...lines];
+  return craftLines(scene, `POST ${scene.base}/items HTTP/1.1`, all, rest);
 }
 
 /** A body that violates the schema of its route. */
 function rejectDescribed(name: string, title: string, body: unknown): Attack {
   return {
     ...describe('json', name, title),
-    attack: (scene) => {
-      const target = `${scene.base}/described`;
-      const request = { method: 'POST', target, body: JSON.stringify(body) };
-      return expectRejected(scene, craftRequest(scene, request), { statuses: [400] });
-    },
+    send: { method: 'POST', path: '/described', body: JSON.stringify(body) },
+    rejected: 400,
   };
 }
 
@@ -306,17 +265,16 @@ function describe(attackClass: AttackClass, name: string, title: string) {
 function rejectAnonymous(name: string, title: string, target: string): Attack {
   return {
     ...describe('oversize', `anonymous-${name}`, `a body without credentials for ${title}`),
-    attack: (scene) => {
+    send: ({ authority }) => {
       const head = [
         `POST ${target} HTTP/1.1`,
-        `host: ${scene.authority}`,
+        `host: ${authority}`,
         'sec-fetch-site: same-origin',
         'content-type: application/json',
         `content-length: ${MIB}`,
       ];
-      return expectRejected(scene, Buffer.from(`${head.join('\r\n')}\r\n\r\n`), {
-        statuses: [413],
-      });
+      return Buffer.from(`${head.join('\r\n')}\r\n\r\n`);
     },
+    rejected: 413,
   };
 }
