@@ -61,7 +61,7 @@ interface AttackHead {
 }
 
 /** A request, or bytes that are not a request. */
-type Sent = CraftedRequest | Buffer;
+export type Sent = CraftedRequest | Buffer;
 
 /** One request with its expected result. */
 interface RequestAttack extends AttackHead {

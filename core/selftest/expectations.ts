@@ -1,4 +1,4 @@
-import type { Verdict } from './attack-case.js';
+import type { Sent, Verdict } from './attack-case.js';
 import { headerValues, RawConnection, type ReceivedResponse } from './raw-http.js';
 import type { RecordedRequest } from './recording-provider.js';
 import { craftRequest } from './request-bytes.js';
@@ -9,6 +9,9 @@ const CLOSE_DEADLINE_MS = 5_000;
 /** Far more than a host with a limit admits at once. */
 const UNLIMITED_REQUESTS = 100;
 const PROBLEM_MEMBERS = ['type', 'title', 'status', 'code', 'detail', 'request_id', 'errors'];
+
+/** Ends an attack with a reason why it failed. */
+export class AttackFailure extends Error {}
 
 interface ExpectedRejection {
   readonly statuses: readonly number[];
@@ -27,17 +30,26 @@ export async function expectRejected(
   expected: ExpectedRejection,
 ): Promise<Verdict> {
   const before = countReceived(scene);
-  const connection = await RawConnection.to(scene.address);
-  try {
+  return withConnection(scene, async (connection) => {
     connection.write(bytes);
     const response = await readResponse(connection, expected.isHead ?? false);
-    if (typeof response === 'string') return response;
     return (
       expectProblem(response, expected) ??
       expectNoSecrets(scene, response) ??
       (expected.closes ? await expectClosed(connection) : null) ??
       expectUncalled(scene, before)
     );
+  });
+}
+
+/** Opens a connection for `use`, and destroys it afterwards. */
+export async function withConnection<Result>(
+  { address }: Scene,
+  use: (connection: RawConnection) => Promise<Result>,
+): Promise<Result> {
+  const connection = await RawConnection.to(address);
+  try {
+    return await use(connection);
   } finally {
     connection.destroy();
   }
@@ -46,14 +58,12 @@ export async function expectRejected(
 /** Sends the bytes. Expects status 200 and exactly one provider call, which `inspect` checks. */
 export async function expectForwarded(
   scene: Scene,
-  bytes: Uint8Array,
+  bytes: Buffer,
   inspect: (recorded: RecordedRequest, response: ReceivedResponse) => Verdict,
 ): Promise<Verdict> {
   const { provider } = requireOwn(scene);
   const before = listReceived(scene, provider).length;
-  const response = await sendOnce(scene, bytes);
-  if (typeof response === 'string') return response;
-  if (response.status !== 200) return `responded with ${response.status} instead of 200`;
+  const response = await sendOnce(scene, bytes, 200);
   const requests = listReceived(scene, provider).slice(before);
   const [first] = requests;
   if (first === undefined || requests.length > 1)
@@ -61,18 +71,21 @@ export async function expectForwarded(
   return inspect(first, response) ?? expectNoSecrets(scene, response);
 }
 
-/** Sends the bytes on a new connection. @returns the response, or the reason of a failure */
+/**
+ * Sends a request on a new connection. @throws AttackFailure without a response, or for another
+ * status than the given one.
+ */
 export async function sendOnce(
   scene: Scene,
-  bytes: Uint8Array,
-): Promise<ReceivedResponse | string> {
-  const connection = await RawConnection.to(scene.address);
-  try {
-    connection.write(bytes);
-    return await readResponse(connection);
-  } finally {
-    connection.destroy();
-  }
+  sent: Sent = {},
+  status: number | null = null,
+): Promise<ReceivedResponse> {
+  const response = await withConnection(scene, (connection) => {
+    connection.write(Buffer.isBuffer(sent) ? sent : craftRequest(scene, sent));
+    return readResponse(connection);
+  });
+  if (status === null || response.status === status) return response;
+  throw new AttackFailure(`responded with ${response.status} instead of ${status}`);
 }
 
 /** Sends a request and expects the status. `token` defaults to that of the scene. */
@@ -82,8 +95,7 @@ export async function expectStatus(
   status: number,
   token: string | null = scene.token,
 ): Promise<Verdict> {
-  const response = await sendOnce(scene, craftRequest(scene, { target, token }));
-  if (typeof response === 'string') return `${target}: ${response}`;
+  const response = await sendOnce(scene, { target, token });
   return response.status === status
     ? null
     : `${target} responded with ${response.status} instead of ${status}`;
@@ -100,7 +112,6 @@ export async function expectLimited(
 ): Promise<Verdict> {
   for (let index = 0; index < UNLIMITED_REQUESTS; index += 1) {
     const response = await sendOnce(scene, craft(index));
-    if (typeof response === 'string') return response;
     if (response.status === 429) return null;
     if (response.status !== status) return `responded with ${response.status} instead of ${status}`;
   }
@@ -109,14 +120,12 @@ export async function expectLimited(
 
 /** Expects that the next client is served. */
 export async function expectStillServing(scene: Scene): Promise<Verdict> {
-  const response = await sendOnce(
-    scene,
-    craftRequest({ ...scene, base: '', route: '/livez' }, { token: null }),
-  );
-  if (typeof response === 'string') return `the next client: ${response}`;
-  return response.status === 200
-    ? null
-    : `the next client: /livez responded with ${response.status}`;
+  try {
+    await sendOnce(scene, { target: '/livez', token: null }, 200);
+    return null;
+  } catch (error) {
+    return `the next client: ${(error as Error).message}`;
+  }
 }
 
 function expectProblem(
@@ -184,15 +193,15 @@ export function parseObject(bytes: Buffer): Record<string, unknown> | null {
   }
 }
 
-/** @returns the next response, or the reason of a failure */
+/** @throws AttackFailure without a response. */
 export async function readResponse(
   connection: RawConnection,
   toHead = false,
-): Promise<ReceivedResponse | string> {
+): Promise<ReceivedResponse> {
   try {
     return await connection.readFinal({ toHead, deadlineMs: RESPONSE_DEADLINE_MS });
   } catch (error) {
-    return `no response: ${(error as Error).message.slice(0, 100)}`;
+    throw new AttackFailure(`no response: ${(error as Error).message.slice(0, 100)}`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AttackCase, Verdict } from './attack-case.js';
-import { expectStillServing } from './expectations.js';
+import { AttackFailure, expectStillServing } from './expectations.js';
 import type { Scene } from './scene.js';
 
 export interface AttackResult {
@@ -56,6 +56,7 @@ async function checkAttack(attack: AttackCase, scene: Scene): Promise<Verdict> {
   try {
     return (await attack.attack(scene)) ?? (await expectStillServing(scene));
   } catch (error) {
+    if (error instanceof AttackFailure) return error.message;
     return `the attack failed to run: ${(error as Error).message.slice(0, 200)}`;
   }
 }

@@ -2,7 +2,6 @@ import { escapeInvisible } from '../../lib/visible-json.js';
 import type { Attack, Verdict } from '../attack-case.js';
 import { parseObject, sendOnce } from '../expectations.js';
 import type { RawHeader } from '../raw-http.js';
-import { craftRequest } from '../request-bytes.js';
 import { listReceived, type OwnToken, requireOwn, type Scene } from '../scene.js';
 import { PUBLIC_URL } from '../web-access.js';
 import { signNeighbor } from './neighbors.js';
@@ -201,8 +200,7 @@ async function readAnswer(
   { headers = [], ...sender }: Sender & { readonly headers?: readonly RawHeader[] } = {},
 ): Promise<ToolAnswer> {
   const sent = { method: 'POST', target, headers: [...MCP_HEADERS, ...headers], body, ...sender };
-  const response = await sendOnce(scene, craftRequest(scene, sent));
-  if (typeof response === 'string') throw new Error(response);
+  const response = await sendOnce(scene, sent);
   const text = response.body.toString('utf8');
   const message = parseObject(Buffer.from(/^data: (.*)$/m.exec(text)?.[1] ?? text));
   const result = asObject(message?.['result']);
@@ -301,9 +299,8 @@ async function expectVisible(scene: Scene): Promise<Verdict> {
   const id = await request(scene, JSON.stringify({ body }));
   if (id === null) return 'the call was not stored for approval';
   const target = `/approvals/${id}`;
-  const response = await sendOnce(scene, craftRequest(scene, { target, as: 'approver' }));
+  const response = await sendOnce(scene, { target, as: 'approver' });
   await decide(scene, id, 'reject');
-  if (typeof response === 'string') return response;
   const approval = parseObject(response.body);
   const text = String(approval?.['arguments']);
   const hidden = HIDDEN.find((character) => text.includes(character));
@@ -316,8 +313,8 @@ async function expectVisible(scene: Scene): Promise<Verdict> {
 async function decide(scene: Scene, id: string, decision: 'approve' | 'reject'): Promise<number> {
   const body = JSON.stringify({ decision });
   const sent = { method: 'POST', target: `/approvals/${id}`, as: 'approver', body } as const;
-  const response = await sendOnce(scene, craftRequest(scene, sent));
-  return typeof response === 'string' ? 0 : response.status;
+  const { status } = await sendOnce(scene, sent);
+  return status;
 }
 
 function asObject(value: unknown): Readonly<Record<string, unknown>> | null {

@@ -1,7 +1,6 @@
 import type { Attack, Verdict } from '../attack-case.js';
 import { sendOnce } from '../expectations.js';
 import type { RawHeader } from '../raw-http.js';
-import { craftRequest } from '../request-bytes.js';
 import { listReceived, requireOwn, type Scene } from '../scene.js';
 import { signNeighbor } from './neighbors.js';
 
@@ -67,9 +66,7 @@ async function expectCall(
 ): Promise<Verdict> {
   const { provider } = requireOwn(scene);
   const before = listReceived(scene, provider).length;
-  const response = await sendOnce(scene, craftRequest(scene, { target, ...more }));
-  if (typeof response === 'string') return response;
-  if (response.status !== 200) return `responded with ${response.status} instead of 200`;
+  await sendOnce(scene, { target, ...more }, 200);
   const isCalled = listReceived(scene, provider).length > before;
   return isCalled ? null : 'responded with what was kept for another request';
 }

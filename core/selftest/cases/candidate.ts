@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Attack, Verdict } from '../attack-case.js';
-import { expectNoSecrets, parseObject, sendOnce } from '../expectations.js';
+import { AttackFailure, expectNoSecrets, parseObject, sendOnce } from '../expectations.js';
 import type { ReceivedResponse } from '../raw-http.js';
 import type { RecordedRequest, Script } from '../recording-provider.js';
-import { type CraftedRequest, craftRequest } from '../request-bytes.js';
+import type { CraftedRequest } from '../request-bytes.js';
 import { listReceived, requireOwn, type Scene } from '../scene.js';
 
 /** Each of its GET calls is copied to a candidate, with the credentials for its provider. */
@@ -93,8 +93,7 @@ export const CANDIDATE_CASES: readonly Attack[] = [
         ['cookie', `session=${scene.mark}`],
         ['modgate-candidate', 'forged'],
       ] as const;
-      const response = await callCopied(scene, { headers });
-      if (typeof response === 'string') return response;
+      await callCopied(scene, { headers });
       const copy = await waitForCopy(scene);
       if (copy === null) return 'the candidate got no copy';
       const [live] = listReceived(scene, requireOwn(scene).provider);
@@ -111,8 +110,7 @@ export const CANDIDATE_CASES: readonly Attack[] = [
     id: 'candidate-redirect',
     title: 'a candidate that redirects its copies',
     attack: async (scene) => {
-      const response = await callCopied(scene, { target: targetOf('redirect') });
-      if (typeof response === 'string') return response;
+      await callCopied(scene, { target: targetOf('redirect') });
       if ((await waitForCopy(scene)) === null) return 'the candidate got no copy';
       const check = (): Verdict => {
         const { bystander } = requireOwn(scene);
@@ -127,7 +125,6 @@ export const CANDIDATE_CASES: readonly Attack[] = [
     title: 'an answer of a candidate that the caller gets',
     attack: async (scene) => {
       const response = await callCopied(scene, { target: targetOf('other') });
-      if (typeof response === 'string') return response;
       if (response.headers.some(([name]) => name === 'set-cookie'))
         return 'the caller got a cookie';
       return (await waitForCopy(scene)) === null ? 'the candidate got no copy' : null;
@@ -137,8 +134,7 @@ export const CANDIDATE_CASES: readonly Attack[] = [
     id: 'candidate-method',
     title: 'a POST that is carried out twice',
     attack: async (scene) => {
-      const response = await callCopied(scene, { method: 'POST', body: '{}' });
-      if (typeof response === 'string') return response;
+      await callCopied(scene, { method: 'POST', body: '{}' });
       const check = (): Verdict => {
         const { candidate, provider } = requireOwn(scene);
         if (listReceived(scene, candidate).length > 0) return 'the candidate got the POST';
@@ -156,10 +152,8 @@ export const CANDIDATE_CASES: readonly Attack[] = [
           ? 'a credential that a candidate repeats, in the differences'
           : 'values that serve as names, in the differences',
       attack: async (scene) => {
-        const response = await callCopied(scene, { target: targetOf(kind) });
-        if (typeof response === 'string') return response;
+        await callCopied(scene, { target: targetOf(kind) });
         const report = await waitForDifference(scene);
-        if (typeof report === 'string') return report;
         return report.body.includes(COPIED_NAME)
           ? 'the differences have a value'
           : expectNoSecrets(scene, report);
@@ -173,8 +167,7 @@ export const CANDIDATE_CASES: readonly Attack[] = [
       attack: async (scene) => {
         const target = targetOf(kind, slowModuleOf(kind));
         for (let count = 0; count < CALLS; count += 1) {
-          const response = await callCopied(scene, { target }, LIVE_DEADLINE_MS);
-          if (typeof response === 'string') return response;
+          await callCopied(scene, { target }, LIVE_DEADLINE_MS);
         }
         return (await waitForCopy(scene)) === null ? 'the candidate got no copy' : null;
       },
@@ -182,20 +175,20 @@ export const CANDIDATE_CASES: readonly Attack[] = [
   ),
 ];
 
-/** Expects the response of the live provider. @returns the reason of a failure, or the response */
+/** Returns the response of the live provider. @throws AttackFailure for another one. */
 async function callCopied(
   scene: Scene,
   request: CraftedRequest,
   deadlineMs?: number,
-): Promise<ReceivedResponse | string> {
+): Promise<ReceivedResponse> {
   const target = `/modules/${COPIED_MODULE}/http/items`;
-  const sent = sendOnce(scene, craftRequest(scene, { target, ...request }));
-  const late = deadlineMs === undefined ? [] : [pause(deadlineMs, 'the caller had to wait')];
+  const sent = sendOnce(scene, { target, ...request }, 200);
+  const late = deadlineMs === undefined ? [] : [pause(deadlineMs, null)];
   const response = await Promise.race([sent, ...late]);
-  if (typeof response === 'string') return response;
-  if (response.status !== 200) return `responded with ${response.status} instead of 200`;
+  if (response === null) throw new AttackFailure('the caller had to wait');
   const isLive = JSON.stringify(parseObject(response.body)?.['data']) === '{"ok":true}';
-  return isLive ? response : 'the caller got another answer';
+  if (!isLive) throw new AttackFailure('the caller got another answer');
+  return response;
 }
 
 /** The first copy of the attack's calls; `null` if none arrives in time. */
@@ -209,21 +202,16 @@ async function waitForCopy(scene: Scene): Promise<RecordedRequest | null> {
   return null;
 }
 
-/**
- * Waits for the response of `GET /candidate` with the attack's call. @returns the reason of a
- * failure, or the response
- */
-async function waitForDifference(scene: Scene): Promise<ReceivedResponse | string> {
-  const bytes = craftRequest(scene, { target: `/candidate?module=${COPIED_MODULE}` });
+/** Waits for the response of `GET /candidate` with the attack's call. */
+async function waitForDifference(scene: Scene): Promise<ReceivedResponse> {
+  const target = `/candidate?module=${COPIED_MODULE}`;
   const deadline = performance.now() + COPY_DEADLINE_MS;
   while (performance.now() < deadline) {
-    const response = await sendOnce(scene, bytes);
-    if (typeof response === 'string') return response;
-    if (response.status !== 200) return `responded with ${response.status} instead of 200`;
+    const response = await sendOnce(scene, { target }, 200);
     if (response.body.includes(`"request_id":"${scene.mark}"`)) return response;
     await pause(POLL_MS);
   }
-  return 'the difference is not listed';
+  throw new AttackFailure('the difference is not listed');
 }
 
 function listHeaders({ rawHeaders }: RecordedRequest): string[] {

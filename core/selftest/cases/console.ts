@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Attack, Verdict } from '../attack-case.js';
-import { expectNoSecrets, expectRejected, sendOnce } from '../expectations.js';
+import { AttackFailure, expectNoSecrets, expectRejected, sendOnce } from '../expectations.js';
 import { headerValue, headerValues, type RawHeader } from '../raw-http.js';
 import { type CraftedRequest, craftRequest } from '../request-bytes.js';
 import type { Scene } from '../scene.js';
@@ -64,13 +64,11 @@ export const CONSOLE_CASES: readonly Attack[] = [
   withSession('fixation', 'a cookie that the attacker has chosen', async (scene, cookie) => {
     const planted = replaceValue(cookie, CHOSEN);
     const chosen = await signIn(scene, [['cookie', planted]]);
-    if (chosen.verdict !== null) return chosen.verdict;
     if (chosen.cookie.includes(CHOSEN)) return 'the session has the cookie of the attacker';
     return expectUnknown(scene, planted);
   }),
   withSession('fixation-reuse', 'a cookie from before the sign-in', async (scene, cookie) => {
     const next = await signIn(scene, [['cookie', cookie]]);
-    if (next.verdict !== null) return next.verdict;
     if (next.cookie === cookie) return 'the cookie is the same after another sign-in';
     return expectUnknown(scene, cookie);
   }),
@@ -118,14 +116,12 @@ export const CONSOLE_CASES: readonly Attack[] = [
   }),
   withSession('stolen-id', 'the id of a session as its cookie', async (scene, cookie) => {
     const response = await sendOnce(scene, craftApi(scene, '/session', cookie));
-    if (typeof response === 'string') return response;
     const { id } = JSON.parse(response.body.toString()) as { readonly id?: unknown };
     return typeof id === 'string' ? expectUnknown(scene, replaceValue(cookie, id)) : 'no id';
   }),
   withSession('signed-out', 'a cookie after the sign-out', async (scene, cookie) => {
     const bytes = craftApi(scene, '/session', cookie, 'DELETE');
-    const response = await sendOnce(scene, bytes);
-    if (typeof response === 'string') return response;
+    await sendOnce(scene, bytes);
     return expectUnknown(scene, cookie);
   }),
   withSession('two-cookies', 'a second cookie of the same name', (scene, cookie) =>
@@ -136,9 +132,7 @@ export const CONSOLE_CASES: readonly Attack[] = [
     headers: [SAME_ORIGIN],
   })),
   withSession('token-in-page', 'the token in a response', async (scene, cookie) => {
-    const response = await sendOnce(scene, craftApi(scene, '/session', cookie));
-    if (typeof response === 'string') return response;
-    if (response.status !== 200) return `responded with ${response.status} instead of 200`;
+    const response = await sendOnce(scene, craftApi(scene, '/session', cookie), 200);
     return expectNoSecrets(scene, response);
   }),
   withSession('token-in-cookie', 'the token in the cookie', async (scene, cookie) => {
@@ -150,8 +144,7 @@ export const CONSOLE_CASES: readonly Attack[] = [
     return isHeld ? 'the cookie holds the token' : null;
   }),
   describe('script', 'a script that reads the cookie', async (scene) => {
-    const { attributes, verdict } = await signIn(scene);
-    if (verdict !== null) return verdict;
+    const { attributes } = await signIn(scene);
     const missing = ['HttpOnly', 'SameSite=Strict'].find(
       (attribute) => !attributes.includes(attribute),
     );
@@ -165,7 +158,6 @@ export const CONSOLE_CASES: readonly Attack[] = [
   },
   describe('password-box', 'a 401 that opens a dialog of the browser', async (scene) => {
     const response = await sendOnce(scene, craftApi(scene, '/session', 'modgate=none'));
-    if (typeof response === 'string') return response;
     const challenges = headerValues(response.headers, 'www-authenticate').join();
     return challenges === 'Session' ? null : `the challenge is ${challenges || 'absent'}`;
   }),
@@ -194,7 +186,6 @@ export const CONSOLE_CASES: readonly Attack[] = [
         { ...signInWith(scene), headers: [SAME_ORIGIN, ...headers] },
       );
       const response = await sendOnce(scene, request);
-      if (typeof response === 'string') return response;
       const cookie = headerValue(response.headers, 'set-cookie') ?? '';
       // With a public URL the cookie is that of this URL, regardless of the headers of a request.
       const isOfPublicUrl = response.status === 204 && cookie.startsWith('__Host-modgate=');
@@ -233,8 +224,8 @@ function withSession(
   attack: (scene: Scene, cookie: string) => Promise<Verdict>,
 ): Attack {
   return describe(name, title, async (scene) => {
-    const { cookie, verdict } = await signIn(scene);
-    return verdict ?? attack(scene, cookie);
+    const { cookie } = await signIn(scene);
+    return attack(scene, cookie);
   });
 }
 
@@ -253,8 +244,7 @@ function rejectWithSession(
 }
 
 async function readPolicy(scene: Scene, target: string): Promise<string> {
-  const response = await sendOnce(scene, craftRequest(scene, { target, token: null }));
-  if (typeof response === 'string') return response;
+  const response = await sendOnce(scene, { target, token: null });
   return headerValue(response.headers, 'content-security-policy') ?? '';
 }
 
@@ -264,13 +254,13 @@ function signInWith({ token }: Scene): CraftedRequest {
 }
 
 async function signIn(scene: Scene, headers: Headers = []) {
-  const failed = (verdict: string) => ({ cookie: '', attributes: '', verdict });
   const request = { ...signInWith(scene), headers: [SAME_ORIGIN, ...headers] };
-  const response = await sendOnce(scene, craftRequest(scene, request));
-  if (typeof response === 'string') return failed(response);
-  if (response.status !== 204) return failed(`the sign-in responded with ${response.status}`);
+  const response = await sendOnce(scene, request);
+  if (response.status !== 204) {
+    throw new AttackFailure(`the sign-in responded with ${response.status}`);
+  }
   const attributes = headerValue(response.headers, 'set-cookie') ?? '';
-  return { cookie: attributes.split(';')[0] ?? '', attributes, verdict: null };
+  return { cookie: attributes.split(';')[0] ?? '', attributes };
 }
 
 function craftApi(scene: Scene, path: string, cookie: string | null, method = 'GET'): Buffer {

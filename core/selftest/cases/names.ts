@@ -107,8 +107,7 @@ export const NAME_CASES: readonly Attack[] = Object.entries(NAMED_MODULES).map(
  * Checks the state, because a host that fails to connect to such an address also responds with 502.
  */
 async function expectNoEndpoint(scene: Scene, module: string): Promise<Verdict> {
-  const response = await sendOnce(scene, craftRequest(scene, { target: '/modules' }));
-  if (typeof response === 'string') return response;
+  const response = await sendOnce(scene, { target: '/modules' });
   const { modules } = parseObject(response.body) ?? {};
   const entry = (Array.isArray(modules) ? modules : []).find(({ name }) => name === module);
   if (entry === undefined) return 'the module is not listed';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Attack, Verdict } from '../attack-case.js';
-import { expectStatus, sendOnce } from '../expectations.js';
+import { expectStatus, sendOnce, withConnection } from '../expectations.js';
 import { RawConnection } from '../raw-http.js';
 import { craftRequest } from '../request-bytes.js';
 import { requireOwn, type Scene } from '../scene.js';
@@ -56,8 +56,7 @@ export const NEIGHBOR_CASES: readonly Attack[] = [
   {
     ...describe('flood', 'pipelined requests are not read while one of them is unanswered'),
     attack: async (scene) => {
-      const connection = await RawConnection.to(scene.address);
-      try {
+      return withConnection(scene, async (connection) => {
         const padding = [['x-padding', 'a'.repeat(FLOOD_HEADER_LENGTH)]] as const;
         const request = craftRequest(scene, { headers: padding });
         connection.write(craftRequest(scene, { target: `${scene.base}/answers/hold` }));
@@ -67,9 +66,7 @@ export const NEIGHBOR_CASES: readonly Attack[] = [
           if (failure !== null) return failure;
         }
         return connection.unsentBytes > 0 ? null : 'the host has read all of the requests';
-      } finally {
-        connection.destroy();
-      }
+      });
     },
   },
   {
@@ -171,7 +168,6 @@ async function expectOverload(scene: Scene, bytes: Buffer): Promise<Verdict> {
 
 async function expectRoom(scene: Scene, bytes: Buffer): Promise<Verdict> {
   const response = await sendOnce(scene, bytes);
-  if (typeof response === 'string') return response;
   if (response.status === 502 && response.body.includes('overloaded')) return OVERLOADED;
   return response.status === 200 ? null : `responded with ${response.status} instead of 200`;
 }

@@ -1,6 +1,5 @@
 import type { Attack, Verdict } from '../attack-case.js';
-import { expectClosed, readResponse } from '../expectations.js';
-import { RawConnection } from '../raw-http.js';
+import { expectClosed, readResponse, withConnection } from '../expectations.js';
 import { craftLines, craftRequest } from '../request-bytes.js';
 import { requireOwn, type Scene } from '../scene.js';
 
@@ -92,22 +91,18 @@ export const ORDER_CASES: readonly Attack[] = ROWS.map((row) => ({
 
 async function attack(scene: Scene, row: Row): Promise<Verdict> {
   const { provider } = requireOwn(scene);
-  const connection = await RawConnection.to(scene.address);
-  try {
+  const failure = await withConnection(scene, async (connection) => {
     connection.write(row.first(scene));
     for (const expected of row.statuses) {
       const response = await readResponse(connection);
-      if (typeof response === 'string') return response;
       if (response.status !== expected) {
         return `responded with ${response.status} instead of ${expected}`;
       }
     }
     if (row.later !== undefined) connection.write(row.later(scene));
-    const failure = await expectClosed(connection);
-    if (failure !== null) return failure;
-  } finally {
-    connection.destroy();
-  }
+    return expectClosed(connection);
+  });
+  if (failure !== null) return failure;
   const isSmuggled = provider.requests.some(({ target }) => target === hiddenRoute(scene));
   return isSmuggled ? 'the provider received the hidden request' : null;
 }

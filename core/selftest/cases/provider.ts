@@ -2,7 +2,7 @@ import type { Attack, AttackClass, Verdict } from '../attack-case.js';
 import { expectNoSecrets, parseObject, sendOnce } from '../expectations.js';
 import { headerValues, type RawHeader } from '../raw-http.js';
 import { REJECTED_RESPONSES, STRIPPED_RESPONSES } from '../raw-responses.js';
-import { type CraftedRequest, craftRequest } from '../request-bytes.js';
+import type { CraftedRequest } from '../request-bytes.js';
 import { listReceived, requireOwn, type Scene } from '../scene.js';
 import { ECHO_SURFACE, KEY_HEADER } from '../web-access.js';
 
@@ -16,48 +16,27 @@ export const REFUSED_MODULE = 'refused';
 /** Sufficient for a record that is written after the response. */
 const RECORD_DEADLINE_MS = 10_000;
 
-interface Row {
-  readonly class: AttackClass;
-  readonly name: string;
-  readonly title: string;
-  readonly evidence?: string;
-}
+type Row = readonly [attackClass: AttackClass, name: string, title: string, evidence?: string];
 
 /** Responses of a provider that must become a 502, by the path of their script. */
 const REJECTED: readonly Row[] = [
-  ...REJECTED_RESPONSES.map(({ name, title }) => ({ class: 'response' as const, name, title })),
-  ...[301, 302, 303, 307, 308].map((status) => ({
-    class: 'ssrf' as const,
-    name: `redirect-${status}`,
-    title: `a redirect with ${status} to a metadata address`,
-    evidence: 'Kubernetes CVE-2022-3172',
-  })),
-  { class: 'ssrf', name: 'refresh', title: 'a refresh header to another server' },
-  {
-    class: 'decompression',
-    name: 'gzip',
-    title: 'a gzip response',
-    evidence: 'CVE-2026-111497',
-  },
-  {
-    class: 'decompression',
-    name: 'br',
-    title: 'a Brotli response',
-    evidence: 'CVE-2026-111497',
-  },
-  {
-    class: 'decompression',
-    name: 'bomb',
-    title: 'a response of 8 KiB that expands to 8 MiB',
-  },
-  { class: 'decompression', name: 'te-gzip', title: 'a compressed transfer coding' },
-  { class: 'oversize', name: 'answer', title: 'a response of 5 MiB' },
-  { class: 'oversize', name: 'answer-declared', title: 'a response that declares 10 GB' },
-  { class: 'oversize', name: 'answer-head', title: 'a response with a head of 100 KiB' },
-  { class: 'leak', name: 'html', title: 'an HTML page' },
-  { class: 'leak', name: 'error-page', title: 'an error with a stack trace and a secret' },
-  { class: 'leak', name: 'not-json', title: 'invalid JSON' },
-  { class: 'leak', name: 'typed', title: "the host's credentials in a content type" },
+  ...REJECTED_RESPONSES.map(({ name, title }) => ['response', name, title] as const),
+  ...[301, 302, 303, 307, 308].map((status): Row => {
+    const title = `a redirect with ${status} to a metadata address`;
+    return ['ssrf', `redirect-${status}`, title, 'Kubernetes CVE-2022-3172'];
+  }),
+  ['ssrf', 'refresh', 'a refresh header to another server'],
+  ['decompression', 'gzip', 'a gzip response', 'CVE-2026-111497'],
+  ['decompression', 'br', 'a Brotli response', 'CVE-2026-111497'],
+  ['decompression', 'bomb', 'a response of 8 KiB that expands to 8 MiB'],
+  ['decompression', 'te-gzip', 'a compressed transfer coding'],
+  ['oversize', 'answer', 'a response of 5 MiB'],
+  ['oversize', 'answer-declared', 'a response that declares 10 GB'],
+  ['oversize', 'answer-head', 'a response with a head of 100 KiB'],
+  ['leak', 'html', 'an HTML page'],
+  ['leak', 'error-page', 'an error with a stack trace and a secret'],
+  ['leak', 'not-json', 'invalid JSON'],
+  ['leak', 'typed', "the host's credentials in a content type"],
 ];
 
 /** Modules of the selftest's host whose providers have invalid certificates. */
@@ -73,35 +52,33 @@ export const PROVIDER_CASES: readonly Attack[] = [
   ...REJECTED.map(rejectResponse),
   ...STRIPPED_RESPONSES.map(
     ({ name, title }): Attack => ({
-      ...describe({ class: 'response', name, title }),
+      id: `response-${name}`,
+      title,
       attack: (scene) => expectStripped(scene, name),
     }),
   ),
   ...TLS.map(
     ([name, title]): Attack => ({
-      ...describe({ class: 'tls', name, title, evidence: 'reply-from CVE-2026-107318' }),
+      id: `tls-${name}`,
+      title,
+      evidence: 'reply-from CVE-2026-107318',
       send: { target: `/modules/tls-${name}/http/items` },
       rejected: 502,
     }),
   ),
   {
-    ...describe({ class: 'tls', name: 'good', title: 'a valid certificate is accepted' }),
+    id: 'tls-good',
+    title: 'a valid certificate is accepted',
     attack: async (scene) => {
-      const bytes = craftRequest(scene, { target: '/modules/tls-good/http/items' });
-      const response = await sendOnce(scene, bytes);
-      if (typeof response === 'string') return response;
+      const response = await sendOnce(scene, { target: '/modules/tls-good/http/items' });
       return response.status === 200 ? null : `responded with ${response.status}`;
     },
   },
   {
-    ...describe({
-      class: 'leak',
-      name: 'headers',
-      title: 'headers of a provider',
-    }),
+    id: 'leak-headers',
+    title: 'headers of a provider',
     attack: async (scene) => {
       const response = await callProvider(scene, 'headers');
-      if (typeof response === 'string') return response;
       if (response.status !== 200) return `responded with ${response.status}`;
       const leaked = ['set-cookie', 'server', 'x-powered-by', 'x-internal', 'location', 'link'];
       const leakedName = leaked.find((name) => headerValues(response.headers, name).length > 0);
@@ -109,16 +86,10 @@ export const PROVIDER_CASES: readonly Attack[] = [
     },
   },
   {
-    ...describe({
-      class: 'leak',
-      name: 'endpoint',
-      title: 'the address of an unreachable provider',
-    }),
+    id: 'leak-endpoint',
+    title: 'the address of an unreachable provider',
     attack: async (scene) => {
-      const bytes = craftRequest(scene, { target: '/modules/down/http/items' });
-      const response = await sendOnce(scene, bytes);
-      if (typeof response === 'string') return response;
-      if (response.status !== 502) return `responded with ${response.status} instead of 502`;
+      const response = await sendOnce(scene, { target: '/modules/down/http/items' }, 502);
       const text = response.body.toString();
       return /127\.0\.0\.1|ECONNREFUSED|:\d{4,5}/.test(text)
         ? 'the response names the endpoint'
@@ -126,45 +97,31 @@ export const PROVIDER_CASES: readonly Attack[] = [
     },
   },
   {
-    ...describe({
-      class: 'leak',
-      name: 'credentials',
-      title: "the host's credentials in an error of the provider",
-    }),
+    id: 'leak-credentials',
+    title: "the host's credentials in an error of the provider",
     attack: async (scene) => {
       const response = await callProvider(scene, 'repeat-credentials');
-      return typeof response === 'string' ? response : expectNoSecrets(scene, response);
+      return expectNoSecrets(scene, response);
     },
   },
   {
-    ...describe({
-      class: 'leak',
-      name: 'sentence',
-      title: "the host's credentials in a sentence of the provider, and in its record",
-    }),
+    id: 'leak-sentence',
+    title: "the host's credentials in a sentence of the provider, and in its record",
     attack: async (scene) => {
       const target = `/modules/${ECHOING_MODULE}/http/answers/sentence`;
-      const response = await sendOnce(scene, craftRequest(scene, { target }));
-      if (typeof response === 'string') return response;
-      if (response.status !== 422) return `responded with ${response.status} instead of 422`;
+      const response = await sendOnce(scene, { target }, 422);
       return expectNoSecrets(scene, response) ?? (await expectCleanRecord(scene));
     },
   },
   {
-    ...describe({
-      class: 'leak',
-      name: 'descriptor',
-      title: 'the password in a URL of a rejected descriptor',
-    }),
+    id: 'leak-descriptor',
+    title: 'the password in a URL of a rejected descriptor',
     attack: (scene) => expectClean(scene, `/descriptors?module=${REFUSED_MODULE}`, 'endpoints'),
   },
   ...['authorization', KEY_HEADER].map(
     (name): Attack => ({
-      ...describe({
-        class: 'leak',
-        name: `surface-${name}`,
-        title: `the credential of a caller in ${name} at a surface of a plugin`,
-      }),
+      id: `leak-surface-${name}`,
+      title: `the credential of a caller in ${name} at a surface of a plugin`,
       attack: (scene) => {
         const token = `${scene.token}`;
         const credential = [name, name === KEY_HEADER ? token : `Bearer ${token}`] as const;
@@ -175,29 +132,25 @@ export const PROVIDER_CASES: readonly Attack[] = [
   ),
   ...['/modules', '/manifests', '/calls', '/metrics', '/problems/not_found'].map(
     (path): Attack => ({
-      ...describe({
-        class: 'leak',
-        name: `route-${path.split('/')[1]}`,
-        title: `secrets in GET ${path}`,
-      }),
+      id: `leak-route-${path.split('/')[1]}`,
+      title: `secrets in GET ${path}`,
       attack: async (scene) => {
         const token = requireOwn(scene).tokens.owner;
-        const response = await sendOnce(scene, craftRequest(scene, { target: path, token }));
-        if (typeof response === 'string') return response;
-        if (response.status !== 200) return `responded with ${response.status} instead of 200`;
+        const response = await sendOnce(scene, { target: path, token }, 200);
         return expectNoSecrets(scene, response);
       },
     }),
   ),
 ];
 
-function rejectResponse(row: Row): Attack {
+function rejectResponse([attackClass, name, title, evidence]: Row): Attack {
   return {
-    ...describe(row),
+    id: `${attackClass}-${name}`,
+    title,
+    ...(evidence !== undefined && { evidence }),
     attack: async (scene): Promise<Verdict> => {
       const { provider, bystander } = requireOwn(scene);
-      const response = await callProvider(scene, row.name);
-      if (typeof response === 'string') return response;
+      const response = await callProvider(scene, name);
       if (response.status !== 502) return `responded with ${response.status} instead of 502`;
       if (parseObject(response.body)?.['code'] !== 'external_dependency_failure')
         return 'the response is not the expected Problem';
@@ -221,7 +174,6 @@ const OWN_VARY = 'origin';
 /** Expects the value of the response in the envelope of the host, without other parts of it. */
 async function expectStripped(scene: Scene, kind: string): Promise<Verdict> {
   const response = await callProvider(scene, kind);
-  if (typeof response === 'string') return response;
   if (response.status !== 200) return `responded with ${response.status} instead of 200`;
   const other = response.headers.find(([name, value]) => {
     const isOwnVary = name === 'vary' && value === OWN_VARY;
@@ -239,9 +191,7 @@ async function expectClean(
   text: string,
   request: CraftedRequest = {},
 ): Promise<Verdict> {
-  const response = await sendOnce(scene, craftRequest(scene, { target, ...request }));
-  if (typeof response === 'string') return response;
-  if (response.status !== 200) return `responded with ${response.status} instead of 200`;
+  const response = await sendOnce(scene, { target, ...request }, 200);
   const isShown = response.body.includes(text);
   return isShown ? expectNoSecrets(scene, response) : `the response does not have ${text}`;
 }
@@ -258,13 +208,5 @@ async function expectCleanRecord(scene: Scene): Promise<Verdict> {
 }
 
 function callProvider(scene: Scene, kind: string) {
-  return sendOnce(scene, craftRequest(scene, { target: `${scene.base}/answers/${kind}` }));
-}
-
-function describe(row: Row) {
-  return {
-    id: `${row.class}-${row.name}`,
-    title: row.title,
-    ...(row.evidence !== undefined && { evidence: row.evidence }),
-  };
+  return sendOnce(scene, { target: `${scene.base}/answers/${kind}` });
 }

@@ -2,7 +2,6 @@ import type { Attack, Verdict } from '../attack-case.js';
 import { expectNoSecrets, parseObject, sendOnce } from '../expectations.js';
 import { headerValues, type ReceivedResponse } from '../raw-http.js';
 import { RAW_MODE_ATTACKS, type RawModeAttack, SMUGGLED } from '../raw-mode-scripts.js';
-import { craftRequest } from '../request-bytes.js';
 import { listReceived, requireOwn, type Scene } from '../scene.js';
 
 /** Responses of a hostile provider to a module in raw mode. */
@@ -15,8 +14,7 @@ export const RAW_MODE_CASES: readonly Attack[] = RAW_MODE_ATTACKS.map((attack) =
 async function attackRawMode(attack: RawModeAttack, scene: Scene): Promise<Verdict> {
   const { bystander } = requireOwn(scene);
   const target = `/modules/raw/http/answers/${attack.name}`;
-  const response = await sendOnce(scene, craftRequest(scene, { target }));
-  if (typeof response === 'string') return response;
+  const response = await sendOnce(scene, { target });
   if (listReceived(scene, bystander).length > 0)
     return 'a server that is not an endpoint was called';
   const text = `${JSON.stringify(response.headers)}\n${response.body.toString('latin1')}`;

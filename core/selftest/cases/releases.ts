@@ -1,7 +1,7 @@
 import type { Attack, Verdict } from '../attack-case.js';
 import { sendOnce } from '../expectations.js';
 import { CREDENTIAL_VARIABLE } from '../own-modules.js';
-import { type CraftedRequest, craftRequest } from '../request-bytes.js';
+import type { CraftedRequest } from '../request-bytes.js';
 import type { Scene } from '../scene.js';
 
 const MANIFEST = {
@@ -106,10 +106,9 @@ export const RELEASE_CASES: readonly Attack[] = [
 /** Accepts a rejection of the first publish, because another attack may have published before. */
 async function attackOrder(scene: Scene): Promise<Verdict> {
   const first = publish({ 'first.json': PLAIN });
-  await sendOnce(scene, craftRequest(scene, first));
+  await sendOnce(scene, first);
   for (const late of [first, publish({ 'late.json': PLAIN })]) {
-    const response = await sendOnce(scene, craftRequest(scene, late));
-    if (typeof response === 'string') return response;
+    const response = await sendOnce(scene, late);
     if (response.status !== 409) return `the status was ${response.status} instead of 409`;
   }
   return null;

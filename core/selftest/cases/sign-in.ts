@@ -1,7 +1,6 @@
 import type { Attack, Verdict } from '../attack-case.js';
 import { sendOnce } from '../expectations.js';
 import { headerValue, headerValues, type RawHeader, type ReceivedResponse } from '../raw-http.js';
-import { craftRequest } from '../request-bytes.js';
 import { requireOwn, type Scene } from '../scene.js';
 import { createCode } from '../sign-in-issuer.js';
 
@@ -94,15 +93,12 @@ function finish(scene: Scene, begun: Begun, code: string): Promise<ReceivedRespo
   ]);
 }
 
-/** @throws Error without a response. */
-async function get(
+function get(
   scene: Scene,
   target: string,
   headers: readonly RawHeader[],
 ): Promise<ReceivedResponse> {
-  const response = await sendOnce(scene, craftRequest(scene, { target, token: null, headers }));
-  if (typeof response === 'string') throw new Error(response);
-  return response;
+  return sendOnce(scene, { target, token: null, headers });
 }
 
 function hasSession({ headers }: ReceivedResponse): boolean {
@@ -110,11 +106,9 @@ function hasSession({ headers }: ReceivedResponse): boolean {
 }
 
 async function expectTokenSignIn(scene: Scene): Promise<Verdict> {
-  const request = craftRequest(scene, {
+  const response = await sendOnce(scene, {
     ...{ method: 'POST', target: '/console/api/session', token: null, headers: [SAME_ORIGIN] },
     body: JSON.stringify({ token: scene.token }),
   });
-  const response = await sendOnce(scene, request);
-  if (typeof response === 'string') return `a sign-in with a token: ${response}`;
   return response.status === 204 ? null : `a sign-in with a token: ${response.status}`;
 }

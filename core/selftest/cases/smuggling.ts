@@ -1,5 +1,6 @@
 import type { Attack } from '../attack-case.js';
-import { headerValues, RawConnection } from '../raw-http.js';
+import { withConnection } from '../expectations.js';
+import { headerValues } from '../raw-http.js';
 import { craftLines, craftMark, craftRequest } from '../request-bytes.js';
 import type { Scene } from '../scene.js';
 import { EVIDENCE, REJECTED_FRAMINGS, type RejectedFraming } from './rejected-framings.js';
@@ -76,8 +77,7 @@ export const SMUGGLING_CASES: readonly Attack[] = [
     ...describe('response-split', 'a provider response followed by a second one'),
     attack: async (scene) => {
       const bytes = craftRequest(scene, { target: `${scene.base}/answers/split` });
-      const connection = await RawConnection.to(scene.address);
-      try {
+      return withConnection(scene, async (connection) => {
         connection.write(Buffer.concat([bytes, craftRequest(scene)]));
         const first = await connection.readFinal();
         const second = await connection.readFinal();
@@ -87,9 +87,7 @@ export const SMUGGLING_CASES: readonly Attack[] = [
         return headerValues(second.headers, 'x-request-id').length === 1
           ? null
           : 'the response has no request id';
-      } finally {
-        connection.destroy();
-      }
+      });
     },
   },
 ];

@@ -2,7 +2,7 @@ import type { Attack, Verdict } from '../attack-case.js';
 import { expectNoSecrets, sendOnce } from '../expectations.js';
 import { headerValues, type RawHeader, type ReceivedResponse } from '../raw-http.js';
 import { readRecordedHeader } from '../recording-provider.js';
-import { type CraftedRequest, craftRequest } from '../request-bytes.js';
+import type { CraftedRequest } from '../request-bytes.js';
 import { type OwnToken, requireOwn, type Scene } from '../scene.js';
 import {
   ALLOWED_ORIGIN,
@@ -144,9 +144,7 @@ function rejectPreflight(name: string, title: string, request: CraftedRequest): 
   return {
     ...describe(name, title),
     attack: async (scene) => {
-      const bytes = craftRequest(scene, { ...request, method: 'OPTIONS', token: null });
-      const response = await sendOnce(scene, bytes);
-      if (typeof response === 'string') return response;
+      const response = await sendOnce(scene, { ...request, method: 'OPTIONS', token: null });
       if (![401, 405].includes(response.status)) return `responded with ${response.status}`;
       const allowed = headerValues(response.headers, 'access-control-allow-methods');
       if (allowed.length > 0) return `allowed ${allowed}`;

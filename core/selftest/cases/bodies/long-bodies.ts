@@ -1,12 +1,17 @@
 import type { Attack, Verdict } from '../../attack-case.js';
-import { expectDisconnect, expectRejected, readResponse, sendOnce } from '../../expectations.js';
+import {
+  expectDisconnect,
+  expectRejected,
+  readResponse,
+  sendOnce,
+  withConnection,
+} from '../../expectations.js';
 import {
   LONG_MODULE,
   LONGEST_BYTES,
   OVERSIZED_START,
   TURNING_RESPONSES,
 } from '../../long-body-scripts.js';
-import { RawConnection } from '../../raw-http.js';
 import { SMUGGLED } from '../../raw-mode-scripts.js';
 import { craftLines, craftRequest } from '../../request-bytes.js';
 import { listReceived, requireOwn, type Scene } from '../../scene.js';
@@ -37,10 +42,8 @@ export const LONG_BODY_CASES: readonly Attack[] = [
     id: 'oversize-answer-head-endless',
     title: 'a response whose head never ends',
     attack: async (scene) => {
-      const request = craftRequest(scene, { target: longTarget('/long/head') });
-      const response = await sendOnce(scene, request);
-      if (typeof response === 'string') return response;
-      return response.status === 502 ? null : `responded with ${response.status} instead of 502`;
+      await sendOnce(scene, { target: longTarget('/long/head') }, 502);
+      return null;
     },
   },
   {
@@ -76,15 +79,12 @@ export const LONG_BODY_CASES: readonly Attack[] = [
     id: 'smuggling-long-cut',
     title: 'a long body that ends early is not whole for the provider',
     attack: async (scene) => {
-      const connection = await RawConnection.to(scene.address);
-      try {
+      return withConnection(scene, async (connection) => {
         connection.write(craftPost(scene, 'items', `${chunk(OVERSIZED_START)}${chunk(']')}`));
         connection.end();
         await connection.closed(CLOSE_DEADLINE_MS);
         return expectNothingWhole(scene);
-      } finally {
-        connection.destroy();
-      }
+      });
     },
   },
   {
@@ -98,9 +98,7 @@ export const LONG_BODY_CASES: readonly Attack[] = [
     attack: async (scene) => {
       const trailer = 'modgate-actor: system:root\r\n\r\n';
       const body = `${chunk(OVERSIZED_START)}${chunk(']')}0\r\n${trailer}`;
-      const response = await sendOnce(scene, craftPost(scene, 'named', body));
-      if (typeof response === 'string') return response;
-      if (response.status !== 200) return `responded with ${response.status} instead of 200`;
+      await sendOnce(scene, craftPost(scene, 'named', body), 200);
       const [received] = listReceived(scene, requireOwn(scene).provider);
       if (received?.body.toString() !== `${OVERSIZED_START}]`) return 'the body was changed';
       return received.rawHeaders.includes('system:root') ? 'the trailer was forwarded' : null;
@@ -133,8 +131,7 @@ function rejectLong(
 
 /** Accepts the start of a response, but not a complete one. */
 async function expectCut(scene: Scene, path: string): Promise<Verdict> {
-  const connection = await RawConnection.to(scene.address);
-  try {
+  return withConnection(scene, async (connection) => {
     connection.write(craftRequest(scene, { target: longTarget(path) }));
     await connection.closedOrSent(CLOSE_DEADLINE_MS);
     const response = await connection
@@ -142,15 +139,11 @@ async function expectCut(scene: Scene, path: string): Promise<Verdict> {
       .catch(() => null);
     if (response === null) return connection.isClosed ? null : 'the connection stayed open';
     return response.status === 502 ? null : `a response with ${response.status} looked whole`;
-  } finally {
-    connection.destroy();
-  }
+  });
 }
 
 async function expectWhole(scene: Scene): Promise<Verdict> {
-  const request = craftRequest(scene, { target: longTarget('/long/good') });
-  const response = await sendOnce(scene, request);
-  if (typeof response === 'string') return response;
+  const response = await sendOnce(scene, { target: longTarget('/long/good') });
   if (!response.body.includes(`"data":${OVERSIZED_START}]}`)) return 'the client got another value';
   const isPassed = JSON.stringify(response.headers).includes(SMUGGLED);
   return isPassed ? 'the trailers reached the client' : null;
@@ -161,30 +154,23 @@ async function expectWhole(scene: Scene): Promise<Verdict> {
  * request.
  */
 async function expectClosing(scene: Scene, bytes: string | Buffer): Promise<Verdict> {
-  const connection = await RawConnection.to(scene.address);
-  try {
+  return withConnection(scene, async (connection) => {
     connection.write(bytes);
     const verdict = await expectDisconnect(connection, CLOSE_DEADLINE_MS);
     return verdict ?? (scene.own === null ? null : await expectNothingWhole(scene));
-  } finally {
-    connection.destroy();
-  }
+  });
 }
 
 async function expectClosedEarly(scene: Scene): Promise<Verdict> {
   const hidden = craftRequest(scene, { target: longTarget('/items/hidden') }).toString('latin1');
-  const connection = await RawConnection.to(scene.address);
-  try {
+  return withConnection(scene, async (connection) => {
     connection.write(craftPost(scene, 'early', chunk(OVERSIZED_START)));
     const response = await readResponse(connection);
-    if (typeof response === 'string') return response;
     if (response.status !== 502) return `responded with ${response.status} instead of 502`;
     connection.write(hidden);
     await connection.closed(CLOSE_DEADLINE_MS);
     return connection.unread === '' ? expectNothingWhole(scene) : 'a second response followed';
-  } finally {
-    connection.destroy();
-  }
+  });
 }
 
 function expectNothingWhole(scene: Scene): Verdict {

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Attack, Verdict } from '../../attack-case.js';
-import { expectDisconnect, parseObject, sendOnce } from '../../expectations.js';
+import { expectDisconnect, parseObject, sendOnce, withConnection } from '../../expectations.js';
 import { OVERSIZED_START } from '../../long-body-scripts.js';
-import { RawConnection } from '../../raw-http.js';
+import type { RawConnection } from '../../raw-http.js';
 import { craftLines, craftRequest } from '../../request-bytes.js';
 import type { Scene } from '../../scene.js';
 import { chunk, longTarget } from './long-bodies.js';
@@ -62,14 +62,7 @@ function describe(
     id: `slow-long-${name}`,
     title,
     isSlow: true,
-    attack: async (scene) => {
-      const connection = await RawConnection.to(scene.address);
-      try {
-        return await attack(scene, connection);
-      } finally {
-        connection.destroy();
-      }
-    },
+    attack: (scene) => withConnection(scene, (connection) => attack(scene, connection)),
   };
 }
 
@@ -82,8 +75,7 @@ function craftStart(scene: Scene): Buffer {
 async function isRecorded(scene: Scene): Promise<boolean> {
   const target = `/calls?request_id=${scene.mark}`;
   for (let leftMs = END_DEADLINE_MS; leftMs > 0; leftMs -= POLL_MS) {
-    const response = await sendOnce(scene, craftRequest(scene, { target }));
-    if (typeof response === 'string') return false;
+    const response = await sendOnce(scene, { target });
     const calls = parseObject(response.body)?.['calls'];
     if (Array.isArray(calls) && calls.length > 0) return true;
     await pause(POLL_MS);

@@ -1,5 +1,5 @@
 import type { Attack, Verdict } from '../../attack-case.js';
-import { expectDisconnect, sendOnce } from '../../expectations.js';
+import { expectDisconnect, sendOnce, withConnection } from '../../expectations.js';
 import { RawConnection } from '../../raw-http.js';
 import { craftLines, craftRequest } from '../../request-bytes.js';
 import type { Scene } from '../../scene.js';
@@ -105,21 +105,17 @@ function attackWithoutEnd(
     needs: 'nothing',
     isSlow: true,
     attack: async (scene) => {
-      const connection = await RawConnection.to(scene.address);
-      try {
+      return withConnection(scene, async (connection) => {
         connection.write(begin(scene));
         return await expectDisconnect(connection, HEAD_DEADLINE_MS, more);
-      } finally {
-        connection.destroy();
-      }
+      });
     },
   };
 }
 
 async function expectServed(scene: Scene): Promise<Verdict> {
-  const response = await sendOnce(scene, craftRequest(scene));
-  if (typeof response === 'string') return `another client: ${response}`;
-  return response.status === 200 ? null : `another client received ${response.status}`;
+  const { status } = await sendOnce(scene);
+  return status === 200 ? null : `another client received ${status}`;
 }
 
 function describe(name: string, title: string) {
