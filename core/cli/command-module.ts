@@ -1,11 +1,9 @@
 import type { Command } from 'commander';
 
-/** The exit codes of `modgate`. */
 export const EXIT = { ok: 0, failure: 1, usage: 2 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** The environment of a command. */
 export interface CommandContext {
   readonly environment: NodeJS.ProcessEnv;
   /**
@@ -13,7 +11,6 @@ export interface CommandContext {
    * @throws CommandError when it cannot be written, such as to a full disk.
    */
   print(text: string): Promise<void>;
-  /** Writes to stderr. */
   printError(text: string): void;
   /** Exits immediately, for cases that cannot wait until `run` returns. */
   exit(code: ExitCode): never;

@@ -47,7 +47,6 @@ export function choiceOption(flags: string, help: string, words: readonly string
   return new Option(flags, help).choices(words).argParser(createParser(name, words));
 }
 
-/** Creates an argument with a fixed set of values. */
 export function choiceArgument(name: string, help: string, words: readonly string[]): Argument {
   return new Argument(name, help).choices(words).argParser(createParser(name, words));
 }

@@ -190,7 +190,6 @@ const callsPage = type({
   next_cursor: optional(nullable(string())),
 });
 
-/** The number of recent calls of each route of a module. */
 interface RecentCalls {
   /** The number by `GET /contacts/{id}`; `null` when it is unknown. */
   readonly byRoute: ReadonlyMap<string, number> | null;

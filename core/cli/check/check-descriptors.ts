@@ -33,9 +33,7 @@ export interface CheckedDescriptor {
   readonly prepared: PreparedDescriptor | null;
   /** The readable mounts; none for a disabled module. */
   readonly mounts: readonly Mount[];
-  /**
-   * The absolute paths of all files that the descriptor names; for an invalid one the known paths.
-   */
+  /** Absolute paths of all files that the descriptor names, or the known ones if it is invalid. */
   readonly files: readonly string[];
   /** Diagnostics name the descriptor by its file name, and other files by their reference. */
   readonly diagnostics: readonly Diagnostic[];

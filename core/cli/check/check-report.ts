@@ -17,7 +17,6 @@ export function readConfigDigest({ prepared }: CheckedFile & { kind: 'descriptor
   return configDigestOf(prepared.inputDigest, manifest.digest);
 }
 
-/** A validated descriptor or manifest. */
 export type CheckedFile = {
   readonly file: string;
   /** The module of the file; `null` if it cannot be read. */

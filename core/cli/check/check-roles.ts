@@ -17,7 +17,6 @@ import { createRoleReport, type ReportedModule } from '../../operations/status/r
 import { listReportedModules } from '../roles/read-roles.js';
 import type { CheckedFile } from './check-report.js';
 
-/** The maximum number of names in one warning. */
 const MAX_NAMES = 10;
 
 /** The roles that a file gives to actors. */

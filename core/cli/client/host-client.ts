@@ -2,7 +2,6 @@ import { Agent } from 'node:https';
 import type { FetchError } from 'node-fetch';
 import { FetchFailed, fetchBounded } from '../../document/bounded-fetch.js';
 import { CommandError } from '../command-error.js';
-import type { HostAddress } from './host-options.js';
 
 /** The limit for a complete response. */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -19,6 +18,16 @@ export interface HostResponse {
   readonly text: string;
 }
 
+/** The address of a running host and the credentials for it. */
+export interface HostAddress {
+  /** The URL without a trailing slash. */
+  readonly url: string;
+  /** `null` sends no `authorization`. */
+  readonly token: string | null;
+  /** Authorities to trust instead of the system's, PEM. */
+  readonly ca?: Buffer | null;
+}
+
 /** Calls the routes of a host. */
 export interface HostClient {
   readonly url: string;
@@ -31,9 +40,7 @@ export interface HostClient {
   remove(path: string): Promise<HostResponse>;
   /** Sends a request like `get`, with the method POST and a JSON body. */
   post(path: string, value: unknown): Promise<HostResponse>;
-  /**
-   * The clock skew of the host at its last response. Milliseconds; positive if the host is ahead.
-   */
+  /** The clock skew of the host at its last response. Milliseconds; positive if it is ahead. */
   readonly clockSkewMs: number;
 }
 

@@ -5,16 +5,7 @@ import { MAX_TEXT_LENGTH } from '../../document/parse-document.js';
 import { ConfigError } from '../../errors.js';
 import type { CommandContext } from '../command-module.js';
 import { rejectOptions } from '../useless-options.js';
-
-/** The address of a running host and the credentials for it. */
-export interface HostAddress {
-  /** The URL without a trailing slash. */
-  readonly url: string;
-  /** `null` sends no `authorization`. */
-  readonly token: string | null;
-  /** Authorities to trust instead of the system's, PEM. */
-  readonly ca?: Buffer | null;
-}
+import { createHostClient, type HostAddress, type HostClient } from './host-client.js';
 
 const DEFAULT_URL = 'http://127.0.0.1:3000';
 
@@ -51,15 +42,18 @@ export function assertOneSource(command: Command): void {
   }
 }
 
-/** @throws ConfigError for an invalid URL or token, without printing it. */
-export function readHostAddress(command: Command, { environment }: CommandContext): HostAddress {
+/**
+ * Creates a client for the host of the options.
+ * @throws ConfigError for an invalid URL or token, without printing it.
+ */
+export function openHostClient(command: Command, { environment }: CommandContext): HostClient {
   const { url } = command.opts<{ url?: string }>();
   const variable = environment[URL_VARIABLE] || undefined;
   const source = url === undefined && variable !== undefined ? URL_VARIABLE : '--url';
-  return {
+  return createHostClient({
     url: parseHostUrl(url ?? variable ?? DEFAULT_URL, source),
     ...readCredentials(command, environment),
-  };
+  });
 }
 
 /** @throws ConfigError for an invalid token or authority, without printing it. */

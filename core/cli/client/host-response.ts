@@ -19,18 +19,13 @@ const PROBLEM = type({
   status: number(),
 });
 
-/**
- * Returns the body of a response with status 200.
- * @throws RejectedRequest for any other status, with the detail of its Problem.
- */
+/** Posts a value like {@link requestText}. */
 export async function postResource(
   client: HostClient,
   path: string,
   value: unknown,
 ): Promise<string> {
-  const response = await client.post(path, value);
-  if (response.status === 200) return response.text;
-  throw new RejectedRequest(describeRejection(client.url, response), response.status);
+  return acceptStatus(client, await client.post(path, value), 200);
 }
 
 /**
@@ -42,16 +37,17 @@ export async function requestText(
   path: string,
   headers?: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const response = await client.get(path, headers);
-  if (response.status === 200) return response.text;
-  throw new RejectedRequest(describeRejection(client.url, response), response.status);
+  return acceptStatus(client, await client.get(path, headers), 200);
 }
 
 /** @throws RejectedRequest for any status except 204, with the detail of its Problem. */
 export async function removeResource(client: HostClient, path: string): Promise<void> {
-  const response = await client.remove(path);
-  if (response.status === 204) return;
-  throw new RejectedRequest(describeRejection(client.url, response), response.status);
+  acceptStatus(client, await client.remove(path), 204);
+}
+
+function acceptStatus({ url }: HostClient, response: HostResponse, status: number): string {
+  if (response.status === status) return response.text;
+  throw new RejectedRequest(describeRejection(url, response), response.status);
 }
 
 /** @throws RejectedRequest like {@link requestText}; CommandError for an unexpected body. */

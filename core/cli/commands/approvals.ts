@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { array, boolean, type Infer, nullable, string, type } from 'superstruct';
 import { ConfigError } from '../../errors.js';
-import { createHostClient } from '../client/host-client.js';
-import { addHostOptions, readHostAddress } from '../client/host-options.js';
-import { parseHostResponse, postResource, requestText } from '../client/host-response.js';
+import { addHostOptions, openHostClient } from '../client/host-options.js';
+import { postResource } from '../client/host-response.js';
+import { printResource } from '../client/print-resource.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
-import { formatTable, type TableColumn } from '../output/table.js';
-import { addJsonOption, isJsonRequested } from '../setting-options.js';
+import { formatTable } from '../output/table.js';
+import { addJsonOption } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
 
 const PATH = '/approvals';
@@ -47,15 +47,7 @@ const wholeApproval = type({
 type Approval = Infer<typeof approval>;
 type WholeApproval = Infer<typeof wholeApproval>;
 
-const COLUMNS: readonly TableColumn[] = [
-  { title: 'ID' },
-  { title: 'STATUS' },
-  { title: 'ACTOR' },
-  { title: 'MODULE' },
-  { title: 'OPERATION' },
-  { title: 'DANGER' },
-  { title: 'EXPIRES' },
-];
+const COLUMNS = ['ID', 'STATUS', 'ACTOR', 'MODULE', 'OPERATION', 'DANGER', 'EXPIRES'];
 
 export function define(command: Command): void {
   command
@@ -66,7 +58,6 @@ export function define(command: Command): void {
   addJsonOption(command, 'the response of the host');
 }
 
-/** Lists requests for approval of a running host, shows some, or decides about them. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const [name = 'list', ...ids] = command.args;
   const action = ACTIONS.find((candidate) => candidate === name);
@@ -78,23 +69,23 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   if (!ids.every((id) => APPROVAL_ID.test(id))) {
     throw new ConfigError('an id must have 1 to 64 of A-Z, a-z, 0-9, _ and -');
   }
-  const client = createHostClient(readHostAddress(command, context));
+  const client = openHostClient(command, context);
   for (const id of ids) {
     if (isDecision) {
       await postResource(client, `${PATH}/${id}`, { decision: action });
       await context.print(`${DECISIONS[action]} ${id}\n`);
     } else {
-      const text = await requestText(client, `${PATH}/${id}`);
-      const formatted = formatWhole(parseHostResponse(client, text, wholeApproval));
-      await context.print(isJsonRequested(command) ? `${text}\n` : formatted);
+      const path = `${PATH}/${id}`;
+      await printResource(command, context, path, wholeApproval, formatWhole, client);
     }
   }
   if (action !== 'list') return EXIT.ok;
-  const text = await requestText(client, `${PATH}?limit=${MAX_LISTED}`);
-  const { approvals } = parseHostResponse(client, text, approvalList);
-  const rows = formatTable(COLUMNS, approvals.map(formatRow));
-  await context.print(isJsonRequested(command) ? `${text}\n` : `${rows.join('\n')}\n`);
-  return EXIT.ok;
+  const path = `${PATH}?limit=${MAX_LISTED}`;
+  return printResource(command, context, path, approvalList, formatApprovals, client);
+}
+
+function formatApprovals({ approvals }: Infer<typeof approvalList>): string {
+  return `${formatTable(COLUMNS, approvals.map(formatRow)).join('\n')}\n`;
 }
 
 function formatRow({ id, status, module, name, danger_level, ...more }: Approval): string[] {

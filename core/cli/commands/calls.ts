@@ -2,12 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
 import { type CallEntry, callList } from '../client/call-list.js';
-import { createHostClient, type HostClient } from '../client/host-client.js';
-import { addHostOptions, readHostAddress } from '../client/host-options.js';
-import { parseHostResponse, requestJson, requestText } from '../client/host-response.js';
-import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import type { HostClient } from '../client/host-client.js';
+import { addHostOptions, openHostClient } from '../client/host-options.js';
+import { requestJson } from '../client/host-response.js';
+import { printResource } from '../client/print-resource.js';
+import type { CommandContext, ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
-import { formatTable, type TableColumn } from '../output/table.js';
+import { formatTable } from '../output/table.js';
 import { parseSince } from '../parse-duration.js';
 import { addJsonOption, isJsonRequested } from '../setting-options.js';
 
@@ -41,9 +42,8 @@ export function define(command: Command): void {
   addJsonOption(command, "the host's response to GET /calls, with --follow one call per line,");
 }
 
-/** Prints the last calls of a running host, newest first, or follows new ones. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
-  const client = createHostClient(readHostAddress(command, context));
+  const client = openHostClient(command, context);
   const options = command.opts<CallsOptions>();
   const filters = readFilters(options);
   const sinceOf = readSince(options);
@@ -51,10 +51,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const query = new URLSearchParams(filters);
   const since = sinceOf(client);
   if (since !== null) query.set('since', since);
-  const text = await requestText(client, `/calls?${query}`);
-  const { calls } = parseHostResponse(client, text, callList);
-  await context.print(isJsonRequested(command) ? `${text}\n` : formatCalls(calls));
-  return EXIT.ok;
+  return printResource(command, context, `/calls?${query}`, callList, formatCalls, client);
 }
 
 async function follow(
@@ -101,22 +98,21 @@ function readSince({ since }: CallsOptions): (client: HostClient) => string | nu
   return ({ clockSkewMs }) => sinceOf(Date.now() + clockSkewMs).toISOString();
 }
 
-const COLUMNS: readonly TableColumn[] = [
-  { title: 'AT' },
-  { title: 'STATUS', align: 'right' },
-  { title: 'MODULE' },
-  { title: 'METHOD' },
-  { title: 'ROUTE' },
-  { title: 'MS', align: 'right' },
-  { title: 'PROVIDER', align: 'right' },
-  { title: 'ATTEMPTS', align: 'right' },
-  { title: 'ACTOR' },
-  { title: 'FAILURE' },
-  { title: 'REQUEST' },
+const COLUMNS = [
+  'AT',
+  { right: 'STATUS' },
+  'MODULE',
+  'METHOD',
+  'ROUTE',
+  { right: 'MS' },
+  { right: 'PROVIDER' },
+  { right: 'ATTEMPTS' },
+  'ACTOR',
+  'FAILURE',
+  'REQUEST',
 ];
 
-/** Formats a table. */
-function formatCalls(calls: readonly CallEntry[]): string {
+function formatCalls({ calls }: { readonly calls: readonly CallEntry[] }): string {
   return `${formatTable(COLUMNS, calls.map(formatRow)).join('\n')}\n`;
 }
 

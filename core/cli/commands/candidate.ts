@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
 import { array, type Infer, number, string, type } from 'superstruct';
-import { createHostClient } from '../client/host-client.js';
-import { addHostOptions, readHostAddress } from '../client/host-options.js';
-import { parseHostResponse, requestText } from '../client/host-response.js';
-import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { addHostOptions } from '../client/host-options.js';
+import { printResource } from '../client/print-resource.js';
+import type { CommandContext, ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
-import { formatTable, type TableColumn } from '../output/table.js';
-import { addJsonOption, isJsonRequested } from '../setting-options.js';
+import { formatTable } from '../output/table.js';
+import { addJsonOption } from '../setting-options.js';
 
 const report = type({
   module: string(),
@@ -47,21 +46,18 @@ export function define(command: Command): void {
 }
 
 /** Prints the report of a candidate. Exits with 0 even if responses differ. */
-export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
+export function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const [module = ''] = command.args;
-  const client = createHostClient(readHostAddress(command, context));
-  const text = await requestText(client, `/candidate?${new URLSearchParams({ module })}`);
-  const read = parseHostResponse(client, text, report);
-  await context.print(isJsonRequested(command) ? `${text}\n` : formatReport(read));
-  return EXIT.ok;
+  const path = `/candidate?${new URLSearchParams({ module })}`;
+  return printResource(command, context, path, report, formatReport);
 }
 
-const COLUMNS: readonly TableColumn[] = [
-  { title: 'ROUTE' },
-  { title: 'SAME', align: 'right' },
-  { title: 'DIFFERENT', align: 'right' },
-  { title: 'FAILED', align: 'right' },
-  { title: 'DROPPED', align: 'right' },
+const COLUMNS = [
+  'ROUTE',
+  { right: 'SAME' },
+  { right: 'DIFFERENT' },
+  { right: 'FAILED' },
+  { right: 'DROPPED' },
 ];
 
 function formatReport({ totals, differences }: Report): string {

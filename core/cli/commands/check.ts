@@ -59,7 +59,6 @@ export function define(command: Command): void {
   addSettings(command, ['modules', 'tokenHeader', 'authenticators', ...PLUGIN_SETTINGS]);
 }
 
-/** Validates descriptors and manifests like a host. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const options = command.opts<CheckOptions>();
   if (options.against === undefined) rejectOptions(command, ['token', 'ca'], 'without --against');
@@ -117,7 +116,6 @@ export function formatReport(
   return against === null ? text : `${text}\n${formatBlastRadius(against)}`;
 }
 
-/** The output of `check --json`. */
 function formatCheckJson(report: CheckReport, against: BlastRadius | null): string {
   const { diagnostics, notes, ignored } = report;
   const document = {

@@ -28,7 +28,6 @@ export function define(command: Command): void {
   addJsonOption(command, 'the result');
 }
 
-/** Writes a typed client of modules. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const { out, check } = command.opts<ClientOptions>();
   if (!/\.[cm]?ts$/.test(out)) throw new ConfigError('--out must be a TypeScript file: FILE.ts');

@@ -26,7 +26,6 @@ bash, in ~/.bashrc:   source <(modgate completion bash)
 zsh, in ~/.zshrc:     source <(modgate completion zsh)      (after compinit)
 fish:                 modgate completion fish > ~/.config/fish/completions/modgate.fish`;
 
-/** Prints a script that completes commands, options and values. */
 export function createCompletion(commands: readonly NamedCommand[]): CommandModule {
   return {
     define: (command) => {

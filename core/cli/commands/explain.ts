@@ -11,14 +11,15 @@ import { normalizeAddress } from '../../lib/address-list.js';
 import type { Explanation } from '../../operations/explain/explanation.js';
 import { adviseOnCall } from '../../steps.js';
 import { type ExplainedCall, explainedCalls } from '../client/call-list.js';
-import { createHostClient, type HostClient } from '../client/host-client.js';
+import type { HostClient } from '../client/host-client.js';
 import {
   addHostOptions,
   assertOneSource,
   assertTokenText,
-  readHostAddress,
+  openHostClient,
 } from '../client/host-options.js';
 import { parseHostResponse, requestText } from '../client/host-response.js';
+import { printResource } from '../client/print-resource.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { explainFromFiles } from '../explain/explain-from-files.js';
 import { formatExplanation } from '../explain/format-explanation.js';
@@ -88,7 +89,6 @@ export function define(command: Command): void {
   addJsonOption(command, 'the whole explanation');
 }
 
-/** Prints how a host would handle a request, without sending it. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const { requestId } = command.opts<ExplainOptions>();
   if (requestId !== undefined) return explainCalls(requestId, command, context);
@@ -105,7 +105,6 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   return EXIT.ok;
 }
 
-/** Prints the reason for each response to recorded calls. */
 async function explainCalls(
   requestId: string,
   command: Command,
@@ -115,14 +114,9 @@ async function explainCalls(
   if (command.args.length > 0) {
     throw new ConfigError('--request-id cannot be used with a method or a path');
   }
-  const client = createHostClient(readHostAddress(command, context));
   const { now } = command.opts<ExplainOptions>();
   const query = new URLSearchParams({ request_id: requestId, ...(now && { now: 'true' }) });
-  const target = `/explain?${query}`;
-  const text = await requestText(client, target);
-  const { calls } = parseHostResponse(client, text, explainedCalls);
-  await context.print(isJsonRequested(command) ? `${text}\n` : formatCallDetails(calls));
-  return EXIT.ok;
+  return printResource(command, context, `/explain?${query}`, explainedCalls, formatCallDetails);
 }
 
 function readTarget(command: Command): ExplainTarget {
@@ -148,7 +142,7 @@ async function requestExplanation(
   command: Command,
   context: CommandContext,
 ): Promise<ExplainResult> {
-  const client = createHostClient(readHostAddress(command, context));
+  const client = openHostClient(command, context);
   const query = new URLSearchParams({ method, target, ...(address && { client: address }) });
   const headers = as === null ? {} : { 'modgate-explain-as': as };
   const text = await requestText(client, `/explain?${query}`, headers);
@@ -170,8 +164,7 @@ function parseExplanation(client: HostClient, text: string): Explanation {
   return parseHostResponse(client, text, EXPLANATION) as unknown as Explanation;
 }
 
-/** Formats each call as a block with all of its details. */
-function formatCallDetails(calls: readonly ExplainedCall[]): string {
+function formatCallDetails({ calls }: { readonly calls: readonly ExplainedCall[] }): string {
   return calls.map((call) => `${formatBlock(call).map(toPrintable).join('\n')}\n`).join('\n');
 }
 

@@ -1,28 +1,20 @@
 import type { Command } from 'commander';
 import type { FleetHostStatus, FleetStatus } from '../../contract/fleet-status.js';
 import { FLEET_PATH, fleetStatus } from '../client/fleet-status.js';
-import { createHostClient } from '../client/host-client.js';
-import { addHostOptions, readHostAddress } from '../client/host-options.js';
-import { parseHostResponse, requestText } from '../client/host-response.js';
-import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { addHostOptions } from '../client/host-options.js';
+import { printResource } from '../client/print-resource.js';
+import type { CommandContext, ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { shortenDigest } from '../output/short-digest.js';
-import { formatTable, type TableColumn } from '../output/table.js';
-import { addJsonOption, isJsonRequested } from '../setting-options.js';
+import { formatTable } from '../output/table.js';
+import { addJsonOption } from '../setting-options.js';
 
 const HELP = `
 Any host of the fleet answers. Hosts agree when all that are ready serve the
 same modules and none is lost. A lost host has not reported for 6 seconds; it
 may still serve.`;
 
-const COLUMNS: readonly TableColumn[] = [
-  { title: 'HOST' },
-  { title: 'STATE' },
-  { title: 'VERSION' },
-  { title: 'WORKERS', align: 'right' },
-  { title: 'DIGEST' },
-  { title: 'ADDRESS' },
-];
+const COLUMNS = ['HOST', 'STATE', 'VERSION', { right: 'WORKERS' }, 'DIGEST', 'ADDRESS'];
 
 export function define(command: Command): void {
   addHostOptions(command);
@@ -31,12 +23,8 @@ export function define(command: Command): void {
 }
 
 /** Prints the hosts of the fleet. Exits with 0 even if they differ. */
-export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
-  const client = createHostClient(readHostAddress(command, context));
-  const text = await requestText(client, FLEET_PATH);
-  const status = parseHostResponse(client, text, fleetStatus);
-  await context.print(isJsonRequested(command) ? `${text}\n` : formatFleet(status));
-  return EXIT.ok;
+export function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  return printResource(command, context, FLEET_PATH, fleetStatus, formatFleet);
 }
 
 function formatFleet({ fleet, agreed, digest, hosts }: FleetStatus): string {

@@ -163,7 +163,7 @@ const SUBJECT_WIDTH = 'manifest'.length + 2;
 
 function formatPermissions({ permissions }: GrantsReport): string[] {
   if (permissions.length === 0) return [];
-  const columns = [{ title: 'permission' }, { title: 'granted' }, { title: 'opens' }];
+  const columns = ['permission', 'granted', 'opens'];
   return formatTable(
     columns,
     permissions.map((entry) => [

@@ -46,7 +46,6 @@ export function define(command: Command): void {
   addJsonOption(command, 'the files, the difference and what is not mapped');
 }
 
-/** Imports the description of a service as a module. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const options = readOptions(command);
   const report = await importDocument(command.args[1] ?? '', options);

@@ -31,7 +31,6 @@ interface Template {
   createFiles(name: string, folder: string, options: NewOptions): Promise<readonly NewFile[]>;
 }
 
-/** The templates by the argument after `new`. */
 const TEMPLATES: Readonly<Record<string, Template>> = {
   module: {
     folder: SETTINGS.modules.default,

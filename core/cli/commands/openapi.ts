@@ -14,7 +14,6 @@ export function define(command: Command): void {
   command.option('--json', 'Changes nothing: the document is JSON');
 }
 
-/** Prints the OpenAPI document of a host or of local files. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   await context.print(`${await readDocument(command, context)}\n`);
   return EXIT.ok;

@@ -2,12 +2,11 @@ import type { Command } from 'commander';
 import { array, type Infer, nullable, optional, string, type } from 'superstruct';
 import { ConfigError } from '../../errors.js';
 import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
-import { createHostClient } from '../client/host-client.js';
-import { addCredentialOptions, readHostAddress } from '../client/host-options.js';
+import { addCredentialOptions, openHostClient } from '../client/host-options.js';
 import { parseHostResponse, requestText } from '../client/host-response.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
-import { formatTable, type TableColumn } from '../output/table.js';
+import { formatTable } from '../output/table.js';
 import { digestPlugins } from '../plugins/digest-plugins.js';
 import { addJsonOption, addSettings, isJsonRequested, readSettings } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
@@ -54,7 +53,6 @@ export function define(command: Command): void {
   addSettings(command, PLUGIN_SETTINGS);
 }
 
-/** Lists plugins with their states, or prints the digests of their files. */
 export function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const [action, ...folders] = command.args;
   if (action === undefined) return list(command, context);
@@ -102,25 +100,17 @@ async function readList(
     return plugins.list();
   }
   rejectOptions(command, ['config', ...PLUGIN_SETTINGS], 'with --url');
-  const client = createHostClient(readHostAddress(command, context));
+  const client = openHostClient(command, context);
   return parseHostResponse(client, await requestText(client, PLUGINS_PATH), pluginList).plugins;
 }
 
-const COLUMNS: readonly TableColumn[] = [
-  { title: 'NAME' },
-  { title: 'VERSION' },
-  { title: 'STATE' },
-  { title: 'INTEGRITY' },
-  { title: 'KINDS' },
-  { title: 'AUTHENTICATORS' },
-  { title: 'SURFACES' },
-];
+const COLUMNS = ['NAME', 'VERSION', 'STATE', 'INTEGRITY', 'KINDS', 'AUTHENTICATORS', 'SURFACES'];
 
 /** Formats one row per plugin, then its folder unless it is shipped, and its problem. */
 function formatPlugins(plugins: readonly PluginListEntry[]): string {
   // The column is omitted without signers, because few plugins have any.
   const hasSigners = plugins.some(({ signers = [] }) => signers.length > 0);
-  const columns = hasSigners ? [...COLUMNS, { title: 'SIGNERS' }] : COLUMNS;
+  const columns = hasSigners ? [...COLUMNS, 'SIGNERS'] : COLUMNS;
   const [titles = '', ...rows] = formatTable(columns, plugins.map(formatRow));
   const lines = [titles];
   for (const [index, plugin] of plugins.entries()) {

@@ -7,8 +7,8 @@ import { readVersion } from '../../version.js';
 import { checkFiles } from '../check/check-files.js';
 import { summarize } from '../check/check-report.js';
 import { formatCheckText } from '../check/format-text.js';
-import { createHostClient, type HostClient } from '../client/host-client.js';
-import { addHostOptions, readHostAddress } from '../client/host-options.js';
+import type { HostClient } from '../client/host-client.js';
+import { addHostOptions, openHostClient } from '../client/host-options.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { openDescriptors } from '../open-descriptors.js';
 import { toPrintable } from '../output/escape.js';
@@ -61,7 +61,6 @@ export function define(command: Command): void {
   addSettings(command, ['tokenHeader', ...PLUGIN_SETTINGS]);
 }
 
-/** Publishes a folder, and waits for the verdict on a canary. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const options = command.opts<PublishOptions>();
   const share = readShare(options);
@@ -69,7 +68,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   if (share === null && !options.wait) throw new ConfigError('--no-wait requires --canary');
   const { leastVersion = readVersion() } = options;
   if (!isVersion(leastVersion)) throw new ConfigError('--least-version must be such as 0.2.0');
-  const client = createHostClient(readHostAddress(command, context));
+  const client = openHostClient(command, context);
   const [folder = ''] = command.args;
   const { descriptors } = await openDescriptors([], command, context, folder);
   const report = await checkFiles(folder, {

@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { MODULE_NAME } from '../../descriptor/identifiers.js';
 import { ConfigError } from '../../errors.js';
 import { parsePurgedPath } from '../../operations/cache/purged-path.js';
-import { createHostClient } from '../client/host-client.js';
-import { addHostOptions, readHostAddress } from '../client/host-options.js';
+import { addHostOptions, openHostClient } from '../client/host-options.js';
 import { removeResource } from '../client/host-response.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
@@ -21,7 +20,6 @@ export function define(command: Command): void {
   addHostOptions(command);
 }
 
-/** Removes the cached responses of a module from a running host. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const [module = '', path] = command.args;
   if (!MODULE_NAME.test(module)) throw new ConfigError('the module must be the name of a module');
@@ -31,7 +29,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     );
   }
   const query = new URLSearchParams({ module, ...(path !== undefined && { path }) });
-  await removeResource(createHostClient(readHostAddress(command, context)), `/cache?${query}`);
+  await removeResource(openHostClient(command, context), `/cache?${query}`);
   await context.print(`purged ${toPrintable(path === undefined ? module : `${module} ${path}`)}\n`);
   return EXIT.ok;
 }

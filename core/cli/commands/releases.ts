@@ -4,13 +4,13 @@ import type { Command } from 'commander';
 import type { ReleaseEntry, ReleasesStatus } from '../../contract/release-status.js';
 import { ConfigError } from '../../errors.js';
 import type { ReleaseFiles } from '../../modules/releases/release-files.js';
-import { createHostClient, type HostClient } from '../client/host-client.js';
-import { addHostOptions, readHostAddress } from '../client/host-options.js';
+import type { HostClient } from '../client/host-client.js';
+import { addHostOptions, openHostClient } from '../client/host-options.js';
 import { requestText } from '../client/host-response.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { shortenDigest } from '../output/short-digest.js';
-import { formatTable, type TableColumn } from '../output/table.js';
+import { formatTable } from '../output/table.js';
 import { writeBase } from '../releases/base-file.js';
 import {
   findRelease,
@@ -32,15 +32,7 @@ const HELP = `
 empty or does not exist, and its digest into .modgate-release beside it. Needs
 the scope modgate.releases.`;
 
-const COLUMNS: readonly TableColumn[] = [
-  { title: 'RELEASE' },
-  { title: 'STATE' },
-  { title: 'CREATED' },
-  { title: 'AUTHOR' },
-  { title: 'FILES', align: 'right' },
-  { title: 'FROM' },
-  { title: 'NOTE' },
-];
+const COLUMNS = ['RELEASE', 'STATE', 'CREATED', 'AUTHOR', { right: 'FILES' }, 'FROM', 'NOTE'];
 
 export function define(command: Command): void {
   command
@@ -56,13 +48,12 @@ export function define(command: Command): void {
   addJsonOption(command, "the host's response to GET /releases");
 }
 
-/** Lists releases, or writes one into a folder. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const [action = 'list', folder] = command.args;
   if (action !== 'list' && action !== 'pull') {
     throw new ConfigError('the action must be list, pull');
   }
-  const client = createHostClient(readHostAddress(command, context));
+  const client = openHostClient(command, context);
   if (action === 'pull') {
     rejectOptions(command, ['json'], 'with pull');
     if (folder === undefined) throw new ConfigError("'pull' requires a folder");

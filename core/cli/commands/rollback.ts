@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { createHostClient } from '../client/host-client.js';
-import { addHostOptions, readHostAddress } from '../client/host-options.js';
+import { addHostOptions, openHostClient } from '../client/host-options.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { shortenDigest } from '../output/short-digest.js';
 import { findRelease, postChange, readReleases } from '../releases/release-client.js';
@@ -18,9 +17,8 @@ export function define(command: Command): void {
   addHostOptions(command);
 }
 
-/** Makes an earlier release active again. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
-  const client = createHostClient(readHostAddress(command, context));
+  const client = openHostClient(command, context);
   const [text] = command.args;
   const requested =
     text === undefined ? null : findRelease(await readReleases(client), text).release;

@@ -42,7 +42,6 @@ export function define(command: Command): void {
   addJsonOption(command, 'the result of every case');
 }
 
-/** Runs the attacks that `SECURITY.md` lists and prints the results. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   if (isJsonRequested(command)) rejectOptions(command, ['verbose'], 'with --json');
   const { class: names } = command.opts<{ class?: string }>();
@@ -139,12 +138,12 @@ function formatJson(results: readonly AttackResult[]): string {
 function formatText(results: readonly AttackResult[], verbose: boolean): string {
   const lines = formatTable(
     [
-      { title: 'CLASS' },
-      { title: 'CASES', align: 'right' },
-      { title: 'HELD', align: 'right' },
-      { title: 'FAILED', align: 'right' },
-      { title: 'SKIPPED', align: 'right' },
-      { title: 'ATTACKS' },
+      'CLASS',
+      { right: 'CASES' },
+      { right: 'HELD' },
+      { right: 'FAILED' },
+      { right: 'SKIPPED' },
+      'ATTACKS',
     ],
     CLASS_NAMES.filter((name) => results.some(({ attack }) => attack.class === name)).map(
       (name) => {

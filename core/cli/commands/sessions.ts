@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { array, type Infer, string, type } from 'superstruct';
 import { ConfigError } from '../../errors.js';
-import { createHostClient } from '../client/host-client.js';
-import { addHostOptions, readHostAddress } from '../client/host-options.js';
-import { parseHostResponse, removeResource, requestText } from '../client/host-response.js';
+import { addHostOptions, openHostClient } from '../client/host-options.js';
+import { removeResource } from '../client/host-response.js';
+import { printResource } from '../client/print-resource.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
-import { formatTable, type TableColumn } from '../output/table.js';
-import { addJsonOption, isJsonRequested } from '../setting-options.js';
+import { formatTable } from '../output/table.js';
+import { addJsonOption } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
 
 const PATH = '/console/api/sessions';
@@ -30,15 +30,9 @@ const sessionList = type({
   ),
 });
 
-type ListedSession = Infer<typeof sessionList>['sessions'][number];
+type SessionList = Infer<typeof sessionList>;
 
-const COLUMNS: readonly TableColumn[] = [
-  { title: 'ID' },
-  { title: 'ACTOR' },
-  { title: 'CREATED' },
-  { title: 'USED' },
-  { title: 'EXPIRES' },
-];
+const COLUMNS = ['ID', 'ACTOR', 'CREATED', 'USED', 'EXPIRES'];
 
 export function define(command: Command): void {
   command
@@ -49,7 +43,6 @@ export function define(command: Command): void {
   addJsonOption(command, 'the list');
 }
 
-/** Lists the sessions of the console of a running host, or ends some of them. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const [action, ...ids] = command.args;
   if (action !== undefined && action !== 'end') {
@@ -58,19 +51,25 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   if (action === 'end') rejectOptions(command, ['json'], 'with end');
   if (action === 'end' && ids.length === 0) throw new ConfigError("'end' requires an id");
   if (!ids.every((id) => SESSION_ID.test(id))) throw new ConfigError('an id is not of a session');
-  const client = createHostClient(readHostAddress(command, context));
+  const client = openHostClient(command, context);
   for (const id of ids) {
     await removeResource(client, `${PATH}/${id}`);
     await context.print(`ended ${id}\n`);
   }
   if (action === 'end') return EXIT.ok;
-  const text = await requestText(client, PATH);
-  const { sessions } = parseHostResponse(client, text, sessionList);
-  const rows = formatTable(COLUMNS, sessions.map(formatRow));
-  await context.print(isJsonRequested(command) ? `${text}\n` : `${rows.join('\n')}\n`);
-  return EXIT.ok;
+  return printResource(command, context, PATH, sessionList, formatSessions, client);
 }
 
-function formatRow({ id, actor, created_at, used_at, expires_at }: ListedSession): string[] {
+function formatSessions({ sessions }: SessionList): string {
+  return `${formatTable(COLUMNS, sessions.map(formatRow)).join('\n')}\n`;
+}
+
+function formatRow({
+  id,
+  actor,
+  created_at,
+  used_at,
+  expires_at,
+}: SessionList['sessions'][number]): string[] {
   return [id, `${actor.kind}:${actor.id}`, created_at, used_at, expires_at].map(toPrintable);
 }

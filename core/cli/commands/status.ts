@@ -1,17 +1,16 @@
 import type { Command } from 'commander';
-import { createHostClient } from '../client/host-client.js';
-import { addHostOptions, readHostAddress } from '../client/host-options.js';
-import { parseHostResponse, requestText } from '../client/host-response.js';
+import { addHostOptions, openHostClient } from '../client/host-options.js';
 import {
   MODULES_PATH,
   type ModuleEntry,
   type ModuleList,
   moduleList,
 } from '../client/module-list.js';
-import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { printResource } from '../client/print-resource.js';
+import type { CommandContext, ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { shortenDigest } from '../output/short-digest.js';
-import { formatTable, type TableColumn } from '../output/table.js';
+import { formatTable } from '../output/table.js';
 import { addJsonOption, isJsonRequested } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
 
@@ -24,24 +23,21 @@ export function define(command: Command): void {
 /** Prints the state of each descriptor in a running host. Exits with 0 for every state. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   if (isJsonRequested(command)) rejectOptions(command, ['modulesOnly'], 'with --json');
-  const client = createHostClient(readHostAddress(command, context));
-  const text = await requestText(client, MODULES_PATH);
-  const list = parseHostResponse(client, text, moduleList);
+  const client = openHostClient(command, context);
   const { modulesOnly = false } = command.opts<{ modulesOnly?: boolean }>();
-  const hostNow = Date.now() + client.clockSkewMs;
-  const table = () => formatStatus(list, hostNow, modulesOnly);
-  await context.print(isJsonRequested(command) ? `${text}\n` : table());
-  return EXIT.ok;
+  const format = (list: ModuleList) =>
+    formatStatus(list, Date.now() + client.clockSkewMs, modulesOnly);
+  return printResource(command, context, MODULES_PATH, moduleList, format, client);
 }
 
-const COLUMNS: readonly TableColumn[] = [
-  { title: 'NAME' },
-  { title: 'STATE' },
-  { title: 'SINCE', align: 'right' },
-  { title: 'DIGEST' },
-  { title: 'CALLS', align: 'right' },
-  { title: 'FAILED', align: 'right' },
-  { title: 'IN FLIGHT', align: 'right' },
+const COLUMNS = [
+  'NAME',
+  'STATE',
+  { right: 'SINCE' },
+  'DIGEST',
+  { right: 'CALLS' },
+  { right: 'FAILED' },
+  { right: 'IN FLIGHT' },
 ];
 
 type EndpointEntry = NonNullable<ModuleEntry['endpoints']>[number];
@@ -92,9 +88,7 @@ function formatReason(
   return [...lines, ...(endpoints ?? []).flatMap(formatEndpoint)];
 }
 
-/**
- * Formats the endpoint, its state unless it is up, and routes whose circuit breaker is not closed.
- */
+/** Formats the endpoint unless it is up, and its routes whose circuit breaker is not closed. */
 function formatEndpoint({ endpoint, state, until, routes }: EndpointEntry): string[] {
   const name = toPrintable(endpoint);
   const ofEndpoint = `  endpoint ${name} is ${formatBreaker(state, until)}`;

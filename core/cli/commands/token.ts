@@ -43,7 +43,6 @@ with the digest that starts with the given 8 or more digits. A running host appl
 changes within seconds.`;
 
 const DEFAULT_EXPIRY = '90d';
-/** The usual header of API keys. */
 const DEFAULT_HEADER = 'x-api-key';
 
 type Run = (action: Action, context: CommandContext) => Promise<ExitCode>;
@@ -183,7 +182,7 @@ function assertNoSubject({ subject }: Action): void {
   if (subject !== undefined) throw new ConfigError('list accepts no ID');
 }
 
-const COLUMNS = ['ID', 'KIND', 'DIGEST', 'EXPIRES', 'ROLES', 'SCOPES'].map((title) => ({ title }));
+const COLUMNS = ['ID', 'KIND', 'DIGEST', 'EXPIRES', 'ROLES', 'SCOPES'];
 /** Enough digits to identify a token. */
 const SHORT_DIGEST = 12;
 

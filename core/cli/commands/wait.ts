@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { DIGEST, MODULE_NAME } from '../../descriptor/identifiers.js';
 import { ConfigError } from '../../errors.js';
-import { createHostClient, type HostClient, HostUnreachable } from '../client/host-client.js';
-import { addHostOptions, readHostAddress } from '../client/host-options.js';
+import { type HostClient, HostUnreachable } from '../client/host-client.js';
+import { addHostOptions, openHostClient } from '../client/host-options.js';
 import { requestJson } from '../client/host-response.js';
 import { MODULES_PATH, type ModuleEntry, moduleList } from '../client/module-list.js';
 import { CommandError } from '../command-error.js';
@@ -43,7 +43,6 @@ export function define(command: Command): void {
   addJsonOption(command, 'the result');
 }
 
-/** Polls the host until it serves the module or digest. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const subject = parseSubject(command.args[0] ?? '');
   const { timeout = DEFAULT_TIMEOUT } = command.opts<{ timeout?: string }>();
@@ -51,7 +50,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   if (Number.isNaN(timeoutMs)) {
     throw new ConfigError('--timeout must be a duration, such as 10s, 500ms or 2m');
   }
-  const client = createHostClient(readHostAddress(command, context));
+  const client = openHostClient(command, context);
   const { allHosts = false, ignoreLost = false } = command.opts<FleetOptions>();
   if (!allHosts) rejectOptions(command, ['ignoreLost'], 'without --all-hosts');
   else {
@@ -134,7 +133,6 @@ async function report(
   return isGood ? EXIT.ok : EXIT.failure;
 }
 
-/** Describes the outcome in one line. */
 function describeOutcome(end: WaitOutcome, subject: WaitSubject, timeoutMs: number): string {
   switch (end.outcome) {
     case 'live':

@@ -23,7 +23,6 @@ export interface DescribedCommand {
   readonly arguments: readonly ValueKind[];
 }
 
-/** An entry of the table of commands. */
 export interface NamedCommand {
   readonly name: string;
   readonly summary: string;
@@ -32,13 +31,11 @@ export interface NamedCommand {
 
 const HELP: DescribedOption = { flag: '--help', summary: 'Print this help', value: null };
 
-/** The options without a command. */
 export const PROGRAM_OPTIONS: readonly DescribedOption[] = [
   HELP,
   { flag: '--version', summary: 'Print the version', value: null },
 ];
 
-/** Describes every command as defined by its module. */
 export function describeCommands(commands: readonly NamedCommand[]): Promise<DescribedCommand[]> {
   return Promise.all(
     commands.map(async ({ name, summary, load }) => {

@@ -23,7 +23,6 @@ interface ExplainTarget {
   readonly client: string | null;
 }
 
-/** Explains how a host with these files would handle a request. */
 export async function explainFromFiles(
   { method, target, as, client }: ExplainTarget,
   modulesDir: string,

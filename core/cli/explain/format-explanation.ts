@@ -89,11 +89,7 @@ function formatHeaders(headers: readonly ExplainedHeader[]): string[] {
 }
 
 function formatLimits({ limits }: Explanation): string[] {
-  const columns = [
-    { title: 'NAME' },
-    { title: 'VALUE', align: 'right' as const },
-    { title: 'SET BY' },
-  ];
+  const columns = ['NAME', { right: 'VALUE' }, 'SET BY'];
   const rows = limits.map(({ name, value, source }) => {
     return [name, String(value), source ?? 'an earlier version of the file'];
   });

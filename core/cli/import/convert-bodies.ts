@@ -14,7 +14,6 @@ interface ConvertedBody {
   /** The media types of a body of bytes. */
   readonly types: readonly string[];
   readonly schema: JsonObject | null;
-  /** The examples by name. */
   readonly examples: ReadonlyMap<string, unknown>;
 }
 
@@ -34,7 +33,6 @@ interface MediaTypes {
 
 const JSON_TYPE = /^(?:application\/(?:json|[^\s;]+\+json|\*)|\*\/\*)\s*(?:;|$)/i;
 
-/** Converts the body of a request. */
 export function convertRequestBody(
   operation: JsonObject,
   hasBody: boolean,

@@ -22,7 +22,6 @@ interface ConvertedDocument {
   readonly unmapped: readonly UnmappedPart[];
 }
 
-/** Methods that routes do not support. */
 const OTHER_METHODS: Readonly<Record<string, string>> = {
   head: 'the host answers HEAD through a GET route, which this path does not have',
   options: 'the host has no such routes',
@@ -106,9 +105,7 @@ function isExternal(item: unknown): boolean {
   return typeof reference === 'string' && !reference.startsWith('#');
 }
 
-/**
- * Names the capability after the first tag, otherwise after the first literal segment of the path.
- */
+/** Names the capability after the first tag, or the first literal segment of the path. */
 function addCapability(route: DraftRoute, capabilities: CapabilityNames): DraftRoute {
   const literal = route.path.split('/').find((segment) => segment !== '' && !segment.includes('{'));
   const tag = route.tags?.[0] ?? literal ?? 'other';

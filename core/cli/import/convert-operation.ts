@@ -119,7 +119,6 @@ function pairExamples(
 }
 
 interface ConvertedPath {
-  /** The template of the route. */
   readonly template: string;
   /** The original names of parameters that the template renames. */
   readonly renamed: readonly string[];

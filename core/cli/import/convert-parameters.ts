@@ -233,9 +233,7 @@ function canBeList(document: OpenApiDocument, schema: JsonObject): boolean {
   return false;
 }
 
-/**
- * Adds a type to items: the host would parse items without one as text, which violates other rules.
- */
+/** Adds a type to items: without one the host would parse them as text, against other rules. */
 function withReadableItems(
   name: string,
   { items: written, ...rules }: JsonObject,

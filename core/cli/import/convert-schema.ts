@@ -42,9 +42,7 @@ class SchemaConversion {
     this.#notRequired = context.shared.notRequired(context.direction);
   }
 
-  /**
-   * @param enclosing the schemas whose `allOf` contains this one: all of them describe the same value
-   */
+  /** @param enclosing the schemas whose `allOf` has this one: all describe the same value */
   convert(schema: unknown, enclosing: readonly JsonObject[] = []): JsonObject | boolean {
     if (typeof schema === 'boolean') return schema;
     if (!isObject(schema)) return {};

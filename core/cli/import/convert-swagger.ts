@@ -11,7 +11,6 @@ const PLACES = {
   securityDefinitions: 'components/securitySchemes',
 } as const;
 
-/** Members of the root that are copied. */
 const KEPT = ['info', 'tags', 'externalDocs', 'security'] as const;
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
 const JSON_TYPES = ['application/json'];
@@ -120,9 +119,7 @@ function convertOperation(
   };
 }
 
-/**
- * Follows a reference to a parameter, because the location of the parameter decides its conversion.
- */
+/** Follows a reference to a parameter, whose location decides the conversion. */
 function findParameter(parameter: JsonObject, root: JsonObject): JsonObject {
   const [, name] = /^#\/parameters\/([^/]+)$/.exec(asText(parameter['$ref']) ?? '') ?? [];
   return name === undefined

@@ -15,18 +15,13 @@ export interface DraftManifest {
 /** Without shared schemas, the member is absent. */
 export type ImportedManifest = Omit<DraftManifest, 'schemas'> & { readonly schemas?: SharedDraft };
 
-/** Shared schemas by name. */
 export type SharedDraft = Record<string, JsonObject | boolean>;
 
-/**
- * Operations whose paths differ only in the query each have a place. Manifests do not contain it.
- */
+/** Distinguishes operations whose paths differ only in the query. Manifests do not contain it. */
 export const OPERATION_PLACE = Symbol('the place of the operation in its document');
 
 export interface DraftRoute {
-  /**
-   * The operation in lists of unmapped parts, as the document writes it: `GET /pets?status=sold`.
-   */
+  /** The operation as the document writes it, for lists of unmapped parts: `GET /pets?a=1`. */
   readonly [OPERATION_PLACE]: string;
   method: string;
   path: string;

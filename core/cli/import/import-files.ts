@@ -11,7 +11,6 @@ import type { ImportedManifest } from './draft-manifest.js';
 import type { OpenApiDocument } from './openapi-document.js';
 import { suggestCredentials } from './suggest-credentials.js';
 
-/** The files of an imported module below a folder of descriptors. */
 export class ImportFiles {
   readonly manifest: string;
   readonly descriptor: string;
@@ -84,7 +83,6 @@ provider_errors: passthrough
     await write(this.manifest, formatManifest(manifest));
   }
 
-  /** Whether the descriptor names the endpoint. */
   async hasEndpoint(endpoint: string): Promise<boolean> {
     const { parseDocument } = await import('yaml');
     const document = parseDocument((await readText(this.descriptor)) ?? '');

@@ -77,7 +77,6 @@ function isOpen(schema: unknown): boolean {
   return schema === true || (isObject(schema) && Object.keys(schema).length === 0);
 }
 
-/** The names of shared schemas that a schema refers to. */
 export function listSharedNames(schema: unknown): string[] {
   const names = new Set<string>();
   const open = [schema];

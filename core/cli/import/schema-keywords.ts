@@ -28,9 +28,7 @@ export const SCHEMA_MAP_KEYWORDS: ReadonlySet<string> = new Set([
   'properties',
 ]);
 
-/**
- * Keywords of definitions. Used definitions are moved into `$defs` of the schema that uses them.
- */
+/** Keywords of definitions. Used ones are moved into `$defs` of the schema that uses them. */
 export const DROPPED_DEFINITIONS: ReadonlySet<string> = new Set(['$defs', 'definitions']);
 
 /** Keywords for documentation, which no check depends on. */
@@ -45,7 +43,6 @@ export const ANNOTATIONS: ReadonlySet<string> = new Set([
   'writeOnly',
 ]);
 
-/** Keywords that are copied. */
 export const KEPT_KEYWORDS: ReadonlySet<string> = new Set([
   ...ANNOTATIONS,
   'const',

@@ -8,8 +8,7 @@ import { DocumentBuilder } from '../../openapi/create-document.js';
 import type { DescribedHost, DescribedModule } from '../../openapi/described-module.js';
 import { OperationNames } from '../../openapi/operation-names.js';
 import { type CheckedDescriptor, checkDescriptors } from '../check/check-descriptors.js';
-import { createHostClient } from '../client/host-client.js';
-import { addHostOptions, assertOneSource, readHostAddress } from '../client/host-options.js';
+import { addHostOptions, assertOneSource, openHostClient } from '../client/host-options.js';
 import { parseHostResponse, requestText } from '../client/host-response.js';
 import { CommandError } from '../command-error.js';
 import type { CommandContext } from '../command-module.js';
@@ -24,7 +23,6 @@ const OPENAPI = define<JsonObject>('OpenAPI 3.1', (value) => {
   return /^3\.1\b/.test(String(value['openapi'])) && isObject(value['paths']);
 });
 
-/** The options that choose a host or files. */
 export function addDocumentOptions(command: Command): void {
   command
     .option('--modules <dir>', 'Read the files of this folder of descriptors')
@@ -43,7 +41,7 @@ export function readDocument(command: Command, context: CommandContext): Promise
 }
 
 async function requestDocument(command: Command, context: CommandContext): Promise<string> {
-  const client = createHostClient(readHostAddress(command, context));
+  const client = openHostClient(command, context);
   const query = new URLSearchParams(command.args.map((name): [string, string] => ['module', name]));
   const text = await requestText(client, `/openapi.json${query.size === 0 ? '' : `?${query}`}`);
   parseHostResponse(client, text, OPENAPI);

@@ -1,26 +1,24 @@
 const GAP = '  ';
 
-export interface TableColumn {
-  readonly title: string;
-  /** Default left. */
-  readonly align?: 'left' | 'right';
-}
+/** The title of a column, aligned to the left by default. */
+export type TableColumn = string | { readonly right: string };
 
 /** @returns aligned lines without trailing spaces, the titles first. */
 export function formatTable(
   columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
 ): string[] {
-  const lines = [columns.map(({ title }) => title), ...rows];
+  const titles = columns.map((column) => (typeof column === 'string' ? column : column.right));
+  const lines = [titles, ...rows];
   const widths = columns.map((_, index) =>
     lines.reduce((width, line) => Math.max(width, line[index]?.length ?? 0), 0),
   );
   return lines.map((line) =>
     columns
-      .map(({ align }, index) => {
+      .map((column, index) => {
         const width = widths[index] ?? 0;
         const cell = line[index] ?? '';
-        return align === 'right' ? cell.padStart(width) : cell.padEnd(width);
+        return typeof column === 'string' ? cell.padEnd(width) : cell.padStart(width);
       })
       .join(GAP)
       .trimEnd(),

@@ -2,9 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DIGEST } from '../../descriptor/identifiers.js';
 
-/**
- * The file beside a folder of descriptors that names the release from which the folder was created.
- */
+/** The file beside a folder of descriptors that names the release from which it was created. */
 function baseFile(folder: string): string {
   return join(dirname(resolve(folder)), '.modgate-release');
 }

@@ -54,7 +54,6 @@ const releasesStatus = type({
 
 const releaseContent = type({ ...entry, content: record(string(), string()) });
 
-/** The result of a publish or rollback. */
 const releaseChange = type({ release: nullable(string()), outcome: string() });
 
 export function parseReleases(client: HostClient, text: string): ReleasesStatus {

@@ -8,8 +8,7 @@ import { ConfigError } from '../../errors.js';
 import { createRoleReport, type ReportedModule } from '../../operations/status/role-report.js';
 import { PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { type CheckedDescriptor, checkDescriptors } from '../check/check-descriptors.js';
-import { createHostClient } from '../client/host-client.js';
-import { addCredentialOptions, readHostAddress } from '../client/host-options.js';
+import { addCredentialOptions, openHostClient } from '../client/host-options.js';
 import { requestJson } from '../client/host-response.js';
 import type { CommandContext } from '../command-module.js';
 import { openDescriptors } from '../open-descriptors.js';
@@ -38,7 +37,6 @@ const ROLE_REPORT = type({
 
 const FILE_SETTINGS = ['roles', 'modules', ...PLUGIN_SETTINGS] as const;
 
-/** Adds the options of {@link readRoleReport}. */
 export function addRoleOptions(command: Command): void {
   command.option('--url <url>', 'Show the roles of a running host');
   addCredentialOptions(command);
@@ -55,7 +53,7 @@ export async function readRoleReport(
     return readFiles(command, context);
   }
   rejectOptions(command, ['config', ...FILE_SETTINGS], 'with --url');
-  return requestJson(createHostClient(readHostAddress(command, context)), '/roles', ROLE_REPORT);
+  return requestJson(openHostClient(command, context), '/roles', ROLE_REPORT);
 }
 
 async function readFiles(command: Command, context: CommandContext): Promise<RoleReport> {
@@ -72,7 +70,6 @@ async function readFiles(command: Command, context: CommandContext): Promise<Rol
   }
 }
 
-/** The modules that a host would report. */
 export function listReportedModules(
   checked: readonly Pick<CheckedDescriptor, 'module' | 'prepared'>[],
 ): ReportedModule[] {

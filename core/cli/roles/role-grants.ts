@@ -52,7 +52,7 @@ export function formatRoleGrants({ role, description, roles, scopes }: RoleGrant
     ...(description === null ? [] : [`description  ${description}`]),
     ...(roles.length === 0 ? [] : [`roles        ${roles.join(', ')}`]),
   ];
-  const columns = [{ title: 'scope' }, { title: 'from' }, { title: 'opens' }];
+  const columns = ['scope', 'from', 'opens'];
   const table = formatTable(
     columns,
     scopes.map((entry) => [entry.scope, entry.from, describeScope(entry)]),

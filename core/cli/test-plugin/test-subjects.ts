@@ -19,7 +19,6 @@ interface TestOptions {
   readonly onResult: (result: ClauseResult) => void;
 }
 
-/** The parts of a plugin that are tested. */
 interface TestedExports {
   readonly adapters: ReadonlyMap<string, ProviderAdapter>;
   readonly surfaces: ReadonlyMap<string, SurfaceFactory>;

@@ -4,7 +4,6 @@ import { ConfigError } from '../../errors.js';
 import { parseTime } from '../../lib/parse-time.js';
 import { parseDuration } from '../parse-duration.js';
 
-/** An entry of the tokens file, with its field names. */
 export interface TokenFileEntry {
   readonly id: string;
   readonly kind: ActorKind;

@@ -25,7 +25,6 @@ export interface ClientModule {
   readonly leftOut: readonly string[];
 }
 
-/** The suffixes of the types of a function. */
 export const TYPE_SUFFIXES: readonly string[] = ['Input', 'Data', 'Error'];
 
 export interface ClientFunction {
@@ -78,7 +77,6 @@ interface ProblemKind {
  */
 const MAX_NESTED = 5;
 
-/** Marks a body of bytes. */
 const BYTES = 'x-modgate-bytes';
 /** Marks a response that is a stream of events or opens a WebSocket. */
 const STREAM = 'x-modgate-stream';
@@ -245,9 +243,7 @@ function readSuccess({
   return { data: envelope['data'] ?? true, isRaw: false, isBytes };
 }
 
-/**
- * The properties of the envelope, which may combine a common part and `data`; `null` in raw mode.
- */
+/** The envelope's properties, perhaps of a common part and `data`; `null` in raw mode. */
 function findEnvelope(root: JsonObject, schema: unknown): JsonObject | null {
   const properties = collectProperties(root, schema);
   return 'declared_path' in properties && 'provider_path' in properties ? properties : null;
@@ -262,7 +258,6 @@ function collectProperties(root: JsonObject, schema: unknown, depth = 0): JsonOb
   return Object.fromEntries([...Object.entries(asObject(followed['properties'])), ...parts]);
 }
 
-/** Follows references within the document. */
 export function followReference(root: JsonObject, value: unknown): JsonObject {
   let current = asObject(value);
   for (let count = 0; count < 10; count += 1) {

@@ -122,7 +122,6 @@ function uniteProblems(problems: ClientFunction['problems']): string {
   return [...members, 'UnexpectedAnswer'].map((member) => `\n  | ${member}`).join('');
 }
 
-/** Writes the types of the input and the data of a route. */
 function writeTypes(route: ClientFunction, names: TypeNames): string {
   const { typeName, data, isBytes } = route;
   const type = isBytes ? 'BytesResponse' : typeOfSchema(data, names);

@@ -2,7 +2,6 @@ import { asList, asObject, asText, isObject, type JsonObject } from '../json-val
 import { formatComment } from './comment.js';
 import { toKey } from './names.js';
 
-/** The names of types. */
 export interface TypeNames {
   ofReference(reference: string): string;
   /** Returns `null` for a schema that is written inline. */
@@ -135,9 +134,7 @@ class TypeWriter {
     return `{\n${members.join('')}${indent}}`;
   }
 
-  /**
-   * An index signature must include the types of all members, so it is exact only without members.
-   */
+  /** An index signature must include all members' types, so it is exact only without members. */
   #writeIndex(schema: JsonObject, hasMembers: boolean, indent: string): string | null {
     const { additionalProperties: others, patternProperties: patterns } = schema;
     const schemas = [...Object.values(asObject(patterns)), ...(isObject(others) ? [others] : [])];

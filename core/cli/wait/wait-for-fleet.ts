@@ -15,7 +15,6 @@ interface FleetWait {
 
 export interface FleetWaitOutcome {
   readonly isServed: boolean;
-  /** The detail in one line. */
   readonly detail: string;
   readonly hosts: readonly FleetHostStatus[];
 }
