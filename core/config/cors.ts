@@ -5,7 +5,6 @@ import { isHeaderName } from '../lib/secrets/credential-header.js';
 import { isOrigin } from '../lib/web-origin.js';
 import type { SettingKind } from './setting-kind.js';
 
-/** The origins whose pages may call modules. */
 export interface CorsSettings {
   /** Exact origins. */
   readonly origins: readonly string[];

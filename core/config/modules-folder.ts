@@ -12,7 +12,6 @@ export function readModulesFolder(config: Pick<HostConfig, 'modules' | 'state'>)
   return followsReleases(config) ? releaseLink(config.state) : config.modules;
 }
 
-/** The folder for copies of releases. */
 export function releasesFolder(stateDir: string): string {
   return join(stateDir, 'releases');
 }

@@ -5,7 +5,6 @@ import { isMapping } from '../lib/read-member.js';
 import type { SettingKind } from './setting-kind.js';
 import { SETTINGS, type SettingName } from './settings.js';
 
-/** The text of a setting and its origin. */
 export interface SettingText {
   readonly text: string;
   /** The source for messages: `--port`, `MODGATE_PORT`, `port in config.yaml:3:1`. */

@@ -6,7 +6,6 @@ import { validateStruct } from '../document/validate.js';
 import { ConfigError } from '../errors.js';
 import type { SurfaceChoice } from './surface-list.js';
 
-/** The configuration of a part of a plugin. */
 interface PluginConfigInput {
   /** The owner for messages: `surface 'console'`. */
   readonly owner: string;

@@ -46,9 +46,7 @@ const MIN_BUDGET_BYTES = 65_536;
 /** Each worker has its own connections to every provider, and 60 MiB of memory. */
 const MAX_WORKERS = 64;
 
-/**
- * The one declaration of the settings: types, flags, variables, configuration file, help and docs.
- */
+/** The one declaration of settings: types, flags, variables, file, help and docs. */
 const DECLARED = {
   modules: {
     kind: modulesSource,

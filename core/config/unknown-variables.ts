@@ -3,9 +3,7 @@ import { SETTING_NAMES, settingVariable } from './settings.js';
 
 const PREFIX = 'MODGATE_';
 
-/**
- * Known variables that are not settings: of the store, of client commands, and of child processes.
- */
+/** Known variables besides settings: of the store, client commands and child processes. */
 const OTHER_VARIABLES: readonly string[] = [
   'MODGATE_CA',
   'MODGATE_CONFIG',

@@ -93,9 +93,7 @@ export type Path = readonly (string | number)[];
 /** The part of an entry that a diagnostic points to: its key (unknown, missing) or its value. */
 export type PathEnd = 'key' | 'value';
 
-/**
- * A diagnostic of a document without its file and line. It never contains a value of the document.
- */
+/** A diagnostic without its file and line. It never contains a value of the document. */
 export interface Violation {
   readonly rule: string;
   readonly message: string;

@@ -10,7 +10,6 @@ import {
   type SyntaxViolation,
 } from './syntax-tree.js';
 
-/** An open list or mapping. */
 interface OpenNode {
   readonly node: SyntaxNode;
   add(child: SyntaxNode): void;

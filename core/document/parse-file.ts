@@ -11,7 +11,6 @@ import { readStructuredText } from './parse-document.js';
 import { findRepeated } from './structs.js';
 import { validateStruct } from './validate.js';
 
-/** A document that its struct has accepted. */
 interface AcceptedDocument<T> {
   /** Includes the struct's defaults. */
   readonly value: T;

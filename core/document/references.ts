@@ -57,9 +57,7 @@ export interface References {
   secret(reference: string): Secret;
   file(reference: string): Buffer;
   path(reference: string): string;
-  /** @throws Error for an unknown reference. */
   document(reference: string): ReferencedDocument;
-  /** All secrets. */
   readonly secrets: readonly Secret[];
   /** The absolute paths of all files that were read. */
   readonly files: readonly string[];

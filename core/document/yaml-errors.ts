@@ -63,9 +63,7 @@ function syntax(message: string, hint: string | null = null): Explanation {
   return { rule: 'yaml-syntax', message, hint };
 }
 
-/**
- * Warnings of the library that are rejected, because the value would differ from the intended one.
- */
+/** Warnings that are rejected, because the value would differ from the intended one. */
 const REJECTED_WARNINGS: ReadonlySet<YAMLError['code']> = new Set([
   'TAG_RESOLVE_FAILED',
   'BAD_COLLECTION_TYPE',
@@ -92,9 +90,7 @@ export function findYamlError(
   return { ...explain(text, first, relevant), offset: first.pos[0] };
 }
 
-/**
- * Finds all braces in values after the first error: a file of routes usually repeats this mistake.
- */
+/** Finds all further braces in values: a file of routes usually repeats this mistake. */
 export function findBraces(
   text: string,
   errors: readonly YAMLError[],

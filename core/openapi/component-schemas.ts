@@ -8,7 +8,6 @@ import {
 import { isSchemaObject, SUBSCHEMA_KEYWORDS } from '../schema/subschema-keywords.js';
 import { jsonText } from './json-text.js';
 
-/** The schemas of a document by name. */
 export class Components {
   readonly #taken = new Set<string>();
   #added: string[] = [];
@@ -36,9 +35,7 @@ export class Components {
 
 type SchemaObject = Readonly<Record<string, unknown>>;
 
-/**
- * Keywords of a separate document; in this document they would change the meaning of references.
- */
+/** Keywords of a separate document; here they would change the meaning of references. */
 const DOCUMENT_KEYWORDS: ReadonlySet<string> = new Set(['$schema', '$id', '$defs']);
 
 /**

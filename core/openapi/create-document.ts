@@ -230,7 +230,6 @@ class TextBytes {
     this.#pieces.push(bytes);
   }
 
-  /** Returns all appended bytes. */
   end(): readonly Buffer[] {
     this.#cut();
     return this.#pieces;

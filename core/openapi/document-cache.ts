@@ -13,9 +13,7 @@ import { OperationNames } from './operation-names.js';
 
 export type ShowsRoute = (module: LiveModule, route: LiveRoute) => boolean;
 
-/**
- * How long the document of all modules is cached without being read: it is large, and rarely read.
- */
+/** How long the unread document of all modules is cached: it is large, and rarely read. */
 const KEPT_MS = 60_000;
 
 interface WholeDocument {
@@ -40,7 +38,6 @@ export class DocumentCache {
     this.#host = host;
   }
 
-  /** The document of all modules. */
   readWhole(): Promise<BuiltDocument> {
     const generation = this.#generations.current;
     if (this.#whole?.of !== generation) {

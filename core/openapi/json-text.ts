@@ -3,7 +3,6 @@ import type { RouteExample } from '../contract/index.js';
 /** Printable ASCII without a quote or a backslash, which needs no escapes. */
 const UNESCAPED = /^[ !#-[\]-~]*$/;
 
-/** Returns the JSON text of a plain value. */
 export function jsonText(value: unknown): string {
   if (typeof value === 'string' && UNESCAPED.test(value)) return `"${value}"`;
   return JSON.stringify(value);

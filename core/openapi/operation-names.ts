@@ -1,12 +1,9 @@
 import { writeTemplate } from '../lib/routing/route-template.js';
 import type { DescribedModule, DescribedRoute } from './described-module.js';
 
-/** The names of a route in the document. */
 export interface OperationName {
   readonly operationId: string;
-  /**
-   * The prefix of the names of its schemas, without characters that component names cannot contain.
-   */
+  /** The prefix of the names of its schemas, in characters that component names may contain. */
   readonly component: string;
 }
 

@@ -19,9 +19,7 @@ interface OperationContext {
   readonly security: (route: Pick<LiveRoute, 'capability' | 'isPublic'>) => string;
 }
 
-/**
- * The JSON text of an operation before and after the responses that the routes of a module share.
- */
+/** The JSON text of an operation before and after the responses that a module's routes share. */
 interface OperationText {
   readonly start: string;
   readonly end: string;
@@ -109,7 +107,6 @@ function writeBody(
   return `{${required}"content":{"application/json":{"schema":${schemas(input, 'input')}${exampleText}}}}`;
 }
 
-/** The headers of cached routes. */
 const CACHE_HEADERS = `"headers":${jsonText({
   'cache-status': {
     description: 'What the cache of the host did (RFC 9211): hit, or fwd with the reason.',

@@ -5,7 +5,6 @@ import {
 } from '../lib/routing/route-template.js';
 import type { DescribedModule, DescribedRoute } from './described-module.js';
 
-/** A route within its path item. */
 export interface PlacedRoute {
   readonly route: DescribedRoute;
   readonly parameters: readonly PathParameter[];

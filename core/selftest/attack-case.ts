@@ -71,9 +71,7 @@ interface RequestAttack extends AttackHead {
 /** The response must be a Problem with one of the statuses, and no provider may be called. */
 interface RejectedAttack extends RequestAttack {
   readonly rejected: number | readonly number[];
-  /**
-   * The connection must be closed after the response, because the following bytes are ambiguous.
-   */
+  /** The connection must be closed after the response: the following bytes are ambiguous. */
   readonly closes?: boolean;
 }
 
@@ -92,7 +90,6 @@ interface ScriptedAttack extends AttackHead {
 
 export type Attack = RejectedAttack | ForwardedAttack | ScriptedAttack;
 
-/** An attack of the corpus. */
 export interface AttackCase extends ScriptedAttack {
   readonly class: AttackClass;
   readonly needs: 'own' | 'token' | 'nothing';

@@ -74,7 +74,6 @@ const ATTACKS: readonly Attack[] = [
   ...SLOW_BODY_CASES,
 ];
 
-/** All attacks of `modgate selftest`. */
 export const ATTACK_CORPUS: readonly AttackCase[] = ATTACKS.map(classifyAttack);
 
 /** The id of an attack begins with its class. */

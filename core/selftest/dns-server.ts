@@ -2,7 +2,6 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** The records of endpoints. */
 export type DnsRecord =
   | { readonly type: 'A' | 'AAAA'; readonly address: string }
   | {

@@ -8,7 +8,6 @@ export const REDIRECTED_MODULE = 'redirected';
 /** The target of the redirect, on a server that no request may reach. */
 export const REDIRECT_TARGET = '/stolen-token';
 
-/** Returns the token on behalf of a subject. */
 export function exchangedToken(subject: string): string {
   return `selftest-exchanged-${subject}`;
 }

@@ -15,9 +15,7 @@ export class AttackFailure extends Error {}
 
 interface ExpectedRejection {
   readonly statuses: readonly number[];
-  /**
-   * The connection must be closed after the response, because the following bytes are ambiguous.
-   */
+  /** The connection must be closed after the response: the following bytes are ambiguous. */
   readonly closes?: boolean;
   /** The response to a HEAD has no Problem. */
   readonly isHead?: boolean;
@@ -118,7 +116,6 @@ export async function expectLimited(
   return `none of ${UNLIMITED_REQUESTS} requests was rejected with 429`;
 }
 
-/** Expects that the next client is served. */
 export async function expectStillServing(scene: Scene): Promise<Verdict> {
   try {
     await sendOnce(scene, { target: '/livez', token: null }, 200);

@@ -65,7 +65,6 @@ export interface OwnHost {
   readonly scene: Scene;
   /** The URLs of the providers, by module. */
   readonly endpoints: Readonly<Record<string, string>>;
-  /** The output of the host so far. */
   output(): string;
   close(): Promise<void>;
 }

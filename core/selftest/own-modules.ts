@@ -54,9 +54,7 @@ const CONTRIBUTION = {
 /** The capabilities of an action, of reading and of writing the configuration, and of the routes. */
 const DESK_GRANTS = ['desk.sync', 'desk.values', 'desk.config', 'shop.use'];
 
-/**
- * In each pair the first route is closed to `owner`, and the second must not grant access to it.
- */
+/** The first route of each pair is closed to `owner`; the second must not grant access to it. */
 const PATH_ROUTES = [
   { method: 'GET', path: '/reports/', capability: 'shop.locked' },
   { method: 'GET', path: '/reports', capability: 'shop.use' },
@@ -104,7 +102,6 @@ const CONFIGS: Readonly<Record<string, object>> = {
 interface Servers {
   /** `127.0.0.1:5353` */
   readonly dns: string;
-  /** The URL. */
   readonly candidate: string;
 }
 

@@ -22,7 +22,6 @@ const DEFAULT_DEADLINE_MS = 15_000;
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LINE_END = Buffer.from('\r\n');
 
-/** The address of a host. */
 export interface RawAddress {
   readonly host: string;
   readonly port: number;

@@ -188,7 +188,6 @@ export const RAW_MODE_ATTACKS: readonly RawModeAttack[] = [
   },
 ];
 
-/** Scripts of the provider, by path. */
 export function createRawModeScripts(): ReadonlyMap<string, Script> {
   return new Map(
     RAW_MODE_ATTACKS.map(({ name, status = 200, headers = [], type, bytes }) => [

@@ -6,7 +6,6 @@ interface RawResponseBytes {
   readonly bytes: string;
 }
 
-/** A name, a title and the part that differs from a valid response. */
 type Variant = readonly [name: string, title: string, varied: string];
 
 const OK = 'HTTP/1.1 200 OK';

@@ -16,9 +16,7 @@ export interface Scene {
   readonly token: string | null;
   /** `null` for a host that the selftest did not start. */
   readonly own: OwnScene | null;
-  /**
-   * The request and correlation id of the current attack. Providers receive it with its requests.
-   */
+  /** The request and correlation id of the current attack, which its providers receive. */
   readonly mark: string;
   /** Repeated after all attacks, since a host may call a provider after its response. */
   readonly lateChecks: (() => string | null)[];
@@ -72,9 +70,7 @@ export const OWN_TOKENS = [
 
 export type OwnToken = (typeof OWN_TOKENS)[number];
 
-/**
- * The requests that a server received from the current attack only: attacks and late calls overlap.
- */
+/** The requests of the current attack at a server, since attacks and late calls overlap. */
 export function listReceived({ mark }: Scene, server: RecordingProvider): RecordedRequest[] {
   return server.requests.filter(
     ({ target, rawHeaders }) => target.includes(mark) || rawHeaders.includes(mark),

@@ -43,7 +43,6 @@ export function createTokenIssuer(): TokenIssuer {
 /** The start of the opaque tokens of the other issuer. */
 const OPAQUE_PREFIX = 'iss_';
 
-/** The roles file of the host. */
 export const ROLES_FILE = {
   roles: {
     buyer: { scopes: ['shop.use'] },

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 
 /** The origin whose pages may call the host. */
 export const ALLOWED_ORIGIN = 'https://app.selftest.test';
-/** The public URL of the host. */
 export const PUBLIC_URL = 'https://gateway.selftest.test';
 /** A cookie that the host accepts as a credential. */
 export const SESSION_COOKIE = 'selftest-session=of-a-signed-in-user';

@@ -7,9 +7,7 @@ import type { UpgradeScript } from './recording-provider.js';
 
 /** A module whose routes are WebSockets, with short limits. */
 export const SOCKET_MODULE = 'sockets';
-/**
- * A second module for a client that reads nothing, so that its WebSockets are counted separately.
- */
+/** A second module, whose client reads nothing: its WebSockets are counted separately. */
 export const SLOW_SOCKET_MODULE = 'sockets-slow';
 
 /** The size of a frame of these modules. */

@@ -73,7 +73,6 @@ const ORIGINS: readonly (readonly [name: string, origin: string])[] = [
   ['port', `${PUBLIC_URL}:8443`],
 ];
 
-/** Changes of an approved call. */
 const CHANGES: readonly (readonly [
   name: string,
   title: string,
@@ -255,9 +254,7 @@ async function expectShortTools(scene: Scene): Promise<Verdict> {
   return longest <= MAX_TOOL_LENGTH ? null : `a tool has ${longest} characters`;
 }
 
-/**
- * Returns arguments that only this attack uses: approvals of equal calls would be used by others.
- */
+/** Returns arguments that only this attack uses, since an approval covers equal calls. */
 function createArguments({ mark }: Scene): string {
   return `{"body":{"mark":${JSON.stringify(mark)},"a":1.0}}`;
 }
@@ -309,7 +306,6 @@ async function expectVisible(scene: Scene): Promise<Verdict> {
   return approval?.['has_invisible'] === true ? null : 'the arguments are not marked';
 }
 
-/** @returns the status */
 async function decide(scene: Scene, id: string, decision: 'approve' | 'reject'): Promise<number> {
   const body = JSON.stringify({ decision });
   const sent = { method: 'POST', target: `/approvals/${id}`, as: 'approver', body } as const;

@@ -4,7 +4,6 @@ import type { RawHeader } from '../raw-http.js';
 import { listReceived, requireOwn, type Scene } from '../scene.js';
 import { signNeighbor } from './neighbors.js';
 
-/** A module whose routes have a cache. */
 export const CACHING_MODULE = 'kept';
 
 /** The first route is cached for each caller, the second for all. */

@@ -83,7 +83,6 @@ export function createCandidateScripts(bystander: string): ReadonlyMap<string, S
   return new Map(Object.entries(scripts).map(([kind, script]) => [pathOf(kind), script]));
 }
 
-/** Attacks by a candidate, and on the data that it receives. */
 export const CANDIDATE_CASES: readonly Attack[] = [
   {
     id: 'candidate-credentials',

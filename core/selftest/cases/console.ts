@@ -59,7 +59,6 @@ const readValue = (cookie: string) => cookie.slice(cookie.indexOf('=') + 1);
 const replaceValue = (cookie: string, value: string) =>
   `${cookie.slice(0, cookie.indexOf('='))}=${value}`;
 
-/** Attacks on the sessions of the console. */
 export const CONSOLE_CASES: readonly Attack[] = [
   withSession('fixation', 'a cookie that the attacker has chosen', async (scene, cookie) => {
     const planted = replaceValue(cookie, CHOSEN);

@@ -10,7 +10,6 @@ import { headerValues } from '../raw-http.js';
 import { listReceived, requireOwn, type Scene } from '../scene.js';
 import { OTHER_ISSUER, signClaims } from '../signed-tokens.js';
 
-/** Attacks on tokens that the host gets on behalf of callers. */
 export const EXCHANGE_CASES: readonly Attack[] = [
   {
     id: 'jwt-exchange-caller',

@@ -3,7 +3,6 @@ import type { RawHeader } from '../raw-http.js';
 /** The value of every header that the provider must not receive. */
 export const EVIL = 'evil-value';
 
-/** Additional headers of a request. */
 export type HeaderRow = readonly [
   name: string,
   title: string,
@@ -160,7 +159,6 @@ export const IDENTITY: readonly HeaderRow[] = [
   ['via', 'via and max-forwards', evil('via', 'max-forwards')],
 ];
 
-/** The request must be rejected. */
 export const REJECTED: readonly HeaderRow[] = [
   ['connection-type', 'connection names content-type', [['connection', 'content-type']]],
   ['connection-type-case', 'the same in another case', [['connection', 'Content-Type']]],

@@ -35,7 +35,6 @@ const REJECTED: readonly Row[] = [
   ],
 ];
 
-/** Attacks on the addresses of modules. */
 export const MOUNT_CASES: readonly Attack[] = [
   ...REJECTED.map(
     ([name, title, target, authority]): Attack => ({

@@ -8,7 +8,6 @@ import type { Scene } from '../scene.js';
 const OTHER_NAME = 'elsewhere.test';
 const DOMAIN = 'selftest.test';
 
-/** A module whose endpoint is a name. */
 interface NamedModule {
   readonly id: string;
   readonly title: string;
@@ -103,9 +102,7 @@ export const NAME_CASES: readonly Attack[] = Object.entries(NAMED_MODULES).map(
   }),
 );
 
-/**
- * Checks the state, because a host that fails to connect to such an address also responds with 502.
- */
+/** Checks the state, because a failed connection to such an address is also a 502. */
 async function expectNoEndpoint(scene: Scene, module: string): Promise<Verdict> {
   const response = await sendOnce(scene, { target: '/modules' });
   const { modules } = parseObject(response.body) ?? {};

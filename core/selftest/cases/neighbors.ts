@@ -26,14 +26,11 @@ const UNREAD_ATTEMPTS = 50;
 /** The host must stay at its limit for longer than it takes to send the responses. */
 const UNREAD_MS = 1500;
 
-/**
- * Each item is checked 500 times: a host that does it on its event loop is blocked for a second.
- */
+/** Each item is checked 500 times, which would block an event loop for a second. */
 export const COSTLY_SCHEMA = {
   items: { allOf: Array.from({ length: 500 }, () => ({ type: 'number' })) },
 };
 const COSTLY_BODY = `[${'1,'.repeat(32_000)}1]`;
-/** The number of concurrent checks. */
 const COSTLY_CHECKS = 4;
 /**
  * The number of sequential neighbors: more than a host could serve before the bodies arrive and
@@ -126,9 +123,7 @@ export const NEIGHBOR_CASES: readonly Attack[] = [
   ),
 ];
 
-/**
- * Sends invalid tokens. Expects 401 for each, and at most this number of requests at the issuer.
- */
+/** Sends invalid tokens. Expects 401 for each, and at most this many requests at the issuer. */
 function sendTokens(
   name: string,
   title: string,

@@ -4,7 +4,6 @@ import { headerValues, type ReceivedResponse } from '../raw-http.js';
 import { RAW_MODE_ATTACKS, type RawModeAttack, SMUGGLED } from '../raw-mode-scripts.js';
 import { listReceived, requireOwn, type Scene } from '../scene.js';
 
-/** Responses of a hostile provider to a module in raw mode. */
 export const RAW_MODE_CASES: readonly Attack[] = RAW_MODE_ATTACKS.map((attack) => ({
   id: `raw-${attack.name}`,
   title: attack.title,

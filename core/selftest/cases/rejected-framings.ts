@@ -20,9 +20,7 @@ const NO_CHUNKS = '0\r\n\r\n';
 const VALID = { lines: [SIZED], rest: '{}' };
 const LLHTTP = 'llhttp CVE-2021-22959';
 
-/** A name, a title and the invalid part. */
 type Variant = readonly [name: string, title: string, varied: string];
-/** A name, a title and the lines of the head. */
 type HeadVariant = readonly [name: string, title: string, ...lines: string[]];
 
 const LENGTHS_AND_CHUNKS: readonly HeadVariant[] = [
@@ -136,7 +134,6 @@ const GETS: readonly HeadVariant[] = [
   ['get-cl-te', 'a GET with a length and chunks', 'Content-Length: 5', CHUNKED],
 ];
 
-/** Advisories of the attacks, by name. */
 export const EVIDENCE: Readonly<Record<string, string>> = {
   'cl-te': LLHTTP,
   'te-cl': LLHTTP,
@@ -163,7 +160,6 @@ export const REJECTED_FRAMINGS: readonly RejectedFraming[] = [
   ...GETS.map((get) => ({ ...withRest(NO_CHUNKS)(get), method: 'GET' })),
 ];
 
-/** Adds the bytes after the head. */
 function withRest(rest: string): (head: HeadVariant) => RejectedFraming {
   return ([name, title, ...lines]) => ({ name, title, lines, rest });
 }

@@ -20,7 +20,6 @@ interface Begun {
   readonly callback: string;
 }
 
-/** Attacks on the sign-in to the console at an issuer. */
 export const SIGN_IN_CASES: readonly Attack[] = [
   describe('forged', 'an ID token that the issuer did not sign', async (scene) => {
     for (const isForged of [false, true]) {

@@ -43,7 +43,6 @@ const encode = (token: string | null) => Buffer.from(token ?? '').toString('base
 /** A vulnerable host would forward it to the provider. */
 const HIDDEN = '/items?hidden';
 
-/** The headers of a handshake. */
 const HANDSHAKE: Readonly<Record<string, string>> = {
   connection: 'Upgrade',
   upgrade: 'websocket',

@@ -9,7 +9,6 @@ export const BOUNDED_ARGS: readonly string[] = [
   ...['--actor-rate', '1', '--actor-burst', '10'],
 ];
 
-/** Attacks on limits that only the second host of the selftest has. */
 export const BOUNDS_CASES: readonly Attack[] = [
   {
     id: 'guard-failures',

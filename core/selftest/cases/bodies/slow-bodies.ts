@@ -17,7 +17,6 @@ const FILE_CHUNK = chunk('x'.repeat(65_536));
 /** More than the buffers of two connections hold. */
 const FILE_CHUNKS = 512;
 
-/** Slow clients and providers during a long body. */
 export const SLOW_BODY_CASES: readonly Attack[] = [
   describe(
     'reader',

@@ -15,7 +15,6 @@ const CLOSE_DEADLINE_MS = 20_000;
 
 const targetOf = (path: string, module = STREAM_MODULE) => `/modules/${module}/http${path}`;
 
-/** Hostile streams of events, and clients that keep streams open. */
 export const STREAM_CASES: readonly Attack[] = [
   ...HOSTILE_STREAMS.map(
     ({ form, name, title }): Attack => ({
