@@ -50,7 +50,6 @@ async function measure(call: () => Promise<unknown>, width: number): Promise<num
   };
   const before = process.cpuUsage();
   await Promise.all(Array.from({ length: width }, caller));
-  // In microseconds.
   const { user, system } = process.cpuUsage(before);
   return (user + system) / CALLS;
 }

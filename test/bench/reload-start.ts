@@ -8,8 +8,9 @@ import { type ModgateProcess, startModgate } from '../support/start-host.js';
 import { median, print } from './reload-report.js';
 
 /**
- * From the spawn to `listening`, and what is resident some seconds later: 5, or as many as it takes for V8 to give back
- * what the start needed, 120 are enough. `node dist/test/bench/reload-start.js [--settle SECONDS] [runs] [modules…]`.
+ * Measures the time from the spawn to `listening`, and the resident memory some seconds later:
+ * `node dist/test/bench/reload-start.js [--settle SECONDS] [runs] [modules…]`. The default is 5 s.
+ * V8 releases the memory of the start within 120 s.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -18,7 +18,7 @@ interface Case {
   /** The number of attempts of a GET with two retries. */
   readonly attempts: number;
   readonly providerStatus?: string;
-  /** Whether it takes the whole time-out to know. */
+  /** Whether the fault is detected only by the timeout. */
   readonly isSlow?: boolean;
 }
 

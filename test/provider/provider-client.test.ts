@@ -87,7 +87,7 @@ describe('provider client', () => {
       const [copy] = copies;
       expect(copy?.signal).to.be.instanceOf(AbortSignal);
       expect(copy?.signal.aborted).to.equal(true);
-      // With it, another signal in the copy would not be heeded by those who listen here.
+      // Adapters that listen to it would ignore another signal in the copy.
       expect(copy).not.to.have.property('cancellation');
     });
 

@@ -47,7 +47,7 @@ describe(PAGE, () => {
       const { findings } = JSON.parse(stdout) as { findings: { rule: string }[] };
       expect({ code, rules: findings.map(({ rule }) => rule) }).to.deep.equal({
         code: 0,
-        // Where the copies of invoices go.
+        // The warning names the origin that receives the copies of invoices.
         rules: ['candidate-origin'],
       });
     } finally {

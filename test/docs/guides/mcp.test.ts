@@ -62,7 +62,7 @@ describe(PAGE, function () {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
       scripts: { start: string };
     };
-    // As `npm start` runs it.
+    // The arguments of `npm start`.
     const [, started = ''] = /core\/main\.js (.*)$/.exec(scripts.start) ?? [];
     host = await openHost([
       ...`${started} ${flags}`.split(' '),

@@ -68,7 +68,7 @@ describe('send timeout', () => {
     socket.write(REQUEST.replace('host', 'connection: close\r\nhost'));
     await waitUntil('the first call', () => setup.provider.requests.length === 1);
     setup.provider.answer({ delayMs: 3 * TIMEOUT_MS });
-    // So large that it is not sent at once.
+    // The response is too large to be sent in one write.
     await sleep(500);
     await readSlowly(socket, LARGE);
     let text = '';

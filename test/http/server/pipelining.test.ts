@@ -131,7 +131,7 @@ describe('client that pipelines without pause', () => {
 
   it('is not read while 100 of its requests are unanswered', async () => {
     await waitUntil('the requests', () => received >= 100);
-    // As many turns of the event loop as would read all of them.
+    // In these turns of the event loop all requests would be read.
     for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
     expect(received).to.be.below(SENT / 2);
     expect(held).to.have.length(1);

@@ -17,8 +17,8 @@ import type { Surroundings, Weakness } from '../../support/selftest/weakness.js'
 
 const CASES = new Set(FINDINGS.flatMap(({ cases }) => cases));
 /**
- * They take seconds, or use up what one address or actor may in a minute, so they run against a proxy that weakens
- * nothing, and the weakened host that is for them.
+ * These cases take seconds, or use up a limit of one minute. They run only against a proxy that
+ * weakens nothing, and against their own weakened host.
  */
 const RARE =
   /^(?:neighbors-(?:flood|unread|schema|actor-rate)|guard-failures|console-oidc-.+|slow-long-.+|mcp-approval-.+|websocket-(?:unread-.+|head-(?:endless|provider)))$/;

@@ -37,7 +37,7 @@ describe('the list of 10,000 modules', () => {
     const page = await setup.open('/console/modules', { prepare: stubModules });
     await page.getByRole('button', { name: /^Calls/ }).click();
     await page.getByRole('button', { name: /^Calls/ }).click();
-    // Of the event, not of the list.
+    // The event has this number, the list another one.
     await page.getByRole('row', { name: /module-00042 .*\b999,999\b/ }).waitFor();
     await page.getByLabel('State').selectOption('rejected');
     await page.getByText(`1000 of ${SHOWN} modules`).waitFor();

@@ -51,8 +51,8 @@ for (const kind of BACKENDS) {
 }
 
 /**
- * The CPU time of a sign-in in the cheapest round, in milliseconds: other programs do not change it, and not every
- * round collects the garbage of the tests before.
+ * Returns the CPU time of a sign-in in the cheapest round, in milliseconds. Other programs do not
+ * change it, and some rounds collect the garbage of earlier tests.
  */
 async function measure(sessions: Sessions, name: string): Promise<number> {
   const rounds: number[] = [];

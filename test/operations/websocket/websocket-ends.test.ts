@@ -40,10 +40,10 @@ describe('the end of WebSockets', () => {
     const codes: number[] = [];
     setup.upgrade((request, connection, head) => {
       echoMessages(request, connection, head);
-      // Before the server removes the mask, which it does in place.
+      // Runs before the server removes the mask in place.
       connection.prependListener('data', (chunk: Buffer) => {
         const [first, second, ...rest] = chunk;
-        // Masked, as that of a client.
+        // The frame is masked, as every frame of a client.
         if (first !== 0x88 || second !== 0x82) return;
         const [high = 0, low = 0] = rest.slice(4, 6).map((byte, at) => byte ^ (rest[at] ?? 0));
         codes.push(high * 0x100 + low);

@@ -15,7 +15,7 @@ const MAX_EXCHANGES = 20;
 class PlainIssuer {
   url = '';
   exchanges = 0;
-  /** Whether its metadata does not come. */
+  /** Whether the issuer sends no metadata. */
   isSlow = false;
   waiting: (() => void)[] = [];
   readonly #server: Server = http.createServer((request, response) => {

@@ -54,7 +54,7 @@ export function isAlive(pid: number): boolean {
   try {
     return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch {
-    // No Linux, or gone meanwhile.
+    // The system is not Linux, or the process has ended.
     return process.platform !== 'linux';
   }
 }

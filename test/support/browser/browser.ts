@@ -29,8 +29,8 @@ const FLAGS = [
 export interface WatchedPage {
   readonly page: Page;
   /**
-   * Violations of the content security policy, errors of scripts, dialogs, other windows, downloads and
-   * requests to other origins, of every document that the page has shown.
+   * Lists the violations of every document that the page has shown: of its content security policy,
+   * errors of scripts, dialogs, other windows, downloads, and requests to other origins.
    */
   violations(): Promise<readonly string[]>;
   close(): Promise<void>;

@@ -30,8 +30,10 @@ const ROUTES = [
   },
 ];
 
-/** A host whose modules stream bodies that are longer than they hold, in both modes; `quick` with
- * short limits, `brief` with a short timeout, `large` with the defaults for long responses. */
+/**
+ * Starts a host whose modules stream long bodies in both modes. `quick` has short limits, `brief` a
+ * short timeout, `large` the defaults for long responses.
+ */
 export function useHeldBodies(): ScriptedHost {
   const limits = {
     response_bytes: LONGEST,

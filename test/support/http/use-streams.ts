@@ -37,8 +37,9 @@ const QUICK = {
 const HELD = { response_bytes: 400_000, hold_bytes: 1000 };
 
 /**
- * A host with streams of events: `events` in the envelope's mode, `raw`, `quick` with short limits, `short` whose
- * streams end soon, and both again in raw mode; `held-raw` streams long responses of JSON.
+ * Starts a host with streams of events: `events` in envelope mode, and `raw`. `quick` has short
+ * limits, and the streams of `short` end soon; both also exist in raw mode. `held-raw` streams long
+ * responses of JSON.
  */
 export function useStreams(): ScriptedHost {
   return useScriptedProvider((url) => {

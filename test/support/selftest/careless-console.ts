@@ -8,9 +8,10 @@ interface CarelessSession {
 }
 
 /**
- * A host whose console works, and has every weakness that the attacks on it look for: the cookie is chosen by
- * the browser, holds the token, is readable by scripts, counts everywhere, for every origin and after the
- * sign-out, as do its digest, its id and bearer tokens; pages may be framed and have no policy; any answer of an issuer makes a session.
+ * Starts a host whose console works, and has every weakness that the attacks look for. The browser
+ * chooses the cookie, which holds the token and is readable by scripts. The cookie, its digest, its
+ * id and bearer tokens count everywhere, for every origin and after the sign-out. Pages may be
+ * framed and have no policy, and any answer of an issuer makes a session.
  */
 export function startCarelessConsole(): Promise<WeakHost> {
   const sessions = new Map<string, CarelessSession>();

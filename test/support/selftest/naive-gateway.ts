@@ -8,9 +8,10 @@ const PATIENCE_MS = 10;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
 /**
- * A gateway with every vulnerability of the corpus: no authentication, repaired paths, lenient parsing of
- * heads, forwarding of all headers, rewritten bodies, responses kept for all callers, unchecked certificates,
- * followed redirects and unfiltered provider responses. `providers` are the endpoints by module.
+ * Starts a gateway with every vulnerability of the corpus. It has no authentication, repairs paths,
+ * parses heads leniently, forwards all headers and rewrites bodies. It shares cached responses,
+ * checks no certificate, follows redirects and filters no response.
+ * @param providers the endpoints by module
  */
 export function startNaiveGateway(providers: ReadonlyMap<string, string>): Promise<WeakHost> {
   const cached = new Map<string, string>();

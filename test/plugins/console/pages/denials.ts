@@ -29,7 +29,7 @@ export function describeDenials(setup: ConsoleSetup): void {
       const page = await setup.open('/console/calls?status=403');
       await page.getByRole('button', { name: 'GET /contacts' }).first().click();
       await page.getByRole('link', { name: 'Explain this call' }).click();
-      // For the actor of then, beside what would be decided now.
+      // The page shows the decision for the actor of the call beside the one of today.
       for (const name of ['Decided then', 'Decided now']) {
         const list = page.getByRole('list', { name });
         await list.waitFor();
