@@ -26,10 +26,11 @@ export type TrialResult =
  * @throws PluginError when the import failed.
  */
 export async function tryImport(plugin: ImportedPlugin): Promise<void> {
-  const { name, entryPath, kinds, authenticators, surfaces, signers } = plugin;
+  const { name, origin, entryPath, kinds, authenticators, surfaces, signers } = plugin;
   const worker = new Worker(new URL('./trial-import-worker.js', import.meta.url), {
     workerData: {
       name,
+      origin,
       entryPath,
       kinds,
       authenticators,
