@@ -135,7 +135,7 @@ function renderClauses(subject, clauses) {
 function renderSettings() {
   const rows = Object.entries(SETTINGS).map(([name, { kind, default: fallback, unit, help }]) => {
     const value =
-      fallback === null ? '' : `${code(fallback)}${unit === undefined ? '' : ` ${unit}`}`;
+      fallback === undefined ? '' : `${code(fallback)}${unit === undefined ? '' : ` ${unit}`}`;
     const names = [settingFlag(name), settingVariable(name), settingKey(name)].map((text) =>
       code(text),
     );

@@ -37,7 +37,7 @@ function formatFlag(name: SettingName): string {
 
 function formatHelp(name: SettingName): string {
   const { help, unit, default: text, kind } = SETTINGS[name];
-  if (text === null || kind.placeholder === null) return help;
+  if (text === undefined || kind.placeholder === null) return help;
   return `${help} (default: ${text}${unit === undefined ? '' : ` ${unit}`})`;
 }
 

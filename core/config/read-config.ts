@@ -99,7 +99,9 @@ function findVariable(name: string, input: ConfigInput): SettingText | null {
 
 function findDefault(name: SettingName): SettingText | null {
   const text = SETTINGS[name].default;
-  return text === null ? null : { text, source: settingFlag(name), directory: WORKING_DIRECTORY };
+  return text === undefined
+    ? null
+    : { text, source: settingFlag(name), directory: WORKING_DIRECTORY };
 }
 
 /**

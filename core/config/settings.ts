@@ -35,8 +35,8 @@ const INTEGRITY_POLICIES = ['off', 'warn', 'enforce'] as const;
 
 interface Setting<T = unknown> {
   readonly kind: SettingKind<T>;
-  /** The default as text, so that it is parsed like any other; `null`: none. */
-  readonly default: string | null;
+  /** The default as text, so that it is parsed like any other; absent for none. */
+  readonly default?: string;
   readonly unit?: string;
   readonly help: string;
 }
@@ -55,7 +55,6 @@ const DECLARED = {
   },
   plugins: {
     kind: pluginList,
-    default: null,
     help: 'folder of plugins, or an npm package such as @acme/x',
   },
   pluginIntegrity: {
@@ -65,7 +64,6 @@ const DECLARED = {
   },
   pluginDigests: {
     kind: path('file'),
-    default: null,
     help: 'file of the digests that the files of plugins must have; by default those of plugin.json',
   },
   state: {
@@ -75,22 +73,18 @@ const DECLARED = {
   },
   store: {
     kind: storeUrl,
-    default: null,
     help: 'store of config values and the audit; by default a file in the state folder',
   },
   fleet: {
     kind: plainName,
-    default: null,
     help: 'fleet that this host belongs to, with the hosts of the same store; requires a store of PostgreSQL',
   },
   releaseReferences: {
     kind: referencePatterns,
-    default: null,
     help: 'references that a release may use, such as env:CRM_TOKEN or file:/run/secrets/*; default: none',
   },
   redis: {
     kind: redisUrl,
-    default: null,
     help: 'Redis or Valkey, which counts the rates that hosts share (rate.shared)',
   },
   host: {
@@ -110,12 +104,10 @@ const DECLARED = {
   },
   tokens: {
     kind: path('file'),
-    default: null,
     help: 'file of bearer tokens by their sha-256; reloaded when it changes',
   },
   tokenHeader: {
     kind: tokenHeader,
-    default: null,
     help: 'header that holds a token of the tokens file as well as authorization, such as x-api-key',
   },
   tokenBasic: {
@@ -125,27 +117,22 @@ const DECLARED = {
   },
   issuers: {
     kind: path('file'),
-    default: null,
     help: 'file of the issuers of tokens (JWT, introspection); reloaded when it changes',
   },
   roles: {
     kind: path('file'),
-    default: null,
     help: 'file of roles, which stand for scopes; reloaded when it changes',
   },
   authenticators: {
     kind: authenticatorList,
-    default: null,
     help: 'chain of authenticators by name; by default all that are configured',
   },
   approvals: {
     kind: approvalRules,
-    default: null,
     help: 'who decides about requests for approval; self: users may decide about their own',
   },
   surfaces: {
     kind: surfaceList,
-    default: null,
     help: 'surfaces to switch on, or off with a minus; by default console and docs are on',
   },
   allowDevAuthAnywhere: {
@@ -155,37 +142,30 @@ const DECLARED = {
   },
   publicUrl: {
     kind: origin,
-    default: null,
     help: 'origin under which clients reach the host, such as https://gateway.example',
   },
   trustedProxies: {
     kind: addressRanges,
-    default: null,
     help: 'addresses of proxies whose x-forwarded-for names the client, such as 10.0.0.0/8',
   },
   cors: {
     kind: cors,
-    default: null,
     help: 'origins of web pages that may call modules; in a file also with headers and credentials',
   },
   tlsCert: {
     kind: path('file'),
-    default: null,
     help: 'certificate of the listener, PEM with its chain; reloaded when it changes',
   },
   tlsKey: {
     kind: path('file'),
-    default: null,
     help: 'key of the certificate, PEM without a passphrase',
   },
   tlsClientCa: {
     kind: path('file'),
-    default: null,
     help: 'authorities of client certificates, PEM',
   },
   tlsClients: {
     kind: path('file'),
-    default: null,
     help: 'file that maps client certificates to actors; reloaded when it changes',
   },
   headTimeoutMs: {
@@ -318,7 +298,6 @@ const DECLARED = {
   },
   actorBudget: {
     kind: bytes(MIN_BUDGET_BYTES),
-    default: null,
     help: 'the same for one actor, unless it has a single request; by default a quarter',
   },
   cacheBytes: {
@@ -328,29 +307,23 @@ const DECLARED = {
   },
   workers: {
     kind: workerCount(MAX_WORKERS),
-    default: null,
     help: 'processes that share the port, auto: one per core; by default a single process',
   },
 } as const satisfies Readonly<Record<string, Setting>>;
 
 export type SettingName = keyof typeof DECLARED;
 
-type Value<S> = S extends { kind: SettingKind<infer T>; default: infer Default }
-  ? Default extends null
-    ? T | null
-    : T
+type Value<S> = S extends { kind: SettingKind<infer T> }
+  ? T | (S extends { default: string } ? never : null)
   : never;
 
-/**
- * The configuration of `modgate serve`: validated, frozen, all paths absolute; `null` for an unset
- * value.
- */
+/** The validated configuration of a host, all paths absolute; `null` for an unset value. */
 export type HostConfig = { readonly [Name in SettingName]: Value<(typeof DECLARED)[Name]> };
 
 export type IntegrityPolicy = HostConfig['pluginIntegrity'];
 
 export const SETTINGS: {
-  readonly [Name in SettingName]: Setting & Pick<(typeof DECLARED)[Name], 'default'>;
+  readonly [Name in SettingName]: Setting & (typeof DECLARED)[Name];
 } = DECLARED;
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
