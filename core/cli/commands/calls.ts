@@ -143,10 +143,7 @@ function formatFailure({ failure, failure_detail }: CallEntry): string {
   return failure_detail == null ? failure : `${failure}: ${failure_detail}`;
 }
 
-/**
- * Follows the calls of a host. Each poll returns the calls since the previous one, oldest first.
- * The first poll starts at `since`.
- */
+/** Follows calls from `since` on. Each poll returns those since the previous one, oldest first. */
 class NewCalls {
   readonly #client: HostClient;
   readonly #filters: Readonly<Record<string, string>>;

@@ -77,10 +77,7 @@ function listOptionCases({ name, options }: DescribedCommand): string[] {
   );
 }
 
-/**
- * Completes options after a dash, otherwise arguments. One of several arguments is completed only if no
- * options precede it.
- */
+/** Completes options after a dash, otherwise arguments; of several, only those before options. */
 function listCommandCases({ name, options, arguments: values }: DescribedCommand): string[] {
   const flags = options.map(({ flag }) => flag).join(' ');
   const words = `_modgate_words ${quoteForShell(flags)} "$current";`;

@@ -21,7 +21,7 @@ import {
 import { parseHostResponse, requestText } from '../client/host-response.js';
 import { printResource } from '../client/print-resource.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { explainFromFiles } from '../explain/explain-from-files.js';
+import { type ExplainTarget, explainFromFiles } from '../explain/explain-from-files.js';
 import { formatExplanation } from '../explain/format-explanation.js';
 import { openDescriptors } from '../open-descriptors.js';
 import { toPrintable } from '../output/escape.js';
@@ -51,15 +51,6 @@ interface ExplainOptions {
   readonly modules?: string;
   readonly requestId?: string;
   readonly now?: true;
-}
-
-interface ExplainTarget {
-  readonly method: string;
-  readonly target: string;
-  /** The token of the caller to explain. */
-  readonly as: string | null;
-  /** The address of the client; `null` if it is unknown. */
-  readonly client: string | null;
 }
 
 const HELP = `

@@ -39,10 +39,7 @@ export function define(command: Command): void {
   addJsonOption(command, 'the report');
 }
 
-/**
- * Prints the grants of consoles, the permissions of the manifest and their differences; or those of
- * a role.
- */
+/** Compares the grants of consoles with the permissions of the manifest, or prints a role's. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const { role } = command.opts<{ role?: string }>();
   if (role !== undefined) return showRole(role, command, context);
@@ -208,10 +205,7 @@ interface GrantsReport {
   readonly grants: readonly string[];
   /** Absent if every route requires credentials. */
   readonly public_routes?: readonly string[];
-  /**
-   * The declared permissions in the order of the manifest, then those that are granted but not
-   * declared.
-   */
+  /** Those declared, in the order of the manifest, then those only granted. */
   readonly permissions: readonly ReportedPermission[];
   /** Declared by the manifest but not granted. */
   readonly not_granted: readonly string[];

@@ -6,7 +6,7 @@ import { ConfigError } from '../../errors.js';
 import type { ReleaseFiles } from '../../modules/releases/release-files.js';
 import type { HostClient } from '../client/host-client.js';
 import { addHostOptions, openHostClient } from '../client/host-options.js';
-import { requestText } from '../client/host-response.js';
+import { printResource } from '../client/print-resource.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { shortenDigest } from '../output/short-digest.js';
@@ -14,12 +14,12 @@ import { formatTable } from '../output/table.js';
 import { writeBase } from '../releases/base-file.js';
 import {
   findRelease,
-  parseReleases,
   RELEASES_PATH,
   readReleaseFiles,
   readReleases,
+  releasesStatus,
 } from '../releases/release-client.js';
-import { addJsonOption, isJsonRequested } from '../setting-options.js';
+import { addJsonOption } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
 
 interface ReleasesOptions {
@@ -62,10 +62,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   }
   rejectOptions(command, ['release', 'force'], 'without pull');
   if (folder !== undefined) throw new ConfigError("'list' accepts no folder");
-  const text = await requestText(client, RELEASES_PATH);
-  const status = parseReleases(client, text);
-  await context.print(isJsonRequested(command) ? `${text}\n` : formatReleases(status));
-  return EXIT.ok;
+  return printResource(command, context, RELEASES_PATH, releasesStatus, formatReleases, client);
 }
 
 async function pull(

@@ -16,10 +16,7 @@ export function define(command: Command): void {
   command.addHelpText('after', HELP);
 }
 
-/**
- * Lists roles with their scopes, and the routes and entities that each opens. Exits with 0 even if
- * some scopes have no effect.
- */
+/** Lists roles and what their scopes open. Exits with 0 even if some have no effect. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const report = await readRoleReport(command, context);
   await context.print(

@@ -63,10 +63,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   }
 }
 
-/**
- * Checks the connection first, since every case would fail for an untrusted certificate. @throws
- * CommandError
- */
+/** @throws CommandError for an untrusted certificate, which would fail every case. */
 async function assertReachable({ address }: Scene): Promise<void> {
   if (address.tls === undefined) return;
   try {
@@ -83,10 +80,7 @@ function parseClasses(names: string | undefined): ReadonlySet<string> {
   throw new ConfigError(`--class must name classes of ${CLASS_NAMES.join(', ')}`);
 }
 
-/**
- * Returns `null` if the command starts its own host. @throws ConfigError for a host that is not on
- * loopback.
- */
+/** Returns `null` without a URL. @throws ConfigError for a host that is not on loopback. */
 function readScene(command: Command, context: CommandContext): Scene | null {
   const [text] = command.args;
   const { route } = command.opts<{ route?: string }>();

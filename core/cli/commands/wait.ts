@@ -12,7 +12,7 @@ import { toPrintable } from '../output/escape.js';
 import { parseDuration } from '../parse-duration.js';
 import { addJsonOption, isJsonRequested } from '../setting-options.js';
 import { rejectOptions } from '../useless-options.js';
-import { type FleetWaitOutcome, waitForFleet } from '../wait/wait-for-fleet.js';
+import { waitForFleet } from '../wait/wait-for-fleet.js';
 import { type WaitOutcome, type WaitSubject, WaitTracker } from '../wait/wait-tracker.js';
 
 interface FleetOptions {
@@ -56,26 +56,26 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   else {
     const served = subject.kind === 'digest' ? subject.digest : subject.name;
     const options = { served, timeoutMs, ignoresLost: ignoreLost };
-    return reportFleet(await waitForFleet(client, options), isJsonRequested(command), context);
+    const { isServed, ...result } = await waitForFleet(client, options);
+    return report({ outcome: isServed ? 'live' : 'timeout', ...result }, command, context);
   }
   const end = await waitFor(subject, timeoutMs, client);
-  return report(end, subject, timeoutMs, isJsonRequested(command), context);
+  const { outcome, module } = end;
+  const result = { outcome, detail: describeOutcome(end, subject, timeoutMs), module };
+  return report(result, command, context);
 }
 
-async function reportFleet(
-  { isServed, detail, hosts }: FleetWaitOutcome,
-  asJson: boolean,
+/** @throws CommandError with the detail, without --json, unless the outcome is `live`. */
+async function report(
+  result: { readonly outcome: string; readonly detail: string },
+  command: Command,
   context: CommandContext,
 ): Promise<ExitCode> {
-  if (asJson) {
-    const outcome = isServed ? 'live' : 'timeout';
-    await context.print(`${JSON.stringify({ outcome, detail, hosts })}\n`);
-  } else if (isServed) {
-    await context.print(`${toPrintable(detail)}\n`);
-  } else {
-    throw new CommandError(detail);
-  }
-  return isServed ? EXIT.ok : EXIT.failure;
+  const isLive = result.outcome === 'live';
+  if (isJsonRequested(command)) await context.print(`${JSON.stringify(result)}\n`);
+  else if (!isLive) throw new CommandError(result.detail);
+  else await context.print(`${toPrintable(result.detail)}\n`);
+  return isLive ? EXIT.ok : EXIT.failure;
 }
 
 function parseSubject(text: string): WaitSubject {
@@ -111,26 +111,6 @@ async function poll(tracker: WaitTracker, client: HostClient): Promise<WaitOutco
     tracker.recordUnreachable(error);
     return null;
   }
-}
-
-async function report(
-  end: WaitOutcome,
-  subject: WaitSubject,
-  timeoutMs: number,
-  asJson: boolean,
-  context: CommandContext,
-): Promise<ExitCode> {
-  const text = describeOutcome(end, subject, timeoutMs);
-  const isGood = end.outcome === 'live';
-  if (asJson) {
-    const { outcome, module } = end;
-    await context.print(`${JSON.stringify({ outcome, detail: text, module })}\n`);
-  } else if (isGood) {
-    await context.print(`${toPrintable(text)}\n`);
-  } else {
-    throw new CommandError(text);
-  }
-  return isGood ? EXIT.ok : EXIT.failure;
 }
 
 function describeOutcome(end: WaitOutcome, subject: WaitSubject, timeoutMs: number): string {

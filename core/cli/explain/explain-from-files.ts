@@ -14,10 +14,10 @@ import type { ExplainedRecord } from '../../operations/explain/explained-request
 import type { Explanation } from '../../operations/explain/explanation.js';
 import { type CheckedDescriptor, checkDescriptors } from '../check/check-descriptors.js';
 
-interface ExplainTarget {
+export interface ExplainTarget {
   readonly method: string;
   readonly target: string;
-  /** A development token, because other tokens require a host. */
+  /** The token of the caller; of files only a development token, since others require a host. */
   readonly as: string | null;
   /** The address of the client; `null` if it is unknown. */
   readonly client: string | null;
@@ -86,10 +86,7 @@ function findState({ prepared }: CheckedDescriptor, live: RoutedModule | null): 
   return live === null ? 'waiting' : 'live';
 }
 
-/**
- * Returns `null` for a module that a host would not serve, or only after it has loaded the
- * manifest.
- */
+/** Returns `null` for a module that a host would not serve, or not before it has a manifest. */
 function createModule({ prepared }: CheckedDescriptor): RoutedModule | null {
   const read = prepared?.manifest ?? null;
   if (prepared === null || read === null || !prepared.descriptor.enabled) return null;

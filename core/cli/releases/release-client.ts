@@ -1,4 +1,4 @@
-import { array, enums, nullable, number, record, string, type } from 'superstruct';
+import { array, type Describe, enums, nullable, number, record, string, type } from 'superstruct';
 import type { ReleaseEntry, ReleasesStatus } from '../../contract/release-status.js';
 import { ConfigError } from '../../errors.js';
 import {
@@ -7,12 +7,7 @@ import {
   toFiles,
 } from '../../modules/releases/release-files.js';
 import type { HostClient } from '../client/host-client.js';
-import {
-  parseHostResponse,
-  postResource,
-  requestJson,
-  requestText,
-} from '../client/host-response.js';
+import { parseHostResponse, postResource, requestJson } from '../client/host-response.js';
 import { CommandError } from '../command-error.js';
 
 export const RELEASES_PATH = '/releases';
@@ -37,7 +32,7 @@ const entry = {
   ),
 };
 
-const releasesStatus = type({
+export const releasesStatus = type({
   active: nullable(string()),
   canary: nullable(
     type({
@@ -50,19 +45,15 @@ const releasesStatus = type({
   ),
   releases: array(type(entry)),
   hosts: array(type({ host: string(), release: nullable(string()), problem: nullable(string()) })),
-});
+}) as unknown as Describe<ReleasesStatus>;
 
 const releaseContent = type({ ...entry, content: record(string(), string()) });
 
 const releaseChange = type({ release: nullable(string()), outcome: string() });
 
-export function parseReleases(client: HostClient, text: string): ReleasesStatus {
-  return parseHostResponse(client, text, releasesStatus) as ReleasesStatus;
-}
-
 /** @throws CommandError when the host is unreachable or rejects the request. */
-export async function readReleases(client: HostClient): Promise<ReleasesStatus> {
-  return parseReleases(client, await requestText(client, RELEASES_PATH));
+export function readReleases(client: HostClient): Promise<ReleasesStatus> {
+  return requestJson(client, RELEASES_PATH, releasesStatus);
 }
 
 /** @throws CommandError also for a file whose path leaves the folder. */

@@ -19,10 +19,7 @@ export interface FleetWaitOutcome {
   readonly hosts: readonly FleetHostStatus[];
 }
 
-/**
- * Polls one host until all hosts of its fleet serve the module or digest. A lost host ends the wait
- * at once.
- */
+/** Polls until all hosts of the fleet serve the module or digest, or one is lost. */
 export async function waitForFleet(
   client: HostClient,
   { served, timeoutMs, ignoresLost }: FleetWait,

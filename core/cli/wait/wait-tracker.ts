@@ -24,10 +24,7 @@ const REJECTED: ReadonlySet<string> = new Set(['refused', 'stale', 'rolled_back'
  * a changed file within 0.1 s, and the wait may start later.
  */
 const RECENT_MS = 2000;
-/**
- * How long an older rejection is checked again: the host needs up to a second to detect a corrected
- * file.
- */
+/** How long an older rejection is checked again: a corrected file is read within a second. */
 const RECHECK_MS = 1000;
 
 interface Clock {
