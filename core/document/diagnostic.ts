@@ -107,10 +107,7 @@ export interface Violation {
 /** Maximum number of diagnostics reported for one document. */
 export const MAX_DIAGNOSTICS = 100;
 
-/**
- * Matches plain words and keywords such as `$ref`. Any other key may be a misplaced secret, so it
- * is not printed.
- */
+/** Plain words and keywords such as `$ref`. Other keys may be misplaced secrets: not printed. */
 const PRINTABLE_KEY = /^\$?[A-Za-z0-9_.-]{1,64}$/;
 
 export function isPrintableKey(key: string): boolean {

@@ -21,10 +21,7 @@ const BASE_TYPES: Readonly<Record<string, string>> = {
 const BOUNDS = new Set(['max', 'min', 'pattern', 'size']);
 const UNNAMED = new Set(['dynamic', 'enums', 'intersection', 'lazy', 'literal', 'union']);
 
-/**
- * Creates the violation for a failure of superstruct; `prefix` is the path of the value in its
- * document.
- */
+/** @param prefix the path of the value in its document */
 export function explainFailure(failure: Failure, prefix: Path): Violation {
   const path = [...prefix, ...(failure.path as Path)];
   const key = failure.path.at(-1);

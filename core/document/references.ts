@@ -37,10 +37,7 @@ interface ReferencesInput {
    * and its absolute path. Default: all are allowed.
    */
   readonly allowsReference?: ((reference: string) => boolean) | undefined;
-  /**
-   * Called for each unresolved secret, which then gets a placeholder. Without it, an unresolved
-   * secret is an error.
-   */
+  /** Receives unresolved secrets, which get a placeholder. By default they are errors. */
   readonly onMissingSecret?: ((missing: MissingSecret) => void) | undefined;
   /** Adds rules to the struct of each document. Default: none. */
   readonly restrictDocument?: (struct: AnyStruct) => AnyStruct;
@@ -82,10 +79,7 @@ interface Resolved {
 
 const ENV = 'env:';
 const FILE = 'file:';
-/**
- * The prefix of variables of the host. Without this check a descriptor could send the store key to
- * a provider.
- */
+/** Variables of the host: a descriptor must not send the store key to a provider. */
 const HOST_VARIABLES = 'MODGATE_';
 const PLACEHOLDER = 'missing';
 

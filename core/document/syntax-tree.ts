@@ -24,10 +24,7 @@ export interface SyntaxViolation {
   readonly offset: number;
 }
 
-/**
- * The maximum depth of lists and mappings: far above any real schema, far below the limit of
- * recursion.
- */
+/** Far above any real schema, and far below the limit of recursion. */
 export const MAX_DEPTH = 100;
 
 export const TOO_DEEP = {
@@ -36,10 +33,7 @@ export const TOO_DEEP = {
   hint: null,
 } as const;
 
-/**
- * The maximum number of lists, mappings and scalars. A manifest of 10,000 routes has a quarter of
- * it.
- */
+/** Lists, mappings and scalars. A manifest of 10,000 routes has a quarter of it. */
 const MAX_VALUES = 200_000;
 
 /** The maximum number of keys of one mapping. Real files have far fewer. */

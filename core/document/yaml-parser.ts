@@ -131,10 +131,7 @@ function composeDocument(tokens: readonly CST.Token[]): Document.Parsed {
   return document;
 }
 
-/**
- * Disables stack traces: the library creates an Error for every bad escape, up to half a million in
- * 1 MiB.
- */
+/** The library creates an Error for every bad escape, up to half a million in 1 MiB. */
 function withoutStacks<T>(work: () => T): T {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;

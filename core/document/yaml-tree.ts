@@ -12,10 +12,7 @@ import {
 } from './syntax-tree.js';
 import { loadYaml } from './yaml-errors.js';
 
-/**
- * The maximum number of nodes that aliases add: sufficient for shared blocks, but not for a billion
- * laughs.
- */
+/** Nodes that aliases add: sufficient for shared blocks, but not for a billion laughs. */
 const MAX_ALIASED_NODES = 10_000;
 
 interface Build {

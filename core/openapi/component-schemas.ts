@@ -38,10 +38,7 @@ type SchemaObject = Readonly<Record<string, unknown>>;
 /** Keywords of a separate document; here they would change the meaning of references. */
 const DOCUMENT_KEYWORDS: ReadonlySet<string> = new Set(['$schema', '$id', '$defs']);
 
-/**
- * The schemas of one module in a document. Each shared schema becomes one component at its first
- * reference.
- */
+/** The schemas of one module. A shared schema becomes a component at its first reference. */
 export class ModuleSchemas {
   readonly components: Components;
   readonly shared: SharedSchemas;
@@ -101,10 +98,7 @@ export function embedPart(
   return new Embedding(schema, name, module).write(part);
 }
 
-/**
- * Writes `true` and `false` as objects: many tools expect an object as a schema, though OpenAPI
- * allows booleans.
- */
+/** Many tools expect an object as a schema, though OpenAPI allows booleans. */
 function writeBoolean(schema: boolean): string {
   return schema ? '{}' : '{"not":{}}';
 }

@@ -36,22 +36,13 @@ interface Tag {
 
 /** A document in the form in which it is sent. */
 export interface BuiltDocument {
-  /**
-   * UTF-8. Routes with the same settings share the piece with their problems, which is half of a
-   * large document.
-   */
+  /** UTF-8. Routes share the piece with their problems, which is half of a large document. */
   readonly pieces: readonly Buffer[];
-  /**
-   * Changes exactly when the document does: derived from the version, the names and the digests in
-   * it.
-   */
+  /** Changes with the document: derived from the version, the names and the digests in it. */
   readonly etag: string;
 }
 
-/**
- * Builds an OpenAPI document as JSON text, module by module: building a large one at once would
- * block other requests.
- */
+/** Builds a document module by module: a large one at once would block other requests. */
 export class DocumentBuilder {
   readonly #input: DocumentInput;
   readonly #schemes: Readonly<Record<string, unknown>>;

@@ -69,10 +69,7 @@ export async function expectForwarded(
   return inspect(first, response) ?? expectNoSecrets(scene, response);
 }
 
-/**
- * Sends a request on a new connection. @throws AttackFailure without a response, or for another
- * status than the given one.
- */
+/** @throws AttackFailure without a response, or for another status than the given one. */
 export async function sendOnce(
   scene: Scene,
   sent: Sent = {},
@@ -99,10 +96,7 @@ export async function expectStatus(
     : `${target} responded with ${response.status} instead of ${status}`;
 }
 
-/**
- * Sends requests, each on a new connection, until one is rejected with 429. Expects this status for
- * earlier ones.
- */
+/** Sends requests until one is rejected with 429. Expects `status` for earlier ones. */
 export async function expectLimited(
   scene: Scene,
   craft: (index: number) => Buffer,

@@ -61,6 +61,13 @@ const SCOPES: Readonly<
   expired: { kind: 'service', scopes: ['shop.use'] },
 };
 
+/** Modules of the provider that records all requests. */
+const ORDINARY_MODULES = [
+  ...['shop', 'desk', 'fragile', 'paths', 'fenced'],
+  ...[MOUNTED_MODULE, SHADOWING_MODULE, CACHING_MODULE, ECHOING_MODULE, ...COPIED_MODULES],
+  ...[PUBLIC_MODULE, TOOLS_MODULE, STREAM_MODULE, SLOW_STREAM_MODULE, LONG_MODULE],
+];
+
 export interface OwnHost {
   readonly scene: Scene;
   /** The URLs of the providers, by module. */
@@ -120,21 +127,7 @@ export async function startOwnHost(): Promise<OwnHost> {
       ...namedUrls,
       [EXCHANGING_MODULE]: exchange.url,
       [REDIRECTED_MODULE]: exchange.url,
-      shop: provider.url,
-      desk: provider.url,
-      fragile: provider.url,
-      paths: provider.url,
-      [MOUNTED_MODULE]: provider.url,
-      [SHADOWING_MODULE]: provider.url,
-      fenced: provider.url,
-      [CACHING_MODULE]: provider.url,
-      [ECHOING_MODULE]: provider.url,
-      ...Object.fromEntries(COPIED_MODULES.map((module) => [module, provider.url])),
-      [PUBLIC_MODULE]: provider.url,
-      [TOOLS_MODULE]: provider.url,
-      [STREAM_MODULE]: provider.url,
-      [SLOW_STREAM_MODULE]: provider.url,
-      [LONG_MODULE]: provider.url,
+      ...Object.fromEntries(ORDINARY_MODULES.map((module) => [module, provider.url])),
       [SOCKET_MODULE]: sockets.url,
       [SLOW_SOCKET_MODULE]: sockets.url,
       raw: provider.url + RAW_BASE,

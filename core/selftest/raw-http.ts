@@ -88,10 +88,7 @@ export class RawConnection {
     this.#socket.pause();
   }
 
-  /**
-   * Reads the next response, including 1xx. @throws Error when the peer closes or the deadline
-   * passes first.
-   */
+  /** Reads the next response, also a 1xx. @throws Error at the close or the deadline. */
   async read(options: ReadOptions = {}): Promise<ReceivedResponse> {
     const toHead = options.toHead ?? false;
     let parsed = parseResponse(this.#received, toHead, this.#closed);

@@ -77,10 +77,7 @@ export function listReceived({ mark }: Scene, server: RecordingProvider): Record
   );
 }
 
-/**
- * Returns the additional parts. A case that calls this needs `needs: 'own'`. @throws Error for
- * another host.
- */
+/** Requires `needs: 'own'` of the case. @throws Error for another host. */
 export function requireOwn(scene: Scene): OwnScene {
   if (scene.own === null) throw new Error('the case needs a host that the selftest has started');
   return scene.own;

@@ -16,10 +16,7 @@ interface SignInCode {
   readonly isForged: boolean;
 }
 
-/**
- * An issuer of OpenID Connect at which every client is signed in, and one whose metadata never
- * arrives.
- */
+/** An issuer at which every client is signed in, and one whose metadata never arrives. */
 export interface SignInIssuer {
   readonly issuer: string;
   readonly slowIssuer: string;

@@ -86,10 +86,7 @@ export async function findBlastRadius(
   return { url: client.url, modules, unchanged };
 }
 
-/**
- * The modules that own the mounts now, and would own them. Modules outside the check stay
- * unchanged.
- */
+/** The owners of the mounts now and afterwards. Modules outside the check stay unchanged. */
 function findMountOwners(
   pairs: readonly ModulePair[],
   served: readonly ServedModule[],

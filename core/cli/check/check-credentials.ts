@@ -19,10 +19,7 @@ interface CheckedCredentials {
   readonly log: Log;
 }
 
-/**
- * Reports modules that exchange tokens of an issuer, or at an endpoint, that the issuers file
- * lacks.
- */
+/** Reports modules that exchange tokens of an issuer or endpoint that the issuers file lacks. */
 export function checkExchange({ files, tokens }: CheckedCredentials): Diagnostic[] {
   return listPrepared(files).flatMap(({ file, prepared }) => {
     const problem = findExchangeProblem(prepared, tokens);

@@ -114,10 +114,7 @@ export function listMounts(
   );
 }
 
-/**
- * Warns because a nested module handles requests below the path of another one: the longest path
- * wins.
- */
+/** Warns of a mount below that of another module, whose requests it handles. */
 function warnOfNestedMounts(descriptors: readonly CheckedDescriptor[]): CheckedDescriptor[] {
   const all = listMounts(descriptors);
   return descriptors.map((checked) => {

@@ -44,10 +44,7 @@ interface CheckHostOptions {
   readonly connects: boolean;
 }
 
-/**
- * Reads and reports everything that `modgate serve` with the same settings would read. It neither
- * listens nor writes.
- */
+/** Reports on everything that `modgate serve` would read. It neither listens nor writes. */
 export async function checkHost(
   command: Command,
   context: CommandContext,

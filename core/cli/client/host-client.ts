@@ -7,10 +7,7 @@ import { CommandError } from '../command-error.js';
 const REQUEST_TIMEOUT_MS = 10_000;
 /** Sufficient for the manifests of ten thousand modules. */
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
-/**
- * The smallest difference that counts as skew: a `date` header has whole seconds, and transfer
- * takes time.
- */
+/** The smallest skew: a `date` header has whole seconds, and transfer takes time. */
 const CLOCK_TOLERANCE_MS = 2000;
 
 export interface HostResponse {
@@ -44,10 +41,7 @@ export interface HostClient {
   readonly clockSkewMs: number;
 }
 
-/**
- * The host did not respond: nothing listens there, another program does, or the response is too
- * slow.
- */
+/** Nothing or another program listens at the address of the host, or it is too slow. */
 export class HostUnreachable extends CommandError {}
 
 const UNKNOWN_AUTHORITY = 'its certificate is from an unknown authority (set one with --ca)';

@@ -28,10 +28,7 @@ const DEFAULT_BODY: Readonly<Record<string, 'required' | 'none'>> = {
 export const SECURITY_REASON =
   'each route needs its capability, and the descriptor has the credentials';
 
-/**
- * Converts one operation. Returns `null`, and lists the reason, if the host cannot forward its
- * calls.
- */
+/** Returns `null`, and lists the reason, if the host cannot forward calls of the operation. */
 export function convertOperation(source: OperationSource): DraftRoute | null {
   const { document, method, item, operation, unmapped, shared } = source;
   const place = `${method} ${source.path}`;

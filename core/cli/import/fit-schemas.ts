@@ -44,10 +44,7 @@ export function fitSchemas(schemas: SharedDraft, unmapped: UnmappedParts): Set<s
   return opened;
 }
 
-/**
- * Weakens schemas that refer to wider schemas, so that they do not accept less than the document
- * specifies.
- */
+/** Weakens schemas that refer to wider ones, so that they accept what the document accepts. */
 export function loosenReferring(manifest: DraftManifest, opened: ReadonlySet<string>): void {
   if (opened.size === 0) return;
   const { schemas } = manifest;

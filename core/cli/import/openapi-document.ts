@@ -55,19 +55,13 @@ export function findByPointer({ root }: OpenApiDocument, pointer: string): unkno
   return path === null ? undefined : findAtPath(root, path)?.value;
 }
 
-/**
- * The keys of a reference within the document, percent-encoded or not; `null` for a reference to
- * another document.
- */
+/** The keys of a reference, percent-encoded or not; `null` for one to another document. */
 export function parsePointer(reference: string): string[] | null {
   const path = parseReference(reference);
   return path === null && reference.startsWith('#/') ? splitPointer(reference.slice(1)) : path;
 }
 
-/**
- * Follows references of parameters, bodies and responses; returns an empty object for a broken
- * reference.
- */
+/** Follows references; returns an empty object for a broken one. */
 export function followReference(document: OpenApiDocument, value: unknown): JsonObject {
   let current = asObject(value);
   for (let count = 0; count < MAX_REFERENCES; count += 1) {

@@ -91,10 +91,7 @@ async function createDocumentOfFiles(
   return Buffer.concat(builder.build().pieces);
 }
 
-/**
- * Returns nothing for a module that a host would not serve, or only after it has loaded the
- * manifest.
- */
+/** Skips a module that a host would not serve, or not before it has a manifest. */
 function describeModule({ prepared }: CheckedDescriptor): DescribedModule[] {
   if (!prepared?.manifest || !prepared.descriptor.enabled) return [];
   const { descriptor, inputDigest } = prepared;

@@ -71,10 +71,7 @@ interface ProblemKind {
   readonly status: number;
 }
 
-/**
- * The maximum depth of combined schemas of an envelope or a Problem, whose references may form a
- * circle.
- */
+/** The maximum depth of combined schemas, whose references may form a circle. */
 const MAX_NESTED = 5;
 
 const BYTES = 'x-modgate-bytes';

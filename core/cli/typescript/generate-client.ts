@@ -14,10 +14,7 @@ import { SchemaTypes } from './schema-types.js';
 /** The cursor members of the provider's lists, and of the same lists from the console bridge. */
 const MEMBERS = ['next_cursor', 'nextCursor'];
 
-/**
- * Returns the TypeScript file: a header with the digest of the modules, an empty line, and the
- * code.
- */
+/** Returns a header with the digest of the modules, an empty line, and the code. */
 export function generateClient(model: ClientModel): string {
   const types = new SchemaTypes(model);
   const modules = model.modules.map((module) => {

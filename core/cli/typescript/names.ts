@@ -1,10 +1,7 @@
 const PART_OF_IDENTIFIER = /[\p{ID_Continue}$]/u;
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
-/**
- * Converts `acme/crm` to `acmeCrm`: invalid characters are dropped, and the next letter is
- * capitalized.
- */
+/** Converts `acme/crm` to `acmeCrm`, with a capital after each invalid character. */
 export function toIdentifier(text: string): string {
   let identifier = '';
   let isUpper = false;

@@ -17,10 +17,7 @@ interface TypePlace {
 
 const INDENT = '  ';
 
-/**
- * Returns the TypeScript type of a JSON Schema. Keywords that TypeScript cannot express are
- * ignored.
- */
+/** Returns a TypeScript type, without the keywords that TypeScript cannot express. */
 export function typeOfSchema(
   schema: unknown,
   names: TypeNames,

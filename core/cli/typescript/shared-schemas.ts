@@ -44,10 +44,7 @@ export function findModule(
   return owners.sort((a, b) => b.name.length - a.name.length)[0];
 }
 
-/**
- * Returns `ShopItem` after the title or the name of the schema in its manifest, otherwise after its
- * operation.
- */
+/** Returns `ShopItem` after the title or the name in the manifest, or after the operation. */
 export function nameComponent(key: string, schema: unknown, module?: ClientModule): string {
   const title = readTitle(schema) ?? PART_OF_OPERATION.exec(key)?.[1];
   if (title === undefined || module === undefined) return toTypeName(key);

@@ -16,10 +16,7 @@ const FLOOD_HEADER_LENGTH = 15_000;
 /** The number of concurrent requests of another client. */
 const OTHERS = 10;
 const TOKENS = 20;
-/**
- * The number of responses of 12 MiB, which together exceed the default limit of unread bytes of a
- * caller.
- */
+/** Together these responses of 12 MiB exceed the default limit of unread bytes of a caller. */
 const UNREAD = 5;
 /** The maximum number of calls until the host has received the responses. */
 const UNREAD_ATTEMPTS = 50;
@@ -32,10 +29,7 @@ export const COSTLY_SCHEMA = {
 };
 const COSTLY_BODY = `[${'1,'.repeat(32_000)}1]`;
 const COSTLY_CHECKS = 4;
-/**
- * The number of sequential neighbors: more than a host could serve before the bodies arrive and
- * between the checks.
- */
+/** More than a host could serve before the bodies arrive and between the checks. */
 const COSTLY_NEIGHBORS = 50;
 
 export const NEIGHBOR_CASES: readonly Attack[] = [

@@ -6,10 +6,7 @@ import type { CraftedRequest } from '../request-bytes.js';
 import { listReceived, requireOwn, type Scene } from '../scene.js';
 import { ECHO_SURFACE, KEY_HEADER } from '../web-access.js';
 
-/**
- * Its provider repeats the credential of the host, and its errors and bodies are forwarded and
- * recorded.
- */
+/** Its provider repeats its credential; errors and bodies are forwarded and recorded. */
 export const ECHOING_MODULE = 'echoing';
 /** Its descriptor has the URL of an endpoint with a password. */
 export const REFUSED_MODULE = 'refused';

@@ -2,17 +2,17 @@ import type { AdapterHarness } from '../adapter-harness.js';
 import type { AdapterClause } from '../clause.js';
 import type { ReferenceFault } from '../reference/reference-protocol.js';
 
+const supports =
+  (feature: keyof AdapterHarness['adapter']['supports']) =>
+  ({ adapter }: AdapterHarness) =>
+    adapter.supports[feature] === true ? null : `the adapter does not support ${feature}`;
+
 const REASONS = {
-  manifest: ({ adapter }: AdapterHarness) =>
-    adapter.supports.manifest === true ? null : 'the adapter does not support manifest',
-  admin: ({ adapter }: AdapterHarness) =>
-    adapter.supports.admin === true ? null : 'the adapter does not support admin',
-  configure: ({ adapter }: AdapterHarness) =>
-    adapter.supports.configure === true ? null : 'the adapter does not support configure',
-  streams: ({ adapter }: AdapterHarness) =>
-    adapter.supports.streams === true ? null : 'the adapter does not support streams',
-  upgrade: ({ adapter }: AdapterHarness) =>
-    adapter.supports.upgrade === true ? null : 'the adapter does not support upgrade',
+  manifest: supports('manifest'),
+  admin: supports('admin'),
+  configure: supports('configure'),
+  streams: supports('streams'),
+  upgrade: supports('upgrade'),
   down: ({ reference }: AdapterHarness) =>
     reference.down !== undefined && reference.up !== undefined
       ? null

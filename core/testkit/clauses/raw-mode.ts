@@ -5,10 +5,7 @@ import { VERSION_HEADERS } from '../reference/behaviors.js';
 
 const BARE_STATUSES = [200, 201, 401, 404, 412, 500];
 
-/**
- * Rules for raw mode, whose clients receive statuses, headers and empty bodies as the provider sent
- * them.
- */
+/** Rules for raw mode, whose clients receive what the provider sent. */
 export const RAW_MODE: readonly AdapterClause[] = [
   {
     id: 'answer.header-values',

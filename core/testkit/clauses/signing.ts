@@ -25,10 +25,7 @@ const create = (method: string, target: string, bodySha256: string | null): Requ
   bodySha256,
 });
 
-/**
- * Requests that a host has signed: without a body, with one, with a streamed one, and with unusual
- * targets.
- */
+/** Requests without a body, with one, with a streamed one, and with unusual targets. */
 const REQUESTS: readonly RequestToSign[] = [
   create('GET', '/items', sha256('')),
   create('POST', '/items', sha256('{"a":1}')),

@@ -258,10 +258,7 @@ function describe(attackClass: AttackClass, name: string, title: string) {
   return { id: `${attackClass}-${name}`, title };
 }
 
-/**
- * Announces a body of 1 MiB without credentials and never sends it, which must not occupy the
- * host's memory.
- */
+/** Announces a body that it never sends, which must not occupy the host's memory. */
 function rejectAnonymous(name: string, title: string, target: string): Attack {
   return {
     ...describe('oversize', `anonymous-${name}`, `a body without credentials for ${title}`),

@@ -106,10 +106,7 @@ export const LONG_BODY_CASES: readonly Attack[] = [
   },
 ];
 
-/**
- * Sends a long body whose rest must be rejected, perhaps followed by a request that must not be
- * processed.
- */
+/** Sends a long body whose rest is invalid, perhaps before a request that must be ignored. */
 function rejectLong(
   attackClass: 'json' | 'oversize' | 'smuggling',
   name: string,
@@ -149,10 +146,7 @@ async function expectWhole(scene: Scene): Promise<Verdict> {
   return isPassed ? 'the trailers reached the client' : null;
 }
 
-/**
- * Expects that the connection is closed, with or without a response, and that no provider gets a
- * request.
- */
+/** Expects the end of the connection, and no request at a provider. */
 async function expectClosing(scene: Scene, bytes: string | Buffer): Promise<Verdict> {
   return withConnection(scene, async (connection) => {
     connection.write(bytes);

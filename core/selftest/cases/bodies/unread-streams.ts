@@ -3,10 +3,7 @@ import type { Verdict } from '../../attack-case.js';
 import { AttackFailure, parseObject, sendOnce, withConnection } from '../../expectations.js';
 import type { Scene } from '../../scene.js';
 
-/**
- * The host allows a client 1 s without reading, and 5 s for a response; the rest is for a busy
- * machine.
- */
+/** The host allows 1 s without reading and 5 s for a response; the rest is for busy machines. */
 const CLOSE_DEADLINE_MS = 15_000;
 const POLL_MS = 100;
 
