@@ -3,6 +3,7 @@ import { REJECTED_RESPONSES, STRIPPED_RESPONSES } from './raw-responses.js';
 import type { Script } from './recording-provider.js';
 
 const MIB = 1024 * 1024;
+const JSON_TYPE = { 'content-type': 'application/json' };
 /** More than the buffers of a connection hold. */
 export const LARGE_RESPONSE_BYTES = 12 * MIB;
 
@@ -23,15 +24,9 @@ export function createResponseScripts(
       response.writeHead(200, { refresh: `0; url=${elsewhere}`, 'content-type': 'text/html' });
       response.end(`<meta http-equiv=refresh content="0; url=${elsewhere}">`);
     },
-    gzip: (_, response) => {
-      respondEncoded(response, 'gzip', gzipSync('{"ok":true}'));
-    },
-    br: (_, response) => {
-      respondEncoded(response, 'br', Buffer.from('0b058022', 'hex'));
-    },
-    bomb: (_, response) => {
-      respondEncoded(response, 'gzip', gzipSync(Buffer.alloc(8 * MIB, 0x20)));
-    },
+    gzip: respondEncoded('gzip', gzipSync('{"ok":true}')),
+    br: respondEncoded('br', Buffer.from('0b058022', 'hex')),
+    bomb: respondEncoded('gzip', gzipSync(Buffer.alloc(8 * MIB, 0x20))),
     'te-gzip': (_, response) => {
       const bytes = gzipSync('{"ok":true}');
       response.socket?.write(
@@ -50,51 +45,29 @@ export function createResponseScripts(
       response.end(`"${'a'.repeat(5 * MIB)}"`);
     },
     'answer-declared': (_, response) => {
-      response.writeHead(200, {
-        'content-type': 'application/json',
-        'content-length': 10_000_000_000,
-      });
-      response.write('"');
+      response.writeHead(200, { ...JSON_TYPE, 'content-length': 10_000_000_000 }).write('"');
     },
-    'answer-head': (_, response) => {
-      response.writeHead(200, {
-        'content-type': 'application/json',
-        'x-long': 'a'.repeat(100_000),
-      });
-      response.end('{}');
-    },
-    html: (_, response) => {
-      response.writeHead(200, { 'content-type': 'text/html' });
-      response.end(`<h1>${secret}</h1>`);
-    },
-    'error-page': (_, response) => {
-      response.writeHead(500, { 'content-type': 'application/json' });
-      response.end(
-        JSON.stringify({ detail: secret, stack: `Error: ${secret}\n    at run (/app/run.js:1:1)` }),
-      );
-    },
-    'not-json': (_, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(`{"secret":"${secret}"`);
-    },
-    headers: (_, response) => {
-      response.writeHead(200, {
-        'content-type': 'application/json',
-        'set-cookie': 'a=b',
-        server: 'inside/1.0',
-        'x-powered-by': 'inside',
-        'x-internal': secret,
-        location: elsewhere,
-        link: `<${elsewhere}>; rel=preload`,
-      });
-      response.end('{"ok":true}');
-    },
+    'answer-head': respond(200, '{}', { 'x-long': 'a'.repeat(100_000) }),
+    html: respond(200, `<h1>${secret}</h1>`, { 'content-type': 'text/html' }),
+    'error-page': respond(
+      500,
+      JSON.stringify({ detail: secret, stack: `Error: ${secret}\n    at run (/app/run.js:1:1)` }),
+    ),
+    'not-json': respond(200, `{"secret":"${secret}"`),
+    headers: respond(200, '{"ok":true}', {
+      'set-cookie': 'a=b',
+      server: 'inside/1.0',
+      'x-powered-by': 'inside',
+      'x-internal': secret,
+      location: elsewhere,
+      link: `<${elsewhere}>; rel=preload`,
+    }),
     hold: () => {
       // Hangs until the deadline of the host.
     },
     'repeat-credentials': (request, response) => {
-      response.writeHead(401, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ detail: request.headers.authorization }));
+      const body = JSON.stringify({ detail: request.headers.authorization });
+      response.writeHead(401, JSON_TYPE).end(body);
     },
     typed: ({ headers: { authorization = '' } }, response) => {
       const type = `text/${authorization.replace('Bearer ', '')}`;
@@ -102,8 +75,8 @@ export function createResponseScripts(
     },
     sentence: ({ headers: { authorization = '' } }, response) => {
       const text = `the key ${authorization.replace('Bearer ', '')} has expired`;
-      response.writeHead(422, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ detail: text, errors: [{ field: 'key', message: text }] }));
+      const body = { detail: text, errors: [{ field: 'key', message: text }] };
+      response.writeHead(422, JSON_TYPE).end(JSON.stringify(body));
     },
   };
   for (const status of [301, 302, 303, 307, 308]) {
@@ -119,7 +92,14 @@ export function createResponseScripts(
   return new Map(Object.entries(scripts).map(([kind, script]) => [`/answers/${kind}`, script]));
 }
 
-function respondEncoded(response: Parameters<Script>[1], encoding: string, bytes: Buffer): void {
-  response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': encoding });
-  response.end(bytes);
+function respond(
+  status: number,
+  body: string | Buffer,
+  headers: Readonly<Record<string, string>> = {},
+): Script {
+  return (_, response) => response.writeHead(status, { ...JSON_TYPE, ...headers }).end(body);
+}
+
+function respondEncoded(encoding: string, bytes: Buffer): Script {
+  return respond(200, bytes, { 'content-encoding': encoding });
 }

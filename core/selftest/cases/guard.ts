@@ -14,92 +14,76 @@ const HOST_ROUTES = [
   '/candidate?module=shop',
 ];
 
-/** Invalid credentials, derived from a valid token. */
+/** Invalid values of `authorization`, derived from a valid token. */
+const BAD_AUTHORIZATIONS: readonly (readonly [
+  name: string,
+  title: string,
+  value: (token: string) => string,
+])[] = [
+  ['basic', 'another scheme', (token) => `Basic ${token}`],
+  ['no-scheme', 'a token without a scheme', (token) => token],
+  ['empty', 'a scheme without a token', () => 'Bearer'],
+  ['empty-space', 'a scheme and a space', () => 'Bearer '],
+  ['two-tokens', 'two tokens in one header', (token) => `Bearer ${token} ${token}`],
+  ['comma', 'two credentials separated by a comma', (token) => `Bearer ${token}, Bearer x`],
+  ['cut', 'a token without its last character', (token) => `Bearer ${token.slice(0, -1)}`],
+  ['longer', 'a token with an extra character', (token) => `Bearer ${token}x`],
+  ['case', 'a token in another case', (token) => `Bearer ${token.toUpperCase()}`],
+  ['quoted', 'a quoted token', (token) => `Bearer "${token}"`],
+  ['proto', 'the token __proto__', () => 'Bearer __proto__'],
+  ['dev', 'a development token in production', () => 'Bearer dev-system:root'],
+  ['long', 'a token of 8 KiB', () => `Bearer ${'a'.repeat(8192)}`],
+  ['tab', 'a tab after the scheme', (token) => `Bearer\t${token}`],
+  ['nbsp', 'a no-break space after the scheme', (token) => `Bearer\xa0${token}`],
+  ['digest', 'the scheme Digest', (token) => `Digest username="${token}"`],
+];
+
 const BAD_CREDENTIALS: readonly (readonly [
   name: string,
   title: string,
-  header: (token: string) => readonly RawHeader[],
+  headers: (token: string) => Readonly<Record<string, string>>,
 ])[] = [
-  ['basic', 'another scheme', (token) => [['authorization', `Basic ${token}`]]],
-  ['no-scheme', 'a token without a scheme', (token) => [['authorization', token]]],
-  ['empty', 'a scheme without a token', () => [['authorization', 'Bearer']]],
-  ['empty-space', 'a scheme and a space', () => [['authorization', 'Bearer ']]],
-  [
-    'two-tokens',
-    'two tokens in one header',
-    (token) => [['authorization', `Bearer ${token} ${token}`]],
-  ],
-  [
-    'comma',
-    'two credentials separated by a comma',
-    (token) => [['authorization', `Bearer ${token}, Bearer x`]],
-  ],
+  ...BAD_AUTHORIZATIONS.map(
+    ([name, title, value]) =>
+      [name, title, (token: string) => ({ authorization: value(token) })] as const,
+  ),
+  // Names in different case are two headers of a request.
   [
     'twice',
     'two headers, the second valid',
-    (token) => [
-      ['authorization', 'Bearer x'],
-      ['authorization', `Bearer ${token}`],
-    ],
+    (token) => ({ authorization: 'Bearer x', Authorization: `Bearer ${token}` }),
   ],
   [
     'twice-first',
     'two headers, the first valid',
-    (token) => [
-      ['authorization', `Bearer ${token}`],
-      ['Authorization', 'Bearer x'],
-    ],
+    (token) => ({ authorization: `Bearer ${token}`, Authorization: 'Bearer x' }),
   ],
-  [
-    'cut',
-    'a token without its last character',
-    (token) => [['authorization', `Bearer ${token.slice(0, -1)}`]],
-  ],
-  ['longer', 'a token with an extra character', (token) => [['authorization', `Bearer ${token}x`]]],
-  [
-    'case',
-    'a token in another case',
-    (token) => [['authorization', `Bearer ${token.toUpperCase()}`]],
-  ],
-  ['quoted', 'a quoted token', (token) => [['authorization', `Bearer "${token}"`]]],
-  ['proto', 'the token __proto__', () => [['authorization', 'Bearer __proto__']]],
-  ['dev', 'a development token in production', () => [['authorization', 'Bearer dev-system:root']]],
-  ['long', 'a token of 8 KiB', () => [['authorization', `Bearer ${'a'.repeat(8192)}`]]],
   [
     'underscore',
     'a header with an underscore',
-    (token) => [['x_authorization', `Bearer ${token}`]],
+    (token) => ({ x_authorization: `Bearer ${token}` }),
   ],
-  ['tab', 'a tab after the scheme', (token) => [['authorization', `Bearer\t${token}`]]],
-  [
-    'nbsp',
-    'a no-break space after the scheme',
-    (token) => [['authorization', `Bearer\xa0${token}`]],
-  ],
-  ['digest', 'the scheme Digest', (token) => [['authorization', `Digest username="${token}"`]]],
   [
     'api-key',
     'a token in headers of API keys',
-    (token) => [
-      ['x-api-key', token],
-      ['x-auth-token', token],
-    ],
+    (token) => ({ 'x-api-key': token, 'x-auth-token': token }),
   ],
-  ['proxy', 'the credentials of a proxy', (token) => [['proxy-authorization', `Bearer ${token}`]]],
+  [
+    'proxy',
+    'the credentials of a proxy',
+    (token) => ({ 'proxy-authorization': `Bearer ${token}` }),
+  ],
   [
     'cookie',
     'a token in a cookie',
-    (token) => [['cookie', `authorization=Bearer ${token}; token=${token}`]],
+    (token) => ({ cookie: `authorization=Bearer ${token}; token=${token}` }),
   ],
   [
     'forwarded-user',
     'the user header of a proxy',
-    () => [
-      ['x-forwarded-user', 'root'],
-      ['remote-user', 'root'],
-    ],
+    () => ({ 'x-forwarded-user': 'root', 'remote-user': 'root' }),
   ],
-  ['actor', 'the actor header of the host', () => [['modgate-actor', 'system:root']]],
+  ['actor', 'the actor header of the host', () => ({ 'modgate-actor': 'system:root' })],
 ];
 
 /** Each module has the route `/public`; in this module it needs no credentials. */
@@ -136,12 +120,12 @@ export const GUARD_CASES: readonly Attack[] = [
     return anonymous(`anonymous-route-${name}`, `GET /${name} without credentials`, { target });
   }),
   ...BAD_CREDENTIALS.map(
-    ([name, title, header]): Attack => ({
+    ([name, title, headers]): Attack => ({
       id: `guard-credential-${name}`,
       title,
       needs: 'token',
       rejected: 401,
-      send: ({ token }) => ({ token: null, headers: header(token ?? '') }),
+      send: ({ token }) => ({ token: null, headers: Object.entries(headers(token ?? '')) }),
     }),
   ),
   ...CLAIMED_ADDRESSES.map(
