@@ -1,5 +1,6 @@
 import { AssertionError } from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';
+import { withTimeout } from '../lib/promises.js';
 
 /** Counts the timers, sockets, servers and requests that keep this process alive. */
 export function countHandles(): number {
@@ -20,20 +21,9 @@ export class Wait {
    * Resolves or rejects like `work`.
    * @throws AssertionError when it does not settle in time.
    */
-  async settles<T>(subject: string, work: Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(
-        () =>
-          reject(new AssertionError({ message: `${subject} did not settle within ${this.ms} ms` })),
-        this.ms,
-      );
-    });
-    try {
-      return await Promise.race([work, timeout]);
-    } finally {
-      clearTimeout(timer);
-    }
+  settles<T>(subject: string, work: Promise<T>): Promise<T> {
+    const message = `${subject} did not settle within ${this.ms} ms`;
+    return withTimeout(work, this.ms, () => new AssertionError({ message }));
   }
 
   /** @throws AssertionError when `condition` does not return true in time. */
