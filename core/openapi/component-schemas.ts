@@ -5,20 +5,13 @@ import {
   type SchemaScope,
   type SharedSchemas,
 } from '../schema/shared-schemas.js';
-import { isSchemaObject, SUBSCHEMA_KEYWORDS } from '../schema/subschema-keywords.js';
+import { formOfHeld, isSchemaObject } from '../schema/subschema-keywords.js';
 import { jsonText } from './json-text.js';
+import { UniqueNames } from './operation-names.js';
 
 export class Components {
-  readonly #taken = new Set<string>();
+  readonly names = new UniqueNames();
   #added: string[] = [];
-
-  /** @returns a name that no other component has */
-  reserve(preferred: string): string {
-    let name = preferred;
-    for (let number = 2; this.#taken.has(name); number += 1) name = `${preferred}_${number}`;
-    this.#taken.add(name);
-    return name;
-  }
 
   /** @param schema as JSON text */
   add(name: string, schema: string): void {
@@ -57,7 +50,7 @@ export class ModuleSchemas {
   refer(name: string): string {
     const cached = this.#names.get(name);
     if (cached !== undefined) return cached;
-    const component = this.components.reserve(`${this.#prefix}.${name}`);
+    const component = this.components.names.reserve(`${this.#prefix}.${name}`);
     this.#names.set(name, component);
     this.#pending.push(name);
     return component;
@@ -129,10 +122,8 @@ class Embedding {
 
   #writeKeyword(keyword: string, value: unknown): string {
     if (keyword === '$ref') return jsonText(this.#refer(value));
-    const holds = Object.hasOwn(SUBSCHEMA_KEYWORDS, keyword)
-      ? SUBSCHEMA_KEYWORDS[keyword]?.holds
-      : undefined;
-    if (holds === undefined) return jsonText(value);
+    const holds = formOfHeld(keyword);
+    if (holds === null) return jsonText(value);
     if (holds === 'one') return this.write(value);
     if (Array.isArray(value)) return `[${value.map((item) => this.write(item)).join(',')}]`;
     const members = Object.entries(value as SchemaObject);
@@ -159,6 +150,6 @@ class Embedding {
   #nameComponent(path: readonly (string | number)[]): string {
     const end = String(path.at(-1) ?? '').replaceAll(/[^A-Za-z0-9._-]/g, '_');
     const preferred = end === '' ? this.#name : `${this.#name}.${end}`;
-    return this.#module.components.reserve(preferred);
+    return this.#module.components.names.reserve(preferred);
   }
 }

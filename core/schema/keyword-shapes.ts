@@ -1,4 +1,4 @@
-import { isSchemaObject, SUBSCHEMA_KEYWORDS } from './subschema-keywords.js';
+import { formOfHeld, isSchemaObject } from './subschema-keywords.js';
 
 /** The problem of a keyword's value; the message continues its name. */
 interface ShapeProblem {
@@ -91,8 +91,8 @@ export function findShapeProblem(keyword: string, value: unknown): ShapeProblem 
 
 function findShape(keyword: string): Shape | null {
   if (Object.hasOwn(SHAPES, keyword)) return SHAPES[keyword] ?? null;
-  if (!Object.hasOwn(SUBSCHEMA_KEYWORDS, keyword)) return null;
-  return HELD[SUBSCHEMA_KEYWORDS[keyword]?.holds ?? 'one'];
+  const form = formOfHeld(keyword);
+  return form === null ? null : HELD[form];
 }
 
 function isSchema(value: unknown): boolean {

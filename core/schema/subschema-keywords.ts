@@ -15,7 +15,7 @@ const PART_ONE = { holds: 'one', appliesTo: 'part' } as const;
 const PART_MAP = { holds: 'map', appliesTo: 'part' } as const;
 
 /** The keywords of JSON Schema 2020-12 that hold schemas. */
-export const SUBSCHEMA_KEYWORDS: Readonly<Record<string, SubschemaKeyword>> = {
+const SUBSCHEMA_KEYWORDS: Readonly<Record<string, SubschemaKeyword>> = {
   $defs: { holds: 'map', appliesTo: 'nothing' },
   allOf: SAME_LIST,
   anyOf: SAME_LIST,
@@ -36,6 +36,13 @@ export const SUBSCHEMA_KEYWORDS: Readonly<Record<string, SubschemaKeyword>> = {
   unevaluatedItems: PART_ONE,
   unevaluatedProperties: PART_ONE,
 };
+
+/** Returns the form of the schemas of a keyword; `null` for a keyword without schemas. */
+export function formOfHeld(keyword: string): SubschemaKeyword['holds'] | null {
+  return Object.hasOwn(SUBSCHEMA_KEYWORDS, keyword)
+    ? (SUBSCHEMA_KEYWORDS[keyword]?.holds ?? null)
+    : null;
+}
 
 interface Subschema {
   readonly keyword: string;

@@ -1,3 +1,5 @@
+import { UniqueNames } from '../../openapi/operation-names.js';
+
 /** The longest capability has 128 characters. */
 const MAX_MODULE_LENGTH = 63;
 const MAX_TAG_LENGTH = 58;
@@ -5,8 +7,8 @@ const MAX_TAG_LENGTH = 58;
 /** Creates `<module>.<tag>.read` and `<module>.<tag>.write`, with a unique name for each tag. */
 export class CapabilityNames {
   readonly #module: string;
-  readonly #names = new Map<string, string>();
-  readonly #taken = new Set<string>();
+  readonly #names = new UniqueNames();
+  readonly #byTag = new Map<string, string>();
 
   constructor(module: string) {
     this.#module = module.length <= MAX_MODULE_LENGTH ? module : module.replace(/^.*\//, '');
@@ -17,13 +19,8 @@ export class CapabilityNames {
   }
 
   #nameTag(tag: string): string {
-    const cachedName = this.#names.get(tag);
-    if (cachedName !== undefined) return cachedName;
-    const base = toWord(tag);
-    let name = base;
-    for (let count = 2; this.#taken.has(name); count += 1) name = `${base}_${count}`;
-    this.#taken.add(name);
-    this.#names.set(tag, name);
+    const name = this.#byTag.get(tag) ?? this.#names.reserve(toWord(tag));
+    this.#byTag.set(tag, name);
     return name;
   }
 }

@@ -2,13 +2,7 @@ import { asObject, isObject, type JsonObject } from '../json-value.js';
 import { LOOKS_LIKE_SCHEMA, looksLikeSchema } from './looks-like-schema.js';
 import type { Direction, MarkedMembers } from './marked-members.js';
 import type { OpenApiDocument } from './openapi-document.js';
-import {
-  DROPPED_DEFINITIONS,
-  KEPT_KEYWORDS,
-  SCHEMA_KEYWORDS,
-  SCHEMA_LIST_KEYWORDS,
-  SCHEMA_MAP_KEYWORDS,
-} from './schema-keywords.js';
+import { DROPPED_DEFINITIONS, formOfSchemas, KEPT_KEYWORDS } from './schema-keywords.js';
 import type { SharedDefinitions } from './shared-definitions.js';
 import type { UnmappedParts } from './unmapped.js';
 
@@ -71,16 +65,17 @@ class SchemaConversion {
   #convertMembers(schema: JsonObject, enclosing: readonly JsonObject[]): JsonObject {
     const around = [...enclosing, schema];
     const members = Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {
-      if (SCHEMA_MAP_KEYWORDS.has(keyword)) {
+      const form = DROPPED_DEFINITIONS.has(keyword) ? null : formOfSchemas(keyword);
+      if (form === 'map') {
         const schemas = Object.entries(asObject(value)).filter(([name]) => this.#isUsable(name));
         return [[keyword, mapValues(schemas, (schema) => this.convert(schema))]];
       }
-      if (SCHEMA_LIST_KEYWORDS.has(keyword)) {
+      if (form === 'list') {
         if (!Array.isArray(value)) return [];
         const above = keyword === 'allOf' ? around : [];
         return [[keyword, value.map((part) => this.convert(part, above))]];
       }
-      if (SCHEMA_KEYWORDS.has(keyword)) return [[keyword, this.convert(value)]];
+      if (form === 'one') return [[keyword, this.convert(value)]];
       if (keyword === 'required') return this.#convertRequired(value, around);
       return this.#convertKeyword(keyword, value, schema);
     });

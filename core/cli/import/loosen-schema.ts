@@ -1,5 +1,5 @@
 import { readSharedName } from '../../schema/shared-schemas.js';
-import { SUBSCHEMA_KEYWORDS } from '../../schema/subschema-keywords.js';
+import { formOfHeld } from '../../schema/subschema-keywords.js';
 import { isObject, type JsonObject } from '../json-value.js';
 
 interface Loosening {
@@ -41,10 +41,8 @@ export function loosenSchema(schema: unknown, loosening: Loosening): Loosened {
 }
 
 function loosenMember(keyword: string, value: unknown, loosening: Loosening): Loosened {
-  const holds = Object.hasOwn(SUBSCHEMA_KEYWORDS, keyword)
-    ? SUBSCHEMA_KEYWORDS[keyword]?.holds
-    : undefined;
-  if (holds === undefined) return { schema: value, isWider: false };
+  const holds = formOfHeld(keyword);
+  if (holds === null) return { schema: value, isWider: false };
   if (holds === 'one') return loosenSchema(value, loosening);
   const isList = Array.isArray(value);
   const parts = Object.entries(value as object).map(([key, part]) => {

@@ -19,6 +19,8 @@ export interface OpenApiDocument {
   readonly root: JsonObject;
 }
 
+type Rooted = Pick<OpenApiDocument, 'root'>;
+
 /**
  * Converts a document of Swagger 2.0 to OpenAPI 3.0.
  * @throws CommandError unless the document is Swagger 2.0, or OpenAPI 3.0 or 3.1.
@@ -50,7 +52,7 @@ function readVersion(root: JsonObject): OpenApiDocument['version'] {
 }
 
 /** The target of a pointer such as `#/components/schemas/Pet`; `undefined` for none. */
-export function findByPointer({ root }: OpenApiDocument, pointer: string): unknown {
+export function findByPointer({ root }: Rooted, pointer: string): unknown {
   const path = parsePointer(pointer);
   return path === null ? undefined : findAtPath(root, path)?.value;
 }
@@ -62,7 +64,7 @@ export function parsePointer(reference: string): string[] | null {
 }
 
 /** Follows references; returns an empty object for a broken one. */
-export function followReference(document: OpenApiDocument, value: unknown): JsonObject {
+export function followReference(document: Rooted, value: unknown): JsonObject {
   let current = asObject(value);
   for (let count = 0; count < MAX_REFERENCES; count += 1) {
     const { $ref: reference } = current;

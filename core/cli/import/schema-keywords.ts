@@ -1,32 +1,9 @@
-/** Keywords of JSON Schema 2020-12 whose value is a schema. */
-export const SCHEMA_KEYWORDS: ReadonlySet<string> = new Set([
-  'additionalProperties',
-  'contains',
-  'contentSchema',
-  'else',
-  'if',
-  'items',
-  'not',
-  'propertyNames',
-  'then',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-]);
+import { formOfHeld } from '../../schema/subschema-keywords.js';
 
-/** Keywords whose value is a list of schemas. */
-export const SCHEMA_LIST_KEYWORDS: ReadonlySet<string> = new Set([
-  'allOf',
-  'anyOf',
-  'oneOf',
-  'prefixItems',
-]);
-
-/** Keywords whose value maps names to schemas. */
-export const SCHEMA_MAP_KEYWORDS: ReadonlySet<string> = new Set([
-  'dependentSchemas',
-  'patternProperties',
-  'properties',
-]);
+/** Returns the form of the schemas of a keyword, also of one that the host does not know. */
+export function formOfSchemas(keyword: string) {
+  return keyword === 'contentSchema' ? 'one' : formOfHeld(keyword);
+}
 
 /** Keywords of definitions. Used ones are moved into `$defs` of the schema that uses them. */
 export const DROPPED_DEFINITIONS: ReadonlySet<string> = new Set(['$defs', 'definitions']);

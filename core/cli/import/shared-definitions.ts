@@ -1,3 +1,4 @@
+import { UniqueNames } from '../../openapi/operation-names.js';
 import { formatSharedReference, readSharedName } from '../../schema/shared-schemas.js';
 import { isObject, type JsonObject } from '../json-value.js';
 import { type Direction, MarkedMembers } from './marked-members.js';
@@ -27,7 +28,7 @@ export class SharedDefinitions {
   readonly #document: OpenApiDocument;
   readonly #definitions = new Map<string, Definition>();
   readonly #baseNames = new Map<string, string>();
-  readonly #taken = new Set<string>();
+  readonly #names = new UniqueNames();
   readonly #marked: Readonly<Record<Direction, MarkedMembers>>;
 
   constructor(document: OpenApiDocument) {
@@ -52,9 +53,9 @@ export class SharedDefinitions {
     if (keys === null) return 'a reference to another document';
     const target = findByPointer(this.#document, reference);
     if (!isObject(target) && typeof target !== 'boolean') return 'a reference that leads nowhere';
-    const base = this.#baseNames.get(reference) ?? this.#claim(toName(keys.at(-1) ?? ''));
+    const base = this.#baseNames.get(reference) ?? this.#names.reserve(toName(keys.at(-1) ?? ''));
     this.#baseNames.set(reference, base);
-    const name = direction === 'output' ? base : this.#claim(`${base}.input`);
+    const name = direction === 'output' ? base : this.#names.reserve(`${base}.input`);
     this.#definitions.set(key, { reference, direction, name });
     return { $ref: formatSharedReference(name) };
   }
@@ -109,13 +110,6 @@ export class SharedDefinitions {
       }
     }
     return renamed;
-  }
-
-  #claim(preferred: string): string {
-    let name = preferred;
-    for (let count = 2; this.#taken.has(name); count += 1) name = `${preferred}_${count}`;
-    this.#taken.add(name);
-    return name;
   }
 }
 

@@ -1,10 +1,5 @@
 import { asObject, isObject, type JsonObject } from '../json-value.js';
-import {
-  ANNOTATIONS,
-  SCHEMA_KEYWORDS,
-  SCHEMA_LIST_KEYWORDS,
-  SCHEMA_MAP_KEYWORDS,
-} from './schema-keywords.js';
+import { ANNOTATIONS, formOfSchemas } from './schema-keywords.js';
 
 /** Removes texts, defaults and examples from a schema, which then accepts the same values. */
 export function stripAnnotations(schema: JsonObject): JsonObject {
@@ -20,9 +15,10 @@ function strip(schema: unknown): unknown {
 }
 
 function stripMember(keyword: string, value: unknown): unknown {
-  if (SCHEMA_KEYWORDS.has(keyword)) return strip(value);
-  if (SCHEMA_LIST_KEYWORDS.has(keyword) && Array.isArray(value)) return value.map(strip);
-  if (!SCHEMA_MAP_KEYWORDS.has(keyword) && keyword !== '$defs') return value;
+  const form = formOfSchemas(keyword);
+  if (form === 'one') return strip(value);
+  if (form === 'list' && Array.isArray(value)) return value.map(strip);
+  if (form !== 'map') return value;
   const schemas = Object.entries(asObject(value));
   return Object.fromEntries(schemas.map(([name, schema]) => [name, strip(schema)]));
 }

@@ -1,5 +1,5 @@
 import { PROBLEMS } from '../../errors.js';
-import { parsePointer } from '../import/openapi-document.js';
+import { followReference } from '../import/openapi-document.js';
 import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
 import { METHODS } from '../openapi/read-document.js';
 import { toIdentifier, toTypeName, UniqueIdentifiers } from './names.js';
@@ -123,7 +123,7 @@ function createDraft(name: string, members: UniqueIdentifiers, types: UniqueIden
 function isStream(root: JsonObject, operation: JsonObject): boolean {
   const responses = asObject(operation['responses']);
   return ['101', '200'].some(
-    (status) => followReference(root, responses[status])[STREAM] !== undefined,
+    (status) => followReference({ root }, responses[status])[STREAM] !== undefined,
   );
 }
 
@@ -139,7 +139,7 @@ function readFunction(source: Source, module: Draft): ClientFunction {
   const { method, operation, path } = source;
   const name = module.names.add(toIdentifier(readOperationName(source, module.name)));
   const parameters = readParameters(source);
-  const body = followReference(source.root, operation['requestBody']);
+  const body = followReference(source, operation['requestBody']);
   const success = readSuccess(source);
   return {
     name,
@@ -184,7 +184,7 @@ interface Parameter {
 function readParameters({ root, item, operation }: Source): Parameter[] {
   const byKey = new Map<string, JsonObject>();
   for (const entry of [...asList(item['parameters']), ...asList(operation['parameters'])]) {
-    const parameter = followReference(root, entry);
+    const parameter = followReference({ root }, entry);
     byKey.set(`${String(parameter['in'])} ${String(parameter['name'])}`, parameter);
   }
   const used = [...byKey.values()].filter(
@@ -232,7 +232,7 @@ function readSuccess({
 }: Source): Pick<ClientFunction, 'data' | 'isRaw' | 'isBytes'> {
   const responses = Object.entries(asObject(operation['responses']));
   const success = responses.find(([status]) => /^2/.test(status))?.[1];
-  const response = followReference(root, success);
+  const response = followReference({ root }, success);
   const isBytes = response[BYTES] === true;
   const schema = isBytes ? true : readJsonSchema(response);
   const envelope = findEnvelope(root, schema);
@@ -248,22 +248,11 @@ function findEnvelope(root: JsonObject, schema: unknown): JsonObject | null {
 
 function collectProperties(root: JsonObject, schema: unknown, depth = 0): JsonObject {
   if (depth > MAX_NESTED) return {};
-  const followed = followReference(root, schema);
+  const followed = followReference({ root }, schema);
   const parts = asList(followed['allOf']).flatMap((part) =>
     Object.entries(collectProperties(root, part, depth + 1)),
   );
   return Object.fromEntries([...Object.entries(asObject(followed['properties'])), ...parts]);
-}
-
-export function followReference(root: JsonObject, value: unknown): JsonObject {
-  let current = asObject(value);
-  for (let count = 0; count < 10; count += 1) {
-    const { $ref: reference } = current;
-    if (typeof reference !== 'string') return current;
-    const keys = parsePointer(reference) ?? [];
-    current = asObject(keys.reduce((part: unknown, key) => asObject(part)[key], root));
-  }
-  return current;
 }
 
 function readJsonSchema(part: JsonObject): unknown {
@@ -274,7 +263,7 @@ function readJsonSchema(part: JsonObject): unknown {
 function needsKey({ root, item, operation }: Source): boolean {
   const parameters = [...asList(item['parameters']), ...asList(operation['parameters'])];
   return parameters.some((entry) => {
-    const { in: place, name, required } = followReference(root, entry);
+    const { in: place, name, required } = followReference({ root }, entry);
     return place === 'header' && required === true && /^idempotency-key$/i.test(String(name));
   });
 }
@@ -284,7 +273,7 @@ function readProblems({ root, operation }: Source): ProblemKind[] {
   return Object.entries(asObject(operation['responses'])).flatMap(([text, response]) => {
     const status = Number(text);
     if (!(status >= 400)) return [];
-    const listedCodes = listCodes(root, readJsonSchema(followReference(root, response)), 0);
+    const listedCodes = listCodes(root, readJsonSchema(followReference({ root }, response)), 0);
     const codes = listedCodes.length > 0 ? listedCodes : codesOfStatus(status);
     return codes.map((code) => ({ code, status }));
   });
@@ -292,7 +281,7 @@ function readProblems({ root, operation }: Source): ProblemKind[] {
 
 function listCodes(root: JsonObject, schema: unknown, depth: number): string[] {
   if (depth > MAX_NESTED) return [];
-  const followed = followReference(root, schema);
+  const followed = followReference({ root }, schema);
   const { const: value, enum: values } = asObject(asObject(followed['properties'])['code']);
   const codes = [value, ...asList(values)].filter((code) => typeof code === 'string');
   const parts = ['allOf', 'oneOf', 'anyOf'].flatMap((keyword) => asList(followed[keyword]));

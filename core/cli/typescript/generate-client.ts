@@ -1,10 +1,6 @@
+import { followReference } from '../import/openapi-document.js';
 import { asObject, type JsonObject } from '../json-value.js';
-import {
-  type ClientFunction,
-  type ClientModel,
-  type ClientModule,
-  followReference,
-} from './client-model.js';
+import type { ClientFunction, ClientModel, ClientModule } from './client-model.js';
 import { formatComment } from './comment.js';
 import { toKey, toMethodName, UniqueIdentifiers } from './names.js';
 import { RUNTIME_CODE, RUNTIME_PAGES, RUNTIME_TYPES } from './runtime.js';
@@ -253,7 +249,7 @@ function findPaging(
   const cursor = route.query.find(({ name, isRequired }) => name === 'cursor' && !isRequired);
   if (route.method !== 'GET' || cursor === undefined) return null;
   const root = { components: { schemas } };
-  const properties = asObject(followReference(root, route.data)['properties']);
+  const properties = asObject(followReference({ root }, route.data)['properties']);
   const member = MEMBERS.find((name) => Object.hasOwn(properties, name));
   if (member === undefined) return null;
   return { name: names.add(`${route.name}Pages`), argument: cursor.argument, member };
