@@ -65,13 +65,17 @@ export function describeIssuers(
   tokenEndpoints: readonly string[],
 ) {
   const actor = { kind: 'service' };
+  const signed = {
+    audience: TOKEN_AUDIENCE,
+    algorithms: ['RS256'],
+    jwks: { file: './jwks.json' },
+    actor,
+  };
   return {
     issuers: [
       {
+        ...signed,
         issuer: TOKEN_ISSUER,
-        audience: TOKEN_AUDIENCE,
-        algorithms: ['RS256'],
-        jwks: { file: './jwks.json' },
         token_endpoints: tokenEndpoints,
         actor: {
           ...actor,
@@ -81,19 +85,11 @@ export function describeIssuers(
         },
       },
       {
+        ...signed,
         issuer: OTHER_ISSUER,
-        audience: TOKEN_AUDIENCE,
-        algorithms: ['RS256'],
-        jwks: { file: './jwks.json' },
         actor: { ...actor, roles: ['roles'], role_values: { [OTHER_ROLE_NAME]: 'keeper' } },
       },
-      ...signInUrls.map((url) => ({
-        issuer: url,
-        audience: TOKEN_AUDIENCE,
-        algorithms: ['RS256'],
-        jwks: { file: './jwks.json' },
-        actor,
-      })),
+      ...signInUrls.map((url) => ({ ...signed, issuer: url })),
     ],
     introspection: [
       {

@@ -46,8 +46,8 @@ export const NEIGHBOR_CASES: readonly Attack[] = [
   },
   {
     ...describe('flood', 'pipelined requests are not read while one of them is unanswered'),
-    attack: async (scene) => {
-      return withConnection(scene, async (connection) => {
+    attack: (scene) =>
+      withConnection(scene, async (connection) => {
         const padding = [['x-padding', 'a'.repeat(FLOOD_HEADER_LENGTH)]] as const;
         const request = craftRequest(scene, { headers: padding });
         connection.write(craftRequest(scene, { target: `${scene.base}/answers/hold` }));
@@ -57,8 +57,7 @@ export const NEIGHBOR_CASES: readonly Attack[] = [
           if (failure !== null) return failure;
         }
         return connection.unsentBytes > 0 ? null : 'the host has read all of the requests';
-      });
-    },
+      }),
   },
   {
     ...describe(

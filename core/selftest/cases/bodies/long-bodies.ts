@@ -78,14 +78,13 @@ export const LONG_BODY_CASES: readonly Attack[] = [
   {
     id: 'smuggling-long-cut',
     title: 'a long body that ends early is not whole for the provider',
-    attack: async (scene) => {
-      return withConnection(scene, async (connection) => {
+    attack: (scene) =>
+      withConnection(scene, async (connection) => {
         connection.write(craftPost(scene, 'items', `${chunk(OVERSIZED_START)}${chunk(']')}`));
         connection.end();
         await connection.closed(CLOSE_DEADLINE_MS);
         return expectNothingWhole(scene);
-      });
-    },
+      }),
   },
   {
     id: 'smuggling-long-early',

@@ -84,12 +84,11 @@ function attackWithoutEnd(
     ...describe(name, title),
     needs: 'nothing',
     isSlow: true,
-    attack: async (scene) => {
-      return withConnection(scene, async (connection) => {
+    attack: (scene) =>
+      withConnection(scene, async (connection) => {
         connection.write(begin(scene));
         return await expectDisconnect(connection, HEAD_DEADLINE_MS, () => more);
-      });
-    },
+      }),
   };
 }
 
