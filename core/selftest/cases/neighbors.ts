@@ -88,7 +88,8 @@ export const NEIGHBOR_CASES: readonly Attack[] = [
       const costly = craftRequest(scene, { method: 'POST', path: '/costly', body: COSTLY_BODY });
       const token = signNeighbor(requireOwn(scene).issuer);
       let isOver = false;
-      const checks = Promise.all(
+      // On a busy machine a check may take longer than the deadline of a response.
+      const checks = Promise.allSettled(
         Array.from({ length: COSTLY_CHECKS }, () => sendOnce(scene, costly)),
       ).then(() => {
         isOver = true;
