@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { findInvalidJson, type InvalidJson, JsonCheck } from '../../core/lib/json/json-check.js';
+import { findInvalidJson } from '../../core/lib/json/json-check.js';
+import { INVALID, PIECES, VALID } from '../support/lib/json-texts.js';
 
 function isJson(bytes: Buffer): boolean {
   return findInvalidJson([bytes], bytes.length) === null;
@@ -19,99 +20,38 @@ function expectAgreement(bytes: Buffer): void {
   expect(isJson(bytes), bytes.toString('utf8')).to.equal(isParsed(bytes));
 }
 
-const VALID = [
-  'null',
-  ' \t\r\n true \t\r\n ',
-  'false',
-  '0',
-  '-0',
-  '-0.0e-0',
-  '1.10',
-  '12345678901234567890',
-  '1E+400',
-  '1e5',
-  '""',
-  '"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\uD800"',
-  '"\u007f é 😀 \u2028"',
-  '[]',
-  '[ ]',
-  '{}',
-  '{ }',
-  '[1,2 , 3]',
-  '{"a":1 , "a" : {"":[{}]}}',
-  '[[[]],{"a":[]}]',
-];
-
-const INVALID = [
-  '',
-  ' ',
-  '\ufeff1',
-  'nul',
-  'nulll',
-  'True',
-  'undefined',
-  'NaN',
-  'Infinity',
-  '-',
-  '+1',
-  '.5',
-  '1.',
-  '1.e5',
-  '1e',
-  '1e+',
-  '01',
-  '-01',
-  '0x10',
-  '1 2',
-  '"',
-  '"\\',
-  '"\\"',
-  '"\\x41"',
-  '"\\u12"',
-  '"\\u12g4"',
-  '"a\nb"',
-  '"\u0000"',
-  "'a'",
-  '\u00a01',
-  '[',
-  ']',
-  '[1',
-  '[1,]',
-  '[,1]',
-  '[1}',
-  '{"a":1]',
-  '{',
-  '}',
-  '{"a"}',
-  '{"a":}',
-  '{"a":1,}',
-  '{,}',
-  '{a:1}',
-  '{1:1}',
-  '{"a" 1}',
-  '{"a":1 "b":2}',
-  '[]]',
-  '{}}',
-  '1,',
-  '1]',
-  '/**/1',
-];
-
-/** Tokens of JSON, so that random texts are nearly JSON. */
-const PIECES = [
-  ...'{}[]:,"\\ \n\t-+.eE0123456789ux/',
-  'true',
-  'false',
-  'null',
-  '"a"',
-  '"\\u00e9"',
-  '\\n',
-  'é',
-  '😀',
-  '\u0001',
-  '1.5',
-  '{"a":',
-  '[1,',
+/** The text, in Latin-1, and the first byte that cannot be there. */
+const INVALID_TEXTS: readonly (readonly [string, number])[] = [
+  ['', 0],
+  ['  ', 2],
+  ['oops', 0],
+  ['{"a": 1, "b": x}', 14],
+  ['{"a": tru}', 9],
+  ['[nul', 4],
+  ['[falsy]', 5],
+  ['[true', 5],
+  ['{"a" 1}', 5],
+  ['{"a":1,}', 7],
+  ['{a:1}', 1],
+  ['[1,]', 3],
+  ['[1 2]', 3],
+  ['[1}', 2],
+  ['{"a":1]', 6],
+  ['01', 1],
+  ['-', 1],
+  ['-a', 1],
+  ['1.', 2],
+  ['1.e', 2],
+  ['1e+', 3],
+  ['"abc', 4],
+  ['"a\nb"', 2],
+  ['"\\x"', 2],
+  ['"\\u12g4"', 5],
+  ['{} {}', 3],
+  ['1\0', 1],
+  ['["\xc3\xa9","\xff"]', 7],
+  ['["\xe2\x82"]', 2],
+  ['"\xf0\x9f\x98', 1],
 ];
 
 describe('isJson', () => {
@@ -263,161 +203,5 @@ describe('isJson', () => {
       fc.property(nearly, (pieces) => expectAgreement(Buffer.from(pieces.join('')))),
       { numRuns: 20_000 },
     );
-  });
-});
-
-/** The text, in Latin-1, and the first byte that cannot be there. */
-const INVALID_TEXTS: readonly (readonly [string, number])[] = [
-  ['', 0],
-  ['  ', 2],
-  ['oops', 0],
-  ['{"a": 1, "b": x}', 14],
-  ['{"a": tru}', 9],
-  ['[nul', 4],
-  ['[falsy]', 5],
-  ['[true', 5],
-  ['{"a" 1}', 5],
-  ['{"a":1,}', 7],
-  ['{a:1}', 1],
-  ['[1,]', 3],
-  ['[1 2]', 3],
-  ['[1}', 2],
-  ['{"a":1]', 6],
-  ['01', 1],
-  ['-', 1],
-  ['-a', 1],
-  ['1.', 2],
-  ['1.e', 2],
-  ['1e+', 3],
-  ['"abc', 4],
-  ['"a\nb"', 2],
-  ['"\\x"', 2],
-  ['"\\u12g4"', 5],
-  ['{} {}', 3],
-  ['1\0', 1],
-  ['["\xc3\xa9","\xff"]', 7],
-  ['["\xe2\x82"]', 2],
-  ['"\xf0\x9f\x98', 1],
-];
-
-/** @param cuts where chunks end, in any order */
-function checkInChunks(bytes: Buffer, cuts: readonly number[]): InvalidJson | null {
-  const check = new JsonCheck();
-  const ends = [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
-  let start = 0;
-  for (const end of ends) {
-    const invalid = check.add(bytes.subarray(start, end));
-    if (invalid !== null) return invalid;
-    start = end;
-  }
-  return check.end();
-}
-
-function checkByteByByte(bytes: Buffer): InvalidJson | null {
-  return checkInChunks(
-    bytes,
-    Array.from(bytes, (_, index) => index),
-  );
-}
-
-describe('JsonCheck', () => {
-  const cuts = fc.array(fc.nat(), { maxLength: 6 });
-  const random = fc
-    .array(fc.constantFrom(...PIECES), { maxLength: 12 })
-    .map((parts) => parts.join(''));
-
-  it('has the same result for single bytes as for the whole text', () => {
-    for (const text of [...VALID, ...INVALID]) {
-      const bytes = Buffer.from(text);
-      const whole = findInvalidJson([bytes], bytes.length);
-      expect(checkByteByByte(bytes), text).to.deep.equal(whole);
-    }
-  });
-
-  it('has the same result for any valid text in any chunks, and for its start', () => {
-    fc.assert(
-      fc.property(fc.json({ maxDepth: 5 }), cuts, fc.nat(), (text, where, length) => {
-        const bytes = Buffer.from(text);
-        expect(checkInChunks(bytes, where)).to.equal(null);
-        const start = bytes.subarray(0, length % (bytes.length + 1));
-        const whole = findInvalidJson([start], start.length);
-        if (whole?.reason !== 'not valid UTF-8') {
-          expect(checkInChunks(start, where)).to.deep.equal(whole);
-        } else expect(checkInChunks(start, where)).not.to.equal(null);
-      }),
-      { numRuns: 3000 },
-    );
-  });
-
-  it('has the same result for texts that are nearly JSON, and for texts with one changed byte', () => {
-    fc.assert(
-      fc.property(
-        fc.oneof(random, fc.json()),
-        cuts,
-        fc.nat(),
-        fc.nat(255),
-        (text, where, at, byte) => {
-          const plain = Buffer.from(text);
-          const changed = Buffer.from(text);
-          if (changed.length > 0) changed[at % changed.length] = byte;
-          for (const bytes of [plain, changed]) {
-            const whole = findInvalidJson([bytes], bytes.length);
-            const inChunks = checkInChunks(bytes, where);
-            if (whole?.reason === 'not valid UTF-8') expect(inChunks).not.to.equal(null);
-            else expect(inChunks, text).to.deep.equal(whole);
-            expect(checkByteByByte(bytes) === null, text).to.equal(whole === null);
-          }
-        },
-      ),
-      { numRuns: 10_000 },
-    );
-  });
-
-  it('has the same result for long numbers, strings and white space', () => {
-    for (const part of ['1'.repeat(40), '0'.repeat(40), 'x'.repeat(40), ' '.repeat(40)]) {
-      for (const text of [
-        `[${part}]`,
-        `["${part}"]`,
-        `-${part}.${part}e-${part}`,
-        `{"${part}":1}`,
-      ]) {
-        const bytes = Buffer.from(text);
-        const whole = findInvalidJson([bytes], bytes.length);
-        expect(checkByteByByte(bytes), text).to.deep.equal(whole);
-        for (let size = 2; size < 40; size += 1) {
-          const where = Array.from({ length: bytes.length / size }, (_, index) => index * size);
-          expect(checkInChunks(bytes, where), text).to.deep.equal(whole);
-        }
-      }
-    }
-  });
-
-  it('keeps texts apart whose chunks take turns', () => {
-    const texts = VALID.map((text) => ({ bytes: Buffer.from(text), check: new JsonCheck() }));
-    for (let at = 0; at < 40; at += 1) {
-      for (const { bytes, check } of texts) {
-        expect(check.add(bytes.subarray(at, at + 1))).to.equal(null);
-      }
-    }
-    for (const { check } of texts) expect(check.end()).to.equal(null);
-  });
-
-  it('accepts 65,536 open brackets between two chunks, and rejects more', () => {
-    const open = Buffer.from('['.repeat(65_536));
-    const check = new JsonCheck();
-    expect(check.add(open)).to.equal(null);
-    expect(check.add(Buffer.from('1'))).to.equal(null);
-    expect(check.add(Buffer.from(']'.repeat(65_536)))).to.equal(null);
-    expect(check.end()).to.equal(null);
-    expect(checkInChunks(Buffer.concat([open, Buffer.from('[[')]), [])).to.deep.equal({
-      reason: 'nested too deeply',
-      at: 65_538,
-    });
-  });
-
-  it('accepts chunks of any size', () => {
-    const text = Buffer.from(`["${'é'.repeat(3 * 1_048_576)}"]`);
-    expect(checkInChunks(text, [])).to.equal(null);
-    expect(checkInChunks(text.subarray(0, -1), [1_048_575])).to.include({ at: text.length - 1 });
   });
 });

@@ -5,7 +5,8 @@ import { type OwnHost, startOwnHost } from '../../../core/selftest/own-host.js';
 import { runAttacks } from '../../../core/selftest/run-attacks.js';
 import { requireOwn } from '../../../core/selftest/scene.js';
 import { aimAt } from '../../support/selftest/aim-at.js';
-import { FINDINGS, type Finding } from '../../support/selftest/findings.js';
+import type { Finding } from '../../support/selftest/finding.js';
+import { FINDINGS } from '../../support/selftest/findings.js';
 import { createRecording } from '../../support/selftest/recorded-texts.js';
 import {
   createWeakness,

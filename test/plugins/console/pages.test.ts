@@ -5,6 +5,7 @@ import { describeCandidate } from './pages/candidate.js';
 import { describeDenials } from './pages/denials.js';
 import { describeEveryPage } from './pages/every-page.js';
 import { describeInjection } from './pages/injection.js';
+import { describeModuleGrants } from './pages/module-grants.js';
 import { describeModulePages } from './pages/module-pages.js';
 import { describeReleases } from './pages/releases.js';
 import { describeRestart } from './pages/restart.js';
@@ -17,6 +18,7 @@ describe('the console in a browser', () => {
   describeSignIn(setup);
   describe('a page', () => describeEveryPage(setup));
   describeModulePages(setup);
+  describeModuleGrants(setup);
   describeCandidate(setup);
   describeDenials(setup);
   describeAudit(setup);
