@@ -2,6 +2,7 @@ import {
   type Attributes,
   type Context,
   createTraceState,
+  type HrTime,
   ROOT_CONTEXT,
   type Span,
   type SpanContext,
@@ -58,7 +59,9 @@ const TRACEPARENT_IS_HOP_BY_HOP = /(?:^|,)\s*traceparent\s*(?:,|$)/i;
 export function beginRequestSpan(tracer: Tracer, request: TracedRequest): RequestSpan {
   const parent = createParentContext(request);
   const kind = SpanKind.SERVER;
-  const server = tracer.startSpan(nameMethod(request.method).name, { kind }, parent);
+  const now = createClock();
+  const name = nameMethod(request.method).name;
+  const server = tracer.startSpan(name, { kind, startTime: now() }, parent);
   const context = traceApi.setSpan(parent, server);
   const randomFlag = (traceApi.getSpanContext(parent)?.traceFlags ?? 0) & RANDOM_FLAG;
   let attempt: Span | null = null;
@@ -66,19 +69,33 @@ export function beginRequestSpan(tracer: Tracer, request: TracedRequest): Reques
     traceId: server.spanContext().traceId,
     beginAttempt: (operation) => {
       const target = describeOperation(operation);
-      attempt = tracer.startSpan(nameSpan(target), { kind: SpanKind.CLIENT }, context);
+      const options = { kind: SpanKind.CLIENT, startTime: now() };
+      attempt = tracer.startSpan(nameSpan(target), options, context);
       if (attempt.isRecording()) attempt.setAttributes(describeTarget(target));
       return formatSpan(attempt.spanContext(), randomFlag);
     },
     endAttempt: (result) => {
       if (attempt?.isRecording()) describeAttempt(attempt, request, result);
-      attempt?.end();
+      attempt?.end(now());
       attempt = null;
     },
     end: (status, rejection) => {
       if (server.isRecording()) describeRequest(server, request, status, rejection);
-      server.end();
+      server.end(now());
     },
+  };
+}
+
+/**
+ * Reads the wall clock once, so that the spans of a request are nested in time: the SDK reads it for
+ * each span, in whole milliseconds.
+ */
+function createClock(): () => HrTime {
+  const startMs = Date.now() - performance.now();
+  return () => {
+    const ms = startMs + performance.now();
+    const seconds = Math.floor(ms / 1000);
+    return [seconds, Math.trunc((ms - seconds * 1000) * 1_000_000)];
   };
 }
 

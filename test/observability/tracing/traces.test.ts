@@ -109,9 +109,8 @@ for (const { protocol, type } of ENCODINGS) {
       await callItem(host, [traceparent(traceId)]);
       const { server, clients } = await waitForTrace(receiver, traceId, 2);
       const [client = server] = clients;
-      // The SDK reads start times from a clock with whole milliseconds.
-      expect(Number(server.startedAt - client.startedAt)).to.be.below(2e6);
-      expect(Number(client.endedAt - server.endedAt)).to.be.below(2e6);
+      expect(Number(client.startedAt - server.startedAt)).to.be.at.least(0);
+      expect(Number(server.endedAt - client.endedAt)).to.be.at.least(0);
       expect(Number(client.endedAt - client.startedAt)).to.be.above(50e6);
     });
 
