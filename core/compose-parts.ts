@@ -14,8 +14,7 @@ import { ModuleRegistry } from './modules/module-registry.js';
 import { isAllowedReference } from './modules/releases/inspect-release.js';
 import { RecentCalls } from './observability/calls/recent-calls.js';
 import { StoredCalls } from './observability/calls/stored-calls.js';
-import type { RequestObserver } from './observability/completed-request.js';
-import { isRecorded, keepCall } from './observability/completed-request.js';
+import { isRecorded, keepCall, type RequestObserver } from './observability/completed-request.js';
 import { createCandidateMetric, type ObservedHost } from './observability/metrics/host-metrics.js';
 import { Metrics } from './observability/metrics/metrics.js';
 import {
@@ -310,7 +309,8 @@ export function createObservability(
     observe: (completed) => {
       metrics.requests.count(completed);
       if (isRecorded(completed)) {
-        const call = keepCall(completed, id);
+        const call = keepCall(completed);
+        call.host = id;
         calls.add(call, completed.facts.bodies);
         stored?.add(call);
       }

@@ -51,7 +51,7 @@ export interface Authentication {
 }
 
 /** A request whose caller is identified. */
-interface PresentingRequest extends Pick<CallerRequest, 'actor' | 'client' | 'replyHeaders'> {
+interface AuthenticatedRequest extends Pick<CallerRequest, 'actor' | 'client' | 'replyHeaders'> {
   readonly req: IncomingMessage;
   readonly headers: CallerHeaders;
   /** The caller of a request in memory; `null` for a request over the network. */
@@ -78,7 +78,7 @@ interface Token extends Pick<CallerCredentials, 'scheme' | 'token'> {
  * verified; 403 for a cookie from an untrusted page; 429.
  */
 export function authenticate(
-  request: PresentingRequest,
+  request: AuthenticatedRequest,
   authentication: Authentication,
   isPublic: () => boolean,
 ): void | Promise<void> {
@@ -137,7 +137,7 @@ export function authenticate(
  * @throws HostError 503 if they cannot be verified now.
  */
 export async function reauthenticate(
-  { headers, req, inProcess, actor, client }: PresentingRequest,
+  { headers, req, inProcess, actor, client }: AuthenticatedRequest,
   authentication: Authentication,
 ): Promise<Actor | null> {
   if (actor.kind === 'anonymous') return actor;
@@ -158,7 +158,7 @@ export async function reauthenticate(
 
 /** Verifies the credentials of a request, unless too many from its address were rejected. */
 function guard(
-  { headers, client }: PresentingRequest,
+  { headers, client }: AuthenticatedRequest,
   { authFailures }: Authentication,
   attempt: Pick<Parameters<AuthFailures['guard']>[0], 'verify' | 'isCounted'> & {
     readonly present: ReadonlySet<string>;
@@ -198,7 +198,7 @@ export function withoutBasic(authentication: Authentication): Authentication {
 
 /** Whether the request has no credentials at all. */
 export function isAnonymous(
-  { headers, req, inProcess }: PresentingRequest,
+  { headers, req, inProcess }: AuthenticatedRequest,
   { certificates, credentialHeaders }: Authentication,
 ): boolean {
   if (inProcess !== null || listPresentHeaders(headers, credentialHeaders).size > 0) return false;

@@ -3,8 +3,11 @@ import type { Log } from '../contract/index.js';
 import { createFixedShape, createNulls } from '../lib/fixed-shape.js';
 import { TokenBuckets } from '../lib/token-buckets.js';
 import { ShownText } from '../log/redact.js';
-import type { CompletedRequest, RequestObserver } from '../observability/completed-request.js';
-import { keepCall } from '../observability/completed-request.js';
+import {
+  type CompletedRequest,
+  keepCall,
+  type RequestObserver,
+} from '../observability/completed-request.js';
 
 const BAD_GATEWAY = 502;
 const MALFORMED = 'rejected malformed request';

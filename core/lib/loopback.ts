@@ -18,8 +18,7 @@ export function isLoopbackAddress(host: string): boolean {
   return ADDRESSES.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
 }
 
-/** Headers that proxies add to a request. */
-// Many servers treat `x_y` and `x-y` as one name.
+/** Headers that proxies add to a request. Many servers treat `x_y` and `x-y` as one name. */
 const ADDED_BY_PROXIES = /^(?:forwarded|via|x[-_]real[-_]ip|x[-_]forwarded[-_].*)$/i;
 
 /** Whether a header indicates that a proxy has forwarded the request. */

@@ -53,7 +53,9 @@ export type RequestObserver = (completed: CompletedRequest) => void;
 const MAX_SCOPES = 100;
 
 /** A call in memory. Its texts are made when it is read, which few calls are. */
-export interface KeptCall extends Omit<RecordedCall, 'at' | 'scopes' | 'captured'> {
+export interface KeptCall extends Omit<RecordedCall, 'at' | 'host' | 'scopes' | 'captured'> {
+  /** The id of the host in its fleet; `null` without one, and until the call is recorded. */
+  host: string | null;
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly scopes: ReadonlySet<string> | null;
@@ -75,16 +77,15 @@ export function isRecorded({ facts, rejection }: CompletedRequest): boolean {
   return facts.kind === 'forwarded' || rejection !== null;
 }
 
-/** @param host the id of the host in its fleet; `null` without one */
-export function keepCall(completed: CompletedRequest, host: string | null = null): KeptCall {
-  completed.call ??= createCall(completed, host);
+/** Returns the same call for the record and the log line of a request. */
+export function keepCall(completed: CompletedRequest): KeptCall {
+  completed.call ??= createCall(completed);
   return completed.call;
 }
 
-function createCall(completed: CompletedRequest, host: string | null): KeptCall {
+function createCall(completed: CompletedRequest): KeptCall {
   const { facts } = completed;
   const call: Mutable<KeptCall> = { ...EMPTY };
-  call.host = host;
   for (const name of COLLECTED) (call as Record<string, unknown>)[name] = facts[name];
   call.at = completed.completedAt;
   call.request_id = completed.requestId;

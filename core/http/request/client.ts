@@ -25,7 +25,7 @@ export class Clients {
     this.#isLoopback = isLoopbackAddress(host);
   }
 
-  /** Returns `null` for a closed connection. */
+  /** Returns `null` for a connection that closed before its first request was read. */
   find({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): Client | null {
     const peer = this.#peers.get(socket) ?? this.#readPeer(socket);
     if (peer === null || this.#trusted.length === 0 || !this.#isTrusted(peer.address)) return peer;

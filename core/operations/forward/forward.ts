@@ -7,7 +7,7 @@ import { CREDENTIAL_HEADERS } from '../injection-tokens.js';
 import { rateStep } from '../rate-limit.js';
 import type { Handler, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
-import { type RouteStep, runSteps } from '../step.js';
+import { type ReportedStep, type RouteStep, runSteps } from '../step.js';
 import { acceptStep } from './accept-step.js';
 import {
   actorStep,
@@ -28,10 +28,8 @@ import {
 } from './call-steps.js';
 import { type ForwardTarget, type MatchedRoute, RouteCall } from './route-call.js';
 
-type ForwardStep = RouteStep<RouteCall, ExplainedRouteCall>;
-
-/** The steps until the route is found and the caller authorized. */
-const ACCESS_STEPS: readonly ForwardStep[] = [
+/** The steps until the route is found and the caller authorized, which concern every request. */
+const ACCESS_STEPS: readonly ReportedStep<RouteCall, ExplainedRouteCall>[] = [
   clientStep, // 403
   actorStep, // 401, 403, 429, 503
   callersStep, // 403
@@ -41,7 +39,7 @@ const ACCESS_STEPS: readonly ForwardStep[] = [
   capabilityStep, // 403
 ];
 
-const CALL_STEPS: readonly ForwardStep[] = [
+const CALL_STEPS: readonly RouteStep<RouteCall, ExplainedRouteCall>[] = [
   protocolStep, // 426
   acceptStep, // 404, 406
   rateStep, // 429, 503
@@ -56,12 +54,12 @@ const CALL_STEPS: readonly ForwardStep[] = [
  * The steps of a request to a route of a module, in order, with the statuses of their failures. The
  * host forwards by running them; `explain` runs those that it can report.
  */
-export const FORWARD_STEPS = [...ACCESS_STEPS, ...CALL_STEPS];
+export const FORWARD_STEPS: typeof CALL_STEPS = [...ACCESS_STEPS, ...CALL_STEPS];
 
 /** The steps of `CALL_STEPS` that concern a route, which never changes. */
-const callSteps = new WeakMap<LiveRoute, readonly ForwardStep[]>();
+const callSteps = new WeakMap<LiveRoute, typeof CALL_STEPS>();
 
-function findCallSteps({ match: { value }, module }: MatchedRoute): readonly ForwardStep[] {
+function findCallSteps({ match: { value }, module }: MatchedRoute): typeof CALL_STEPS {
   const existing = callSteps.get(value);
   if (existing !== undefined) return existing;
   const steps = CALL_STEPS.filter((step) => step.appliesTo?.(value, module) !== false);
