@@ -130,8 +130,6 @@ export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[];
  * also 413.
  */
 export const PROTOCOL_STATUSES = [408, 417, 431, 501] as const;
-/** The statuses of `provider_error`: those that `provider_errors: passthrough` forwards. */
-export const PASSTHROUGH_STATUSES = [400, 404, 409, 410, 412, 422, 429] as const;
 
 export interface ErrorDetail {
   readonly field: string | null;

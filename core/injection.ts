@@ -2,7 +2,11 @@ import 'reflect-metadata';
 import { type InjectionToken, inject, injectAll, injectable as injectableClass } from 'tsyringe';
 
 /** Import these from here: tsyringe fails to load before the polyfill above. */
-export { container as rootContainer, type DependencyContainer } from 'tsyringe';
+export {
+  container as rootContainer,
+  type DependencyContainer,
+  type InjectionToken,
+} from 'tsyringe';
 
 /** Names an interface with several implementations, or a value of the configuration; a class is its own token. */
 type Token<T> = InjectionToken<T> & symbol;

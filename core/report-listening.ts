@@ -1,6 +1,6 @@
 import type { OpenSurfaces } from './compose.js';
 import type { HostConfig } from './config/settings.js';
-import type { Log } from './contract/index.js';
+import type { Logger } from './log/logger.js';
 
 interface ListeningHost {
   readonly url: string;
@@ -9,13 +9,13 @@ interface ListeningHost {
   readonly workers?: number;
 }
 
-/** Logs the addresses of the host and its surfaces. */
+/** Logs the addresses of the host and its surfaces; that of the host at every level. */
 export function reportListening(
-  log: Log,
+  log: Logger,
   { publicUrl }: Pick<HostConfig, 'publicUrl'>,
   { surfaces, ...listening }: ListeningHost,
 ): void {
-  log.info(listening, 'listening');
+  log.announce(listening, 'listening');
   const origin = publicUrl ?? listening.url;
   for (const { name, prefix } of surfaces) {
     log.info({ surface: name, url: `${origin}${prefix}` }, 'surface ready');

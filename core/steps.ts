@@ -1,4 +1,5 @@
 import type { CallRecord } from './contract/call-record.js';
+import { PASSTHROUGH_STATUSES } from './passthrough-statuses.js';
 
 interface StepGuide {
   /** The check of the step, for the reference. */
@@ -133,7 +134,11 @@ export const STEP_GUIDES = {
   },
   body: {
     checks: 'the body: type, size, JSON, schema',
-    change: (call) => `correct the body${describeErrors(call)}${nameBodyLimit(call)}`,
+    reasons: {
+      size: (call) =>
+        `send less${describeErrors(call)}${call.route === null ? '' : '; limits.request_bytes bounds it'}`,
+    },
+    change: (call) => `correct the body${describeErrors(call)}`,
   },
   breaker: {
     checks: 'whether the circuit breaker admits the call',
@@ -225,12 +230,22 @@ const PROVIDER_ADVICE: ReadonlyMap<string, (call: CallRecord) => string> = new M
     'protocol',
     (call) => `make the provider answer what this route carries: ${call.failure_detail}`,
   ],
-  [
-    'status',
-    (call) =>
-      `look at the provider, which answered ${call.failure_detail}; provider_errors: passthrough or responses.mode: raw in the descriptor of ${nameModule(call)} pass it on`,
-  ],
+  ['status', adviseOnStatus],
 ]);
+
+/** Status 401 and 403 of the provider are about the credentials of the module, if it sends any. */
+function adviseOnStatus(call: CallRecord): string {
+  const { failure_detail: detail } = call;
+  const status = Number(/^status (\d{3})$/.exec(detail ?? '')?.[1]);
+  const module = nameModule(call);
+  const raw = `responses.mode: raw in the descriptor of ${module} passes it on`;
+  if (status === 401 || status === 403) {
+    return `correct provider.config.auth in the descriptor of ${module}, whose credentials the provider rejected with ${detail}; if it sends none, ${raw}`;
+  }
+  const isPassed = PASSTHROUGH_STATUSES.some((passed) => passed === status);
+  const ways = isPassed ? `provider_errors: passthrough or ${raw.replace('passes', 'pass')}` : raw;
+  return `look at the provider, which answered ${detail}; ${ways}`;
+}
 
 /** The remedy for operators; `null` for a call that the host did not reject. */
 export function adviseOnCall(call: CallRecord): string | null {
@@ -254,12 +269,6 @@ function nameModule({ module, module_named }: CallRecord): string {
 
 function nameToken({ token }: CallRecord): string {
   return token == null ? 'this one' : token;
-}
-
-function nameBodyLimit({ detail, module }: CallRecord): string {
-  return /bytes|large/.test(detail ?? '') && module !== null
-    ? '; limits.request_bytes bounds it'
-    : '';
 }
 
 function findError({ errors = [] }: CallRecord, field: string): string | null {

@@ -1,9 +1,9 @@
 // Writes the pages of docs/reference that follow from the code: descriptor, manifest,
-// configuration, CLI and conformance clauses. Reads dist/, so build first. With --check it compares, and exits with 1 when a page in
+// configuration, CLI and conformance clauses, and the table of the host's routes. Reads dist/, so build first. With --check it compares, and exits with 1 when a page in
 // the repository differs.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { Command } from 'commander';
 import { COMMANDS } from '../dist/core/cli/commands.js';
+import { createProgram, loadCommand } from '../dist/core/cli/program.js';
 import {
   SETTINGS,
   settingFlag,
@@ -16,6 +16,8 @@ import {
   REJECTION_MEMBERS,
   STREAM_MEMBERS,
 } from '../dist/core/contract/call-record.js';
+import { readDescription } from '../dist/core/contract/described.js';
+import { LISTED_ROUTES } from '../dist/core/http/routes/host-route-list.js';
 import { STEP_GUIDES } from '../dist/core/steps.js';
 import { ADAPTER_CLAUSES } from '../dist/core/testkit/adapter-clauses.js';
 import { AUTHENTICATION } from '../dist/core/testkit/clauses/authentication.js';
@@ -72,6 +74,21 @@ const pages = {
   ),
 };
 
+const ROUTES = 'routes.md';
+const RIGHTS = {
+  public: 'none',
+  authenticated: 'any actor',
+  surface: 'any actor, through a surface',
+};
+const ROUTE_TABLE = /\| route \| scope \| answer \|\n[\s\S]*?\n\n/;
+const MEMBER_TABLES = /## Members of lists\n[\s\S]*?(?=\n## )/;
+const resources = await Promise.all(
+  LISTED_ROUTES.map(async ({ load, ...route }) => ({ ...route, ...(await load()) })),
+);
+pages[ROUTES] = readFileSync(`${FOLDER}/${ROUTES}`, 'utf8')
+  .replace(ROUTE_TABLE, () => `${renderRoutes()}\n\n`)
+  .replace(MEMBER_TABLES, renderListings);
+
 const isCheck = process.argv.includes('--check');
 for (const [name, text] of Object.entries(pages)) {
   const path = `${FOLDER}/${name}`;
@@ -88,6 +105,59 @@ function readSchema(name) {
 
 function renderPage(title, introduction, body) {
   return `# ${title}\n\n${NOTICE}\n\n${wrap(introduction)}\n\n${body}\n`;
+}
+
+function renderRoutes() {
+  const rows = resources.map(({ name, right, isOpenOnLoopback, text, query, listing }) => {
+    const parameters = Object.keys(query).map((parameter) => `${parameter}=`);
+    const search = parameters.length === 0 ? '' : `?${parameters.join('&')}`;
+    const route = name.replace(/:(\w+)/g, '{$1}') + search;
+    const open = isOpenOnLoopback ? '; none on [loopback](#open-on-loopback)' : '';
+    const shape = isDescribed(listing) ? `\`${outline(listing.struct)}\`: ` : '';
+    return `| \`${route}\` | ${describeRight(right)}${open} | ${shape}${text} |`;
+  });
+  return ['| route | scope | answer |', '|---|---|---|', ...rows].join('\n');
+}
+
+/** The names of the members: `{fleet, hosts:[{id, state}]}`. */
+function outline({ type, schema }) {
+  if (type === 'array') return `[${outline(schema)}]`;
+  if (type !== 'type') return '';
+  const members = Object.entries(schema).map(([name, member]) => {
+    const inner = outline(member);
+    return inner === '' || inner === '[]' ? name : `${name}:${inner}`;
+  });
+  return `{${members.join(', ')}}`;
+}
+
+function renderListings() {
+  const sections = resources.flatMap(({ name, listing }) => {
+    if (!isDescribed(listing)) return [];
+    const rows = listMembers(listing.struct).map(([path, text]) => `| \`${path}\` | ${text} |`);
+    return [`### Members of ${name}`, '', '| member | meaning |', '|---|---|', ...rows, ''];
+  });
+  return ['## Members of lists', '', ...sections].join('\n');
+}
+
+/** Whether its members say what they mean; others are described by hand. */
+function isDescribed(listing) {
+  return listing !== null && listMembers(listing.struct).length > 0;
+}
+
+function listMembers({ type, schema }, path = '') {
+  if (type === 'array') return listMembers(schema, `${path}[]`);
+  if (type !== 'type') return [];
+  return Object.entries(schema).flatMap(([name, member]) => {
+    const place = path === '' ? name : `${path}.${name}`;
+    const { description } = readDescription(member).keywords;
+    const own = description === undefined ? [] : [[place, description]];
+    return [...own, ...listMembers(member, place)];
+  });
+}
+
+function describeRight({ kind, scope, isForUsers }) {
+  if (kind !== 'scope') return RIGHTS[kind];
+  return isForUsers ? `\`${scope}\`, users only` : `\`${scope}\``;
 }
 
 function renderCallRecord() {
@@ -111,8 +181,8 @@ function renderSteps() {
 
 function renderMembers(title, members) {
   const rows = Object.entries(members).map(
-    ([name, { isLogged, filterSince, text }]) =>
-      `| \`${name}\` | ${text} | ${isLogged || members === REJECTION_MEMBERS ? 'yes' : ''} | ${filterSince ? 'yes' : ''} |`,
+    ([name, { isLogged, isFilter, text }]) =>
+      `| \`${name}\` | ${text} | ${isLogged || members === REJECTION_MEMBERS ? 'yes' : ''} | ${isFilter ? 'yes' : ''} |`,
   );
   return [
     `## ${title}`,
@@ -149,43 +219,46 @@ async function renderCommands() {
   const index = COMMANDS.map(
     ({ name, summary }) => `| [\`${name}\`](#modgate-${name}) | ${escapeText(summary)} |`,
   );
-  const sections = await Promise.all(COMMANDS.map(renderCommand));
+  let help = '';
+  const writeOut = (text) => {
+    help += text;
+  };
+  const program = createProgram({ writeOut });
+  const sections = [];
+  for (const { name } of COMMANDS) {
+    const command = await loadCommand(program, name);
+    sections.push(renderCommand(command, '##'));
+    sections.push(...command.commands.map((action) => renderCommand(action, '###')));
+  }
   return [['| Command | Description |', '|---|---|', ...index].join('\n'), ...sections].join(
     '\n\n',
   );
-}
 
-async function renderCommand({ name, summary, load }) {
-  const command = new Command(name);
-  let after = '';
-  const addHelpText = command.addHelpText.bind(command);
-  command.addHelpText = (position, text) => {
-    if (position.startsWith('after')) after += text;
-    return addHelpText(position, text);
-  };
-  (await load()).define(command);
-  const usage = `modgate ${name} ${command.usage()}`;
-  const parts = [
-    `## \`modgate ${name}\``,
-    wrap(`${sentence(summary)}`),
-    `\`\`\`text\n${usage}\n\`\`\``,
-  ];
-  const options = command.options.filter(({ hidden }) => !hidden);
-  const table = [
-    ...command.registeredArguments.map(describeArgument),
-    ...options.map(describeOption),
-  ];
-  if (table.length > 0) {
-    parts.push(
-      ['| Argument or option | Default | Description |', '|---|---|---|', ...table].join('\n'),
+  function renderCommand(command, heading) {
+    help = '';
+    command.outputHelp();
+    const notes = help.slice(command.helpInformation().length).trim();
+    const words = command.parent === program ? ['modgate'] : ['modgate', command.parent.name()];
+    const usage = [...words, command.name(), command.usage()].join(' ');
+    const actions = command.commands.map((action) =>
+      renderRow(action.name(), action.summary(), undefined, undefined),
     );
+    const table = [
+      ...actions,
+      ...command.registeredArguments.map(describeArgument),
+      ...command.options.map(describeOption),
+    ];
+    const head = actions.length > 0 ? 'Action' : 'Argument or option';
+    return [
+      `${heading} \`${[...words, command.name()].join(' ')}\``,
+      wrap(sentence(command.description())),
+      `\`\`\`text\n${usage}\n\`\`\``,
+      ...(table.length === 0
+        ? []
+        : [[`| ${head} | Default | Description |`, '|---|---|---|', ...table].join('\n')]),
+      ...(notes === '' ? [] : [`\`\`\`text\n${notes}\n\`\`\``]),
+    ].join('\n\n');
   }
-  const notes = after
-    .trim()
-    .replace(/Each option can also be a variable[\s\S]*$/, '')
-    .trim();
-  if (notes !== '') parts.push(`\`\`\`text\n${notes}\n\`\`\``);
-  return parts.join('\n\n');
 }
 
 function describeArgument(argument) {

@@ -12,7 +12,7 @@ const load = (path) => import(pathToFileURL(join(outDir, path)).href);
 const { mayBeAbsent, readDescription } = await load('core/contract/described.js');
 const { SECRET_REFERENCE, SECRET_REFERENCE_TYPE, FILE_REFERENCE_TYPE } =
   await load('core/contract/index.js');
-const { descriptorStruct } = await load('core/descriptor/descriptor-struct.js');
+const { descriptorStruct } = await load('core/descriptor/sections.js');
 const { manifestStruct } = await load('core/manifest/manifest-struct.js');
 
 const REFERENCES = {

@@ -56,8 +56,8 @@ export class AcceptedTokens {
       if (issuerEndpoints !== undefined) return issuerEndpoints;
       throw new Error(
         this.issuers === null
-          ? 'auth.exchange requires an issuers file: name one with --issuers FILE (or MODGATE_ISSUERS)'
-          : 'auth.exchange.issuer is not in the issuers file: name the issuer of one of its entries',
+          ? 'the exchange of tokens requires an issuers file: name one with --issuers FILE (or MODGATE_ISSUERS)'
+          : 'its issuer is not in the issuers file: name the issuer of one of its entries',
       );
     };
     this.#isAsked = true;

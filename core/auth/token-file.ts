@@ -24,6 +24,9 @@ const TOKEN_FILE = object({
   ),
 });
 
+/** A token as the file has it. */
+export type TokenFileEntry = Infer<typeof TOKEN_FILE>['tokens'][number];
+
 function isInstant(value: unknown): boolean {
   if (typeof value !== 'string') return false;
   const date = ISO_8601_WITH_ZONE.exec(value)?.[1];
@@ -51,7 +54,7 @@ export function parseTokenFile(file: string, content: string): TokenTable {
   return new Map(tokens.map((token) => [token.sha256, createActor(token)]));
 }
 
-function createActor(token: Infer<typeof TOKEN_FILE>['tokens'][number]): Actor {
+function createActor(token: TokenFileEntry): Actor {
   return {
     kind: token.kind,
     id: token.id,

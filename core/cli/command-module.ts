@@ -16,8 +16,7 @@ export interface CommandContext {
   exit(code: ExitCode): never;
 }
 
-/** A module of `core/cli/commands`, imported when its command is called. */
-export interface CommandModule {
+export interface RunnableCommand {
   /** Adds arguments, options and help text. */
   define(command: Command): void;
   /**
@@ -27,3 +26,14 @@ export interface CommandModule {
    */
   run(command: Command, context: CommandContext): Promise<ExitCode>;
 }
+
+/** The actions of a command, such as `modgate approvals show`. */
+export interface CommandGroup {
+  /** `list` is the default. */
+  readonly actions: Readonly<Record<string, RunnableCommand & { readonly summary: string }>>;
+  /** Follows the list of actions in the help. */
+  readonly help?: string;
+}
+
+/** A module of `core/cli/commands`, imported when its command is called. */
+export type CommandModule = RunnableCommand | CommandGroup;

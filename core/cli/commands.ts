@@ -1,3 +1,4 @@
+import { LISTED_ROUTES } from '../http/routes/host-route-list.js';
 import type { CommandModule } from './command-module.js';
 
 interface CommandEntry {
@@ -6,18 +7,16 @@ interface CommandEntry {
   load(): Promise<CommandModule>;
 }
 
-/** All commands in the order of the help; each is a file of `commands/`. */
+/** Commands in the order of the help; each is a file of `commands/`. */
 const SUMMARIES: Readonly<Record<string, string>> = {
   serve: 'Serve the modules of a folder of descriptors',
   check: 'Validate descriptors and manifests',
   status: 'Show the state of each descriptor in a running host',
   calls: 'Show the last calls of a running host',
-  candidate: 'Show how the answers of a candidate differ from the live ones',
   wait: 'Wait until a running host serves a module or digest',
   publish: 'Publish a folder of descriptors as a release',
   releases: 'List releases of a running host, or pull one into a folder',
   rollback: 'Make an earlier release active again, or end a canary',
-  fleet: 'Show the hosts of a fleet, and whether they agree',
   explain: 'Explain how a host handles a request',
   openapi: 'Print the OpenAPI document of a host or of files',
   audit: 'Print or verify the audit log of writes and actions',
@@ -38,14 +37,25 @@ const SUMMARIES: Readonly<Record<string, string>> = {
   completion: 'Print a completion script for a shell',
 };
 
+/** The commands that print a list of a host: what the list is follows from the route. */
+const LISTINGS: readonly CommandEntry[] = LISTED_ROUTES.flatMap(
+  ({ name: route, command, load }) => {
+    if (command === undefined) return [];
+    const [name, summary] = command;
+    const loadCommand = async () => {
+      const { createListingCommand } = await import('./client/listing-command.js');
+      return createListingCommand(route, await load());
+    };
+    return [{ name, summary, load: loadCommand }];
+  },
+);
+
 /** Each module is imported only when it is called. */
-export const COMMANDS: readonly CommandEntry[] = Object.entries(SUMMARIES).map(
-  ([name, summary]) => ({
+export const COMMANDS: readonly CommandEntry[] = [
+  ...Object.entries(SUMMARIES).map(([name, summary]) => ({
     name,
     summary,
-    load: async () => {
-      const { createCompletion, ...module } = await import(`./commands/${name}.js`);
-      return createCompletion === undefined ? module : createCompletion(COMMANDS);
-    },
-  }),
-);
+    load: () => import(`./commands/${name}.js`),
+  })),
+  ...LISTINGS,
+];

@@ -1,8 +1,8 @@
-export type JsonObject = Readonly<Record<string, unknown>>;
+import { isMapping as isObject } from '../lib/read-member.js';
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export { isObject };
+
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Returns the value if it is a mapping, otherwise an empty mapping. */
 export function asObject(value: unknown): JsonObject {

@@ -1,34 +1,52 @@
-import { Command, CommanderError } from 'commander';
+import { debuglog } from 'node:util';
+import { CommanderError } from 'commander';
+import { assertValidFile } from '../document/parse-file.js';
 import { ConfigError } from '../errors.js';
-import { readVersion } from '../version.js';
+import { PluginError } from '../plugin-loader/plugin-error.js';
+import { StoreUnavailable } from '../store/store-unavailable.js';
 import { CommandError } from './command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from './command-module.js';
 import { COMMANDS } from './commands.js';
-import { toPrintable } from './output/escape.js';
+import { toPrintable, toTerminal } from './output/escape.js';
+import { createProgram, loadCommand, placeAction } from './program.js';
 import { rejectEmptyValues } from './useless-options.js';
 
-/** Commander throws these after it has printed help or the version. */
-const PRINTED = new Set(['commander.helpDisplayed', 'commander.version']);
+/** Commander throws these after it has printed help or the version; `help` is for a missing command. */
+const PRINTED: Readonly<Record<string, ExitCode>> = {
+  'commander.help': EXIT.usage,
+  'commander.helpDisplayed': EXIT.ok,
+  'commander.version': EXIT.ok,
+};
 
 /**
  * Runs `modgate` with its arguments. Errors print one line on stderr, `modgate: …`: usage and
- * configuration errors exit with 2, failures of a command with 1. Throws only for bugs of modgate.
+ * configuration errors exit with 2, failures of a command and bugs of modgate with 1.
  */
-export async function runCli(args: readonly string[], context: CommandContext): Promise<ExitCode> {
+export async function runCli(args: readonly string[], given: CommandContext): Promise<ExitCode> {
+  const context: CommandContext = {
+    ...given,
+    print: (text) => given.print(toTerminal(text)),
+    printError: (text) => given.printError(toTerminal(text)),
+  };
   try {
     return await dispatch(args, context);
   } catch (error) {
-    const failure = describeCommandFailure(error);
-    if (failure === null) throw error;
+    const failure = describeCommandFailure(error) ?? describeBug(error);
     context.printError(`modgate: ${failure.message}\n`);
     return failure.code;
   }
 }
 
+/** Errors that a command cannot avoid. */
+const FAILURES = [CommandError, PluginError, StoreUnavailable];
+
 /** The message of a failed command, and its exit code; `null` for a bug. */
-export function describeCommandFailure(error: unknown): { message: string; code: ExitCode } | null {
-  if (error instanceof CommandError) {
-    return { message: toPrintable(error.message), code: EXIT.failure };
+export function describeCommandFailure(
+  thrown: unknown,
+): { message: string; code: ExitCode } | null {
+  const error = assertValidFile(thrown);
+  if (FAILURES.some((known) => error instanceof known)) {
+    return { message: toPrintable((error as Error).message), code: EXIT.failure };
   }
   if (error instanceof ConfigError) return { message: error.message, code: EXIT.usage };
   if (error instanceof CommanderError) {
@@ -37,26 +55,43 @@ export function describeCommandFailure(error: unknown): { message: string; code:
   return null;
 }
 
+/** Users read one line; `NODE_DEBUG=modgate` prints the stack for a bug report. */
+function describeBug(error: unknown): { message: string; code: ExitCode } {
+  debuglog('modgate')('%O', error);
+  const message = `internal error: ${toPrintable(String(error))}`;
+  return { message: `${message} (NODE_DEBUG=modgate prints where)`, code: EXIT.failure };
+}
+
 async function dispatch(args: readonly string[], context: CommandContext): Promise<ExitCode> {
+  const [first = '', ...others] = args;
+  if (first === 'complete') {
+    const { complete } = await import('./complete.js');
+    await context.print(await complete(others.slice(1)));
+    return EXIT.ok;
+  }
   let code: ExitCode = EXIT.ok;
   let printed = '';
-  const program = createProgram((text) => {
-    printed += text;
+  const program = createProgram({
+    writeOut: (text) => {
+      printed += text;
+    },
+    writeErr: context.printError,
+    // runCli prints errors, once and in its own format.
+    outputError: () => {},
   });
-  program.hook('preSubcommand', async (_program, command) => {
-    await loadCommand(command, context, (result) => {
-      code = result;
-    });
+  const [name = '', ...rest] = normalizeArguments(args);
+  const command = await loadCommand(program, name, async (runnable, called) => {
+    rejectEmptyValues(called);
+    code = await runnable.run(called, context);
   });
-  if (args.length === 0) {
-    context.printError(program.helpInformation());
-    return EXIT.usage;
-  }
+  const placed = command === undefined ? rest : placeAction(command, rest);
   try {
-    await program.parseAsync(normalizeArguments(args), { from: 'user' });
+    await program.parseAsync(args.length === 0 ? [] : [name, ...placed], { from: 'user' });
   } catch (error) {
-    if (!(error instanceof CommanderError && PRINTED.has(error.code))) throw error;
+    const exit = error instanceof CommanderError ? PRINTED[error.code] : undefined;
+    if (exit === undefined) throw error;
     await context.print(printed);
+    code = exit;
   }
   return code;
 }
@@ -66,44 +101,12 @@ async function dispatch(args: readonly string[], context: CommandContext): Promi
  * that are not loaded yet. Drops the options of an unknown command, which commander would accept
  * with `--help`.
  */
-function normalizeArguments(args: readonly string[]): string[] {
-  const [first = '', second] = args;
+function normalizeArguments(args: readonly string[]): readonly string[] {
+  const [first = '', ...rest] = args;
   if (first === 'help')
-    return second === undefined ? ['--help'] : normalizeArguments([second, '--help']);
+    return rest.length === 0 ? ['--help'] : normalizeArguments([...rest, '--help']);
   const isKnown = first.startsWith('-') || COMMANDS.some(({ name }) => name === first);
-  return isKnown ? [...args] : [first];
-}
-
-function createProgram(print: (text: string) => void): Command {
-  const program = new Command('modgate')
-    .description('Gateway for modules that services provide')
-    .usage('<command> [options]')
-    .version(readVersion(), '-V, --version', 'Print the version')
-    .helpOption('-h, --help', 'Print this help')
-    .helpCommand(false)
-    .enablePositionalOptions()
-    .exitOverride()
-    // runCli prints errors, once and in its own format.
-    .configureOutput({ writeOut: print, outputError: () => {} });
-  for (const { name, summary } of COMMANDS) program.command(name).summary(summary);
-  return program;
-}
-
-/** Imports and defines the command just before commander parses its arguments. */
-async function loadCommand(
-  command: Command,
-  context: CommandContext,
-  finish: (code: ExitCode) => void,
-): Promise<void> {
-  const entry = COMMANDS.find(({ name }) => name === command.name());
-  if (entry === undefined) return;
-  const loaded = await entry.load();
-  command.description(entry.summary);
-  loaded.define(command);
-  command.action(async () => {
-    rejectEmptyValues(command);
-    finish(await loaded.run(command, context));
-  });
+  return isKnown ? args : [first];
 }
 
 /**

@@ -4,6 +4,7 @@ import { SETTINGS, type SettingName, settingFlag, settingVariable } from '../con
 import { ConfigError } from '../errors.js';
 import type { Attempt } from '../lib/attempt.js';
 import type { CommandContext } from './command-module.js';
+import { addUselessOptions } from './useless-options.js';
 
 const SOURCES = `
 Each option can also be set by a variable (${settingVariable('drainMs')} for ${settingFlag('drainMs')}) or in the file
@@ -65,4 +66,25 @@ export function addJsonOption(command: Command, content: string): void {
 
 export function isJsonRequested(command: Command): boolean {
   return command.opts<{ json?: true }>().json === true;
+}
+
+/** An id of the host, which is part of a path. */
+const ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+export function addIds(command: Command, help: string): void {
+  command.argument('<ids...>', help, (id: string) => {
+    if (!ID.test(id)) throw new ConfigError('an id must have 1 to 64 of A-Z, a-z, 0-9, _ and -');
+  });
+}
+
+const STORE_SETTINGS = ['state', 'store'] as const;
+
+export function addStoreSettings(command: Command): void {
+  addSettings(command, STORE_SETTINGS);
+  addUselessOptions(command, { 'with --store': ['state'] });
+}
+
+/** @throws ConfigError for an invalid setting. */
+export async function readStoreSettings(command: Command, context: CommandContext) {
+  return (await readSettings(STORE_SETTINGS, command, context)).config;
 }

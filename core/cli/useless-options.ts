@@ -19,16 +19,31 @@ export function rejectEmptyValues(command: Command): void {
 }
 
 /**
- * Rejects options that would have no effect.
- * @param names - the options, as attributes: `headerKey`.
- * @param reason - completes the message: `with list` or `without --url`.
- * @throws ConfigError that names the first of them that was given as a flag.
+ * The options without effect, as attributes such as `headerKey`, by their case: `with --json`,
+ * `without --url`, or `with a module` for any argument.
  */
-export function rejectOptions(command: Command, names: readonly string[], reason: string): void {
-  const useless = command.options.find((option) => {
-    const name = option.attributeName();
-    return names.includes(name) && command.getOptionValueSource(name) === 'cli';
-  });
-  if (useless === undefined) return;
-  throw new ConfigError(`${useless.long} cannot be used ${reason}`);
+export type UselessOptions = Readonly<Record<string, readonly string[]>>;
+
+/** Rejects these options before the command runs. */
+export function addUselessOptions(command: Command, useless: UselessOptions): void {
+  command.hook('preAction', () => rejectUselessOptions(command, useless));
+}
+
+/** @throws ConfigError that names the first of them that was given as a flag. */
+export function rejectUselessOptions(command: Command, useless: UselessOptions): void {
+  const sourceOf = (flag: string) => {
+    const option = command.options.find(({ long }) => long === flag);
+    return option && command.getOptionValueSource(option.attributeName());
+  };
+  for (const [when, names] of Object.entries(useless)) {
+    const [, flag] = /^\w+ (--[a-z-]+)/.exec(when) ?? [];
+    const isGiven = flag === undefined ? command.args.length > 0 : sourceOf(flag) === 'cli';
+    if (isGiven !== when.startsWith('with ')) continue;
+    const option = command.options.find(
+      (one) =>
+        names.includes(one.attributeName()) &&
+        command.getOptionValueSource(one.attributeName()) === 'cli',
+    );
+    if (option !== undefined) throw new ConfigError(`${option.long} cannot be used ${when}`);
+  }
 }

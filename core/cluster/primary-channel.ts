@@ -1,19 +1,11 @@
 import { createUnavailable } from '../errors.js';
-import type {
-  HostPhase,
-  PrimaryMessage,
-  QueryKind,
-  WorkerMessage,
-  WorkerQuery,
-} from './messages.js';
+import type { HostAnswers } from '../processes.js';
+import type { HostPhase, PrimaryMessage, WorkerMessage } from './messages.js';
 import { PendingAnswers } from './pending-answers.js';
 import { MAX_UNSENT } from './worker-handle.js';
 
 /** The maximum number of queries of one worker that wait for the primary. */
 const MAX_QUERIES = 256;
-/** The primary waits for a second for workers that do not respond. Milliseconds. */
-const QUERY_TIMEOUT_MS = 10_000;
-
 type MessageOf<Type extends PrimaryMessage['type']> = Extract<PrimaryMessage, { type: Type }>;
 
 /** A worker's channel to its primary. */
@@ -21,12 +13,10 @@ export class PrimaryChannel {
   /** The phase as last published by the primary. */
   phase: HostPhase = 'starting';
   /** Called when this worker cannot respond to a request; must not throw. */
-  onFailure: ((error: unknown, subject: QueryKind) => void) | null = null;
+  onFailure: ((error: unknown, subject: string) => void) | null = null;
   readonly #listeners = new Map<string, (message: PrimaryMessage) => void>();
-  readonly #queries = new PendingAnswers<unknown>(QUERY_TIMEOUT_MS, () =>
-    createUnavailable('the primary process does not respond'),
-  );
-  readonly #responders = new Map<QueryKind, (input: unknown) => unknown>();
+  readonly #queries = new PendingAnswers<HostAnswers<unknown, unknown>>();
+  readonly #responders = new Map<string, (input: unknown) => unknown>();
   #unsent = 0;
 
   constructor() {
@@ -81,27 +71,19 @@ export class PrimaryChannel {
    * Sends a query to all workers, including this one.
    * @throws HostError 503 when too many queries wait, or the primary does not respond.
    */
-  query<S extends QueryKind>(
-    subject: S,
-    input: WorkerQuery[S]['input'],
-  ): Promise<WorkerQuery[S]['result']> {
+  query(subject: string, input: unknown): Promise<HostAnswers<unknown, unknown>> {
     if (this.#queries.size >= MAX_QUERIES) {
       return Promise.reject(createUnavailable('too many requests ask all workers'));
     }
-    // The primary answers a query with the type of its subject.
-    return this.#queries.ask((id) => this.send({ type: 'query', id, subject, input })) as Promise<
-      WorkerQuery[S]['result']
-    >;
+    return this.#queries.ask(
+      (id) => this.send({ type: 'query', id, subject, input }),
+      () => createUnavailable('the primary process does not respond'),
+    );
   }
 
   /** Sets the response of this worker to requests on a subject. */
-  respond<S extends QueryKind>(
-    subject: S,
-    read: (
-      input: WorkerQuery[S]['input'],
-    ) => WorkerQuery[S]['response'] | Promise<WorkerQuery[S]['response']>,
-  ): void {
-    this.#responders.set(subject, read as (input: unknown) => unknown);
+  respond(subject: string, read: (input: unknown) => unknown): void {
+    this.#responders.set(subject, read);
   }
 
   #receive(message: PrimaryMessage): void {
@@ -109,7 +91,7 @@ export class PrimaryChannel {
   }
 
   /** A worker that cannot respond keeps serving; the primary responds without it. */
-  async #respond(id: number, subject: QueryKind, input: unknown): Promise<void> {
+  async #respond(id: number, subject: string, input: unknown): Promise<void> {
     const read = this.#responders.get(subject);
     if (read === undefined) return;
     try {

@@ -1,10 +1,7 @@
-import { createStatusFiles } from '../host-process.js';
 import type { Logger } from '../log/logger.js';
-import { LastGoodStore } from '../modules/last-good.js';
-import { readHostId } from '../operations/fleet/host-id.js';
 import { reportListening } from '../report-listening.js';
+import { SHARED_SERVICES } from '../shared-services.js';
 import type { ServeSettings } from './messages.js';
-import { StatusLedger } from './status-ledger.js';
 import { Supervisor } from './supervisor.js';
 
 interface PrimarySignals {
@@ -23,14 +20,7 @@ export async function runPrimary(
   log: Logger,
   { stopped, onHangUp }: PrimarySignals,
 ): Promise<void> {
-  const ledger = new StatusLedger({
-    statusFiles: createStatusFiles(settings.config, log),
-    lastGood: new LastGoodStore(settings.config.state, log),
-  });
-  // Workers that start concurrently would each create one. A folder that is not writable is
-  // reported later.
-  if (settings.config.fleet !== null) await readHostId(settings.config.state).catch(() => null);
-  const supervisor = new Supervisor({ settings, count, ledger, log });
+  const supervisor = new Supervisor({ settings, count, services: SHARED_SERVICES, log });
   // The workers exit with the primary, however it exits.
   process.once('exit', () => supervisor.kill());
   onHangUp(() => supervisor.rescan());

@@ -1,16 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { AttemptCounts } from '../auth/attempt-counts.js';
-import { ATTEMPT_KEY_BYTES } from '../auth/auth-failures.js';
 import { ConfigError } from '../errors.js';
 import type { Logger } from '../log/logger.js';
-import type { HostPhase, PrimaryMessage, ServeSettings, WorkerMessage } from './messages.js';
+import type { PrimaryPart, SharedService } from '../processes.js';
+import type { HostPhase, ServeSettings, WorkerMessage } from './messages.js';
 import { WorkerRestartBackoff } from './restart-backoff.js';
-import { RetiredMetrics } from './retired-metrics.js';
 import { RollingRestart } from './rolling-restart.js';
-import { PrimaryAttempts } from './shared-attempts.js';
-import { PrimaryRates } from './shared-rates.js';
-import type { StatusLedger } from './status-ledger.js';
 import type { WorkerExit, WorkerHandle } from './worker-handle.js';
 import { WorkerPool } from './worker-pool.js';
 import { WorkerQueries } from './worker-queries.js';
@@ -45,7 +39,7 @@ class StartFailure extends Error {}
 interface SupervisorOptions {
   readonly settings: ServeSettings;
   readonly count: number;
-  readonly ledger: StatusLedger;
+  readonly services: readonly SharedService<unknown>[];
   readonly log: Logger;
 }
 
@@ -56,16 +50,13 @@ interface SupervisorOptions {
 export class Supervisor {
   readonly #settings: ServeSettings;
   readonly #count: number;
-  readonly #ledger: StatusLedger;
   readonly #log: Logger;
   readonly #pool: WorkerPool;
-  readonly #retired = new RetiredMetrics();
+  /** The parts of the services, by name. */
+  readonly #parts: ReadonlyMap<string, PrimaryPart>;
   readonly #queries: WorkerQueries;
   readonly #rollingRestart: RollingRestart;
   readonly #backoff = new WorkerRestartBackoff();
-  readonly #attempts: PrimaryAttempts;
-  readonly #rates: PrimaryRates;
-  readonly #attemptKey = randomBytes(ATTEMPT_KEY_BYTES);
   #onStart: { resolve(started: Started): void; reject(error: Error): void } | null = null;
   #phase: HostPhase = 'starting';
   #started: Started | null = null;
@@ -87,34 +78,24 @@ export class Supervisor {
     heartbeat: (_message, from) => {
       from.pendingHeartbeats = 0;
     },
-    status: ({ status }, from) => this.#ledger.note(from.id, status),
-    removed: ({ file }, from) => this.#ledger.noteRemoved(from.id, file),
-    files: ({ files }) => this.#ledger.clean(files),
-    'last-good': ({ file, lastGood }) => this.#ledger.keepLastGood(file, lastGood),
     query: ({ id, subject, input }, from) =>
-      this.#report(this.#queries.answer(from, id, subject, input)),
+      this.#report(() => this.#queries.answer(from, id, subject, input)),
     response: ({ id, response }, from) => this.#queries.receive(from, id, response),
-    probation: (message, from) => this.#pool.broadcast({ ...message, worker: from.id }, from),
-    rejected: (message, from) => this.#report(this.#publishRejection(message, from)),
-    // Never rejects.
-    attempt: (message, from) => void this.#attempts.begin(from, message),
-    'attempt-result': (message, from) => this.#attempts.settle(from, message),
-    purge: (message, from) => this.#pool.broadcast(message, from),
-    rate: ({ request }, from) => from.send({ type: 'rate', grant: this.#rates.draw(request) }),
-    'final-metrics': ({ metrics }, from) => {
-      from.hasSentFinalMetrics = true;
-      this.#retired.note(from.id, metrics);
-    },
+    notice: (message, from) => this.#pool.broadcast({ ...message, worker: from.id }, from.id),
+    message: ({ service, message }, from) =>
+      this.#report(async () => this.#parts.get(service)?.receive?.(message, from)),
+    question: ({ id, service, question }, from) =>
+      this.#report(async () => {
+        const answer = await this.#parts.get(service)?.answer?.(question, from);
+        from.send({ type: 'answer', id, answer });
+      }),
   };
 
-  constructor({ settings, count, ledger, log }: SupervisorOptions) {
+  constructor({ settings, count, services, log }: SupervisorOptions) {
     this.#settings = settings;
     this.#count = count;
-    this.#ledger = ledger;
     this.#log = log;
     this.#port = settings.config.port;
-    this.#attempts = new PrimaryAttempts(new AttemptCounts(settings.config.authFailures));
-    this.#rates = new PrimaryRates(count);
     this.#pool = new WorkerPool({
       log,
       // Each handler receives only messages of its own type.
@@ -122,7 +103,16 @@ export class Supervisor {
       onExit: (worker, exit) => this.#onExit(worker, exit),
     });
     const list = this.#pool.list.bind(this.#pool);
-    this.#queries = new WorkerQueries({ ledger, retired: this.#retired, list });
+    const openPart = ({ name, createPrimary }: SharedService<unknown>) =>
+      createPrimary({
+        config: settings.config,
+        log,
+        workers: count,
+        announce: (message, except) =>
+          this.#pool.broadcast({ type: 'notice', channel: name, worker: 0, message }, except),
+      });
+    this.#parts = new Map(services.map((service) => [service.name, openPart(service)]));
+    this.#queries = new WorkerQueries({ parts: this.#parts, list });
     this.#rollingRestart = new RollingRestart({
       pool: this.#pool,
       count,
@@ -169,7 +159,7 @@ export class Supervisor {
     const killTimer = setTimeout(() => this.kill(), drainDelayMs + drainMs + CLOSE_MS);
     await this.#pool.close();
     clearTimeout(killTimer);
-    await this.#ledger.flush();
+    await Promise.all([...this.#parts.values()].map((part) => part.flush?.()));
   }
 
   /** Kills all workers. */
@@ -197,8 +187,7 @@ export class Supervisor {
       settings: this.#settings,
       worker: worker.id,
       phase: this.#phase,
-      holders: this.#ledger.holders,
-      attemptKey: this.#attemptKey,
+      services: new Map([...this.#parts].map(([name, part]) => [name, part.start?.()])),
     };
     worker.send({ type: 'start', start });
   }
@@ -206,7 +195,9 @@ export class Supervisor {
   /** Lets a worker listen as soon as it serves the same modules as the others. */
   async #allowListen(worker: WorkerHandle): Promise<void> {
     const deadline = performance.now() + CATCH_UP_MS;
-    while (!this.#ledger.isCaughtUp(worker.id) && worker.stage === 'starting') {
+    const isReady = () =>
+      [...this.#parts.values()].every((part) => part.isReady?.(worker.id) !== false);
+    while (!isReady() && worker.stage === 'starting') {
       if (performance.now() > deadline) {
         this.#log.warn({ worker: worker.id }, 'worker did not catch up');
         if (!worker.isSuccessor) break;
@@ -251,7 +242,10 @@ export class Supervisor {
 
   #onServingChange(): void {
     const serving = this.#pool.list('serving');
-    if (this.#phase === 'serving') this.#ledger.setServing(serving.map(({ id }) => id));
+    if (this.#phase === 'serving') {
+      const ids = serving.map(({ id }) => id);
+      for (const part of this.#parts.values()) part.onServing?.(ids);
+    }
     // Keeps the current leader, because changing it redelivers all configuration.
     if (this.#leader?.stage === 'serving') return;
     this.#leader?.send({ type: 'lead', leads: false });
@@ -263,9 +257,7 @@ export class Supervisor {
     const isExpected = worker.stage === 'draining' || this.#phase === 'draining';
     worker.stage = 'exited';
     this.#queries.remove(worker);
-    this.#attempts.release(worker);
-    this.#retired.retire(worker.id);
-    this.#ledger.removeWorker(worker.id);
+    for (const part of this.#parts.values()) part.onExit?.(worker.id);
     if (this.#phase !== 'draining') this.#onServingChange();
     // The shared socket closes with its last worker; the next workers bind the same port again.
     const running = this.#pool.list('starting', 'serving', 'draining');
@@ -301,13 +293,7 @@ export class Supervisor {
   }
 
   /** An error in the response to one worker must not affect the others. */
-  #report(work: Promise<void>): void {
-    work.catch((error: unknown) => this.#log.error({ err: error }, 'worker message failed'));
-  }
-
-  /** The last good version must be on disk first, because the other workers roll back to it. */
-  async #publishRejection(message: PrimaryMessage, from: WorkerHandle): Promise<void> {
-    await this.#ledger.flush();
-    this.#pool.broadcast(message, from);
+  #report(work: () => Promise<void>): void {
+    work().catch((error: unknown) => this.#log.error({ err: error }, 'worker message failed'));
   }
 }

@@ -1,4 +1,5 @@
 import type { Worker } from 'node:cluster';
+import type { MessageSource } from '../processes.js';
 import type { PrimaryMessage, WorkerMessage } from './messages.js';
 
 /** A `draining` worker does not count: it has been replaced, or the host stops. */
@@ -16,7 +17,7 @@ export interface WorkerExit {
 export const MAX_UNSENT = 100_000;
 
 /** A worker as seen by the primary. */
-export class WorkerHandle {
+export class WorkerHandle implements MessageSource {
   readonly id: number;
   readonly pid: number;
   readonly exited: Promise<WorkerExit>;
@@ -25,7 +26,6 @@ export class WorkerHandle {
   isListening = false;
   /** Whether it replaces a worker that still serves. */
   isSuccessor = false;
-  hasSentFinalMetrics = false;
   /** Heartbeats sent since the last response. */
   pendingHeartbeats = 0;
   /** The configuration error that prevents its start. */
@@ -43,6 +43,10 @@ export class WorkerHandle {
     this.exited = new Promise((resolve) => {
       worker.once('exit', (code, signal) => resolve({ code, signal }));
     });
+  }
+
+  get hasExited(): boolean {
+    return this.stage === 'exited';
   }
 
   /** Does nothing once the worker has disconnected. A worker that does not read is killed. */

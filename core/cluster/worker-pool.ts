@@ -53,8 +53,9 @@ export class WorkerPool {
     return [...this.#workers.values()].filter(({ stage }) => stages.includes(stage));
   }
 
-  broadcast(message: PrimaryMessage, except?: WorkerHandle): void {
-    for (const worker of this.#workers.values()) if (worker !== except) worker.send(message);
+  /** @param except the id of a worker that does not receive it */
+  broadcast(message: PrimaryMessage, except?: number): void {
+    for (const worker of this.#workers.values()) if (worker.id !== except) worker.send(message);
   }
 
   /** Resolves when every worker has exited. */

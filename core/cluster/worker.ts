@@ -2,10 +2,9 @@ import type { ComposedHost } from '../compose.js';
 import { ConfigError } from '../errors.js';
 import { describeListenError } from '../http/server/listen-error.js';
 import { type Logger, openLog } from '../log/logger.js';
-import { LastGoodStore } from '../modules/last-good.js';
 import type { ServeSettings, WorkerStart } from './messages.js';
 import { PrimaryChannel } from './primary-channel.js';
-import { createWorkerHost } from './worker-host.js';
+import { createWorkerProcess } from './worker-process.js';
 
 /** Terminals and service managers signal the whole group. Only the primary acts on these signals. */
 const IGNORED_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const;
@@ -50,15 +49,14 @@ async function serve(
 ): Promise<void> {
   const { settings } = start;
   const { composeHost } = await import('../compose.js');
-  const lastGood = new LastGoodStore(settings.config.state, log);
-  const workerHost = createWorkerHost(channel, start, lastGood, requestLog);
-  const host = await composeHost(settings.config, log, workerHost);
+  const { config } = settings;
+  const processes = createWorkerProcess(channel, start, requestLog, { config, log });
+  const host = await composeHost(config, log, processes);
   channel.on('rescan', () => host.reload());
   const drained = channel.once('drain');
   await listen(channel, host, settings);
   const { isReplaced } = await drained;
   await (isReplaced ? host.handOver() : host.drain());
-  await channel.sendLast({ type: 'final-metrics', metrics: await workerHost.readMetrics() });
   await host.close();
 }
 

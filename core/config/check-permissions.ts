@@ -90,7 +90,7 @@ export function warnOfOpenPermissions(settings: CheckedSettings, log: Log): void
 function findOpenPath(path: string, { bits, kind }: PermissionRule) {
   if (isOpen(path, bits)) return kind === 'file' ? { file: path } : { folder: path };
   if (kind !== 'folder and its files') return null;
-  const file = listFiles(path).find((candidate) => isOpen(candidate, bits));
+  const file = listFiles(path).find((one) => isOpen(one, bits));
   return file === undefined ? null : { folder: path, file };
 }
 

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
-import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { boolean, object } from 'superstruct';
 import { type AnyStruct, optionally } from '../contract/described.js';
 import { parseRange } from '../lib/address-list.js';
+import { countCores } from '../lib/count-cores.js';
 import { explainReservedHeader, isHeaderName } from '../lib/secrets/credential-header.js';
 import { isOrigin } from '../lib/web-origin.js';
 
@@ -66,13 +66,13 @@ function listOf(
 }
 
 /** A reference, or its beginning. */
-const PATTERN = /^(?:env:[A-Za-z0-9_]*|file:\/[^\0*]*)\*?$/;
+const PATTERN = /^(?:env:[A-Za-z0-9_]*|(?:file|socket):\/[^\0*]*|command:[^\0*]*)\*?$/;
 
 /** References that releases may use. */
 export const referencePatterns: SettingKind<readonly string[]> = {
   placeholder: 'patterns',
   expected:
-    'references such as env:CRM_TOKEN or file:/run/secrets/*, separated by commas, in a file a list',
+    'references such as env:CRM_TOKEN, file:/run/secrets/*, socket:/run/crm.sock or command:node, separated by commas, in a file a list',
   ...listOf((text) => PATTERN.test(text), 0),
 };
 
@@ -136,13 +136,14 @@ export function bytes(min: number): SettingKind<number> {
     expected: `a number of bytes from ${min}, or with a unit such as 128MiB`,
     fileType: 'number or string',
     parse: (text, directory) => {
-      const [, digits = '', unit = ''] = /^(\d+)([KMG]iB)?$/.exec(text) ?? [];
+      const [, digits, unit = ''] = /^(\d+)([KMG]iB)?$/.exec(text) ?? [];
+      if (digits === undefined) return undefined;
       return parse(String(Number(digits) * (UNIT_BYTES.get(unit) ?? Number.NaN)), directory);
     },
   };
 }
 
-/** `auto` is one per core that the process may use. */
+/** `auto` is one per core that the process may use, which a quota of a container limits. */
 export function workerCount(max: number): SettingKind<number> {
   const { parse } = integer(1, max);
   return {
@@ -150,7 +151,7 @@ export function workerCount(max: number): SettingKind<number> {
     expected: `a whole number from 1 to ${max}, or auto`,
     fileType: 'number or string',
     parse: (text, directory) =>
-      text === 'auto' ? Math.min(max, availableParallelism()) : parse(text, directory),
+      text === 'auto' ? Math.min(max, countCores()) : parse(text, directory),
   };
 }
 

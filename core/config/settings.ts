@@ -81,7 +81,7 @@ const DECLARED = {
   },
   releaseReferences: {
     kind: referencePatterns,
-    help: 'references that a release may use, such as env:CRM_TOKEN or file:/run/secrets/*; default: none',
+    help: 'references that a release may use, such as env:CRM_TOKEN, file:/run/secrets/*, socket:/run/crm.sock or command:node; default: none',
   },
   redis: {
     kind: redisUrl,

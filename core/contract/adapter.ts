@@ -1,5 +1,6 @@
 import type { Struct } from 'superstruct';
 import type { CallerTokens } from './caller-tokens.js';
+import type { ConfigDescription } from './config-description.js';
 import { CONTRACT_VERSION } from './contract-version.js';
 import type { Log } from './log.js';
 import type { Provider } from './provider.js';
@@ -37,17 +38,6 @@ export interface Supports {
    * a 101. Default false: the host then rejects routes that are WebSockets.
    */
   readonly upgrade?: boolean;
-  /**
-   * `auth.signer` of the config names a signer of a plugin, and `auth.config` is the signer's own:
-   * {@link OpenContext.openSigner} opens it. The host validates that config. Default false.
-   */
-  readonly signers?: boolean;
-  /**
-   * `auth.exchange` of the config requests tokens on behalf of callers. The adapter gets them from
-   * the issuer `auth.exchange.issuer`, in exchange for those of {@link OpenContext.callerTokens}.
-   * Default false.
-   */
-  readonly exchange?: boolean;
 }
 
 /** The second argument of `open`. Belongs to one opened provider; may be kept as long as its scope. */
@@ -86,15 +76,14 @@ export interface OpenContext {
    */
   readonly stateDir?: string;
   /**
-   * Opens the signer of `auth.signer`; its `sign` throws nothing but a ProviderFailure in phase `preparing`. Used
-   * only with `supports.signers`, and absent for a config without a signer.
+   * Opens the signer of {@link ConfigDescription.signer}; its `sign` throws nothing but a ProviderFailure in phase
+   * `preparing`. Absent for a config without a signer.
    * @throws Error when the signer cannot be opened.
    */
   openSigner?(): Promise<Signer>;
   /**
-   * The tokens of callers from the issuer `auth.exchange.issuer`. Used only with
-   * `supports.exchange`, and absent for a config without `auth.exchange`: no other adapter can get
-   * the token of a caller.
+   * The tokens of callers from the issuer of {@link ConfigDescription.exchange}. Absent for a config
+   * without an exchange: no other adapter can get the token of a caller.
    */
   readonly callerTokens?: CallerTokens;
 }
@@ -130,6 +119,16 @@ export interface ProviderAdapter<Config = unknown> {
   readonly config: Struct<Config, unknown>;
   /** The features of its providers beyond routes. The same for every config. */
   readonly supports: Supports;
+  /**
+   * Describes what a config that `config` has accepted means for the host, also that of a provider beside the live
+   * one. Called often; opens nothing, reads no file, and returns equal values for equal configs. It describes every use
+   * of callers: an adapter that acts for a caller must describe an exchange.
+   *
+   * Default: unknown, so the host assumes the worst. No response is shared between callers, each descriptor of the kind
+   * needs the right to publish code in a release, and the provider gets neither a signer nor tokens of callers.
+   * @throws Error for a config that cannot work: the descriptor is rejected with the error's message.
+   */
+  describeConfig?(config: Config): ConfigDescription;
   /**
    * Opens a provider. Must not require that the other side is running, and must end within 5 s. Register
    * each opened resource with `context.scope` at once, since the scope also closes if `open` fails.

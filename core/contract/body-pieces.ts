@@ -1,5 +1,7 @@
 /** An array entry and its buffer take about 100 bytes, so small pieces are joined. */
 const MAX_SMALL_PIECES = 256;
+/** Larger pieces stay apart: joining them would block the event loop. Bytes. */
+const MAX_JOINED_BYTES = 1_048_576;
 
 /**
  * Collects the pieces of a body. The sender chooses their size: 4 MiB in pieces of one byte would take 400 MiB.
@@ -10,6 +12,8 @@ export class BodyPieces {
   /** The number of pieces that are already joined. */
   #joined = 0;
   #length = 0;
+  /** The length when pieces were last joined. Bytes. */
+  #lengthJoined = 0;
 
   /** Bytes of all pieces. */
   get length(): number {
@@ -21,8 +25,11 @@ export class BodyPieces {
     this.#length += piece.length;
     this.list.push(piece);
     if (this.list.length - this.#joined < MAX_SMALL_PIECES) return;
-    this.list.push(Buffer.concat(this.list.splice(this.#joined)));
+    if (this.#length - this.#lengthJoined <= MAX_JOINED_BYTES) {
+      this.list.push(Buffer.concat(this.list.splice(this.#joined)));
+    }
     this.#joined = this.list.length;
+    this.#lengthJoined = this.#length;
   }
 
   /** The whole body. A single piece is not copied. */

@@ -18,11 +18,11 @@ export interface CallMember {
   readonly isCollected?: true;
   /** Whether the log line has it. */
   readonly isLogged?: true;
-  /** The version of the store's schema that added its index: `GET /calls` selects by it. */
-  readonly filterSince?: number;
+  /** Whether `GET /calls` selects by it: it then has an index. */
+  readonly isFilter?: true;
   /** The attribute of the request's span, where it is not null. */
   readonly attribute?: string;
-  /** The version of the store's schema that added its column; absent for the first columns. */
+  /** The version of the store's schema that added its column, if not the first one. */
   readonly since?: number;
 }
 
@@ -44,7 +44,7 @@ export const CALL_MEMBERS = {
     label: 'request',
     text: 'the `x-request-id` of the answer',
     isLogged: true,
-    filterSince: 3,
+    isFilter: true,
     attribute: 'modgate.request_id',
   },
   correlation_id: {
@@ -62,7 +62,7 @@ export const CALL_MEMBERS = {
     ...COLLECTED_TEXT,
     label: 'module',
     text: 'the live module that matched',
-    filterSince: 2,
+    isFilter: true,
     attribute: 'modgate.module',
   },
   method: {
@@ -82,7 +82,7 @@ export const CALL_MEMBERS = {
     label: 'status',
     text: 'the status of the answer; 499 if the client had closed the connection',
     isLogged: true,
-    filterSince: 2,
+    isFilter: true,
   },
   failure: {
     ...COLLECTED_TEXT,
@@ -93,23 +93,21 @@ export const CALL_MEMBERS = {
   failure_detail: {
     ...COLLECTED_TEXT,
     label: 'detail',
-    text: 'the failure of the provider, at most 200 characters: `ECONNREFUSED 127.0.0.1:4100`',
+    text: 'the failure of the provider, or the code of the HTTP parser, at most 200 characters: `ECONNREFUSED 127.0.0.1:4100`, `HPE_INVALID_URL`',
     attribute: 'modgate.failure_detail',
-    since: 3,
   },
   actor: {
     ...NULLABLE_TEXT,
     label: 'actor',
     text: 'who called, `service:crm-sync`; `null` without authentication',
     isLogged: true,
-    filterSince: 5,
+    isFilter: true,
   },
   client: {
     ...NULLABLE_TEXT,
     label: 'client',
     text: 'the address of the client; behind a trusted proxy, as that proxy names it',
     isLogged: true,
-    since: 6,
   },
   duration_ms: {
     kind: 'number',
@@ -148,95 +146,85 @@ export const ENTRY_MEMBERS = {
     ...COLLECTED_TEXT,
     label: 'through',
     text: 'the surface through which it came; absent over HTTP',
-    since: 4,
     attribute: 'modgate.surface',
   },
   mount: {
     ...COLLECTED_TEXT,
     label: 'mount',
     text: 'the mount through which it came, its host and path: `api.example/orders`; absent below `/modules`',
-    since: 7,
   },
   host: {
     ...NULLABLE_TEXT,
     label: 'host',
     text: 'the id of the host that answered, as `modgate fleet` shows it; absent without a fleet',
-    filterSince: 11,
-    since: 11,
+    isFilter: true,
   },
   cache: {
     ...COLLECTED_TEXT,
     label: 'cache',
     text: 'what the cache of its route did: `hit`, `stale`, `collapsed`, `miss`, `bypass`; absent for a route without one',
     attribute: 'modgate.cache',
-    since: 12,
   },
 } as const satisfies Record<string, CallMember>;
 
-/** Members that are added for a streamed body, of bytes or of events, and for a WebSocket. */
+/**
+ * Members that are added for a streamed body, of bytes or of events, for a WebSocket, and for a body
+ * that has ended with the right of its caller.
+ */
 export const STREAM_MEMBERS = {
   bytes_in: {
     ...NULLABLE_INTEGER,
     label: 'bytes in',
     text: 'received bytes of the request body, or of the frames of the caller; `null` unless it was streamed',
     isCollected: true,
-    since: 6,
   },
   request_sha256: {
     ...NULLABLE_TEXT,
     label: 'sent',
     text: 'the SHA-256 of the request body, in hex; `null` unless the whole body was received',
     isCollected: true,
-    since: 6,
   },
   bytes_out: {
     ...NULLABLE_INTEGER,
     label: 'bytes out',
     text: 'forwarded bytes of the response body, or of the frames of the provider; `null` unless it was streamed',
     isCollected: true,
-    since: 6,
   },
   response_sha256: {
     ...NULLABLE_TEXT,
     label: 'received',
     text: 'the SHA-256 of the response body, in hex; `null` unless the whole body was received',
     isCollected: true,
-    since: 6,
   },
   stream_end: {
     ...NULLABLE_TEXT,
     label: 'ended by',
-    text: 'how a stream of events ended: `complete`, `problem`, `client`, `max_ms`, `reload`, `shutdown`, `unauthorized`; `null` without a stream of events',
+    text: 'how a stream of events ended: `complete`, `problem`, `client`, `max_ms`, `reload`, `shutdown`, `unauthorized`; `null` for any other body, unless the right of its caller was withdrawn',
     isCollected: true,
-    since: 7,
   },
   frames_in: {
     ...NULLABLE_INTEGER,
     label: 'frames in',
     text: 'forwarded frames of the caller; `null` without a WebSocket',
     isCollected: true,
-    since: 8,
   },
   frames_out: {
     ...NULLABLE_INTEGER,
     label: 'frames out',
     text: 'forwarded frames of the provider; `null` without a WebSocket',
     isCollected: true,
-    since: 8,
   },
   closed_by: {
     ...NULLABLE_TEXT,
     label: 'closed by',
     text: 'the side that closed a WebSocket first: `caller`, `provider`, `host`; `null` without a WebSocket',
     isCollected: true,
-    since: 8,
   },
   close_code: {
     ...NULLABLE_INTEGER,
     label: 'close code',
     text: 'the code of the first close frame of a WebSocket; 1005 if it had none, 1006 if a connection was lost; `null` without a WebSocket',
     isCollected: true,
-    since: 8,
   },
 } as const satisfies Record<string, CallMember>;
 
@@ -246,67 +234,57 @@ export const REJECTION_MEMBERS = {
     ...NULLABLE_TEXT,
     label: 'code',
     text: 'the `code` of the Problem; `null` for a preflight whose request was not granted',
-    filterSince: 5,
+    isFilter: true,
     attribute: 'modgate.code',
-    since: 5,
   },
   detail: {
     ...TEXT,
     label: 'problem',
     text: 'the `detail` of the Problem',
-    since: 5,
   },
   errors: {
     kind: 'errors',
     isNullable: false,
     label: 'errors',
     text: 'the first 10 `errors` of the Problem; with `detail` at most 1 KiB',
-    since: 5,
   },
   step: {
     ...NULLABLE_TEXT,
     label: 'step',
     text: 'the step that decided',
-    filterSince: 5,
+    isFilter: true,
     attribute: 'modgate.step',
-    since: 5,
   },
   reason: {
     ...NULLABLE_TEXT,
     label: 'reason',
     text: 'a word that refines the step',
     attribute: 'modgate.reason',
-    since: 5,
   },
   module_named: {
     ...NULLABLE_TEXT,
     label: 'named',
     text: 'the module name in the path, if no live module matched',
-    since: 5,
   },
   path_named: {
     ...NULLABLE_TEXT,
     label: 'path',
     text: 'the raw path without its query, if no route matched, or of a surface: at most 256 characters, escaped; `null` if it contains the credential of the caller',
-    since: 5,
   },
   token: {
     ...NULLABLE_TEXT,
     label: 'token',
     text: 'with a 401: the id of the entry of the tokens file, or the `kid`, if one was recognized; never a part of the credential',
-    since: 5,
   },
   roles: {
     ...NULLABLE_TEXT,
     label: 'roles',
     text: 'with a 403 for a missing scope: the roles that have it, at most 10, separated by spaces',
-    since: 6,
   },
   origin: {
     ...NULLABLE_TEXT,
     label: 'origin',
     text: 'the `origin` of a request that CORS or the check of cookies rejected: at most 256 characters, escaped',
-    since: 5,
   },
 } as const satisfies Record<string, CallMember>;
 
@@ -374,7 +352,7 @@ export type CollectedFields = {
 };
 
 /** The members by which `GET /calls` selects. */
-export type CallFilterName = NamesWith<{ readonly filterSince: number }>;
+export type CallFilterName = NamesWith<{ readonly isFilter: true }>;
 
 /** Every declared member, in the order in which calls show them. */
 export const ALL_CALL_MEMBERS: Readonly<Record<CallMemberName, CallMember>> = {
@@ -393,6 +371,4 @@ export function listCallMembers<Name extends CallMemberName>(
 }
 
 /** The names of the members by which `GET /calls` selects. */
-export const CALL_FILTERS = listCallMembers<CallFilterName>(
-  ({ filterSince }) => filterSince !== undefined,
-);
+export const CALL_FILTERS = listCallMembers<CallFilterName>(({ isFilter }) => isFilter);

@@ -26,12 +26,16 @@ export type FailureCode = (typeof FAILURE_CODES)[number];
  * - `preparing`: the adapter could not get the credentials of the request, and nothing was sent;
  * counts for no breaker and is not retried. With the code `refused` there are none for this caller,
  * who gets a 403
- * - `connecting`: there was no connection yet, nothing was sent; counts for the endpoint
- * - `responding`: there was a connection, but no complete response; counts for the route
+ * - `connecting`: nothing was sent, because there was no connection; counts for the endpoint.
+ * `unavailable` is then repeated at another endpoint, whatever the method
+ * - `sending`: a part of the request was sent, and no byte of a response has arrived; counts for the
+ * route
+ * - `responding`: the request was sent, but there was no complete response; counts for the route,
+ * `unavailable` for the endpoint
  * - `answered`: the response arrived and is unusable, such as one that is too large; counts for
  * neither
  */
-export type FailurePhase = 'preparing' | 'connecting' | 'responding' | 'answered';
+export type FailurePhase = 'preparing' | 'connecting' | 'sending' | 'responding' | 'answered';
 
 /**
  * The members of a {@link ProviderFailure} besides its code and message; `cause` is for the log.

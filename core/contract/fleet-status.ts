@@ -1,38 +1,37 @@
-/** A host of a fleet, as `GET /fleet` shows it. Times are the store's clock, in ISO 8601. */
-export interface FleetHostStatus {
-  /** Kept under `--state`. */
-  readonly id: string;
-  /** The version of modgate. */
-  readonly version: string;
-  /** The URL that it listens on. */
-  readonly address: string;
-  /** The digest of its modules. */
-  readonly digest: string;
-  /** `lost`: without a heartbeat for 6 s; it may still serve. */
-  readonly state: 'starting' | 'ready' | 'draining' | 'lost';
-  /** The time of its last start. */
-  readonly started_at: string;
-  /** The time of its last heartbeat. */
-  readonly heartbeat_at: string;
-  /** The number of its serving processes. */
-  readonly workers: number;
-  /** Names, or files, of modules that it rejected or that are pending. */
-  readonly rejected: readonly string[];
-  /** Whether it serves the module or digest of the query; absent without one. */
-  readonly serves?: boolean | undefined;
-}
+import { array, boolean, enums, nullable, number, optional, string, type } from 'superstruct';
+import { type Answer, member } from './members.js';
+
+const fleetHost = type({
+  id: member(string(), 'kept under `--state`'),
+  version: member(string(), 'the version of modgate'),
+  address: member(string(), 'the URL that it listens on'),
+  digest: member(string(), 'of its modules'),
+  state: member(
+    enums(['starting', 'ready', 'draining', 'lost']),
+    '`starting`, `ready`, `draining`, or `lost`: without a heartbeat for 6 s; it may still serve',
+  ),
+  started_at: member(string(), 'the time of its last start, by the clock of the store'),
+  heartbeat_at: member(string(), 'the time of its last heartbeat, by the clock of the store'),
+  workers: member(number(), 'the number of its serving processes'),
+  rejected: member(array(string()), 'names, or files, of modules that it rejected or that wait'),
+  serves: member(
+    optional(boolean()),
+    'whether it serves the module or digest of the query; absent without one',
+  ),
+});
 
 /** The response to `GET /fleet`. */
-export interface FleetStatus {
-  /** The name of the fleet. */
-  readonly fleet: string;
-  /**
-   * Whether all ready hosts serve the same modules. False while a host is lost, because it may
-   * still serve.
-   */
-  readonly agreed: boolean;
-  /** The common digest of the ready hosts; `null` if they differ. */
-  readonly digest: string | null;
-  /** The hosts, sorted by id. */
-  readonly hosts: readonly FleetHostStatus[];
-}
+export const fleetStatus = type({
+  fleet: member(string(), 'the name of the fleet'),
+  agreed: member(
+    boolean(),
+    'whether all ready hosts serve the same modules; `false` while a host is lost',
+  ),
+  digest: member(nullable(string()), 'the common digest of the ready hosts; `null` if they differ'),
+  hosts: member(array(fleetHost), 'the hosts, sorted by id'),
+});
+
+/** A host of a fleet. */
+export type FleetHostStatus = Answer<typeof fleetHost>;
+/** The hosts of a fleet, and whether they agree. */
+export type FleetStatus = Answer<typeof fleetStatus>;

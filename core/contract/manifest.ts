@@ -126,6 +126,7 @@ export interface RouteOperation {
   /**
    * Media types of the provider that count as this stream. Default `text/event-stream` for `sse`,
    * `application/x-ndjson`, `application/ndjson` and `application/jsonl` for `ndjson`.
+   * Ranges, and types that browsers show as pages, are rejected.
    */
   readonly stream_types?: readonly string[];
   /** The cache for responses of a GET. Default: none. */
@@ -218,9 +219,9 @@ export interface AdminAction {
   readonly description?: string;
   /** The permission of the console bridge that invokes it. */
   readonly capability: string;
-  /** The danger level that the console shows. */
+  /** The target of `POST` for the kinds that use HTTP. */
   readonly invoke_path?: string;
-  /** The confirmation that the console requests first; the host does not enforce it. */
+  /** The danger level that the console shows. */
   readonly danger_level?: DangerLevel;
   /** The confirmation that the console requests first; the host does not enforce it. */
   readonly confirmation?: { readonly message: string; readonly required_phrase?: string };

@@ -78,10 +78,15 @@ export interface ModuleStatus<State extends string = string, Endpoint extends st
   readonly allow?: { readonly addresses: readonly string[] };
   /** The owner of the module, as in the descriptor; absent without one. */
   readonly owner?: {
-    readonly name?: string;
-    readonly contact?: string;
-    readonly docs?: string;
+    readonly name?: string | undefined;
+    readonly contact?: string | undefined;
+    readonly docs?: string | undefined;
   };
+  /**
+   * The scopes of callers that the provider learns by `modgate-identity`, and those of them that
+   * another module declares too; absent if calls carry no such token.
+   */
+  readonly identity?: { readonly scopes: readonly string[]; readonly shared: readonly string[] };
   /** The number of requests for the manifest of the pending version. */
   readonly attempts: number;
   /**

@@ -159,6 +159,12 @@ export interface Invocation {
    * complete. Absent in a copy of the invocation.
    */
   countReceived?(bytes: number): void;
+  /**
+   * Whether the host can use a body behind this head, whose names are lower-case. An adapter that waits for
+   * bodies may call it once a body is announced or has begun. For false it returns the response without its
+   * body at once, and stops the transfer. Absent in a copy of the invocation.
+   */
+  needsBody?(status: number, headers: Readonly<Record<string, string>>): boolean;
 }
 
 /** The response of the provider, with any status. */

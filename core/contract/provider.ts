@@ -40,10 +40,13 @@ export interface FoundEndpoints {
   readonly resolveFailures: number;
 }
 
+/** The selections of an endpoint for a call; the first is that of `provider.config` without one. */
+export const BALANCING_STRATEGIES = ['round_robin', 'least_in_flight', 'consistent_hash'] as const;
+
 /** The distribution of calls over {@link Provider.endpoints}, and the checks of them. */
 export interface Balancing {
   /** The selection of an endpoint for a call. */
-  readonly strategy: 'round_robin' | 'least_in_flight' | 'consistent_hash';
+  readonly strategy: (typeof BALANCING_STRATEGIES)[number];
   /**
    * The request header that `consistent_hash` uses, in lower case; calls without it use the
    * endpoints in turn. `null` for the other strategies.

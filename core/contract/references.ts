@@ -16,15 +16,31 @@ const LISTENER = Symbol.for('modgate.reference-listener');
 
 /**
  * Struct of a secret: `env:NAME` or `file:PATH`, never a value. The host resolves it before `open` and
- * rejects the descriptor if that fails; `context.secret(reference)` returns it. In a union with
- * `string()` it must come first: the host finds a reference when this struct accepts it.
+ * rejects the descriptor if that fails; `context.secret(reference)` returns it, without a final line
+ * break. In a union with `string()` it must come first: the host finds a reference when this struct
+ * accepts it.
+ * @param value of the secret; its name completes `which must be …` in messages, which never show
+ * the value. Default: any text that is not empty.
  */
-export function secretReference(): Struct<string, null> {
+export function secretReference(value?: Struct<string, null>): Struct<string, null> {
   return defineReference(
     SECRET_REFERENCE_TYPE,
-    (value) => typeof value === 'string' && SECRET_REFERENCE.test(value),
+    (text) => typeof text === 'string' && SECRET_REFERENCE.test(text),
+    value as Struct<unknown, unknown> | undefined,
   );
 }
+
+/** Struct of a secret that is sent in a header (RFC 9110, 5.5, without obs-text), for {@link secretReference}. */
+export const HEADER_SECRET: Struct<string, null> = define<string>(
+  'one line of printable ASCII',
+  (value) => typeof value === 'string' && /^[\x20-\x7e]+$/.test(value),
+);
+
+/** Struct of a password, for {@link secretReference}. */
+export const PASSWORD: Struct<string, null> = define<string>(
+  'one line without control characters',
+  (value) => typeof value === 'string' && /^\P{Cc}+$/u.test(value),
+);
 
 /**
  * Struct of a file that the config names: a path relative to the descriptor, `file:PATH` or

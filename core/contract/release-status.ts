@@ -1,55 +1,65 @@
-import type { Actor } from './actor.js';
-
-/** A release, as `GET /releases` shows it. Times are the store's clock, in ISO 8601. */
-export interface ReleaseEntry {
-  /** Its digest. */
-  readonly release: string;
-  /** The release on which it is based; `null` for the first one. */
-  readonly base: string | null;
-  /** The actor that published it. */
-  readonly author: Pick<Actor, 'kind' | 'id'>;
-  /** The time of its publication. */
-  readonly created_at: string;
-  /** The note of its author; may be empty. */
-  readonly note: string;
-  /** The oldest version of modgate that serves it. */
-  readonly least_version: string;
-  /** The number of its files. */
-  readonly files: number;
-  /** The total length of its files. */
-  readonly bytes: number;
-  /** The result of its canary; `null` without one, or during its trial. */
-  readonly verdict: {
-    readonly outcome: 'released' | 'failed' | 'unproven' | 'aborted';
-    readonly reason: string;
-    readonly modules: CanaryCounts;
-  } | null;
-}
+import { array, enums, nullable, number, record, string, type } from 'superstruct';
+import { type Answer, actorStruct, member } from './members.js';
 
 /** Calls and failed calls of each changed module, over all hosts that serve the canary. */
-type CanaryCounts = Readonly<Record<string, { readonly calls: number; readonly failed: number }>>;
+const canaryCounts = record(string(), type({ calls: number(), failed: number() }));
 
-/** `GET /releases`. */
-export interface ReleasesStatus {
-  /** The release that hosts serve; `null` for none. */
-  readonly active: string | null;
-  /** The release that some hosts try. */
-  readonly canary: {
-    readonly release: string;
-    readonly since: string;
-    /** The latest time of the decision. */
-    readonly until: string;
-    /** The ids of these hosts. */
-    readonly hosts: readonly string[];
-    readonly modules: CanaryCounts;
-  } | null;
-  /** Newest first. */
-  readonly releases: readonly ReleaseEntry[];
-  /** The hosts that have followed releases, with the last release that each served. */
-  readonly hosts: readonly {
-    readonly host: string;
-    readonly release: string | null;
-    /** The reason why it does not serve the expected release. */
-    readonly problem: string | null;
-  }[];
-}
+const entry = {
+  release: member(string(), 'its digest'),
+  base: member(nullable(string()), 'the release that it is based on; `null` for the first one'),
+  author: member(actorStruct, 'the actor that published it'),
+  created_at: member(string(), 'the time of its publication, by the clock of the store'),
+  note: member(string(), 'the note of its author; may be empty'),
+  least_version: member(string(), 'the oldest version of modgate that serves it'),
+  files: member(number(), 'the number of its files'),
+  bytes: member(number(), 'the total length of its files'),
+  verdict: member(
+    nullable(
+      type({
+        outcome: enums(['released', 'failed', 'unproven', 'aborted']),
+        reason: string(),
+        modules: canaryCounts,
+      }),
+    ),
+    'the result of its canary; `null` without one, or during its trial',
+  ),
+};
+
+const releaseEntry = type(entry);
+
+/** The response to `GET /releases`. */
+export const releasesStatus = type({
+  active: member(nullable(string()), 'the release that hosts serve; `null` for none'),
+  canary: member(
+    nullable(
+      type({
+        release: string(),
+        since: string(),
+        until: member(string(), 'the latest time of the decision'),
+        hosts: member(array(string()), 'the ids of the hosts that try it'),
+        modules: member(canaryCounts, 'the calls, and the failed ones, of each changed module'),
+      }),
+    ),
+    'the release that some hosts try',
+  ),
+  releases: member(array(releaseEntry), 'newest first'),
+  hosts: member(
+    array(
+      type({
+        host: string(),
+        release: member(nullable(string()), 'the last release that it served'),
+        problem: member(nullable(string()), 'why it does not serve the expected release'),
+      }),
+    ),
+    'the hosts that have followed releases',
+  ),
+});
+
+/** The response to `GET /releases/{id}`. */
+export const releaseContent = type({ ...entry, content: record(string(), string()) });
+
+/** A release of a fleet. */
+export type ReleaseEntry = Answer<typeof releaseEntry>;
+
+/** The releases of a fleet, and the state of a canary. */
+export type ReleasesStatus = Answer<typeof releasesStatus>;

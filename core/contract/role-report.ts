@@ -1,32 +1,36 @@
+import { array, boolean, nullable, string, type } from 'superstruct';
+import { type Answer, member } from './members.js';
+
+const reportedRole = type({
+  name: member(string(), 'of the roles file'),
+  description: member(nullable(string()), 'of the roles file'),
+  scopes: member(array(string()), 'its scopes, without those of other roles'),
+  roles: member(array(string()), 'the roles whose scopes it includes'),
+});
+
+const reportedScope = type({
+  scope: member(string(), 'its name'),
+  declared: member(
+    nullable(boolean()),
+    'whether a module or the host declares it; `null` if none does and the manifest of a module is not known',
+  ),
+  modules: member(
+    array(type({ module: string(), opens: array(string()) })),
+    'the modules that declare it, and what it opens there: `GET /items`, `entity contacts`',
+  ),
+});
+
 /**
- * The response to `GET /roles`, with wire names. Its size depends on the roles file, not on shared
- * scopes.
+ * The response to `GET /roles`. Its size depends on the roles file, not on shared scopes.
  */
-export interface RoleReport {
-  /** The roles, in the order of the file. */
-  readonly roles: readonly {
-    readonly name: string;
-    readonly description: string | null;
-    /** The scopes of the role, without those of other roles. */
-    readonly scopes: readonly string[];
-    /** The roles whose scopes it includes. */
-    readonly roles: readonly string[];
-  }[];
-  /** All scopes of roles, without duplicates. */
-  readonly scopes: readonly ReportedScope[];
-  /** The scopes that no module declares. */
-  readonly not_declared: readonly string[];
-}
+export const roleReport = type({
+  roles: member(array(reportedRole), 'in the order of the file'),
+  scopes: member(array(reportedScope), 'each scope of any role once'),
+  not_declared: member(array(string()), 'the scopes that no module declares'),
+});
+
+/** The roles of a host, and what their scopes open. */
+export type RoleReport = Answer<typeof roleReport>;
 
 /** A scope of a role, and the routes and entities that it opens. */
-export interface ReportedScope {
-  /** Its name. */
-  readonly scope: string;
-  /**
-   * Whether a module or the host declares it; `null` if none does and the manifest of a module is
-   * unknown.
-   */
-  readonly declared: boolean | null;
-  /** The modules that declare it, and what it opens there: `GET /items`, `entity contacts`. */
-  readonly modules: readonly { readonly module: string; readonly opens: readonly string[] }[];
-}
+export type ReportedScope = Answer<typeof reportedScope>;

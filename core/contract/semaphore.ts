@@ -49,7 +49,7 @@ export class Semaphore {
 
   /** @throws QueueFull when too many tasks wait, or the signal is aborted before the task has started. */
   async run<T>(task: () => Promise<T>, options: AcquireOptions): Promise<T> {
-    if (!this.tryAcquire()) await this.acquire(options);
+    if (!this.tryAcquire(options.share)) await this.acquire(options);
     try {
       return await task();
     } finally {
@@ -57,12 +57,26 @@ export class Semaphore {
     }
   }
 
-  /** Takes a free place, which `release` returns. @returns whether there was one. */
-  tryAcquire(): boolean {
-    if (this.#running >= this.#maxRunning) return false;
+  /** Takes a free place, which `release` returns. @returns whether there was one for the share. */
+  tryAcquire(share = ''): boolean {
+    if (this.#running >= this.#maxRunning || !this.mayStart(share)) return false;
     this.#running += 1;
+    this.onStart(share);
     return true;
   }
+
+  /** Whether the share may take one of the free places. */
+  protected mayStart(_share: string): boolean {
+    return true;
+  }
+
+  /** Whether a waiting share gives up a task for the first one of the other share. */
+  protected yields(_waiting: string, _share: string): boolean {
+    return false;
+  }
+
+  /** Called when a task of the share takes a place. */
+  protected onStart(_share: string): void {}
 
   /**
    * Waits for a place, which `release` returns; call `tryAcquire` first.
@@ -95,17 +109,18 @@ export class Semaphore {
     });
   }
 
-  /** Passes the place to the next waiting task. */
+  /** Passes the place to the next waiting task that may have it. */
   release(): void {
-    if (this.#waiting === 0) this.#running -= 1;
-    else this.#startNext();
+    this.#running -= 1;
+    while (this.#waiting > 0 && this.#startNext());
   }
 
   #makeRoom(share: string): void {
     const size = this.#shares.get(share)?.size ?? 0;
     let largest: Set<Waiter> | undefined;
-    for (const waiters of this.#shares.values()) {
-      if (waiters.size > (largest?.size ?? size + 1)) largest = waiters;
+    for (const [other, waiters] of this.#shares) {
+      const least = size === 0 && this.yields(other, share) ? 0 : size + 1;
+      if (waiters.size > (largest?.size ?? least)) largest = waiters;
     }
     if (largest === undefined) throw new QueueFull('too many wait');
     [...largest].at(-1)?.reject('too many wait');
@@ -124,13 +139,16 @@ export class Semaphore {
     if (waiters.size === 0) this.#shares.delete(share);
   }
 
-  #startNext(): void {
-    const [next] = this.#shares;
-    if (next === undefined) return;
-    const [share, waiters] = next;
-    const [waiter] = waiters;
-    waiter?.start();
-    // Moves the share to the end of the queue.
-    if (this.#shares.delete(share)) this.#shares.set(share, waiters);
+  /** @returns whether a task could start */
+  #startNext(): boolean {
+    for (const [share, waiters] of this.#shares) {
+      if (!this.tryAcquire(share)) continue;
+      const [waiter] = waiters;
+      waiter?.start();
+      // Moves the share to the end of the queue.
+      if (this.#shares.delete(share)) this.#shares.set(share, waiters);
+      return true;
+    }
+    return false;
   }
 }

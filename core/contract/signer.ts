@@ -53,9 +53,9 @@ export interface SignerContext {
 export interface SignerFactory<Config = unknown> {
   /** Set by {@link defineSigner}. */
   readonly contract: typeof CONTRACT_VERSION;
-  /** The name in `auth.signer` of descriptors and in `signers` of `plugin.json`: `^[a-z][a-z0-9-]*$`. */
+  /** The name in descriptors and in `signers` of `plugin.json`: `^[a-z][a-z0-9-]*$`. */
   readonly name: string;
-  /** Validates `auth.config` and must reject unknown keys, as superstruct's `object` does. */
+  /** Validates the signer's own config in a descriptor, and must reject unknown keys, as superstruct's `object` does. */
   readonly config: Struct<Config, unknown>;
   /**
    * Must end within 5 s, and must not require that remote services are running.

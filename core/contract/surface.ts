@@ -3,6 +3,7 @@ import type { Actor } from './actor.js';
 import type { Credentials } from './authenticator.js';
 import { CONTRACT_VERSION } from './contract-version.js';
 import type { HostSnapshot } from './host-snapshot.js';
+import type { HostResource } from './listing.js';
 import type { Log } from './log.js';
 import type { Scope } from './scope.js';
 import type { Secret } from './secret.js';
@@ -48,14 +49,26 @@ export interface Surface {
    * Determines the caller from the head of a request, before its body is read and before `fetch`.
    * Only for a surface with `authentication: 'own'`, such as one with sessions. Without it, and if
    * it returns `null`, the limits of anonymous requests apply.
+   * It is called again, with another object, at most every 30 s while a response that is not an event
+   * stream is sent: the response is cut when there is no actor any more.
    * @param request without its body
    * @param call the same object that `fetch` receives
    * @returns an actor from the host.
    */
   identify?(request: Request, call: SurfaceCall): Promise<Actor | null>;
   /**
+   * Rejects a request by its head, after `identify` and before its body is read. Unknown paths,
+   * other methods, and whatever the path requires of the caller, such as credentials or a scope,
+   * belong here, so that no rejected request makes the host read and hold a body.
+   * @param request without its body
+   * @param call the same object that `fetch` receives
+   * @throws SurfaceError for a request that `fetch` must not get.
+   */
+  admit?(request: Request, call: SurfaceCall): void | Promise<void>;
+  /**
    * Handles a request below the prefix of the surface. Called many at the same time, with untrusted input.
-   * The body of the request has arrived completely; the factory says how long it may be.
+   * The body of the request has arrived completely; the factory says how long it may be. The host
+   * rejects a GET or HEAD that announces a body.
    *
    * The response must come within 30 s, or the client gets a 503. Its body may be a stream that pauses for
    * at most 30 s: an event stream sends a comment every 15 s. A body is canceled when the client closes the
@@ -65,6 +78,14 @@ export interface Surface {
    * `cache-control: no-store`.
    */
   fetch(request: Request, call: SurfaceCall): Promise<Response>;
+}
+
+/** An operation that a module exposes to agents, as `HostApi.snapshot` lists it. */
+export interface NamedOperation {
+  /** The configured name of the module. */
+  readonly module: string;
+  /** The id of the operation: `list_contacts`, `entity:contacts`, `action:merge`. */
+  readonly id: string;
 }
 
 /** A request to the host's own HTTP interface. */
@@ -84,12 +105,23 @@ export interface HostRequest {
    * `allow` of a module. Default: the request that authenticated the actor.
    */
   readonly call?: SurfaceCall | undefined;
+  /**
+   * The operation that an agent calls with the request: one of a route, or with `POST /operations` an
+   * entity or an action. The host compares it with the route that matches, and consults exposure and
+   * approvals. Any other route, and an operation that is not exposed, is 404. A call that needs approval
+   * is 202 with `modgate-origin: host` and `{status: 'pending', id, expires_at}` until a person has
+   * approved it; the provider is then called once. Default: none, and the request is one as over HTTP,
+   * to which neither exposure nor approvals apply.
+   */
+  readonly operation?: NamedOperation | undefined;
 }
 
 /** The interface of the host for a surface. There is no other way to call a module. */
 export interface HostApi {
   /** The version of modgate. */
   readonly version: string;
+  /** What the host shows to people, and how: the routes for the pages of a console. */
+  readonly resources: readonly HostResource[];
   /**
    * Calls the host's own HTTP interface without a socket. The target is validated as over HTTP, and
    * every check, limit, record and metric is the same; log lines and call records name the surface.
@@ -192,7 +224,7 @@ export interface SurfaceFactory<Config = unknown> {
   /** The longest body of a request, which is checked before it is read. Bytes. Default and most 1,048,576. */
   readonly maxBodyBytes?: number;
   /**
-   * The maximum for a request without an actor. All such bodies share a small budget, of which each
+   * The maximum for a request without an actor. All such bodies share a budget, of which each
    * address has a part. Bytes. Default `maxBodyBytes`.
    */
   readonly maxAnonymousBodyBytes?: number;

@@ -1,3 +1,4 @@
+import type { NamedSigner } from '../contract/index.js';
 import {
   createDiagnostic,
   createInvalidFile,
@@ -7,42 +8,28 @@ import {
   type Violation,
 } from '../document/diagnostic.js';
 import { readStructuredText } from '../document/parse-document.js';
-import { findNearestName } from '../document/suggest.js';
-import { type ValidationResult, validateStruct } from '../document/validate.js';
+import type { TextLimits } from '../document/text-limits.js';
+import { validateStruct } from '../document/validate.js';
 import { readMember } from '../lib/read-member.js';
-import { validateCandidate } from './candidate.js';
-import {
-  createDescriptor,
-  createManifestSource,
-  type Descriptor,
-  type DescriptorAdapter,
-} from './descriptor.js';
-import { findWarnings, validateDescriptor } from './descriptor-rules.js';
-import { descriptorStruct, type WireDescriptor } from './descriptor-struct.js';
-import { type Mount, type ReservedPrefixes, validateMounts } from './mounts.js';
-import { type DescriptorSigner, readSigner, SIGNER_CONFIG_PATH, SIGNER_PATH } from './signer.js';
+import { nextTurn } from '../lib/slices.js';
+import { createDescriptor, type Descriptor } from './descriptor.js';
+import { checkFurtherProviders } from './further-providers.js';
+import type { DescriptorAdapter, DescriptorSigner, HostFacts, SectionContext } from './section.js';
+import { createManifestSource } from './sections/manifest.js';
+import type { Mount } from './sections/mount.js';
+import { type DescriptorAdapters, readProvider } from './sections/provider.js';
+import { descriptorStruct, LISTED_SECTIONS, type WireDescriptor } from './sections.js';
 
-/** Adapters by kind, imported when a descriptor first needs one. */
-export interface DescriptorAdapters {
-  kinds(): readonly string[];
-  /** @throws an Error whose message may be shown when the adapter cannot be loaded. */
-  adapter(kind: string): Promise<DescriptorAdapter>;
-  signers(): readonly string[];
-  /** @throws an Error whose message may be shown when the signer cannot be loaded. */
-  signer(name: string): Promise<DescriptorSigner>;
-}
+/** The longest text that is parsed and validated in one turn of the event loop. */
+const MAX_SHORT_TEXT = 16_384;
 
-interface DescriptorInput {
+interface DescriptorInput extends HostFacts {
   /** The name of the file; its extension decides between JSON and YAML. */
   readonly file: string;
   readonly text: string;
   readonly adapters: DescriptorAdapters;
-  /** The headers that hold credentials of callers, in lower case. Default: the built-in ones. */
-  readonly credentialHeaders?: readonly string[];
-  /** Prefixes that no mount may begin with. Default: none. */
-  readonly reservedPrefixes?: ReservedPrefixes;
-  /** Whether the host supports rates over all hosts. Default: not checked. */
-  readonly canShareRates?: boolean;
+  /** Default: those of any file. */
+  readonly limits?: TextLimits;
 }
 
 export interface ParsedDescriptor {
@@ -55,7 +42,7 @@ export interface ParsedDescriptor {
 interface AcceptedParts {
   readonly locate: Locate;
   readonly adapter: DescriptorAdapter | null;
-  readonly signer: DescriptorSigner | null;
+  readonly signer: (NamedSigner & { readonly factory: DescriptorSigner }) | null;
   /** The config as written; parts of it may be invalid. */
   readonly config: unknown;
   readonly manifest: Pick<Descriptor, 'module' | 'manifest' | 'manifest_digest'> | null;
@@ -75,63 +62,56 @@ export class InvalidDescriptor extends InvalidFile {
 
 /** @throws InvalidDescriptor with all errors of the descriptor. */
 export async function parseDescriptor(input: DescriptorInput): Promise<ParsedDescriptor> {
-  const { value, locate } = readStructuredText(input.file, input.text);
+  const { value, locate } = readStructuredText(input.file, input.text, undefined, input.limits);
   const source = { file: input.file, locate };
+  // Each of the two may take long.
+  if (input.text.length > MAX_SHORT_TEXT) await nextTurn();
   const shape = validateStruct(value, descriptorStruct);
-  const adapterResult = await findAdapter(value, input.adapters);
-  const config = validateProviderConfig(value, adapterResult.adapter);
-  const signing = await findSigner(value, adapterResult.adapter, input.adapters);
-  const mounts = await findMountViolations(shape.accepted, input.reservedPrefixes);
+  const accepted = (shape.accepted ?? {}) as Partial<WireDescriptor>;
+  const { adapter, config, description, ...provider } = await readProvider(value, input.adapters);
+  const context = { ...input, written: value, adapter, config, live: description };
+  const further = checkFurtherProviders(context);
   const violations = [
-    ...shape.violations.map((violation) => hintAtConfig(violation, adapterResult.adapter)),
-    ...adapterResult.violations,
-    ...config.violations,
-    ...signing.violations,
-    ...validateDescriptor(
-      shape.accepted as Partial<WireDescriptor> | null,
-      value,
-      adapterResult.adapter,
-      input.credentialHeaders,
-    ),
-    ...mounts,
-    ...(input.canShareRates === false ? findSharedRates(shape.accepted) : []),
-    ...validateCandidate(value, adapterResult.adapter, config.violations.length === 0),
+    ...shape.violations.map((violation) => hintAtConfig(violation, adapter)),
+    ...provider.violations,
+    ...(await validateSections(accepted, context)),
+    ...further.flatMap(({ violations }) => violations),
   ];
   if (violations.length > 0) {
     const { diagnostics } = createInvalidFile(violations, source);
-    const accepted = (shape.accepted ?? {}) as Partial<WireDescriptor>;
     throw new InvalidDescriptor(diagnostics, {
       locate,
-      adapter: adapterResult.adapter,
-      signer: signing.signer,
-      config: readConfig(value),
+      adapter,
+      signer: provider.signer,
+      config: provider.written,
       manifest: readAcceptedManifest(accepted, value),
       mounts: readAcceptedMounts(accepted, violations),
     });
   }
   const wire = shape.value as WireDescriptor;
-  const warnings = findWarnings(wire, value).map((warning) =>
-    createDiagnostic(warning, source, 'warning'),
+  const warnings = LISTED_SECTIONS.flatMap(([name, section]) =>
+    wire[name] === undefined ? [] : (section.warn?.(wire[name], value) ?? []),
+  ).map((warning) => createDiagnostic(warning, source, 'warning'));
+  const descriptor = createDescriptor(wire, config, {
+    configDescription: description,
+    furtherProviders: further.flatMap(({ provider }) => provider ?? []),
+  });
+  return { descriptor, warnings, locate };
+}
+
+/** Skips the rules of sections that the struct has rejected. */
+async function validateSections(
+  accepted: Partial<WireDescriptor>,
+  context: SectionContext,
+): Promise<readonly Violation[]> {
+  const found = await Promise.all(
+    LISTED_SECTIONS.map(([name, section]) =>
+      accepted[name] === undefined
+        ? []
+        : (section.validate?.(accepted[name] as never, context) ?? []),
+    ),
   );
-  return { descriptor: createDescriptor(wire, config.value), warnings, locate };
-}
-
-function findSharedRates(accepted: unknown): Violation[] {
-  const { rate } = (accepted ?? {}) as Partial<WireDescriptor>;
-  if (rate?.shared !== true) return [];
-  const message = 'rate.shared is true, but the host has no Redis';
-  const hint = 'start the host with --redis redis://…, or remove rate.shared';
-  return [{ rule: 'no-redis', message, hint, path: ['rate', 'shared'], at: 'value' }];
-}
-
-/** Loads the prefixes only for a descriptor with mounts. */
-async function findMountViolations(
-  accepted: unknown,
-  reserved: ReservedPrefixes | undefined,
-): Promise<Violation[]> {
-  const { mount = [] } = (accepted ?? {}) as Partial<WireDescriptor>;
-  if (mount.length === 0) return [];
-  return validateMounts(mount, (await reserved?.load()) ?? new Set());
+  return found.flat();
 }
 
 function readAcceptedMounts(
@@ -140,79 +120,6 @@ function readAcceptedMounts(
 ): readonly Mount[] {
   const isValid = violations.every(({ path }) => path[0] !== 'mount');
   return enabled && isValid ? mount : [];
-}
-
-async function findAdapter(
-  value: unknown,
-  adapters: DescriptorAdapters,
-): Promise<{ adapter: DescriptorAdapter | null; violations: Violation[] }> {
-  const kind = readMember(readMember(value, 'provider'), 'kind');
-  if (typeof kind !== 'string' || kind === '') return { adapter: null, violations: [] };
-  const kinds = adapters.kinds().toSorted();
-  if (!kinds.includes(kind)) {
-    return { adapter: null, violations: [explainUnknownKind(kind, kinds)] };
-  }
-  try {
-    return { adapter: await adapters.adapter(kind), violations: [] };
-  } catch (error) {
-    const message = error instanceof Error ? error.message : 'the adapter cannot be loaded';
-    return { adapter: null, violations: [createKindViolation('plugin-failed', message, null)] };
-  }
-}
-
-function explainUnknownKind(kind: string, kinds: readonly string[]): Violation {
-  const expected = kinds.length === 0 ? 'a kind of a plugin' : `one of ${kinds.join(', ')}`;
-  const nearest = findNearestName(kind, kinds);
-  const hint = nearest === null ? null : `did you mean '${nearest}'?`;
-  return createKindViolation('unknown-kind', `'provider.kind' must be ${expected}`, hint);
-}
-
-function createKindViolation(rule: string, message: string, hint: string | null): Violation {
-  return { rule, message, hint, path: ['provider', 'kind'], at: 'value' };
-}
-
-/** Runs even after other errors, so that all errors are reported together. */
-function validateProviderConfig(
-  value: unknown,
-  adapter: DescriptorAdapter | null,
-): ValidationResult {
-  if (adapter === null) return { value: null, violations: [], accepted: null };
-  return validateStruct(readConfig(value), adapter.config, ['provider', 'config']);
-}
-
-/** The signer that the config names, and the violations of its own config. */
-async function findSigner(
-  value: unknown,
-  adapter: DescriptorAdapter | null,
-  adapters: DescriptorAdapters,
-): Promise<{ signer: DescriptorSigner | null; violations: readonly Violation[] }> {
-  const signerChoice = adapter === null ? null : readSigner(readConfig(value), adapter);
-  if (signerChoice === null) return { signer: null, violations: [] };
-  const signerNames = adapters.signers().toSorted();
-  if (!signerNames.includes(signerChoice.name)) {
-    const expected =
-      signerNames.length === 0 ? 'a signer of a plugin' : `one of ${signerNames.join(', ')}`;
-    const nearest = findNearestName(signerChoice.name, signerNames);
-    const hint = nearest === null ? 'install its plugin' : `did you mean '${nearest}'?`;
-    const message = `'${SIGNER_PATH.join('.')}' must be ${expected}`;
-    return { signer: null, violations: [createSignerViolation('unknown-signer', message, hint)] };
-  }
-  try {
-    const signer = await adapters.signer(signerChoice.name);
-    const { violations } = validateStruct(signerChoice.config, signer.config, SIGNER_CONFIG_PATH);
-    return { signer, violations };
-  } catch (error) {
-    const message = error instanceof Error ? error.message : 'the signer cannot be loaded';
-    return { signer: null, violations: [createSignerViolation('plugin-failed', message, null)] };
-  }
-}
-
-function createSignerViolation(rule: string, message: string, hint: string | null): Violation {
-  return { rule, message, hint, path: SIGNER_PATH, at: 'value' };
-}
-
-function readConfig(value: unknown): unknown {
-  return readMember(readMember(value, 'provider'), 'config') ?? {};
 }
 
 /** Returns only an explicit manifest: the default would be an error for some adapters. */

@@ -1,14 +1,25 @@
 import { object } from 'superstruct';
-import { type AnyStruct, described, named, withDefault } from '../contract/described.js';
+import { type AnyStruct, described, filledIn, named, withDefault } from '../contract/described.js';
 import { numberBetween, wholeNumber } from '../document/structs.js';
+
+export const ONE_HOUR_MS = 3_600_000;
+export const ONE_DAY_MS = 86_400_000;
+/** More sockets than one process can open. */
+export const MANY = 100_000;
 
 /** The bounds detect a wrong unit (seconds for milliseconds, MiB for bytes); they are not a policy. */
 type Bounds = readonly [min: number, max: number];
 
 type Members = Record<string, AnyStruct>;
 
-export function section<S extends Members>(name: string, description: string, members: S) {
+/** A mapping that the schema defines once, by its name. */
+export function mapping<S extends Members>(name: string, description: string, members: S) {
   return named(name, described(object(members), { description }));
+}
+
+/** The same, whose members have their own defaults if it is absent. */
+export function filledMapping<S extends Members>(name: string, description: string, members: S) {
+  return filledIn(mapping(name, description, members));
 }
 
 export function count(fallback: number, bounds: Bounds, description: string) {

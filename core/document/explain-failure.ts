@@ -21,15 +21,18 @@ const BASE_TYPES: Readonly<Record<string, string>> = {
 const BOUNDS = new Set(['max', 'min', 'pattern', 'size']);
 const UNNAMED = new Set(['dynamic', 'enums', 'intersection', 'lazy', 'literal', 'union']);
 
-/** @param prefix the path of the value in its document */
-export function explainFailure(failure: Failure, prefix: Path): Violation {
+/**
+ * @param prefix the path of the value in its document
+ * @param isQuotable whether the value would be accepted in quotes
+ */
+export function explainFailure(failure: Failure, prefix: Path, isQuotable: boolean): Violation {
   const path = [...prefix, ...(failure.path as Path)];
   const key = failure.path.at(-1);
   if (failure.type === 'never' && typeof key === 'string') {
     return explainUnknownKey(key, path, new Map());
   }
   if (failure.value === undefined && typeof key === 'string') return explainMissingKey(key, path);
-  return explainWrongValue(failure, describeExpected(failure), path);
+  return explainWrongValue(failure, describeExpected(failure), path, isQuotable);
 }
 
 /** Creates the violation for a value that no branch of a union accepts. */
@@ -37,11 +40,12 @@ export function explainUnion(
   first: Failure,
   branches: readonly Failure[],
   prefix: Path,
+  isQuotable: boolean,
 ): Violation {
   const path = [...prefix, ...(first.path as Path)];
   const key = first.path.at(-1);
   if (first.value === undefined && typeof key === 'string') return explainMissingKey(key, path);
-  return explainWrongValue(first, describeUnion(branches), path);
+  return explainWrongValue(first, describeUnion(branches), path, isQuotable);
 }
 
 /** @param knownKeys the structs of the keys that the mapping may have */
@@ -77,19 +81,25 @@ function describeParent(path: Path): string {
   return path.length === 1 ? '' : ` in ${describePath(path.slice(0, -1))}`;
 }
 
-function explainWrongValue(failure: Failure, expected: Expectation, path: Path): Violation {
+function explainWrongValue(
+  failure: Failure,
+  expected: Expectation,
+  path: Path,
+  isQuotable: boolean,
+): Violation {
   const isWrongType = isBaseType(failure.type) && failure.refinement === undefined;
   const rule = isWrongType ? 'wrong-type' : 'invalid-value';
   const message = `${describePath(path)} must be ${expected.text}`;
-  const hint = path.length === 0 ? null : hintAtValue(failure.value, expected);
+  const hint = path.length === 0 ? null : hintAtValue(failure.value, expected, isQuotable);
   return createViolation(rule, message, hint, path);
 }
 
-function hintAtValue(value: unknown, expected: Expectation): string | null {
+function hintAtValue(value: unknown, expected: Expectation, isQuotable: boolean): string | null {
   if (value === null) return 'remove the key or give it a value';
   if (typeof value !== 'string') {
-    const isBare = typeof value === 'number' || typeof value === 'boolean';
-    return isBare && expected.text.startsWith('a string') ? 'put it in quotes' : null;
+    // Where numbers are accepted as well, it is the number that is wrong.
+    const takesNumbers = /number/.test(expected.text) || expected.options.length > 0;
+    return isQuotable && !takesNumbers ? 'put it in quotes' : null;
   }
   if (expected.text === 'true or false') return hintAtBoolean(value);
   if (/^a (?:whole )?number/.test(expected.text) && /^-?\d+(?:\.\d+)?$/.test(value)) {

@@ -1,5 +1,6 @@
 import type { Response } from 'node-fetch';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
+import { readMediaType } from '../lib/media-type.js';
 import { FetchFailed, fetchBounded } from './bounded-fetch.js';
 
 interface FetchLimits {
@@ -15,7 +16,7 @@ interface FetchLimits {
 
 interface FetchedResponse {
   readonly text: string;
-  /** Lower case, without parameters; empty when absent. */
+  /** Lower case, without parameters; unchanged unless it is one media type; empty when absent. */
   readonly contentType: string;
 }
 
@@ -65,8 +66,8 @@ function assertUsableResponse({ status, headers }: Response, subject: string): v
 }
 
 function readContentType({ headers }: Response): string {
-  const [type = ''] = (headers.get('content-type') ?? '').split(';', 1);
-  return type.trim().toLowerCase();
+  const contentType = headers.get('content-type') ?? '';
+  return readMediaType(contentType) ?? contentType;
 }
 
 function unavailable(subject: string, rest: string, cause?: unknown): TextUnavailable {

@@ -9,6 +9,7 @@ import {
   SyntaxStop,
   type SyntaxViolation,
 } from './syntax-tree.js';
+import { FILE_LIMITS, type TextLimits } from './text-limits.js';
 
 interface OpenNode {
   readonly node: SyntaxNode;
@@ -49,8 +50,12 @@ const VALUE_EXPECTED: Explanation = { message: 'expected a value', hint: null };
  * positions nor duplicate keys.
  * @throws SyntaxStop at the first character that is not JSON.
  */
-export function parseJsonNode(text: string, violations: SyntaxViolation[]): SyntaxNode {
-  const builder = new TreeBuilder(text, violations);
+export function parseJsonNode(
+  text: string,
+  violations: SyntaxViolation[],
+  limits: TextLimits = FILE_LIMITS,
+): SyntaxNode {
+  const builder = new TreeBuilder(text, violations, limits);
   visit(
     text,
     {
@@ -72,14 +77,15 @@ class TreeBuilder {
   root: SyntaxNode = { kind: 'scalar', offset: 0, value: null };
   readonly #text: string;
   readonly #violations: SyntaxViolation[];
-  readonly #budget = new DocumentBudget();
+  readonly #budget: DocumentBudget;
   readonly #open: OpenNode[] = [];
   #key = { name: '', offset: 0 };
   #comma: number | null = null;
 
-  constructor(text: string, violations: SyntaxViolation[]) {
+  constructor(text: string, violations: SyntaxViolation[], limits: TextLimits) {
     this.#text = text;
     this.#violations = violations;
+    this.#budget = new DocumentBudget(limits);
   }
 
   openMapping(offset: number): void {

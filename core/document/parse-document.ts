@@ -15,6 +15,7 @@ import {
   SyntaxStop,
   type SyntaxViolation,
 } from './syntax-tree.js';
+import { FILE_LIMITS, formatLength, type TextLimits } from './text-limits.js';
 import { parseYamlNode } from './yaml-parser.js';
 
 export type TextFormat = 'json' | 'yaml';
@@ -44,7 +45,7 @@ export class InvalidText extends Error {
 }
 
 /** The maximum length of a text in characters, and of a file in bytes. */
-export const MAX_TEXT_LENGTH = 4 * 1024 * 1024;
+export const MAX_TEXT_LENGTH = FILE_LIMITS.length;
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
@@ -52,10 +53,14 @@ const BYTE_ORDER_MARK = '\uFEFF';
  * Reads JSON (strict, RFC 8259) or YAML (1.2, core schema); rejects duplicate keys.
  * @throws InvalidText for anything else.
  */
-export function parseStructuredText(text: string, format: TextFormat): StructuredText {
+export function parseStructuredText(
+  text: string,
+  format: TextFormat,
+  limits: TextLimits = FILE_LIMITS,
+): StructuredText {
   const findPlace = createPlaceFinder(text);
   const violations: SyntaxViolation[] = [];
-  const root = parseNode(text, format, violations);
+  const root = parseNode(text, format, violations, limits);
   if (root === null || violations.length > 0) {
     violations.sort((a, b) => a.offset - b.offset);
     throw new InvalidText(
@@ -74,10 +79,12 @@ function parseNode(
   text: string,
   format: TextFormat,
   violations: SyntaxViolation[],
+  limits: TextLimits,
 ): SyntaxNode | null {
   try {
-    assertReadable(text);
-    return format === 'json' ? parseJsonNode(text, violations) : parseYamlNode(text, violations);
+    assertReadable(text, limits);
+    const parse = format === 'json' ? parseJsonNode : parseYamlNode;
+    return parse(text, violations, limits);
   } catch (error) {
     if (!(error instanceof SyntaxStop)) throw error;
     violations.push(error.violation);
@@ -85,10 +92,10 @@ function parseNode(
   }
 }
 
-function assertReadable(text: string): void {
-  if (text.length > MAX_TEXT_LENGTH) {
-    const message = 'the text is longer than 4 MiB';
-    throw new SyntaxStop({ rule: 'file-too-large', message, hint: null, offset: 0 });
+function assertReadable(text: string, { length, hint }: TextLimits): void {
+  if (text.length > length) {
+    const message = `the text is longer than ${formatLength(length)}`;
+    throw new SyntaxStop({ rule: 'file-too-large', message, hint, offset: 0 });
   }
   if (text.startsWith(BYTE_ORDER_MARK)) {
     const message = 'the file starts with a byte-order mark';
@@ -110,9 +117,10 @@ export function readStructuredText(
   file: string,
   text: string,
   format: TextFormat = detectFormat(file, text),
+  limits: TextLimits = FILE_LIMITS,
 ): StructuredText {
   try {
-    return parseStructuredText(text, format);
+    return parseStructuredText(text, format, limits);
   } catch (error) {
     if (!(error instanceof InvalidText)) throw error;
     throw new InvalidFile(

@@ -21,9 +21,10 @@ import {
 } from './diagnostic.js';
 import { readStructuredText } from './parse-document.js';
 import { FileError, readSmallFile } from './read-file.js';
+import type { TextLimits } from './text-limits.js';
 import { validateStruct } from './validate.js';
 
-interface ReferencesInput {
+export interface ReferencesInput {
   /** The adapter's struct, and the config that it accepted. */
   readonly struct: AnyStruct;
   readonly config: unknown;
@@ -39,6 +40,8 @@ interface ReferencesInput {
   readonly allowsReference?: ((reference: string) => boolean) | undefined;
   /** Receives unresolved secrets, which get a placeholder. By default they are errors. */
   readonly onMissingSecret?: ((missing: MissingSecret) => void) | undefined;
+  /** The limits of documents. Default: those of any file. */
+  readonly limits?: TextLimits | undefined;
   /** Adds rules to the struct of each document. Default: none. */
   readonly restrictDocument?: (struct: AnyStruct) => AnyStruct;
 }
@@ -77,11 +80,17 @@ interface Resolved {
   readonly path: string | null;
 }
 
+interface ResolvedFile extends Resolved {
+  readonly digest: string;
+}
+
 const ENV = 'env:';
 const FILE = 'file:';
 /** Variables of the host: a descriptor must not send the store key to a provider. */
 const HOST_VARIABLES = 'MODGATE_';
 const PLACEHOLDER = 'missing';
+/** The reason why a release may not use something of the host. */
+export const NOT_ALLOWED = 'which --release-references of the host does not allow';
 
 /** The absolute paths of all files of a config, including documents and unreadable files. */
 export function listReferencedFiles(struct: AnyStruct, config: unknown, baseDir: string): string[] {
@@ -117,23 +126,25 @@ export async function resolveReferences(input: ReferencesInput): Promise<Referen
   const references = findReferences(input.config, input.struct);
   const violations: Violation[] = [];
   const secrets = new Map<string, Secret>();
-  const files = new Map<string, Resolved>();
+  const files = new Map<string, ResolvedFile>();
   const documents = new Map<string, ReferencedDocument>();
   const ofDocuments: Diagnostic[] = [];
   for (const reference of references) {
     try {
       const resolved = await readReference(reference, input);
       const { path } = resolved;
-      if (reference.struct !== null && path !== null) {
+      if (reference.kind === 'document' && reference.struct !== null && path !== null) {
         const struct = input.restrictDocument?.(reference.struct) ?? reference.struct;
-        const read = tryDocument(path, resolved.bytes, struct);
+        const read = tryDocument(path, resolved.bytes, struct, input.limits);
         if ('mistakes' in read) ofDocuments.push(...read.mistakes);
         else documents.set(reference.text, { path, struct, content: read.content });
         continue;
       }
-      files.set(reference.text, resolved);
+      // Here, because the next file is read in another turn of the event loop.
+      const digest = createHash('sha256').update(resolved.bytes).digest('hex');
+      files.set(reference.text, { ...resolved, digest });
       if (reference.kind === 'secret') {
-        secrets.set(reference.text, createSecret(reference.text, resolved.bytes));
+        secrets.set(reference.text, createSecret(reference, resolved.bytes));
       }
     } catch (error) {
       if (!(error instanceof UnresolvedReference)) throw error;
@@ -158,9 +169,10 @@ function tryDocument(
   file: string,
   bytes: Buffer,
   struct: AnyStruct,
+  limits?: TextLimits,
 ): { readonly content: unknown } | { readonly mistakes: readonly Diagnostic[] } {
   try {
-    return { content: readDocument(file, bytes, struct) };
+    return { content: readDocument(file, bytes, struct, limits) };
   } catch (error) {
     if (error instanceof InvalidFile) return { mistakes: error.diagnostics };
     throw error;
@@ -168,13 +180,18 @@ function tryDocument(
 }
 
 /** Parses a document. @throws InvalidFile if the struct rejects it. */
-export function readDocument(file: string, bytes: Buffer, struct: AnyStruct): unknown {
+export function readDocument(
+  file: string,
+  bytes: Buffer,
+  struct: AnyStruct,
+  limits?: TextLimits,
+): unknown {
   const text = decodeUtf8(bytes);
   if (text === null) {
     const { code, message } = new FileError('invalid-utf8');
     throw new InvalidFile([createFileDiagnostic(file, code, message)]);
   }
-  const { value, locate } = readStructuredText(file, text);
+  const { value, locate } = readStructuredText(file, text, undefined, limits);
   const checked = validateStruct(value, struct);
   if (checked.violations.length > 0) throw createInvalidFile(checked.violations, { file, locate });
   return checked.value;
@@ -227,8 +244,7 @@ function assertAllowed(
   { allowsReference }: ReferencesInput,
 ): void {
   if (allowsReference === undefined || allowsReference(reference)) return;
-  const problem = 'which --release-references of the host does not allow';
-  throw new UnresolvedReference(`${subject}, ${problem}`, false);
+  throw new UnresolvedReference(`${subject}, ${NOT_ALLOWED}`, false);
 }
 
 function readPath(reference: string): string {
@@ -248,14 +264,25 @@ function readVariable(text: string, env: ReferencesInput['env']): Buffer {
   return Buffer.from(value);
 }
 
-/** Removes a final line break of a file, which editors add. */
-function createSecret(reference: string, bytes: Buffer): Secret {
+/** Removes a final line break, which editors and shells add. */
+function createSecret({ text: reference, struct }: FoundReference, bytes: Buffer): Secret {
+  const subject = reference.startsWith(FILE)
+    ? `the file '${reference.slice(FILE.length)}'`
+    : `the variable ${reference.slice(ENV.length)}`;
   const text = decodeUtf8(bytes);
-  const subject = `the file '${reference.slice(FILE.length)}'`;
   if (text === null) throw new UnresolvedReference(`${subject}, which is not valid UTF-8`, false);
-  const value = reference.startsWith(FILE) ? text.replace(/\r?\n$/, '') : text;
+  const value = text.replace(/\r?\n$/, '');
   if (value === '') throw new UnresolvedReference(`${subject}, which is empty`, false);
-  return new Secret(value);
+  if (struct === null || struct.is(value)) return new Secret(value);
+  const problem = `${subject}, which must be ${struct.type}${describeFault(value)}`;
+  throw new UnresolvedReference(problem, false);
+}
+
+/** What most often is wrong with a secret that was copied. */
+function describeFault(value: string): string {
+  if (/[\r\n]/.test(value)) return ', and has a line break';
+  if (/\p{Cc}/u.test(value)) return ', and has a control character';
+  return /[^\x20-\x7e]/.test(value) ? ', and has a character beyond ASCII' : '';
 }
 
 function createReferenceViolation(
@@ -270,7 +297,7 @@ function createReferenceViolation(
 
 function createReferences(
   secrets: ReadonlyMap<string, Secret>,
-  files: ReadonlyMap<string, Resolved>,
+  files: ReadonlyMap<string, ResolvedFile>,
   documents: ReadonlyMap<string, ReferencedDocument>,
   baseDir: string,
 ): References {
@@ -298,11 +325,11 @@ function take<T>(resolved: ReadonlyMap<string, T>, reference: string): T {
   return value;
 }
 
-function digestFiles(files: ReadonlyMap<string, Resolved>): string {
+function digestFiles(files: ReadonlyMap<string, ResolvedFile>): string {
   const hash = createHash('sha256');
-  for (const [reference, { bytes, path }] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
+  for (const [reference, { digest, path }] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (path === null) continue;
-    hash.update(JSON.stringify([reference, createHash('sha256').update(bytes).digest('hex')]));
+    hash.update(JSON.stringify([reference, digest]));
   }
   return hash.digest('hex');
 }
@@ -314,7 +341,7 @@ interface FoundReference {
   /** The reference as written: `env:NAME`, `file:PATH`, or a path. */
   readonly text: string;
   readonly path: Path;
-  /** The struct of a document; otherwise `null`. */
+  /** The struct of a document or of the value of a secret; `null` for none. */
   readonly struct: AnyStruct | null;
 }
 

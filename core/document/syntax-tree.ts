@@ -1,4 +1,5 @@
 import type { Path, PathEnd } from './diagnostic.js';
+import type { TextLimits } from './text-limits.js';
 
 /** The result of both parsers: the values of a JSON or YAML text with their offsets in UTF-16 units. */
 export type SyntaxNode =
@@ -33,17 +34,8 @@ export const TOO_DEEP = {
   hint: null,
 } as const;
 
-/** Lists, mappings and scalars. A manifest of 10,000 routes has a quarter of it. */
-const MAX_VALUES = 200_000;
-
 /** The maximum number of keys of one mapping. Real files have far fewer. */
 const MAX_KEYS = 10_000;
-
-const TOO_MANY_VALUES = {
-  rule: 'too-many-values',
-  message: `the file holds more than ${MAX_VALUES} values`,
-  hint: null,
-} as const;
 
 const TOO_MANY_KEYS = {
   rule: 'too-many-keys',
@@ -71,13 +63,21 @@ export class SyntaxStop extends Error {
 
 /** Limits the size of a document, so that parsing and validation cannot block the event loop. */
 export class DocumentBudget {
+  readonly #limits: Pick<TextLimits, 'values' | 'hint'>;
   #values = 0;
+
+  constructor(limits: Pick<TextLimits, 'values' | 'hint'>) {
+    this.#limits = limits;
+  }
 
   /** @throws SyntaxStop at the first value beyond the depth or the number of values. */
   countValue(depth: number, offset: number): void {
     if (depth > MAX_DEPTH) throw new SyntaxStop({ ...TOO_DEEP, offset });
     this.#values += 1;
-    if (this.#values > MAX_VALUES) throw new SyntaxStop({ ...TOO_MANY_VALUES, offset });
+    const { values, hint } = this.#limits;
+    if (this.#values <= values) return;
+    const message = `the file holds more than ${values} values`;
+    throw new SyntaxStop({ rule: 'too-many-values', message, hint, offset });
   }
 
   /** @throws SyntaxStop at the first key beyond the number of keys of one mapping. */

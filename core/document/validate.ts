@@ -71,7 +71,7 @@ class Walk {
     const value = struct.coercer(place.value, context);
     const failures = [...struct.validator(value, context)];
     if (failures.length > 0) {
-      this.#report(failures, path);
+      this.#report(failures, place);
       return { status: 'not_valid', value, accepted: undefined };
     }
     const members = new Members(value, path.length === 0);
@@ -79,7 +79,7 @@ class Walk {
     if (members.status === 'not_valid') return members.result();
     const unrefined = [...struct.refiner(members.value, context)];
     if (unrefined.length === 0) return members.result();
-    this.#report(unrefined, path);
+    this.#report(unrefined, place);
     return { status: 'not_refined', value: members.value, accepted: undefined };
   }
 
@@ -87,7 +87,10 @@ class Walk {
     const knownKeys = new Map<string, AnyStruct>();
     const context = { path: [...path], branch: [...branch], mask: false };
     for (const [key, member, memberStruct] of struct.entries(value, context)) {
-      if (this.violations.length >= MAX_DIAGNOSTICS) return;
+      if (this.violations.length >= MAX_DIAGNOSTICS) {
+        members.rejectOthers(knownKeys);
+        return;
+      }
       const child = memberStruct as AnyStruct;
       const memberPath = [...path, key];
       if (child.type === 'never' && typeof key === 'string') {
@@ -107,25 +110,52 @@ class Walk {
   }
 
   /** Reports each path once, and for a union only the branch that accepted most of the value. */
-  #report(failures: readonly Failure[], path: Path): void {
+  #report(failures: readonly Failure[], place: Place): void {
+    const { path } = place;
     const [first] = failures;
     if (first === undefined) return;
     const branches = failures.filter((failure) => failure.path.length === path.length);
     const isUnion = branches.some(({ type }) => type === 'union');
     const deeper = isUnion && !Array.isArray(first.value) ? selectDeepest(failures, path) : [];
     if (deeper.length > 0) {
-      for (const failure of deeper) this.#add(explainFailure(failure, this.#prefix));
-    } else if (isUnion) this.#add(explainUnion(first, branches, this.#prefix));
-    else {
-      for (const failure of selectDistinct(failures)) {
-        this.#add(explainFailure(failure, this.#prefix));
-      }
+      for (const failure of deeper) this.#add(this.#explain(failure, place));
+    } else if (isUnion) {
+      const isQuotable = acceptsQuoted(first, place);
+      this.#add(explainUnion(first, branches, this.#prefix, isQuotable));
+    } else {
+      for (const failure of selectDistinct(failures)) this.#add(this.#explain(failure, place));
     }
+  }
+
+  #explain(failure: Failure, place: Place): Violation {
+    return explainFailure(failure, this.#prefix, acceptsQuoted(failure, place));
   }
 
   #add(violation: Violation): void {
     if (this.violations.length < MAX_DIAGNOSTICS) this.violations.push(violation);
   }
+}
+
+/** Whether a number or boolean would be accepted as text. */
+function acceptsQuoted({ path, value }: Failure, { path: start, ...place }: Place): boolean {
+  if (typeof value !== 'number' && typeof value !== 'boolean') return false;
+  const quoted = replaceAt(place.value, path.slice(start.length) as Path, String(value));
+  // As in `visit`, because a dynamic struct may depend on the values around it.
+  const context = { path: [...start], branch: [...place.branch], mask: false };
+  const key = JSON.stringify(path);
+  const failures = [...place.struct.validator(quoted, context)];
+  const others = failures.length > 0 ? failures : place.struct.refiner(quoted, context);
+  return [...others].every((failure) => JSON.stringify(failure.path) !== key);
+}
+
+function replaceAt(value: unknown, [key, ...rest]: Path, text: string): unknown {
+  if (key === undefined) return text;
+  const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<
+    string | number,
+    unknown
+  >;
+  copy[key] = replaceAt(copy[key], rest, text);
+  return copy;
 }
 
 /** The members of a list or mapping, with and without the rejected ones. */
@@ -156,6 +186,17 @@ class Members {
     this.#rejected.add(key);
     if (isMapping(this.#accepted)) delete this.#accepted[key];
     if (!isDispensable && !Array.isArray(this.value) && !this.#isRoot) this.#isRejected = true;
+  }
+
+  /** Rejects the members that were not visited. */
+  rejectOthers(visited: ReadonlyMap<string, unknown>): void {
+    this.lower('not_valid');
+    if (!this.#isRoot) this.#isRejected = true;
+    else if (isMapping(this.#accepted)) {
+      for (const key of Object.keys(this.#accepted)) {
+        if (!visited.has(key)) delete this.#accepted[key];
+      }
+    }
   }
 
   lower(status: Visited['status']): void {

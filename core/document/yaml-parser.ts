@@ -7,20 +7,14 @@ import {
   type SyntaxViolation,
   TOO_DEEP,
 } from './syntax-tree.js';
+import { formatLength, type TextLimits } from './text-limits.js';
 import { findBraces, findYamlError, loadYaml } from './yaml-errors.js';
 import { buildYamlNode } from './yaml-tree.js';
 
 /** Besides open collections, the parser's stack holds the document and the current scalar. */
 const MAX_PARSER_STACK = MAX_DEPTH + 3;
 
-/** A longer text could block the event loop for more than 200 ms, even if it is a single string. */
-const MAX_YAML_LENGTH = 1024 * 1024;
-
-/**
- * The maximum number of names, values, marks, spaces and line breaks. The library needs about 2 µs
- * for each. A manifest of 2,500 routes has 85,000; JSON is faster for a larger one.
- */
-const MAX_TOKENS = 100_000;
+const AS_JSON = 'write it as JSON, or split it';
 
 const BOOLEAN_TAG = 'tag:yaml.org,2002:bool';
 
@@ -28,9 +22,21 @@ const BOOLEAN_TAG = 'tag:yaml.org,2002:bool';
  * Reads one YAML 1.2 document, core schema, with the position of every key and value.
  * @throws SyntaxStop for invalid YAML, and for none or several documents.
  */
-export function parseYamlNode(text: string, violations: SyntaxViolation[]): SyntaxNode {
-  if (text.length > MAX_YAML_LENGTH) throw stop('file-too-large', 'YAML is longer than 1 MiB', 0);
-  const document = composeDocument(readTokens(text));
+export function parseYamlNode(
+  text: string,
+  violations: SyntaxViolation[],
+  limits: TextLimits,
+): SyntaxNode {
+  const { yamlLength, hint } = limits;
+  if (text.length > yamlLength) {
+    throw stop(
+      'file-too-large',
+      `YAML is longer than ${formatLength(yamlLength)}`,
+      0,
+      hint ?? AS_JSON,
+    );
+  }
+  const document = composeDocument(readTokens(text, limits));
   const error = findYamlError(text, document.errors, document.warnings);
   if (error !== null) {
     violations.push(...findBraces(text, document.errors, error));
@@ -40,20 +46,21 @@ export function parseYamlNode(text: string, violations: SyntaxViolation[]): Synt
     throw stop('yaml-version', 'only YAML 1.2 is supported', 0, 'remove the directive');
   }
   if (isEmpty(document.contents)) throw new SyntaxStop(EMPTY_TEXT);
-  return buildYamlNode(document.contents, violations);
+  return buildYamlNode(document.contents, violations, limits);
 }
 
 /** Checks the limits on depth, tokens and documents before the document is composed. */
-function readTokens(text: string): CST.Token[] {
+function readTokens(text: string, { yamlTokens, hint }: TextLimits): CST.Token[] {
   const { Lexer, Parser } = loadYaml();
   const parser = new Parser();
   const stream = new TokenStream();
   let count = 0;
   for (const lexeme of new Lexer().lex(text)) {
     count += 1;
-    if (count > MAX_TOKENS) {
-      const message = `the YAML text has more than ${MAX_TOKENS} tokens`;
-      throw stop('too-many-values', message, Math.min(parser.offset, text.length));
+    if (count > yamlTokens) {
+      const message = `the YAML text has more than ${yamlTokens} tokens`;
+      const offset = Math.min(parser.offset, text.length);
+      throw stop('too-many-values', message, offset, hint ?? AS_JSON);
     }
     for (const token of parser.next(lexeme)) stream.add(token);
     if (parser.stack.length > MAX_PARSER_STACK) {
@@ -90,12 +97,7 @@ class TokenStream {
   }
 }
 
-function stop(
-  rule: string,
-  message: string,
-  offset: number,
-  hint = 'write it as JSON, or split it',
-): SyntaxStop {
+function stop(rule: string, message: string, offset: number, hint: string): SyntaxStop {
   return new SyntaxStop({ rule, message, hint, offset });
 }
 

@@ -10,6 +10,7 @@ import {
   SyntaxStop,
   type SyntaxViolation,
 } from './syntax-tree.js';
+import type { TextLimits } from './text-limits.js';
 import { loadYaml } from './yaml-errors.js';
 
 /** Nodes that aliases add: sufficient for shared blocks, but not for a billion laughs. */
@@ -33,11 +34,15 @@ interface Build {
  * @throws SyntaxStop for depth, for aliases that are unknown, circular or too many, and for a key that is
  * not a string.
  */
-export function buildYamlNode(root: ParsedNode | null, violations: SyntaxViolation[]): SyntaxNode {
+export function buildYamlNode(
+  root: ParsedNode | null,
+  violations: SyntaxViolation[],
+  limits: TextLimits,
+): SyntaxNode {
   const build: Build = {
     yaml: loadYaml(),
     violations,
-    budget: new DocumentBudget(),
+    budget: new DocumentBudget(limits),
     anchors: new Map(),
     targets: new Map(),
     open: new Set(),

@@ -3,7 +3,7 @@ import { createRequestChain, type RequestChainOptions } from './request-chain.js
 import type { HostContext, HostState } from './request-context.js';
 import { createHostRoutes, type HostRoutesOptions } from './routes/host-routes.js';
 
-interface AppOptions extends Omit<HostRoutesOptions, 'surfaces'>, RequestChainOptions {}
+interface AppOptions extends HostRoutesOptions, RequestChainOptions {}
 
 /**
  * Bypasses two public mechanisms of Koa on the hot path: its listener for the end of each response

@@ -15,7 +15,7 @@ import { type ErrorDetail, HostError } from '../errors.js';
 import { createAnonymous } from '../lib/actor-name.js';
 import { UNAUTHENTICATED } from '../operations/authorization.js';
 import type { ActorRate } from '../operations/rate-limit.js';
-import type { CallerRequest, RequestFacts } from '../operations/request.js';
+import type { CallerRequest, CurrentActor, RequestFacts } from '../operations/request.js';
 import type { CallerHeaders } from './request/caller-headers.js';
 import {
   assertTrustedPage,
@@ -132,16 +132,16 @@ export function authenticate(
 }
 
 /**
- * Authenticates the credentials of an earlier request again; returns `null` if they are now
- * rejected. It does not count as a request or an attempt.
+ * Authenticates the credentials of an earlier request again. It does not count as a request or an
+ * attempt.
  * @throws HostError 503 if they cannot be verified now.
  */
 export async function reauthenticate(
   { headers, req, inProcess, actor, client }: AuthenticatedRequest,
   authentication: Authentication,
-): Promise<Actor | null> {
+): Promise<CurrentActor> {
   if (actor.kind === 'anonymous') return actor;
-  if (inProcess !== null) return Date.now() < (actor.expiresAt ?? Infinity) ? actor : null;
+  if (inProcess !== null) return inProcess.reauthenticate();
   const { certificates, chain, credentialHeaders } = authentication;
   const certified = certificates?.verify(req.socket) ?? 'none';
   if (certified === 'rejected') return null;
@@ -153,7 +153,19 @@ export async function reauthenticate(
     new RequestCredentials({ req, client }, token),
     present,
   );
-  return isRejected(outcome) ? null : outcome.actor;
+  return toCurrentActor(outcome, actor);
+}
+
+/**
+ * An issuer may report an expired token as not active.
+ * @param earlier the actor of the credentials when they were valid
+ */
+export function toCurrentActor(outcome: Authenticated | Rejected, earlier: Actor): CurrentActor {
+  if (!isRejected(outcome)) return outcome.actor;
+  const hasExpired = Date.now() >= (earlier.expiresAt ?? Number.POSITIVE_INFINITY);
+  const isExpired =
+    outcome.rejected === 'expired' || (outcome.rejected === 'revoked' && hasExpired);
+  return isExpired ? 'expired' : null;
 }
 
 /** Verifies the credentials of a request, unless too many from its address were rejected. */

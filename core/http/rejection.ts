@@ -5,19 +5,16 @@ import type { ErrorDetail, HostError } from '../errors.js';
 import type { MountSource } from '../modules/mount-table.js';
 import type { CompletedRequest } from '../observability/completed-request.js';
 import { createRequestFacts, type ParsedTarget, type RequestFacts } from '../operations/request.js';
+import { CredentialFilter } from './credential-filter.js';
 import type { RequestIds } from './request/caller-headers.js';
 import { parseCalledTarget } from './request/target.js';
+import { findParserCode } from './server/parser-code.js';
 
 const MAX_ERRORS = 10;
 /** The maximum length of the detail, and of all errors together. */
 const MAX_TEXT_BYTES = 1024;
 const MAX_NAMED_LENGTH = 256;
 const REDACTED = '[redacted]';
-
-/** Headers that hold credentials even if no authenticator reads them. */
-const SECRET_HEADERS = ['authorization', 'proxy-authorization', 'cookie', 'modgate-explain-as'];
-/** Shorter cookies, such as a language, occur in many paths. */
-const MIN_COOKIE_LENGTH = 8;
 
 const NO_HEAD: RejectedRequest['req'] = { method: '', headers: {}, rawHeaders: [] };
 
@@ -45,7 +42,7 @@ export function describeRejection(
   { req, target, parsed, facts }: RejectedRequest,
   { credentialHeaders, roles }: RejectionContext,
 ): Rejection {
-  const { holdsSecret, show } = createFilter(req, credentialHeaders);
+  const filter = new CredentialFilter(req.rawHeaders, credentialHeaders);
   const { kind, module, route, token } = facts;
   // Browsers send no credentials with a preflight: the cause is an origin that is missing in the
   // setting.
@@ -56,18 +53,16 @@ export function describeRejection(
   const origin = step === 'origin' ? (req.headers.origin ?? null) : null;
   return {
     code: problem.code,
-    ...cutTexts(
-      holdsSecret(problem.detail) ? REDACTED : problem.detail,
-      problem.errors.filter(({ field, reason }) => !holdsSecret(`${field} ${reason}`)),
-    ),
+    ...cutTexts(problem, filter),
     step,
     reason: isRefusedPage ? 'origin' : problem.reason,
-    module_named: show(namedModule),
+    module_named: showText(namedModule, filter),
     // The route of a surface is its prefix.
-    path_named: (route === null || kind === 'surface') && path !== '' ? show(path) : null,
+    path_named:
+      (route === null || kind === 'surface') && path !== '' ? showText(path, filter) : null,
     token: token && escapeText(token),
     roles: problem.missingScope && roles.describeHolders(problem.missingScope),
-    origin: show(origin),
+    origin: showText(origin, filter),
   };
 }
 
@@ -82,18 +77,18 @@ export function describePreflight(
   { req, target, parsed }: Pick<RejectedRequest, 'req' | 'target' | 'parsed'>,
   { credentialHeaders }: Pick<RejectionContext, 'credentialHeaders'>,
 ): Rejection {
-  const { show } = createFilter(req, credentialHeaders);
+  const filter = new CredentialFilter(req.rawHeaders, credentialHeaders);
   return {
     code: null,
     detail: GAPS[gap],
     errors: [],
     step: 'origin',
     reason: gap,
-    module_named: show(findNamedModule(parsed)),
-    path_named: show(target.split('?', 1)[0] ?? ''),
+    module_named: showText(findNamedModule(parsed), filter),
+    path_named: showText(target.split('?', 1)[0] ?? '', filter),
     token: null,
     roles: null,
-    origin: show(req.headers.origin ?? ''),
+    origin: showText(req.headers.origin ?? '', filter),
   };
 }
 
@@ -116,7 +111,11 @@ export function completeRejected(
   context: RejectionContext,
   mounts: MountSource,
 ): CompletedRequest {
-  const facts = { ...createRequestFacts(), step: problem.step };
+  const facts = {
+    ...createRequestFacts(),
+    step: problem.step,
+    failure_detail: findParserCode(problem),
+  };
   const req = request ?? NO_HEAD;
   const target = request?.url ?? '';
   const parsed = parseCalledTarget(target, req.headers.host, mounts);
@@ -144,75 +143,31 @@ function findNamedModule(parsed: ParsedTarget): string | null {
   return parsed.kind === 'host' ? null : parsed.module;
 }
 
-/** Creates a filter that hides texts with credentials of the request from records. */
-function createFilter(
-  { rawHeaders }: RejectedRequest['req'],
-  credentialHeaders: readonly string[],
-) {
-  const secrets = listSecrets(rawHeaders, credentialHeaders);
-  const holdsSecret = (text: string) => secrets.some((secret) => holds(text, secret));
-  const show = (text: string | null) =>
-    text === null || holdsSecret(text) ? null : escapeText(text);
-  return { holdsSecret, show };
-}
-
-/** All credentials of the request, as sent and without their scheme. */
-function listSecrets(raw: readonly string[], credentialHeaders: readonly string[]): string[] {
-  const names = new Set([...SECRET_HEADERS, ...credentialHeaders]);
-  const secrets: string[] = [];
-  for (let index = 0; index < raw.length; index += 2) {
-    const name = (raw[index] ?? '').toLowerCase();
-    const value = (raw[index + 1] ?? '').trim();
-    if (value === '' || !names.has(name)) continue;
-    if (name === 'cookie') {
-      const values = value.split(';').map((pair) => pair.slice(pair.indexOf('=') + 1).trim());
-      secrets.push(...values.filter(({ length }) => length >= MIN_COOKIE_LENGTH));
-      continue;
-    }
-    const [scheme = '', token = ''] = value.split(/ +/, 2);
-    secrets.push(value, ...(token === '' ? [] : [token]));
-    if (scheme.toLowerCase() === 'basic') secrets.push(...splitBasic(token));
-  }
-  return secrets;
-}
-
-/** The name and the password. */
-function splitBasic(token: string): string[] {
-  const text = Buffer.from(token, 'base64').toString('latin1');
-  const password = text.slice(text.indexOf(':') + 1);
-  return [text, password].filter((part) => part !== '');
-}
-
-/** Whether the text contains the secret in any encoding of a path. */
-function holds(text: string, secret: string): boolean {
-  let decoded = text;
-  for (let round = 0; round < 3; round += 1) {
-    if (decoded.includes(secret)) return true;
-    const next = decoded.replace(/%[0-9a-f]{2}/gi, (code) =>
-      String.fromCharCode(Number.parseInt(code.slice(1), 16)),
-    );
-    if (next === decoded) return false;
-    decoded = next;
-  }
-  return false;
+/** The text as it is recorded; `null` if it contains a credential. */
+function showText(text: string | null, filter: CredentialFilter): string | null {
+  if (text === null || filter.holdsSecret(text, MAX_NAMED_LENGTH)) return null;
+  return escapeText(text);
 }
 
 /** Escapes anything but visible ASCII, so that a line of a log or terminal stays one line. */
 function escapeText(text: string): string {
-  const escaped = text.replace(/[^ -~]/g, (character) =>
-    encodeURIComponent(character.toWellFormed()),
-  );
+  const escaped = text
+    .slice(0, MAX_NAMED_LENGTH)
+    .replace(/[^ -~]/g, (character) => encodeURIComponent(character.toWellFormed()));
   return escaped.slice(0, MAX_NAMED_LENGTH);
 }
 
 function cutTexts(
-  detail: string,
-  errors: readonly ErrorDetail[],
+  { detail, errors }: HostError,
+  filter: CredentialFilter,
 ): Pick<Rejection, 'detail' | 'errors'> {
   const fitting: ErrorDetail[] = [];
-  const text = cutText(detail, MAX_TEXT_BYTES);
+  const text = filter.holdsSecret(detail, MAX_TEXT_BYTES)
+    ? REDACTED
+    : cutText(detail, MAX_TEXT_BYTES);
   let remainingBytes = MAX_TEXT_BYTES - Buffer.byteLength(text);
   for (const { field, reason } of errors.slice(0, MAX_ERRORS)) {
+    if (filter.holdsSecret(`${field} ${reason}`, MAX_TEXT_BYTES)) continue;
     remainingBytes -= Buffer.byteLength(`${field}${reason}`);
     if (remainingBytes < 0) break;
     fitting.push({ field, reason });

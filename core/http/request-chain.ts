@@ -2,6 +2,7 @@ import type { Middleware } from 'koa';
 import type { Log } from '../contract/index.js';
 import type { RequestObserver } from '../observability/completed-request.js';
 import type { ConsoleBridge } from '../operations/console/console-bridge.js';
+import { createUnexposed } from '../operations/exposed/named-operation.js';
 import type { Forward } from '../operations/forward/forward.js';
 import { reserveReplyMemory } from '../operations/forward/overload.js';
 import { Reply, type ReplyStream, type ReplyUpgrade } from '../operations/reply.js';
@@ -110,7 +111,10 @@ function respond(
     }
     // Runs at the end of the turn: metrics, call records and trace, then the reply. The log line is
     // written when the response closes.
-    replies.add(ctx.res, request, () => finish(request, reply, observers));
+    replies.add(ctx.res, request, () => {
+      request.keepReply(reply?.length ?? 0);
+      return finish(request, reply, observers);
+    });
   };
 }
 
@@ -128,7 +132,7 @@ async function openConnection(
   }
   request.markHead();
   const length = await sendUpgrade(reply, upgrade, request);
-  finish(request, { status: reply.status, length }, observers, 0);
+  finish(request, { status: reply.status, length }, observers);
 }
 
 /**
@@ -149,13 +153,13 @@ async function sendStreamed(
   } catch (error) {
     const problem = createErrorReply(error, request, log, authentication.challenges);
     if (problem !== null && !res.headersSent) return problem;
-    finish(request, problem && { status: problem.status, length: stream.bytes }, observers, 0);
+    finish(request, problem && { status: problem.status, length: stream.bytes }, observers);
     const last = problem && stream.writeProblem(problem.pieces);
-    if (last === null) res.destroy();
+    if (last === null || res.destroyed) res.destroy();
     else endStream(res, sendTimeoutMs, lifecycle, last);
     return null;
   }
-  finish(request, { status: reply.status, length: stream.bytes }, observers, res.writableLength);
+  finish(request, { status: reply.status, length: stream.bytes }, observers);
   if (stream.isCut) res.destroy();
   else endStream(res, sendTimeoutMs, lifecycle);
   return null;
@@ -219,7 +223,8 @@ function callModules(options: RequestChainOptions): Middleware<HostState> {
     const permission = parsed.kind === 'module' ? readBridgePermission(parsed) : null;
     if (permission === null) facts.kind = 'forwarded';
     if (tracing !== null) beginSpan(ctx, tracing);
-    if (permission === null || parsed.module === null) {
+    // No operation for agents is on the bridge.
+    if (permission === null || parsed.module === null || ctx.state.request.operation !== null) {
       ctx.state.reply = await forward.execute(parsed, ctx.state.request);
       return;
     }
@@ -229,26 +234,34 @@ function callModules(options: RequestChainOptions): Middleware<HostState> {
   };
 }
 
+/** They use the reserve of the memory budget, because operators need them beyond it. */
+const RESERVED_PATHS: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
+
 /** Runs before the host's own routes. */
 const limitHostRoutes: Middleware<HostState> = async (ctx, next) => {
   const request = enter(ctx.state, 'host');
   assertOriginForm(request.target);
+  if (request.operation !== null && !isOperationCall(request)) throw createUnexposed();
   await next();
-  const isReserved = request.authenticated === null || ctx.path === '/metrics';
+  const isReserved = RESERVED_PATHS.has(ctx.path);
+  if (!isReserved) request.identifyClient();
   reserveReplyMemory(request, ctx.state.reply.length, { isReserved });
 };
+
+/** Whether a request of the host's own routes can call an operation. */
+function isOperationCall({ method, target }: RequestContext): boolean {
+  return method === 'POST' && target === '/operations';
+}
 
 /** Reports the request. @returns the reply for a client that is still connected */
 function finish<R extends DecidedReply>(
   request: RequestContext,
   decided: R | null,
   { onDecided, onClosed }: RequestObservers,
-  heldBytes: number = decided?.length ?? 0,
 ): R | null {
   const { req, res } = request;
   if (!req.complete) res.once('finish', () => discardBody(req));
   const reply = request.signal.aborted ? null : decided;
-  request.held.keepOnly(reply === null ? 0 : heldBytes);
   const completed = request.complete(reply);
   onDecided(completed);
   if (res.closed) onClosed(completed);
@@ -283,6 +296,7 @@ async function serveSurface(
   if (request.inProcess !== null) throw createUnknownPath();
   const answer = await callSurface(surface, request, options);
   state.isSent = true;
+  request.keepReply(0);
   const head = { status: answer.response.status, length: 0 };
   if (finish(request, head, options.observers) !== null) {
     sendSurfaceResponse(surface, request, answer, options);

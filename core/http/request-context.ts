@@ -2,11 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ParameterizedContext } from 'koa';
 import type { Rejection } from '../contract/call-record.js';
-import type { Actor } from '../contract/index.js';
+import type { Actor, NamedOperation, Secret } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import type { HostError } from '../errors.js';
 import { nameActor, nameShare } from '../lib/actor-name.js';
+import { nameNetwork } from '../lib/client-network.js';
 import { LazyAbortController } from '../lib/lazy-abort-controller.js';
+import type { Mask } from '../lib/secrets/mask-secrets.js';
+import { forEachInSlices } from '../lib/slices.js';
 import type { MountSource } from '../modules/mount-table.js';
 import type { CompletedRequest } from '../observability/completed-request.js';
 import type { Reply } from '../operations/reply.js';
@@ -15,6 +18,7 @@ import {
   type CallerRequest,
   type Client,
   ClientClosed,
+  type CurrentActor,
   createRequestFacts,
   nameMount,
   type ParsedTarget,
@@ -25,8 +29,15 @@ import { HeldMemory } from '../provider/held-memory.js';
 import type { MemoryBudget } from '../provider/memory-budget.js';
 import type { RateStatus } from '../provider/rate-limits.js';
 import { type Authentication, authenticate, reauthenticate } from './authenticate-request.js';
+import { createCredentialMask } from './credential-filter.js';
 import { describePreflight, describeRejection } from './rejection.js';
-import { createLengthError, hasBody, readBody, readStart } from './request/body.js';
+import {
+  announcesBody,
+  createLengthError,
+  joinPieces,
+  readBody,
+  readStart,
+} from './request/body.js';
 import { CallerHeaders, createIds } from './request/caller-headers.js';
 import type { Clients } from './request/client.js';
 import { parseCalledTarget } from './request/target.js';
@@ -36,6 +47,7 @@ import type { InterruptibleRequest } from './server/interruptible-requests.js';
 import { ConnectionEnd, type InProcessCaller } from './surfaces/in-process-connection.js';
 
 const NO_HEADERS: readonly string[] = [];
+const NO_SECRETS: readonly Secret[] = [];
 const CLIENT_CLOSED_STATUS = 499;
 /** The number of bytes that Node reads ahead of a streamed body. */
 const UPLOAD_BUFFER_BYTES = 65_536;
@@ -84,6 +96,10 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
   #authenticated: Actor | null = null;
   #actorName: string | null = null;
   #interruption: HostError | null = null;
+  /** Credentials that the host has obtained for the caller. */
+  #secrets: readonly Secret[] = NO_SECRETS;
+  /** Created with the first text that quotes a provider. */
+  #mask: Mask | null = null;
   #headMs: number | null = null;
   readonly #options: RequestContextOptions;
   readonly #startedAt = performance.now();
@@ -121,6 +137,10 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     return this.#authenticated;
   }
 
+  get operation(): NamedOperation | null {
+    return this.inProcess === null ? null : this.inProcess.operation;
+  }
+
   get hostRate(): RateStatus | null {
     return this.#options.authentication.actorRate?.status(this.actor) ?? null;
   }
@@ -137,6 +157,28 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     else this.held.identify(this.#actorName);
   }
 
+  /** Counts the memory of a request without an actor for the network of its client. */
+  identifyClient(): void {
+    this.held.identifyAnonymous(nameNetwork(this.client?.address ?? ''));
+  }
+
+  mask(text: string): string {
+    const { credentialHeaders } = this.#options.authentication;
+    this.#mask ??= createCredentialMask(this.req.rawHeaders, credentialHeaders, this.#secrets);
+    const masked = this.#mask(text);
+    return this.inProcess === null ? masked : this.inProcess.mask(masked);
+  }
+
+  addSecrets(secrets: readonly Secret[]): void {
+    this.#secrets = [...this.#secrets, ...secrets];
+    this.#mask = null;
+  }
+
+  /** Releases the memory of everything but the reply. */
+  keepReply(bytes: number): void {
+    this.held.keepOnly(Math.min(bytes, this.held.bytes));
+  }
+
   /** @param tooLargeStatus the status for a longer body; default 400 */
   readBody(limit: number, tooLargeStatus?: number): Promise<Buffer> {
     const { held, signal } = this;
@@ -146,7 +188,7 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
 
   openUpload(maxBytes: number, limits: Descriptor['limits']): RequestUpload | null {
     const { req, facts } = this;
-    if (!hasBody(req) || req.headers['content-length'] === '0') return null;
+    if (!announcesBody(req)) return null;
     if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw createLengthError(maxBytes);
     return this.#stream({ maxBytes, limits, facts });
   }
@@ -164,18 +206,18 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     const timeoutMs = this.#options.bodyTimeoutMs;
     const start = { held, limit, holdBytes, timeoutMs, signal };
     const { pieces, isWhole } = await readStart(req, res, start);
-    if (isWhole) return pieces.join();
+    if (isWhole) return joinPieces(pieces);
     const check = createCheck();
-    for (const piece of pieces.list) {
+    await forEachInSlices(pieces.list, (piece) => {
       const problem = check.add(piece);
       if (problem !== null) throw problem;
-    }
+    });
     return this.#stream({ ...upload, check, start: pieces.list });
   }
 
   /** @throws RejectedCall when its buffer exceeds a memory budget. */
   #stream(options: ConstructorParameters<typeof RequestUpload>[2]): RequestUpload {
-    const rejection = this.held.hold(UPLOAD_BUFFER_BYTES);
+    const rejection = this.held.reserve(UPLOAD_BUFFER_BYTES);
     if (rejection !== null) throw rejection;
     this.#upload = new RequestUpload(this.req, this.res, options);
     return this.#upload;
@@ -199,7 +241,7 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     this.#headMs = performance.now() - this.#startedAt;
   }
 
-  reauthenticate(): Promise<Actor | null> {
+  reauthenticate(): Promise<CurrentActor> {
     return reauthenticate(this, this.#options.authentication);
   }
 

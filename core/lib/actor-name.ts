@@ -23,6 +23,13 @@ export function nameShare(actor: Actor): string {
   return network === undefined ? nameActor(actor) : `${nameActor(actor)} ${network}`;
 }
 
+/** Whether a share is that of a caller without credentials. */
+export function isAnonymousShare(share: string): boolean {
+  return share.startsWith(ANONYMOUS_SHARE);
+}
+
+const ANONYMOUS_SHARE = `${ANONYMOUS}:${ANONYMOUS} `;
+
 /**
  * `service:crm-sync`, for logs, records, limits and providers. Cached per actor, so that ten thousand call
  * records share one string.

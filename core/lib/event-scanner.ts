@@ -1,126 +1,83 @@
-import { BodyPieces } from '../contract/body-pieces.js';
-
 const LF = 0x0a;
 const CR = 0x0d;
-const BYTE_ORDER_MARK = Buffer.from('\u{feff}');
 
 /** The end of a unit of a stream: a blank line for an event (SSE), a line end for JSON (NDJSON). */
-type UnitEnd = 'blank-line' | 'line';
+export type UnitEnd = 'blank-line' | 'line';
+
+interface Scan {
+  /** The number of units that end here. */
+  readonly units: number;
+  /** The offset after the last of them; 0 without one. */
+  readonly end: number;
+  /** The offset after the scanned bytes. */
+  readonly next: number;
+}
 
 /**
- * Splits a stream into its units without changing a byte: an event with its blank line, or a line
- * with its end. It decodes nothing.
+ * Finds the ends of the units of a stream, wherever it is cut: an event ends with its blank line,
+ * and JSON with its line. It decodes and keeps nothing.
  */
 export class EventScanner {
+  readonly #isLines: boolean;
   readonly #maxBytes: number;
-  readonly #finder: (chunk: Uint8Array) => number[];
-  /** The start of an incomplete unit. */
-  #pieces = new BodyPieces();
+  /** Bytes of the incomplete unit. */
   #length = 0;
+  /** Whether the line has no byte yet. */
+  #isEmpty = true;
+  #isAfterCr = false;
   #isTooLong = false;
 
   /** @param maxBytes the maximum of a unit */
-  constructor(end: UnitEnd, maxBytes: number) {
+  constructor(end: UnitEnd, maxBytes = Number.POSITIVE_INFINITY) {
+    this.#isLines = end === 'line';
     this.#maxBytes = maxBytes;
-    this.#finder = end === 'line' ? findLines : createEventFinder();
   }
 
-  /** The number of bytes of the incomplete unit. */
-  get heldBytes(): number {
-    return this.#length;
-  }
-
-  /** Whether a unit exceeded the maximum: later bytes are ignored. */
+  /** Whether a unit exceeded the maximum: do not continue. */
   get isTooLong(): boolean {
     return this.#isTooLong;
   }
 
-  /** Returns the units that this part of the stream completes, in order. */
-  push(chunk: Buffer): Buffer[] {
-    const units: Buffer[] = [];
-    let start = 0;
-    for (const end of this.#finder(chunk)) {
-      if (!this.#add(chunk.subarray(start, end))) return units;
-      units.push(this.rest());
-      start = end;
-    }
-    // Copied, so that a few bytes do not keep the whole part in memory.
-    if (start < chunk.length) this.#add(Buffer.from(chunk.subarray(start)));
-    return units;
-  }
-
-  /** Scans a stream that is only measured, without keeping bytes. */
-  measure(chunk: Buffer): void {
-    let start = 0;
-    for (const end of this.#finder(chunk)) {
-      if (!this.#grow(end - start)) return;
-      this.#length = 0;
-      start = end;
-    }
-    this.#grow(chunk.length - start);
-  }
-
-  /** Returns and drops the incomplete unit; empty without one. */
-  rest(): Buffer {
-    const unit = this.#pieces.join();
-    this.#pieces = new BodyPieces();
-    this.#length = 0;
-    return unit;
-  }
-
-  #add(piece: Buffer): boolean {
-    if (!this.#grow(piece.length)) return false;
-    this.#pieces.add(piece);
-    return true;
-  }
-
-  #grow(bytes: number): boolean {
-    this.#length += bytes;
-    this.#isTooLong ||= this.#length > this.#maxBytes;
-    return !this.#isTooLong;
-  }
-}
-
-/** Removes a byte-order mark at the start of a stream, which belongs to no event. */
-export function stripByteOrderMark(start: Buffer): Buffer {
-  return start.subarray(0, 3).equals(BYTE_ORDER_MARK) ? start.subarray(3) : start;
-}
-
-/** The last `event:` line sets the name, but readers differ, so each line counts. */
-const RESERVED_EVENT = /(?:^|[\r\n])(?:\xef\xbb\xbf)*event: ?modgate\./;
-export const RESERVED_PREFIX = 'modgate.';
-
-/** Whether an event has a name that is reserved for the host. */
-export function hasReservedName(event: Buffer): boolean {
-  return event.includes(RESERVED_PREFIX) && RESERVED_EVENT.test(event.toString('latin1'));
-}
-
-function findLines(chunk: Uint8Array): number[] {
-  const ends: number[] = [];
-  for (let lineEnd = chunk.indexOf(LF); lineEnd !== -1; lineEnd = chunk.indexOf(LF, lineEnd + 1))
-    ends.push(lineEnd + 1);
-  return ends;
-}
-
-/** Lines end with LF, CR or both; a line that is empty ends an event. */
-function createEventFinder(): (chunk: Uint8Array) => number[] {
-  let isEmpty = true;
-  let isAfterCr = false;
-  return (chunk) => {
-    const ends: number[] = [];
-    for (let index = 0; index < chunk.length; index += 1) {
-      const byte = chunk[index];
-      if (byte === LF && isAfterCr) {
-        // The second half of a line end belongs to the preceding event, if it is in the same chunk.
-        if (ends.at(-1) === index) ends[ends.length - 1] = index + 1;
-        isAfterCr = false;
+  /** Scans a part of the stream up to its end, or until `maxUnits` have ended. */
+  scan(part: Uint8Array, maxUnits = Number.POSITIVE_INFINITY): Scan {
+    const isLines = this.#isLines;
+    let isEmpty = this.#isEmpty;
+    let isAfterCr = this.#isAfterCr;
+    let units = 0;
+    let end = 0;
+    let next = 0;
+    let start = -this.#length;
+    while (next < part.length && units < maxUnits) {
+      const byte = part[next] as number;
+      next += 1;
+      const isSecondHalf = byte === LF && isAfterCr;
+      // Lines of events end with LF, CR or both.
+      isAfterCr = byte === CR && !isLines;
+      if (isSecondHalf) {
+        // The end of the last unit, which may have come without it, so it never counts.
+        if (start !== next - 1) continue;
+        end = next;
+        start = next;
         continue;
       }
-      isAfterCr = byte === CR;
-      const isLineEnd = byte === LF || byte === CR;
-      if (isLineEnd && isEmpty) ends.push(index + 1);
+      const isLineEnd = byte === LF || isAfterCr;
+      const isEnd = isLineEnd && (isEmpty || isLines);
       isEmpty = isLineEnd;
+      if (!isEnd) continue;
+      if (this.#isOver(next - start)) return { units, end, next };
+      units += 1;
+      end = next;
+      start = next;
     }
-    return ends;
-  };
+    this.#isEmpty = isEmpty;
+    this.#isAfterCr = isAfterCr;
+    this.#length = next - start;
+    this.#isOver(this.#length);
+    return { units, end, next };
+  }
+
+  #isOver(bytes: number): boolean {
+    this.#isTooLong ||= bytes > this.#maxBytes;
+    return this.#isTooLong;
+  }
 }

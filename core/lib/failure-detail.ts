@@ -21,7 +21,7 @@ export function describeFailure(error: unknown): string {
 }
 
 /** Returns one line of at most 200 characters, without the credentials of a URL. */
-function cleanDetail(text: string): string {
+export function cleanDetail(text: string): string {
   // Cut first, because the cost of the rest depends on the length.
   const start = text.slice(0, 2 * MAX_LENGTH);
   const line = start.replace(CONTROL_CHARACTERS, ' ').replace(USER_INFO, '//').trim();

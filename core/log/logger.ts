@@ -13,6 +13,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export interface Logger extends Log {
   readonly trace: LogWrite;
   readonly fatal: LogWrite;
+  /** Writes a line of level `info` whatever the level of the log, for programs that wait for it. */
+  readonly announce: LogWrite;
   /** False if lines of this level are not written, so that their fields need not be built. */
   isEnabled(level: Exclude<LogLevel, 'silent'>): boolean;
   /** Returns a log that adds these fields to every line. */
@@ -65,10 +67,12 @@ function createLogger(
 ): Logger {
   const isEnabled: Logger['isEnabled'] = (lineLevel) =>
     LOG_LEVELS.indexOf(lineLevel) >= LOG_LEVELS.indexOf(level);
+  const writeAt =
+    (lineLevel: Exclude<LogLevel, 'silent'>): LogWrite =>
+    (fields, message) =>
+      sink.write(formatLine(lineLevel, bindings, fields, message));
   const write = (lineLevel: Exclude<LogLevel, 'silent'>): LogWrite =>
-    isEnabled(lineLevel)
-      ? (fields, message) => sink.write(formatLine(lineLevel, bindings, fields, message))
-      : () => {};
+    isEnabled(lineLevel) ? writeAt(lineLevel) : () => {};
   return {
     trace: write('trace'),
     debug: write('debug'),
@@ -76,6 +80,7 @@ function createLogger(
     warn: write('warn'),
     error: write('error'),
     fatal: write('fatal'),
+    announce: writeAt('info'),
     isEnabled,
     child: (fields) => createLogger(level, { ...bindings, ...redactFields({ ...fields }) }, sink),
     close: () => sink.close(),

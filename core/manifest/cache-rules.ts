@@ -1,8 +1,7 @@
 import type { Manifest, ManifestRoute, RouteOperation } from '../contract/index.js';
+import { toDescriptorPath } from '../descriptor/config-path.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
-import { EXCHANGE_PATH } from '../descriptor/exchange.js';
 import type { Violation } from '../document/diagnostic.js';
-import { readMember } from '../lib/read-member.js';
 
 /** The cache rules of a route. */
 export interface CacheRules {
@@ -21,7 +20,7 @@ export interface CacheRules {
   readonly isOff: boolean;
 }
 
-type CachingDescriptor = Pick<Descriptor, 'cache' | 'identity' | 'provider'>;
+type CachingDescriptor = Pick<Descriptor, 'cache' | 'identity' | 'configDescription'>;
 
 /** Returns `null` for a route without a cache. */
 export function cacheRulesOf(
@@ -34,23 +33,37 @@ export function cacheRulesOf(
     ttlMs: cache.ttl_ms,
     staleMs: cache.stale_ms ?? 0,
     isShared: cache.shared === true && findVoidSharing(descriptor) === null,
-    isByToken: exchangesTokens(descriptor),
+    isByToken: descriptor.configDescription?.exchange !== undefined,
     isOff: descriptor.cache === 'off' || streams(operation),
   };
 }
 
-/**
- * Returns the setting that reveals the caller to the provider, so that responses cannot be shared;
- * `null` for none.
- */
-function findVoidSharing(descriptor: Omit<CachingDescriptor, 'cache'>): readonly string[] | null {
-  if (descriptor.identity) return ['identity'];
-  return exchangesTokens(descriptor) ? EXCHANGE_PATH : null;
+interface VoidSharing {
+  readonly path: readonly string[];
+  readonly reason: string;
+  readonly hint: string;
 }
 
-/** Also counts adapters that ignore the setting, to be safe. */
-function exchangesTokens({ provider: { config } }: Pick<Descriptor, 'provider'>): boolean {
-  return readMember(readMember(config, 'auth'), 'exchange') !== undefined;
+/**
+ * Returns the setting by which the provider knows the caller, so that responses cannot be shared;
+ * `null` for none.
+ */
+function findVoidSharing({
+  identity,
+  configDescription,
+}: Omit<CachingDescriptor, 'cache'>): VoidSharing | null {
+  const reason = 'since the provider knows who calls';
+  const hint = 'remove it, or shared in the manifest';
+  if (identity) return { path: ['identity'], reason, hint };
+  if (configDescription === null) {
+    return {
+      path: ['provider', 'kind'],
+      reason: 'since the adapter does not say whether the provider knows who calls',
+      hint: 'remove shared in the manifest, or report it to the author of the adapter',
+    };
+  }
+  const { exchange } = configDescription;
+  return exchange === undefined ? null : { path: toDescriptorPath(exchange.path), reason, hint };
 }
 
 /**
@@ -61,12 +74,12 @@ export function findCacheWarnings(
   descriptor: Omit<CachingDescriptor, 'cache'>,
   manifest: Pick<Manifest, 'http_routes'> | null,
 ): Violation[] {
-  const path = findVoidSharing(descriptor);
-  if (path === null || manifest === null) return [];
+  const voidSharing = findVoidSharing(descriptor);
+  if (voidSharing === null || manifest === null) return [];
+  const { path, reason, hint } = voidSharing;
   const shared = manifest.http_routes.filter(({ operation }) => operation?.cache?.shared === true);
   return shared.map((route) => {
-    const message = `'${path.join('.')}': the cache of route '${route.method} ${route.path}' is not shared, since the provider knows who calls`;
-    const hint = `remove it, or shared in the manifest`;
+    const message = `'${path.join('.')}': the cache of route '${route.method} ${route.path}' is not shared, ${reason}`;
     return { rule: 'unshared-cache', message, hint, path, at: 'key' };
   });
 }

@@ -1,5 +1,6 @@
 import { fetchText, TextUnavailable } from '../document/fetch-text.js';
 import { MAX_TEXT_LENGTH, type TextFormat } from '../document/parse-document.js';
+import { isJsonMediaType } from '../lib/media-type.js';
 
 /** The manifest is currently unavailable; the request may be repeated. */
 export class ManifestUnavailable extends Error {
@@ -21,7 +22,6 @@ const FETCH_TIMEOUT_MS = 5000;
 
 const SUBJECT = "the manifest's URL";
 
-const JSON_TYPE = /^application\/(?:json|[^\s;]+\+json)$/;
 const YAML_TYPE = /^(?:application|text)\/(?:yaml|x-yaml|[^\s;]+\+yaml)$/;
 
 interface FetchedText {
@@ -55,7 +55,7 @@ export async function fetchManifestText(
 
 /** Uses the content type; for a generic one, which file servers often send, it uses the path. */
 function detectFormat(type: string, url: string): TextFormat {
-  if (JSON_TYPE.test(type)) return 'json';
+  if (isJsonMediaType(type)) return 'json';
   if (YAML_TYPE.test(type)) return 'yaml';
   const { pathname } = new URL(url);
   const isUnspecific = type === '' || type === 'text/plain' || type === 'application/octet-stream';

@@ -15,7 +15,7 @@ import { describeFailure } from '../lib/failure-detail.js';
 import { fetchManifestText, ManifestUnavailable } from './fetch-manifest.js';
 import { manifestDigest, parseManifest } from './parse-manifest.js';
 import type { ManifestText, ParsedText } from './parse-text.js';
-import { parseManifestText } from './parse-thread.js';
+import { MAX_SHORT_TEXT, parseManifestText } from './parse-thread.js';
 import type { AdapterLimits } from './route-rules.js';
 
 export { ManifestUnavailable } from './fetch-manifest.js';
@@ -24,6 +24,8 @@ export interface ManifestInput {
   readonly descriptor: Pick<Descriptor, 'module' | 'manifest' | 'manifest_digest'>;
   /** The file of the descriptor, and the positions of its parts. */
   readonly file: string;
+  /** The text of the descriptor: an inline manifest in a long one is parsed in a thread. Default: none. */
+  readonly text?: string;
   readonly locate: Locate;
   /** The folder of the descriptor. */
   readonly baseDir: string;
@@ -46,6 +48,8 @@ export interface LoadedManifest {
   readonly files: readonly string[];
 }
 
+const INLINE = ['manifest', 'inline'] as const;
+
 /** A manifest from outside the descriptor. */
 interface Document extends Omit<ManifestText, 'checksExamples' | 'adapterLimits'> {
   readonly files?: readonly string[];
@@ -65,10 +69,14 @@ export async function loadManifest(input: ManifestInput): Promise<LoadedManifest
 
 async function readManifest(input: ManifestInput): Promise<LoadedManifest> {
   const { kind } = input.descriptor.manifest;
-  if (kind === 'inline')
+  const { file, text = '', checksExamples = false, adapterLimits = null, log = null } = input;
+  if (kind === 'inline' && text.length <= MAX_SHORT_TEXT) {
     return { ...parseInline(input.descriptor.manifest.value, input), files: [] };
-  const { files = [], ...document } = await readDocument(input);
-  const { checksExamples = false, adapterLimits = null, log = null } = input;
+  }
+  const { files = [], ...document } =
+    kind === 'inline'
+      ? { file, text, format: null, hasPlaces: true, prefix: INLINE }
+      : await readDocument(input);
   return {
     ...(await parseManifestText({ ...document, checksExamples, adapterLimits }, log)),
     files,
@@ -77,7 +85,7 @@ async function readManifest(input: ManifestInput): Promise<LoadedManifest> {
 
 function parseInline(value: unknown, input: ManifestInput): ParsedText {
   const { file, locate } = input;
-  const source: DocumentSource = { file, locate, prefix: ['manifest', 'inline'] };
+  const source: DocumentSource = { file, locate, prefix: INLINE };
   const { manifest, warnings } = parseManifest(value, source, input);
   return { manifest, digest: manifestDigest(manifest), warnings };
 }

@@ -146,7 +146,7 @@ const operation = object({
       'The response is a stream of events: Server-Sent Events, or lines of JSON. Or the route, a GET, is a WebSocket. Default: none.',
   }),
   stream_types: optionally(mediaTypes, {
-    description: `Media types of the provider that count as this stream. Default: ${describeDefaults()}.`,
+    description: `Media types of the provider that count as this stream; no ranges, and none that browsers show as a page. Default: ${describeDefaults()}.`,
   }),
   danger_level: optionally(dangerLevel, {
     description:

@@ -170,6 +170,7 @@ function validateCapabilities(manifest: Partial<Manifest>): Violation[] {
   const unlisted = listUses(manifest).filter(({ capability }) => !declared.has(capability));
   return [
     ...findDuplicates(capabilities, ['capabilities'], String, ''),
+    ...findReserved(capabilities),
     ...findPublicWithoutCapability(manifest),
     ...unlisted.map(({ capability, path }) => {
       const nearest = findNearestName(capability, Array.from(declared).filter(Boolean));
@@ -179,6 +180,19 @@ function validateCapabilities(manifest: Partial<Manifest>): Violation[] {
       return violationAt(path, 'unlisted-capability', rest, hint);
     }),
   ];
+}
+
+const RESERVED = /^(?:modgate\.|console\.admin$)/;
+
+/** A module that declares a right of the host would learn which callers hold it. */
+function findReserved(capabilities: readonly string[]): Violation[] {
+  return capabilities.flatMap((capability, index): Violation[] => {
+    if (!RESERVED.test(capability)) return [];
+    const hint = 'choose a name that begins with the name of the module';
+    return [
+      violationAt(['capabilities', index], 'reserved-capability', 'is a right of the host', hint),
+    ];
+  });
 }
 
 /** A public route needs a capability, because a descriptor without `public` requires it. */

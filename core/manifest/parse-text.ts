@@ -1,6 +1,7 @@
 import type { Manifest } from '../contract/index.js';
 import type { Diagnostic } from '../document/diagnostic.js';
 import { readStructuredText, type TextFormat } from '../document/parse-document.js';
+import { readMember } from '../lib/read-member.js';
 import { manifestDigest, parseManifest } from './parse-manifest.js';
 import type { AdapterLimits } from './route-rules.js';
 
@@ -12,6 +13,8 @@ export interface ManifestText {
   readonly format: TextFormat | null;
   /** Whether diagnostics have positions in the text. */
   readonly hasPlaces: boolean;
+  /** The path of the manifest in the text. Default: the text is the manifest. */
+  readonly prefix?: readonly string[];
   readonly checksExamples: boolean;
   readonly adapterLimits: AdapterLimits | null;
 }
@@ -24,9 +27,10 @@ export interface ParsedText {
 
 /** @throws InvalidFile with all errors of the text or the manifest. */
 export function parseText(source: ManifestText): ParsedText {
-  const { file, text, format, hasPlaces, checksExamples, adapterLimits } = source;
+  const { file, text, format, hasPlaces, prefix = [], checksExamples, adapterLimits } = source;
   const { value, locate } = readStructuredText(file, text, format ?? undefined);
-  const place = { file, locate: hasPlaces ? locate : () => null };
-  const { manifest, warnings } = parseManifest(value, place, { checksExamples, adapterLimits });
+  const place = { file, locate: hasPlaces ? locate : () => null, prefix };
+  const written = prefix.reduce(readMember, value);
+  const { manifest, warnings } = parseManifest(written, place, { checksExamples, adapterLimits });
   return { manifest, digest: manifestDigest(manifest), warnings };
 }

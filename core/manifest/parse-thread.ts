@@ -8,7 +8,7 @@ import { type ManifestText, type ParsedText, parseText } from './parse-text.js';
  * The longest text that is parsed on the main thread: that takes a few milliseconds, less than
  * starting a thread.
  */
-const MAX_SHORT_TEXT = 16_384;
+export const MAX_SHORT_TEXT = 16_384;
 
 /** How long an idle thread waits for another manifest before it exits. */
 const IDLE_MS = 200;

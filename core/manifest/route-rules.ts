@@ -1,5 +1,6 @@
 import type { Manifest, ManifestRoute } from '../contract/index.js';
 import { describePath, type Violation } from '../document/diagnostic.js';
+import { isPageType } from '../lib/media-type.js';
 import { RouteConflict, RouteTable } from '../lib/routing/route-table.js';
 import {
   listParameters,
@@ -89,9 +90,22 @@ function validateStream(route: ManifestRoute, index: number): Violation[] {
   }
   if (isWebSocket(route)) return [];
   const rest = 'a stream of events is neither bytes nor one JSON value';
-  return (['response', 'output_schema'] as const).flatMap((name) =>
-    violate(name, rest, `remove it, or stream: ${operation.stream}`),
-  );
+  return [
+    ...(['response', 'output_schema'] as const).flatMap((name) =>
+      violate(name, rest, `remove it, or stream: ${operation.stream}`),
+    ),
+    ...validateStreamTypes(route, index),
+  ];
+}
+
+function validateStreamTypes(route: ManifestRoute, index: number): Violation[] {
+  return (route.operation?.stream_types ?? []).flatMap((type, at): Violation[] => {
+    if (!isPageType(type)) return [];
+    const message = `${describeRoute(route, index)} must not list a range, or a type that browsers show as a page, in stream_types`;
+    const hint = 'list types such as text/event-stream, application/x-ndjson or application/json';
+    const path = ['http_routes', index, 'operation', 'stream_types', at];
+    return [{ rule: 'stream-type', message, hint, path, at: 'value' }];
+  });
 }
 
 /** Allows a cache only for GET. */

@@ -1,5 +1,6 @@
 import type { Log } from '../contract/index.js';
 import { MAX_TIMER_MS } from '../lib/promises.js';
+import { createTurns } from '../lib/slices.js';
 import type { ModuleRecord, ModuleState } from './module-record.js';
 import type { ModuleVersion } from './module-version.js';
 import { describeFileStatus, type StatusSink } from './status-files.js';
@@ -29,6 +30,8 @@ interface ChangePublisherOptions {
 /** Publishes changes of modules, and closes versions once no request can select them. */
 export class ChangePublisher {
   readonly #options: ChangePublisherOptions;
+  /** Thousands of modules may be removed at once. */
+  readonly #takeTurn = createTurns();
   #withheld: Withheld | null = null;
 
   constructor(options: ChangePublisherOptions) {
@@ -52,7 +55,7 @@ export class ChangePublisher {
     this.#options.publishGeneration();
     for (const { record, changed } of withheld.changes) this.reportRecord(record, changed);
     // Not awaited: calls in flight end on their own time. Never rejects.
-    for (const version of withheld.retired) void retire(version);
+    for (const version of withheld.retired) void this.#retire(version);
   }
 
   /** Called when the serving version has changed. */
@@ -60,7 +63,7 @@ export class ChangePublisher {
     if (this.#withheld === null) {
       this.#options.publishGeneration();
       // Not awaited: calls in flight end on their own time. Never rejects.
-      if (retired !== null) void retire(retired);
+      if (retired !== null) void this.#retire(retired);
     } else if (retired !== null) {
       this.#withheld.retired.push(retired);
     }
@@ -95,6 +98,15 @@ export class ChangePublisher {
     statusSink?.remove(file);
     this.#options.onChanged();
   }
+
+  /** Lets calls in flight finish, then closes the version. */
+  async #retire({ client, scope, drainMs }: ModuleVersion): Promise<void> {
+    await this.#takeTurn();
+    const ending = setTimeout(() => client.endStreams('reload'), drainMs);
+    await client.drain(Math.min(Math.max(RETIRE_MS, drainMs + LAST_EVENT_MS), MAX_TIMER_MS));
+    clearTimeout(ending);
+    await scope.close();
+  }
 }
 
 /** The level of the log line for a state. Default `info`. */
@@ -104,14 +116,6 @@ const LEVELS: Partial<Record<ModuleState, 'warn' | 'error'>> = {
   faulted: 'warn',
   rolled_back: 'warn',
 };
-
-/** Lets calls in flight finish, then closes the version. */
-async function retire({ client, scope, drainMs }: ModuleVersion): Promise<void> {
-  const ending = setTimeout(() => client.endStreams('reload'), drainMs);
-  await client.drain(Math.min(Math.max(RETIRE_MS, drainMs + LAST_EVENT_MS), MAX_TIMER_MS));
-  clearTimeout(ending);
-  await scope.close();
-}
 
 /** Calls listeners soon after a change; several changes at once cause one call. */
 export class ChangeSignal {

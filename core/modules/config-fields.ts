@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize';
 import type { ConfigField, Manifest } from '../contract/index.js';
 import { explainMismatch } from '../manifest/config-rules.js';
-import type { StoredConfig } from '../store/store.js';
+import type { StoredConfig } from '../store/config-values.js';
 
 /** The key of a value in a delivery and in the store. */
 export function fieldName({ service, key }: Pick<ConfigField, 'service' | 'key'>): string {
@@ -17,7 +17,7 @@ export function isSecret({ sensitive, generated }: ConfigField): boolean {
   return sensitive === true || generated !== undefined;
 }
 
-/** Lists the names in the form that `Store.readConfig` expects. */
+/** Lists the names in the form that `store.config.read` expects. */
 export function listSecretNames(fields: readonly ConfigField[]): ReadonlySet<string> {
   return new Set(fields.filter(isSecret).map(fieldName));
 }
@@ -30,9 +30,9 @@ export function listSecretNames(fields: readonly ConfigField[]): ReadonlySet<str
 export function readEffective(field: ConfigField, stored: StoredConfig): unknown {
   if (stored.unreadable.has(fieldName(field))) return undefined;
   const storedValue = stored.values.get(fieldName(field));
-  if (storedValue !== undefined && explainMismatch(storedValue.value, field.type) === null)
-    return storedValue.value;
-  return field.default;
+  if (storedValue === undefined || explainMismatch(storedValue, field.type) !== null)
+    return field.default;
+  return storedValue;
 }
 
 /** The fields whose stored value is ignored, each with the reason and without the value. */
@@ -45,8 +45,7 @@ export function findUnusable(
     const unreadable = stored.unreadable.get(name);
     if (unreadable !== undefined) return [{ field: name, reason: unreadable.message }];
     const storedValue = stored.values.get(name);
-    const expected =
-      storedValue === undefined ? null : explainMismatch(storedValue.value, field.type);
+    const expected = storedValue === undefined ? null : explainMismatch(storedValue, field.type);
     return expected === null ? [] : [{ field: name, reason: `must be ${expected}` }];
   });
 }

@@ -1,4 +1,4 @@
-import type { Mount } from '../descriptor/mounts.js';
+import type { Mount } from '../descriptor/sections/mount.js';
 import { digestText } from '../lib/hash.js';
 import type { DirectoryFile } from '../watch/directory.js';
 import {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Log } from '../contract/index.js';
+import type { Leadership } from '../processes.js';
 import { BackgroundWriter } from './background-writer.js';
-import type { Leadership } from './leadership.js';
 import { PrivateFolder } from './private-folder.js';
 
 /** The last version of a descriptor that served. Holds references, never secrets. */

@@ -7,7 +7,7 @@ import { bodyRuleOf } from '../manifest/body-rule.js';
 import { type ByteRules, byteRulesOf } from '../manifest/byte-rules.js';
 import { type CacheRules, cacheRulesOf } from '../manifest/cache-rules.js';
 import { isWebSocket, type StreamRules, streamRulesOf } from '../manifest/stream-rules.js';
-import type { Candidate } from '../provider/candidate/candidate.js';
+import type { CallObserver } from '../provider/call-observer.js';
 import type { ProviderClient } from '../provider/provider-client.js';
 import { SchemaRegistry } from '../schema/compile-schema.js';
 import type { ModuleConfig } from './module-config.js';
@@ -70,12 +70,10 @@ export interface RoutedModule extends DeclaredParts {
 interface OpenedParts {
   readonly client: ProviderClient;
   readonly config: ModuleConfig;
-  /** `null` for a module without one. */
-  readonly candidate: Candidate | null;
+  /** `null` for a module whose calls nothing observes. */
+  readonly observer: CallObserver | null;
   /** The credentials of the provider's config. */
   readonly secrets: readonly Secret[];
-  /** Whether each caller has separate credentials, so that responses must not be shared. */
-  readonly hasExchange: boolean;
 }
 
 /** One serving version of one module. Immutable, except for the counters of its client. */

@@ -1,6 +1,5 @@
 import canonicalize from 'canonicalize';
-import type { Descriptor } from '../descriptor/descriptor.js';
-import { descriptorStruct } from '../descriptor/descriptor-struct.js';
+import { LISTED_SECTIONS } from '../descriptor/sections.js';
 import type { Serving } from './slot-state.js';
 
 /** The changed parts of a module: its descriptor, its manifest, the files that it names. */
@@ -8,8 +7,9 @@ export function listChanges(before: Serving | null, after: Serving): string[] {
   if (before === null) return ['added'];
   const old = before.version.prepared.descriptor;
   const next = after.version.prepared.descriptor;
-  const keys = Object.keys(descriptorStruct.schema) as (keyof Descriptor)[];
-  const parts: string[] = keys.filter((key) => canonicalize(old[key]) !== canonicalize(next[key]));
+  const parts: string[] = LISTED_SECTIONS.map(([name]) => name).filter(
+    (name) => canonicalize(old[name]) !== canonicalize(next[name]),
+  );
   if (before.manifest.digest !== after.manifest.digest && !parts.includes('manifest')) {
     parts.push('manifest');
   }

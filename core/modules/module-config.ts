@@ -4,7 +4,10 @@ import type { ErrorOwner } from '../isolation/error-owner.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { isLoopbackAddress } from '../lib/loopback.js';
 import { toError } from '../lib/to-error.js';
-import { type Store, type StoredConfig, StoreUnavailable } from '../store/store.js';
+import type { Leadership } from '../processes.js';
+import type { StoredConfig } from '../store/config-values.js';
+import type { Store } from '../store/store.js';
+import { StoreUnavailable } from '../store/store-unavailable.js';
 import { ConfigDelivery, deliverConfig } from './config-delivery.js';
 import {
   fieldName,
@@ -14,7 +17,6 @@ import {
   listSecretNames,
   readEffective,
 } from './config-fields.js';
-import type { Leadership } from './leadership.js';
 
 interface ModuleConfigOptions {
   readonly descriptor: Descriptor;
@@ -30,6 +32,8 @@ interface ModuleConfigOptions {
   /** Only this process of a fleet delivers to the others. */
   readonly fleetLeadership: Leadership;
   readonly store: Store;
+  /** Reads the digest of the place of delivery; the content of a followed file may change. */
+  readonly readPlace: () => Promise<string>;
   readonly log: Log;
   /** The owner of errors in the provider's code; `null` for the host's own code. */
   readonly owner: ErrorOwner | null;
@@ -148,22 +152,32 @@ export class ModuleConfig {
   async #deliver(): Promise<void> {
     const failure = await this.#ensureGenerated().then(() => null, toError);
     const { store, descriptor } = this.#options;
-    const stored = await store.readConfig(descriptor.module, listSecretNames(this.#fields));
+    const stored = await store.config.read(descriptor.module, listSecretNames(this.#fields));
     this.#opened ??= this.#readRestartOnly(stored);
     this.#reportUnusable(stored);
     const values = this.#listValues(stored, this.#opened);
+    const unrecorded = await this.#recordPlace(stored).then(() => null, toError);
     if (!this.#options.end.aborted) {
       for (const delivery of this.#deliveries) delivery.push({ revision: stored.revision, values });
     }
     // Thrown after the delivery, because the other values do not depend on a generated one.
-    if (failure !== null) throw failure;
+    const problem = failure ?? unrecorded;
+    if (problem !== null) throw problem;
+  }
+
+  /** Releases may not move stored secrets to another place without a further right. */
+  async #recordPlace({ secrets, place }: StoredConfig): Promise<void> {
+    const { store, descriptor, readPlace } = this.#options;
+    if (this.#deliveries.length === 0 || secrets.size === 0) return;
+    const current = await readPlace();
+    if (current !== place) await store.config.writePlace(descriptor.module, current);
   }
 
   async #ensureGenerated(): Promise<void> {
     const { store, descriptor } = this.#options;
     for (const { service, key, generated } of this.#fields) {
       if (generated === undefined) continue;
-      await store.ensureGenerated({
+      await store.config.ensureGenerated({
         module: descriptor.module,
         service,
         key,

@@ -1,6 +1,6 @@
 import type { ModuleDigests } from '../contract/module-status.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
-import type { Mount } from '../descriptor/mounts.js';
+import type { Mount } from '../descriptor/sections/mount.js';
 import { compareTexts } from '../lib/compare-texts.js';
 import type { LiveModule } from './live-module.js';
 

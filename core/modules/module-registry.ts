@@ -2,19 +2,26 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../contract/index.js';
-import { normalizeHost } from '../descriptor/mounts.js';
+import { normalizeHost } from '../descriptor/sections/mount.js';
 import { isolate } from '../isolation/isolate.js';
 import { mapConcurrently } from '../lib/promises.js';
+import { createTurns } from '../lib/slices.js';
 import { type DirectoryListing, omitUsedFiles, UnreadableDirectory } from '../watch/directory.js';
 import { DirectoryScanner, type ScanResult } from '../watch/directory-scanner.js';
 import { Watcher } from '../watch/watcher.js';
 import { ChangePublisher, ChangeSignal } from './change-publisher.js';
 import { LostVersions } from './last-good.js';
-import type { Generation, GenerationSource, WaitingModule, WaitingSource } from './live-module.js';
+import type {
+  Generation,
+  GenerationSource,
+  LiveModule,
+  WaitingModule,
+  WaitingSource,
+} from './live-module.js';
 import { compareRecords, type ModuleRecord, REJECTED_STATES } from './module-record.js';
 import { ModuleSlot, type SlotContext } from './module-slot.js';
-import { createMountTable, type MountSource, NO_MOUNTS } from './mount-table.js';
-import { hasMovingName, settleNames } from './settle-names.js';
+import { createMountTable, type MountSource, type MountTable, NO_MOUNTS } from './mount-table.js';
+import { hasMovingName, listClaimants, settleNames } from './settle-names.js';
 import type { StatusSink } from './status-files.js';
 
 /** How long a start waits for manifests from providers; after that the modules are `waiting`. */
@@ -57,12 +64,14 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
   #holders: ReadonlyMap<string, string>;
   /** The slots with a name that another file had in the last scan. */
   #displaced: ReadonlySet<ModuleSlot> = new Set();
-  /** Replaced as a whole at each change. */
-  current: Generation = new Map();
-  /** Replaced as a whole at each change. */
-  mounts = NO_MOUNTS;
+  /** `null` after a change, until it is read. */
+  #generation: Generation | null = new Map();
+  /** `null` after a change, until it is read. */
+  #mounts: MountTable | null = NO_MOUNTS;
   /** No request is served before the start ends, so only the last generation of the start is built. */
   #isStarting = true;
+  /** Thousands of files may change at once. */
+  readonly #takeTurn = createTurns();
   #ignored: DirectoryListing['ignored'] = [];
   #reloads = { success: 0, failure: 0, lastAt: new Date() };
   #isDirectoryLost = false;
@@ -107,9 +116,20 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
     });
   }
 
+  /** Immutable. Built when it is read: thousands of modules may change in a row. */
+  get current(): Generation {
+    this.#generation ??= this.#createGeneration();
+    return this.#generation;
+  }
+
+  /** Files that serve nothing count too: no other module may answer there. */
+  get mounts(): MountTable {
+    this.#mounts ??= this.#createMounts();
+    return this.#mounts;
+  }
+
   get ignored(): DirectoryListing['ignored'] {
-    const used = [...this.#slots.values()].flatMap(({ source }) => source.files);
-    return omitUsedFiles(this.#ignored, this.#modulesDir, used);
+    return omitUsedFiles(this.#ignored, this.#modulesDir, this.#listNamedFiles());
   }
 
   /** How many descriptor changes were applied and rejected, including those of the start. */
@@ -126,9 +146,8 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
   }
 
   findWaiting(name: string): WaitingModule | null {
-    for (const { record } of this.#slots.values()) {
-      const isWaiting = record.state === 'waiting' && record.live === null;
-      if (isWaiting && record.name === name) return record.descriptor;
+    for (const { waiting } of this.#slots.values()) {
+      if (waiting?.name === name) return waiting.descriptor;
     }
     return null;
   }
@@ -170,7 +189,7 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
   /** Closes every provider; calls in flight are canceled. */
   async close(): Promise<void> {
     await this.#watcher.close();
-    this.current = new Map();
+    this.#generation = new Map();
     await Promise.all([...this.#slots.values()].map((slot) => slot.close()));
     await this.#context.lastGood.flush();
     await this.#statusSink?.flush();
@@ -201,6 +220,7 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
     const read = await mapConcurrently(changed, MODULES_AT_ONCE, async (entry) => {
       const slot = this.#slots.get(entry.file) ?? new ModuleSlot(entry.file, this.#context);
       this.#slots.set(entry.file, slot);
+      await this.#takeTurn();
       await isolate(this.#log, entry.file, async () => {
         await slot.read(entry);
         await this.#scanner.follow(entry.file, slot.source.files);
@@ -220,27 +240,41 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
 
   /** The folder of descriptors, and those of the files that descriptors name. */
   #followFolders(): void {
-    const namedFiles = [...this.#slots.values()].flatMap(({ source }) => source.files);
-    this.#watcher.follow([
-      this.#modulesDir,
-      ...(this.#linkFolder === null ? [] : [this.#linkFolder]),
-      ...namedFiles.map((file) => dirname(file)),
-    ]);
+    const folders = new Set([this.#modulesDir]);
+    if (this.#linkFolder !== null) folders.add(this.#linkFolder);
+    for (const file of this.#listNamedFiles()) folders.add(dirname(file));
+    this.#watcher.follow(folders);
+  }
+
+  *#listNamedFiles(): Generator<string> {
+    for (const { source } of this.#slots.values()) yield* source.files;
   }
 
   /** Applies changed and removed files, and files that waited for one of their names. */
   async #settle(changed: readonly ModuleSlot[], removedFiles: readonly string[]): Promise<void> {
-    const records = this.list();
-    const removed = this.#takeRemoved(removedFiles);
-    const { named, displaced } = settleNames([...this.#slots.values()], this.#holders);
+    const removed = new Set(removedFiles.flatMap((file) => this.#slots.get(file) ?? []));
+    const slots = [...this.#slots.values()].filter((slot) => !removed.has(slot));
+    const { named, displaced } = settleNames(await listClaimants(slots), this.#holders);
     const affected = new Set(changed);
     const toApply = named.filter((slot) => affected.has(slot) || this.#displaced.has(slot));
     this.#displaced = new Set(displaced.keys());
-    if (hasMovingName(toApply, removed)) this.#publisher.withhold(records);
-    for (const slot of removed) slot.remove();
+    if (hasMovingName(toApply, [...removed])) {
+      // Neither is built before the name has moved.
+      this.#generation = this.current;
+      this.#mounts = this.mounts;
+      this.#publisher.withhold(this.list());
+    }
+    for (const file of removedFiles) this.#slots.delete(file);
+    for (const slot of removed) {
+      await this.#takeTurn();
+      slot.remove();
+    }
     await this.#forEach(toApply, (slot) => slot.apply());
     this.#publisher.release();
-    for (const slot of removed) this.#publisher.reportRemoval(slot.record);
+    for (const slot of removed) {
+      await this.#takeTurn();
+      this.#publisher.reportRemoval(slot.record);
+    }
     for (const [slot, conflict] of displaced) {
       await isolate(this.#log, slot.file, () => slot.apply(conflict));
     }
@@ -248,16 +282,17 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
     const applied = new Set(toApply);
     const rest = changed.filter((slot) => !applied.has(slot) && !displaced.has(slot));
     await this.#forEach(rest, (slot) => slot.apply());
-    this.#publishMounts();
+    this.#mounts = null;
   }
 
   async #forEach(
     slots: readonly ModuleSlot[],
     work: (slot: ModuleSlot) => Promise<void>,
   ): Promise<void> {
-    await mapConcurrently(slots, MODULES_AT_ONCE, (slot) =>
-      isolate(this.#log, slot.file, () => work(slot)),
-    );
+    await mapConcurrently(slots, MODULES_AT_ONCE, async (slot) => {
+      await this.#takeTurn();
+      await isolate(this.#log, slot.file, () => work(slot));
+    });
   }
 
   #rename(from: string, to: string): void {
@@ -267,14 +302,6 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
     this.#slots.set(to, slot);
     slot.rename(to);
     this.#publisher.reportRename(from, slot.record);
-  }
-
-  #takeRemoved(files: readonly string[]): ModuleSlot[] {
-    return files.flatMap((file) => {
-      const slot = this.#slots.get(file);
-      this.#slots.delete(file);
-      return slot ?? [];
-    });
   }
 
   #isNameFree(name: string, file: string): boolean {
@@ -287,17 +314,26 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
 
   #publishGeneration(): void {
     if (this.#isStarting) return;
-    const live = [...this.#slots.values()].flatMap((slot) => slot.live ?? []);
-    this.current = new Map(live.map((module) => [module.name, module]));
-    this.#publishMounts();
+    this.#generation = null;
+    this.#mounts = null;
     this.#changes.notify();
   }
 
-  /** Files that serve nothing count too: no other module may answer there. */
-  #publishMounts(): void {
-    const records = [...this.#slots.values()].map(({ record }) => record);
+  #createGeneration(): Generation {
+    const generation = new Map<string, LiveModule>();
+    for (const { live } of this.#slots.values()) if (live !== null) generation.set(live.name, live);
+    return generation;
+  }
+
+  #createMounts(): MountTable {
+    const slots = [...this.#slots.values()];
+    if (slots.every(({ mounts }) => mounts.length === 0)) return NO_MOUNTS;
     const reserved = this.#context.reservedPrefixes?.current ?? new Set();
-    this.mounts = createMountTable(records, { publicHost: this.#publicHost, reserved });
+    const options = { publicHost: this.#publicHost, reserved };
+    return createMountTable(
+      slots.map(({ record }) => record),
+      options,
+    );
   }
 
   #countReloads(read: readonly ModuleSlot[], others: number): void {

@@ -1,5 +1,5 @@
 import type { Log } from '../contract/index.js';
-import type { Mount } from '../descriptor/mounts.js';
+import type { Mount } from '../descriptor/sections/mount.js';
 import { formatDiagnostic } from '../document/diagnostic.js';
 import { isolate } from '../isolation/isolate.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
@@ -25,6 +25,7 @@ import {
   type SlotEffect,
   type SlotEffects,
   type SlotEvent,
+  type SlotState,
 } from './slot-state.js';
 import { explainError, type StateReason } from './state-reason.js';
 
@@ -63,6 +64,11 @@ export class ModuleSlot {
   readonly #context: SlotContext;
   #current;
   #live: LiveModule | null = null;
+  #record: {
+    readonly state: SlotState;
+    readonly live: LiveModule | null;
+    readonly record: ModuleRecord;
+  } | null = null;
   /** Live modules by version, so that a rollback does not bind a version to its manifest again. */
   readonly #bound = new WeakMap<Serving, LiveModule>();
   readonly #effects: SlotEffect[] = [];
@@ -99,8 +105,20 @@ export class ModuleSlot {
     return this.#firstAttempt;
   }
 
+  /** The same object until something changes: thousands of records are listed at once. */
   get record(): ModuleRecord {
-    return { ...describeSlot(this.#current), live: this.#live, mounts: this.mounts };
+    const [state, live] = [this.#current, this.#live];
+    if (this.#record?.state !== state || this.#record.live !== live) {
+      const record = { ...describeSlot(state), live, mounts: this.mounts };
+      this.#record = { state, live, record };
+    }
+    return this.#record.record;
+  }
+
+  /** Read for each unknown name, so that no record is built. `null` for a module in another state. */
+  get waiting(): Pick<ModuleRecord, 'name' | 'descriptor'> | null {
+    const { published } = this.#current;
+    return published.state === 'waiting' && this.#live === null ? published : null;
   }
 
   /** The mounts of the serving version, otherwise of the file. */

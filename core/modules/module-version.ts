@@ -2,9 +2,8 @@ import { join } from 'node:path';
 import type { AcceptedTokens } from '../auth/accepted-tokens.js';
 import type { Log, Manifest, Provider, Supports } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
-import { readExchange } from '../descriptor/exchange.js';
+import type { PreparedProvider } from '../descriptor/section.js';
 import { formatDiagnostic } from '../document/diagnostic.js';
-import type { References } from '../document/references.js';
 import type { IdentitySigner } from '../identity/identity-keys.js';
 import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
 import { ModuleScope } from '../isolation/scope.js';
@@ -14,17 +13,18 @@ import { withTimeout } from '../lib/promises.js';
 import type { RouteTable } from '../lib/routing/route-table.js';
 import { withFields } from '../log/logger.js';
 import { type LoadedManifest, loadManifest } from '../manifest/load-manifest.js';
-import type { CandidateReports } from '../provider/candidate/candidate-reports.js';
+import { type Leadership, SOLE_LEADER } from '../processes.js';
+import type { ObserverFactory, ObserverSource } from '../provider/call-observer.js';
 import { checkedProvider } from '../provider/checked-provider.js';
 import { Deadline } from '../provider/deadline.js';
 import type { LoadShedder } from '../provider/load-shedding.js';
-import { maskFailure } from '../provider/mask-failure.js';
+import { createMask, maskFailure } from '../provider/mask-failure.js';
 import type { OpenStreams } from '../provider/open-streams.js';
 import { type CallTotals, ProviderClient } from '../provider/provider-client.js';
 import type { RateLimiters } from '../provider/rate-limiter.js';
 import type { Store } from '../store/store.js';
+import { readDeliveryPlace } from './delivery-place.js';
 import { createFollower } from './follow-document.js';
-import { type Leadership, SOLE_PROCESS } from './leadership.js';
 import {
   createLiveModule,
   createRoutes,
@@ -33,7 +33,6 @@ import {
   type LiveRoute,
 } from './live-module.js';
 import { ModuleConfig } from './module-config.js';
-import { type CandidateOpener, openCandidate } from './open-candidate.js';
 import { openSigner } from './open-signer.js';
 import {
   configDigestOf,
@@ -53,8 +52,8 @@ export interface VersionContext {
   readonly openStreams: OpenStreams;
   /** Makes rate limits that hold over all processes of the host. */
   readonly rates: RateLimiters;
-  /** The reports about candidates of the whole process. */
-  readonly candidateReports: CandidateReports;
+  /** Opens what observes the calls of each version. Default: nothing does. */
+  readonly observers?: ObserverSource;
   /** How long streams of a replaced version may continue. Milliseconds. */
   readonly drainMs: number;
   /** Signs the caller's identity, for descriptors with `identity: true`. */
@@ -62,7 +61,7 @@ export interface VersionContext {
   readonly leadership: Leadership;
   /** The leadership over hosts of a fleet, which share a provider that one configures. Default: `leadership`. */
   readonly fleetLeadership?: Leadership;
-  /** Opens the tokens of descriptors with `auth.exchange`. */
+  /** Opens the tokens of descriptors that exchange tokens. */
   readonly callerTokens: Pick<AcceptedTokens, 'open'>;
 }
 
@@ -104,7 +103,7 @@ export async function openVersion(
 ): Promise<ModuleVersion> {
   const { descriptor, adapter, references } = prepared;
   const { module } = descriptor;
-  const exchange = readExchange(descriptor.provider.config, adapter);
+  const { exchange } = descriptor.configDescription ?? {};
   const log = withFields(context.log, { module: descriptor.module });
   const uncaughtErrors = new UncaughtErrors(log, 'uncaught error in module code');
   const owner = OWN_KINDS.has(descriptor.provider.kind) ? null : uncaughtErrors;
@@ -115,22 +114,17 @@ export async function openVersion(
       openSigner(factory, config, { module, scope, log, secret, file, path }, uncaughtErrors);
   };
   const { kind, config } = descriptor.provider;
-  const open = async (
-    ownConfig: unknown,
-    references: References,
-    folder: string,
-    fields: Readonly<Record<string, unknown>>,
-  ) => {
+  const open = async ({ config, references, section }: OpenableProvider) => {
     const opened = await openInTime(kind, owner, () =>
-      adapter.open(ownConfig, {
+      adapter.open(config, {
         module,
         scope,
-        log: withFields(log, fields),
-        stateDir: join(context.stateDir, 'modules', encodeURIComponent(module), folder),
+        log: section === undefined ? log : withFields(log, { [section]: true }),
+        stateDir: join(context.stateDir, 'modules', encodeURIComponent(module), section ?? ''),
         secret: references.secret,
         file: references.file,
         path: references.path,
-        ...(exchange !== null && { callerTokens: context.callerTokens.open(exchange.issuer) }),
+        ...(exchange !== undefined && { callerTokens: context.callerTokens.open(exchange.issuer) }),
         follow: createFollower({ references, log, scope, owner }),
         ...(prepared.signer !== null && { openSigner: createSignerOpener(prepared.signer) }),
       }),
@@ -138,19 +132,31 @@ export async function openVersion(
     return checkedProvider(opened, kind, owner);
   };
   try {
-    const provider = await open(config, references, '', {});
+    const provider = await open({ config, references });
     if (descriptor.identity) await context.identity.prepare();
     const routes = new PreparedRoutes(descriptor);
     if (prepared.manifest !== null) await routes.prepare(prepared.manifest.manifest);
     const opening = { provider, scope, uncaughtErrors, owner, totals, routes };
-    const ofCandidate = { ...context, log, provider, owner, scope, open };
-    const createCandidate = await openCandidate(prepared, ofCandidate);
-    return createVersion(prepared, { ...opening, createCandidate }, { ...context, log });
+    const createObserver = await context.observers?.open({
+      descriptor,
+      furtherProviders: prepared.furtherProviders,
+      streams: adapter.supports.streams === true,
+      provider,
+      openFurther: open,
+      identity: context.identity,
+      log,
+      owner,
+      scope,
+    });
+    return createVersion(prepared, { ...opening, createObserver }, { ...context, log });
   } catch (error) {
     await scope.close();
     throw error;
   }
 }
+
+/** The live provider, or one that a section opens beside it. */
+type OpenableProvider = Pick<PreparedProvider, 'config' | 'references'> & Partial<PreparedProvider>;
 
 async function openInTime(
   kind: string,
@@ -168,13 +174,12 @@ interface OpenedProvider extends Pick<ModuleVersion, 'scope' | 'uncaughtErrors'>
   readonly owner: ErrorOwner | null;
   readonly totals: CallTotals;
   readonly routes: PreparedRoutes;
-  /** `null` for a module without a candidate. */
-  readonly createCandidate: CandidateOpener | null;
+  readonly createObserver: ObserverFactory | null | undefined;
 }
 
 function createVersion(
   prepared: PreparedDescriptor,
-  { provider, scope, uncaughtErrors, owner, totals, routes, createCandidate }: OpenedProvider,
+  { provider, scope, uncaughtErrors, owner, totals, routes, createObserver }: OpenedProvider,
   { log, store, loadShedder, openStreams, rates, drainMs, identity, ...leaders }: VersionContext,
 ): ModuleVersion {
   const { descriptor, file, locate, baseDir } = prepared;
@@ -211,7 +216,7 @@ function createVersion(
         adapterLimits: limitsOf(prepared.adapter),
         readFromProvider: (signal) =>
           requestFromProvider(provider, descriptor, signal, owner).catch((error: unknown) => {
-            throw maskFailure(error, prepared.references.secrets);
+            throw maskFailure(error, createMask(prepared.references.secrets));
           }),
         signal: scope.signal,
         log,
@@ -225,6 +230,7 @@ function createVersion(
       binding.abort();
       binding = new LazyAbortController();
       const { supports } = prepared.adapter;
+      const placed = { ...prepared, signer: prepared.signer?.factory ?? null };
       const config = new ModuleConfig({
         descriptor,
         manifest,
@@ -232,12 +238,13 @@ function createVersion(
         supportsConfigure: supports.configure === true,
         ...chooseLeaders(leaders, supports),
         store,
+        readPlace: () => readDeliveryPlace(placed, manifest),
         log,
         owner,
         end: binding,
       });
       config.start();
-      const hasExchange = readExchange(descriptor.provider.config, prepared.adapter) !== null;
+      client.keepPlaces(manifest.http_routes.some(({ access }) => access !== 'public'));
       const parts = {
         descriptor,
         manifest,
@@ -245,9 +252,8 @@ function createVersion(
         configDigest: configDigestOf(prepared.inputDigest, digest),
         client,
         config,
-        candidate: createCandidate?.(manifest) ?? null,
+        observer: createObserver?.(manifest) ?? null,
         secrets: prepared.references.secrets,
-        hasExchange,
       };
       return createLiveModule(parts, routes.take(manifest));
     },
@@ -302,6 +308,6 @@ function chooseLeaders(
   { perProcess }: Supports,
 ) {
   return perProcess === true
-    ? { leadership: SOLE_PROCESS, fleetLeadership: SOLE_PROCESS }
+    ? { leadership: SOLE_LEADER, fleetLeadership: SOLE_LEADER }
     : { leadership, fleetLeadership };
 }

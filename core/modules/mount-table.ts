@@ -4,7 +4,7 @@ import {
   type MountedModule,
   mountBase,
   normalizeHost,
-} from '../descriptor/mounts.js';
+} from '../descriptor/sections/mount.js';
 import { firstSegment } from '../lib/routing/request-path.js';
 import { type ModuleRecord, REJECTED_STATES } from './module-record.js';
 

@@ -1,23 +1,26 @@
 import { dirname, resolve } from 'node:path';
 import canonicalize from 'canonicalize';
 import type { Log, ProviderAdapter, SignerFactory } from '../contract/index.js';
-import { findOriginWarnings } from '../descriptor/candidate.js';
+import { toDescriptorPath } from '../descriptor/config-path.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { findExchangeWarnings } from '../descriptor/exchange-warnings.js';
+import { readFurtherProviders } from '../descriptor/further-providers.js';
 import { MODULE_NAME } from '../descriptor/identifiers.js';
-import type { Mount, ReservedPrefixes } from '../descriptor/mounts.js';
 import {
   InvalidDescriptor,
   type ParsedDescriptor,
   parseDescriptor,
 } from '../descriptor/parse-descriptor.js';
-import { readSigner, SIGNER_CONFIG_PATH } from '../descriptor/signer.js';
+import type { HostFacts, PreparedProvider } from '../descriptor/section.js';
+import type { Mount } from '../descriptor/sections/mount.js';
 import {
   createDiagnostic,
+  createInvalidFile,
   type Diagnostic,
   InvalidFile,
   type Locate,
   sortDiagnostics,
+  type Violation,
 } from '../document/diagnostic.js';
 import { readStructuredText } from '../document/parse-document.js';
 import {
@@ -25,9 +28,11 @@ import {
   listFollowedFiles,
   listReferencedFiles,
   type MissingSecret,
+  NOT_ALLOWED,
   type References,
   resolveReferences,
 } from '../document/references.js';
+import type { TextLimits } from '../document/text-limits.js';
 import { digestText } from '../lib/hash.js';
 import { findCacheWarnings } from '../manifest/cache-rules.js';
 import {
@@ -38,22 +43,18 @@ import {
 import type { AdapterLimits } from '../manifest/route-rules.js';
 import type { AdapterSource } from '../plugin-loader/adapter-source.js';
 import type { DirectoryFile } from '../watch/directory.js';
-import type { DescriptorPlace } from './candidate-file.js';
-import { listCandidateFiles, readCandidateFile } from './candidate-file.js';
+import { findSigner } from './find-signer.js';
+import { listHostUses, toReference } from './host-uses.js';
 
-export interface DescriptorContext {
+export interface DescriptorContext extends HostFacts {
   /** Default: no log. */
   readonly log?: Log;
   readonly plugins: AdapterSource;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The headers that hold credentials of callers, in lower case: a descriptor must not forward them. */
-  readonly credentialHeaders?: readonly string[];
-  /** Prefixes that no mount may have. */
-  readonly reservedPrefixes?: ReservedPrefixes;
-  /** Whether the host has what rates over all hosts need. Default: not checked. */
-  readonly canShareRates?: boolean;
   /** Whether a descriptor may use a variable or a file outside of its folder. Default: any. */
   readonly allowsReference?: (reference: string) => boolean;
+  /** The limits of the descriptor and of documents that its config names. Default: those of any file. */
+  readonly limits?: TextLimits;
   /** Reports unresolved secrets in the result instead of as errors. Default false. */
   readonly allowsMissingSecrets?: boolean;
   /** Whether an example of the manifest that violates its schema is an error. Default false. */
@@ -74,8 +75,8 @@ export interface PreparedDescriptor {
   readonly signer: PreparedSigner | null;
   /** The references of the adapter; its lists also have those of the signer. */
   readonly references: References;
-  /** Those of the candidate's config; without a candidate the same. */
-  readonly candidateReferences: References;
+  /** The providers that sections open beside the live one. */
+  readonly furtherProviders: readonly PreparedProvider[];
   /** `null` when it is requested later, from a URL or the provider. */
   readonly manifest: LoadedManifest | null;
   readonly warnings: readonly Diagnostic[];
@@ -85,6 +86,13 @@ export interface PreparedDescriptor {
   readonly files: readonly string[];
   /** Changes with the values of the descriptor and the files that it names, not with its layout. */
   readonly inputDigest: string;
+}
+
+/** The positions of the parts of a descriptor. */
+interface DescriptorPlace {
+  readonly file: string;
+  readonly baseDir: string;
+  readonly locate: Locate;
 }
 
 /** A signer that is not open yet. */
@@ -135,8 +143,7 @@ export async function prepareDescriptor(
     const adapter = await plugins.adapter(parsed.descriptor.provider.kind);
     module = parsed.descriptor.module;
     if (parsed.descriptor.enabled) mounts = parsed.descriptor.mount;
-    const signerChoice = readSigner(parsed.descriptor.provider.config, adapter);
-    const factory = signerChoice === null ? null : await plugins.signer(signerChoice.name);
+    const factory = await findSigner(parsed.descriptor, plugins);
     files = listNamedFiles(parsed.descriptor, adapter, factory, dirname(entry.path));
     return await completeDescriptor(entry, parsed, { adapter, factory }, context, files, manifest);
   } catch (error) {
@@ -150,13 +157,14 @@ export async function prepareDescriptor(
 
 /** The files that an invalid descriptor names are checked too, so that all mistakes are shown at once. */
 async function findFurtherErrors(
-  { file, path }: DirectoryFile,
+  entry: DirectoryFile,
   { diagnostics, accepted }: InvalidDescriptor,
   module: string | null,
   context: DescriptorContext,
 ): Promise<UnpreparedDescriptor> {
   const { locate, adapter, signer, config, manifest, mounts } = accepted;
-  const baseDir = dirname(path);
+  const { file } = entry;
+  const baseDir = dirname(entry.path);
   const place = { file, baseDir, locate };
   const files: string[] = [];
   const checks: Promise<unknown>[] = [];
@@ -164,14 +172,16 @@ async function findFurtherErrors(
     files.push(...listReferencedFiles(adapter.config, config, baseDir));
     checks.push(resolveConfig(adapter, config, place, context, []));
     if (signer !== null) {
-      const signerConfig = readSigner(config, adapter)?.config;
-      files.push(...listReferencedFiles(signer.config, signerConfig, baseDir));
-      checks.push(resolveConfig(signer, signerConfig, place, context, [], SIGNER_CONFIG_PATH));
+      const { factory, config: signerConfig, configPath } = signer;
+      files.push(...listReferencedFiles(factory.config, signerConfig, baseDir));
+      const prefix = toDescriptorPath(configPath);
+      checks.push(resolveConfig(factory, signerConfig, place, context, [], prefix));
     }
   }
   if (manifest !== null) {
     files.push(...listManifestFiles(manifest, baseDir));
-    checks.push(readLocalManifest({ descriptor: manifest, ...place, log: context.log }));
+    const text = 'text' in entry ? entry.text : '';
+    checks.push(readLocalManifest({ descriptor: manifest, ...place, text, log: context.log }));
   }
   const further = await collectDiagnostics(checks);
   const all = [...diagnostics, ...further.filter((diagnostic) => diagnostic.file === file)];
@@ -181,13 +191,20 @@ async function findFurtherErrors(
 }
 
 /** The diagnostics of all checks that found an invalid file. @throws any other error. */
-async function collectDiagnostics(checks: readonly Promise<unknown>[]): Promise<Diagnostic[]> {
+async function collectDiagnostics(checks: readonly unknown[]): Promise<Diagnostic[]> {
   const results = await Promise.allSettled(checks);
   return results.flatMap((result) => {
     if (result.status === 'fulfilled') return [];
     if (!(result.reason instanceof InvalidFile)) throw result.reason;
     return result.reason.diagnostics;
   });
+}
+
+/** @throws InvalidFile with the diagnostics of all checks. */
+async function settleAll<const Checks extends readonly unknown[]>(checks: Checks) {
+  const errors = await collectDiagnostics(checks);
+  if (errors.length > 0) throw new InvalidFile(errors);
+  return Promise.all(checks);
 }
 
 /** The module name in an invalid descriptor, for operators; `null` if there is none. */
@@ -210,40 +227,38 @@ async function completeDescriptor(
     factory,
   }: { readonly adapter: ProviderAdapter; readonly factory: SignerFactory | null },
   context: DescriptorContext,
-  files: readonly string[],
+  namedFiles: readonly string[],
   givenManifest: LoadedManifest | null,
 ): Promise<PreparedDescriptor> {
   const baseDir = dirname(path);
   const place = { file, baseDir, locate };
   const missingSecrets: MissingSecret[] = [];
-  const { checksExamples = false } = context;
+  const { checksExamples = false, log } = context;
   const { config } = descriptor.provider;
   const resolving = resolveConfig(adapter, config, place, context, missingSecrets);
-  const signerConfig = readSigner(config, adapter)?.config;
-  const signing =
-    factory === null
-      ? null
-      : resolveConfig(factory, signerConfig, place, context, missingSecrets, SIGNER_CONFIG_PATH);
+  const { config: signerConfig, configPath = [] } = descriptor.configDescription?.signer ?? {};
+  const prefix = toDescriptorPath(configPath);
   const adapterLimits = limitsOf(adapter);
-  const loading =
+  const { allowsReference, limits } = context;
+  const files = { baseDir, source: { file, locate }, allowsReference, limits };
+  const [ofAdapter, ofSigner, manifest, further] = await settleAll([
+    resolving,
+    factory && resolveConfig(factory, signerConfig, place, context, missingSecrets, prefix),
     givenManifest ??
-    readLocalManifest({ descriptor, ...place, checksExamples, adapterLimits, log: context.log });
-  const ofCandidate = resolving.then(
-    (references) => readCandidateFile(adapter, descriptor, references, place),
-    // Its own errors are collected.
-    () => null,
-  );
-  const checks = [resolving, Promise.resolve(signing), Promise.resolve(loading), ofCandidate];
-  const errors = await collectDiagnostics(checks);
-  if (errors.length > 0) throw new InvalidFile(errors);
-  const candidate = await ofCandidate;
-  const [ofAdapter, ofSigner, manifest] = [await resolving, await signing, await loading];
+      readLocalManifest({ descriptor, ...place, text, checksExamples, adapterLimits, log }),
+    resolving.then(
+      (references) => readFurtherProviders(descriptor, { adapter, references, files }),
+      // Its own errors are collected.
+      () => [],
+    ),
+    checkHostUses(descriptor, place, context),
+  ]);
   const references = ofSigner === null ? ofAdapter : joinReferences(ofAdapter, ofSigner);
   const declared = manifest?.manifest ?? null;
   const ofBoth = [
-    ...findExchangeWarnings(descriptor, adapter, declared),
+    ...findExchangeWarnings(descriptor, declared),
     ...findCacheWarnings(descriptor, declared),
-    ...findOriginWarnings(descriptor, candidate?.listed ?? null),
+    ...further.flatMap(({ warnings }) => warnings),
   ].map((warning) => createDiagnostic(warning, { file, locate }, 'warning'));
   const isSigned = factory !== null && ofSigner !== null;
   return {
@@ -256,14 +271,13 @@ async function completeDescriptor(
     adapter,
     signer: isSigned ? { factory, config: signerConfig, references: ofSigner } : null,
     references,
-    candidateReferences: {
-      ...references,
-      ...(candidate !== null && { document: candidate.document }),
-    },
+    furtherProviders: further.map(({ section, config, document }) => {
+      return { section, config, references: { ...references, document } };
+    }),
     manifest,
     warnings: [...warnings, ...ofBoth, ...(manifest?.warnings ?? [])],
     missingSecrets,
-    files: listReloadingFiles(files, descriptor, adapter, baseDir),
+    files: listReloadingFiles(namedFiles, descriptor, adapter, baseDir),
     inputDigest: digestParts([descriptor, references.digestPart, manifest?.digest ?? null]),
   };
 }
@@ -294,11 +308,29 @@ function resolveConfig(
     baseDir,
     env: context.environment,
     allowsReference: context.allowsReference,
+    limits: context.limits,
     source: { file, locate, prefix },
     ...(context.allowsMissingSecrets === true && {
       onMissingSecret: (missing: MissingSecret) => missingSecrets.push(missing),
     }),
   });
+}
+
+/** @throws InvalidFile with each use of the host that is not allowed. */
+async function checkHostUses(
+  descriptor: Descriptor,
+  { file, baseDir, locate }: DescriptorPlace,
+  { allowsReference }: DescriptorContext,
+): Promise<void> {
+  if (allowsReference === undefined) return;
+  const violations = (listHostUses(descriptor) ?? []).flatMap((use): Violation[] => {
+    const reference = toReference(use, baseDir);
+    if (reference === null || allowsReference(reference)) return [];
+    const message = `'provider.config' uses the ${use.kind} '${use.name}', ${NOT_ALLOWED}`;
+    const path = ['provider', 'config'];
+    return [{ rule: 'unresolved-reference', message, hint: null, path, at: 'value' }];
+  });
+  if (violations.length > 0) throw createInvalidFile(violations, { file, locate });
 }
 
 /** `null` for a manifest from a URL or the provider. @throws InvalidFile for an invalid one. */
@@ -318,12 +350,11 @@ function listNamedFiles(
   signer: SignerFactory | null,
   baseDir: string,
 ): string[] {
-  const { config } = descriptor.provider;
-  const files = listReferencedFiles(adapter.config, config, baseDir);
-  const signerConfig = readSigner(config, adapter)?.config;
+  const files = listReferencedFiles(adapter.config, descriptor.provider.config, baseDir);
+  const signerConfig = descriptor.configDescription?.signer?.config;
   const ofSigner = signer === null ? [] : listReferencedFiles(signer.config, signerConfig, baseDir);
-  const ofCandidate = listCandidateFiles(descriptor, adapter, baseDir);
-  return [...files, ...ofSigner, ...ofCandidate, ...listManifestFiles(descriptor, baseDir)];
+  const ofOthers = listFurtherFiles(descriptor, adapter, baseDir);
+  return [...files, ...ofSigner, ...ofOthers, ...listManifestFiles(descriptor, baseDir)];
 }
 
 /** The provider itself follows its documents. */
@@ -335,9 +366,17 @@ function listReloadingFiles(
 ): readonly string[] {
   const followed = [
     ...listFollowedFiles(adapter.config, descriptor.provider.config, baseDir),
-    ...listCandidateFiles(descriptor, adapter, baseDir),
+    ...listFurtherFiles(descriptor, adapter, baseDir),
   ];
   return followed.length === 0 ? files : files.filter((file) => !followed.includes(file));
+}
+
+function listFurtherFiles(
+  { furtherProviders }: Descriptor,
+  { config }: ProviderAdapter,
+  baseDir: string,
+): string[] {
+  return furtherProviders.flatMap(({ changes }) => listReferencedFiles(config, changes, baseDir));
 }
 
 function listManifestFiles({ manifest }: Pick<Descriptor, 'manifest'>, baseDir: string): string[] {

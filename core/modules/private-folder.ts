@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { link, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const CREATE_FLAGS =
@@ -61,19 +62,32 @@ export class PrivateFolder {
 
   /** Writes a new file and renames it, so that a crash leaves the old content or the new one. */
   async write(name: string, text: string): Promise<void> {
+    const path = join(this.#path, name);
+    await rename(await this.#writeTemporary(`${path}.new`, text), path);
+  }
+
+  /**
+   * Writes a file unless one has the name. Of several processes that do so at once, one succeeds.
+   */
+  async create(name: string, text: string): Promise<void> {
+    const path = join(this.#path, name);
+    const temporary = await this.#writeTemporary(`${path}.${randomUUID()}.new`, text);
+    await link(temporary, path).catch(ignoreExisting);
+    await rm(temporary, { force: true });
+  }
+
+  async #writeTemporary(path: string, text: string): Promise<string> {
     const { recursive, folderMode, fileMode } = this.#options;
     if (!(await this.#exists())) await mkdir(this.#path, { recursive, mode: folderMode });
-    const path = join(this.#path, name);
-    const temporary = `${path}.new`;
     // A crash may have left a file; `rm` removes a link, not its target.
-    await rm(temporary, { force: true });
-    const file = await open(temporary, CREATE_FLAGS, fileMode);
+    await rm(path, { force: true });
+    const file = await open(path, CREATE_FLAGS, fileMode);
     try {
       await file.writeFile(text);
     } finally {
       await file.close();
     }
-    await rename(temporary, path);
+    return path;
   }
 
   /** Removes a regular file; anything else stays. */
@@ -91,6 +105,10 @@ export class PrivateFolder {
     if (status.isDirectory()) return true;
     throw new Error(`${this.#path} is not a folder: remove it`);
   }
+}
+
+function ignoreExisting(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): null {

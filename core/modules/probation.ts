@@ -16,6 +16,12 @@ export interface RejectedVersion {
   readonly reason: string;
 }
 
+/** Versions that one process has rolled back, for the others to follow. */
+export interface Rejections {
+  announce(rejected: RejectedVersion): void;
+  onAnnounced(listener: (rejected: RejectedVersion) => void): void;
+}
+
 /** One worker's connection to the figures of the other workers. */
 export interface ProbationShare {
   /** Reports the totals of this worker. */

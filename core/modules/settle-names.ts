@@ -1,5 +1,6 @@
-import { formatMount, type Mount } from '../descriptor/mounts.js';
+import { formatMount, type Mount } from '../descriptor/sections/mount.js';
 import { compareTexts } from '../lib/compare-texts.js';
+import { forEachInSlices } from '../lib/slices.js';
 import type { ModuleSlot } from './module-slot.js';
 import type { StateReason } from './state-reason.js';
 
@@ -13,6 +14,8 @@ const MOUNT = 'mount ';
 
 /** The exclusive claims of a file: the name of its module, and each mount. */
 export function listClaims(module: string, mounts: readonly Mount[]): readonly string[] {
+  // Most modules have none, and there may be thousands.
+  if (mounts.length === 0) return [module];
   return [module, ...mounts.map((mount) => MOUNT + formatMount(mount))];
 }
 
@@ -26,36 +29,56 @@ export function explainTaken(claim: string, owner: string): StateReason {
   return { reason, hint: 'give one of the two another name, or remove it' };
 }
 
+/** A slot with the claims of its file. */
+interface Claimant {
+  readonly slot: ModuleSlot;
+  readonly wanted: readonly string[];
+}
+
+/**
+ * Lists slots with the claims of their files, by file name. Takes slices, because there may be
+ * thousands: files are not read meanwhile.
+ */
+export async function listClaimants(slots: readonly ModuleSlot[]): Promise<readonly Claimant[]> {
+  const claimants: Claimant[] = [];
+  await forEachInSlices(
+    slots.toSorted((a, b) => compareTexts(a.file, b.file)),
+    (slot) => {
+      claimants.push({ slot, wanted: listWanted(slot) });
+    },
+  );
+  return claimants;
+}
+
 /**
  * Assigns names and mounts to files. Of several files with the same one, the serving file keeps it,
  * otherwise the first by file name.
+ * @param byFile all slots, in the order of their files
  * @param holders at startup, by name and mount, the file that already serves in another process
  */
 export function settleNames(
-  slots: readonly ModuleSlot[],
+  byFile: readonly Claimant[],
   holders: ReadonlyMap<string, string>,
 ): NameSettlement {
   const owners = new Map<string, ModuleSlot>();
-  const byFile = slots.toSorted((a, b) => compareTexts(a.file, b.file));
-  for (const slot of byFile) {
-    const heldClaims = listHeld(slot);
-    for (const claim of [...heldClaims, ...listWanted(slot)]) {
-      if (heldClaims.includes(claim) || holders.get(claim) === slot.file) owners.set(claim, slot);
-    }
+  for (const { slot, wanted } of byFile) {
+    for (const claim of listHeld(slot, wanted)) owners.set(claim, slot);
+    if (holders.size === 0) continue;
+    for (const claim of wanted) if (holders.get(claim) === slot.file) owners.set(claim, slot);
   }
+  const named: ModuleSlot[] = [];
   const displaced = new Map<ModuleSlot, StateReason>();
-  for (const slot of byFile) {
-    const wantedClaims = listWanted(slot);
-    const takenClaim = wantedClaims.find((claim) => (owners.get(claim) ?? slot) !== slot);
+  for (const { slot, wanted } of byFile) {
+    const takenClaim = wanted.find((claim) => (owners.get(claim) ?? slot) !== slot);
     const owner = takenClaim === undefined ? undefined : owners.get(takenClaim);
-    if (takenClaim !== undefined && owner)
+    if (takenClaim !== undefined && owner) {
       displaced.set(slot, explainTaken(takenClaim, owner.file));
-    else for (const claim of wantedClaims) owners.set(claim, slot);
+      continue;
+    }
+    for (const claim of wanted) owners.set(claim, slot);
+    if (slot.source.wantedName !== null) named.push(slot);
   }
-  const namedSlots = byFile.filter(
-    (slot) => slot.source.wantedName !== null && !displaced.has(slot),
-  );
-  return { named: namedSlots, displaced };
+  return { named, displaced };
 }
 
 /** Whether a file gets a name or a mount under which another one still serves. */
@@ -65,8 +88,9 @@ export function hasMovingName(
 ): boolean {
   const freed = new Set(removed.flatMap(listServed));
   return namedSlots.some((slot) => {
-    const isGivenUp = listHeld(slot).length < listServed(slot).length;
-    return isGivenUp || listWanted(slot).some((claim) => freed.has(claim));
+    const wanted = listWanted(slot);
+    const isGivenUp = listHeld(slot, wanted).length < listServed(slot).length;
+    return isGivenUp || wanted.some((claim) => freed.has(claim));
   });
 }
 
@@ -79,9 +103,7 @@ function listServed({ live }: ModuleSlot): readonly string[] {
 }
 
 /** The claims under which a slot serves, unless its file now has others. */
-function listHeld(slot: ModuleSlot): readonly string[] {
-  const wantedClaims = listWanted(slot);
-  return listServed(slot).filter((claim) => {
-    return slot.source.prepared === null || wantedClaims.includes(claim);
-  });
+function listHeld(slot: ModuleSlot, wanted: readonly string[]): readonly string[] {
+  if (slot.source.prepared === null) return listServed(slot);
+  return listServed(slot).filter((claim) => wanted.includes(claim));
 }

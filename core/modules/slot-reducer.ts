@@ -292,6 +292,8 @@ function dropPending(step: Step): void {
   const { pending, fault, serving } = state;
   const version = pending ?? (fault?.wasPending ? fault.version : null);
   state.pending = null;
+  // It serves with an earlier manifest, and requests no newer one after its recovery.
+  if (fault !== null) state.fault = { ...fault, wasPending: false };
   if (version === null || version === serving?.version) return;
   forgetFault(step, version);
   close(step, version);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Mount, mountBase } from '../descriptor/mounts.js';
-import { describeOwner, readDocsUrl } from '../descriptor/owner.js';
+import { type Mount, mountBase } from '../descriptor/sections/mount.js';
+import { describeOwner, readDocsUrl } from '../descriptor/sections/owner.js';
 import { compareNames } from '../lib/compare-texts.js';
 import { digestText } from '../lib/hash.js';
 import type { LiveRoute } from '../modules/live-module.js';
@@ -23,8 +23,7 @@ interface DocumentInput {
   readonly host: DescribedHost;
   /** The names of all routes of the host. */
   readonly names: OperationNames;
-  /** The mount that the document describes; `null` for the own paths of the modules. */
-  readonly mount?: Mount | null;
+  readonly form: DocumentForm;
 }
 
 interface Tag {
@@ -33,6 +32,18 @@ interface Tag {
   readonly externalDocs?: { readonly url: string };
   readonly 'x-modgate-mounts'?: readonly Mount[];
 }
+
+export const VIEWS = ['client'] as const;
+
+/** What a document describes of the modules in it. */
+export interface DocumentForm {
+  /** The mount that the document describes; `null` for the own paths of the modules. */
+  readonly mount: Mount | null;
+  /** `client` for responses without the envelope, as clients see them; `null` for responses as sent. */
+  readonly view: (typeof VIEWS)[number] | null;
+}
+
+export const WHOLE_FORM: DocumentForm = { mount: null, view: null };
 
 /** A document in the form in which it is sent. */
 export interface BuiltDocument {
@@ -60,6 +71,7 @@ export class DocumentBuilder {
   constructor(input: DocumentInput) {
     this.#input = input;
     this.#schemes = createSecuritySchemes(input.host);
+    this.#hash.update(String(input.form.view));
     this.#responses = new ProblemResponses(input.host);
     this.#schemas.append(jsonText(createProblemSchemas()).slice(1, -1));
   }
@@ -74,12 +86,14 @@ export class DocumentBuilder {
 
   /** Adds a module with a step for each path, because one module may have thousands. */
   *addInSteps(module: DescribedModule, shows: (route: DescribedRoute) => boolean): Generator<void> {
-    const { names, mount = null } = this.#input;
+    const { names, form } = this.#input;
+    const { mount, view } = form;
     const prefix = mount === null ? `/modules/${encodeURIComponent(module.name)}/http` : '';
     const { items, hidden } = createPathItems(module, prefix, shows);
     const schemas = new ModuleSchemas(module.name, module.manifest.schemas ?? {}, this.#components);
     const context = {
       schemas,
+      hasEnvelope: module.descriptor.responses.mode !== 'raw' && view === null,
       security: (route: SecuredRoute) => this.#writeSecurity(route),
     };
     const problems = this.#responses.of(module);
@@ -111,11 +125,11 @@ export class DocumentBuilder {
   }
 
   build(): BuiltDocument {
-    const { host, mount = null } = this.#input;
+    const { host, form } = this.#input;
     const head = {
       openapi: OPENAPI_VERSION,
       info: { title: 'modgate', version: digestModules(this.#shown) },
-      servers: [{ url: createServerUrl(host.publicUrl, mount) }],
+      servers: [{ url: createServerUrl(host.publicUrl, form.mount) }],
       tags: [...this.#tags.values()],
       ...(this.#hidden.length > 0 && { 'x-modgate-hidden': this.#hidden }),
     };

@@ -1,4 +1,3 @@
-import type { Mount } from '../descriptor/mounts.js';
 import { compareNames } from '../lib/compare-texts.js';
 import { forEachInSlices } from '../lib/slices.js';
 import type {
@@ -7,7 +6,12 @@ import type {
   LiveModule,
   LiveRoute,
 } from '../modules/live-module.js';
-import { type BuiltDocument, DocumentBuilder } from './create-document.js';
+import {
+  type BuiltDocument,
+  DocumentBuilder,
+  type DocumentForm,
+  WHOLE_FORM,
+} from './create-document.js';
 import type { DescribedHost } from './described-module.js';
 import { OperationNames } from './operation-names.js';
 
@@ -42,7 +46,7 @@ export class DocumentCache {
     const generation = this.#generations.current;
     if (this.#whole?.of !== generation) {
       this.#drop();
-      const document = this.#build(generation, null, () => true);
+      const document = this.#build(generation, null, () => true, WHOLE_FORM);
       const timer = setTimeout(() => this.#drop(), KEPT_MS).unref();
       this.#whole = { of: generation, document, timer };
     }
@@ -52,17 +56,16 @@ export class DocumentCache {
 
   /**
    * @param only the names of modules; `null` for all
-   * @param mount the mount that the document describes; `null` for the own paths of the modules
    * @returns `null` if one of the modules is not served
    */
   async readPart(
     only: ReadonlySet<string> | null,
     shows: ShowsRoute,
-    mount: Mount | null,
+    form: DocumentForm,
   ): Promise<BuiltDocument | null> {
     const generation = this.#generations.current;
     for (const name of only ?? []) if (!generation.has(name)) return null;
-    return this.#build(generation, only, shows, mount);
+    return this.#build(generation, only, shows, form);
   }
 
   #drop(): void {
@@ -74,13 +77,13 @@ export class DocumentCache {
     generation: Generation,
     only: ReadonlySet<string> | null,
     shows: ShowsRoute,
-    mount: Mount | null = null,
+    form: DocumentForm,
   ): Promise<BuiltDocument> {
     const modules = [...generation.values()].sort(compareNames);
     const build = async () => {
       const names = await nameInSlices(modules);
       const selected = only === null ? modules : modules.filter(({ name }) => only.has(name));
-      const builder = new DocumentBuilder({ host: this.#host, names, mount });
+      const builder = new DocumentBuilder({ host: this.#host, names, form });
       return buildInSlices(builder, selected, shows);
     };
     const built = this.#last.then(build);

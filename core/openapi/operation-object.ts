@@ -14,6 +14,8 @@ const JSON_TYPE = 'application/json';
 
 /** The context that operations of one module share. */
 interface OperationContext {
+  /** Whether the data of JSON responses is described in its envelope. */
+  readonly hasEnvelope: boolean;
   readonly schemas: ModuleSchemas;
   /** The security requirements of a route, as JSON text. */
   readonly security: (route: Pick<LiveRoute, 'capability' | 'isPublic'>) => string;
@@ -33,7 +35,7 @@ export function writeOperation(
   module: DescribedModule,
   { route, parameters }: PlacedRoute,
   { operationId, component }: OperationName,
-  { schemas: ofModule, security }: OperationContext,
+  { schemas: ofModule, security, hasEnvelope }: OperationContext,
 ): OperationText {
   const { declared } = route.value;
   const { summary, description, tags, deprecated } = declared;
@@ -54,7 +56,7 @@ export function writeOperation(
   if (deprecated === true) members.push('"deprecated":true');
   if (all.length > 0) members.push(`"parameters":[${all.join(',')}]`);
   if (body !== null) members.push(`"requestBody":${body}`);
-  members.push(`"responses":{${writeData(module, route, schemas)}`);
+  members.push(`"responses":{${writeData(module, route, { hasEnvelope, writeSchema: schemas })}`);
   return { start: `{${members.join(',')}`, end: `},"security":${security(route.value)}}` };
 }
 
@@ -126,15 +128,19 @@ function listTypes({ types }: Pick<ByteRules, 'types'>): string {
 
 type DataSchema = JsonSchema | null | undefined;
 
+interface DataForm extends Pick<OperationContext, 'hasEnvelope'> {
+  /** Embeds the schema of a part of the route. */
+  readonly writeSchema: (schema: DataSchema, part: string) => string;
+}
+
 /**
- * Writes the responses with the data of the provider, as members in JSON text: 200 in the envelope,
+ * Writes the responses with the data of the provider, as members in JSON text: 200 in envelope mode,
  * any status in raw mode.
- * @param writeSchema embeds the schema of a part of the route
  */
 function writeData(
   module: DescribedModule,
   route: DescribedRoute,
-  writeSchema: (schema: DataSchema, part: string) => string,
+  { hasEnvelope, writeSchema }: DataForm,
 ): string {
   const { responseBytes, stream, isWebSocket } = route.value;
   if (isWebSocket) return WEB_SOCKET;
@@ -143,13 +149,14 @@ function writeData(
   const { output_schema: output, examples } = route.value.declared.operation ?? {};
   const data = writeSchema(output, 'output');
   const headers = route.value.cache === null ? '' : CACHE_HEADERS;
+  const exampleText = writeExamples(examples, (example) =>
+    hasEnvelope ? showEnvelope(module, route, example) : example.output,
+  );
   if (module.descriptor.responses.mode === 'raw') {
-    const exampleText = writeExamples(examples, ({ output: value }) => value);
     const response = `{"description":"The provider's response",${headers}${content(`${data}${exampleText}`)}}`;
     return `"200":${response},"304":{"description":"Not modified"},"2XX":${response},"default":${ANY}`;
   }
-  const exampleText = writeExamples(examples, (example) => showEnvelope(module, route, example));
-  const schema = writeEnvelope(module, route, data);
+  const schema = hasEnvelope ? writeEnvelope(module, route, data) : data;
   return `"200":{"description":"The provider's data",${headers}${content(`${schema}${exampleText}`)}}`;
 }
 

@@ -1,10 +1,5 @@
-import {
-  PASSTHROUGH_STATUSES,
-  PROBLEM_CODES,
-  PROBLEMS,
-  PROTOCOL_STATUSES,
-  type ProblemCode,
-} from '../errors.js';
+import { PROBLEM_CODES, PROBLEMS, PROTOCOL_STATUSES, type ProblemCode } from '../errors.js';
+import { PASSTHROUGH_STATUSES } from '../passthrough-statuses.js';
 import type { DescribedHost, DescribedModule } from './described-module.js';
 
 const selectCodes = (when: (typeof PROBLEMS)[ProblemCode]['onRoutes']) =>
@@ -20,8 +15,19 @@ const STREAM_CODES = [...selectCodes('streamed'), ...selectCodes('events')];
 
 /** `ValidationFailedProblem`; the names of module components differ, because they contain a dot. */
 function nameSchema(code: ProblemCode): string {
-  const words = code.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
-  return `${words.join('')}Problem`;
+  return `${toWords(code)}Problem`;
+}
+
+function toWords(code: ProblemCode): string {
+  return code
+    .split('_')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+}
+
+/** Named by what it describes, so that it is the same whatever else is in the document. */
+function nameResponse(codes: readonly ProblemCode[], isRaw: boolean): string {
+  return `${codes.map(toWords).join('Or')}${isRaw ? 'OrRaw' : ''}`;
 }
 
 const referTo = (kind: 'schemas' | 'responses', name: string) => ({
@@ -125,12 +131,9 @@ export class ProblemResponses {
     }
     if (isPassing) for (const status of PASSTHROUGH_STATUSES) add(status, 'provider_error');
     const statuses = [...byStatus].sort(([a], [b]) => a - b);
-    const suffix = isRaw ? 'Raw' : isPassing ? 'Passthrough' : '';
     return Object.fromEntries(
       statuses.map(([status, codes]) => {
-        // With passthrough, the same status may have one code or two, depending on the other
-        // settings.
-        const name = `Problem${status}${codes.length > 1 || isRaw ? suffix : ''}`;
+        const name = nameResponse(codes, isRaw);
         this.components[name] ??= isRaw ? createRawResponse(codes) : createResponse(codes);
         return [status, referTo('responses', name)];
       }),

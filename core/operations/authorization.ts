@@ -1,6 +1,6 @@
 import type { Actor, ActorKind } from '../contract/index.js';
 import { BUILTIN_UI } from '../descriptor/identifiers.js';
-import { HostError } from '../errors.js';
+import { type ErrorDetail, HostError } from '../errors.js';
 import type { LiveModule, LiveRoute } from '../modules/live-module.js';
 
 /** The detail and actions of a 401. */
@@ -24,6 +24,17 @@ function holdsScope({ kind, scopes }: Actor, scope: string): boolean {
   return kind === 'system' || scopes.has(scope);
 }
 
+type Named = Pick<Actor, 'kind' | 'id'>;
+
+export function isSameActor(actor: Named, other: Named): boolean {
+  return actor.kind === other.kind && actor.id === other.id;
+}
+
+/** Whether an actor has lost a scope. */
+export function hasLostScope(actor: Actor, earlier: Actor): boolean {
+  return [...earlier.scopes].some((scope) => !holdsScope(actor, scope));
+}
+
 /** Whether an actor may call a route. */
 export function mayCallRoute(
   actor: Actor,
@@ -34,19 +45,32 @@ export function mayCallRoute(
   return capability !== null && isModuleCaller(actor, callers) && holdsScope(actor, capability);
 }
 
-function forbidScope(detail: string, scope: string): HostError {
+function forbidScope(
+  detail: string,
+  scope: string,
+  causes: readonly ErrorDetail[] = [],
+): HostError {
   return new HostError('forbidden', detail, {
     step: 'capability',
     missingScope: scope,
-    errors: [{ field: 'scope', reason: scope }],
+    errors: [{ field: 'scope', reason: scope }, ...causes],
     nextActions: [`ask for the scope ${scope}`],
   });
 }
 
 /** The required right of a caller of the host's own routes. */
-type Requirement =
+export type Requirement =
   /** Requires the exact scope of a route of the host, except for `system`. */
-  | { readonly kind: 'scope'; readonly scope: string }
+  | {
+      readonly kind: 'scope';
+      readonly scope: string;
+      /** What of the request requires it. Default: the route itself. */
+      readonly causes?: readonly ErrorDetail[];
+      /** Whether services and `system` are denied, with the scope as well. */
+      readonly isForUsers?: true;
+    }
+  /** Allows every authenticated caller, through a surface of the host only. */
+  | { readonly kind: 'surface' }
   /** Allows every authenticated caller. */
   | { readonly kind: 'authenticated' }
   /** Allows every caller to read public data. */
@@ -78,13 +102,30 @@ export class Authorization {
    * Authorizes a request to the host's own routes: denies everything that the requirement does not
    * allow.
    * @param actor `null` for an unauthenticated request, which may only read public data
+   * @param surface the surface that calls for the actor; `null` for a request over the network
    * @throws HostError 403.
    */
-  static authorize(actor: Actor | null, requirement: Requirement): Authorization {
+  static authorize(
+    actor: Actor | null,
+    requirement: Requirement,
+    surface: string | null = null,
+  ): Authorization {
     if (requirement.kind === 'public') return new Authorization(NOTHING);
     if (actor === null) throw new Error('without an actor only public requirements are allowed');
     if (requirement.kind === 'scope' && !holdsScope(actor, requirement.scope)) {
-      throw forbidScope('a scope of the host is required', requirement.scope);
+      const { scope, causes } = requirement;
+      throw forbidScope('a scope of the host is required', scope, causes);
+    }
+    if (requirement.kind === 'scope' && requirement.isForUsers && actor.kind !== 'user') {
+      throw new HostError('forbidden', 'only a user may do this', {
+        errors: [{ field: 'caller', reason: 'not a user' }],
+        nextActions: [`ask a person with the scope ${requirement.scope}`],
+      });
+    }
+    if (requirement.kind === 'surface' && surface === null) {
+      throw new HostError('forbidden', 'only surfaces of the host call operations', {
+        nextActions: ['call the tool of a surface such as mcp'],
+      });
     }
     return new Authorization(NOTHING);
   }

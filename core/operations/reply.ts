@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { RejectedCall } from '../provider/rejected-call.js';
 import { Authorization } from './authorization.js';
 import type { CallerRequest } from './request.js';
 
@@ -17,8 +18,10 @@ export interface ReplyStream {
   readonly isHeadFirst: boolean;
   /** The number of bytes that were passed on. */
   readonly bytes: number;
-  /** The number of bytes that are held. */
+  /** The number of bytes that are held, without those that were read. */
   readonly heldBytes: number;
+  /** Called when it holds more bytes, although nothing was read. */
+  onHold: (() => void) | null;
   /**
    * Whether the connection is closed after the last part, so that no client considers the body
    * complete.
@@ -35,6 +38,8 @@ export interface ReplyStream {
    * Called when no further part is read: the client has disconnected, or the response is not used.
    */
   close(): void;
+  /** Ends the body at once, because its bytes exceed a memory budget. @returns its failure */
+  fail(rejection: RejectedCall): Error;
   /** The last part, which describes the problem; `null` if the connection is closed instead. */
   writeProblem(problem: readonly Uint8Array[]): Uint8Array | null;
 }

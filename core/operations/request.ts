@@ -8,21 +8,26 @@ import type {
   Actor,
   Cancellation,
   FailureCode,
+  NamedOperation,
   Outcome,
   ProviderOperation,
   Secret,
 } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
-import { type Mount, mountBase } from '../descriptor/mounts.js';
+import { type Mount, mountBase } from '../descriptor/sections/mount.js';
 import type { ErrorDetail, HostError } from '../errors.js';
 import { createFixedShape } from '../lib/fixed-shape.js';
 import type { DecodedPath, PathProblem } from '../lib/routing/request-path.js';
+import type { Mask } from '../lib/secrets/mask-secrets.js';
 import type { HeldMemory } from '../provider/held-memory.js';
 import type { AttemptResult, CallFacts, Upload } from '../provider/provider-call.js';
 import type { RateStatus } from '../provider/rate-limits.js';
 import type { StepName } from '../steps.js';
 import type { CacheResult } from './cache/cache-status.js';
 import type { Handshake } from './websocket/handshake.js';
+
+/** A request id that a client may choose. */
+export const CLIENT_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** The client has closed the connection: no response can be sent. */
 export class ClientClosed extends Error {
@@ -99,6 +104,12 @@ export interface Client {
   readonly host: string | null;
 }
 
+/**
+ * The current actor of earlier credentials; `expired` for those that are rejected for that alone,
+ * `null` for others that are rejected now.
+ */
+export type CurrentActor = Actor | 'expired' | null;
+
 /** A request for handlers, without Koa and the socket. */
 export interface CallerRequest {
   /** The method as on the request line: `HEAD` stays `HEAD`. */
@@ -113,14 +124,15 @@ export interface CallerRequest {
   authenticate(isPublic?: () => boolean): void | Promise<void>;
   /**
    * Authenticates the same credentials again, without counting a request.
-   * @returns the current actor of the credentials; `null` if they are now rejected
    * @throws HostError 503 if they cannot be verified now.
    */
-  reauthenticate(): Promise<Actor | null>;
+  reauthenticate(): Promise<CurrentActor>;
   /** @throws Error before the request is authenticated. */
   readonly actor: Actor;
   /** `null` if it is unknown, such as for a request that a surface itself creates. */
   readonly client: Client | null;
+  /** The operation that an agent calls; `null` for a request as over HTTP. */
+  readonly operation: NamedOperation | null;
   readonly requestId: string;
   readonly correlationId: string;
   /** The SHA-256 of the body that the credentials cover, in hex; `null` for credentials of any body. */
@@ -145,6 +157,10 @@ export interface CallerRequest {
    * @throws RejectedCall when it exceeds a memory budget.
    */
   readOrStream(limits: Descriptor['limits'], check: () => BodyCheck): Promise<Buffer | Upload>;
+  /** Removes the credentials of the caller from a text that quotes a provider. */
+  mask(text: string): string;
+  /** Adds credentials that the host has obtained for the caller. */
+  addSecrets(secrets: readonly Secret[]): void;
   /** The offers of a client that opens a WebSocket; `null` for any other request. */
   readonly handshake: Handshake | null;
   /** Whether the client uses HTTP/1.0, in which it cannot detect a truncated body. */
@@ -214,8 +230,8 @@ interface SchemaViolations {
 export interface CallBodies {
   /** The maximum recorded length of each. */
   readonly captureBytes: number;
-  /** The credentials that the host sends to the provider, which could repeat them. */
-  secrets: readonly Secret[];
+  /** Removes the credentials of the caller, and those of the host, which the provider could repeat. */
+  readonly mask: Mask;
   readonly request: Uint8Array | null;
   response: Outcome['body'];
 }

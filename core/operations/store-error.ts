@@ -1,5 +1,5 @@
 import { HostError } from '../errors.js';
-import { StoreUnavailable } from '../store/store.js';
+import { StoreUnavailable } from '../store/store-unavailable.js';
 
 /**
  * Translates an unavailable store into 503; rethrows anything else.

@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { IntegrityPolicy } from '../config/settings.js';
 import type { Log } from '../contract/index.js';
+import type { PluginStatus } from '../contract/plugin-status.js';
 import { runAs } from '../isolation/error-owner.js';
 import { attributeByStack } from '../isolation/shipped-code.js';
 import { UncaughtErrors } from '../isolation/uncaught-errors.js';
@@ -16,7 +17,6 @@ import {
   type RejectedPlugin,
   readPluginManifest,
 } from './plugin-manifest.js';
-import type { PluginState, PluginStatus } from './plugin-status.js';
 import { tryImport } from './trial-import.js';
 
 export interface PluginTrust {
@@ -119,7 +119,7 @@ export class PluginEntry {
     return this.#trust.integrity === 'off' || this.read.origin === 'shipped';
   }
 
-  #readState(): PluginState {
+  #readState(): PluginStatus['state'] {
     if (this.#uncaughtErrors.first !== null) return 'faulted';
     return this.#isLoaded ? 'loaded' : 'known';
   }

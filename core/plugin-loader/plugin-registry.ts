@@ -7,6 +7,7 @@ import type {
   SignerFactory,
   SurfaceFactory,
 } from '../contract/index.js';
+import type { PluginStatus } from '../contract/plugin-status.js';
 import { suggestName } from '../document/suggest.js';
 import type { AdapterSource } from './adapter-source.js';
 import {
@@ -19,9 +20,6 @@ import type { PluginExports } from './import-plugin.js';
 import { PluginEntry, type PluginTrust, readStamp } from './plugin-entry.js';
 import { PluginError } from './plugin-error.js';
 import { isRejectedPlugin } from './plugin-manifest.js';
-import type { PluginStatus } from './plugin-status.js';
-
-export type { PluginState, PluginStatus } from './plugin-status.js';
 
 /** A surface with its plugin. */
 export interface FoundSurface {

@@ -12,7 +12,13 @@ import {
   type,
 } from 'superstruct';
 import type { AnyStruct } from '../contract/described.js';
-import type { Balancing, Endpoint, FoundEndpoints, Provider } from '../contract/index.js';
+import {
+  BALANCING_STRATEGIES,
+  type Balancing,
+  type Endpoint,
+  type FoundEndpoints,
+  type Provider,
+} from '../contract/index.js';
 import { matching, wholeNumber } from '../document/structs.js';
 import { validateStruct } from '../document/validate.js';
 import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
@@ -52,7 +58,7 @@ const FOUND = type({
   resolveFailures: wholeNumber(0),
 });
 const BALANCING = type({
-  strategy: enums(['round_robin', 'least_in_flight', 'consistent_hash']),
+  strategy: enums(BALANCING_STRATEGIES),
   hashHeader: nullable(string()),
   health: nullable(
     type({

@@ -1,4 +1,4 @@
-import type { ProviderFailure } from '../contract/index.js';
+import type { FailureCode, ProviderFailure } from '../contract/index.js';
 import type { Breaker as BreakerSettings } from '../descriptor/descriptor.js';
 
 export type BreakerState = 'closed' | 'open' | 'half_open';
@@ -201,11 +201,13 @@ export function verdictOfResponse(status: number, isUsable: boolean): AttemptVer
   return isUsable ? VERDICTS.answered : VERDICTS.unusable;
 }
 
+const COUNTED: ReadonlySet<FailureCode> = new Set(['unavailable', 'timeout', 'protocol']);
+
 /** The verdict on an attempt without a response. */
 export function verdictOfFailure({ failure, status, phase }: ProviderFailure): AttemptVerdict {
   if (phase === 'preparing') return VERDICTS.uncounted;
-  if (failure === 'unavailable') return VERDICTS.unreachable;
-  if (failure !== 'timeout' && failure !== 'protocol') return VERDICTS.uncounted;
+  if (failure === 'unavailable' && phase !== 'sending') return VERDICTS.unreachable;
+  if (!COUNTED.has(failure)) return VERDICTS.uncounted;
   if (phase === 'connecting') return VERDICTS.unreachable;
   if (phase === 'answered') return VERDICTS.unusable;
   return status === null ? VERDICTS.incomplete : VERDICTS.cutShort;

@@ -20,11 +20,11 @@ import {
   verdictOfResponse,
 } from './circuit-breaker.js';
 import type { Deadline } from './deadline.js';
-import type { Endpoint } from './endpoint.js';
+import type { Attempt, Endpoint } from './endpoint.js';
 import type { EndpointPool } from './endpoint-pool.js';
 import { EndpointInvocation } from './invocation.js';
-import { maskFailure } from './mask-failure.js';
-import { type CheckedOutcome, checkOutcome, ProviderStatus } from './outcome.js';
+import { createMask, maskFailure } from './mask-failure.js';
+import { type CheckedOutcome, checkLongBody, checkOutcome, ProviderStatus } from './outcome.js';
 import type {
   AttemptResult,
   ParseResponse,
@@ -94,24 +94,29 @@ export class Dispatcher {
     const { route, id = randomUUID() } = call;
     let tried = NONE;
     let failure: unknown;
+    const isStreamed = call.response?.holdBytes === 0 || isHandshake(call.operation);
+    const rejection = isStreamed ? call.held?.checkRoom() : undefined;
+    if (rejection != null) throw rejection;
     this.#budget.deposit();
     for (let attempts = 1; ; attempts += 1) {
       deadline.throwIfAborted();
       const endpoint = this.#endpoints.choose(route, call.hashKey ?? null, tried);
       if (endpoint === null) throw failure ?? this.#endpoints.createRejection(route);
+      const attempt = endpoint.begin(route);
       if (attempts > 1) this.#retries += 1;
+      else if (call.admit !== undefined) await admit(call.admit, endpoint, attempt);
       if (call.facts !== undefined) {
         call.facts.attempts = attempts;
         call.facts.endpoint = endpoint.id;
       }
       try {
-        return await this.#attempt(id, route, call, parse, deadline, endpoint);
+        return await this.#attempt(id, call, parse, deadline, endpoint, attempt);
       } catch (error) {
         const delayMs = backoffMs(attempts, RETRY_BACKOFF);
         const leftMs = deadline.leftMs - delayMs;
-        if (!this.#canRetry(call, route, error, attempts, leftMs)) throw error;
-        failure = error;
         tried = [...tried, endpoint];
+        if (!this.#canRetry(call, route, error, tried, leftMs)) throw error;
+        failure = error;
         await deadline.pause(delayMs);
       }
     }
@@ -119,13 +124,12 @@ export class Dispatcher {
 
   async #attempt<T>(
     id: string,
-    route: string | null,
     call: ProviderCall,
     parse: ParseResponse<T>,
     deadline: Deadline,
     endpoint: Endpoint,
+    attempt: Attempt,
   ): Promise<ProviderAnswer<T>> {
-    const attempt = endpoint.begin(route);
     let invocation: EndpointInvocation | null = null;
     let verdict: AttemptVerdict = VERDICTS.uncounted;
     let detail: string | null = null;
@@ -139,7 +143,9 @@ export class Dispatcher {
       invocation.countAll(outcome);
       verdict = verdictOfResponse(outcome.status, false);
       if (verdict === VERDICTS.serverError) detail = `status ${outcome.status}`;
-      const parsed = parse(outcome, endpoint, call.operation);
+      const checked = checkLongBody(outcome);
+      const whole = checked instanceof Promise ? await checked : checked;
+      const parsed = parse(whole, endpoint, call.operation);
       const value = parsed instanceof Promise ? await parsed : parsed;
       verdict = verdictOfResponse(outcome.status, true);
       const { status, connection } = outcome;
@@ -152,7 +158,7 @@ export class Dispatcher {
       }
       stream.onEnd((failure) => {
         if (failure === null) endpoint.end(attempt, verdict, detail);
-        else endpoint.end(attempt, verdictOfFailure(failure), this.#describe(failure));
+        else endpoint.end(attempt, verdictOfFailure(failure), this.#describe(failure, call));
       });
       return { value, status, stream, connection: null };
     } catch (error) {
@@ -168,7 +174,7 @@ export class Dispatcher {
         detail = `status ${error.outcome.status}`;
         throw error;
       }
-      const failure = maskFailure(this.#translate(error, call), this.#secrets);
+      const failure = this.#mask(this.#translate(error, call), call);
       detail = describeFailure(failure);
       if (verdict === VERDICTS.uncounted) verdict = verdictOfFailure(failure);
       throw failure;
@@ -195,11 +201,12 @@ export class Dispatcher {
     } catch (thrown) {
       // Closes a connection that arrives too late, because it has no other owner.
       if (isUpgrade) void answer.then(({ connection }) => connection?.destroy()).catch(() => {});
-      const error = maskFailure(thrown, this.#secrets);
+      const error = this.#mask(thrown, call);
       endAttempt(call, performance.now() - startedAt, { error });
       throw error;
     }
     endAttempt(call, performance.now() - startedAt, { outcome });
+    if (outcome?.body === null && invocation.headFailure !== null) throw invocation.headFailure;
     if (isUpgrade) return checkAnswer(outcome, maxBytes);
     if (holdBytes === undefined) return checkOutcome(outcome, maxBytes);
     const limits = this.#paceOf(call);
@@ -207,7 +214,11 @@ export class Dispatcher {
       const hold = (bytes: number) => invocation.countUpTo(bytes);
       const isEndless = call.response?.events !== undefined;
       const bounds = { maxBytes, announced, limits, isEndless };
-      return new ResponseStream({ source, deadline, status, ...bounds, hold });
+      const stream = new ResponseStream({ source, deadline, status, ...bounds, hold });
+      // Rejected before its head, rather than cut as soon as the client falls behind.
+      const rejection = call.held?.checkRoom() ?? null;
+      if (rejection !== null) throw stream.fail(rejection);
+      return stream;
     });
   }
 
@@ -243,36 +254,42 @@ export class Dispatcher {
       maxBytes: this.#descriptor.limits.response_bytes,
     };
     const attempt = { id, operation, headers, context, maxResponseBytes, ...hold };
-    return new EndpointInvocation(attempt, endpoint.name, deadline, call.held ?? null);
+    const { held = null, checkHead } = call;
+    return new EndpointInvocation(attempt, endpoint.name, deadline, held, checkHead);
   }
 
   /**
-   * Retries only failures before the status line. The budget is checked last, because it is then
-   * used.
+   * Retries only failures before the status line. A call that must not be repeated is sent to an
+   * endpoint that was not tried if nothing of it was sent. The budget is checked last, because it
+   * is then used.
    */
   #canRetry(
     call: ProviderCall,
     route: string | null,
     error: unknown,
-    attempts: number,
+    tried: readonly Endpoint[],
     leftMs: number,
   ): boolean {
     return (
-      call.isRepeatable === true &&
-      call.upload?.isStarted !== true &&
-      attempts <= this.#descriptor.retry.attempts &&
       isProviderFailure(error) &&
       error.failure === 'unavailable' &&
       error.phase !== 'preparing' &&
       error.status === null &&
+      call.upload?.isStarted !== true &&
+      (call.isRepeatable === true || error.phase === 'connecting') &&
+      tried.length <= this.#descriptor.retry.attempts &&
       leftMs > 0 &&
-      this.#endpoints.isAdmitting(route) &&
+      this.#endpoints.isAdmitting(route, call.isRepeatable === true ? NONE : tried) &&
       this.#budget.withdraw()
     );
   }
 
-  #describe(failure: ProviderFailure): string {
-    return describeFailure(maskFailure(failure, this.#secrets));
+  #describe(failure: ProviderFailure, call: ProviderCall): string {
+    return describeFailure(this.#mask(failure, call));
+  }
+
+  #mask<E>(error: E, call: ProviderCall): E | ProviderFailure {
+    return maskFailure(error, createMask(this.#secrets, call));
   }
 
   #translate(error: unknown, call: ProviderCall): ProviderFailure {
@@ -290,6 +307,20 @@ export class Dispatcher {
       cause: error,
       detail: describeFailure(error),
     });
+  }
+}
+
+/** Admits a call that holds its place at an endpoint, so that no later check can reject it. */
+async function admit(
+  admitCall: () => Promise<void>,
+  endpoint: Endpoint,
+  attempt: Attempt,
+): Promise<void> {
+  try {
+    await admitCall();
+  } catch (error) {
+    endpoint.abandon(attempt);
+    throw error;
   }
 }
 

@@ -14,13 +14,7 @@ export class EndpointPool {
   /** The reason why there is no endpoint, for operators. */
   #absence: string | null = null;
 
-  /** @throws Error for an unknown strategy, which an adapter in JavaScript may return. */
   constructor(all: readonly Endpoint[], strategy: Balancing['strategy']) {
-    if (!Object.hasOwn(STRATEGIES, strategy)) {
-      throw new Error(
-        `the adapter's strategy must be one of ${Object.keys(STRATEGIES).join(', ')}`,
-      );
-    }
     this.#strategy = STRATEGIES[strategy];
     this.replace(all);
   }
@@ -37,9 +31,11 @@ export class EndpointPool {
     this.#absence = absence;
   }
 
-  /** Whether any endpoint admits a call of the route. */
-  isAdmitting(route: string | null): boolean {
-    return this.#all.some((endpoint) => endpoint.isAdmitting(route));
+  /** Whether any endpoint admits a call of the route, besides the excluded ones. */
+  isAdmitting(route: string | null, excluded: readonly Endpoint[] = []): boolean {
+    return this.#all.some(
+      (endpoint) => !excluded.includes(endpoint) && endpoint.isAdmitting(route),
+    );
   }
 
   /** The milliseconds until an endpoint admits a probe. */

@@ -55,7 +55,7 @@ export const PREFERENCE = {
 export type Preference = (typeof PREFERENCE)[keyof typeof PREFERENCE];
 
 /** One attempt of a call at an endpoint. */
-interface Attempt {
+export interface Attempt {
   readonly ticket: BreakerTicket;
   readonly routeBreaker: CircuitBreaker | null;
   readonly routeTicket: BreakerTicket;
@@ -64,11 +64,11 @@ interface Attempt {
 /** One replica of one module: its breakers, health and counts. Never shared between modules. */
 export class Endpoint {
   readonly id: string;
-  /** Both may change while the endpoint remains. */
+  /** These may change while the endpoint remains. */
   weight: number;
   priority: number;
+  base: EndpointBase | null;
   readonly name: string | null;
-  readonly base: EndpointBase | null;
   readonly idHash: number;
   inFlight = 0;
   /** Set by the health checks. */
@@ -147,6 +147,14 @@ export class Endpoint {
       routeBreaker,
       routeTicket: routeBreaker?.admit() ?? 0,
     };
+  }
+
+  /** Ends an attempt that was not sent. */
+  abandon({ ticket, routeBreaker, routeTicket }: Attempt): void {
+    this.inFlight -= 1;
+    this.#calls -= 1;
+    this.#breaker.settle(ticket, 'neutral', null);
+    routeBreaker?.settle(routeTicket, 'neutral', null);
   }
 
   /** @param failure the reason, for operators */

@@ -2,6 +2,9 @@ import type { Bulkhead } from './bulkhead.js';
 import type { ActorMemory, MemoryBudget, ReleasableMemory } from './memory-budget.js';
 import type { RejectedCall } from './rejected-call.js';
 
+/** Memory for a body that is passed on while it arrives is reserved in steps. Bytes. */
+export const STEP_BYTES = 65_536;
+
 /**
  * The resources of one request until its response is sent: bytes of bodies, and a place in
  * `limits.concurrency`. `close` releases them; later bytes are not counted.
@@ -12,9 +15,12 @@ export class HeldMemory {
   #actor: ActorMemory | null = null;
   #bytes = 0;
   #places: Bulkhead | null = null;
+  /** The actor of the place. */
+  #placeOf = '';
   #isSending = false;
   #hasPlace = false;
   #isClosed = false;
+  #usesReserve = false;
   #onClose: (() => void) | null = null;
   readonly #spare: ReleasableMemory | null;
 
@@ -60,21 +66,24 @@ export class HeldMemory {
   }
 
   /**
-   * Counts the request for the network of its client, in the budget of requests without an actor. Call it before
-   * the first body.
+   * Counts the request for the network of its client, in the budget of callers without credentials.
+   * A request that already has an actor, or bytes, stays as it is.
+   * @param isSignIn whether its bodies may use the reserve of that budget
    */
-  identifyAnonymous(network: string): void {
+  identifyAnonymous(network: string, isSignIn = false): void {
     const { anonymous } = this.#budget;
-    if (anonymous === null || this.#actor !== null) return;
+    if (anonymous === null || this.#actor !== null || this.#bytes > 0) return;
     this.#budget = anonymous;
+    this.#usesReserve = isSignIn;
     this.identify(network);
   }
 
   /**
-   * @param isReserved whether the bytes may use the reserve of the budget
+   * Reserves bytes before they are used.
+   * @param isReserved whether they may use the reserve of the budget
    * @returns the rejection if the bytes exceed a budget; they are then not counted
    */
-  hold(bytes: number, isReserved = false): RejectedCall | null {
+  reserve(bytes: number, isReserved = this.#usesReserve): RejectedCall | null {
     if (this.#isClosed) return null;
     const rejection =
       this.#spare === null
@@ -84,36 +93,54 @@ export class HeldMemory {
     return rejection;
   }
 
-  /** Releases some of the bytes. */
-  drop(bytes: number): void {
-    if (!this.#isClosed) this.#add(-bytes);
+  /** Releases reserved bytes. */
+  release(bytes: number): void {
+    if (this.#isClosed) return;
+    this.#bytes -= bytes;
+    this.#budget.remove(bytes, this.#actor);
   }
 
-  /** Keeps only the response, which exists already, so that it is counted in any case. */
-  keepOnly(bytes: number): void {
-    if (!this.#isClosed) this.#add(bytes - this.#bytes);
+  /**
+   * Keeps this many bytes, and reserves those that are missing, without the reserve of the budget.
+   * @returns the rejection if a budget would be exceeded; the bytes then stay as they are
+   */
+  keepOnly(bytes: number): RejectedCall | null {
+    if (bytes > this.#bytes) return this.reserve(bytes - this.#bytes, false);
+    this.release(this.#bytes - bytes);
+    return null;
   }
 
-  /** Keeps the place of a call that has ended until its response is sent. */
-  keepPlace(places: Bulkhead): void {
-    if (this.#isClosed || this.#places !== null || this.#spare !== null) places.release();
+  /** @returns the rejection of a body that is passed on while it arrives; `null` if a step is left */
+  checkRoom(): RejectedCall | null {
+    const rejection = this.reserve(STEP_BYTES);
+    if (rejection === null) this.release(STEP_BYTES);
+    return rejection;
+  }
+
+  /** Keeps the place of an actor's call that has ended until its response is sent. */
+  keepPlace(places: Bulkhead, actor: string): void {
+    if (this.#isClosed || this.#places !== null || this.#spare !== null) places.release(actor);
     else {
       this.#places = places;
+      this.#placeOf = actor;
       this.#hasPlace = true;
     }
   }
 
-  /** Records that the client has not read the complete response at once. */
+  /**
+   * Records that the client has not read the complete response at once. Counts once: a stream that
+   * fails before its head is followed by a Problem.
+   */
   beginSending(): void {
-    if (this.#isClosed || this.#places === null || this.#actor === null) return;
+    if (this.#isClosed || this.#isSending || this.#places === null) return;
     this.#isSending = true;
-    this.#hasPlace = this.#places.beginSending(this.#actor.actor);
+    this.#hasPlace = this.#places.beginSending(this.#placeOf);
   }
 
   /** Called when the response is sent, or the client has closed the connection. */
   close(): void {
     if (this.#isClosed) return;
-    this.#add(-this.#bytes);
+    this.release(this.#bytes);
     this.#isClosed = true;
     if (this.#spare !== null) this.#budget.removeSpare(this.#spare);
     this.#leave();
@@ -122,14 +149,8 @@ export class HeldMemory {
   }
 
   #leave(): void {
-    if (this.#actor === null) return;
-    if (this.#isSending) this.#places?.endSending(this.#actor.actor, this.#hasPlace);
-    else this.#places?.release();
-    this.#budget.leave(this.#actor);
-  }
-
-  #add(bytes: number): void {
-    this.#bytes += bytes;
-    this.#budget.add(bytes, this.#actor);
+    if (this.#isSending) this.#places?.endSending(this.#placeOf, this.#hasPlace);
+    else this.#places?.release(this.#placeOf);
+    if (this.#actor !== null) this.#budget.leave(this.#actor);
   }
 }

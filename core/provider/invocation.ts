@@ -2,11 +2,14 @@ import type {
   CallContext,
   Cancellation,
   Invocation,
+  Outcome,
+  ProviderFailure,
   ProviderOperation,
 } from '../contract/index.js';
 import type { Deadline } from './deadline.js';
 import type { HeldMemory } from './held-memory.js';
 import type { CheckedOutcome } from './outcome.js';
+import type { ProviderCall } from './provider-call.js';
 import { type RejectedCall, withStatus } from './rejected-call.js';
 
 type InvocationInput = Pick<
@@ -33,12 +36,16 @@ export class EndpointInvocation implements Invocation {
   /** The number of counted bytes of the response. */
   #counted = 0;
   #isDiscarded = false;
+  readonly #checkHead: ProviderCall['checkHead'];
+  /** The reason why the adapter need not return the body. */
+  headFailure: ProviderFailure | null = null;
 
   constructor(
     input: InvocationInput,
     endpoint: string | null,
     deadline: Deadline,
     held: HeldMemory | null,
+    checkHead?: ProviderCall['checkHead'],
   ) {
     this.id = input.id;
     this.operation = input.operation;
@@ -49,6 +56,7 @@ export class EndpointInvocation implements Invocation {
     if (input.holdBytes !== undefined) this.holdBytes = input.holdBytes;
     this.#deadline = deadline;
     this.#held = held;
+    this.#checkHead = checkHead;
     Object.defineProperty(this, 'signal', LAZY_SIGNAL);
   }
 
@@ -61,6 +69,11 @@ export class EndpointInvocation implements Invocation {
     if (!Number.isSafeInteger(bytes) || bytes <= 0) return;
     const rejection = this.#count(bytes);
     if (rejection !== null) this.#deadline.abort(rejection);
+  }
+
+  needsBody(status: number, headers: Outcome['headers']): boolean {
+    this.headFailure = this.#checkHead?.({ status, headers }) ?? null;
+    return this.headFailure === null;
   }
 
   /** Counts the buffered bytes of a streamed response. */
@@ -81,14 +94,14 @@ export class EndpointInvocation implements Invocation {
 
   /** Called when the response is not used. */
   discard(): void {
-    this.#held?.drop(this.#counted);
+    this.#held?.release(this.#counted);
     this.#counted = 0;
     this.#isDiscarded = true;
   }
 
   #count(bytes: number): RejectedCall | null {
     if (this.#held === null || this.#isDiscarded) return null;
-    const rejection = this.#held.hold(bytes);
+    const rejection = this.#held.reserve(bytes);
     if (rejection === null) this.#counted += bytes;
     return rejection;
   }

@@ -1,16 +1,28 @@
 import { isProviderFailure, ProviderFailure, type Secret } from '../contract/index.js';
-import { maskSecrets } from '../lib/secrets/mask-secrets.js';
+import { createSecretMask, joinMasks, type Mask } from '../lib/secrets/mask-secrets.js';
 
 /**
- * Removes the host's credentials from a failure: a provider can repeat them in a header, and
- * failures are logged, recorded and shown. Other errors are returned unchanged.
+ * Creates the mask of everything that quotes a provider: it removes the credentials of the host and
+ * those of the caller, which a provider can repeat.
+ * @param call the call whose caller has credentials; `null` for one of the host itself
  */
-export function maskFailure<E>(error: E, secrets: readonly Secret[]): E | ProviderFailure {
-  if (!isProviderFailure(error) || secrets.length === 0) return error;
+export function createMask(
+  secrets: readonly Secret[],
+  call: { readonly mask?: Mask } | null = null,
+): Mask {
+  const mask = createSecretMask(secrets.map((secret) => secret.reveal()));
+  return joinMasks(mask, (text) => call?.mask?.(text) ?? text);
+}
+
+/**
+ * Removes credentials from a failure, because failures are logged, recorded and shown. Other errors
+ * are returned unchanged.
+ */
+export function maskFailure<E>(error: E, mask: Mask): E | ProviderFailure {
+  if (!isProviderFailure(error)) return error;
   const { failure, status, phase, message, detail } = error;
-  const values = secrets.map((secret) => secret.reveal());
-  const mask = (text: unknown) => (typeof text === 'string' ? maskSecrets(text, values) : '');
-  const masked = { message: mask(message), detail: mask(detail) };
+  const maskText = (text: unknown) => (typeof text === 'string' ? mask(text) : '');
+  const masked = { message: maskText(message), detail: maskText(detail) };
   const isClean = masked.message === message && (masked.detail === detail || detail === undefined);
   if (isClean) return error;
   // Omits the cause, which has the same text.

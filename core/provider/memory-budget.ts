@@ -25,11 +25,14 @@ export interface ReleasableMemory {
 
 /** The default share of the memory budget for one actor. */
 const ACTOR_PART = 4;
-/** The share of the memory budget that is added for requests without an actor. */
-const ANONYMOUS_PART = 16;
+/** The share of the memory budget that is added for callers without credentials. */
+const ANONYMOUS_PART = 4;
 /** The minimum of that share, so that one large body is always possible. Bytes. */
 const MIN_ANONYMOUS_BUDGET = 1_048_576;
-/** The reserve for probes and metrics, which must work beyond the budget. Bytes. */
+/**
+ * The reserve for what operators need, which must work beyond a budget: of callers with credentials
+ * for metrics and probes, of those without for sign-ins. Forwarded calls never use it. Bytes.
+ */
 const RESERVE = 1_048_576;
 
 /** The names of the budgets in rejections. */
@@ -42,8 +45,8 @@ const ANONYMOUS_LIMIT_NAMES = { all: 'anonymous-budget', share: 'address-budget'
  */
 export class MemoryBudget {
   /**
-   * Counts the requests to surfaces without an actor, by the network of their client. They must not
-   * use the memory of callers with credentials.
+   * Counts the requests of callers without credentials, by the network of their client. They must
+   * not use the memory of callers with credentials.
    */
   readonly anonymous: MemoryBudget | null;
   /** The maximum of all requests. Bytes. */
@@ -107,11 +110,12 @@ export class MemoryBudget {
   /**
    * Counts bytes unless a budget would be exceeded. An actor without another request is limited
    * only by the budget of the host, so that one large call is always possible.
-   * @param isReserved whether they may use the reserve
+   * @param isReserved whether they may use the reserve, also beyond the share of the actor
    * @returns the rejection if the bytes are not counted
    */
   tryAdd(bytes: number, use: ActorMemory | null, isReserved: boolean): RejectedCall | null {
-    const maxBytes = isReserved ? this.maxBytes + RESERVE : this.maxBytes;
+    const reserve = isReserved ? RESERVE : 0;
+    const maxBytes = this.maxBytes + reserve;
     for (const spare of this.#spares) {
       if (this.#bytes + bytes <= maxBytes) break;
       spare.giveUp();
@@ -120,21 +124,23 @@ export class MemoryBudget {
       this.rejected.memory += 1;
       return this.#createRejection();
     }
-    if (use !== null && use.requests > 1 && use.bytes + bytes > this.#maxActorBytes) {
+    const maxActorBytes = this.#maxActorBytes + reserve;
+    if (use !== null && use.requests > 1 && use.bytes + bytes > maxActorBytes) {
       this.rejected.actor += 1;
       return createOverload(
         this.#limitNames.share,
         'the bodies held for the caller exceed its budget',
       );
     }
-    this.add(bytes, use);
+    this.#bytes += bytes;
+    if (use !== null) use.bytes += bytes;
     return null;
   }
 
-  /** Counts bytes that are held in any case; a negative number releases them. */
-  add(bytes: number, use: ActorMemory | null): void {
-    this.#bytes += bytes;
-    if (use !== null) use.bytes += bytes;
+  /** Releases counted bytes. */
+  remove(bytes: number, use: ActorMemory | null): void {
+    this.#bytes -= bytes;
+    if (use !== null) use.bytes -= bytes;
   }
 
   #createRejection(): RejectedCall {

@@ -90,14 +90,15 @@ export class ModuleEndpoints {
   readonly #keepOrCreate = (endpoint: FoundEndpoint): Endpoint => {
     const { id, weight, url, priority = 0 } = endpoint;
     const existing = this.pool.all.find((endpoint) => endpoint.id === id);
+    const base = url === undefined ? null : parseEndpointBase(url);
     if (existing === undefined) {
       const { descriptor, log } = this.#options;
-      const base = url === undefined ? null : parseEndpointBase(url);
       const { breaker } = descriptor;
       return new Endpoint({ id, weight, priority, name: id, base, breaker, log });
     }
     existing.weight = weight;
     existing.priority = priority;
+    existing.base = base;
     return existing;
   };
 }

@@ -8,7 +8,12 @@ import {
   type Secret,
 } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
-import { PASSTHROUGH_STATUSES } from '../errors.js';
+import {
+  findInvalidJsonInSlices,
+  type InvalidJson,
+  MAX_PART_BYTES,
+} from '../lib/json/json-check.js';
+import { PASSTHROUGH_STATUSES } from '../passthrough-statuses.js';
 import type { ResponseStream } from './response-stream.js';
 
 /** A complete response whose status cannot be forwarded. */
@@ -60,8 +65,17 @@ export interface CheckedOutcome extends Pick<Outcome, 'status' | 'headers'> {
   readonly stream: ResponseStream | null;
   /** The connection after a 101, which only a WebSocket may have; `null` for any other response. */
   readonly connection: Duplex | null;
-  /** Whether the body is valid JSON, so that it can be cached. Default false. */
-  readonly isProvedJson?: boolean;
+  /** The result of the check of the body, if it was made already. */
+  readonly invalidJson?: InvalidJson | null;
+}
+
+/** Checks a long body ahead, because the check at once would block the event loop. */
+export function checkLongBody(outcome: CheckedOutcome): CheckedOutcome | Promise<CheckedOutcome> {
+  if (outcome.length <= MAX_PART_BYTES) return outcome;
+  return findInvalidJsonInSlices(outcome.pieces).then((invalidJson) => ({
+    ...outcome,
+    invalidJson,
+  }));
 }
 
 /** @param announced the `content-length` in bytes; `null` without one */
@@ -148,7 +162,7 @@ export async function holdBody(outcome: CheckedOutcome, maxBytes: number): Promi
     }
     stream.hold(pieces.length);
   }
-  return { ...outcome, pieces: pieces.list, length: pieces.length, stream: null };
+  return checkLongBody({ ...outcome, pieces: pieces.list, length: pieces.length, stream: null });
 }
 
 /**
@@ -172,7 +186,7 @@ export async function holdStart(
     }
     stream.hold(length);
   }
-  return { ...outcome, pieces: parts, length, stream: null };
+  return checkLongBody({ ...outcome, pieces: parts, length, stream: null });
 }
 
 function toBuffer(bytes: Uint8Array): Buffer {

@@ -4,6 +4,7 @@ import type {
   CallContext,
   Cancellation,
   Outcome,
+  ProviderFailure,
   ProviderOperation,
 } from '../contract/index.js';
 import type { IdentifiedCaller } from '../identity/identity-claims.js';
@@ -36,6 +37,18 @@ export interface ProviderCall {
   readonly headers: Record<string, string>;
   /** A `traceparent` for the next attempt. */
   readonly nextTraceparent: () => string;
+  /**
+   * Called once, when nothing but the provider can reject the call any more. Its error ends the call,
+   * which is then no call of the provider; absent for a call that needs no admission.
+   */
+  readonly admit?: () => Promise<void>;
+  /** Removes the credentials of the caller from a text that quotes the provider. Default: none. */
+  readonly mask?: (text: string) => string;
+  /**
+   * The failure of a response with a body, by its head; `null` if the body decides. Default: the
+   * body decides.
+   */
+  readonly checkHead?: (head: Pick<Outcome, 'status' | 'headers'>) => ProviderFailure | null;
   /** Called after each attempt. */
   readonly onAttemptEnd?: (result: AttemptResult) => void;
   /** The limit for everything: the wait for a turn, all attempts, and the body of the response. */
@@ -70,6 +83,8 @@ export interface Upload extends BodyStream {
    * @param reason becomes its failure
    */
   stop(reason?: Error): void;
+  /** Ends its call with this failure, even if the whole body has arrived. */
+  fail(failure: Error): void;
 }
 
 export interface UploadWatcher {

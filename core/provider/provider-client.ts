@@ -13,7 +13,6 @@ import type { IdentitySigner } from '../identity/identity-keys.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
 import type { ModuleScope } from '../isolation/scope.js';
 import { nameShare } from '../lib/actor-name.js';
-import { maskSecrets } from '../lib/secrets/mask-secrets.js';
 import { beginUpload } from './begin-upload.js';
 import { Bulkhead } from './bulkhead.js';
 import { MIN_SERVER_ERROR } from './circuit-breaker.js';
@@ -23,9 +22,10 @@ import type { EndpointStatus } from './endpoint.js';
 import type { EndpointBase } from './endpoint-base.js';
 import type { EndpointPool } from './endpoint-pool.js';
 import type { LoadShedder } from './load-shedding.js';
+import { createMask } from './mask-failure.js';
 import { ModuleEndpoints, type Resolution } from './module-endpoints.js';
 import { type HostEndReason, type OpenStream, OpenStreams } from './open-streams.js';
-import { isPassthroughError } from './outcome.js';
+import { isPassthroughError, ProviderStatus } from './outcome.js';
 import type { ParseResponse, ProviderAnswer, ProviderCall } from './provider-call.js';
 import { LocalRates, type RateLimiters } from './rate-limiter.js';
 import { RateLimits } from './rate-limits.js';
@@ -167,6 +167,11 @@ export class ProviderClient {
     });
   }
 
+  /** @param isKept whether callers without credentials leave places to others */
+  keepPlaces(isKept: boolean): void {
+    this.#bulkhead.keepsPlaces = isKept;
+  }
+
   /** The bases of the endpoints that name a URL, without duplicates. */
   get bases(): readonly EndpointBase[] {
     return this.#moduleEndpoints.bases;
@@ -201,11 +206,7 @@ export class ProviderClient {
   /** The error of the last request for credentials; `null` after a success. */
   credentialProblem(): string | null {
     const problem = this.#provider.credentialProblem?.() ?? null;
-    if (problem === null) return null;
-    return maskSecrets(
-      problem,
-      this.#secrets.map((secret) => secret.reveal()),
-    );
+    return problem && createMask(this.#secrets)(problem);
   }
 
   /** The counts of this version. */
@@ -272,15 +273,16 @@ export class ProviderClient {
     let stream: ResponseStream | null = null;
     let isOpen = false;
     let endUpload = () => {};
+    const share = shareOf(call.context);
     const end = () => {
       this.#close(deadline, endUpload);
       this.#leave(isFailed);
     };
     try {
       if (call.upload !== undefined) {
-        endUpload = beginUpload(this.#bulkhead, shareOf(call.context), call.upload, deadline);
+        endUpload = beginUpload(this.#bulkhead, share, call.upload, deadline);
       }
-      hasPlace = this.#bulkhead.tryAcquire() || (await this.#waitForTurn(call, deadline));
+      hasPlace = this.#bulkhead.enter(share) || (await this.#waitForTurn(call, share, deadline));
       const answer = await this.#dispatcher.send(call, parse, deadline);
       ({ stream } = answer);
       isFailed = answer.status >= MIN_SERVER_ERROR;
@@ -305,15 +307,15 @@ export class ProviderClient {
       });
       if (call.held !== undefined) {
         // Kept until the response is sent.
-        call.held.keepPlace(this.#bulkhead);
+        call.held.keepPlace(this.#bulkhead, share);
         hasPlace = false;
       }
       return answer;
     } catch (error) {
-      isFailed = !isPassthroughError(error, this.#descriptor) && !isCancelled(error);
+      isFailed = isFailureOfProvider(error) && !isPassthroughError(error, this.#descriptor);
       throw error;
     } finally {
-      if (hasPlace) this.#bulkhead.release();
+      if (hasPlace) this.#bulkhead.release(share);
       if (stream === null && !isOpen) end();
     }
   }
@@ -330,7 +332,7 @@ export class ProviderClient {
     this.#countEnd(isFailed);
   }
 
-  async #waitForTurn(call: ProviderCall, deadline: Deadline): Promise<true> {
+  async #waitForTurn(call: ProviderCall, share: string, deadline: Deadline): Promise<true> {
     const { route } = call;
     // Waiting is pointless while every breaker is open.
     if (!this.#endpoints.isAdmitting(route)) throw this.#endpoints.createRejection(route);
@@ -338,7 +340,6 @@ export class ProviderClient {
     try {
       const timeoutMs = this.#descriptor.limits.queue_ms;
       // The calls of different actors take turns, so that no actor can exclude the others.
-      const share = shareOf(call.context);
       await this.#bulkhead.acquire({ signal: deadline, timeoutMs, share });
       return true;
     } catch (error) {
@@ -370,6 +371,12 @@ export class ProviderClient {
 
 function shareOf({ actor }: ProviderCall['context']): string {
   return actor === null ? '' : nameShare(actor);
+}
+
+/** Any other error is that of the host, such as for a call that is not admitted. */
+function isFailureOfProvider(error: unknown): boolean {
+  if (error instanceof ProviderStatus) return true;
+  return isProviderFailure(error) && !isCancelled(error);
 }
 
 /** A disconnected client is not a failure of the module. */

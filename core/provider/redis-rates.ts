@@ -12,6 +12,10 @@ const ASK_TIMEOUT_MS = 50;
 /** The time after a failure before the host calls Redis again. Milliseconds. */
 const RETRY_MS = 1000;
 const CONNECT_TIMEOUT_MS = 1000;
+/** A connection that does not answer for this time leads nowhere: TCP itself takes minutes. */
+const SILENCE_TIMEOUT_MS = 1000;
+/** Answers of a replica. After a failover, the address leads to another server. */
+const NOT_PRIMARY = /\b(READONLY|MASTERDOWN)\b/;
 const MAX_RECONNECT_MS = 2000;
 const WARN_INTERVAL_MS = 60_000;
 /** The fraction of a burst that all processes together may hold unused. */
@@ -91,6 +95,8 @@ export class RedisRates implements RateLimiters {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       connectTimeout: CONNECT_TIMEOUT_MS,
+      socketTimeout: SILENCE_TIMEOUT_MS,
+      reconnectOnError: ({ message }) => NOT_PRIMARY.test(message),
       retryStrategy: (attempt) => Math.min(MAX_RECONNECT_MS, attempt * 100),
     });
     const rates = new RedisRates(redis, options);

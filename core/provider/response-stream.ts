@@ -7,6 +7,7 @@ import {
 import { describeFailure } from '../lib/failure-detail.js';
 import { BodyPace, type PaceLimits, type Side } from './body-pace.js';
 import type { Deadline } from './deadline.js';
+import { type RejectedCall, withStatus } from './rejected-call.js';
 
 interface ResponseStreamOptions {
   /** The source of the adapter, which is third-party code. */
@@ -33,7 +34,7 @@ type EndListener = (failure: ProviderFailure | null) => void;
  */
 export class ResponseStream implements AbortListener {
   readonly isEvents = false;
-  readonly heldBytes = 0;
+  onHold = null;
   /** Its failure is thrown. */
   readonly isCut = false;
   /** The number of read bytes. */
@@ -73,6 +74,12 @@ export class ResponseStream implements AbortListener {
 
   get isOpen(): boolean {
     return this.#isOpen;
+  }
+
+  get heldBytes(): number {
+    let bytes = 0;
+    for (const { length } of this.#unread) bytes += length;
+    return bytes;
   }
 
   /** Whether the call ends with the head of the stream. */
@@ -135,6 +142,11 @@ export class ResponseStream implements AbortListener {
     }
   }
 
+  /** Grants the client another pause, because the host itself did not read. */
+  extendPause(): void {
+    if (this.#isOpen) this.#pace?.wait('client');
+  }
+
   /** Counts its held bytes. An exceeded limit ends the stream. */
   hold(bytes: number): void {
     this.#options.hold(bytes);
@@ -145,6 +157,13 @@ export class ResponseStream implements AbortListener {
    */
   close(): void {
     this.#fail(new ProviderFailure('cancelled', 'the response is not read any more'));
+  }
+
+  /** Ends the body at once, because its bytes exceed a memory budget. @returns its failure */
+  fail(rejection: RejectedCall): Error {
+    const failure = withStatus(rejection, this.#options.status);
+    this.#fail(failure);
+    return this.toError(failure);
   }
 
   /** Returns `null`, because bytes have no place for a Problem. */

@@ -13,6 +13,9 @@ export interface QueryViolation {
 }
 
 const MAX_NAME_LENGTH = 256;
+/** The maximum number of values of declared parameters. */
+const MAX_VALUES = 1_000;
+const TOO_MANY = `expected at most ${MAX_VALUES} values of declared parameters`;
 /** RFC 8259, without white space. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
@@ -49,16 +52,21 @@ export class QuerySchema {
    */
   findViolations(query: string, limits: CheckLimits = FULL_CHECK): readonly QueryViolation[] {
     const values = Object.create(null) as Record<string, unknown>;
+    let declared = 0;
     const violations: QueryViolation[] = [];
     const report = (name: string | null, reason: string) => {
       violations.push({ name: name?.slice(0, MAX_NAME_LENGTH) ?? null, reason });
     };
     for (const [name, text] of splitForm(query)) {
+      if (name !== null && this.#parameters.has(name)) declared += 1;
+      if (declared > MAX_VALUES) return [{ name: null, reason: TOO_MANY }];
       if (name === null) report(null, 'expected names in UTF-8 with valid percent-encoding');
       else if (text === null) report(name, 'expected UTF-8 with valid percent-encoding');
       else this.#add(values, name, text, report);
+      // Each name or value that does not decode throws an error, which takes a while.
+      if (violations.length >= MAX_VIOLATIONS) break;
     }
-    if (violations.length > 0) return violations.slice(0, MAX_VIOLATIONS);
+    if (violations.length > 0) return violations;
     return this.#compiled.findViolations(values, limits).map(({ pointer, reason }) => {
       const [name] = parsePointer(pointer);
       return { name: name?.slice(0, MAX_NAME_LENGTH) ?? null, reason };
@@ -78,22 +86,28 @@ export class QuerySchema {
     }
     const value = readText(text, parameter.reads);
     if (value === undefined) report(name, `expected ${parameter.expects}`);
-    else if (parameter.isList) values[name] = [...((values[name] as unknown[]) ?? []), value];
+    else if (parameter.isList) addTo(values, name, value);
     else if (name in values) report(name, 'repeated');
     else values[name] = value;
   }
 }
 
-/** Names and values; `null` for those that cannot be decoded. */
-function splitForm(query: string): (readonly [name: string | null, text: string | null])[] {
-  return query
-    .split('&')
-    .filter((pair) => pair !== '')
-    .map((pair) => {
-      const equals = pair.indexOf('=');
-      const name = equals === -1 ? pair : pair.slice(0, equals);
-      return [decode(name), decode(equals === -1 ? '' : pair.slice(equals + 1))];
-    });
+function addTo(values: Record<string, unknown>, name: string, value: unknown): void {
+  const list = values[name];
+  if (Array.isArray(list)) list.push(value);
+  else values[name] = [value];
+}
+
+/** Names and values, decoded one by one; `null` for those that cannot be decoded. */
+export function* splitForm(
+  query: string,
+): Generator<readonly [name: string | null, text: string | null]> {
+  for (const pair of query.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const name = equals === -1 ? pair : pair.slice(0, equals);
+    yield [decode(name), decode(equals === -1 ? '' : pair.slice(equals + 1))];
+  }
 }
 
 function decode(text: string): string | null {

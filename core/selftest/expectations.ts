@@ -1,41 +1,37 @@
 import type { Sent, Verdict } from './attack-case.js';
 import { headerValues, RawConnection, type ReceivedResponse } from './raw-http.js';
-import type { RecordedRequest } from './recording-provider.js';
 import { craftRequest } from './request-bytes.js';
-import { listReceived, requireOwn, type Scene } from './scene.js';
+import type { Scene } from './scene.js';
 
 const RESPONSE_DEADLINE_MS = 10_000;
 const CLOSE_DEADLINE_MS = 5_000;
-/** Far more than a host with a limit admits at once. */
-const UNLIMITED_REQUESTS = 100;
 const PROBLEM_MEMBERS = ['type', 'title', 'status', 'code', 'detail', 'request_id', 'errors'];
 
 /** Ends an attack with a reason why it failed. */
 export class AttackFailure extends Error {}
 
-interface ExpectedRejection {
-  readonly statuses: readonly number[];
-  /** The connection must be closed after the response: the following bytes are ambiguous. */
-  readonly closes?: boolean;
-  /** The response to a HEAD has no Problem. */
-  readonly isHead?: boolean;
-}
-
-/** Sends the bytes on a new connection. Expects one Problem with one of the statuses and no provider call. */
+/**
+ * Sends the bytes on a new connection. Expects one Problem with one of the statuses.
+ * @param closes whether the connection must be closed after the response
+ */
 export async function expectRejected(
   scene: Scene,
   bytes: Uint8Array,
-  expected: ExpectedRejection,
+  statuses: readonly number[],
+  closes = false,
 ): Promise<Verdict> {
-  const before = countReceived(scene);
+  // The response to a HEAD has no Problem.
+  const isHead = Buffer.from(bytes.subarray(0, 5)).toString() === 'HEAD ';
   return withConnection(scene, async (connection) => {
     connection.write(bytes);
-    const response = await readResponse(connection, expected.isHead ?? false);
+    const response = await readResponse(connection, isHead);
+    if (!statuses.includes(response.status)) {
+      return `responded with ${response.status} instead of ${statuses.join(' or ')}`;
+    }
     return (
-      expectProblem(response, expected) ??
+      (isHead ? null : expectProblem(response)) ??
       expectNoSecrets(scene, response) ??
-      (expected.closes ? await expectClosed(connection) : null) ??
-      expectUncalled(scene, before)
+      (closes ? await expectClosed(connection) : null)
     );
   });
 }
@@ -53,22 +49,6 @@ export async function withConnection<Result>(
   }
 }
 
-/** Sends the bytes. Expects status 200 and exactly one provider call, which `inspect` checks. */
-export async function expectForwarded(
-  scene: Scene,
-  bytes: Buffer,
-  inspect: (recorded: RecordedRequest, response: ReceivedResponse) => Verdict,
-): Promise<Verdict> {
-  const { provider } = requireOwn(scene);
-  const before = listReceived(scene, provider).length;
-  const response = await sendOnce(scene, bytes, 200);
-  const requests = listReceived(scene, provider).slice(before);
-  const [first] = requests;
-  if (first === undefined || requests.length > 1)
-    return `the provider received ${requests.length} requests`;
-  return inspect(first, response) ?? expectNoSecrets(scene, response);
-}
-
 /** @throws AttackFailure without a response, or for another status than the given one. */
 export async function sendOnce(
   scene: Scene,
@@ -83,33 +63,6 @@ export async function sendOnce(
   throw new AttackFailure(`responded with ${response.status} instead of ${status}`);
 }
 
-/** Sends a request and expects the status. `token` defaults to that of the scene. */
-export async function expectStatus(
-  scene: Scene,
-  target: string,
-  status: number,
-  token: string | null = scene.token,
-): Promise<Verdict> {
-  const response = await sendOnce(scene, { target, token });
-  return response.status === status
-    ? null
-    : `${target} responded with ${response.status} instead of ${status}`;
-}
-
-/** Sends requests until one is rejected with 429. Expects `status` for earlier ones. */
-export async function expectLimited(
-  scene: Scene,
-  craft: (index: number) => Buffer,
-  status: number,
-): Promise<Verdict> {
-  for (let index = 0; index < UNLIMITED_REQUESTS; index += 1) {
-    const response = await sendOnce(scene, craft(index));
-    if (response.status === 429) return null;
-    if (response.status !== status) return `responded with ${response.status} instead of ${status}`;
-  }
-  return `none of ${UNLIMITED_REQUESTS} requests was rejected with 429`;
-}
-
 export async function expectStillServing(scene: Scene): Promise<Verdict> {
   try {
     await sendOnce(scene, { target: '/livez', token: null }, 200);
@@ -119,25 +72,17 @@ export async function expectStillServing(scene: Scene): Promise<Verdict> {
   }
 }
 
-function expectProblem(
-  response: ReceivedResponse,
-  { statuses, isHead }: ExpectedRejection,
-): Verdict {
-  if (!statuses.includes(response.status)) {
-    return `responded with ${response.status} instead of ${statuses.join(' or ')}`;
-  }
-  if (isHead) return null;
-  const problem = parseObject(response.body);
+function expectProblem({ status, body }: ReceivedResponse): Verdict {
+  const problem = parseObject(body);
   if (problem === null) return 'the response is not a Problem';
   const missing = PROBLEM_MEMBERS.find((member) => !(member in problem));
   if (missing !== undefined) return `the Problem has no ${missing}`;
-  return problem['status'] === response.status ? null : 'the Problem has another status';
+  return problem['status'] === status ? null : 'the Problem has another status';
 }
 
 /** Expects no secrets, stack traces or software versions in the response. */
-export function expectNoSecrets(scene: Scene, response: ReceivedResponse): Verdict {
+export function expectNoSecrets({ secrets }: Scene, response: ReceivedResponse): Verdict {
   const text = `${JSON.stringify(response.headers)}\n${response.body.toString('latin1')}`;
-  const secrets = [...(scene.own?.secrets ?? []), ...(scene.token === null ? [] : [scene.token])];
   if (secrets.some((secret) => text.includes(secret))) return 'the response contains a secret';
   if (/\n\s+at .+:\d+:\d+/.test(text) || /node_modules|\.js:\d+/.test(text)) {
     return 'the response contains a stack trace';
@@ -146,33 +91,6 @@ export function expectNoSecrets(scene: Scene, response: ReceivedResponse): Verdi
     (name) => headerValues(response.headers, name).length > 0,
   );
   return banner === undefined ? null : `the response has the header ${banner}`;
-}
-
-interface ReceivedCounts {
-  readonly provider: number;
-  readonly bystander: number;
-}
-
-function countReceived(scene: Scene): ReceivedCounts {
-  const { own } = scene;
-  if (own === null) return { provider: 0, bystander: 0 };
-  return {
-    provider: listReceived(scene, own.provider).length,
-    bystander: listReceived(scene, own.bystander).length,
-  };
-}
-
-/** Expects that no server receives further requests of this attack, now and after all attacks. */
-function expectUncalled(scene: Scene, before: ReceivedCounts): Verdict {
-  const check = (): Verdict => {
-    if (scene.own === null) return null;
-    if (countReceived(scene).bystander > before.bystander)
-      return 'a server that is not an endpoint was called';
-    const [first] = listReceived(scene, scene.own.provider).slice(before.provider);
-    return first === undefined ? null : `the provider was called: ${first.target.slice(0, 80)}`;
-  };
-  scene.lateChecks.push(check);
-  return check();
 }
 
 export function parseObject(bytes: Buffer): Record<string, unknown> | null {
@@ -200,21 +118,21 @@ const TRICKLE_MS = 500;
 
 /**
  * Expects that the host closes the connection in time, with or without a response.
- * @param more returns the bytes to send meanwhile, every half second
+ * @param more is sent meanwhile, every half second
  */
 export async function expectDisconnect(
   connection: RawConnection,
   deadlineMs: number,
-  more: (() => string) | null = null,
+  more: string | null = null,
 ): Promise<Verdict> {
-  const timer = more && setInterval(() => connection.write(more()), TRICKLE_MS);
+  const timer = more && setInterval(() => connection.write(more), TRICKLE_MS);
   try {
     await connection.closed(deadlineMs);
     return null;
   } catch {
     return 'the connection stayed open';
   } finally {
-    if (timer !== null) clearInterval(timer);
+    if (timer) clearInterval(timer);
   }
 }
 

@@ -1,6 +1,6 @@
 import { REQUEST_IDS } from '../lib/header-names.js';
 import type { RawHeader } from './raw-http.js';
-import { type OwnToken, requireOwn, type Scene } from './scene.js';
+import type { Scene } from './scene.js';
 
 export interface CraftedRequest {
   /** Default `GET`. */
@@ -9,8 +9,6 @@ export interface CraftedRequest {
   readonly target?: string;
   /** Default: the scene's route. */
   readonly path?: string;
-  /** Uses this token of the selftest's host. */
-  readonly as?: OwnToken;
   /** `null` for none. Default: the scene's token. */
   readonly token?: string | null;
   /** The headers after `host` and `authorization`. */
@@ -24,22 +22,21 @@ export function craftRequest(scene: Scene, request: CraftedRequest = {}): Buffer
   const { method = 'GET', path = scene.route, headers = [], body } = request;
   const { target = scene.base + path } = request;
   const lines = [`${method} ${target} HTTP/1.1`, `host: ${scene.authority}`];
-  const sceneToken = request.as === undefined ? scene.token : requireOwn(scene).tokens[request.as];
-  const token = request.token === undefined ? sceneToken : request.token;
+  const token = request.token === undefined ? scene.token : request.token;
   if (token !== null) lines.push(`authorization: Bearer ${token}`);
   const sent = new Set(headers.map(([name]) => name.toLowerCase()));
   lines.push(...craftMark(scene).filter((line) => !sent.has(line.split(':', 1)[0] ?? '')));
   for (const [name, value] of headers) lines.push(`${name}: ${value}`);
-  if (body === undefined) return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+  if (body === undefined) return joinLines(lines);
   const bytes = Buffer.from(body);
   if (!headers.some(([name]) => name.toLowerCase() === 'content-type')) {
     lines.push('content-type: application/json');
   }
   lines.push(`content-length: ${bytes.length}`);
-  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes]);
+  return Buffer.concat([joinLines(lines), bytes]);
 }
 
-/** Returns the lines that attribute the calls of a provider to the attack. */
+/** Returns the lines that attribute a request, and the calls of a provider, to the attack. */
 export function craftMark({ mark }: Scene): string[] {
   return REQUEST_IDS.map((name) => `${name}: ${mark}`);
 }
@@ -51,12 +48,14 @@ export function craftLines(
   lines: readonly string[],
   rest = '',
 ): Buffer {
-  const head = [
-    requestLine,
+  const [host, authorization] = [
     `Host: ${scene.authority}`,
     `Authorization: Bearer ${scene.token}`,
-    ...craftMark(scene),
-    ...lines,
   ];
-  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${rest}`, 'latin1');
+  return joinLines([requestLine, host, authorization, ...craftMark(scene), ...lines], rest);
+}
+
+/** Creates a head of exactly these lines, in latin-1. */
+export function joinLines(lines: readonly string[], rest = ''): Buffer {
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${rest}`, 'latin1');
 }

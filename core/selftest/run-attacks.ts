@@ -4,7 +4,7 @@ import { AttackFailure, expectStillServing } from './expectations.js';
 import type { Scene } from './scene.js';
 
 export interface AttackResult {
-  readonly attack: AttackCase;
+  readonly attack: Pick<AttackCase, 'id' | 'class' | 'title' | 'evidence'>;
   readonly verdict: 'held' | 'failed' | 'skipped';
   /** The reason why the case failed or was skipped; `null` for `held`. */
   readonly reason: string | null;
@@ -14,55 +14,40 @@ export interface AttackResult {
  * Runs the cases in sequence, because some measure time or fill the limits of the host. Slow cases
  * run concurrently. @returns the results in the order of the cases.
  */
-export async function runAttacks(
-  attacks: readonly AttackCase[],
-  scene: Scene,
+export async function runAttacks<Target extends Scene>(
+  attacks: readonly AttackCase<Target>[],
+  scene: Target,
 ): Promise<AttackResult[]> {
-  const runs = attacks.map((attack) => ({ attack, scene: markScene(scene, attack) }));
-  const results = new Map<AttackCase, AttackResult>();
-  const run = async ({ attack, scene }: (typeof runs)[number]) => {
-    results.set(attack, await runAttack(attack, scene));
+  const results = new Map<AttackCase<Target>, AttackResult>();
+  const run = async (attack: AttackCase<Target>) => {
+    const marked = { ...scene, mark: `${attack.id}.${randomUUID()}` };
+    results.set(attack, await runAttack(attack, marked));
   };
-  const slow = Promise.all(runs.filter(({ attack }) => attack.isSlow).map(run));
-  for (const attempt of runs) if (!attempt.attack.isSlow) await run(attempt);
+  const slow = Promise.all(attacks.filter(({ isSlow }) => isSlow).map(run));
+  for (const attack of attacks) if (!attack.isSlow) await run(attack);
   await slow;
-  return runs.flatMap(({ attack, scene: { lateChecks } }) => {
-    const result = results.get(attack);
-    return result === undefined ? [] : checkLate(result, lateChecks);
-  });
+  return attacks.flatMap((attack) => results.get(attack) ?? []);
 }
 
-function markScene(scene: Scene, attack: AttackCase): Scene {
-  return { ...scene, mark: `${attack.id}.${randomUUID()}`, lateChecks: [] };
-}
-
-function checkLate(result: AttackResult, lateChecks: Scene['lateChecks']): AttackResult {
-  if (result.verdict !== 'held') return result;
-  for (const check of lateChecks) {
-    const reason = check();
-    if (reason !== null) return { ...result, verdict: 'failed', reason };
+async function runAttack<Target extends Scene>(
+  attack: AttackCase<Target>,
+  scene: Target,
+): Promise<AttackResult> {
+  if (scene.token === null && !attack.isAnonymous) {
+    return { attack, verdict: 'skipped', reason: 'needs --token and --route' };
   }
-  return result;
-}
-
-async function runAttack(attack: AttackCase, scene: Scene): Promise<AttackResult> {
-  const missing = findMissingNeed(attack, scene);
-  if (missing !== null) return { attack, verdict: 'skipped', reason: missing };
   const reason = await checkAttack(attack, scene);
   return { attack, verdict: reason === null ? 'held' : 'failed', reason };
 }
 
-async function checkAttack(attack: AttackCase, scene: Scene): Promise<Verdict> {
+async function checkAttack<Target extends Scene>(
+  attack: AttackCase<Target>,
+  scene: Target,
+): Promise<Verdict> {
   try {
     return (await attack.attack(scene)) ?? (await expectStillServing(scene));
   } catch (error) {
     if (error instanceof AttackFailure) return error.message;
     return `the attack failed to run: ${(error as Error).message.slice(0, 200)}`;
   }
-}
-
-function findMissingNeed({ needs }: AttackCase, { own, token }: Scene): string | null {
-  if (needs === 'own' && own === null) return 'needs a host that the selftest starts';
-  if (needs !== 'nothing' && token === null) return 'needs --token and --route';
-  return null;
 }

@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { AuditRow } from '../contract/audit-row.js';
 import {
+  AUDIT_COLUMNS,
   type AuditDraft,
   createAuditRow,
   FIRST_PREV,
@@ -8,11 +9,10 @@ import {
   hashAuditRow,
   toAuditTable,
 } from './audit-row.js';
-import type { Database } from './database.js';
+import type { ReadableDatabase, UseDatabase } from './database.js';
 import type { Tables } from './tables.js';
 
 const PAGE_ROWS = 500;
-const HEAD = 1;
 
 export interface AuditFilter {
   readonly module?: string;
@@ -34,13 +34,50 @@ export type AuditVerification =
       readonly reason: string;
     };
 
+export function createAuditReader(use: UseDatabase<ReadableDatabase>) {
+  return {
+    /** Reads rows by ascending id. */
+    read: async function* (filter: AuditFilter = {}) {
+      const rows = await use(async ({ query }) => readRows(query, filter));
+      for (;;) {
+        const next = await use(() => rows.next());
+        if (next.done) return;
+        yield next.value;
+      }
+    },
+    /**
+     * Reads the whole chain, also while hosts write. Detects changed, removed and inserted rows and a truncated
+     * chain, but not a chain that was rewritten up to its head.
+     */
+    verify: () => use(({ query }) => verifyRows(query)),
+  };
+}
+
+export type AuditReader = ReturnType<typeof createAuditReader>;
+
+export function createAuditStore(use: UseDatabase) {
+  return {
+    ...createAuditReader(use),
+    /** Adds a row for an action or a failed write; other writes add their own rows. */
+    append: (draft: AuditDraft): Promise<AuditRow> =>
+      use(async (database) => {
+        const digest = await database.digest(draft.value);
+        return database.transact((trx) => appendAuditRow(trx, draft, digest));
+      }),
+    /**
+     * Writes durably without a change, for work that must not begin unless its audit row can be written: a store
+     * that is locked or on a full disk can still be read.
+     */
+    assertWritable: (): Promise<void> => use(({ transact }) => transact(rewriteHead)),
+  };
+}
+
 /** Nothing else can change the head until the end of the transaction. */
-function lockHead(trx: Transaction<Tables>, locksRows: boolean) {
+function lockHead(trx: Transaction<Tables>) {
   return trx
-    .selectFrom('audit_head')
-    .select(['id', 'hash'])
-    .where('singleton', '=', HEAD)
-    .$if(locksRows, (select) => select.forUpdate())
+    .updateTable('audit_head')
+    .set((head) => ({ id: head.ref('id') }))
+    .returning(['id', 'hash'])
     .executeTakeFirstOrThrow();
 }
 
@@ -49,41 +86,23 @@ export async function appendAuditRow(
   trx: Transaction<Tables>,
   draft: AuditDraft,
   value_digest: string | null,
-  { locksRows }: Pick<Database, 'locksRows'>,
 ): Promise<AuditRow> {
-  const head = await lockHead(trx, locksRows);
-  const writtenAt = new Date().toISOString();
-  const row = createAuditRow(draft, {
-    id: head.id + 1,
-    at: writtenAt,
-    value_digest,
-    prev: head.hash,
-  });
+  const head = await lockHead(trx);
+  const link = { id: head.id + 1, at: new Date().toISOString(), value_digest, prev: head.hash };
+  const row = createAuditRow(draft, link);
   await trx.insertInto('audit_row').values(toAuditTable(row)).execute();
-  await trx
-    .updateTable('audit_head')
-    .set({ id: row.id, hash: row.hash })
-    .where('singleton', '=', HEAD)
-    .execute();
+  await trx.updateTable('audit_head').set({ id: row.id, hash: row.hash }).execute();
   return row;
 }
 
-/**
- * Writes the head without a change. SQLite writes nothing for a value that stays the same, so the head has
- * another one in between.
- */
-export async function rewriteAuditHead(
-  trx: Transaction<Tables>,
-  { locksRows }: Pick<Database, 'locksRows'>,
-): Promise<void> {
-  const head = await lockHead(trx, locksRows);
-  for (const hash of ['', head.hash]) {
-    await trx.updateTable('audit_head').set({ hash }).where('singleton', '=', HEAD).execute();
-  }
+/** SQLite writes nothing for a value that stays the same, so the head has another one in between. */
+async function rewriteHead(trx: Transaction<Tables>): Promise<void> {
+  const head = await lockHead(trx);
+  for (const hash of ['', head.hash]) await trx.updateTable('audit_head').set({ hash }).execute();
 }
 
 /** Rows by ascending id, read in pages so that other queries can run in between. */
-export async function* readAuditRows(
+async function* readRows(
   query: Kysely<Tables>,
   { module, since, afterId = 0, limit = Number.POSITIVE_INFINITY }: AuditFilter,
 ): AsyncGenerator<AuditRow, void, undefined> {
@@ -93,7 +112,7 @@ export async function* readAuditRows(
     const size = Math.min(PAGE_ROWS, remaining);
     const page = await query
       .selectFrom('audit_row')
-      .selectAll()
+      .select(AUDIT_COLUMNS)
       .where('id', '>', last)
       .$if(module !== undefined, (select) => select.where('module', '=', module ?? ''))
       .$if(since !== undefined, (select) => select.where('at', '>=', since?.toISOString() ?? ''))
@@ -107,16 +126,12 @@ export async function* readAuditRows(
   }
 }
 
-/**
- * Reads the whole chain, also while hosts write. Detects changed, removed and inserted rows and a truncated
- * chain, but not a chain that was rewritten up to its head.
- */
-export async function verifyAuditRows(query: Kysely<Tables>): Promise<AuditVerification> {
+async function verifyRows(query: Kysely<Tables>): Promise<AuditVerification> {
   // In this order: a row and the head are written in one transaction, so the head is not behind the rows.
   const newest = await readNewestId(query);
   const head = await readHead(query);
   let [rows, prev] = [0, FIRST_PREV];
-  for await (const row of readAuditRows(query, { limit: head.id })) {
+  for await (const row of readRows(query, { limit: head.id })) {
     const reason = verifyRow(row, rows + 1, prev);
     if (reason !== null) return { rows, brokenAt: rows + 1, reason };
     [rows, prev] = [row.id, row.hash];

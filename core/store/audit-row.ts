@@ -1,12 +1,44 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import type { Selectable } from 'kysely';
 import type { AuditRow } from '../contract/audit-row.js';
 import type { Actor } from '../contract/index.js';
-import type { AuditRowTable } from './tables.js';
+import {
+  type Column,
+  INTEGER,
+  type Table,
+  type Tables,
+  TEXT,
+  TEXT_OR_NULL,
+  texts,
+} from './tables.js';
 
 /** `prev` of the first row. */
 export const FIRST_PREV = '0'.repeat(64);
+
+export const AUDIT_TABLES = {
+  /** One row: the end of the chain. It serializes writers and reveals a truncated chain. */
+  audit_head: {
+    columns: { singleton: { type: 'bigint' } as Column<1>, id: INTEGER, hash: TEXT },
+    primaryKey: ['singleton'],
+    rows: [{ singleton: 1, id: 0, hash: FIRST_PREV }],
+  },
+  audit_row: {
+    columns: {
+      id: INTEGER,
+      ...texts('at', 'actor_kind', 'actor_id', 'module', 'permission', 'operation', 'target'),
+      ...texts('outcome', 'request_id', 'correlation_id'),
+      value_digest: TEXT_OR_NULL,
+      ...texts('prev', 'hash'),
+    },
+    primaryKey: ['id'],
+    indexes: { audit_row_module: { on: 'module, id' } },
+  },
+} satisfies Record<string, Table>;
+
+/** Named, since a newer modgate may have added others. */
+export const AUDIT_COLUMNS = Object.keys(
+  AUDIT_TABLES.audit_row.columns,
+) as (keyof Tables['audit_row'])[];
 
 export type AuditOutcome = 'ok' | 'failed';
 
@@ -63,17 +95,14 @@ export function hashAuditRow(row: Omit<AuditRow, 'hash'>): string {
     .digest('hex');
 }
 
-export function toAuditTable({ actor, ...row }: AuditRow): Selectable<AuditRowTable> {
+export function toAuditTable({ actor, ...row }: AuditRow): Tables['audit_row'] {
   return { ...row, actor_kind: actor.kind, actor_id: actor.id };
 }
 
-export function fromAuditTable(stored: Selectable<AuditRowTable>): AuditRow {
+/** A row with its members in the order in which they are shown. */
+export function fromAuditTable(stored: Tables['audit_row']): AuditRow {
   const { id, at, actor_kind, actor_id, ...row } = stored;
-  const { module, permission, operation, target, outcome } = row;
-  const { request_id, correlation_id, value_digest, prev, hash } = row;
-  const actor = { kind: actor_kind, id: actor_id };
-  const fields = { actor, module, permission, operation, target, outcome };
-  return { id, at, ...fields, request_id, correlation_id, value_digest, prev, hash };
+  return { id, at, actor: { kind: actor_kind, id: actor_id }, ...row };
 }
 
 /** The databases change a NUL or a lone surrogate, and the row would not match its hash. */

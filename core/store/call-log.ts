@@ -1,17 +1,75 @@
 import type { Kysely, Transaction } from 'kysely';
 import {
+  ALL_CALL_MEMBERS,
   CALL_FILTERS,
+  CALL_MEMBERS,
+  type CallFields,
   type CallFilterName,
-  type CallMemberName,
-  listCallMembers,
+  type CallMember,
+  type EntryFields,
+  REJECTION_MEMBERS,
+  type Rejection,
+  type StreamFields,
 } from '../contract/call-record.js';
-import type { CallTable, Tables } from './tables.js';
+import type { Database, UseDatabase } from './database.js';
+import { type Column, type Table, type Tables, TEXT, TEXT_OR_NULL } from './tables.js';
+
+/** The columns of the members of a call; lists are JSON text. */
+type Members = CallFields &
+  StreamFields &
+  EntryFields & {
+    readonly [Name in keyof Rejection]: (Name extends 'errors' ? string : Rejection[Name]) | null;
+  };
+
+const COLUMN_TYPES = {
+  text: 'text',
+  integer: 'bigint',
+  number: 'double precision',
+  errors: 'text',
+} as const;
+
+function declareColumn([name, { kind, isNullable, since }]: [string, CallMember]) {
+  const isOptional = isNullable || !(name in CALL_MEMBERS);
+  return [
+    name,
+    {
+      type: COLUMN_TYPES[kind],
+      ...(isOptional && { isNullable: true }),
+      ...(since !== undefined && { since }),
+    },
+  ];
+}
+
+export const CALL_TABLES = {
+  /** Completed requests, without bodies. */
+  call_record: {
+    columns: {
+      /** Sorts by time: see `callId`. */
+      id: TEXT,
+      ...(Object.fromEntries(Object.entries(ALL_CALL_MEMBERS).map(declareColumn)) as {
+        readonly [Name in keyof Members]: Column<Members[Name]>;
+      }),
+      /** JSON text. */
+      scopes: TEXT_OR_NULL,
+    },
+    primaryKey: ['id'],
+    indexes: Object.fromEntries(
+      CALL_FILTERS.map((name) => [
+        `call_record_${name}`,
+        // Most calls are not rejected.
+        { on: `${name}, id`, ...(name in REJECTION_MEMBERS && { where: `${name} is not null` }) },
+      ]),
+    ),
+  },
+} satisfies Record<string, Table>;
+
+type CallRow = Tables['call_record'];
 
 /** One stored call; its `id` sorts by time. */
-export type StoredCall = Readonly<CallTable>;
+export type StoredCall = Readonly<CallRow>;
 
 export type CallFilter = {
-  readonly [Name in CallFilterName]: CallTable[Name] | null;
+  readonly [Name in CallFilterName]: CallRow[Name] | null;
 } & {
   /** Milliseconds since 1970. */
   readonly since: number | null;
@@ -28,11 +86,7 @@ export interface CallBounds {
 }
 
 /** Named, since a newer modgate may have added others. */
-const COLUMNS: readonly (keyof CallTable)[] = [
-  'id',
-  'scopes',
-  ...listCallMembers<CallMemberName>(() => true),
-];
+const COLUMNS = Object.keys(CALL_TABLES.call_record.columns) as (keyof CallRow)[];
 const TIME_DIGITS = 12;
 const NUMBER_DIGITS = 10;
 // Each number of rows needs its own prepared statement.
@@ -51,11 +105,27 @@ export function callId(completedAt: number, run: string, number: number): string
   return `${hex(completedAt, TIME_DIGITS)}${run}${hex(number, NUMBER_DIGITS)}`;
 }
 
-/** Adds calls; existing ones stay, since an unacknowledged write may be repeated. */
-export async function insertCalls(
-  trx: Transaction<Tables>,
-  calls: readonly StoredCall[],
-): Promise<void> {
+/** Records of calls. */
+export function createCallStore(use: UseDatabase) {
+  return {
+    /** Adds calls in one transaction; existing ones stay, since an unacknowledged write may be repeated. */
+    append: (calls: readonly StoredCall[]): Promise<void> =>
+      use(({ transact }) => transact((trx) => insertCalls(trx, calls))),
+    /** Newest first. */
+    read: (filter: CallFilter): Promise<readonly StoredCall[]> =>
+      use(({ query }) => selectCalls(query, filter)),
+    /** Removes calls beyond the bounds, in several short transactions. */
+    prune: async (bounds: CallBounds): Promise<void> => {
+      const cuts = await use(({ query }) => findCallCuts(query, bounds));
+      const removeSome = ({ transact }: Database) => transact((trx) => removeCalls(trx, cuts));
+      while (await use(removeSome));
+    },
+  };
+}
+
+export type CallStore = ReturnType<typeof createCallStore>;
+
+async function insertCalls(trx: Transaction<Tables>, calls: readonly StoredCall[]): Promise<void> {
   let index = 0;
   for (const size of ROWS_PER_STATEMENT) {
     for (; calls.length - index >= size; index += size) {
@@ -68,8 +138,7 @@ export async function insertCalls(
   }
 }
 
-/** Newest first. */
-export function selectCalls(
+function selectCalls(
   query: Kysely<Tables>,
   { since, beforeId, limit, ...filters }: CallFilter,
 ): Promise<StoredCall[]> {
@@ -95,7 +164,7 @@ interface CallCuts {
   readonly anonymous: string;
 }
 
-export async function findCallCuts(
+async function findCallCuts(
   query: Kysely<Tables>,
   { maxCalls, since }: CallBounds,
 ): Promise<CallCuts> {
@@ -115,7 +184,7 @@ export async function findCallCuts(
 }
 
 /** Removes the oldest calls below the cuts. @returns whether there may be more */
-export async function removeCalls(
+async function removeCalls(
   trx: Transaction<Tables>,
   { all, anonymous }: CallCuts,
 ): Promise<boolean> {

@@ -1,10 +1,39 @@
 import { randomBytes } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
-import type { Database } from './database.js';
-import { decrypt, decryptOrClear, type EncryptedText, encrypt } from './encryption.js';
+import { appendAuditRow } from './audit-log.js';
+import type { WriteAudit } from './audit-row.js';
+import type { PartContext } from './database.js';
+import { decrypt, decryptOrClear, encrypt } from './encryption.js';
 import type { StoreKeys } from './encryption-keys.js';
 import { StoreUnavailable } from './store-unavailable.js';
-import type { Tables } from './tables.js';
+import { type Column, INTEGER, type Table, type Tables, TEXT, TEXT_OR_NULL } from './tables.js';
+
+export const CONFIG_TABLES = {
+  config_module: {
+    columns: {
+      module: TEXT,
+      revision: INTEGER,
+      /** The digest of the place of the last delivery; `null`: none was recorded. */
+      place: TEXT_OR_NULL,
+    },
+    primaryKey: ['module'],
+  },
+  config_value: {
+    columns: {
+      module: { ...TEXT, references: 'config_module.module' },
+      service: TEXT,
+      key: TEXT,
+      /** JSON text, encrypted when `key_id` is not null. */
+      value: TEXT,
+      key_id: TEXT_OR_NULL,
+      sensitive: { type: 'bigint' } as Column<0 | 1>,
+      /** 1 for a value that was generated once, also after it was written again; otherwise `null`. */
+      generated: { type: 'bigint', isNullable: true } as Column<1 | null>,
+      updated_at: TEXT,
+    },
+    primaryKey: ['module', 'service', 'key'],
+  },
+} satisfies Record<string, Table>;
 
 /** A field of a module's manifest. */
 export interface ConfigAddress {
@@ -25,24 +54,77 @@ export interface GeneratedField extends ConfigAddress {
   readonly bytes: number;
 }
 
-export interface StoredValue {
-  readonly value: unknown;
-  /** ISO 8601, UTC. */
-  readonly updatedAt: string;
-}
-
 /** The stored values of a module; a field without an entry has its default. */
 export interface StoredConfig {
   /** 0 before the first write, incremented by each write. */
   readonly revision: number;
   /** The values by `service/key`. */
-  readonly values: ReadonlyMap<string, StoredValue>;
+  readonly values: ReadonlyMap<string, unknown>;
   /** The reasons of unusable stored values, by `service/key`. */
   readonly unreadable: ReadonlyMap<string, StoreUnavailable>;
+  /** The values that were stored as sensitive or were generated, by `service/key`. */
+  readonly secrets: ReadonlySet<string>;
+  /** The digest of the place of the last delivery; `null`: none was recorded. */
+  readonly place: string | null;
 }
 
-/** @param secrets the fields, as `service/key`, whose values must be encrypted where there is a key */
-export async function readStoredConfig(
+/** Configuration values. */
+export function createConfigStore({ use, keys, notify }: PartContext) {
+  return {
+    /**
+     * A module that was never written to has revision 0 and no values.
+     * @param secrets the fields, as `service/key`, whose values must be encrypted where there is a key
+     */
+    read: (module: string, secrets: ReadonlySet<string> = new Set()) =>
+      use(({ query }) => readConfig(query, module, secrets, keys)),
+    /**
+     * Stores a value and its audit row (`ok`) in one transaction, durable when it resolves. When it throws
+     * StoreUnavailable the write may or may not have been stored: the caller may repeat it.
+     */
+    write: async (write: ConfigWrite, audit: WriteAudit) => {
+      const { module, value, sensitive } = write;
+      const revision = await use(async (database) => {
+        const digest = await database.digest({ json: value, sensitive });
+        const draft = { ...audit, outcome: 'ok', value: null } as const;
+        return database.transact(async (trx) => {
+          const next = await writeValue(trx, write, keys);
+          await appendAuditRow(trx, draft, digest);
+          await database.announce(trx, module);
+          return next;
+        });
+      });
+      notify(module);
+      return { revision };
+    },
+    /**
+     * The value of a generated field: created once as lower-case hex of random bytes and shared by all hosts.
+     * It is sensitive; creating it changes no revision, calls no listener and leaves no audit row.
+     */
+    ensureGenerated: (field: GeneratedField): Promise<string> =>
+      use(async (database) => {
+        const stored = await readSecret(database.query, field, keys);
+        if (stored?.isMarked) return stored.secret;
+        return database.transact((trx) => ensureSecret(trx, field, keys));
+      }),
+    /** The modules with stored secrets; each with the digest of the place of its last delivery, or `null`. */
+    listSecrets: (): Promise<ReadonlyMap<string, string | null>> =>
+      use(async ({ query }) => {
+        const rows = await query
+          .selectFrom('config_module')
+          .innerJoin('config_value', 'config_value.module', 'config_module.module')
+          .select(['config_module.module', 'place'])
+          .distinct()
+          .where((row) => row.or([row('sensitive', '=', 1), row('generated', '=', 1)]))
+          .execute();
+        return new Map(rows.map(({ module, place }) => [module, place]));
+      }),
+    /** Records where a module's values are delivered; nothing for a module that was never written to. */
+    writePlace: (module: string, place: string): Promise<void> =>
+      use(({ transact }) => transact((trx) => writeStoredPlace(trx, module, place))),
+  };
+}
+
+async function readConfig(
   query: Kysely<Tables>,
   module: string,
   secrets: ReadonlySet<string>,
@@ -52,25 +134,40 @@ export async function readStoredConfig(
   const rows = await query
     .selectFrom('config_module')
     .leftJoin('config_value', 'config_value.module', 'config_module.module')
-    .select(['revision', 'service', 'key', 'value', 'key_id', 'sensitive', 'updated_at'])
+    .select(['revision', 'place', 'service', 'key', 'value', 'key_id', 'sensitive', 'generated'])
     .where('config_module.module', '=', module)
     .execute();
-  const values = new Map<string, StoredValue>();
+  const values = new Map<string, unknown>();
   const unreadable = new Map<string, StoreUnavailable>();
-  for (const { service, key, value, key_id, sensitive, updated_at } of rows) {
-    if (service === null || key === null || value === null || updated_at === null) continue;
+  const stored = new Set<string>();
+  for (const { service, key, value, key_id, sensitive, generated } of rows) {
+    if (service === null || key === null || value === null) continue;
     const name = `${service}/${key}`;
+    if (sensitive === 1 || generated === 1) stored.add(name);
     // The column is not enough: write access to the database is enough to change it.
     const read = sensitive === 1 || secrets.has(name) ? decrypt : decryptOrClear;
-    const result = tryRead(read, { module, service, key }, { value, key_id }, keys);
-    if (result instanceof StoreUnavailable) unreadable.set(name, result);
-    else values.set(name, { value: result.value, updatedAt: updated_at });
+    try {
+      values.set(name, JSON.parse(read({ value, key_id }, [module, service, key], keys)));
+    } catch (error) {
+      const message = `the value of '${name}' of module '${module}' is not JSON`;
+      const isKnown = error instanceof StoreUnavailable;
+      unreadable.set(name, isKnown ? error : new StoreUnavailable('unreadable', { message }));
+    }
   }
-  return { revision: rows[0]?.revision ?? 0, values, unreadable };
+  const { revision = 0, place = null } = rows[0] ?? {};
+  return { revision, values, unreadable, secrets: stored, place };
+}
+
+export async function writeStoredPlace(
+  query: Kysely<Tables>,
+  module: string,
+  place: string,
+): Promise<void> {
+  await query.updateTable('config_module').set({ place }).where('module', '=', module).execute();
 }
 
 /** @returns the new revision */
-export async function writeStoredValue(
+async function writeValue(
   trx: Transaction<Tables>,
   write: ConfigWrite,
   keys: StoreKeys | null,
@@ -90,49 +187,52 @@ export async function writeStoredValue(
 }
 
 /** The secret of a generated field: the first host creates it, all hosts read the same one. */
-export async function ensureStoredSecret(
+async function ensureSecret(
   trx: Transaction<Tables>,
   field: GeneratedField,
-  database: Pick<Database, 'locksRows'>,
   keys: StoreKeys | null,
 ): Promise<string> {
-  // Other hosts wait for the lock on the module's row.
-  const { module } = field;
+  const { module, service, key } = field;
+  // Locks the module's row: other hosts wait.
   await trx
     .insertInto('config_module')
     .values({ module, revision: 0 })
-    .onConflict((conflict) => conflict.column('module').doNothing())
+    .onConflict((conflict) => conflict.column('module').doUpdateSet({ module }))
     .execute();
+  const existing = await readSecret(trx, field, keys);
+  const secret = existing?.secret ?? randomBytes(field.bytes).toString('hex');
+  if (existing === null) {
+    await putValue(trx, { ...field, sensitive: true }, JSON.stringify(secret), keys);
+  }
   await trx
-    .selectFrom('config_module')
-    .select('revision')
-    .where('module', '=', module)
-    .$if(database.locksRows, (select) => select.forUpdate())
+    .updateTable('config_value')
+    .set({ generated: 1 })
+    .where(({ and }) => and({ module, service, key }))
     .execute();
-  const existing = await readStoredSecret(trx, field, keys);
-  if (existing !== null) return existing;
-  const secret = randomBytes(field.bytes).toString('hex');
-  await putValue(trx, { ...field, sensitive: true }, JSON.stringify(secret), keys);
   return secret;
 }
 
+interface StoredSecret {
+  readonly secret: string;
+  /** Whether it is marked as generated. Otherwise it was written before the field was generated. */
+  readonly isMarked: boolean;
+}
+
 /** `null` where there is none. A value that is not a string was written before the field was generated. */
-export async function readStoredSecret(
+async function readSecret(
   query: Kysely<Tables>,
   address: ConfigAddress,
   keys: StoreKeys | null,
-): Promise<string | null> {
+): Promise<StoredSecret | null> {
   const { module, service, key } = address;
   const row = await query
     .selectFrom('config_value')
-    .select(['value', 'key_id'])
-    .where('module', '=', module)
-    .where('service', '=', service)
-    .where('key', '=', key)
+    .select(['value', 'key_id', 'generated'])
+    .where(({ and }) => and({ module, service, key }))
     .executeTakeFirst();
   if (row === undefined) return null;
   const value: unknown = JSON.parse(decrypt(row, [module, service, key], keys));
-  return typeof value === 'string' ? value : null;
+  return typeof value === 'string' ? { secret: value, isMarked: row.generated === 1 } : null;
 }
 
 async function putValue(
@@ -151,19 +251,4 @@ async function putValue(
     .values({ module, service, key, ...content })
     .onConflict((conflict) => conflict.columns(['module', 'service', 'key']).doUpdateSet(content))
     .execute();
-}
-
-function tryRead(
-  read: typeof decrypt,
-  { module, service, key }: ConfigAddress,
-  stored: EncryptedText,
-  keys: StoreKeys | null,
-): { readonly value: unknown } | StoreUnavailable {
-  try {
-    return { value: JSON.parse(read(stored, [module, service, key], keys)) };
-  } catch (error) {
-    if (error instanceof StoreUnavailable) return error;
-    const message = `the value of '${service}/${key}' of module '${module}' is not JSON`;
-    return new StoreUnavailable('unreadable', { message });
-  }
 }

@@ -1,5 +1,6 @@
-import type { Kysely, sql, Transaction } from 'kysely';
+import type { Kysely, RawBuilder, sql, Transaction } from 'kysely';
 import type { AuditedValue } from './audit-row.js';
+import type { StoreKeys } from './encryption-keys.js';
 import type { StoreUnavailable } from './store-unavailable.js';
 import type { Tables } from './tables.js';
 
@@ -21,12 +22,30 @@ export interface ReadableDatabase {
   close(): Promise<void>;
 }
 
+type Connection = Pick<ReadableDatabase, 'query' | 'close'>;
+
+/** Closes the connection when opening fails half-way. @throws StoreUnavailable */
+export async function openOrClose<T>(
+  explain: ReadableDatabase['explain'],
+  connect: () => Promise<Connection>,
+  finish: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  let connection: Connection | null = null;
+  try {
+    connection = await connect();
+    return await finish(connection);
+  } catch (error) {
+    await connection?.close();
+    throw explain(error) ?? error;
+  }
+}
+
 /** An open database with all tables, the same for SQLite and PostgreSQL. */
 export interface Database extends ReadableDatabase {
   /** Writes raw SQL. It comes with the database, so that a host loads kysely only when it opens one. */
   readonly sql: typeof sql;
-  /** False where a write transaction locks the whole database. */
-  readonly locksRows: boolean;
+  /** Otherwise SQLite, where a write transaction locks the whole database. */
+  readonly isPostgres: boolean;
   /** One write transaction, durable when it resolves; `work` may run again after a conflict with another host. */
   transact<T>(work: (trx: Transaction<Tables>) => Promise<T>): Promise<T>;
   /** Notifies other hosts when the transaction commits. */
@@ -44,6 +63,27 @@ export interface OpenedDatabase extends Database {
 }
 
 /** Runs work on the open database. @throws StoreUnavailable while there is none. */
-export type UseDatabase<D extends Database = OpenedDatabase> = <T>(
+export type UseDatabase<D extends ReadableDatabase = OpenedDatabase> = <T>(
   work: (database: D) => Promise<T>,
 ) => Promise<T>;
+
+/** What the parts of a store share. */
+export interface PartContext {
+  readonly use: UseDatabase;
+  /** The keys for sensitive values; `null` stores them in clear. */
+  readonly keys: StoreKeys | null;
+  /** Calls the change listeners of this process. */
+  notify(module: string | null): void;
+}
+
+/** The time of the store, in ISO 8601, some seconds later: of SQLite, the clock of the host. */
+export function storeTime(
+  { sql, isPostgres }: Pick<Database, 'sql' | 'isPostgres'>,
+  seconds = 0,
+): RawBuilder<string> {
+  if (!isPostgres) return sql<string>`${new Date(Date.now() + seconds * 1000).toISOString()}`;
+  return sql<string>`to_char(
+    (clock_timestamp() + make_interval(secs => ${seconds})) at time zone 'utc',
+    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+  )`;
+}

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { StoreKey, StoreKeys } from './encryption-keys.js';
-import { StoreUnavailable } from './store-unavailable.js';
+import { type StoreErrorCode, StoreUnavailable } from './store-unavailable.js';
 
 // NIST SP 800-38D 8.2.2: a random nonce of 96 bits, for at most 2^32 encryptions a key; 5.2.1.2: tag of 128.
 const NONCE_BYTES = 12;
@@ -25,7 +25,12 @@ export function encrypt(
   context: EncryptionContext,
   keys: StoreKeys | null,
 ): EncryptedText {
-  return keys === null ? { value: text, key_id: null } : encryptBytes(text, context, keys.primary);
+  if (keys === null) return { value: text, key_id: null };
+  const { id, secret } = keys.primary;
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', secret, nonce).setAAD(toBytes(context));
+  const parts = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()];
+  return { value: Buffer.concat(parts).toString('base64'), key_id: id };
 }
 
 /**
@@ -35,14 +40,23 @@ export function encrypt(
  * that was changed or moved.
  */
 export function decrypt(
-  stored: EncryptedText,
+  { value, key_id }: EncryptedText,
   context: EncryptionContext,
   keys: StoreKeys | null,
 ): string {
-  if (stored.key_id !== null) return decryptWithKey(stored.value, stored.key_id, context, keys);
-  if (keys === null) return stored.value;
-  const message = `the value of ${describe(context)} is not encrypted: run modgate encrypt-store`;
-  throw new StoreUnavailable('not_encrypted', { message });
+  if (key_id === null) {
+    if (keys === null) return value;
+    throw createError('not_encrypted', context, 'is not encrypted: run modgate encrypt-store');
+  }
+  const key = keys?.byId.get(key_id);
+  if (key === undefined) {
+    throw createError('unknown_key', context, 'is encrypted with an unknown key');
+  }
+  try {
+    return decryptBytes(Buffer.from(value, 'base64'), context, key);
+  } catch {
+    throw createError('unreadable', context, 'does not decrypt: it was changed or moved');
+  }
 }
 
 /** Reads a value that need not be secret, encrypted or in clear. @throws StoreUnavailable as `decrypt`. */
@@ -54,34 +68,7 @@ export function decryptOrClear(
   return stored.key_id === null ? stored.value : decrypt(stored, context, keys);
 }
 
-function decryptWithKey(
-  value: string,
-  keyId: string,
-  context: EncryptionContext,
-  keys: StoreKeys | null,
-): string {
-  const key = keys?.byId.get(keyId);
-  if (key === undefined) {
-    const message = `the value of ${describe(context)} is encrypted with an unknown key`;
-    throw new StoreUnavailable('unknown_key', { message });
-  }
-  try {
-    return decryptBytes(value, context, key);
-  } catch {
-    const message = `the value of ${describe(context)} does not decrypt: it was changed or moved`;
-    throw new StoreUnavailable('unreadable', { message });
-  }
-}
-
-function encryptBytes(text: string, context: EncryptionContext, key: StoreKey): EncryptedText {
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', key.secret, nonce).setAAD(toBytes(context));
-  const parts = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()];
-  return { value: Buffer.concat(parts).toString('base64'), key_id: key.id };
-}
-
-function decryptBytes(value: string, context: EncryptionContext, key: StoreKey): string {
-  const bytes = Buffer.from(value, 'base64');
+function decryptBytes(bytes: Buffer, context: EncryptionContext, key: StoreKey): string {
   const nonce = bytes.subarray(0, NONCE_BYTES);
   const options = { authTagLength: TAG_BYTES };
   const decipher = createDecipheriv('aes-256-gcm', key.secret, nonce, options)
@@ -96,6 +83,11 @@ function toBytes(context: EncryptionContext): Buffer {
   return Buffer.from(canonicalize(context) ?? '', 'utf8');
 }
 
-function describe([module = '', ...names]: EncryptionContext): string {
-  return names.length === 0 ? `'${module}'` : `'${names.join('/')}' of module '${module}'`;
+function createError(
+  code: StoreErrorCode,
+  [module = '', ...names]: EncryptionContext,
+  problem: string,
+): StoreUnavailable {
+  const owner = names.length === 0 ? `'${module}'` : `'${names.join('/')}' of module '${module}'`;
+  return new StoreUnavailable(code, { message: `the value of ${owner} ${problem}` });
 }

@@ -1,7 +1,32 @@
-import type { RawBuilder, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { FleetHostStatus } from '../contract/fleet-status.js';
-import type { Database, UseDatabase } from './database.js';
-import type { Tables } from './tables.js';
+import { storeTime, type UseDatabase } from './database.js';
+import {
+  type Column,
+  INTEGER,
+  type Table,
+  type Tables,
+  TEXT,
+  TEXT_OR_NULL,
+  texts,
+} from './tables.js';
+
+export const FLEET_TABLES = {
+  /** Times are the store's clock, in ISO 8601. */
+  fleet_host: {
+    columns: {
+      ...texts('fleet', 'id', 'version', 'address', 'digest'),
+      state: TEXT as Column<Heartbeat['state']>,
+      workers: INTEGER,
+      /** A list, as JSON text. */
+      rejected: TEXT,
+      /** A list, as JSON text. */
+      serves: TEXT_OR_NULL,
+      ...texts('started_at', 'heartbeat_at'),
+    },
+    primaryKey: ['fleet', 'id'],
+  },
+} satisfies Record<string, Table>;
 
 /** Seconds without a heartbeat after which a host counts as lost. */
 const LOST_AFTER_S = 6;
@@ -18,41 +43,21 @@ export interface Heartbeat
 }
 
 /** The hosts of fleets. PostgreSQL only: with SQLite every function throws. */
-export interface FleetHostStore {
-  /** @returns the time of the store */
-  beat(heartbeat: Heartbeat): Promise<string>;
-  /**
-   * Lists hosts by id.
-   * @param served a name or digest that hosts may serve
-   */
-  list(fleet: string, served?: string): Promise<readonly FleetHostStatus[]>;
-  /** Removes a host, and what it has reported of releases. */
-  remove(fleet: string, id: string): Promise<void>;
-  /** Removes hosts that have been lost for an hour, and what they have reported of releases. */
-  prune(fleet: string): Promise<void>;
-}
-
-/** The time of the store, some seconds ago. */
-function timeAgo(sql: Database['sql'], seconds: number): RawBuilder<string> {
-  return sql<string>`to_char(
-    (clock_timestamp() - make_interval(secs => ${seconds})) at time zone 'utc',
-    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-  )`;
-}
-
-export function createFleetHostStore(use: UseDatabase): FleetHostStore {
+export function createFleetHostStore(use: UseDatabase) {
   return {
-    beat: ({ rejected, serves, ...heartbeat }) =>
-      use(async ({ query, sql }) => {
+    /** @returns the time of the store */
+    beat: ({ rejected, serves, ...heartbeat }: Heartbeat): Promise<string> =>
+      use(async (database) => {
+        const { query, sql } = database;
         const row = {
           ...heartbeat,
           rejected: JSON.stringify(rejected),
           serves: serves === null ? null : JSON.stringify(serves),
-          heartbeat_at: timeAgo(sql, 0),
+          heartbeat_at: storeTime(database),
         };
         const { heartbeat_at: now } = await query
           .insertInto('fleet_host')
-          .values({ ...row, started_at: timeAgo(sql, 0) })
+          .values({ ...row, started_at: row.heartbeat_at })
           .onConflict((conflict) =>
             conflict.columns(['fleet', 'id']).doUpdateSet({
               ...row,
@@ -66,13 +71,18 @@ export function createFleetHostStore(use: UseDatabase): FleetHostStore {
           .executeTakeFirstOrThrow();
         return now;
       }),
-    list: (fleet, served) =>
-      use(async ({ query, sql }) => {
+    /**
+     * Lists hosts by id.
+     * @param served a name or digest that hosts may serve
+     */
+    list: (fleet: string, served?: string): Promise<readonly FleetHostStatus[]> =>
+      use(async (database) => {
+        const { query, sql } = database;
         const rows = await query
           .selectFrom('fleet_host')
           .select(['id', 'version', 'address', 'digest', 'state', 'workers', 'rejected'])
           .select(['started_at', 'heartbeat_at'])
-          .select(sql<boolean>`heartbeat_at < ${timeAgo(sql, LOST_AFTER_S)}`.as('is_lost'))
+          .select(sql<boolean>`heartbeat_at < ${storeTime(database, -LOST_AFTER_S)}`.as('is_lost'))
           .$if(served !== undefined, (select) =>
             select.select(
               sql<boolean>`coalesce(serves, '[]')::jsonb @> ${JSON.stringify([served])}::jsonb`.as(
@@ -81,7 +91,7 @@ export function createFleetHostStore(use: UseDatabase): FleetHostStore {
             ),
           )
           .where('fleet', '=', fleet)
-          .where('heartbeat_at', '>', timeAgo(sql, REMOVED_AFTER_S))
+          .where('heartbeat_at', '>', storeTime(database, -REMOVED_AFTER_S))
           .orderBy('id')
           .execute();
         return rows.map(({ is_lost, rejected, state, ...row }) => ({
@@ -90,24 +100,25 @@ export function createFleetHostStore(use: UseDatabase): FleetHostStore {
           rejected: JSON.parse(rejected) as string[],
         }));
       }),
-    remove: (fleet, id) =>
+    /** Removes a host, and what it has reported of releases. */
+    remove: (fleet: string, id: string): Promise<void> =>
       use(({ transact }) =>
         transact(async (trx) => {
           await trx
             .deleteFrom('fleet_host')
-            .where('fleet', '=', fleet)
-            .where('id', '=', id)
+            .where(({ and }) => and({ fleet, id }))
             .execute();
           await removeReports(trx, fleet);
         }),
       ),
-    prune: (fleet) =>
-      use(({ transact, sql }) =>
-        transact(async (trx) => {
+    /** Removes hosts that have been lost for an hour, and what they have reported of releases. */
+    prune: (fleet: string): Promise<void> =>
+      use((database) =>
+        database.transact(async (trx) => {
           await trx
             .deleteFrom('fleet_host')
             .where('fleet', '=', fleet)
-            .where('heartbeat_at', '<', timeAgo(sql, REMOVED_AFTER_S))
+            .where('heartbeat_at', '<', storeTime(database, -REMOVED_AFTER_S))
             .execute();
           await removeReports(trx, fleet);
         }),
@@ -115,22 +126,20 @@ export function createFleetHostStore(use: UseDatabase): FleetHostStore {
   };
 }
 
+export type FleetHostStore = ReturnType<typeof createFleetHostStore>;
+
 /** A canary is decided by the figures of all its hosts, also of those that have stopped. */
 async function removeReports(trx: Transaction<Tables>, fleet: string): Promise<void> {
+  const hosts = trx.selectFrom('fleet_host').select('id').where('fleet', '=', fleet);
+  const canary = trx
+    .selectFrom('release_state')
+    .select('fleet')
+    .where('fleet', '=', fleet)
+    .where('canary', 'is not', null);
   await trx
     .deleteFrom('release_host')
     .where('fleet', '=', fleet)
-    .where('host', 'not in', trx.selectFrom('fleet_host').select('id').where('fleet', '=', fleet))
-    .where(({ not, exists }) =>
-      not(
-        exists(
-          trx
-            .selectFrom('release_state')
-            .select('fleet')
-            .where('fleet', '=', fleet)
-            .where('canary', 'is not', null),
-        ),
-      ),
-    )
+    .where('host', 'not in', hosts)
+    .where(({ not, exists }) => not(exists(canary)))
     .execute();
 }

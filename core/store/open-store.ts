@@ -1,7 +1,15 @@
 import type { Log } from '../contract/index.js';
+import { type AuditReader, createAuditReader } from './audit-log.js';
+import type { ReadableDatabase } from './database.js';
 import type { StoreKeys } from './encryption-keys.js';
+import { createParts, type StoreParts } from './parts.js';
 import { parsePostgresUrl } from './postgres-url.js';
-import { type OpenDatabase, ReconnectingStore } from './reconnecting-store.js';
+import { encryptStore } from './reencrypt.js';
+import {
+  type OpenDatabase,
+  StoreConnection,
+  type StoreConnectionOptions,
+} from './store-connection.js';
 
 interface StoreOptions {
   /** `postgres://…`; `null`: SQLite, in `modgate.db` of `stateDir`. */
@@ -16,8 +24,14 @@ interface StoreOptions {
  * A store that is opened later.
  * @throws ConfigError for an invalid URL.
  */
-export function createStore({ url, stateDir, ...options }: StoreOptions): ReconnectingStore {
-  return new ReconnectingStore({ ...options, open: createOpener(url, stateDir) });
+export function createStore({ url, stateDir, ...options }: StoreOptions) {
+  return connectStore({ ...options, open: createOpener(url, stateDir) });
+}
+
+/** A store over databases that `open` opens. */
+export function connectStore(options: StoreConnectionOptions): StoreConnection & StoreParts {
+  const connection = new StoreConnection(options);
+  return Object.assign(connection, createParts(connection));
 }
 
 /** Loads kysely and the driver on first use: it takes 120 to 160 ms. @throws ConfigError for an invalid URL. */
@@ -29,4 +43,57 @@ export function createOpener(url: string | null, stateDir: string): OpenDatabase
   const address = parsePostgresUrl(url);
   return async (onChange, onNotice) =>
     (await import('./postgres-database.js')).openPostgres(address, onChange, onNotice);
+}
+
+/**
+ * Encrypts the sensitive values of a store that was written without a key.
+ * @returns how many
+ * @throws StoreUnavailable when there is no store, or it cannot be opened.
+ */
+export async function encryptClearValues(
+  url: string | null,
+  stateDir: string,
+  keys: StoreKeys,
+  log: Log,
+): Promise<number> {
+  // Opening creates a store where there is none; a reader does not.
+  await (await openAuditReader(url, stateDir)).close();
+  const database = await createOpener(url, stateDir)(
+    () => {},
+    () => {},
+  );
+  try {
+    return await encryptStore(database, keys, log);
+  } catch (error) {
+    throw database.explain(error) ?? error;
+  } finally {
+    await database.close();
+  }
+}
+
+export interface OpenedAudit extends AuditReader {
+  close(): Promise<void>;
+}
+
+/**
+ * Reads the audit of a store that a host may be using: nothing is written, no key is required.
+ * @throws StoreUnavailable when there is no store or it cannot be read.
+ * @throws ConfigError for an invalid URL.
+ */
+export async function openAuditReader(url: string | null, stateDir: string): Promise<OpenedAudit> {
+  const database = await openToRead(url, stateDir);
+  const reader = createAuditReader(async (work) => {
+    try {
+      return await work(database);
+    } catch (error) {
+      throw database.explain(error) ?? error;
+    }
+  });
+  return { ...reader, close: database.close };
+}
+
+async function openToRead(url: string | null, stateDir: string): Promise<ReadableDatabase> {
+  if (url === null) return (await import('./sqlite-database.js')).openSqliteToRead(stateDir);
+  const address = parsePostgresUrl(url);
+  return (await import('./postgres-database.js')).openPostgresToRead(address);
 }

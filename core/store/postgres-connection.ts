@@ -2,8 +2,11 @@ import { setMaxListeners } from 'node:events';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { Semaphore } from '../contract/semaphore.js';
+import { FileError, readSmallFile } from '../document/read-file.js';
 import { settleWithin } from '../lib/promises.js';
 import { rethrowConnectionLost } from './postgres-error.js';
+import { listCertificateFiles, type PostgresAddress } from './postgres-url.js';
+import { StoreUnavailable } from './store-unavailable.js';
 
 // Callers wait for these; then the response is 503.
 const CONNECT_TIMEOUT_MS = 2000;
@@ -16,8 +19,26 @@ const INT8_OID = 20;
 
 // A host that stops in a transaction must not block the others. Set by a statement, since poolers such as
 // PgBouncer reject these as connection parameters.
-const SESSION_SETTINGS = `select set_config('statement_timeout', '${QUERY_TIMEOUT_MS}', false),
+const SESSION_SETTINGS = `set_config('statement_timeout', '${QUERY_TIMEOUT_MS}', false),
   set_config('idle_in_transaction_session_timeout', '${2 * QUERY_TIMEOUT_MS}', false)`;
+
+/** `write` rejects servers that are read-only. */
+export type Access = 'read' | 'write';
+
+/** A column: `on` also on a standby. */
+export const READ_ONLY = `current_setting('transaction_read_only') as read_only`;
+
+export interface SessionRow {
+  readonly read_only: string;
+}
+
+/**
+ * After a failover, the address may lead to a standby for some seconds: a connection must not stay there.
+ * @throws StoreUnavailable
+ */
+export function assertWritable(row: SessionRow | undefined): void {
+  if (row?.read_only === 'on') throw new StoreUnavailable('read_only_server');
+}
 
 /** Ids and revisions are far below 2^53. */
 const NUMBERS: pg.CustomTypesConfig = {
@@ -35,8 +56,19 @@ export function connectionOptions(connectionString: string): pg.ClientConfig {
   };
 }
 
+/** The driver reads these files synchronously, and reading a pipe would wait for a writer. */
+export async function assertCertificateFiles(address: PostgresAddress): Promise<void> {
+  for (const [parameter, file] of listCertificateFiles(address)) {
+    await readSmallFile(file).catch((cause: unknown) => {
+      if (!(cause instanceof FileError)) throw cause;
+      const message = `the file of ${parameter} in the URL of the store ${cause.message}`;
+      throw new StoreUnavailable('cannot_open', { message, cause });
+    });
+  }
+}
+
 /** A pool for kysely that distinguishes a lost connection, after which it is unusable, from a failed query. */
-export function createPool(connectionString: string): PostgresPool {
+export function createPool(connectionString: string, access: Access): PostgresPool {
   const pool = new pg.Pool({ ...connectionOptions(connectionString), max: MAX_CONNECTIONS });
   const wrapped = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   // Its queue is bounded by the operations of the store. The pool would count the wait for a free connection as
@@ -55,7 +87,7 @@ export function createPool(connectionString: string): PostgresPool {
       try {
         const client = await rethrowConnectionLost(pool.connect());
         const prepared =
-          wrapped.get(client) ?? (await prepareClient(client, () => turns.release()));
+          wrapped.get(client) ?? (await prepareClient(client, access, () => turns.release()));
         wrapped.set(client, prepared);
         return prepared;
       } catch (error) {
@@ -72,11 +104,14 @@ export function createPool(connectionString: string): PostgresPool {
 
 async function prepareClient(
   client: pg.PoolClient,
+  access: Access,
   onRelease: () => void,
 ): Promise<PostgresPoolClient> {
   const wrapped = wrapClient(client, onRelease);
   try {
-    await rethrowConnectionLost(client.query(SESSION_SETTINGS));
+    const prepare = client.query<SessionRow>(`select ${READ_ONLY}, ${SESSION_SETTINGS}`);
+    const { rows } = await rethrowConnectionLost(prepare);
+    if (access === 'write') assertWritable(rows[0]);
   } catch (error) {
     client.release(true);
     throw error;

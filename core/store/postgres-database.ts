@@ -1,12 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
-import { FileError, readSmallFile } from '../document/read-file.js';
-import type { ChangeListener, Database, NoticeListener, ReadableDatabase } from './database.js';
-import { migrate, readSchema, requireReadableSchema } from './migrations.js';
-import { createPool } from './postgres-connection.js';
+import {
+  type ChangeListener,
+  type Database,
+  type NoticeListener,
+  openOrClose,
+  type ReadableDatabase,
+} from './database.js';
+import { migrate, requireReadableSchema } from './migrations.js';
+import { type Access, assertCertificateFiles, createPool } from './postgres-connection.js';
 import { explainPostgresError, isPostgresContention } from './postgres-error.js';
 import { NOTICE, PostgresListener } from './postgres-listener.js';
-import { listCertificateFiles, type PostgresAddress } from './postgres-url.js';
+import type { PostgresAddress } from './postgres-url.js';
 import { retryContended } from './retry-contended.js';
 import { StoreUnavailable } from './store-unavailable.js';
 import type { Tables } from './tables.js';
@@ -15,34 +20,21 @@ import type { Tables } from './tables.js';
  * Opens the schema and creates it where it is missing.
  * @throws StoreUnavailable
  */
-export async function openPostgres(
+export function openPostgres(
   address: PostgresAddress,
   onChange: ChangeListener,
   onNotice: NoticeListener = () => {},
 ): Promise<Database> {
-  try {
-    return await openSchema(address, onChange, onNotice);
-  } catch (error) {
-    throw explainPostgresError(error) ?? error;
-  }
-}
-
-async function openSchema(
-  address: PostgresAddress,
-  onChange: ChangeListener,
-  onNotice: NoticeListener,
-): Promise<Database> {
-  await assertCertificateFiles(address);
-  const { query, close } = connect(address);
-  const channel = `modgate.${address.schema}`;
-  const origin = randomUUID();
-  try {
+  const begin = () => connect(address, 'write');
+  return openOrClose(explainPostgresError, begin, async ({ query, close }) => {
+    const channel = `modgate.${address.schema}`;
+    const origin = randomUUID();
     await query.transaction().execute((trx) => prepare(trx, address.schema));
     const listener = await PostgresListener.open({ address, channel, origin, onChange, onNotice });
     return {
       query,
       sql,
-      locksRows: true,
+      isPostgres: true,
       explain: explainPostgresError,
       transact: (work) =>
         retryContended(() => query.transaction().execute(work), isPostgresContention),
@@ -57,42 +49,34 @@ async function openSchema(
         await Promise.all([listener.close(), close()]);
       },
     };
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
-
-/** The driver reads these files synchronously, and reading a pipe would wait for a writer. */
-async function assertCertificateFiles(address: PostgresAddress): Promise<void> {
-  for (const [parameter, file] of listCertificateFiles(address)) {
-    await readSmallFile(file).catch((cause: unknown) => {
-      if (!(cause instanceof FileError)) throw cause;
-      const message = `the file of ${parameter} in the URL of the store ${cause.message}`;
-      throw new StoreUnavailable('cannot_open', { message, cause });
-    });
-  }
+  });
 }
 
 /**
- * Opens an existing schema for reading only.
+ * Opens an existing schema and changes nothing.
  * @throws StoreUnavailable
  */
-export async function openPostgresToRead(address: PostgresAddress): Promise<ReadableDatabase> {
-  await assertCertificateFiles(address);
-  const { query, close } = connect(address);
-  try {
-    requireReadableSchema(await readSchema(query));
-    return { query, explain: explainPostgresError, close };
-  } catch (error) {
-    await close();
+export function openPostgresToRead(
+  address: PostgresAddress,
+  access: Access = 'read',
+): Promise<ReadableDatabase> {
+  const explainMissing = (error: unknown) => {
     const reason = explainPostgresError(error);
-    throw reason?.code === 'damaged' ? new StoreUnavailable('missing') : (reason ?? error);
-  }
+    return reason?.code === 'damaged' ? new StoreUnavailable('missing') : reason;
+  };
+  const begin = () => connect(address, access);
+  return openOrClose(explainMissing, begin, async (connection) => {
+    await requireReadableSchema(connection.query);
+    return { ...connection, explain: explainPostgresError };
+  });
 }
 
-function connect(address: PostgresAddress): Pick<ReadableDatabase, 'query' | 'close'> {
-  const pool = createPool(address.connectionString);
+async function connect(
+  address: PostgresAddress,
+  access: Access,
+): Promise<Pick<ReadableDatabase, 'query' | 'close'>> {
+  await assertCertificateFiles(address);
+  const pool = createPool(address.connectionString, access);
   const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   // Closed here, since kysely does not end a pool that it has not used yet.
   return { query: query.withSchema(address.schema), close: () => pool.end() };

@@ -25,7 +25,7 @@ export async function rethrowConnectionLost<T>(work: Promise<T>): Promise<T> {
 /** Keyed by SQLSTATE or its class (PostgreSQL, appendix A); longer prefixes first. */
 const CODES: readonly (readonly [prefix: string, code: StoreErrorCode])[] = [
   ['53100', 'full'],
-  ['25006', 'read_only'],
+  ['25006', 'read_only_server'],
   ['55P03', 'locked'],
   ['57014', 'locked'],
   ['40', 'locked'],

@@ -2,11 +2,17 @@ import pg from 'pg';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { settleWithin } from '../lib/promises.js';
 import { type ChangeListener, type NoticeListener, RELEASE_CHANGE } from './database.js';
-import { CLOSE_TIMEOUT_MS, connectionOptions } from './postgres-connection.js';
+import {
+  assertWritable,
+  CLOSE_TIMEOUT_MS,
+  connectionOptions,
+  READ_ONLY,
+  type SessionRow,
+} from './postgres-connection.js';
 import { rethrowConnectionLost } from './postgres-error.js';
 import type { PostgresAddress } from './postgres-url.js';
 
-const RECONNECT: BackoffBounds = { firstMs: 100, maxMs: 5000 };
+const RECONNECT: BackoffBounds = { firstMs: 100, maxMs: 2500 };
 /** Finds changes whose notification a pooler has dropped, and a dead connection; TCP takes hours. */
 const POLL_MS = 1000;
 
@@ -137,9 +143,10 @@ export class PostgresListener {
   }
 
   async #announceChanges(client: pg.Client): Promise<void> {
-    const { rows } = await client.query<{ total: string }>(
-      `select coalesce(sum(revision), 0)::text as total from ${this.#table}`,
+    const { rows } = await client.query<SessionRow & { total: string }>(
+      `select coalesce(sum(revision), 0)::text as total, ${READ_ONLY} from ${this.#table}`,
     );
+    assertWritable(rows[0]);
     // Revisions only grow.
     const total = [...this.#known.values()].reduce((sum, revision) => sum + revision, 0);
     if (rows[0]?.total === String(total)) return;

@@ -1,5 +1,5 @@
+import type { Transaction } from 'kysely';
 import type { Log } from '../contract/index.js';
-import { DIGEST_KEY } from './audit-digest.js';
 import type { Database } from './database.js';
 import {
   decryptOrClear,
@@ -9,107 +9,88 @@ import {
 } from './encryption.js';
 import type { StoreKeys } from './encryption-keys.js';
 import { StoreUnavailable } from './store-unavailable.js';
-
-/** `null` leaves the value as it is. */
-type Reencrypt = (context: EncryptionContext, stored: EncryptedText) => EncryptedText | null;
+import type { Tables } from './tables.js';
 
 /**
  * Re-encrypts values of older keys with the first key. Revisions do not change. Values that cannot be
  * decrypted, or are in clear, stay unchanged and are logged.
  */
 export async function rotateKeys(database: Database, keys: StoreKeys, log: Log): Promise<void> {
-  let unencrypted = 0;
-  const count = await reencryptStore(database, keys, (context, stored) => {
-    if (stored.key_id === null) {
-      unencrypted += 1;
-      return null;
-    }
-    return reencrypt(context, stored, keys, log);
-  });
+  const stored = await listSecrets(database, keys);
+  const encrypted = stored.filter(({ text }) => text.key_id !== null);
+  const count = await reencrypt(database, encrypted, keys, log);
   if (count > 0) log.info({ count }, 'store values encrypted with the first key');
+  const unencrypted = stored.length - encrypted.length;
   if (unencrypted > 0) {
     log.warn({ count: unencrypted }, 'store values not encrypted: run modgate encrypt-store');
   }
 }
 
 /** Encrypts values that are in clear or encrypted with an older key. @returns their number */
-export function encryptStore(database: Database, keys: StoreKeys, log: Log): Promise<number> {
-  return reencryptStore(database, keys, (context, stored) => reencrypt(context, stored, keys, log));
+export async function encryptStore(database: Database, keys: StoreKeys, log: Log): Promise<number> {
+  return reencrypt(database, await listSecrets(database, keys), keys, log);
 }
 
-function reencrypt(
-  context: EncryptionContext,
-  stored: EncryptedText,
-  keys: StoreKeys,
-  log: Log,
-): EncryptedText | null {
-  try {
-    return encrypt(decryptOrClear(stored, context, keys), context, keys);
-  } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
-    log.warn({ code: error.code, reason: error.message }, 'store value unreadable');
-    return null;
-  }
+interface StoredText {
+  readonly context: EncryptionContext;
+  readonly text: EncryptedText;
+  replace(trx: Transaction<Tables>, text: EncryptedText): { execute(): Promise<unknown> };
 }
 
-async function reencryptStore(
-  database: Database,
-  keys: StoreKeys,
-  update: Reencrypt,
-): Promise<number> {
-  const keyId = keys.primary.id;
-  return (
-    (await reencryptValues(database, keyId, update)) +
-    (await reencryptDigestKey(database, keyId, update))
-  );
-}
-
-async function reencryptValues(
-  database: Database,
-  keyId: string,
-  update: Reencrypt,
-): Promise<number> {
-  const rows = await database.query
+/** Lists what is not encrypted with the first key. */
+async function listSecrets({ query }: Database, { primary }: StoreKeys): Promise<StoredText[]> {
+  const values = await query
     .selectFrom('config_value')
     .select(['module', 'service', 'key', 'value', 'key_id'])
     .where('sensitive', '=', 1)
-    .where((row) => row.or([row('key_id', 'is', null), row('key_id', '!=', keyId)]))
+    .where('key_id', 'is distinct from', primary.id)
     .execute();
+  const secrets = await query
+    .selectFrom('store_secret')
+    .select(['name', 'value', 'key_id'])
+    .where('key_id', 'is distinct from', primary.id)
+    .execute();
+  // Another host may have written since: only the value that was read is replaced.
+  return [
+    ...values.map(({ module, service, key, ...text }) => ({
+      context: [module, service, key],
+      text,
+      replace: (trx: Transaction<Tables>, updated: EncryptedText) =>
+        trx
+          .updateTable('config_value')
+          .set(updated)
+          .where(({ and }) => and({ module, service, key, value: text.value })),
+    })),
+    ...secrets.map(({ name, ...text }) => ({
+      context: [name],
+      text,
+      replace: (trx: Transaction<Tables>, updated: EncryptedText) =>
+        trx
+          .updateTable('store_secret')
+          .set(updated)
+          .where(({ and }) => and({ name, value: text.value })),
+    })),
+  ];
+}
+
+async function reencrypt(
+  database: Database,
+  stored: readonly StoredText[],
+  keys: StoreKeys,
+  log: Log,
+): Promise<number> {
   let count = 0;
-  for (const { module, service, key, ...stored } of rows) {
-    const updated = update([module, service, key], stored);
-    if (updated === null) continue;
-    await database.transact((trx) =>
-      trx
-        .updateTable('config_value')
-        .set(updated)
-        .where('module', '=', module)
-        .where('service', '=', service)
-        .where('key', '=', key)
-        // Another host may have written since.
-        .where('value', '=', stored.value)
-        .execute(),
-    );
+  for (const { context, text, replace } of stored) {
+    let updated: EncryptedText;
+    try {
+      updated = encrypt(decryptOrClear(text, context, keys), context, keys);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      log.warn({ code: error.code, reason: error.message }, 'store value unreadable');
+      continue;
+    }
+    await database.transact((trx) => replace(trx, updated).execute());
     count += 1;
   }
   return count;
-}
-
-async function reencryptDigestKey(
-  database: Database,
-  keyId: string,
-  update: Reencrypt,
-): Promise<number> {
-  const stored = await database.query
-    .selectFrom('store_secret')
-    .select(['value', 'key_id'])
-    .where('name', '=', DIGEST_KEY)
-    .where((row) => row.or([row('key_id', 'is', null), row('key_id', '!=', keyId)]))
-    .executeTakeFirst();
-  const updated = stored === undefined ? null : update([DIGEST_KEY], stored);
-  if (updated === null) return 0;
-  await database.transact((trx) =>
-    trx.updateTable('store_secret').set(updated).where('name', '=', DIGEST_KEY).execute(),
-  );
-  return 1;
 }

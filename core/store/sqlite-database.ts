@@ -2,16 +2,19 @@ import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { Kysely, sql } from 'kysely';
 import Libsql from 'libsql';
-import type { ChangeListener, Database, ReadableDatabase } from './database.js';
-import { migrate, readSchema, requireReadableSchema } from './migrations.js';
+import {
+  type ChangeListener,
+  type Database,
+  openOrClose,
+  type ReadableDatabase,
+} from './database.js';
+import { migrate, requireReadableSchema } from './migrations.js';
 import { retryContended } from './retry-contended.js';
 import { createLibsqlDialect } from './sqlite-driver.js';
 import { explainSqliteError, isSqliteBusy } from './sqlite-error.js';
 import { assertOwnFile, createSqliteFile, sqliteFile, watchIdentity } from './sqlite-file.js';
 import { StoreUnavailable } from './store-unavailable.js';
 import type { Tables } from './tables.js';
-
-type Connection = Pick<ReadableDatabase, 'query' | 'close'>;
 
 /**
  * Opens `modgate.db` of the state directory and creates it where it is missing.
@@ -23,7 +26,7 @@ export function openSqlite(stateDir: string, onChange: ChangeListener): Promise<
     await createSqliteFile(stateDir);
     return connect(file, file);
   };
-  return openOrClose(begin, async (connection) => {
+  return openOrClose(explainSqliteError, begin, async (connection) => {
     const { query } = connection;
     // Workers open it at the same time; one that recovers a WAL locks out the others meanwhile.
     await retryContended(() => assertReadableSchema(query), isSqliteBusy);
@@ -32,7 +35,7 @@ export function openSqlite(stateDir: string, onChange: ChangeListener): Promise<
     return {
       query,
       sql,
-      locksRows: false,
+      isPostgres: false,
       explain: explainSqliteError,
       transact: (work) => retryContended(() => query.transaction().execute(work), isSqliteBusy),
       // Other processes poll.
@@ -40,7 +43,9 @@ export function openSqlite(stateDir: string, onChange: ChangeListener): Promise<
       sendNotice: async () => {},
       close: async () => {
         stopWatching();
-        await checkpoint(query);
+        // Afterwards the file alone is a complete copy; libsql 0.5 keeps the WAL when it closes. Otherwise the next
+        // process that opens it reads the WAL.
+        await sql`pragma wal_checkpoint(truncate)`.execute(query).catch(() => {});
         await connection.close();
       },
     };
@@ -56,33 +61,18 @@ export async function openSqliteToRead(stateDir: string): Promise<ReadableDataba
   if (!existsSync(file)) throw new StoreUnavailable('missing');
   assertOwnFile(file);
   const begin = async () => connect(`${pathToFileURL(file).href}?mode=ro`, file);
-  return openOrClose(begin, async (connection) => {
-    requireReadableSchema(await readSchema(connection.query));
+  return openOrClose(explainSqliteError, begin, async (connection) => {
+    await requireReadableSchema(connection.query);
     return { ...connection, explain: explainSqliteError };
   });
 }
 
-/** Closes the connection when opening fails half-way. */
-async function openOrClose<T>(
-  begin: () => Promise<Connection>,
-  finish: (connection: Connection) => Promise<T>,
-): Promise<T> {
-  let connection: Connection | null = null;
-  try {
-    connection = await begin();
-    return await finish(connection);
-  } catch (error) {
-    await connection?.close();
-    throw explainSqliteError(error) ?? error;
-  }
-}
-
-function connect(address: string, file: string): Connection {
+function connect(address: string, file: string): Pick<ReadableDatabase, 'query' | 'close'> {
   const requireIntact = watchIdentity(file);
   // SQLite's own waiting would block the event loop.
   const database = new Libsql(address, { timeout: 0 });
   const query = new Kysely<Tables>({ dialect: createLibsqlDialect(database, requireIntact) });
-  return { query, close: () => closeQuietly(query) };
+  return { query, close: () => query.destroy().catch(() => {}) };
 }
 
 /** Runs before anything writes: a newer store must not be changed. */
@@ -90,7 +80,7 @@ async function assertReadableSchema(query: Kysely<Tables>): Promise<void> {
   const { rows } = await sql`
     select 1 from sqlite_master where type = 'table' and name = 'schema_version'
   `.execute(query);
-  if (rows.length > 0) requireReadableSchema(await readSchema(query));
+  if (rows.length > 0) await requireReadableSchema(query);
 }
 
 async function prepare(query: Kysely<Tables>): Promise<void> {
@@ -103,24 +93,7 @@ async function prepare(query: Kysely<Tables>): Promise<void> {
   await sql`pragma synchronous = full`.execute(query);
   // Clear text does not remain in free pages after it was encrypted.
   await sql`pragma secure_delete = on`.execute(query);
-  await query.transaction().execute(migrate);
-}
-
-/** Afterwards the file alone is a complete copy; libsql 0.5 keeps the WAL when it closes. */
-async function checkpoint(query: Kysely<Tables>): Promise<void> {
-  try {
-    await sql`pragma wal_checkpoint(truncate)`.execute(query);
-  } catch {
-    // The next process that opens it reads the WAL.
-  }
-}
-
-async function closeQuietly(query: Kysely<Tables>): Promise<void> {
-  try {
-    await query.destroy();
-  } catch {
-    // The connection is no longer used.
-  }
+  await query.transaction().execute((trx) => migrate(trx));
 }
 
 // Within the second that a notification of PostgreSQL may take; a poll costs 12 µs.

@@ -1,6 +1,22 @@
 import type { Transaction } from 'kysely';
 import type { Database, UseDatabase } from './database.js';
-import type { SurfaceRecordTable, Tables } from './tables.js';
+import { type Table, type Tables, texts } from './tables.js';
+
+export const SURFACE_TABLES = {
+  surface_record: {
+    // The value is JSON text.
+    columns: texts('surface', 'key', 'value', 'expires_at'),
+    primaryKey: ['surface', 'key'],
+    indexes: {
+      // Expired records are removed, and all are counted, with each write.
+      surface_record_expiry: { on: 'surface, expires_at' },
+      // PostgreSQL orders the primary key as a language does, which no prefix of a key can use.
+      surface_record_key: { on: 'surface, key collate "C"', isPostgresOnly: true },
+    },
+  },
+  /** One row for each surface; writers lock it. */
+  surface_lock: { columns: texts('surface'), primaryKey: ['surface'] },
+} satisfies Record<string, Table>;
 
 /** The result of a write. */
 type SetResult =
@@ -23,22 +39,13 @@ export interface SurfaceRecordWrite extends StoredSurfaceRecord {
   readonly only: 'absent' | 'present' | null;
 }
 
-/** The records of surfaces. An expired record counts as removed. */
-export interface SurfaceRecordStore {
-  get(surface: string, key: string): Promise<StoredSurfaceRecord | null>;
-  set(write: SurfaceRecordWrite): Promise<SetResult>;
-  /** @returns whether there was one. */
-  delete(surface: string, key: string): Promise<boolean>;
-  /** Lists records by key. */
-  list(surface: string, prefix: string): Promise<readonly StoredSurfaceRecord[]>;
-}
-
 /** Sorts after every character of a key. */
 const AFTER_KEYS = '~';
 /** The maximum number of records of a surface. */
 const MAX_RECORDS = 10_000;
 
 /**
+ * The records of surfaces. An expired record counts as removed.
  * @param now the clock. Milliseconds since 1970
  * @param maxRecords of each surface
  */
@@ -49,34 +56,32 @@ export function createSurfaceRecordStore(
 ) {
   const readTime = () => new Date(now()).toISOString();
   return {
-    get: (surface, key) =>
+    get: (surface: string, key: string): Promise<StoredSurfaceRecord | null> =>
       use(async ({ query }) => {
         const row = await query
           .selectFrom('surface_record')
           .selectAll()
-          .where('surface', '=', surface)
-          .where('key', '=', key)
+          .where(({ and }) => and({ surface, key }))
           .where('expires_at', '>', readTime())
           .executeTakeFirst();
         return row === undefined ? null : fromTable(row);
       }),
-    set: (write) =>
-      use(({ transact, locksRows }) =>
-        transact((trx) => put(trx, write, { now: readTime(), locksRows, maxRecords })),
-      ),
-    delete: (surface, key) =>
+    set: (write: SurfaceRecordWrite): Promise<SetResult> =>
+      use(({ transact }) => transact((trx) => put(trx, write, readTime(), maxRecords))),
+    /** @returns whether there was one. */
+    delete: (surface: string, key: string): Promise<boolean> =>
       use(({ transact }) =>
         transact(async (trx) => {
           const { numDeletedRows } = await trx
             .deleteFrom('surface_record')
-            .where('surface', '=', surface)
-            .where('key', '=', key)
+            .where(({ and }) => and({ surface, key }))
             .where('expires_at', '>', readTime())
             .executeTakeFirstOrThrow();
           return Number(numDeletedRows) > 0;
         }),
       ),
-    list: (surface, prefix) =>
+    /** Lists records by key. */
+    list: (surface: string, prefix: string): Promise<readonly StoredSurfaceRecord[]> =>
       use(async (database) => {
         const rows = await database.query
           .selectFrom('surface_record')
@@ -89,28 +94,25 @@ export function createSurfaceRecordStore(
         const time = readTime();
         return rows.filter(({ expires_at }) => expires_at > time).map(fromTable);
       }),
-  } satisfies SurfaceRecordStore;
+  };
 }
 
+export type SurfaceRecordStore = ReturnType<typeof createSurfaceRecordStore>;
+
 /** A range of the index of keys, which has to order them by their bytes. */
-function startsWith(prefix: string, { sql, locksRows }: Pick<Database, 'sql' | 'locksRows'>) {
-  const key = locksRows ? sql`key collate "C"` : sql`key`;
+function startsWith(prefix: string, { sql, isPostgres }: Pick<Database, 'sql' | 'isPostgres'>) {
+  const key = isPostgres ? sql`key collate "C"` : sql`key`;
   return sql<boolean>`${key} >= ${prefix} and ${key} < ${prefix + AFTER_KEYS}`;
 }
 
-interface PutOptions {
-  /** ISO 8601, UTC. */
-  readonly now: string;
-  readonly locksRows: boolean;
-  readonly maxRecords: number;
-}
-
+/** @param now ISO 8601, UTC */
 async function put(
   trx: Transaction<Tables>,
   { surface, key, value, expiresAt, only }: SurfaceRecordWrite,
-  { now, locksRows, maxRecords }: PutOptions,
+  now: string,
+  maxRecords: number,
 ): Promise<SetResult> {
-  await lockSurface(trx, surface, locksRows);
+  await lockSurface(trx, surface);
   await trx
     .deleteFrom('surface_record')
     .where('surface', '=', surface)
@@ -119,8 +121,7 @@ async function put(
   const existing = await trx
     .selectFrom('surface_record')
     .select('key')
-    .where('surface', '=', surface)
-    .where('key', '=', key)
+    .where(({ and }) => and({ surface, key }))
     .executeTakeFirst();
   if (only !== null && (only === 'present') !== (existing !== undefined)) return 'skipped';
   const isNew = existing === undefined;
@@ -135,22 +136,11 @@ async function put(
 }
 
 /** Serializes the writers of one surface, so that none exceeds the limit together with another. */
-export async function lockSurface(
-  trx: Transaction<Tables>,
-  surface: string,
-  locksRows: boolean,
-): Promise<void> {
-  if (!locksRows) return;
+export async function lockSurface(trx: Transaction<Tables>, surface: string): Promise<void> {
   await trx
     .insertInto('surface_lock')
     .values({ surface })
-    .onConflict((conflict) => conflict.column('surface').doNothing())
-    .execute();
-  await trx
-    .selectFrom('surface_lock')
-    .select('surface')
-    .where('surface', '=', surface)
-    .forUpdate()
+    .onConflict((conflict) => conflict.column('surface').doUpdateSet({ surface }))
     .execute();
 }
 
@@ -163,6 +153,6 @@ async function countRecords(trx: Transaction<Tables>, surface: string): Promise<
   return Number(count);
 }
 
-function fromTable({ key, value, expires_at }: SurfaceRecordTable): StoredSurfaceRecord {
+function fromTable({ key, value, expires_at }: Tables['surface_record']): StoredSurfaceRecord {
   return { key, value, expiresAt: Date.parse(expires_at) };
 }

@@ -1,181 +1,74 @@
-import type { CallFields, EntryFields, Rejection, StreamFields } from '../contract/call-record.js';
-
-/** The tables of both databases. No booleans: libsql aborts the process for them. */
-export interface Tables {
-  readonly schema_version: SchemaVersionTable;
-  readonly store_secret: StoreSecretTable;
-  readonly config_module: ConfigModuleTable;
-  readonly config_value: ConfigValueTable;
-  readonly audit_head: AuditHeadTable;
-  readonly audit_row: AuditRowTable;
-  readonly call_record: CallTable;
-  readonly surface_record: SurfaceRecordTable;
-  readonly surface_lock: SurfaceLockTable;
-  readonly approval: ApprovalTable;
-  readonly fleet_host: FleetHostTable;
-  readonly release: ReleaseTable;
-  readonly release_state: ReleaseStateTable;
-  readonly release_host: ReleaseHostTable;
+/**
+ * A column of both databases. No booleans: libsql aborts the process for them. No `integer`: PostgreSQL
+ * rejects a row with a number of more than 32 bits, such as the bytes of a long stream.
+ */
+export interface Column<Value> {
+  readonly type: 'text' | 'bigint' | 'double precision';
+  readonly isNullable?: true;
+  /** `table.column` that has the value. */
+  readonly references?: string;
+  /** The version of the schema that added it. Default: that of its table. */
+  readonly since?: number;
+  /** The type of its values; never set. */
+  readonly value?: Value;
 }
 
-interface SchemaVersionTable {
-  version: number;
-  applied_at: string;
-  /** The least version that a host must know; `null` or absent: this one. */
-  least_reader?: number | null;
+interface Index {
+  /** The columns, in SQL. */
+  readonly on: string;
+  /** The rows, in SQL. Default: all. */
+  readonly where?: string;
+  readonly isPostgresOnly?: true;
+  /** The version of the schema that added it. Default: that of its table. */
+  readonly since?: number;
 }
 
-/** The store's own secrets. */
-interface StoreSecretTable {
-  name: string;
-  value: string;
-  key_id: string | null;
+/** A table; types of rows, both databases and upgrades derive from it. */
+export interface Table {
+  readonly columns: Readonly<Record<string, Column<unknown>>>;
+  readonly primaryKey: readonly string[];
+  /** By name. */
+  readonly indexes?: Readonly<Record<string, Index>>;
+  /** The rows of a new table. */
+  readonly rows?: readonly Readonly<Record<string, unknown>>[];
+  /** The version of the schema that added it. Default: the first. */
+  readonly since?: number;
 }
 
-interface ConfigModuleTable {
-  module: string;
-  revision: number;
-}
-
-interface ConfigValueTable {
-  module: string;
-  service: string;
-  key: string;
-  /** JSON text, encrypted when `key_id` is not null. */
-  value: string;
-  key_id: string | null;
-  sensitive: 0 | 1;
-  updated_at: string;
-}
-
-/** One row: the end of the chain. It serializes writers and reveals a truncated chain. */
-interface AuditHeadTable {
-  singleton: 1;
-  id: number;
-  hash: string;
-}
-
-/** The columns of the members of a call; lists are JSON text. */
-type CallColumns = {
-  -readonly [Name in keyof CallFields]: CallFields[Name];
-} & { -readonly [Name in keyof StreamFields]: StreamFields[Name] } & {
-  -readonly [Name in keyof EntryFields]: EntryFields[Name];
-} & {
-  -readonly [Name in keyof Rejection]: (Name extends 'errors' ? string : Rejection[Name]) | null;
+/** The rows of declared tables, by table. */
+export type RowsOf<Declared extends Readonly<Record<string, Table>>> = {
+  readonly [Name in keyof Declared]: RowOf<Declared[Name]>;
 };
 
-/** A completed request, without bodies. */
-export interface CallTable extends CallColumns {
-  /** Sorts by time: see `callId`. */
-  id: string;
-  /** JSON text. */
-  scopes: string | null;
+/** A row of a declared table. */
+export type RowOf<Declared extends Table> = {
+  -readonly [Name in keyof Declared['columns']]: Declared['columns'][Name] extends Column<
+    infer Value
+  >
+    ? Value
+    : never;
+};
+
+export const TEXT: Column<string> = { type: 'text' };
+export const TEXT_OR_NULL: Column<string | null> = { type: 'text', isNullable: true };
+export const INTEGER: Column<number> = { type: 'bigint' };
+
+/** Columns of text that need no further word. */
+export function texts<Name extends string>(...names: Name[]): Record<Name, Column<string>> {
+  return Object.fromEntries(names.map((name) => [name, TEXT])) as Record<Name, Column<string>>;
 }
 
-/** A value of a surface. */
-export interface SurfaceRecordTable {
-  surface: string;
-  key: string;
-  /** JSON text. */
-  value: string;
-  /** ISO 8601, UTC. */
-  expires_at: string;
-}
+export const VERSION_TABLES = {
+  schema_version: {
+    columns: {
+      version: INTEGER,
+      applied_at: TEXT,
+      /** The least version that a host must know; `null`: this one. */
+      least_reader: { type: 'bigint', isNullable: true } as Column<number | null>,
+    },
+    primaryKey: ['version'],
+  },
+} satisfies Record<string, Table>;
 
-/** A host of a fleet. Times are the store's clock, in ISO 8601. */
-interface FleetHostTable {
-  fleet: string;
-  id: string;
-  version: string;
-  address: string;
-  digest: string;
-  state: 'starting' | 'ready' | 'draining';
-  workers: number;
-  /** A list, as JSON text. */
-  rejected: string;
-  /** A list, as JSON text. */
-  serves: string | null;
-  started_at: string;
-  heartbeat_at: string;
-}
-
-/** A release of a fleet; never changed but for its verdict. Times are the store's clock, in ISO 8601. */
-export interface ReleaseTable {
-  fleet: string;
-  /** The digest. */
-  id: string;
-  /** Numbers releases in the order of their publication, from 1. */
-  number: number;
-  /** The release that it was made from. */
-  base: string | null;
-  author_kind: string;
-  author_id: string;
-  created_at: string;
-  note: string;
-  least_version: string;
-  files: number;
-  bytes: number;
-  /** JSON text: base64 by path. */
-  content: string;
-  /** The result of its canary, as JSON text. */
-  verdict: string | null;
-}
-
-/** One row for each fleet; writers lock it. */
-interface ReleaseStateTable {
-  fleet: string;
-  active: string | null;
-  /** JSON text. */
-  canary: string | null;
-}
-
-/** The release of each host that follows releases. */
-export interface ReleaseHostTable {
-  fleet: string;
-  host: string;
-  release: string | null;
-  problem: string | null;
-  /** The figures of a canary, as JSON text. */
-  figures: string | null;
-}
-
-/** One row for each surface; writers lock it. */
-interface SurfaceLockTable {
-  surface: string;
-}
-
-/** A pending or decided request for approval. Times are ISO 8601, UTC. */
-export interface ApprovalTable {
-  id: string;
-  kind: string;
-  status: string;
-  module: string;
-  operation: string;
-  actor_kind: string;
-  actor_id: string;
-  binding: string;
-  /** JSON text. */
-  content: string;
-  requested_at: string;
-  expires_at: string;
-  decided_at: string | null;
-  decider_kind: string | null;
-  decider_id: string | null;
-}
-
-export interface AuditRowTable {
-  id: number;
-  at: string;
-  actor_kind: string;
-  actor_id: string;
-  module: string;
-  permission: string;
-  operation: string;
-  target: string;
-  outcome: string;
-  request_id: string;
-  correlation_id: string;
-  value_digest: string | null;
-  prev: string;
-  hash: string;
-}
+/** The rows of all tables. The list of the parts adds theirs: parts cannot import it. */
+export interface Tables extends RowsOf<typeof VERSION_TABLES> {}

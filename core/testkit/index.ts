@@ -60,5 +60,9 @@ export {
   signerSuite,
   surfaceSuite,
 } from './suites.js';
-export { defineSurfaceSubject, type SurfaceSubject } from './surface-subject.js';
+export {
+  defineSurfaceSubject,
+  type SurfaceRequest,
+  type SurfaceSubject,
+} from './surface-subject.js';
 export type { TestFramework } from './test-framework.js';

@@ -1,24 +1,22 @@
 import { AssertionError } from 'node:assert';
 import { type Actor, isSurfaceError, type Surface, type SurfaceCall } from '../contract/index.js';
 import { createFakeSurfaceContext, type FakeSurfaceContext } from './fakes/fake-surface-context.js';
-import type { SurfaceSubject } from './surface-subject.js';
+import type { SurfaceRequest, SurfaceSubject } from './surface-subject.js';
 import { Wait } from './wait.js';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const ORIGIN = 'http://localhost:3000';
 
 /** A request of a clause. */
-interface SurfaceRequest extends RequestInit {
-  /** The path below the prefix, with its slash. Default empty. */
-  readonly path?: string;
+interface ClauseRequest extends SurfaceRequest {
   /** Default `null`. */
   readonly actor?: Actor | null;
 }
 
 /** The result of a request to a surface. */
-type SurfaceResult =
+export type SurfaceResult =
   | { readonly kind: 'response'; readonly response: Response }
-  | { readonly kind: 'problem'; readonly code: string };
+  | { readonly kind: 'problem'; readonly code: string; readonly isFromHead: boolean };
 
 /** The fixture of one clause: its own opened surface. */
 export class SurfaceHarness {
@@ -44,7 +42,7 @@ export class SurfaceHarness {
   }
 
   /** @throws AssertionError for anything but a response or a SurfaceError. */
-  async fetch({ path = '', actor = null, ...init }: SurfaceRequest): Promise<SurfaceResult> {
+  async fetch({ path = '', actor = null, ...init }: ClauseRequest): Promise<SurfaceResult> {
     const { prefix, authentication = 'host' } = this.subject.surface;
     const target = `${prefix}${path}`;
     const subject = `${init.method ?? 'GET'} ${target.slice(0, 60)}`;
@@ -59,17 +57,24 @@ export class SurfaceHarness {
       isSameOrigin: true,
       network: '127.0.0.1',
     });
-    const request = new Request(`${ORIGIN}${target}`, init);
-    const head = new Request(`${ORIGIN}${target}`, { ...init, body: null });
+    const headers = new Headers(init.headers);
+    if (typeof init.body === 'string') {
+      headers.set('content-length', String(Buffer.byteLength(init.body)));
+    }
+    const request = new Request(`${ORIGIN}${target}`, { ...init, headers });
+    const head = new Request(`${ORIGIN}${target}`, { ...init, headers, body: null });
+    let isFromHead = true;
     const work = (async () => {
       if (authentication === 'own') await this.#surface?.identify?.(head, call);
+      await this.#surface?.admit?.(head, call);
+      isFromHead = false;
       return this.#surface?.fetch(request, call);
     })();
     try {
       const response = await this.wait.settles(subject, work);
       if (response instanceof Response) return { kind: 'response', response };
     } catch (error) {
-      if (isSurfaceError(error)) return { kind: 'problem', code: error.code };
+      if (isSurfaceError(error)) return { kind: 'problem', code: error.code, isFromHead };
       if (error instanceof AssertionError) throw error;
       const thrown = error instanceof Error ? error.name : `a ${typeof error}`;
       throw new AssertionError({

@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
-import { join, resolve, sep } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { createFileDiagnostic, type Diagnostic } from '../document/diagnostic.js';
 import { describeUnreadable, FileError, readTextFile } from '../document/read-file.js';
@@ -176,13 +176,15 @@ function classifyName(file: string): string | null {
 export function omitUsedFiles(
   ignored: readonly IgnoredFile[],
   directory: string,
-  used: readonly string[],
+  used: Iterable<string>,
 ): readonly IgnoredFile[] {
-  return ignored.filter(({ file }) => {
-    if (file === STATUS_FOLDER) return false;
-    const path = resolve(directory, file);
-    return !used.some((name) => name === path || name.startsWith(path + sep));
-  });
+  const usedPlaces = new Set<string>();
+  for (const file of used) {
+    for (let path = file; !usedPlaces.has(path); path = dirname(path)) usedPlaces.add(path);
+  }
+  return ignored.filter(
+    ({ file }) => file !== STATUS_FOLDER && !usedPlaces.has(resolve(directory, file)),
+  );
 }
 
 type Kind = 'file' | 'folder' | 'other' | 'unknown';

@@ -5,7 +5,8 @@ export const UNSETTLED_MS = 5000;
 /** The minimum time between two reads, so that a due file does not keep the host busy. */
 const MIN_DELAY_MS = 20;
 
-interface Candidate {
+/** Content that was read once. */
+interface SeenContent {
   readonly content: string;
   readonly seenAt: number;
   readonly settleMs: number;
@@ -20,7 +21,7 @@ interface ReadTimes {
 /** A changed file that is not used yet, because it may be incomplete. */
 export class Settling {
   readonly #changingSince: number;
-  #candidate: Candidate | null = null;
+  #seen: SeenContent | null = null;
   #isReported = false;
 
   constructor(changingSince: number) {
@@ -34,16 +35,16 @@ export class Settling {
    */
   accepts(content: string, { startedAt, endedAt }: ReadTimes, settleMs = SETTLE_MS): boolean {
     if (settleMs === 0) return true;
-    const candidate = this.#candidate;
-    if (candidate?.content === content) return startedAt - candidate.seenAt >= settleMs;
-    this.#candidate = { content, seenAt: endedAt, settleMs };
+    const seen = this.#seen;
+    if (seen?.content === content) return startedAt - seen.seenAt >= settleMs;
+    this.#seen = { content, seenAt: endedAt, settleMs };
     return false;
   }
 
   /** The time until the next read. Milliseconds from `now`. */
   remainingMs(now: number): number {
-    if (this.#candidate === null) return 0;
-    const { seenAt, settleMs } = this.#candidate;
+    if (this.#seen === null) return 0;
+    const { seenAt, settleMs } = this.#seen;
     return Math.max(MIN_DELAY_MS, Math.ceil(seenAt + settleMs - now));
   }
 

@@ -1,11 +1,13 @@
 import type { Actor, Surface, SurfaceCall, SurfaceContext } from '../../core/contract/index.js';
 import type { Bundle } from '../shared/bundle.js';
-import { servePages } from '../shared/serve-pages.js';
-import { createMethodError, createNotFound } from '../shared/surface-errors.js';
+import { parseUrl } from '../shared/parse-url.js';
+import { findPage, type Pages, servePages } from '../shared/serve-pages.js';
+import { assertApiRight, findApiRoute, groupByPath, type Methods } from './api/api-routes.js';
+import { assertJsonBody, assertNoBody } from './api/body-head.js';
 import { assertOwnSite, isOwnSite } from './api/cross-site.js';
 import { createJson } from './api/json.js';
-import { isHostRoute, passOn } from './api/pass-on.js';
-import { assertScope, hasScope, MODULES_SCOPE } from './api/scopes.js';
+import { passOn } from './api/pass-on.js';
+import { hasScope, MODULES_SCOPE } from './api/scopes.js';
 import { createSessionResponse, findBearer, serveSessions, signOut } from './api/session-routes.js';
 import type { ConsoleConfig } from './config.js';
 import { HostFeed } from './live/host-feed.js';
@@ -17,7 +19,8 @@ import { createUnauthenticated, type Session, Sessions } from './sessions/sessio
 import { OidcSignIn } from './sign-in/oidc-sign-in.js';
 import { createUnknownOrigin, SignIn } from './sign-in/sign-in.js';
 
-const SESSIONS = /^\/sessions(?:\/([A-Za-z0-9_-]{1,64}))?$/;
+const SESSIONS = /^\/sessions(?:\/([^/]+))?$/;
+const DEVELOPER_ROUTE = 'POST /session/developer';
 
 /** The callback of issuers: one path for all, or one for each. */
 const CALLBACK = /^GET \/oidc\/callback(?:\/[A-Za-z0-9.-]+)?$/;
@@ -27,7 +30,7 @@ const SIGN_IN_ROUTES: ReadonlySet<string> = new Set([
   'GET /oidc/start',
   'GET /sign-in',
   'POST /session',
-  'POST /session/developer',
+  DEVELOPER_ROUTE,
 ]);
 
 function isSignIn(route: string): boolean {
@@ -60,7 +63,8 @@ interface ApiCall extends FoundSession {
 /** The console: pages, sessions, and calls of the host. */
 export class Console implements Surface {
   readonly #context: SurfaceContext;
-  readonly #bundle: Bundle | null;
+  readonly #pages: Pages;
+  readonly #ofHost: ReadonlyMap<string, Methods>;
   readonly #sessions: Sessions;
   readonly #signIn: SignIn;
   readonly #oidc: OidcSignIn;
@@ -73,7 +77,8 @@ export class Console implements Surface {
   constructor({ config, context, bundle, now }: ConsoleOptions) {
     const { host, log, scope } = context;
     this.#context = context;
-    this.#bundle = bundle;
+    this.#ofHost = groupByPath(host.resources);
+    this.#pages = { prefix: CONSOLE, bundle };
     this.#version = context.host.version;
     this.#sessions = new Sessions(context, now);
     const issuers = config.oidc ?? [];
@@ -100,45 +105,57 @@ export class Console implements Surface {
     return (await this.#findSession(request, call))?.session.actor ?? null;
   }
 
-  async fetch(request: Request, call: SurfaceCall): Promise<Response> {
-    const { pathname, searchParams } = new URL(request.url);
-    if (!pathname.startsWith(`${API}/`)) {
-      return servePages({ prefix: CONSOLE, bundle: this.#bundle }, request);
-    }
+  /** Decides all that the head of a request decides. */
+  async admit(request: Request, call: SurfaceCall): Promise<void> {
+    const { pathname } = new URL(request.url);
     const path = pathname.slice(API.length);
     const route = `${request.method} ${path}`;
-    // The issuer is another site, so the page is not checked.
-    if (CALLBACK.test(route)) return this.#oidc.finish(request, call);
-    const sessionId = SESSIONS.exec(path);
-    if (sessionId !== null) {
-      const bearer = await findBearer(request, this.#context, call);
-      // A page of another site cannot send this header.
-      if (bearer !== null) return this.#serveSessions(bearer, request, sessionId[1]);
+    if (!pathname.startsWith(`${API}/`)) {
+      findPage(this.#pages, request);
+      return;
     }
+    // The issuer is another site, so the page is not checked.
+    if (CALLBACK.test(route)) return;
+    const bearer = SESSIONS.test(path) ? await findBearer(request, this.#context, call) : null;
+    // A page of another site cannot send this header.
+    if (bearer !== null) return this.#admitActor(bearer, request, path);
     // Checked before the page: the cause is a missing setting of the host.
     if (call.origin === null && SIGN_IN_ROUTES.has(route) && route !== 'GET /sign-in') {
       throw createUnknownOrigin();
     }
     assertOwnSite(request, call);
+    if (route === DEVELOPER_ROUTE) await this.#signIn.assertDeveloper(call);
+    if (!SIGN_IN_ROUTES.has(route)) {
+      const found = await this.#findSession(request, call);
+      if (found === null) throw createUnauthenticated();
+      await this.#admitActor(found.session.actor, request, path);
+    }
+    assertJsonBody(request);
+  }
+
+  async #admitActor(actor: Actor, request: Request, path: string): Promise<void> {
+    const found = findApiRoute(path, this.#ofHost);
+    // The host counts its own requests.
+    if (!found.isOfHost) await this.#context.host.admit(actor);
+    assertApiRight(found, request.method, actor);
+    if (!found.isOfHost) assertNoBody(request);
+  }
+
+  async fetch(request: Request, call: SurfaceCall): Promise<Response> {
+    const { pathname, searchParams } = parseUrl(request.url);
+    if (!pathname.startsWith(`${API}/`)) return servePages(this.#pages, request);
+    const path = pathname.slice(API.length);
+    const route = `${request.method} ${path}`;
+    if (CALLBACK.test(route)) return this.#oidc.finish(request, call);
+    const sessionId = SESSIONS.exec(path);
+    if (sessionId !== null) return serveSessions(this.#sessions, sessionId[1] ?? null);
     if (route === 'GET /sign-in') return this.#signIn.describe(call);
     if (route === 'POST /session') return this.#signIn.withToken(request, call);
-    if (route === 'POST /session/developer') return this.#signIn.asDeveloper(request, call);
+    if (route === DEVELOPER_ROUTE) return this.#signIn.asDeveloper(request, call);
     if (route === 'GET /oidc/start') return this.#oidc.start(request, call);
     const session = await this.#findSession(request, call);
     if (session === null) throw createUnauthenticated();
-    if (sessionId !== null) {
-      return this.#serveSessions(session.session.actor, request, sessionId[1]);
-    }
     return this.#serveApi({ request, call, path, searchParams, ...session });
-  }
-
-  async #serveSessions(
-    actor: Actor,
-    { method }: Request,
-    id: string | undefined,
-  ): Promise<Response> {
-    await this.#context.host.admit(actor);
-    return serveSessions(this.#sessions, actor, method, id ?? null);
   }
 
   /** Finds the session of a call, at most once. */
@@ -158,26 +175,21 @@ export class Console implements Surface {
 
   async #serveApi(apiCall: ApiCall): Promise<Response> {
     const { request, call, path, searchParams, session, cookie } = apiCall;
-    const { method } = request;
-    if (isHostRoute(call.target)) {
+    if (findApiRoute(path, this.#ofHost).isOfHost) {
       return passOn(this.#context.host, session.actor, request, call);
     }
-    await this.#context.host.admit(session.actor);
     if (path === '/session') {
-      if (method === 'DELETE') return signOut(this.#sessions, session, call);
-      if (method !== 'GET') throw createMethodError('GET', 'POST', 'DELETE');
-      const uiDigest = this.#bundle?.digest ?? null;
-      return createSessionResponse(session, { version: this.#version, uiDigest });
+      if (request.method === 'DELETE') return signOut(this.#sessions, session, call);
+      const uiDigest = this.#pages.bundle?.digest ?? null;
+      const { version, resources } = this.#context.host;
+      return createSessionResponse(session, { version, uiDigest, resources });
     }
-    if (!['/events', '/samples', '/host'].includes(path)) throw createNotFound(CONSOLE);
-    if (method !== 'GET') throw createMethodError('GET');
     if (path === '/events') {
       const wants = (name: string) => searchParams.get(name) === 'true';
       const events = { calls: wants('calls'), approvals: wants('approvals') };
       return this.#events.open(session, cookie, events, call);
     }
     if (path === '/host') return this.#describeHost(session.actor);
-    assertScope(session.actor, MODULES_SCOPE);
     const samples = this.#feed.sampler.list(searchParams.get('module'));
     return createJson({ interval_ms: SAMPLE_MS, samples });
   }

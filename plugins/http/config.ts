@@ -1,6 +1,6 @@
 import { array, define, dynamic, enums, type Infer, object, refine, size } from 'superstruct';
 import { described, named, optionally, when } from '../../core/contract/described.js';
-import { documentReference } from '../../core/contract/index.js';
+import { BALANCING_STRATEGIES, documentReference } from '../../core/contract/index.js';
 import { health, requestPath } from '../shared/health-config.js';
 import { auth, tls } from './credentials-config.js';
 import {
@@ -18,8 +18,6 @@ export const DEFAULT_MANIFEST_PATH = '/.well-known/modgate/manifest.json';
 
 /** The maximum number of replicas; a larger number requires a load balancer. */
 const MAX_ENDPOINTS = 64;
-
-const STRATEGIES = ['round_robin', 'least_in_flight', 'consistent_hash'] as const;
 
 export const manifestPath = optionally(requestPath, {
   default: DEFAULT_MANIFEST_PATH,
@@ -96,8 +94,8 @@ export const httpConfig = described(
       object({
         endpoints,
         resolver: optionally(resolver, {}),
-        strategy: optionally(enums(STRATEGIES), {
-          default: STRATEGIES[0],
+        strategy: optionally(enums(BALANCING_STRATEGIES), {
+          default: BALANCING_STRATEGIES[0],
           description: 'How the host selects an endpoint.',
         }),
         hash_header: optionally(headerName, {

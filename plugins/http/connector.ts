@@ -84,14 +84,14 @@ export function createConnector(address: Address): Connector {
     open,
     probe: (signal) =>
       new Promise((resolve, reject) => {
-        if (signal.aborted) return reject(createAbortFailure(signal.reason));
+        if (signal.aborted) return reject(createAbortFailure(signal.reason, 0, 'connecting'));
         const cancel = () => {
-          reject(createAbortFailure(signal.reason));
+          reject(createAbortFailure(signal.reason, 0, 'connecting'));
           socket.destroy();
         };
         const socket = open((...[error]) => {
           signal.removeEventListener('abort', cancel);
-          if (error !== null) return reject(createTransportFailure(error, false, 0));
+          if (error !== null) return reject(createTransportFailure(error, 'connecting'));
           resolve();
           socket.destroy();
         });

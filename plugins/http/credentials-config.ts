@@ -1,7 +1,12 @@
 import { isIP } from 'node:net';
 import { any, array, define, dynamic, object, record, refine, size, string } from 'superstruct';
 import { described, named, optionally, when } from '../../core/contract/described.js';
-import { fileReference, secretReference } from '../../core/contract/index.js';
+import {
+  fileReference,
+  HEADER_SECRET,
+  PASSWORD,
+  secretReference,
+} from '../../core/contract/index.js';
 import { CERTIFICATE_PAIR } from '../shared/keywords.js';
 import type { AnyStruct } from './endpoint-config.js';
 import { headerName, isCredentialHeader } from './header-name.js';
@@ -64,12 +69,12 @@ const header = object({
     ),
     { $ref: '#/$defs/headerName', description: 'Name of the header.' },
   ),
-  value: described(secretReference(), { description: 'Value of the header.' }),
+  value: described(secretReference(HEADER_SECRET), { description: 'Value of the header.' }),
 });
 
 const basic = object({
   username,
-  password: described(secretReference(), { description: 'Password of the user.' }),
+  password: described(secretReference(PASSWORD), { description: 'Password of the user.' }),
 });
 
 const SIGNER_NAME = /^[a-z][a-z0-9-]*$/;
@@ -87,7 +92,7 @@ export const auth = named(
   described(
     refine(
       object({
-        bearer: optionally(secretReference(), { description: 'A bearer token.' }),
+        bearer: optionally(secretReference(HEADER_SECRET), { description: 'A bearer token.' }),
         basic: optionally(basic, { description: 'Name and password.' }),
         header: optionally(header, { description: 'A header with a secret.' }),
         oauth2: optionally(oauth2, {

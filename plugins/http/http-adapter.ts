@@ -5,6 +5,7 @@ import { DEFAULT_CHECK_TIMEOUT_MS, readBalancing } from '../shared/balancing.js'
 import { DEFAULT_MANIFEST_PATH, type HttpConfig, httpConfig } from './config.js';
 import type { Address } from './connector.js';
 import { createSender, tryCredentials } from './credentials.js';
+import { describeHttp } from './describe-config.js';
 import { endpointId, endpointUrl, pathPrefix, type WeightedEndpoint } from './endpoint-config.js';
 import { listFixed, openMovingEndpoints } from './moving-endpoints.js';
 import type { NamedPlace } from './names/endpoint-watch.js';
@@ -20,8 +21,6 @@ export const SUPPORTS = {
   configure: true,
   streams: true,
   upgrade: true,
-  signers: true,
-  exchange: true,
 } as const;
 
 /** Kind `http`: one or more replicas over TCP, with or without TLS. */
@@ -29,6 +28,7 @@ export const httpAdapter = defineAdapter({
   kind: 'http',
   config: httpConfig,
   supports: SUPPORTS,
+  describeConfig: describeHttp,
   tryCredentials: ({ auth }, context) => tryCredentials(auth, context),
   open: async (config: HttpConfig, context) => {
     const toReplica = createToReplica(config, context);

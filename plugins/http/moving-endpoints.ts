@@ -9,7 +9,7 @@ import { ReplicaSet } from './replica.js';
 /** How long `open` waits for the first answers; without them the module serves after this time. */
 const FIRST_ANSWERS_MS = 3_000;
 
-/** The open watches by module: two while a new version opens, and those of its candidate. */
+/** The open watches by module: two while a new version opens, and those of other providers of the module. */
 const openWatches = new Map<string, readonly EndpointWatch[]>();
 
 type FixedEntry = string | WeightedEndpoint;

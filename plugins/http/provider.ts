@@ -120,7 +120,8 @@ function findReplica(replicas: ReplicaSet, endpoint: string): Replica {
 }
 
 function createUnknownEndpoint(): ProviderFailure {
-  return new ProviderFailure('unavailable', 'the endpoint is not one of this provider');
+  const message = 'the endpoint is not one of this provider';
+  return new ProviderFailure('unavailable', message, { phase: 'connecting' });
 }
 
 /** Returns the first success, so that one unavailable replica does not block the others. */

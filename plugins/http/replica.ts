@@ -1,8 +1,8 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { type Client, type Dispatcher, Pool } from 'undici';
+import type { Client, Dispatcher } from 'undici';
 import type { Endpoint } from '../../core/contract/index.js';
-import { createAbortAwareClient } from './abort-aware-client.js';
+import { openAbortAwarePool } from './abort-aware-pool.js';
 import { type Address, type Connector, createConnector } from './connector.js';
 
 /** Maximum size of a response head, as in Node's own server. */
@@ -84,11 +84,7 @@ export class Replica {
   }
 
   #openPool(): Dispatcher {
-    this.#pool ??= new Pool(this.#origin, {
-      // The host limits the concurrency of a module; a limit here would queue calls invisibly.
-      connections: null,
-      factory: (target) => createAbortAwareClient(target, this.connector, CLIENT_OPTIONS),
-    });
+    this.#pool ??= openAbortAwarePool(this.#origin, this.connector, CLIENT_OPTIONS);
     return this.#pool;
   }
 

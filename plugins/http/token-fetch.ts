@@ -89,7 +89,7 @@ function toNetworkFailure(
   if (cause instanceof Error && cause.message === 'bad port') {
     return createTokenFailure('unavailable', 'fetch does not connect to this port: use another');
   }
-  const { failure, detail } = createTransportFailure(cause, false, 0);
+  const { failure, detail } = createTransportFailure(cause, 'connecting');
   return createTokenFailure(failure, detail);
 }
 

@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path';
 import { defineAdapter } from '../../core/contract/index.js';
 import { type UnixConfig, unixConfig } from './config.js';
 import { tryCredentials } from './credentials.js';
+import { describeCommon } from './describe-config.js';
 import { openProvider, SUPPORTS } from './http-adapter.js';
 
 /** `sun_path` of Linux holds 108 bytes with its terminating zero (unix(7)); macOS has four fewer. */
@@ -12,6 +13,10 @@ export const unixAdapter = defineAdapter({
   kind: 'unix',
   config: unixConfig,
   supports: SUPPORTS,
+  describeConfig: (config) => ({
+    ...describeCommon(config),
+    hostUses: [{ kind: 'socket', name: config.socket }],
+  }),
   tryCredentials: ({ auth }, context) => tryCredentials(auth, context),
   open: (config: UnixConfig, context) => {
     const path = isAbsolute(config.socket) ? config.socket : context.path(config.socket);

@@ -4,12 +4,14 @@ import { BodyPieces } from '../../core/contract/body-pieces.js';
 import {
   type BodyStream,
   type Cancellation,
+  type FailurePhase,
   type Invocation,
+  isBodyStream,
   type Outcome,
   ProviderFailure,
 } from '../../core/contract/index.js';
 import { createAbortFailure, createTransportFailure } from '../shared/failures.js';
-import type { AbortAwareOptions, ClientRequest } from './abort-aware-client.js';
+import type { AbortAwareOptions, ClientRequest } from './abort-aware-pool.js';
 
 interface UpstreamRequestOptions {
   readonly method: Dispatcher.HttpMethod;
@@ -27,8 +29,8 @@ export interface UpstreamLimits {
   /** A longer body is streamed. Default: no body is. */
   readonly holdBytes?: number | undefined;
   readonly signal: Cancellation;
-  /** Counts the body during its arrival. */
-  readonly counter?: Pick<Invocation, 'countReceived'>;
+  /** Counts the body during its arrival, and says whether it is needed. */
+  readonly counter?: Pick<Invocation, 'countReceived' | 'needsBody'>;
 }
 
 const EVENT_STREAM = /^text\/event-stream\b/i;
@@ -56,7 +58,9 @@ export function sendUpstream(
   }
   return new Promise((resolve, reject) => {
     const handler = new UpstreamRequest(method, limits, resolve, reject);
-    const options = { method, path, headers, body, tracked: handler, upgrade: upgrade ?? null };
+    const sent = body !== null && isBodyStream(body) ? handler.follow(body) : body;
+    const common = { method, path, headers, body: sent, upgrade: upgrade ?? null };
+    const options = { ...common, tracked: handler };
     // The types of undici do not have the bodies that can be iterated.
     dispatcher.dispatch(options as AbortAwareOptions, handler);
   });
@@ -73,6 +77,8 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
   readonly #reject: (failure: ProviderFailure) => void;
   #controller: Dispatcher.DispatchController | null = null;
   #cancelConnecting: (() => void) | null = null;
+  /** Whether the whole request was given to the connection. */
+  #isSent = true;
   #isOver = false;
   /** The body, once it is streamed. */
   #stream: Readable | null = null;
@@ -108,10 +114,26 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
     return this.#isOver;
   }
 
+  /** Passes a body on, whose request is sent with its last part. */
+  follow(body: BodyStream): BodyStream {
+    this.#isSent = false;
+    return this.#passOn(body);
+  }
+
+  async *#passOn(body: BodyStream): AsyncGenerator<Uint8Array, void, undefined> {
+    yield* body;
+    this.#isSent = true;
+  }
+
+  get #phase(): FailurePhase {
+    if (this.#controller === null) return 'connecting';
+    return this.#isSent || this.#hasResponse ? 'responding' : 'sending';
+  }
+
   /** Called when the signal is aborted, possibly during the connection setup. */
   handleEvent(): void {
-    const phase = this.#controller === null ? 'connecting' : 'responding';
-    const failure = createAbortFailure(this.#limits.signal.reason, this.#status, phase);
+    const { reason } = this.#limits.signal;
+    const failure = createAbortFailure(reason, this.#status, this.#phase);
     this.#fail(failure);
     if (this.#controller !== null) this.#controller.abort(failure);
     else this.#cancelConnecting?.();
@@ -176,7 +198,8 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
     if (this.#isOver) return;
     if (this.#length > this.#limits.maxResponseBytes) controller.abort(this.#createTooLarge());
     else if (!this.#isDelimited && this.#status < 300) controller.abort(this.#createUndelimited());
-    else this.#receive(controller, chunk);
+    else if (this.#length > chunk.length || this.#isNeeded()) this.#receive(controller, chunk);
+    else this.#leaveBody(controller);
     this.#mayLackBytes = !this.#isDelimited;
   }
 
@@ -186,7 +209,8 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#fail(createTransportFailure(error, this.#hasResponse, this.#status));
+    const phase = isWriteError(error) ? 'sending' : this.#phase;
+    this.#fail(createTransportFailure(error, phase, this.#hasResponse, this.#status));
   }
 
   /**
@@ -199,7 +223,18 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
       // An error status suffices without its body.
       if (this.#status >= 400) this.#succeed();
       controller.abort(this.#createEndless());
-    } else this.#countUpTo(Math.min(length, holdBytes));
+    } else if (length > 0 && !this.#isNeeded()) this.#leaveBody(controller);
+    else this.#countUpTo(Math.min(length, holdBytes));
+  }
+
+  #isNeeded(): boolean {
+    return this.#limits.counter?.needsBody?.(this.#status, this.#headers) !== false;
+  }
+
+  /** Responds without the body, whose end could take forever. */
+  #leaveBody(controller: Dispatcher.DispatchController): void {
+    this.#succeed();
+    controller.abort(new ProviderFailure('cancelled', 'the body is not needed'));
   }
 
   #receive(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -286,6 +321,11 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
     const options = { status: this.#status, phase: 'answered' } as const;
     return new ProviderFailure('protocol', `response ${problem}`, options);
   }
+}
+
+/** Whether the connection took only a part of the request. */
+function isWriteError(error: NodeJS.ErrnoException): boolean {
+  return error.syscall === 'write';
 }
 
 /** undici lower-cases the names and collects the values of a repeated header in an array. */

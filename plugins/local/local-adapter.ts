@@ -69,6 +69,11 @@ export const localAdapter = defineAdapter({
   kind: 'local',
   config: localConfig,
   supports: { manifest: true, admin: true, configure: true, perProcess: true },
+  // Without a slash it would be a program of PATH.
+  describeConfig: ({ file }) => {
+    const path = file.replace(/^file:/, '');
+    return { hostUses: [{ kind: 'command', name: path.includes('/') ? path : `./${path}` }] };
+  },
   open: (config: LocalConfig, context) =>
     config.isolation === 'none' ? openInHost(config, context) : openThread(config, context),
 });

@@ -8,6 +8,7 @@ import {
 import {
   type AbortListener,
   type Cancellation,
+  type FailurePhase,
   type Invocation,
   type Log,
   type Outcome,
@@ -110,7 +111,7 @@ export class ModuleThread {
     const call = this.#lastCall;
     return new Promise((resolve, reject) => {
       const listener = {
-        handleEvent: () => this.#abort(call, createAbortFailure(signal.reason)),
+        handleEvent: () => this.#abort(call, createAbortFailure(signal.reason, 0, this.#phase)),
       };
       signal.addEventListener('abort', listener);
       this.#calls.set(call, { resolve, reject, signal, listener });
@@ -136,6 +137,11 @@ export class ModuleThread {
     if (this.#isReady && this.#reason === null) error = await this.#askToClose();
     await this.end('module closed');
     if (error !== null) throw new Error(`the module's close failed: ${error}`);
+  }
+
+  /** No handler is called before the thread is ready. */
+  get #phase(): FailurePhase {
+    return this.#isReady ? 'responding' : 'connecting';
   }
 
   async end(reason: string): Promise<void> {
@@ -244,8 +250,10 @@ export class ModuleThread {
     const { name } = this.#options.start;
     this.#settleReady?.reject(new Error(explainImport(name, reason)));
     const failedCalls = this.#calls.size;
+    const phase = this.#phase;
     for (const call of [...this.#calls.keys()]) {
-      this.#settle(call)?.reject(new ProviderFailure('unavailable', `thread exited: ${reason}`));
+      const failure = new ProviderFailure('unavailable', `thread exited: ${reason}`, { phase });
+      this.#settle(call)?.reject(failure);
     }
     return { reason, failedCalls };
   }

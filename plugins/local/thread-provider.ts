@@ -65,7 +65,8 @@ class ThreadSupervisor {
   }
 
   check(): void {
-    if (this.#problem !== null) throw new ProviderFailure('unavailable', this.#problem);
+    if (this.#problem === null) return;
+    throw new ProviderFailure('unavailable', this.#problem, { phase: 'connecting' });
   }
 
   async invoke(invocation: Invocation): Promise<Outcome> {

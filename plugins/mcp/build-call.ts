@@ -9,11 +9,13 @@ import { bodyRuleOf, type ToolParameter } from './tool-parameters.js';
 
 export type Arguments = ReadonlyMap<string, ExactValue>;
 
-type Call = Pick<HostRequest, 'method' | 'target' | 'body'> & {
+type Call = Pick<HostRequest, 'method' | 'target' | 'body' | 'operation'> & {
   readonly headers: Readonly<Record<string, string>>;
 };
 
 const JSON_TYPE = 'application/json';
+/** The host rejects longer heads anyway. Characters. */
+const MAX_TARGET_TEXT = 16_384;
 const NO_ARGUMENTS: Arguments = new Map();
 
 /**
@@ -33,7 +35,8 @@ export function readArguments(value: ExactValue | undefined): Arguments {
 }
 
 /**
- * Builds the host request of a tool call. Values are sent as the client wrote them.
+ * Builds the host request of a tool call, which names its operation, so that the host calls no
+ * other. Values are sent as the client wrote them.
  * @throws InvalidArguments for missing, unknown or invalid arguments.
  */
 export function buildCall(entry: CatalogEntry, callArguments: Arguments): Call {
@@ -48,9 +51,11 @@ export function buildCall(entry: CatalogEntry, callArguments: Arguments): Call {
       throw new InvalidArguments(`the argument ${quote(argument)} is missing`);
     }
   }
-  return entry.target.kind === 'route'
-    ? buildRouteCall(entry, entry.target.route, parameters, callArguments)
-    : buildOperationCall(entry, callArguments);
+  const call =
+    entry.target.kind === 'route'
+      ? buildRouteCall(entry, entry.target.route, parameters, callArguments)
+      : buildOperationCall(entry, callArguments);
+  return { ...call, operation: { module: entry.module, id: entry.operation.id } };
 }
 
 function buildRouteCall(
@@ -63,7 +68,8 @@ function buildRouteCall(
   const query: string[] = [];
   for (const { argument, place, name } of parameters) {
     const value = callArguments.get(argument);
-    if (value === undefined) continue;
+    if (value === undefined || place === 'body') continue;
+    if (value.text.length > MAX_TARGET_TEXT) throw createTooLong(argument);
     if (place === 'path') path.set(name, readPathValue(argument, value));
     if (place === 'query') query.push(...writeQuery(argument, name, value));
   }
@@ -74,6 +80,12 @@ function buildRouteCall(
     target: `/modules/${encodeURIComponent(module)}/http${local}${search}`,
     ...createBody(route, callArguments.get('body')),
   };
+}
+
+function createTooLong(argument: string): InvalidArguments {
+  return new InvalidArguments(
+    `the argument ${quote(argument)} has more than ${MAX_TARGET_TEXT} characters`,
+  );
 }
 
 function createBody(route: Parameters<typeof bodyRuleOf>[0], value: ExactValue | undefined) {
@@ -90,10 +102,7 @@ function createBody(route: Parameters<typeof bodyRuleOf>[0], value: ExactValue |
 }
 
 /** Builds a call of an entity or an action; the host has one operation for both. */
-export function buildOperationCall(
-  { module, operation }: CatalogEntry,
-  callArguments: Arguments,
-): Call {
+function buildOperationCall({ module, operation }: CatalogEntry, callArguments: Arguments): Call {
   const head = JSON.stringify({ module, operation: operation.id }).slice(0, -1);
   return {
     method: 'POST',

@@ -1,26 +1,18 @@
 import type {
-  AdminAction,
-  AdminEntity,
   ExposedOperation,
   HostSnapshot,
   Manifest,
-  ManifestRoute,
+  ModuleSnapshot,
 } from '../../core/contract/index.js';
+import { ModuleTools } from './module-tools.js';
 import { nameTools } from './tool-names.js';
-
-/** The target of a tool. */
-type ToolTarget =
-  | { readonly kind: 'route'; readonly route: ManifestRoute }
-  | { readonly kind: 'entity'; readonly entity: AdminEntity }
-  | { readonly kind: 'action'; readonly action: AdminAction };
+import type { ToolSource, ToolTarget } from './tool-source.js';
 
 /** An operation that a module exposes, under the name of its tool. */
-export interface CatalogEntry {
+export interface CatalogEntry extends ToolSource {
   readonly name: string;
-  readonly module: string;
-  readonly operation: ExposedOperation;
-  readonly target: ToolTarget;
-  readonly manifest: Manifest;
+  /** The tools of its version. */
+  readonly tools: ModuleTools;
 }
 
 /** All tools of a host, before the rights of a caller are checked. */
@@ -29,9 +21,12 @@ export class Catalog {
   readonly #byModule = new Map<string, Map<string, CatalogEntry>>();
   /** Changes with the tools that are visible to callers. */
   readonly version: string;
+  /** The operations that are left out, because no name is theirs alone. */
+  readonly unnamed: readonly ToolSource[];
 
-  constructor(entries: readonly CatalogEntry[], version: string) {
+  constructor(entries: readonly CatalogEntry[], version: string, unnamed: readonly ToolSource[]) {
     this.version = version;
+    this.unnamed = unnamed;
     this.#byName = new Map(entries.map((entry) => [entry.name, entry]));
     for (const entry of entries) {
       const ofModule = this.#byModule.get(entry.module) ?? new Map();
@@ -48,26 +43,48 @@ export class Catalog {
   }
 }
 
+/** The operations of a served version; the host keeps the first one as long as the version. */
+const versions = new WeakMap<ExposedOperation, readonly UnnamedEntry[]>();
+
+type UnnamedEntry = Omit<CatalogEntry, 'name'>;
+
 export function createCatalog({ modules }: HostSnapshot): Catalog {
   const exposing = modules.filter(({ operations }) => operations !== undefined);
-  const entries = exposing.flatMap(({ name, manifest, operations = [] }) => {
-    if (name === null || manifest === null) return [];
-    const targets = indexTargets(manifest);
-    return operations.flatMap((operation) => {
-      const target = targets.get(`${operation.kind} ${operation.name}`);
-      return target === undefined ? [] : [{ module: name, operation, target, manifest }];
-    });
-  });
+  const entries = exposing.flatMap(readVersion);
   const names = nameTools(
     entries.map(({ module, operation: { id, kind, name } }) => {
       return { module, kind, name: kind === 'route' ? id : name };
     }),
   );
   const version = exposing.map(({ name, configDigest }) => `${name} ${configDigest}`).join('\n');
-  return new Catalog(
-    entries.map((entry, index) => ({ ...entry, name: names[index] ?? '' })),
-    version,
-  );
+  const named = entries.flatMap((entry, index) => {
+    const name = names[index] ?? null;
+    return name === null ? [] : [{ ...entry, name }];
+  });
+  const unnamed = entries.filter((_, index) => names[index] === null);
+  return new Catalog(named, version, unnamed);
+}
+
+/** What depends on the module alone is kept with its version. */
+function readVersion({ name, manifest, operations = [] }: ModuleSnapshot): readonly UnnamedEntry[] {
+  const [first] = operations;
+  if (name === null || manifest === null || first === undefined) return [];
+  const entries = versions.get(first) ?? listEntries(name, manifest, operations);
+  versions.set(first, entries);
+  return entries;
+}
+
+function listEntries(
+  module: string,
+  manifest: Manifest,
+  operations: readonly ExposedOperation[],
+): UnnamedEntry[] {
+  const targets = indexTargets(manifest);
+  const tools = new ModuleTools(manifest);
+  return operations.flatMap((operation) => {
+    const target = targets.get(`${operation.kind} ${operation.name}`);
+    return target === undefined ? [] : [{ module, operation, target, manifest, tools }];
+  });
 }
 
 /** Indexes by kind and name, like operations. */

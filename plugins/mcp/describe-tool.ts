@@ -1,10 +1,12 @@
-import type {
-  ActionInputField,
-  FieldType,
-  ManifestRoute,
-  SchemaObject,
+import {
+  type ActionInputField,
+  escapeInvisible,
+  escapeLine,
+  type FieldType,
+  type ManifestRoute,
+  type SchemaObject,
 } from '../../core/contract/index.js';
-import type { CatalogEntry } from './catalog.js';
+import { shorten } from './shorten.js';
 import {
   bodyRuleOf,
   ENTITY_PARAMETERS,
@@ -13,8 +15,8 @@ import {
   readProperties,
   type ToolParameter,
 } from './tool-parameters.js';
-import { ToolSchema } from './tool-schema.js';
-import { toVisible } from './visible-text.js';
+import { type SharedSchemas, ToolSchema } from './tool-schema.js';
+import type { ToolSource } from './tool-source.js';
 
 /** A tool in `tools/list`. */
 export interface DescribedTool {
@@ -30,38 +32,60 @@ export interface DescribedTool {
   };
 }
 
-const MAX_DESCRIPTION = 1000;
+export const MAX_DESCRIPTION = 1000;
+const GAP = '\n\n';
+
+/** A tool without its name, which depends on other modules. */
+export interface KeptTool {
+  readonly tool: Omit<DescribedTool, 'name'>;
+  /** The length of the JSON of its texts and schemas. */
+  readonly bytes: number;
+}
 
 /** The arguments of a tool. */
-export function listToolParameters({ target }: CatalogEntry): readonly ToolParameter[] {
+export function listToolParameters({ target }: Pick<ToolSource, 'target'>) {
   if (target.kind === 'entity') return ENTITY_PARAMETERS;
   return target.kind === 'action'
     ? listActionParameters(target.action)
     : listRouteParameters(target.route);
 }
 
-export function describeTool(entry: CatalogEntry): DescribedTool {
-  const output = createOutputSchema(entry);
+export function describeTool(
+  source: ToolSource,
+  description: string,
+  shared: SharedSchemas,
+): KeptTool {
+  const input = createInputSchema(source, shared);
+  const output = createOutputSchema(source, shared);
   return {
-    name: entry.name,
-    description: toVisible(describeTarget(entry), MAX_DESCRIPTION),
-    inputSchema: createInputSchema(entry),
-    ...(output !== null && { outputSchema: output }),
-    annotations: annotate(entry),
+    tool: {
+      description,
+      inputSchema: input.schema,
+      ...(output !== null && { outputSchema: output.schema }),
+      annotations: annotate(source),
+    },
+    bytes: Buffer.byteLength(description) + input.bytes + (output?.bytes ?? 0),
   };
 }
 
-/** The texts of the module, after the host's own description of the call. */
-export function describeTarget({ module, operation, target, manifest }: CatalogEntry): string {
-  const declared = wordsOf(target);
-  const moduleTexts = [declared.summary, declared.description].filter((text) => text !== undefined);
-  const title = target.kind === 'route' ? operation.name : `${target.kind} ${operation.name}`;
+/** The texts of the module, shortened, before the host's own sentence about the call. */
+export function describeTarget(
+  { module, operation, target, manifest }: ToolSource,
+  maxLength: number,
+): string {
+  const { summary, description } = wordsOf(target);
+  const declared = [summary, description].filter((text) => text !== undefined).join(GAP);
+  const words = declared === '' ? (manifest.summary ?? '') : declared;
+  const kind = target.kind === 'route' ? '' : `${target.kind} `;
+  const title = shorten(`${kind}${escapeLine(operation.name)} of module ${module}`, maxLength / 2);
   const approval = operation.needsApproval ? ' Waits for the approval of a person.' : '';
-  const words = moduleTexts.length > 0 ? moduleTexts.join('\n\n') : (manifest.summary ?? '');
-  return `${words === '' ? '' : `${words}\n\n`}(${title} of module ${module}.${approval})`;
+  const sentence = `(${title}.${approval})`;
+  if (words === '') return sentence;
+  const visible = escapeInvisible(shorten(words, maxLength));
+  return `${shorten(visible, maxLength - GAP.length - sentence.length)}${GAP}${sentence}`;
 }
 
-function wordsOf(target: CatalogEntry['target']): {
+function wordsOf(target: ToolSource['target']): {
   readonly summary?: string | undefined;
   readonly description?: string | undefined;
 } {
@@ -70,7 +94,7 @@ function wordsOf(target: CatalogEntry['target']): {
   return { summary: label, description };
 }
 
-function annotate({ operation: { dangerLevel }, target }: CatalogEntry) {
+function annotate({ operation: { dangerLevel }, target }: ToolSource) {
   const isRead =
     target.kind === 'entity' || (target.kind === 'route' && target.route.method === 'GET');
   return {
@@ -82,12 +106,12 @@ function annotate({ operation: { dangerLevel }, target }: CatalogEntry) {
   };
 }
 
-function createInputSchema(entry: CatalogEntry): DescribedTool['inputSchema'] {
-  const parameters = listToolParameters(entry);
-  const schema = new ToolSchema(entry.manifest);
+function createInputSchema(source: ToolSource, shared: SharedSchemas) {
+  const parameters = listToolParameters(source);
+  const schema = new ToolSchema(shared);
   const properties = parameters.map((parameter) => [
     parameter.argument,
-    describeParameter(parameter, entry, schema),
+    describeParameter(parameter, source, schema),
   ]);
   const required = parameters
     .filter(({ isRequired }) => isRequired)
@@ -100,7 +124,7 @@ function createInputSchema(entry: CatalogEntry): DescribedTool['inputSchema'] {
     additionalProperties: false,
   };
   const bounded = { ...head, properties: short, additionalProperties: false };
-  return { ...schema.complete(inputSchema, bounded), type: 'object' };
+  return schema.complete(inputSchema, bounded);
 }
 
 const LIMIT = { type: 'integer', minimum: 1, maximum: 200, description: 'Rows of a page.' };
@@ -108,7 +132,7 @@ const CURSOR = { type: 'string', description: 'next_cursor of the previous page.
 
 function describeParameter(
   { argument, place, name, isRest }: ToolParameter,
-  { target }: CatalogEntry,
+  { target }: ToolSource,
   schema: ToolSchema,
 ): unknown {
   if (place === 'limit') return LIMIT;
@@ -121,11 +145,7 @@ function describeParameter(
   if (target.kind === 'entity') return {};
   if (place === 'body') return describeBody(target.route, schema, `#/properties/${argument}`);
   const querySchema: SchemaObject = target.route.operation?.query_schema ?? {};
-  return schema.embedPart(
-    readProperties(querySchema)[name] ?? { type: 'string' },
-    querySchema,
-    argument,
-  );
+  return schema.embedPart(readProperties(querySchema)[name] ?? { type: 'string' }, querySchema);
 }
 
 function describeBody(route: ManifestRoute, schema: ToolSchema, path: string): unknown {
@@ -146,10 +166,10 @@ function describeInput(fields: readonly ActionInputField[] | undefined): object 
   if (fields === undefined) return {};
   const required = fields.filter((field) => field.required === true).map(({ name }) => name);
   const properties = fields.map(({ name, type, label, nullable }) => [
-    name,
+    escapeLine(name),
     {
       ...(nullable === true ? { anyOf: [FIELD_TYPES[type], { type: 'null' }] } : FIELD_TYPES[type]),
-      ...(label !== undefined && { description: toVisible(label, MAX_DESCRIPTION) }),
+      ...(label !== undefined && { description: shorten(escapeLine(label), MAX_DESCRIPTION) }),
     },
   ]);
   return {
@@ -161,23 +181,17 @@ function describeInput(fields: readonly ActionInputField[] | undefined): object 
 }
 
 const PAGE = {
-  type: 'object',
   required: ['records'],
-  properties: {
-    records: { type: 'array' },
-    next_cursor: { type: ['string', 'null'] },
-  },
-} as const;
+  properties: { records: { type: 'array' }, next_cursor: { type: ['string', 'null'] } },
+};
 
 /** Returns a schema for objects only: the protocol has no others. */
-function createOutputSchema({ target, manifest, operation }: CatalogEntry) {
-  if (target.kind === 'entity') return PAGE;
+function createOutputSchema({ target, operation }: ToolSource, shared: SharedSchemas) {
+  const schema = new ToolSchema(shared);
+  if (target.kind === 'entity') return schema.complete(PAGE, PAGE);
   if (target.kind === 'action' || operation.response === 'bytes') return null;
   const declared = target.route.operation?.output_schema ?? null;
   if (typeof declared !== 'object' || declared === null || declared['type'] !== 'object')
     return null;
-  const schema = new ToolSchema(manifest);
-  const embedded = schema.embed(declared, '#') as Record<string, unknown>;
-  const outputSchema = schema.complete(embedded, { type: 'object' });
-  return { ...outputSchema, type: 'object' } as const;
+  return schema.complete(schema.embed(declared, '#') as Record<string, unknown>, {});
 }

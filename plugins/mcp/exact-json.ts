@@ -7,39 +7,65 @@ export type ExactValue =
 
 type ExactMembers = ReadonlyMap<string, ExactValue>;
 
-/** The reason why a valid JSON text is rejected; the message continues `the arguments have `. */
+/** The reason why a text is rejected; the message continues `the arguments have `. */
 export class InexactJson extends Error {
   override readonly name = 'InexactJson';
+  readonly problem: 'malformed' | 'ambiguous' | 'too many';
+
+  constructor(message: string, problem: InexactJson['problem'] = 'ambiguous') {
+    super(message);
+    this.problem = problem;
+  }
 }
 
-const SPACE = /[ \t\n\r]*/y;
-const STRING = /"(?:[^"\\]|\\.)*"/y;
-const SCALAR = /-?[0-9][0-9.eE+-]*|true|false|null/y;
+const SCALAR = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null/y;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+/** JSON does not allow control characters in strings. */
+const MIN_CHARACTER = 0x20;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
+const ESCAPE_OR_CONTROL = /[\\\u0000-\u001f]/;
 
 /** Deeper than any tool needs, but safe for the stack. */
 const MAX_DEPTH = 100;
 
 /**
- * Parses a valid JSON text and keeps the text of each value.
- * @throws InexactJson for duplicate members, which a parser would merge, and for deep nesting.
+ * Parses a JSON text and keeps the text of each value.
+ * @param maxValues the maximum number of values, containers included; default no maximum
+ * @throws InexactJson for another text, for duplicate members, which a parser would merge, for deep
+ * nesting and for too many values.
  */
-export function parseExact(text: string): ExactValue {
-  return new Reader(text).read(0);
+export function parseExact(text: string, maxValues = Number.POSITIVE_INFINITY): ExactValue {
+  return new Reader(text, maxValues).readAll();
 }
 
 class Reader {
   readonly #text: string;
+  readonly #maxValues: number;
+  #values = 0;
   #at = 0;
 
-  constructor(text: string) {
+  constructor(text: string, maxValues: number) {
     this.#text = text;
+    this.#maxValues = maxValues;
   }
 
-  read(depth: number): ExactValue {
+  readAll(): ExactValue {
+    const value = this.#read(0);
+    if (this.#at < this.#text.length) throw createMalformed();
+    return value;
+  }
+
+  #read(depth: number): ExactValue {
     if (depth > MAX_DEPTH) throw new InexactJson(`more than ${MAX_DEPTH} levels`);
-    this.#match(SPACE);
+    this.#values += 1;
+    if (this.#values > this.#maxValues) {
+      throw new InexactJson(`more than ${this.#maxValues} values`, 'too many');
+    }
+    this.#skipSpace();
     const value = this.#readValue(depth);
-    this.#match(SPACE);
+    this.#skipSpace();
     return value;
   }
 
@@ -61,50 +87,122 @@ class Reader {
   }
 
   #readString(): ExactValue & { kind: 'string' } {
-    const text = this.#match(STRING);
-    return { kind: 'string', text, value: JSON.parse(text) };
+    const start = this.#at;
+    this.#skip('"');
+    const end = this.#text.indexOf('"', this.#at);
+    const plain = this.#text.slice(this.#at, end);
+    // Most strings: it takes a fifth of the time of the loop.
+    if (end !== -1 && !ESCAPE_OR_CONTROL.test(plain)) {
+      this.#at = end + 1;
+      return { kind: 'string', text: this.#text.slice(start, this.#at), value: plain };
+    }
+    for (let code = this.#code; code !== QUOTE; code = this.#code) {
+      // Also at the end of the text, where the code is NaN.
+      if (!(code >= MIN_CHARACTER)) throw createMalformed();
+      this.#at += code === BACKSLASH ? 2 : 1;
+    }
+    this.#at += 1;
+    const text = this.#text.slice(start, this.#at);
+    return { kind: 'string', text, value: parseEscaped(text) };
+  }
+
+  get #code(): number {
+    return this.#text.charCodeAt(this.#at);
   }
 
   #readMembers(depth: number): ExactMembers {
     const members = new Map<string, ExactValue>();
     this.#readList('}', () => {
-      this.#match(SPACE);
+      this.#skipSpace();
       const { value: name } = this.#readString();
       if (members.has(name)) throw new InexactJson('two members of one name');
-      this.#match(SPACE);
-      this.#at += 1;
-      members.set(name, this.read(depth + 1));
+      this.#skipSpace();
+      this.#skip(':');
+      members.set(name, this.#read(depth + 1));
     });
     return members;
   }
 
   #readItems(depth: number): readonly ExactValue[] {
     const items: ExactValue[] = [];
-    this.#readList(']', () => items.push(this.read(depth + 1)));
+    this.#readList(']', () => items.push(this.#read(depth + 1)));
     return items;
   }
 
   /** Reads from the opening bracket to the end of the closing one. */
   #readList(end: string, readEntry: () => void): void {
     this.#at += 1;
-    this.#match(SPACE);
+    this.#skipSpace();
     if (this.#text[this.#at] === end) {
       this.#at += 1;
       return;
     }
-    do {
-      readEntry();
+    readEntry();
+    while (this.#text[this.#at] === ',') {
       this.#at += 1;
-    } while (this.#text[this.#at - 1] === ',');
+      readEntry();
+    }
+    this.#skip(end);
+  }
+
+  #skipSpace(): void {
+    while (isSpace(this.#code)) this.#at += 1;
+  }
+
+  #skip(character: string): void {
+    if (this.#text[this.#at] !== character) throw createMalformed();
+    this.#at += 1;
   }
 
   #match(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
     const text = pattern.exec(this.#text)?.[0];
-    if (text === undefined) throw new InexactJson('a part that is not JSON');
+    if (text === undefined) throw createMalformed();
     this.#at += text.length;
     return text;
   }
+}
+
+/** @throws InexactJson for an escape that JSON does not have. */
+function parseEscaped(text: string): string {
+  try {
+    return JSON.parse(text) as string;
+  } catch {
+    throw createMalformed();
+  }
+}
+
+/** A blank, tab, line feed or carriage return. */
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
+}
+
+function createMalformed(): InexactJson {
+  return new InexactJson('a part that is not JSON', 'malformed');
+}
+
+/** The number of values in a value, itself included. */
+export function countValues(value: ExactValue): number {
+  let count = 1;
+  if (value.kind === 'object')
+    for (const member of value.members.values()) count += countValues(member);
+  else if (value.kind === 'array') for (const item of value.items) count += countValues(item);
+  return count;
+}
+
+/** Returns `undefined` without the member, and for anything but an object. */
+export function findMember(value: ExactValue | undefined, name: string): ExactValue | undefined {
+  return value?.kind === 'object' ? value.members.get(name) : undefined;
+}
+
+/** The value that JSON.parse returns for its text. */
+export function toPlain(value: ExactValue): unknown {
+  if (value.kind === 'object') {
+    return Object.fromEntries([...value.members].map(([name, member]) => [name, toPlain(member)]));
+  }
+  if (value.kind === 'array') return value.items.map(toPlain);
+  if (value.kind === 'string') return value.value;
+  return JSON.parse(value.text);
 }
 
 /** @throws InexactJson for a number whose decimal value differs after a parse. */
@@ -117,41 +215,26 @@ export function assertExactNumbers(value: ExactValue): void {
   }
 }
 
-/** The text of the last member with this name in a valid JSON object; `null` without one. */
-export function sliceMember(text: string, name: string): string | null {
-  const tokens = text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]/g);
-  const quoted = JSON.stringify(name);
-  let [depth, key, start, slice]: [number, string, number, string | null] = [0, '', -1, null];
-  for (const { 0: token, index } of tokens) {
-    if (token === '{' || token === '[') depth += 1;
-    else if (depth === 1 && start === -1 && token === ':') start = index + 1;
-    else if (depth === 1 && (token === ',' || token === '}')) {
-      if (key === quoted && start !== -1) slice = text.slice(start, index).trim();
-      start = -1;
-      if (token === '}') depth -= 1;
-    } else if (token === '}' || token === ']') depth -= 1;
-    else if (depth === 1 && start === -1) key = token;
-  }
-  return slice;
-}
-
 function survivesParse(text: string): boolean {
   if (/^-?[0-9]{1,15}$/.test(text)) return true;
-  return Number.isFinite(Number(text)) && normalize(text) === normalize(String(Number(text)));
+  const value = Number(text);
+  return Number.isFinite(value) && normalize(text) === normalize(String(value));
 }
 
 const DECIMAL = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 
 /**
- * Normalizes a decimal value: sign, digits without zeros at either end, and the exponent of the
- * last.
+ * Normalizes a finite decimal value: sign, digits without zeros at either end, and the exponent of
+ * the last. In linear time, because a number can be as long as a message.
  */
 function normalize(text: string): string {
   const [, sign = '', integer = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
-  const digits = (integer + fraction).replace(/^0+/, '');
-  const significant = digits.replace(/0+$/, '');
-  if (significant === '') return '0';
-  const scale =
-    BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length);
-  return `${sign}${significant}e${scale}`;
+  const digits = integer + fraction;
+  let start = 0;
+  let end = digits.length;
+  while (digits[start] === '0') start += 1;
+  while (end > start && digits[end - 1] === '0') end -= 1;
+  if (start === end) return '0';
+  const scale = Number(exponent) - fraction.length + (digits.length - end);
+  return `${sign}${digits.slice(start, end)}e${scale}`;
 }

@@ -1,4 +1,5 @@
 import type { Actor, HostApi, HostRequest, SurfaceCall } from '../../core/contract/index.js';
+import type { ExactValue } from './exact-json.js';
 
 /** Headers of the caller that are not forwarded: they belong to this protocol and to its bodies. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
@@ -18,8 +19,7 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
   /** The module of `/mcp/{module}`; `null` for all. */
   readonly module: string | null;
-  /** The original text of the message. */
-  readonly text: string;
+  readonly message: ExactValue;
 }
 
 /** The headers of a client that modules may receive, by their descriptors. */
@@ -32,7 +32,7 @@ export function listForwardable(headers: Headers): Record<string, string> {
 export function requestHost(
   host: Pick<HostApi, 'request'>,
   { actor, call, headers }: Exchange,
-  request: Pick<HostRequest, 'method' | 'target' | 'body' | 'headers'>,
+  request: Pick<HostRequest, 'method' | 'target' | 'body' | 'headers' | 'operation'>,
 ): Promise<Response> {
   const { requestId, correlationId, signal } = call;
   const ids = { 'x-request-id': requestId, 'x-correlation-id': correlationId };

@@ -9,8 +9,15 @@ import {
   SurfaceError,
 } from '../../core/contract/index.js';
 import { UTF8 } from '../shared/own-requests.js';
-import { createNotFound } from '../shared/surface-errors.js';
-import { InexactJson, parseExact } from './exact-json.js';
+import { createMethodError, createNotFound } from '../shared/surface-errors.js';
+import {
+  countValues,
+  type ExactValue,
+  findMember,
+  InexactJson,
+  parseExact,
+  toPlain,
+} from './exact-json.js';
 import { type Exchange, listForwardable } from './exchange.js';
 import { createProtocol } from './protocol.js';
 import { Tools } from './tools.js';
@@ -18,14 +25,21 @@ import { Tools } from './tools.js';
 const PREFIX = '/mcp';
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
+const INVALID_PARAMS = -32_602;
+const NOT_JSON = 'the body is not JSON';
+/** Bounds the CPU time of a message of 1 MiB, which can have half a million values. */
+const MAX_VALUES = 20_000;
+/** No message needs more for the library, which validates it in several ways. */
+const MAX_OTHER_VALUES = 1000;
+const NO_ARGUMENTS: ExactValue = parseExact('{}');
 
 /** Agents call modules as tools, with the Model Context Protocol. */
-const mcpSurface = defineSurface({
+export const mcpSurface = defineSurface({
   name: 'mcp',
   prefix: PREFIX,
   isProtectedResource: true,
-  // Sufficient for a message that is rejected with 401.
-  maxAnonymousBodyBytes: 65_536,
+  // No message is read without an actor.
+  maxAnonymousBodyBytes: 0,
   config: object({ name: optional(size(string(), 1, 100)) }),
   open: async ({ name = 'modgate' }, context) => {
     const { host, log, scope } = context;
@@ -33,7 +47,7 @@ const mcpSurface = defineSurface({
     const handler = await createProtocol({ name, version: host.version }, tools, log);
     scope.defer(() => handler.close());
     followChanges(context, tools, handler);
-    return { fetch: (request, call) => serve(request, call, handler) };
+    return { admit, fetch: (request, call) => serve(request, call, handler) };
   },
 });
 
@@ -51,25 +65,41 @@ function followChanges({ host }: SurfaceContext, tools: Tools, handler: McpHttpH
   });
 }
 
+function admit(request: Request, call: SurfaceCall): void {
+  readModule(request);
+  requireActor(call);
+  assertOrigin(request, call);
+  // Streams of older revisions are not served.
+  if (request.method !== 'POST') throw createMethodError('POST');
+}
+
+function requireActor({ actor }: SurfaceCall): Actor {
+  if (actor === null) throw new SurfaceError('unauthorized', 'authentication is required');
+  return actor;
+}
+
 async function serve(
   request: Request,
   call: SurfaceCall,
   handler: McpHttpHandler,
 ): Promise<Response> {
   const module = readModule(request);
-  const { actor } = call;
-  if (actor === null) throw new SurfaceError('unauthorized', 'authentication is required');
-  assertOrigin(request, call);
-  if (request.method !== 'POST') return handler.fetch(request);
+  const actor = requireActor(call);
   const text = readText(new Uint8Array(await request.arrayBuffer()));
-  const message = text === null ? null : parseMessage(text);
-  if (text === null || message === null) return createError(PARSE_ERROR, 'the body is not JSON');
-  if (Array.isArray(message)) return createError(INVALID_REQUEST, 'batches are not supported');
-  const problem = findProblem(text);
-  if (problem !== null) return createError(INVALID_REQUEST, `the message has ${problem}`);
+  const message = text === null ? createError(PARSE_ERROR, NOT_JSON) : parseMessage(text);
+  if (message instanceof Response) return message;
+  if (message.kind === 'array') return createError(INVALID_REQUEST, 'batches are not supported');
+  const known = withoutArguments(message);
+  if (countValues(known) > MAX_OTHER_VALUES) {
+    return createError(
+      INVALID_PARAMS,
+      `the message has more than ${MAX_OTHER_VALUES} values beside the arguments of a tool`,
+    );
+  }
   const headers = listForwardable(request.headers);
-  const exchange: Exchange = { actor, call, headers, module, text };
-  return handler.fetch(request, { parsedBody: message, authInfo: createAuthInfo(actor, exchange) });
+  const exchange: Exchange = { actor, call, headers, module, message };
+  const parsedBody = toPlain(known);
+  return handler.fetch(request, { parsedBody, authInfo: createAuthInfo(actor, exchange) });
 }
 
 /** Returns `null` for `/mcp`. */
@@ -105,23 +135,29 @@ function readText(bytes: Uint8Array): string | null {
   }
 }
 
-function parseMessage(text: string): unknown {
+/**
+ * Parses a message once, for the library and for the arguments of tools.
+ * @returns an error for a text that parsers could interpret differently, or that has too many values
+ */
+function parseMessage(text: string): ExactValue | Response {
   try {
-    return JSON.parse(text);
-  } catch {
-    return null;
+    return parseExact(text, MAX_VALUES);
+  } catch (error) {
+    if (!(error instanceof InexactJson)) throw error;
+    const { problem, message } = error;
+    if (problem === 'malformed') return createError(PARSE_ERROR, NOT_JSON);
+    const code = problem === 'too many' ? INVALID_PARAMS : INVALID_REQUEST;
+    return createError(code, `the message has ${message}`);
   }
 }
 
-/** Finds parts of a message that parsers could interpret differently. */
-function findProblem(text: string): string | null {
-  try {
-    parseExact(text);
-    return null;
-  } catch (error) {
-    if (error instanceof InexactJson) return error.message;
-    throw error;
-  }
+/** The library needs no arguments: they are looked at when the tool is known. */
+function withoutArguments(message: ExactValue): ExactValue {
+  const params = findMember(message, 'params');
+  const isCall = findMember(params, 'arguments')?.kind === 'object';
+  if (!isCall || message.kind !== 'object' || params?.kind !== 'object') return message;
+  const members = new Map(params.members).set('arguments', NO_ARGUMENTS);
+  return { ...message, members: new Map(message.members).set('params', { ...params, members }) };
 }
 
 /**

@@ -1,11 +1,12 @@
+import { forEachInSlices } from '../shared/slices.js';
 import type { CatalogEntry } from './catalog.js';
-import { type DescribedTool, describeTarget, describeTool } from './describe-tool.js';
+import { type DescribedTool, describeTarget } from './describe-tool.js';
 import type { ExactValue } from './exact-json.js';
 import type { Exchange } from './exchange.js';
+import { describeEntry } from './list-tools.js';
 import { createTextResult, InvalidArguments, type ToolResult } from './tool-error.js';
 import { META_NAMES } from './tool-names.js';
 import type { Tools } from './tools.js';
-import { toVisible } from './visible-text.js';
 
 type MetaName = (typeof META_NAMES)[number];
 
@@ -15,6 +16,8 @@ export const MAX_LISTED_TOOLS = 40;
 const MAX_FOUND = 20;
 const MAX_SUMMARY = 200;
 const MAX_WORDS = 16;
+/** Longer than any question, and short enough to be divided at once. Characters. */
+const MAX_QUERY = 4096;
 const READS = {
   readOnlyHint: true,
   destructiveHint: false,
@@ -73,18 +76,17 @@ export async function callMetaTool(
   tools: Tools,
 ): Promise<ToolResult> {
   if (name === 'search_tools') {
-    const matches = searchTools(
-      await tools.listCallable(exchange),
-      readText(callArguments, 'query'),
-    );
+    const callable = await tools.listCallable(exchange);
+    const matches = await searchTools(callable, readText(callArguments, 'query'));
     return createTextResult(JSON.stringify({ tools: matches }));
   }
   const toolName = readText(callArguments, 'name');
   if (name === 'describe_tool') {
-    const callable = await tools.listCallable(exchange);
+    const module = (await tools.find(toolName, exchange))?.module ?? null;
+    const callable = module === null ? [] : await tools.listCallable({ ...exchange, module });
     const entry = callable.find((entry) => entry.name === toolName);
     if (entry === undefined) throw createUnknown(toolName);
-    return createTextResult(JSON.stringify(describeTool(entry)));
+    return createTextResult(JSON.stringify(describeEntry(entry)));
   }
   const entry = await tools.find(toolName, exchange);
   if (entry === null) throw createUnknown(toolName);
@@ -94,25 +96,28 @@ export async function callMetaTool(
 }
 
 /** Finds the tools with most of the words; matches in names come first. */
-function searchTools(entries: readonly CatalogEntry[], query: string) {
+async function searchTools(entries: readonly CatalogEntry[], query: string) {
   const words = query
+    .slice(0, MAX_QUERY)
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
     .filter(Boolean)
     .slice(0, MAX_WORDS);
-  return entries
-    .map((entry) => ({ entry, score: scoreOf(entry, words) }))
-    .filter(({ score }) => score > 0 || words.length === 0)
+  const found: { readonly entry: CatalogEntry; readonly score: number }[] = [];
+  await forEachInSlices(entries, (entry) => {
+    const score = scoreOf(entry, words);
+    if (score > 0 || words.length === 0) found.push({ entry, score });
+    return true;
+  });
+  return found
     .sort((a, b) => b.score - a.score)
     .slice(0, MAX_FOUND)
-    .map(({ entry }) => {
-      return { name: entry.name, description: toVisible(describeTarget(entry), MAX_SUMMARY) };
-    });
+    .map(({ entry }) => ({ name: entry.name, description: describeTarget(entry, MAX_SUMMARY) }));
 }
 
 function scoreOf(entry: CatalogEntry, words: readonly string[]): number {
   const name = entry.name.toLowerCase();
-  const text = describeTarget(entry).toLowerCase();
+  const text = entry.tools.describeTarget(entry).toLowerCase();
   let score = 0;
   for (const word of words) score += name.includes(word) ? 2 : text.includes(word) ? 1 : 0;
   return score;

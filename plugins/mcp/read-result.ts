@@ -1,5 +1,5 @@
 import type { CatalogEntry } from './catalog.js';
-import { assertExactNumbers, InexactJson, parseExact, sliceMember } from './exact-json.js';
+import { assertExactNumbers, InexactJson, parseExact } from './exact-json.js';
 import {
   createProblemResult,
   createTextResult,
@@ -10,6 +10,10 @@ import {
 const MIN_ERROR_STATUS = 400;
 /** The status of a call that waits for the approval of a person. */
 const ACCEPTED = 202;
+const BEFORE_DATA = '},"data":';
+/** More than an agent reads; of a longer result only the text is sent. Characters. */
+const MAX_STRUCTURED_LENGTH = 1_048_576;
+const MAX_STRUCTURED_VALUES = 10_000;
 /** Preserves every character of the provider. */
 const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
@@ -28,13 +32,13 @@ export async function readResult(
   requestId: string,
 ): Promise<ToolResult> {
   const text = UTF8.decode(await response.arrayBuffer());
+  const isOfHost = response.headers.get('modgate-origin') === 'host';
   if (response.status >= MIN_ERROR_STATUS) {
-    const isOfHost = response.headers.get('modgate-origin') === 'host';
     const isProblem = kind !== 'route' || mode === 'envelope' || isOfHost;
     const problem = isProblem ? readProblem(text, requestId) : null;
     return problem === null ? createTextResult(text, true) : createProblemResult(problem);
   }
-  if (kind !== 'route' && response.status === ACCEPTED) return createPending(text, requestId);
+  if (isOfHost && response.status === ACCEPTED) return createPending(text, requestId);
   if (mode === 'bytes') return createTextResult(text);
   const data = mode === 'envelope' ? readData(text) : text;
   const value = readObject(data);
@@ -59,18 +63,21 @@ function createPending(text: string, request_id: string): ToolResult {
   });
 }
 
-/** The bytes of `data` in the envelope. */
+/**
+ * The bytes of `data`, the last member of the envelope. They follow the parameters of the path, the
+ * only other object: in their texts, a quote is escaped.
+ */
 function readData(text: string): string {
-  const data = sliceMember(text, 'data');
-  if (data === null) throw new Error('the envelope has no data');
-  return data;
+  const before = text.indexOf(BEFORE_DATA);
+  if (before === -1) throw new Error('the envelope has no data');
+  return text.slice(before + BEFORE_DATA.length, -1);
 }
 
-/** Returns an object that survives a parse; `undefined` for anything else. */
+/** Returns an object that is short and survives a parse; `undefined` for anything else. */
 function readObject(text: string): Record<string, unknown> | undefined {
-  if (!/^\s*\{/.test(text)) return undefined;
+  if (text.length > MAX_STRUCTURED_LENGTH || !/^\s*\{/.test(text)) return undefined;
   try {
-    assertExactNumbers(parseExact(text));
+    assertExactNumbers(parseExact(text, MAX_STRUCTURED_VALUES));
   } catch (error) {
     if (error instanceof InexactJson) return undefined;
     throw error;

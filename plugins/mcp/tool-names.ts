@@ -4,8 +4,11 @@ import { createHash } from 'node:crypto';
 export const META_NAMES = ['search_tools', 'describe_tool', 'call_tool'] as const;
 
 const MAX_LENGTH = 48;
-const HASH_LENGTH = 8;
+/** As many digits as nobody finds a second operation for. */
+const HASH_LENGTH = 16;
 const OTHER_CHARACTERS = /[^A-Za-z0-9_-]/g;
+/** Could be the name of another operation, which anybody can compute. */
+const HASHED = new RegExp(`_[0-9a-f]{${HASH_LENGTH}}$`, 'i');
 
 /** An operation that needs a tool name. */
 interface NamedOperation {
@@ -17,17 +20,28 @@ interface NamedOperation {
 
 /**
  * The names of the tools of a host, in the order of the operations. Equal names all end in a hash
- * of their operation, so that none depends on the order; so do names that are too long or reserved.
+ * of their operation, so that none depends on the order; so do names that are too long, reserved, or
+ * look like one with a hash. If two are still equal, both are `null`: neither takes the other's name.
  */
-export function nameTools(operations: readonly NamedOperation[]): string[] {
+export function nameTools(
+  operations: readonly NamedOperation[],
+  hash: (operation: NamedOperation) => string = hashOperation,
+): (string | null)[] {
   const plain = operations.map(writePlainName);
-  const counts = new Map<string, number>();
-  for (const name of [...plain, ...META_NAMES]) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return operations.map((operation, index) => {
+  const counts = countNames([...plain, ...META_NAMES]);
+  const names = operations.map((operation, index) => {
     const name = plain[index] ?? '';
-    const isFree = name.length <= MAX_LENGTH && counts.get(name) === 1;
-    return isFree ? name : addHash(name, operation);
+    const isFree = name.length <= MAX_LENGTH && counts.get(name) === 1 && !HASHED.test(name);
+    return isFree ? name : `${name.slice(0, MAX_LENGTH - HASH_LENGTH - 1)}_${hash(operation)}`;
   });
+  const finalCounts = countNames(names);
+  return names.map((name) => (finalCounts.get(name) === 1 ? name : null));
+}
+
+function countNames(names: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
 }
 
 function writePlainName({ module, kind, name }: NamedOperation): string {
@@ -35,9 +49,9 @@ function writePlainName({ module, kind, name }: NamedOperation): string {
   return full.replace(OTHER_CHARACTERS, '_');
 }
 
-function addHash(name: string, { module, kind, name: full }: NamedOperation): string {
-  const hash = createHash('sha256')
-    .update(JSON.stringify([module, kind, full]))
-    .digest('hex');
-  return `${name.slice(0, MAX_LENGTH - HASH_LENGTH - 1)}_${hash.slice(0, HASH_LENGTH)}`;
+function hashOperation({ module, kind, name }: NamedOperation): string {
+  return createHash('sha256')
+    .update(JSON.stringify([module, kind, name]))
+    .digest('hex')
+    .slice(0, HASH_LENGTH);
 }

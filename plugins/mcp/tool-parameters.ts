@@ -1,4 +1,9 @@
-import type { AdminAction, ManifestRoute, SchemaObject } from '../../core/contract/index.js';
+import {
+  type AdminAction,
+  escapeLine,
+  type ManifestRoute,
+  type SchemaObject,
+} from '../../core/contract/index.js';
 import { listPathParameters } from './path-template.js';
 
 /** An argument of a tool, with its place in the request. */
@@ -24,7 +29,8 @@ export function listRouteParameters(route: ManifestRoute): ToolParameter[] {
   const query = listQueryNames(route.operation?.query_schema ?? null);
   const argumentOf = (name: string, place: 'path' | 'query') => {
     const others: readonly { readonly name: string }[] = place === 'path' ? query : path;
-    return name === BODY || others.some((other) => other.name === name) ? `${place}_${name}` : name;
+    const isShared = name === BODY || others.some((other) => other.name === name);
+    return escapeLine(isShared ? `${place}_${name}` : name);
   };
   const body = bodyRuleOf(route);
   return [

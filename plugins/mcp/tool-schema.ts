@@ -1,5 +1,10 @@
-import type { JsonSchema, Manifest, SchemaObject } from '../../core/contract/index.js';
-import { toVisible } from './visible-text.js';
+import {
+  escapeInvisible,
+  type JsonSchema,
+  type Manifest,
+  type SchemaObject,
+} from '../../core/contract/index.js';
+import { shorten } from './shorten.js';
 
 const SHARED = 'manifest:schemas/';
 /** The maximum length of a schema, because a model reads a tool as a whole. Characters. */
@@ -7,94 +12,226 @@ const MAX_SCHEMA_LENGTH = 32_768;
 const MAX_TEXT_LENGTH = 1000;
 const MAX_DEPTH = 64;
 
-/** Keywords with a schema, a list or a map of schemas; all other values are data. */
-const SCHEMAS = new Set([
-  ...['additionalProperties', 'contains', 'contentSchema', 'else', 'if', 'items', 'not'],
-  ...['propertyNames', 'then', 'unevaluatedItems', 'unevaluatedProperties'],
-]);
-const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
-const MAPS = new Set([
-  '$defs',
-  'definitions',
-  'dependentSchemas',
-  'patternProperties',
-  'properties',
-]);
-const TEXTS = new Set(['title', 'description', '$comment']);
+/** The form of the value of each keyword that models read. */
+type Form = 'schema' | 'list' | 'map' | 'text' | 'reference' | 'data';
+
+const KEYWORDS: Readonly<Record<Form, readonly string[]>> = {
+  schema: [
+    ...['additionalProperties', 'contains', 'contentSchema', 'else', 'if', 'items', 'not'],
+    ...['propertyNames', 'then', 'unevaluatedItems', 'unevaluatedProperties'],
+  ],
+  list: ['allOf', 'anyOf', 'oneOf', 'prefixItems'],
+  map: ['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties'],
+  text: ['title', 'description'],
+  reference: ['$ref'],
+  data: [
+    ...['const', 'contentEncoding', 'contentMediaType', 'default', 'dependentRequired'],
+    ...['deprecated', 'enum', 'examples', 'exclusiveMaximum', 'exclusiveMinimum', 'format'],
+    ...['maxContains', 'maxItems', 'maxLength', 'maxProperties', 'maximum', 'minContains'],
+    ...['minItems', 'minLength', 'minProperties', 'minimum', 'multipleOf', 'pattern'],
+    ...['readOnly', 'required', 'type', 'uniqueItems', 'writeOnly'],
+  ],
+};
+
+/** Others are left out: they have no meaning for arguments, but a model would read them. */
+const FORMS: ReadonlyMap<string, Form> = new Map(
+  Object.entries(KEYWORDS).flatMap(([form, keywords]) =>
+    keywords.map((keyword) => [keyword, form as Form] as const),
+  ),
+);
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+interface CompletedSchema {
+  readonly schema: { readonly type: 'object'; readonly [member: string]: unknown };
+  /** The length of its JSON. */
+  readonly bytes: number;
+}
+
+interface WrittenSchema {
+  readonly schema: unknown;
+  /** At most the length of its JSON. */
+  readonly length: number;
+  /** The names of the shared schemas that it refers to. */
+  readonly references: ReadonlySet<string>;
+}
+
+/** The shared schemas of a manifest as tools have them: each is written once, for all tools. */
+export class SharedSchemas {
+  readonly #declared: NonNullable<Manifest['schemas']>;
+  readonly #written = new Map<string, WrittenSchema>();
+
+  constructor({ schemas = {} }: Pick<Manifest, 'schemas'>) {
+    this.#declared = schemas;
+  }
+
+  read(name: string): WrittenSchema {
+    const known = this.#written.get(name);
+    if (known !== undefined) return known;
+    const writer = new SchemaWriter();
+    const schema = writer.write(this.#declared[name] ?? true, `#/$defs/${keyOf(name)}`);
+    const written = { schema, length: writer.length, references: writer.references };
+    this.#written.set(name, written);
+    return written;
+  }
+}
 
 /**
  * Copies schemas of a manifest into the schema of a tool. References remain references, to `$defs`
  * of the tool, so that recursive schemas do not grow.
  */
 export class ToolSchema {
-  readonly #shared: NonNullable<Manifest['schemas']>;
+  readonly #shared: SharedSchemas;
+  readonly #writer = new SchemaWriter();
   readonly #defs = new Map<string, unknown>();
 
-  constructor({ schemas = {} }: Pick<Manifest, 'schemas'>) {
-    this.#shared = schemas;
+  constructor(shared: SharedSchemas) {
+    this.#shared = shared;
   }
 
   /** @param path the path of the schema: `#/properties/body` */
   embed(schema: JsonSchema, path: string): unknown {
-    return this.#write(schema, path, 0);
+    return this.#writer.write(schema, path);
   }
 
   /** Embeds a part of a schema, whose references are relative to the whole. */
-  embedPart(part: unknown, schema: SchemaObject, name: string): unknown {
-    if (JSON.stringify(part).includes('"#')) {
-      const key = `query:${name}`;
-      this.#defs.set(key, null);
-      this.#defs.set(key, this.#write(schema, `#/$defs/${key}`, 0));
-      return this.#write(part as JsonSchema, `#/$defs/${key}`, 0);
-    }
-    return this.#write(part as JsonSchema, '#', 0);
+  embedPart(part: unknown, schema: SchemaObject): unknown {
+    if (!JSON.stringify(part).includes('"#')) return this.#writer.write(part, '#');
+    const path = '#/$defs/query';
+    if (!this.#defs.has('query')) this.#defs.set('query', this.#writer.write(schema, path));
+    return this.#writer.write(part, path);
   }
 
   /** Completes the schema with its shared schemas; the short one is used if it is too long. */
-  complete(schema: { readonly [name: string]: unknown }, short: object): Record<string, unknown> {
-    const defs = { ...(schema['$defs'] as object | undefined), ...Object.fromEntries(this.#defs) };
-    const completed = this.#defs.size === 0 ? schema : { ...schema, $defs: defs };
-    return JSON.stringify(completed).length <= MAX_SCHEMA_LENGTH ? { ...completed } : { ...short };
+  complete(schema: JsonObject, short: JsonObject): CompletedSchema {
+    const shared = this.#listShared();
+    if (shared === null) return measure(short).completed;
+    const defs = {
+      ...(schema['$defs'] as object | undefined),
+      ...Object.fromEntries([...this.#defs, ...shared]),
+    };
+    const isPlain = Object.keys(defs).length === 0;
+    const { completed, length } = measure(isPlain ? schema : { ...schema, $defs: defs });
+    return length <= MAX_SCHEMA_LENGTH ? completed : measure(short).completed;
   }
 
-  #write(schema: unknown, path: string, depth: number): unknown {
-    if (typeof schema !== 'object' || schema === null || depth > MAX_DEPTH) {
-      return typeof schema === 'boolean' ? schema : {};
+  /** Lists the shared schemas that it reaches; `null` as soon as they are too long. */
+  #listShared(): Map<string, unknown> | null {
+    const shared = new Map<string, unknown>();
+    const names = new Set(this.#writer.references);
+    let { length } = this.#writer;
+    for (const name of names) {
+      if (length > MAX_SCHEMA_LENGTH) return null;
+      const written = this.#shared.read(name);
+      // A schema of the route may have a definition of the same name.
+      shared.set(keyOf(name), written.schema);
+      length += written.length;
+      // The loop also visits what is added here.
+      for (const next of written.references) names.add(next);
     }
-    const entries = Object.entries(schema).map(([keyword, value]) => [
-      keyword,
-      this.#writeKeyword(keyword, value, path, depth + 1),
-    ]);
+    return length > MAX_SCHEMA_LENGTH ? null : shared;
+  }
+}
+
+/** Whether the place that a reference names is written. */
+function isWritten(reference: string): boolean {
+  if (!reference.startsWith('#/')) return true;
+  const steps = reference.split('/').slice(1);
+  for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
+    const form = FORMS.get(step);
+    if (form === 'list' || form === 'map') steps.shift();
+    else if (form !== 'schema') return false;
+  }
+  return true;
+}
+
+/** Tools have schemas of objects only. */
+function measure(schema: JsonObject) {
+  const completed = { ...schema, type: 'object' } as const;
+  const json = JSON.stringify(completed);
+  return {
+    completed: { schema: completed, bytes: Buffer.byteLength(json) },
+    length: json.length,
+  };
+}
+
+function keyOf(name: string): string {
+  return `shared:${name}`;
+}
+
+/** Writes schemas until they are too long. */
+class SchemaWriter {
+  readonly references = new Set<string>();
+  /** At most the length of the JSON that was written. */
+  length = 0;
+
+  write(schema: unknown, path: string, depth = 0): unknown {
+    if (typeof schema !== 'object' || schema === null)
+      return typeof schema === 'boolean' ? schema : {};
+    this.length += '{}'.length;
+    if (depth > MAX_DEPTH) return {};
+    const entries: [string, unknown][] = [];
+    for (const [keyword, value] of Object.entries(schema)) {
+      const form = FORMS.get(keyword);
+      if (form === undefined || (form === 'reference' && !isWritten(String(value)))) continue;
+      if (this.length > MAX_SCHEMA_LENGTH) break;
+      this.length += keyword.length + '"":'.length;
+      entries.push([keyword, this.#writeValue(form, value, path, depth + 1)]);
+    }
     return Object.fromEntries(entries);
   }
 
-  #writeKeyword(keyword: string, value: unknown, path: string, depth: number): unknown {
-    if (keyword === '$ref' && typeof value === 'string') return this.#writeReference(value, path);
-    if (TEXTS.has(keyword)) return toVisible(String(value), MAX_TEXT_LENGTH);
-    if (SCHEMAS.has(keyword)) return this.#write(value, path, depth);
-    if (LISTS.has(keyword) && Array.isArray(value)) {
-      return value.map((item) => this.#write(item, path, depth));
+  #writeValue(form: Form, value: unknown, path: string, depth: number): unknown {
+    if (form === 'schema') return this.write(value, path, depth);
+    if (form === 'reference') return this.#writeReference(String(value), path);
+    if (form === 'text') {
+      return this.#measured(shorten(escapeInvisible(String(value)), MAX_TEXT_LENGTH));
     }
-    if (MAPS.has(keyword) && typeof value === 'object' && value !== null) {
-      const entries = Object.entries(value);
-      return Object.fromEntries(
-        entries.map(([name, item]) => [name, this.#write(item, path, depth)]),
-      );
+    if (form === 'list' && Array.isArray(value)) {
+      return value.map((item) => this.write(item, path, depth));
     }
-    return value;
+    if (form === 'map' && typeof value === 'object' && value !== null) {
+      return this.#writeMembers(value, (item) => this.write(item, path, depth));
+    }
+    return this.#writeData(value, depth);
+  }
+
+  #writeData(value: unknown, depth: number): unknown {
+    if (typeof value === 'string') return this.#measured(escapeInvisible(value));
+    if (typeof value !== 'object' || value === null) return this.#measured(value);
+    if (depth > MAX_DEPTH) return null;
+    if (!Array.isArray(value)) {
+      return this.#writeMembers(value, (item) => this.#writeData(item, depth + 1));
+    }
+    const items: unknown[] = [];
+    for (const item of value) {
+      if (this.length > MAX_SCHEMA_LENGTH) break;
+      items.push(this.#writeData(item, depth + 1));
+    }
+    return items;
+  }
+
+  #writeMembers(value: object, write: (item: unknown) => unknown): object {
+    const members: [string, unknown][] = [];
+    for (const [name, item] of Object.entries(value)) {
+      if (this.length > MAX_SCHEMA_LENGTH) break;
+      this.length += name.length + '"":'.length;
+      members.push([escapeInvisible(name), write(item)]);
+    }
+    return Object.fromEntries(members);
   }
 
   #writeReference(reference: string, path: string): string {
-    if (reference.startsWith('#')) return `${path}${reference.slice(1)}`;
-    const name = reference.slice(SHARED.length);
-    // A schema of the route may have a definition of the same name.
-    const key = `shared:${name}`;
-    const target = `#/$defs/${key}`;
-    if (!this.#defs.has(key)) {
-      // Added before its parts, which may refer to it.
-      this.#defs.set(key, true);
-      this.#defs.set(key, this.#write(this.#shared[name] ?? true, target, 0));
+    if (reference.startsWith('#')) {
+      return this.#measured(`${path}${escapeInvisible(reference.slice(1))}`);
     }
-    return target;
+    const name = reference.slice(SHARED.length);
+    this.references.add(name);
+    return this.#measured(`#/$defs/${keyOf(name)}`);
+  }
+
+  #measured<T>(value: T): T {
+    this.length += String(value).length;
+    return value;
   }
 }

@@ -1,5 +1,5 @@
 import type { HostApi, Log } from '../../core/contract/index.js';
-import { type Arguments, buildCall, buildOperationCall, readArguments } from './build-call.js';
+import { buildCall, readArguments } from './build-call.js';
 import { type Catalog, type CatalogEntry, createCatalog } from './catalog.js';
 import type { ExactValue } from './exact-json.js';
 import { type Exchange, requestHost } from './exchange.js';
@@ -46,6 +46,12 @@ export class Tools {
     try {
       const catalog = createCatalog(await this.#host.snapshot());
       this.#version = catalog.version;
+      for (const { module, operation } of catalog.unnamed) {
+        this.#log.warn(
+          { module, operation: operation.id },
+          'tool without a name of its own left out',
+        );
+      }
       return catalog;
     } catch (error) {
       // The next request tries again.
@@ -82,38 +88,26 @@ export class Tools {
     const { requestId } = exchange.call;
     try {
       const values = readArguments(argumentsValue);
-      const call = buildCall(entry, values);
-      const waiting = await this.#requireApproval(entry, values, exchange);
-      if (waiting !== null) return waiting;
-      const response = await requestHost(this.#host, exchange, call);
+      const response = await requestHost(this.#host, exchange, buildCall(entry, values));
       return await readResult(entry, response, requestId);
     } catch (error) {
-      if (error instanceof InvalidArguments) return createArgumentProblem(error, requestId);
-      throw error;
+      if (!(error instanceof InvalidArguments)) throw error;
+      // A caller without the right learns nothing about the arguments.
+      if (await this.#isCallable(entry, exchange)) return createArgumentProblem(error, requestId);
+      return createForbidden(requestId);
     }
   }
 
-  /**
-   * Asks the host whether a route that writes may be called now, because the local data may be
-   * older. The host itself checks entities and actions.
-   * @returns the result that replaces the call; `null` if the call may be sent.
-   */
-  async #requireApproval(
-    entry: CatalogEntry,
-    callArguments: Arguments,
-    exchange: Exchange,
-  ): Promise<ToolResult | null> {
-    if (!writesByRoute(entry)) return null;
-    const request = { ...buildOperationCall(entry, callArguments), target: '/approvals' };
-    const response = await requestHost(this.#host, exchange, request);
-    if (response.status === 200) return null;
-    const answer = { operation: { kind: 'action', response: 'raw' } } as const;
-    return readResult(answer, response, exchange.call.requestId);
+  async #isCallable(entry: CatalogEntry, exchange: Exchange): Promise<boolean> {
+    const callable = await this.listCallable({ ...exchange, module: entry.module });
+    return callable.some(({ name }) => name === entry.name);
   }
 }
 
-function writesByRoute({ target, operation }: CatalogEntry): boolean {
-  return target.kind === 'route' && (operation.needsApproval || target.route.method !== 'GET');
+function createForbidden(request_id: string): ToolResult {
+  const detail = 'the caller may not call this tool';
+  const next_actions = ['call a tool of tools/list'];
+  return createProblemResult({ code: 'forbidden', detail, request_id, next_actions });
 }
 
 export function createArgumentProblem(

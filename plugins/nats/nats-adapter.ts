@@ -33,6 +33,7 @@ export const natsAdapter = defineAdapter({
   kind: 'nats',
   config: natsConfig,
   supports: { manifest: true, admin: true, configure: true },
+  describeConfig: () => ({ hostUses: [] }),
   open: (config: NatsConfig, context) => {
     const authenticator = readCredentials(config.auth, context.secret);
     const link = new NatsLink({
@@ -76,7 +77,8 @@ function createNatsProvider(link: NatsLink, id: string, balancing: Balancing): P
     invoke: async (invocation) => {
       const { maxResponseBytes, endpoint } = invocation;
       if (endpoint !== undefined && endpoint !== id) {
-        throw new ProviderFailure('unavailable', 'the endpoint is not one of this provider');
+        const message = 'the endpoint is not one of this provider';
+        throw new ProviderFailure('unavailable', message, { phase: 'connecting' });
       }
       const signal = invocation.cancellation ?? invocation.signal;
       return link.request(createNatsRequest(invocation), { maxResponseBytes, signal });

@@ -10,6 +10,7 @@ import {
 import {
   type Cancellation,
   type FailureCode,
+  type FailurePhase,
   isProviderFailure,
   type Log,
   type Outcome,
@@ -100,7 +101,7 @@ export class NatsLink {
     if (signal.aborted) throw createAbortFailure(signal.reason, 0, 'connecting');
     if (this.#connection === null) await this.#waitForFirst(signal);
     const connection = this.#connection;
-    if (connection === null) throw toFailure(this.#error);
+    if (connection === null) throw toFailure(this.#error, 'connecting');
     if (this.#unread?.isFull) throw createUnreadFailure();
     const subject = `${this.#options.subject}.${request.kind}`;
     this.#lastCall += 1;
@@ -234,7 +235,7 @@ export class NatsLink {
   #failCalls(error: LinkError, subject?: string): void {
     for (const [reply, call] of [...this.#calls]) {
       if (subject === undefined || call.subject === subject) {
-        this.#settle(reply)?.reject(toFailure(error));
+        this.#settle(reply)?.reject(toFailure(error, 'responding'));
       }
     }
   }
@@ -258,14 +259,15 @@ function createUnreadFailure(): ProviderFailure {
 
 /** The failure of a request that was not sent. */
 function createPublishFailure(connection: NatsConnection, cause: unknown): ProviderFailure {
+  const options = { cause, phase: 'connecting' } as const;
   if (connection.isClosed()) {
-    return new ProviderFailure('unavailable', 'the connection is closed', { cause });
+    return new ProviderFailure('unavailable', 'the connection is closed', options);
   }
   const limit = connection.info?.max_payload ?? 0;
   const problem = /max_payload/.test(String(cause))
     ? `headers and body are over ${limit} bytes (max_payload of the server)`
     : 'a header has a line break or an invalid name';
-  return new ProviderFailure('refused', `the request cannot be sent: ${problem}`, { cause });
+  return new ProviderFailure('refused', `the request cannot be sent: ${problem}`, options);
 }
 
 function createLinkError(error: unknown): LinkError {
@@ -276,8 +278,8 @@ function createLinkError(error: unknown): LinkError {
   return { failure: isDenied ? 'refused' : 'unavailable', message: `no connection: ${message}` };
 }
 
-function toFailure({ failure, message }: LinkError): ProviderFailure {
-  return new ProviderFailure(failure, message);
+function toFailure({ failure, message }: LinkError, phase: FailurePhase): ProviderFailure {
+  return new ProviderFailure(failure, message, { phase });
 }
 
 /** The first delay applies until each server has failed once. */

@@ -14,7 +14,8 @@ const UNSAFE_VALUE = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 export function toOutcome(message: Msg, maxResponseBytes: number): Outcome {
   const { data, headers } = message;
   if (headers?.code === NO_RESPONDERS && data.length === 0) {
-    throw new ProviderFailure('unavailable', 'no provider is subscribed to the subject');
+    const message = 'no provider is subscribed to the subject';
+    throw new ProviderFailure('unavailable', message, { phase: 'connecting' });
   }
   const joined: Record<string, string> = {};
   for (const [name, values] of headers ?? []) {

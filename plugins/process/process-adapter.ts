@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, isAbsolute, join } from 'node:path';
 import {
   defineAdapter,
+  type HostUse,
   type Invocation,
   type OpenContext,
   type Provider,
@@ -24,7 +25,8 @@ const OPEN_TIMEOUT_MS = 3_000;
 export const processAdapter = defineAdapter({
   kind: 'process',
   config: processConfig,
-  supports: { ...SUPPORTS, signers: false, perProcess: true },
+  supports: { ...SUPPORTS, perProcess: true },
+  describeConfig: (config) => ({ hostUses: listHostUses(config) }),
   open: async (config: ProcessConfig, context) => {
     const { socketPath, remove } = await createSocketFolder();
     context.scope.defer(remove);
@@ -59,6 +61,21 @@ export const processAdapter = defineAdapter({
     });
   },
 });
+
+/** The program, its folder, and arguments that are absolute or step out of a folder. */
+function listHostUses({ command, cwd = '.' }: ProcessConfig): readonly HostUse[] {
+  const [program = '', ...args] = command;
+  const locate = (written: string) => {
+    const path = isAbsolute(written) ? written : join(cwd, written);
+    // Without a slash it would be a program of PATH.
+    return isAbsolute(path) ? path : `./${path}`;
+  };
+  const files = args.filter((text) => isAbsolute(text) || text.split('/').includes('..'));
+  return [
+    { kind: 'command', name: program.includes('/') ? locate(program) : program },
+    ...['.', ...files].map((path) => ({ kind: 'file', name: locate(path) }) as const),
+  ];
+}
 
 /** Copies field by field, because an invocation of the host has computed members. */
 function repeat(

@@ -59,7 +59,7 @@ export class ProcessSupervisor {
   async ready(signal: Cancellation): Promise<void> {
     if (signal.aborted) throw createAbortFailure(signal.reason, 0, 'connecting');
     while (!this.#isUp) {
-      if (this.#problem !== null) throw new ProviderFailure('unavailable', this.#problem);
+      if (this.#problem !== null) throw createDown(this.#problem);
       await this.#nextChange(signal);
     }
   }
@@ -67,8 +67,7 @@ export class ProcessSupervisor {
   /** @throws ProviderFailure `unavailable` unless the child is up. */
   check(): void {
     if (this.#isUp) return;
-    const problem = this.#problem ?? 'process starting';
-    throw new ProviderFailure('unavailable', problem);
+    throw createDown(this.#problem ?? 'process starting');
   }
 
   async close(): Promise<void> {
@@ -171,4 +170,8 @@ export class ProcessSupervisor {
       signal.addEventListener('abort', stop);
     });
   }
+}
+
+function createDown(problem: string): ProviderFailure {
+  return new ProviderFailure('unavailable', problem, { phase: 'connecting' });
 }

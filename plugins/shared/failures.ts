@@ -32,17 +32,22 @@ export function createAbortFailure(
   return new ProviderFailure('cancelled', 'call was aborted', options);
 }
 
-/** An error before the first byte of a response is `unavailable`, after it `protocol`. */
+/**
+ * An error before the first byte of a response is `unavailable`, after it `protocol`.
+ * @param phase before the response
+ */
 export function createTransportFailure(
   error: unknown,
-  hasResponse: boolean,
-  status: number,
+  phase: FailurePhase,
+  hasResponse = false,
+  status = 0,
 ): ProviderFailure {
   if (isProviderFailure(error)) return error;
   const code = readErrorCode(error);
   const detail = describeTransportError(error);
-  const options = createOptions(error, status, 'responding', detail);
-  return hasResponse || PROTOCOL_CODE.test(code)
+  const isMalformed = hasResponse || PROTOCOL_CODE.test(code);
+  const options = createOptions(error, status, isMalformed ? 'responding' : phase, detail);
+  return isMalformed
     ? new ProviderFailure('protocol', `response is cut short or malformed (${code})`, {
         ...options,
         detail: `response cut short or malformed: ${detail}`,

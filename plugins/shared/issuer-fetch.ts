@@ -1,13 +1,12 @@
 import type { CustomFetchOptions } from 'openid-client';
-import { Agent, fetch, type RequestInit } from 'undici';
+import type { Agent, RequestInit } from 'undici';
 
 /** A response exceeds the limit. */
 export class ResponseTooLong extends Error {
   override readonly name = 'ResponseTooLong';
 }
 
-/** Verification cannot be disabled, not even by `NODE_TLS_REJECT_UNAUTHORIZED`. */
-const agent = new Agent({ connect: { rejectUnauthorized: true } });
+let agent: Agent | null = null;
 
 /**
  * Creates a fetch for openid-client, which limits the time but not the size.
@@ -15,6 +14,10 @@ const agent = new Agent({ connect: { rejectUnauthorized: true } });
  */
 export function createIssuerFetch(maxBytes: number) {
   return async (url: string, options: CustomFetchOptions): Promise<Response> => {
+    // Loaded only if an issuer is called: it slows down the start.
+    const { Agent, fetch } = await import('undici');
+    // Verification cannot be disabled, not even by `NODE_TLS_REJECT_UNAUTHORIZED`.
+    agent ??= new Agent({ connect: { rejectUnauthorized: true } });
     const { body: sent, headers, ...rest } = options;
     const init = {
       ...rest,

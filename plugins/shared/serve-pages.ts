@@ -1,37 +1,55 @@
 import { SurfaceError } from '../../core/contract/index.js';
 import type { Bundle, BundledFile } from './bundle.js';
+import { chooseCoding } from './choose-coding.js';
 import { createMethodError, createNotFound } from './surface-errors.js';
 
-interface Pages {
+export interface Pages {
   /** The prefix of the surface: `/docs`. */
   readonly prefix: string;
   /** `null` if the pages are not built. */
   readonly bundle: Bundle | null;
+  /** The only path of a page. Default: every path below the prefix is one. */
+  readonly onlyPath?: string;
+}
+
+interface FoundPage {
+  readonly file: BundledFile;
+  readonly cacheControl: string;
 }
 
 const IMMUTABLE = 'max-age=31536000, immutable';
 
-/** Serves a file below PREFIX/assets, otherwise the page, which is the same for every path. */
-export function servePages({ prefix, bundle }: Pages, request: Request): Response {
-  const { method } = request;
+/**
+ * Finds a file below PREFIX/assets, otherwise the page, which is the same for every path. Only the
+ * head of the request counts, so that `admit` of a surface can call it.
+ * @throws SurfaceError 404, 405, 503.
+ */
+export function findPage({ prefix, bundle, onlyPath }: Pages, { url, method }: Request): FoundPage {
+  const { pathname } = new URL(url);
+  const assets = `${prefix}/assets/`;
+  const isAsset = pathname.startsWith(assets);
+  if (!isAsset && pathname !== (onlyPath ?? pathname)) throw createNotFound(prefix);
   if (method !== 'GET' && method !== 'HEAD') throw createMethodError('GET', 'HEAD');
   if (bundle === null) {
     throw new SurfaceError('unavailable', `the pages of ${prefix} are not built`, {
       nextActions: ['run npm run build'],
     });
   }
-  const { pathname } = new URL(request.url);
-  const assets = `${prefix}/assets/`;
-  if (!pathname.startsWith(assets)) return createFile(bundle.index, 'no-cache', request);
-  const asset = bundle.assets.get(pathname.slice(assets.length));
-  if (asset === undefined) throw createNotFound(prefix);
-  return createFile(asset, IMMUTABLE, request);
+  if (!isAsset) return { file: bundle.index, cacheControl: 'no-cache' };
+  const file = bundle.assets.get(pathname.slice(assets.length));
+  if (file === undefined) throw createNotFound(prefix);
+  return { file, cacheControl: IMMUTABLE };
 }
 
-function createFile(file: BundledFile, cacheControl: string, request: Request): Response {
-  const accepted = request.headers.get('accept-encoding') ?? '';
-  const [coding = null, bytes = file.bytes] =
-    [...file.encoded].find(([name]) => acceptsCoding(accepted, name)) ?? [];
+/** @throws as `findPage`. */
+export function servePages(pages: Pages, request: Request): Response {
+  const { file, cacheControl } = findPage(pages, request);
+  return createFile(file, cacheControl, request);
+}
+
+function createFile(file: BundledFile, cacheControl: string, { headers }: Request): Response {
+  const coding = chooseCoding(headers.get('accept-encoding') ?? '', [...file.encoded.keys()]);
+  const bytes = (coding !== null && file.encoded.get(coding)) || file.bytes;
   return new Response(bytes, {
     headers: {
       ...PAGE_HEADERS,
@@ -41,14 +59,6 @@ function createFile(file: BundledFile, cacheControl: string, request: Request): 
       vary: 'accept-encoding',
       ...(coding !== null && { 'content-encoding': coding }),
     },
-  });
-}
-
-/** Accepts only codings that the client names: `*` and weights other than 0 are ignored. */
-function acceptsCoding(accepted: string, coding: string): boolean {
-  return accepted.split(',').some((range) => {
-    const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    return name === coding && !parameters.some((part) => /^q=0(?:\.0{0,3})?$/.test(part));
   });
 }
 

@@ -44,17 +44,17 @@ async function measure(
 
 async function measureStore(store: Store): Promise<Figure[]> {
   for (let n = 0; n < FIELDS; n += 1) await write(store, `k${n}`, n, { sensitive: n % 2 === 0 });
-  const read = () => store.readConfig('crm');
+  const read = () => store.config.read('crm');
   const put = (n: number) => write(store, `k${n % FIELDS}`, n, { sensitive: n % 2 === 0 });
   const figures = [
     await measure(`read a module of ${FIELDS} fields, half encrypted, one at a time`, 1, read),
     await measure(`read a module of ${FIELDS} fields, half encrypted, 16 at a time`, 16, read),
     await measure('write a value and its audit row, one at a time', 1, put),
     await measure('write a value and its audit row, 16 at a time', 16, put),
-    await measure('append an audit row, one at a time', 1, () => store.appendAudit(DRAFT)),
+    await measure('append an audit row, one at a time', 1, () => store.audit.append(DRAFT)),
   ];
   const started = performance.now();
-  const { rows } = await store.verifyAudit();
+  const { rows } = await store.audit.verify();
   const seconds = (performance.now() - started) / 1000;
   const perSecond = Math.round(rows / seconds);
   const meanUs = Math.round((seconds * 1e6) / rows);

@@ -1,114 +1,124 @@
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { COMMANDS } from '../../core/cli/commands.js';
-import { describeCommands } from '../../core/cli/completion/describe-commands.js';
 import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
 import { runModgate } from '../support/cli/run-modgate.js';
 
 const execute = promisify(execFile);
+const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
 
-describe('modgate completion', () => {
-  let place: Workplace;
-  let script = '';
-
-  before(async () => {
-    place = createWorkplace();
-    place.write('modules.d/crm.yaml', '');
-    place.write('modern file.txt', '');
-    script = place.write('completion.bash', (await runModgate(['completion', 'bash'])).stdout);
-  });
-
-  after(() => place.remove());
-
-  /** The completions of bash for the last word. */
-  async function complete(...words: string[]): Promise<string[]> {
-    const probe = place.write(
-      'probe.bash',
-      `source ${JSON.stringify(script)}
-[ "$(complete -p modgate)" = "complete -F _modgate modgate" ] || exit 9
-COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _modgate
-for word in "\${COMPREPLY[@]}"; do echo "$word"; done`,
-    );
-    const { stdout } = await execute(
-      'bash',
-      ['--noprofile', '--norc', probe, 'modgate', ...words],
-      {
-        cwd: place.folder,
-      },
-    );
-    return stdout.split('\n').filter((word) => word !== '');
+describe('modgate complete', () => {
+  /** The candidates for the last word. */
+  async function complete(...words: string[]): Promise<(string | undefined)[]> {
+    const { stdout } = await runModgate(['complete', '--', ...words]);
+    const lines = stdout.split('\n').filter((line) => line !== '');
+    return lines.map((line) => line.split('\t')[0]);
   }
 
-  it('completes commands in bash', async () => {
-    expect(await complete('')).to.include.members(COMMANDS.map(({ name }) => name));
+  it('lists commands and actions', async () => {
+    expect(await complete('')).to.have.members(COMMANDS.map(({ name }) => name));
     expect(await complete('ch')).to.deep.equal(['check']);
     expect(await complete('--v')).to.deep.equal(['--version']);
+    const actions = ['list', 'show', 'approve', 'reject'];
+    expect(await complete('approvals', '')).to.have.members(actions);
+    expect(await complete('approvals', '--url', 'x', 's')).to.deep.equal(['show']);
+    expect(await complete('sessions', 'end', '')).to.deep.equal([]);
   });
 
-  it('completes every option of every command in bash', async () => {
-    for (const { name, options } of await describeCommands(COMMANDS)) {
-      const flags = options.map(({ flag }) => flag);
+  it('lists every option in the help of every command', async () => {
+    for (const { name } of COMMANDS) {
+      const actions = await complete(name, '');
+      const words = actions.includes('list') ? [name, 'list'] : [name];
+      const { stdout } = await runModgate([...words, '--help']);
+      const flags = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag);
+      expect(await complete(...words, '--'), name)
+        .to.have.members(flags)
+        .and.include('--help');
       expect(await complete(name, '--'), name).to.have.members(flags);
-      expect(flags).to.include('--help');
     }
+    expect(await complete('releases', 'pull', '--f')).to.deep.equal(['--force']);
     expect(await complete('check', '--json', '--ag')).to.deep.equal(['--against']);
   });
 
-  it('completes the values of options and arguments in bash', async () => {
+  it('lists the values of options and arguments', async () => {
     expect(await complete('check', '--format', '')).to.have.members(['text', 'json', 'sarif']);
     expect(await complete('check', '--format', 's')).to.deep.equal(['sarif']);
-    expect(await complete('serve', '--env', '')).to.be.an('array');
+    expect(await complete('check', '--format=s')).to.deep.equal(['--format=sarif']);
     expect(await complete('completion', '')).to.have.members(['bash', 'zsh', 'fish']);
-    expect(await complete('new', '')).to.have.members([
-      'module',
-      'plugin',
-      'surface',
-      'authenticator',
-      'signer',
-    ]);
     expect(await complete('new', 'module', 'x', '--kind', 'h')).to.deep.equal(['http']);
     expect(await complete('wait', '')).to.deep.equal([]);
     expect(await complete('status', '--url', '')).to.deep.equal([]);
   });
 
-  it('completes paths in bash, with spaces in them', async () => {
-    expect(await complete('check', 'mod')).to.have.members(['modules.d', 'modern file.txt']);
-    expect(await complete('check', 'modules.d/')).to.deep.equal(['modules.d/crm.yaml']);
-    expect(await complete('check', '--json', 'mode')).to.deep.equal(['modern file.txt']);
-    expect(await complete('check', '--modules', 'mod')).to.deep.equal(['modules.d']);
-    expect(await complete('digest', 'mode')).to.deep.equal(['modern file.txt']);
+  it('leaves files and folders to the shell', async () => {
+    expect(await complete('check', '--json', 'mod')).to.deep.equal([':file']);
+    expect(await complete('check', '--modules', 'mod')).to.deep.equal([':folder']);
+    expect(await complete('plugins', 'digest', 'a', '')).to.deep.equal([':folder']);
+    expect(await complete('digest', 'a', '')).to.deep.equal([]);
+  });
+});
+
+describe('modgate completion', () => {
+  let place: Workplace;
+  const probes: Readonly<Record<string, (script: string, words: readonly string[]) => string>> = {
+    bash: (script, words) => `source ${script}
+[ "$(complete -p modgate)" = "complete -F _modgate modgate" ] || exit 9
+COMP_WORDS=(modgate ${words.map((word) => `'${word}'`).join(' ')})
+COMP_CWORD=${words.length}; _modgate modgate
+for word in "\${COMPREPLY[@]}"; do echo "$word"; done`,
+    fish: (script, words) => `source ${script}; complete -C 'modgate ${words.join(' ')}'`,
+  };
+
+  before(() => {
+    place = createWorkplace();
+    place.write('modules.d/crm.yaml', '');
+    place.write('modern file.txt', '');
+    const command = place.write(
+      'bin/modgate',
+      `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"`,
+    );
+    chmodSync(command, 0o755);
   });
 
-  it('prints a valid script for bash', async () => {
-    const { stderr } = await execute('bash', ['-n', script]);
-    expect(stderr).to.equal('');
-  });
+  after(() => place.remove());
 
-  for (const shell of ['zsh', 'fish']) {
-    it(`names every command and option for ${shell}`, async () => {
-      const { code, stdout, stderr } = await runModgate(['completion', shell]);
-      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-      for (const { name, options } of await describeCommands(COMMANDS)) {
-        expect(stdout).to.match(new RegExp(`\\b${name}\\b`));
-        for (const { flag } of options) {
-          expect(stdout).to.include(shell === 'fish' ? `-l ${flag.slice(2)} ` : `'${flag}`);
-        }
-      }
-    });
+  async function skipWithout(shell: string, test: Mocha.Context): Promise<string> {
+    await execute(shell, ['-c', 'true']).catch(() => test.skip());
+    return place.write(`completion.${shell}`, (await runModgate(['completion', shell])).stdout);
+  }
 
+  for (const shell of ['bash', 'zsh', 'fish']) {
     it(`prints a valid script for ${shell}, where it is installed`, async function () {
-      const { stdout } = await runModgate(['completion', shell]);
-      const file = `${place.folder}/completion.${shell}`;
-      writeFileSync(file, stdout);
-      const isInstalled = await execute(shell, ['-c', 'true']).then(
-        () => true,
-        () => false,
-      );
-      if (!isInstalled) this.skip();
-      const { stderr } = await execute(shell, ['-n', file]);
-      expect(stderr).to.equal('');
+      const script = await skipWithout(shell, this);
+      expect((await execute(shell, ['-n', script])).stderr).to.equal('');
+    });
+  }
+
+  for (const [shell, createProbe] of Object.entries(probes)) {
+    it(`completes words and paths in ${shell}, where it is installed`, async function () {
+      const script = await skipWithout(shell, this);
+      const complete = async (...words: string[]) => {
+        const { stdout } = await execute(shell, ['-c', createProbe(script, words)], {
+          cwd: place.folder,
+          env: {
+            ...process.env,
+            HOME: place.folder,
+            PATH: `${place.folder}/bin:${process.env['PATH']}`,
+          },
+        });
+        const lines = stdout.split('\n').filter((word) => word !== '');
+        return lines.map((line) => line.split('\t')[0]?.replace(/\/$/, ''));
+      };
+      expect(await complete('ch')).to.deep.equal(['check']);
+      expect(await complete('approvals', 'sh')).to.deep.equal(['show']);
+      expect(await complete('check', '--ag')).to.deep.equal(['--against']);
+      expect(await complete('wait', '')).to.deep.equal([]);
+      expect(await complete('check', 'mod')).to.have.members(['modules.d', 'modern file.txt']);
+      expect(await complete('check', 'modules.d/')).to.deep.equal(['modules.d/crm.yaml']);
+      expect(await complete('check', '--modules', 'mod')).to.deep.equal(['modules.d']);
     });
   }
 

@@ -203,9 +203,7 @@ describe('modgate new module', () => {
     }
 
     const USAGE: readonly (readonly [args: readonly string[], line: RegExp])[] = [
-      [[], /^missing required argument 'what'$/],
-      [['module'], /^missing required argument 'name'$/],
-      [['thing', 'crm'], /^<what> must be one of module, plugin, surface, authenticator, signer$/],
+      [[], /^the action must be one of module, plugin, surface, authenticator, signer$/],
       [['module', 'crm', '--kind', 'grpc'], /^--kind must be one of local, http$/],
       [['module', 'crm', '--dir', ''], /^--dir must not be empty$/],
     ];
@@ -272,10 +270,6 @@ describe('modgate new plugin', () => {
   it('rejects an existing folder', async () => {
     mkdirSync(join(place.folder, 'mqtt'));
     expect(await rejectionOf('mqtt')).to.equal('mqtt already exists: nothing was written');
-  });
-
-  it('rejects --kind', async () => {
-    expect(await rejectionOf('mqtt', '--kind', 'http')).to.match(/^--kind applies to modules/);
   });
 
   for (const name of ['MQTT', '1mqtt', 'acme/mqtt', '@acme/', '../mqtt', '.mqtt', 'a.b', 'a b']) {

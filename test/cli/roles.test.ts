@@ -63,12 +63,11 @@ describe('modgate roles', function () {
     expect(code).to.equal(0);
     expect(stdout).to.equal(
       [
-        'support: Answers customers',
-        '  has the scopes of reader',
+        'ROLE     INCLUDES  DESCRIPTION',
+        'support  reader    Answers customers',
         '  crm.extra  crm: contributions',
         '  crm.old    nothing: no module declares it',
-        '',
-        'reader',
+        'reader   -         -',
         '  crm.read         crm: GET /items, entity contacts',
         '  modgate.explain  rights of the host',
         '',

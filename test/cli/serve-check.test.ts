@@ -220,8 +220,8 @@ describe('modgate serve --check', () => {
       const offline = await check(...args);
       const rejected = "'provider.config.auth.exchange' cannot be used:";
       expect(offline.errors).to.have.members([
-        `${rejected} auth.exchange.issuer is not in the issuers file: name the issuer of one of its entries`,
-        `${rejected} token_url must be one of the issuer's token_endpoints in the issuers file`,
+        `${rejected} its issuer is not in the issuers file: name the issuer of one of its entries`,
+        `${rejected} its token endpoint must be one of the issuer's token_endpoints in the issuers file`,
       ]);
       expect(server.requests).to.deep.equal([]);
       const { warnings } = await check(...args, '--connect');

@@ -277,6 +277,17 @@ describe('modgate serve', () => {
     expect(running.output().trim().split('\n')).to.have.length(stdout.length);
   });
 
+  it('writes the line listening at every level, and no other without cause', async () => {
+    for (const level of ['warn', 'fatal', 'silent']) {
+      const running = await start({ args: ['--log-level', level] });
+      const { url } = running;
+      expect(running.logs(), level).to.have.length(1);
+      expect(running.logs()[0]).to.include({ level: 'info', msg: 'listening', url });
+      await running.stop();
+      expect(running.logs(), level).to.have.length(1);
+    }
+  });
+
   it('accepts tokens of the tokens file in production and rejects dev tokens', async () => {
     const sha256 = hash('sha256', 'open sesame');
     const tokens = { tokens: [{ id: 'a', kind: 'service', scopes: ['crm.read'], sha256 }] };

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { describeEntry, startFakeHost } from '../support/cli/fake-host.js';
 import { runModgate } from '../support/cli/run-modgate.js';
+import { call } from '../support/http/call.js';
 import { describeModule } from '../support/http/modules.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
@@ -54,6 +55,34 @@ describe('modgate status', () => {
     const args = ['status', '--url', host.url, '--token', TOKEN, '--modules-only'];
     const { stdout } = await runModgate(args);
     expect(stdout).to.include('crm').and.not.include('ignored');
+  });
+
+  it('counts modules with an endpoint down, and lists only unhealthy ones', async () => {
+    const down = await startHost({
+      files: {
+        'down.json': describeModule('down', 'http://127.0.0.1:9', ROUTES, {
+          breaker: { failures: 1, open_ms: 60_000 },
+        }),
+        'fine.json': describeModule('fine', ENDPOINT, ROUTES),
+        'off.json': describeModule('off', ENDPOINT, ROUTES, { enabled: false }),
+      },
+    });
+    const args = ['status', '--url', down.url, '--token', TOKEN];
+    const before = await runModgate([...args, '--unhealthy']);
+    expect(before.code).to.equal(0);
+    expect(before.stdout)
+      .to.match(/^NAME/)
+      .and.not.match(/^(?:down|fine|off) /m);
+    await call(down, { target: '/modules/down/http/items' });
+    const { code, stdout } = await runModgate([...args, '--unhealthy']);
+    expect(code).to.equal(1);
+    expect(stdout)
+      .to.match(/^down +live/m)
+      .and.not.match(/^(?:fine|off) /m);
+    const all = await runModgate(args);
+    expect(all.code).to.equal(0);
+    expect(all.stdout).to.include('2 live, 1 disabled, 1 with an endpoint down');
+    await down.stop();
   });
 
   it('prints the response of the host byte for byte with --json', async () => {

@@ -51,6 +51,19 @@ describe('modgate', () => {
     }
   });
 
+  it('prints the help of a command with actions, and of an action', async () => {
+    const { stdout } = await runModgate(['approvals', '--help']);
+    expect(stdout).to.match(/ show .*<ids\.\.\.>.*\n.* approve /);
+    for (const args of [
+      ['approvals', 'show', '--help'],
+      ['help', 'approvals', 'show'],
+    ]) {
+      const { code, stdout: ofAction } = await runModgate(args);
+      expect(code).to.equal(0);
+      expect(ofAction).to.include('Usage: modgate approvals show').and.include('--json');
+    }
+  });
+
   const REFUSED: readonly (readonly [args: readonly string[], line: string])[] = [
     [['srve'], "unknown command 'srve' (did you mean 'serve'?)"],
     [['srve', '--help'], "unknown command 'srve' (did you mean 'serve'?)"],
@@ -62,6 +75,8 @@ describe('modgate', () => {
     [['serve', '--port'], "option '--port <number>' argument missing"],
     [['serve', '--port', '-1'], '--port must be a whole number from 0 to 65535'],
     [['digest'], "missing required argument 'file'"],
+    [['releases', 'push', 'x'], 'the action must be one of list, pull'],
+    [['sessions', '--url', 'http://127.0.0.1:1', 'end'], "missing required argument 'ids'"],
   ];
   for (const [args, line] of REFUSED) {
     it(`rejects '${args.join(' ')}' with one line and exit 2`, async () => {

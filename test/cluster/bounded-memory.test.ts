@@ -1,8 +1,8 @@
 import type { Worker } from 'node:cluster';
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
-import { RetiredMetrics } from '../../core/cluster/retired-metrics.js';
 import { MAX_UNSENT, WorkerHandle } from '../../core/cluster/worker-handle.js';
+import { RetiredMetrics } from '../../core/observability/metrics/retired-metrics.js';
 
 describe('memory of a primary process', () => {
   it('keeps the newest counters of exited workers, up to a limit', async () => {
@@ -10,8 +10,8 @@ describe('memory of a primary process', () => {
     for (const [worker, module] of ['first', 'second', 'third'].entries()) {
       const values = [{ labels: { module }, value: 1 }];
       const metric = { name: 'calls', help: 'calls', aggregator: 'sum', values };
-      retired.note(worker, [{ ...metric, type: 'counter' }]);
-      retired.retire(worker);
+      retired.observe(worker, [{ ...metric, type: 'counter' }]);
+      retired.onExit(worker);
     }
     const [calls] = await retired.read();
     expect(calls?.values.map(({ labels }) => labels['module'])).to.deep.equal(['second', 'third']);

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { mergeModules } from '../../core/cluster/merge-modules.js';
-import { mergeStatus } from '../../core/cluster/merge-status.js';
 import type { ModuleState } from '../../core/modules/module-record.js';
 import { createPage } from '../../core/observability/calls/call-page.js';
 import { RecentCalls } from '../../core/observability/calls/recent-calls.js';
-import { ANY_CALL } from '../../core/operations/status/call-record.js';
+import { ANY_CALL, type CallPage } from '../../core/operations/status/call-record.js';
+import { mergeModules } from '../../core/operations/status/merge-modules.js';
+import { mergeStatus } from '../../core/operations/status/merge-status.js';
 import type { EndpointEntry, ModuleEntry } from '../../core/operations/status/module-overview.js';
 import { createKept } from '../support/observability/completed.js';
 
@@ -102,9 +102,9 @@ describe('a page of calls from several workers', () => {
     let cursor: string | null = null;
     do {
       const parts = buffers.flatMap((buffer) => buffer.read({ ...all, cursor }));
-      const page = createPage(parts, all.limit);
-      collected.push(...page.calls.map(({ request_id }) => request_id));
-      cursor = page.next;
+      const page: CallPage | null = createPage(parts, all.limit);
+      collected.push(...(page?.calls ?? []).map(({ request_id }) => request_id));
+      cursor = page?.next ?? null;
       // Calls that end meanwhile do not appear on later pages.
       if (cursor !== null) addCall(buffers[2], 'late');
     } while (cursor !== null);

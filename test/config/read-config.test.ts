@@ -6,6 +6,7 @@ import { ConfigError, type ReadConfig, readConfig } from '../../core/config/read
 import {
   type HostConfig,
   SETTING_NAMES,
+  SETTINGS,
   type SettingName,
   settingFlag,
   settingKey,
@@ -242,6 +243,33 @@ describe('the configuration', () => {
       if (text.length > 3) expect(rejection).not.to.include(text);
     });
   }
+
+  it('rejects what is no number for each setting that is one', async () => {
+    const texts = [
+      'much',
+      '1.5x',
+      '-5',
+      '+1',
+      '1,5',
+      '0x10',
+      '1e400',
+      ' 1',
+      '1 ',
+      '1_000',
+      '--1',
+      '',
+    ].concat(['NaN', 'Infinity', 'null', '[]', '\u0663', '\uff11', '1 MiB', '1mib', '1MB', '1\n2']);
+    const numbers = SETTING_NAMES.filter((name) =>
+      SETTINGS[name].kind.fileType.startsWith('number'),
+    );
+    expect(numbers).to.include.members(['cacheBytes', 'port', 'workers', 'logSuccessSample']);
+    for (const name of numbers) {
+      for (const text of texts) {
+        const rejection = await rejectionOf(read({ [name]: text }));
+        expect(rejection, `${name} ${text}`).to.include(`${settingFlag(name)} must be `);
+      }
+    }
+  });
 
   it('rejects an empty flag', async () => {
     for (const name of ['modules', 'host', 'port', 'tokens', 'config']) {

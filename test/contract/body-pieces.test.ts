@@ -10,6 +10,16 @@ describe('pieces of a body', () => {
     expect(Buffer.concat(pieces.list).equals(sent)).to.equal(true);
   });
 
+  it('are not joined when they are large, which would take long in one turn', () => {
+    const pieces = new BodyPieces();
+    const piece = Buffer.alloc(8192, 'a');
+    for (let index = 0; index < 1000; index += 1) pieces.add(piece);
+    expect(pieces.list.every((kept) => kept === piece)).to.equal(true);
+    for (let index = 0; index < 1000; index += 1) pieces.add(Buffer.of(1));
+    expect(pieces.list.length).to.be.below(1300);
+    expect(pieces.length).to.equal(8_193_000);
+  });
+
   it('keep their order and length', () => {
     const pieces = new BodyPieces();
     const sent = Buffer.from(Array.from({ length: 3000 }, (_, index) => index % 251));

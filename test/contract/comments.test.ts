@@ -9,7 +9,7 @@ const DECLARATION =
 const MEMBER = /^ {4}(?:readonly |static )?(?:\[?[\w.]+\]?\??(?:\(|:| =)|constructor\()/;
 
 /** The published entries; names that they do not export need no comment. */
-const ENTRIES = ['contract', 'testkit'];
+const ENTRIES = ['contract', 'testkit', 'client'];
 
 describe('the comments of the published interfaces', () => {
   for (const entry of ENTRIES) {

@@ -17,4 +17,12 @@ describe('the imports of the sources', () => {
     );
     expect(inline).to.deep.equal([]);
   });
+
+  it('are openapi-fetch alone in the client, which browsers load', () => {
+    const imported = listSources('core/client').flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/\bfrom '([^']+)'/g)].map(([, name]) => name),
+    );
+    const others = imported.filter((name = '') => !/^\.\/[\w-]+\.js$/.test(name));
+    expect([...new Set(others)]).to.deep.equal(['openapi-fetch']);
+  });
 });

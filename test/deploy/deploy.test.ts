@@ -1,12 +1,22 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { expect } from 'chai';
+import { WebSocket } from 'ws';
 import { parse } from 'yaml';
 import { findUnknownVariables } from '../../core/config/unknown-variables.js';
 import { runModgate } from '../support/cli/run-modgate.js';
+import { findFreePort } from '../support/free-port.js';
+import { describeModule } from '../support/http/modules.js';
+import { echoMessages, ROUTES } from '../support/http/use-websockets.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import { describeNginx, startNginx } from '../support/nginx.js';
+import { answerJson, startProvider } from '../support/provider.js';
+import { startHost } from '../support/start-host.js';
 
 const KUBERNETES = 'deploy/kubernetes';
 const MAX_EXPOSURE = 2;
@@ -144,16 +154,76 @@ describe('deploy/haproxy.cfg', () => {
 });
 
 describe('deploy/nginx.conf', () => {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'modgate-nginx-'));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
   it('is valid', function () {
-    const folder = mkdtempSync(join(tmpdir(), 'modgate-nginx-'));
-    const file = join(folder, 'nginx.conf');
-    const shippedConfig = resolve('deploy/nginx.conf');
-    const head = `pid ${folder}/pid;\nerror_log ${folder}/error.log;\nevents {}\n`;
-    writeFileSync(file, `${head}http {\naccess_log off;\ninclude ${shippedConfig};\n}\n`);
+    const file = join(folder, 'valid.conf');
+    writeFileSync(file, describeNginx(folder, `include ${resolve('deploy/nginx.conf')};`));
     const args = ['-t', '-e', `${folder}/error.log`, '-c', file];
     const { status, output } = runOrSkip(this, 'nginx-light', 'nginx', args);
-    rmSync(folder, { recursive: true });
     expect(status, output).to.equal(0);
+  });
+
+  it('carries calls and WebSockets', async function () {
+    runOrSkip(this, 'nginx-light', 'nginx', ['-v']);
+    const provider = await startProvider(answerJson({ id: 7 }), { onUpgrade: echoMessages });
+    const sha256 = createHash('sha256').update('chat').digest('hex');
+    const host = await startHost({
+      // Development tokens never count behind a proxy.
+      dev: false,
+      tokens: { tokens: [{ id: 'chat', kind: 'service', scopes: ['chat.use'], sha256 }] },
+      files: { 'chat.json': describeModule('chat', provider.url, ROUTES) },
+    });
+    const port = await findFreePort();
+    const http = read('deploy/nginx.conf')
+      .replace('server 10.0.0.1:3000', `server 127.0.0.1:${host.port}`)
+      .replace(/ {2}server 10\.0\.0\.[23]:3000.*\n/g, '')
+      .replace('listen 3000', `listen 127.0.0.1:${port}`);
+    const nginx = startNginx(folder, http);
+    try {
+      const url = `127.0.0.1:${port}/modules/chat/http`;
+      const headers = { authorization: 'Bearer chat' };
+      const get = () => fetch(`http://${url}/items`, { headers });
+      await waitUntil('nginx', () =>
+        get().then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      );
+      const client = new WebSocket(`ws://${url}/socket`, { headers });
+      client.on('open', () => client.send('hello'));
+      const [data] = await once(client, 'message');
+      expect(String(data)).to.equal('hello');
+      client.close();
+      await once(client, 'close');
+    } finally {
+      nginx.kill();
+      await Promise.all([once(nginx, 'exit'), host.stop(), provider.stop()]);
+    }
+  });
+});
+
+describe('deploy', () => {
+  it('has no credential that everybody knows', () => {
+    const files = readdirSync('deploy', { recursive: true, encoding: 'utf8' })
+      .map((name) => join('deploy', name))
+      .filter((name) => statSync(name).isFile());
+    expect(files).to.include('deploy/compose.yaml');
+    for (const file of files) {
+      const text = read(file).replaceAll(/^ *#.*$/gm, '');
+      for (const [found, value = ''] of text.matchAll(
+        /(?:password|passwd|secret|token|api_?key)["']? *[:=] *["']?([\w$/][^\s,"'}]*)/gi,
+      )) {
+        expect(value, `${file}: ${found}`).to.match(/^(?:\$|\/|false$)/);
+      }
+      for (const [found, password] of text.matchAll(/:\/\/[^\s:/@]+:([^\s@]+)@/g)) {
+        expect(password, `${file}: ${found}`).to.match(/^\$/);
+      }
+    }
   });
 });
 

@@ -1,5 +1,8 @@
 import { expect } from 'chai';
-import { explainDeniedHeader, isAlwaysForwarded } from '../../core/descriptor/forward-headers.js';
+import {
+  explainDeniedHeader,
+  isAlwaysForwarded,
+} from '../../core/descriptor/sections/forward-headers.js';
 
 // Headers that the host never forwards, and the hop-by-hop headers of RFC 9110.
 const DENIED = [

@@ -30,6 +30,7 @@ const STREAM_LIMITS = {
     max_ms: 3_600_000,
     per_actor: 10,
     total: 1024,
+    units_s: 100_000,
     heartbeat_ms: 15_000,
   },
 };
@@ -56,6 +57,13 @@ describe('parseDescriptor', () => {
       module: 'crm',
       enabled: true,
       provider: { kind: 'http', config: { endpoints: ['http://127.0.0.1:4100'] } },
+      configDescription: {
+        hostUses: [],
+        credentialHeaders: [],
+        origins: ['http://127.0.0.1:4100'],
+        basePath: '',
+      },
+      furtherProviders: [],
       manifest: { kind: 'provider' },
       limits: {
         timeout_ms: 5000,

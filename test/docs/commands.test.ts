@@ -33,8 +33,8 @@ const SHELL = new Set(['sh', 'bash', 'console', 'dockerfile']);
 /** Commands of npm itself, in any folder. */
 const NPM = new Set(['ci', 'cit', 'init', 'install', 'pack']);
 /** Neither finds modgate on the registry before its first release. */
-const INSTALLS = /npm (?:install|i)\b(?! (?:@acme|--save-dev|\.\.))|npx modgate@/;
-const TEMPLATES = 'core/cli/new';
+const INSTALLS = /npm (?:install|i)\b(?! (?:@acme|--save-dev|openapi-|\.\.))|npx modgate@/;
+const TEMPLATES = 'core/cli/new/templates';
 
 interface Command {
   /** `modgate`, `npm`, `npx` and so on. */
@@ -86,7 +86,7 @@ describe('the commands of the pages', function () {
       const helps = [...new Set(names)].map((name) => `${command} ${name} --help`).join(' && ');
       const output = await run(folder, isCheckout ? helps : `npx --no -c '${helps}'`);
       for (const name of new Set(names)) expect(output).to.include(`Usage: modgate ${name}`);
-      expect(await run(folder, 'npx --no modgate --version')).to.match(/^\d+\.\d+\.\d+\n$/);
+      expect(await run(folder, 'npx --no modgate -- --version')).to.match(/^\d+\.\d+\.\d+\n$/);
     });
   }
 
@@ -121,10 +121,9 @@ describe('the commands of the pages', function () {
     const page = readFileSync(INSTALL, 'utf8');
     const [section = ''] = /^## Before the first release\n[\s\S]*?(?=^## )/m.exec(page) ?? [];
     expect(section).to.include('npm pack');
-    const templates = readdirSync(TEMPLATES).filter((name) => name.endsWith('-template'));
-    expect(templates).to.have.length(4);
-    for (const template of templates) {
-      const subject = template.replace('-template', '');
+    const subjects = readdirSync(TEMPLATES);
+    expect(subjects).to.have.length(4);
+    for (const subject of subjects) {
       await run(place.path, `npx modgate new ${subject} acme-${subject}`);
       const readme = readFileSync(join(place.path, `acme-${subject}/README.md`), 'utf8');
       expect(readme, subject).to.include(section.trim());

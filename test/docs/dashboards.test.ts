@@ -36,7 +36,7 @@ const METRIC = /\b((?:modgate|nodejs|process)_[a-z0-9_]+)(?:\{([^}]*)\})?/g;
 const LABEL_OF_SELECTOR = /([a-z_]+)\s*(?:=~|!~|!=|=)/g;
 const VALUES_OF_SELECTOR = /([a-z_]+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"/g;
 /** Labels whose every value is exposed at all times. */
-const CLOSED_LABELS = new Set(['state', 'quantile', 'result']);
+const CLOSED_LABELS = new Set(['state', 'percentile', 'result']);
 const LABELS_OF_SAMPLES = /by \(([^)]*)\)/g;
 const LABEL_OF_TEXT = /\{\{\s*(?:\$labels\.)?([a-z_]+)\s*\}\}/g;
 /** Prometheus adds these itself. */

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { listPages, readAnchors, readLinks, readProse } from '../support/docs/markdown.js';
+import { copyPacked } from '../support/docs/package-folder.js';
 
 const MAX_COLUMNS = 100;
 
@@ -73,7 +74,7 @@ function canWrap(text: string): boolean {
 function listPackedFiles(more: readonly string[] = []): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'modgate-pages-'));
   try {
-    cpSync('.', folder, { recursive: true, filter: isPackable });
+    copyPacked(folder);
     for (const file of more) {
       mkdirSync(join(folder, dirname(file)), { recursive: true });
       writeFileSync(join(folder, file), '{}');
@@ -88,10 +89,6 @@ function listPackedFiles(more: readonly string[] = []): string[] {
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-function isPackable(path: string): boolean {
-  return !['.git', 'dist', 'node_modules'].includes(basename(path));
 }
 
 function listParents(path: string): string[] {

@@ -1,10 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { createWorkplace } from '../support/cli/run-in.js';
 import { readDocumentedBlocks } from '../support/docs/documented-commands.js';
 import { useExamples } from '../support/docs/use-examples.js';
-import { compile, toModuleUrl } from '../support/typescript/compile.js';
+import { compile, createClientPlace, importTypeScript } from '../support/typescript/compile.js';
 
 describe('the client of the README', () => {
   const examples = useExamples();
@@ -12,7 +9,7 @@ describe('the client of the README', () => {
   it('compiles, and runs as written', async () => {
     const [block] = readDocumentedBlocks('README.md').filter(({ kind }) => kind === 'ts');
     const use = (block?.body ?? '').replace('http://127.0.0.1:3000', examples.host.url);
-    const place = createWorkplace();
+    const place = createClientPlace();
     const printed: unknown[] = [];
     const { log } = console;
     try {
@@ -23,9 +20,8 @@ describe('the client of the README', () => {
       expect(code, stderr).to.equal(0);
       const file = place.write('use.ts', use);
       expect(compile([file], { lib: ['es2022', 'dom'], types: [] })).to.deep.equal([]);
-      const client = toModuleUrl(readFileSync(join(place.folder, 'notes.ts'), 'utf8'));
       console.log = (value: unknown) => printed.push(value);
-      await import(toModuleUrl(use.replace('./notes.js', () => client)));
+      await importTypeScript(file);
     } finally {
       console.log = log;
       place.remove();

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { PROBLEMS } from '../../core/errors.js';
-import { HOST_PATHS } from '../../core/http/routes/host-paths.js';
 
 describe('docs/reference', () => {
   it('has pages that agree with the code', () => {
@@ -22,12 +21,5 @@ describe('docs/reference', () => {
       title,
     }));
     expect(listed).to.deep.equal(expected);
-  });
-
-  it('lists every route of the host', () => {
-    const text = readFileSync('docs/reference/routes.md', 'utf8');
-    const routes = text.matchAll(/^\| `(?:GET|DELETE|POST) (\/(?!modules\/)[^?`]*)/gm);
-    const listed = new Set([...routes].map(([, path]) => path));
-    expect([...listed]).to.have.members(HOST_PATHS.map((path) => path.replace(/:(\w+)/g, '{$1}')));
   });
 });

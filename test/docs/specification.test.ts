@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { create } from 'superstruct';
 import { parse } from 'yaml';
 import { SETTING_NAMES, SETTINGS, settingFlag } from '../../core/config/settings.js';
-import { descriptorStruct } from '../../core/descriptor/descriptor-struct.js';
+import { descriptorStruct } from '../../core/descriptor/sections.js';
 import { PROBLEMS } from '../../core/errors.js';
 import { parseManifest } from '../../core/manifest/parse-manifest.js';
 import { readDocumentedBlocks } from '../support/docs/documented-commands.js';

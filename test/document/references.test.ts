@@ -19,7 +19,13 @@ import {
   union,
 } from 'superstruct';
 import type { AnyStruct } from '../../core/contract/described.js';
-import { fileReference, Secret, secretReference } from '../../core/contract/index.js';
+import {
+  fileReference,
+  HEADER_SECRET,
+  PASSWORD,
+  Secret,
+  secretReference,
+} from '../../core/contract/index.js';
 import { readStructuredText } from '../../core/document/parse-document.js';
 import {
   listReferencedFiles,
@@ -119,22 +125,47 @@ describe('resolveReferences', () => {
     expect(JSON.stringify(references)).not.to.contain('hunter2');
   });
 
-  it('removes one line break from the end of a secret in a file', async () => {
-    const baseDir = createFolder({ a: 'x', b: 'x\n', c: 'x\r\n', d: 'x\n\n', e: ' x ' });
-    const config = ['file:a', 'file:b', 'file:c', 'file:d', 'file:e'];
-    const references = await resolve({ struct: array(secret), config, baseDir });
-    expect(config.map((reference) => references.secret(reference).reveal())).to.deep.equal([
-      'x',
-      'x',
-      'x',
-      'x\n',
-      ' x ',
-    ]);
+  it('removes one line break from the end of a secret, in a file and in a variable', async () => {
+    const texts = { a: 'x', b: 'x\n', c: 'x\r\n', d: 'x\n\n', e: ' x ', f: 'x\ny\n' };
+    const baseDir = createFolder(texts);
+    for (const from of ['file:', 'env:']) {
+      const config = Object.keys(texts).map((name) => from + name);
+      const references = await resolve({ struct: array(secret), config, baseDir, env: texts });
+      const values = config.map((reference) => references.secret(reference).reveal());
+      expect(values, from).to.deep.equal(['x', 'x', 'x', 'x\n', ' x ', 'x\ny']);
+    }
   });
 
-  it('returns a variable unchanged', async () => {
-    const references = await resolve({ struct: secret, config: 'env:A', env: { A: 'x\n' } });
-    expect(references.secret('env:A').reveal()).to.equal('x\n');
+  it('rejects a secret that cannot be sent, and names its fault without the value', async () => {
+    const faults: readonly (readonly [
+      text: string,
+      inHeader: string | null,
+      asPassword: string | null,
+    ])[] = [
+      ['s3cr\u00e9t', ', and has a character beyond ASCII', null],
+      ['s3cret\nx: y', ', and has a line break', ', and has a line break'],
+      ['s3cret\r', ', and has a line break', ', and has a line break'],
+      ['s3cret\t', ', and has a control character', ', and has a control character'],
+      ['s3cret\u0085', ', and has a control character', ', and has a control character'],
+      ['s3 cret', null, null],
+    ];
+    for (const [text, inHeader, asPassword] of faults) {
+      for (const [struct, fault] of [
+        [HEADER_SECRET, inHeader],
+        [PASSWORD, asPassword],
+      ] as const) {
+        const resolving = () =>
+          resolve({ struct: secretReference(struct), config: 'env:A', env: { A: text } });
+        if (fault === null) {
+          expect((await resolving()).secret('env:A').reveal()).to.equal(text);
+          continue;
+        }
+        const [diagnostic] = await diagnosticsOf(resolving);
+        expect(diagnostic?.message).to.equal(
+          `'provider.config' refers to the variable A, which must be ${struct.type}${fault}`,
+        );
+      }
+    }
   });
 
   it('returns the bytes and the absolute path of a file', async () => {

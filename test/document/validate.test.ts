@@ -25,6 +25,7 @@ import {
   union,
 } from 'superstruct';
 import type { AnyStruct } from '../../core/contract/described.js';
+import { matching } from '../../core/document/structs.js';
 import { validateStruct } from '../../core/document/validate.js';
 import { cpuMsSince } from '../support/cpu-time.js';
 import { slowness } from '../support/slowness.js';
@@ -39,6 +40,36 @@ const ENDPOINT = union([string(), object({ url: string(), weight: optional(integ
 
 const CASES: readonly [name: string, struct: AnyStruct, value: unknown, messages: string[]][] = [
   ['a string', object({ a: string() }), { a: 1 }, ["'a' must be a string (put it in quotes)"]],
+  [
+    'a name that is a number without quotes',
+    object({ a: matching('a module name', /^[a-z0-9]+$/) }),
+    { a: 12e7 },
+    ["'a' must be a module name (put it in quotes)"],
+  ],
+  [
+    'a number that is no name in quotes either',
+    object({ a: matching('an address', /:/) }),
+    { a: 1 },
+    ["'a' must be an address"],
+  ],
+  [
+    'an argument that is a number',
+    object({ a: array(matching('an argument', /^[^\0]*$/)) }),
+    { a: ['node', 1] },
+    ["'a[1]' must be an argument (put it in quotes)"],
+  ],
+  [
+    'a variable that is a number or a boolean',
+    object({ a: record(string(), union([string(), object({ secret: string() })])) }),
+    { a: { PORT: 8080, DEBUG: true } },
+    ['PORT', 'DEBUG'].map((name) => `'a.${name}' must be a string or a mapping (put it in quotes)`),
+  ],
+  [
+    'a number outside of its bounds beside a text',
+    object({ a: union([string(), min(number(), 1)]) }),
+    { a: [0] },
+    ["'a' must be a string or a number"],
+  ],
   ['a number', object({ a: number() }), { a: '1' }, ["'a' must be a number (remove the quotes)"]],
   ['a whole number', object({ a: integer() }), { a: 1.5 }, ["'a' must be a whole number"]],
   [
@@ -249,6 +280,20 @@ describe('validateStruct', () => {
         expect(validateStruct(value, struct).accepted).to.deep.equal(accepted);
       });
     }
+
+    it('returns nothing that was not visited before the limit', () => {
+      const routes = Array.from({ length: 120 }, () => ({ path: 1 }));
+      const value = { name: 'a', routes, note: 'n' };
+      const last = object({ name: string(), routes: array(route), note: optional(string()) });
+      expect(validateStruct(value, last).accepted).to.deep.equal({ name: 'a' });
+    });
+
+    it('returns nothing that was not visited before the limit', () => {
+      const routes = Array.from({ length: 120 }, () => ({ path: 1 }));
+      const value = { name: 'a', routes, note: 'n' };
+      const last = object({ name: string(), routes: array(route), note: optional(string()) });
+      expect(validateStruct(value, last).accepted).to.deep.equal({ name: 'a' });
+    });
 
     it('returns a list with a hole for each rejected item', () => {
       const value = { name: 'a', routes: [{ path: 1 }, { path: 'p' }] };

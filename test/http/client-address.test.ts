@@ -61,6 +61,17 @@ describe('the address of the client', () => {
     expect(await clientOf(trusting, '10.1.2.3, 127.0.0.5')).to.equal('10.1.2.3');
   });
 
+  it('is found among the last 32 entries', async () => {
+    const proxies = (count: number) => Array.from({ length: count }, (_, n) => `10.0.0.${n}`);
+    const after = async (count: number) =>
+      clientOf(trusting, ['192.0.2.1', ...proxies(count)].join(', '));
+    expect(await after(31)).to.equal('192.0.2.1');
+    expect(await after(32)).to.equal('10.0.0.0');
+    expect(await after(40)).to.equal('10.0.0.8');
+    expect(await clientOf(trusting, ...proxies(40))).to.equal('10.0.0.8');
+    expect(await clientOf(trusting, `${','.repeat(4_000)}10.1.2.3`)).to.equal('10.1.2.3');
+  });
+
   it('is the last valid entry before one that is not an address', async () => {
     const entries = [
       'unknown',

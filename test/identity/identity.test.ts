@@ -10,12 +10,27 @@ import { startProvider } from '../support/provider.js';
 import { startHost } from '../support/start-host.js';
 
 const AS = 'dev-service:billing:wide.use,other.scope';
+const BOUNDS: Readonly<Record<string, readonly [patterns: string[], learned: string]>> = {
+  none: [[], ''],
+  exact: [['wide.use', 'unknown'], 'wide.use'],
+  prefix: [['wide.*'], 'wide.use'],
+  all: [['*'], 'wide.use other.scope'],
+  literal: [['wid*.use', 'wide'], ''],
+};
 const CLAIMS = ['iss', 'aud', 'sub', 'scope', 'request_id', 'jti', 'iat', 'exp'];
 
 describe('modgate-identity', () => {
   const setup = useHost((provider) => ({
     'crm.json': { ...describeWideModule('acme/crm', provider.url, { identity: true }) },
     'plain.json': describeWideModule('plain', provider.url),
+    ...Object.fromEntries(
+      Object.entries(BOUNDS).map(([name, [scopes]]) => {
+        const bounded = describeWideModule(name, provider.url, { identity: { scopes } });
+        const { manifest } = bounded as { manifest: { inline: object } };
+        Object.assign(manifest.inline, { capabilities: ['wide.use', 'wide.admin', 'other.scope'] });
+        return [`${name}.json`, bounded];
+      }),
+    ),
   }));
   const readKeys = async () => {
     const response = await call(setup.host, { target: '/.well-known/jwks.json', as: null });
@@ -48,6 +63,28 @@ describe('modgate-identity', () => {
     });
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).to.equal(30);
     expect(Math.abs(Date.now() / 1000 - (payload.iat ?? 0))).to.be.below(10);
+  });
+
+  for (const [name, [patterns, learned]] of Object.entries(BOUNDS)) {
+    it(`holds scopes within the bounds of the descriptor: ${patterns.join(' ')}`, async () => {
+      const token = headerValue(await send(name), 'modgate-identity') ?? '';
+      const { payload } = await jwtVerify(token, createLocalJWKSet(await readKeys()));
+      expect(payload['scope']).to.equal(learned);
+    });
+  }
+
+  it('is shown with the scopes that the provider learns, and those of other modules', async () => {
+    const response = await call(setup.host, { target: '/modules' });
+    const { modules } = JSON.parse(response.body.toString()) as {
+      modules: readonly { readonly name: string; readonly identity?: object }[];
+    };
+    const identityOf = (name: string) => modules.find((module) => module.name === name)?.identity;
+    expect(identityOf('plain')).to.equal(undefined);
+    expect(identityOf('prefix')).to.deep.equal({
+      scopes: ['wide.use', 'wide.admin'],
+      shared: ['wide.use', 'wide.admin'],
+    });
+    expect(identityOf('none')).to.deep.equal({ scopes: [], shared: [] });
   });
 
   it('is new for each call', async () => {

@@ -1,19 +1,35 @@
 import { expect } from 'chai';
-import { EventScanner } from '../../core/lib/event-scanner.js';
+import { EventScanner, type UnitEnd } from '../../core/lib/event-scanner.js';
 
-/** Splits the text into parts of this size. */
-function split(end: 'blank-line' | 'line', text: string, size: number) {
-  const scanner = new EventScanner(end, 1000);
-  const bytes = Buffer.from(text);
+/** Splits the text, which arrives in parts of this size, into its units and an incomplete one. */
+function split(unitEnd: UnitEnd, text: string, size: number, maxUnits: number) {
+  const scanner = new EventScanner(unitEnd);
+  let count = 0;
+  let held = '';
   const units: string[] = [];
-  for (let at = 0; at < bytes.length; at += size) {
-    for (const unit of scanner.push(bytes.subarray(at, at + size))) units.push(unit.toString());
+  for (let at = 0; at < text.length; at += size) {
+    for (let part = text.slice(at, at + size); part !== ''; ) {
+      const { units: ended, end, next } = scanner.scan(Buffer.from(part), maxUnits);
+      count += ended;
+      expect(ended).to.be.at.most(maxUnits);
+      if (end > 0) units.push(held + part.slice(0, end));
+      held = (end > 0 ? '' : held) + part.slice(end, next);
+      part = part.slice(next);
+    }
   }
-  return { units, rest: scanner.rest().toString() };
+  return { units, held, count };
+}
+
+/** Where the units end: the last half of a line end may come with the next unit. */
+function offsetsOf(units: readonly string[]): number[] {
+  return units.map((unit, index) => {
+    const text = units.slice(0, index).join('') + unit;
+    return text.replace(/\r\n$/, '\r').length;
+  });
 }
 
 describe('EventScanner', () => {
-  for (const [name, end, text, units] of [
+  for (const [name, unitEnd, text, units] of [
     ['events that end with line feeds', 'blank-line', 'a\nb\n\nc\n\nrest\n', ['a\nb\n\n', 'c\n\n']],
     [
       'events that end with both',
@@ -28,34 +44,42 @@ describe('EventScanner', () => {
       ['a\rb\r\r', 'c\r\r'],
     ],
     ['mixed ends', 'blank-line', 'a\n\rb\r\n\nc\r\r\nrest', ['a\n\r', 'b\r\n\n', 'c\r\r\n']],
+    ['blank lines', 'blank-line', '\n\r\n\r\r\n\nrest', ['\n', '\r\n', '\r', '\r\n', '\n']],
     ['lines', 'line', 'a\n\nb\r\nrest', ['a\n', '\n', 'b\r\n']],
   ] as const) {
     it(`finds ${name}, however the stream is cut`, () => {
-      const whole = split(end, text, text.length);
-      expect(whole.units).to.deep.equal(units);
-      for (const size of [1, 2, 3, 5]) {
-        const parts = split(end, text, size);
-        expect([...parts.units, parts.rest].join('')).to.equal(text);
-        // The second half of a line end may come with the next event.
-        const strip = (event: string) => event.replace(/^\n/, '').replace(/\r\n$/, '\r');
-        expect(parts.units.map(strip)).to.deep.equal(units.map(strip));
+      for (const size of [1, 2, 3, 5, text.length]) {
+        const parts = split(unitEnd, text, size, 1);
+        expect(parts.count, `parts of ${size}`).to.equal(units.length);
+        expect([...parts.units, parts.held].join('')).to.equal(text);
+        expect(offsetsOf(parts.units)).to.include.members(offsetsOf(units));
+        expect(split(unitEnd, text, size, 100)).to.include({ count: units.length });
       }
     });
   }
 
-  it('reports a unit that is too long, complete or not, and passes those before it', () => {
+  it('reports a unit that is too long, complete or not, after those before it', () => {
     for (const text of ['a\n\nbbbbbb\n\n', 'a\n\nbbbbbbb']) {
       const scanner = new EventScanner('blank-line', 6);
-      expect(scanner.push(Buffer.from(text)).map(String)).to.deep.equal(['a\n\n']);
+      expect(scanner.scan(Buffer.from(text))).to.include({ units: 1, end: 3 });
       expect(scanner.isTooLong).to.equal(true);
     }
   });
 
-  it('measures without keeping anything', () => {
-    const scanner = new EventScanner('line', 6);
-    scanner.measure(Buffer.from('12345\n1234'));
-    expect(scanner.isTooLong).to.equal(false);
-    scanner.measure(Buffer.from('567\n'));
-    expect(scanner.isTooLong).to.equal(true);
+  it('measures the longest unit alike in any parts', () => {
+    for (const text of ['12345\n', '123456\r\r', '1\r\n23\r\n\r\n']) {
+      const unitEnd = text.includes('\r') ? 'blank-line' : 'line';
+      // The last half of a line end does not count, because it may arrive later.
+      const length = text.replace(/\r\n$/, '\r').length;
+      for (const size of [1, 2, text.length]) {
+        for (const isTooLong of [true, false]) {
+          const scanner = new EventScanner(unitEnd, isTooLong ? length - 1 : length);
+          for (let at = 0; at < text.length && !scanner.isTooLong; at += size) {
+            scanner.scan(Buffer.from(text.slice(at, at + size)));
+          }
+          expect(scanner.isTooLong).to.equal(isTooLong);
+        }
+      }
+    }
   });
 });

@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { findInvalidJson, type InvalidJson, JsonCheck } from '../../core/lib/json/json-check.js';
+import {
+  findInvalidJson,
+  findInvalidJsonInSlices,
+  type InvalidJson,
+  JsonCheck,
+  MAX_PART_BYTES,
+} from '../../core/lib/json/json-check.js';
 import { INVALID, PIECES, VALID } from '../support/lib/json-texts.js';
 
 /** @param cuts where chunks end, in any order */
@@ -116,6 +122,46 @@ describe('JsonCheck', () => {
       reason: 'nested too deeply',
       at: 65_538,
     });
+  });
+
+  it('closes brackets of many chunks before', () => {
+    for (const size of [1, 3, 64, 1000]) {
+      for (const [open, close] of [
+        ['[', ']'],
+        ['{"a":', '}'],
+        ['[{"a":[', ']}]'],
+      ] as const) {
+        const bytes = Buffer.from(`${open.repeat(900)}1${close.repeat(900)}`);
+        const where = Array.from({ length: bytes.length / size }, (_, index) => index * size);
+        expect(checkInChunks(bytes, where)).to.equal(null);
+        const wrong = Buffer.from(`${bytes}`.slice(0, -1) + (close.endsWith(']') ? '}' : ']'));
+        expect(checkInChunks(wrong, where)).to.deep.equal(findInvalidJson([wrong], wrong.length));
+      }
+    }
+  });
+
+  it('has the same result for long texts in slices, also for deep ones', async () => {
+    const half = MAX_PART_BYTES + 7;
+    const texts = {
+      deep: `${'['.repeat(half)}${']'.repeat(half)}`,
+      'deep objects': `${'{"a":['.repeat(half / 5)}1${']}'.repeat(half / 5)}`,
+      'deep, and open': '['.repeat(half),
+      'deep, with a wrong end': `${'['.repeat(half)}${']'.repeat(half - 1)}}`,
+      'closed too often': `${'['.repeat(half)}${']'.repeat(half + 1)}`,
+      wide: `[${'{"a":[1,"é"]},'.repeat(half / 10)}0]`,
+      'wide, and open': `[${'1,'.repeat(half)}`,
+      'one string': `"${'é'.repeat(half)}"`,
+      'one number': '1'.repeat(2 * half),
+    };
+    for (const [title, text] of Object.entries(texts)) {
+      const bytes = Buffer.from(text);
+      const whole = findInvalidJson([bytes], bytes.length);
+      expect(await findInvalidJsonInSlices([bytes]), title).to.deep.equal(whole);
+      const pieces = [bytes.subarray(0, half), bytes.subarray(half)];
+      expect(await findInvalidJsonInSlices(pieces), title).to.deep.equal(whole);
+    }
+    const notText = Buffer.concat([Buffer.from(`"${'a'.repeat(half)}`), Buffer.from([0xff])]);
+    expect(await findInvalidJsonInSlices([notText])).to.include({ reason: 'not valid UTF-8' });
   });
 
   it('accepts chunks of any size', () => {

@@ -240,7 +240,7 @@ function findProgram(name: string): string {
 
 /** The user of the process whose command line has the port in its environment. */
 async function findOwner(port: number): Promise<number | null> {
-  const { stdout } = await execute('pgrep', ['-f', 'modgate/dist/core/main.js serve']);
+  const { stdout } = await execute('pgrep', ['-f', 'modgate/lib/core/main.js serve']);
   const isOfImage = (pid: string) => {
     const file = `/proc/${pid}/environ`;
     return existsSync(file) && readFileSync(file, 'latin1').includes(`MODGATE_PORT=${port}\0`);

@@ -48,7 +48,7 @@ describe(PAGES.join(', '), function () {
     expect(result.code, result.stdout + result.stderr).to.equal(0);
     expect(result.stdout)
       // Node 20 reports in TAP, later ones in words.
-      .to.match(/^[#ℹ] pass 5\d$/m)
+      .to.match(/^[#ℹ] pass [1-9]\d+$/m)
       .and.match(/^[#ℹ] fail 0$/m);
   });
 

@@ -1,14 +1,6 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -20,6 +12,7 @@ import { findFreePort } from '../support/free-port.js';
 import { ROOT } from '../support/http/call.js';
 import { describeModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
+import { startNginx } from '../support/nginx.js';
 import { type HostProcess, startHostProcess } from '../support/start-host.js';
 
 const run = promisify(execFile);
@@ -128,20 +121,10 @@ describe('curl that continues a download of nginx', function () {
       if (isMissing) return this.skip();
     }
     folder = mkdtempSync(join(tmpdir(), 'modgate-nginx-'));
-    // The workers of nginx have another user.
-    chmodSync(folder, 0o755);
     mkdirSync(join(folder, 'files'));
     writeFileSync(join(folder, 'files', 'a.bin'), BYTES);
     const port = await findFreePort();
-    const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-      .map((name) => `${name}_temp_path ${folder}/${name};`)
-      .join('\n');
-    writeFileSync(
-      join(folder, 'nginx.conf'),
-      `daemon off;\npid ${folder}/pid;\nevents {}\nhttp {\naccess_log off;\n${paths}\nserver { listen 127.0.0.1:${port}; root ${folder}/files; }\n}\n`,
-    );
-    const args = ['-e', `${folder}/error.log`, '-c', join(folder, 'nginx.conf')];
-    nginx = spawn('nginx', args, { stdio: 'ignore' });
+    nginx = startNginx(folder, `server { listen 127.0.0.1:${port}; root ${folder}/files; }`);
     const url = `http://127.0.0.1:${port}`;
     const isUp = () =>
       fetch(url).then(

@@ -40,6 +40,7 @@ async function read(
   return loadManifest({
     descriptor,
     file,
+    text,
     locate,
     baseDir: '/nowhere',
     readFromProvider: () => expect.fail('the provider was called'),
@@ -117,6 +118,16 @@ describe('loadManifest', () => {
   it('hints at the URL form for a URL that is written as a path', async () => {
     const [finding] = await diagnosticsOf(() => read('manifest: https://a.test/m.json'));
     expect(finding?.hint).to.equal('write { url: … } for a manifest behind a URL');
+  });
+
+  it('finds the same in an inline manifest of a long descriptor, which a thread parses', async () => {
+    const comment = `# ${'x'.repeat(20_000)}\n`;
+    const inline = `manifest:\n  inline: ${JSON_TEXT}\n`;
+    expect(await read(inline + comment)).to.deep.equal(await read(inline));
+    const invalid = inline.replace('acme/crm', 'ACME');
+    const diagnostics = await diagnosticsOf(() => read(invalid + comment));
+    expect(diagnostics).to.deep.equal(await diagnosticsOf(() => read(invalid)));
+    expect(diagnostics[0]).to.deep.include({ path: ['manifest', 'inline', 'module_id'], line: 4 });
   });
 
   it('reads an inline manifest, and locates diagnostics in the descriptor', async () => {

@@ -101,6 +101,24 @@ describe('parseManifest', () => {
     ]);
   });
 
+  const lists: readonly (readonly [name: string, part: (items: unknown[]) => object])[] = [
+    ['routes', (items) => ({ http_routes: items })],
+    ['configuration fields', (items) => ({ config: { fields: items } })],
+    ['entities', (items) => ({ admin: { entities: items } })],
+    ['actions', (items) => ({ admin: { actions: items } })],
+    ['slots', (items) => ({ console_slots: items })],
+    ['contributions', (items) => ({ console_contributions: items })],
+  ];
+  for (const [name, part] of lists) {
+    it(`rejects more ${name} with errors than it reports`, async () => {
+      for (const item of [{ unknown: 1 }, {}, null, 1]) {
+        const items = [...Array.from({ length: 150 }, () => ({ unknown: 1 })), item];
+        const diagnostics = await diagnosticsOf(() => parseValue({ ...LEAST, ...part(items) }));
+        expect(diagnostics).to.have.length(100);
+      }
+    });
+  }
+
   describe('created by code', () => {
     const cycle: Record<string, unknown> = {};
     cycle['a'] = cycle;

@@ -46,6 +46,15 @@ describe('routes of events', () => {
     expect(diagnostic?.hint).to.equal('remove it, or stream: sse');
   });
 
+  it('list no range, and no type that browsers show as a page', () => {
+    for (const type of ['*/*', 'text/*', 'Text/HTML', 'image/svg+xml', 'multipart/mixed']) {
+      const operation = { stream: 'sse', stream_types: ['text/event-stream', type] };
+      expect(rulesOf(operation), type).to.deep.equal(['stream-type']);
+    }
+    const operation = { stream: 'sse', stream_types: ['text/plain', 'application/stream+json'] };
+    expect(rulesOf(operation)).to.deep.equal([]);
+  });
+
   it('are WebSockets for a GET alone, and have no other form', () => {
     const [diagnostic] = diagnose({ stream: 'websocket' });
     expect(diagnostic?.message).to.include("route 'POST /chat' must be a GET: it is a WebSocket");

@@ -217,6 +217,15 @@ describe('a faulted slot whose file changes', () => {
     expect(digestOf(slot.state.pending)).to.equal('d');
   });
 
+  it('stays stale when the faulted one is reopened beside a file that became invalid', () => {
+    const slot = new SlotModel().write({ digest: 'e', isRemote: true }).finishOpening();
+    slot.answerManifest('unavailable', manifestOf('kept')).throwIn(slot.versions[0]);
+    slot.write(INVALID).fireTimer(1).finishOpening();
+    expect(slot.state.published.state).to.equal('stale');
+    expect(slot.state.pending).to.equal(null);
+    expect(slot.served).to.not.equal(null);
+  });
+
   it('reopens a faulted version after an earlier one is due too while a file is opened', () => {
     const slot = new SlotModel().write({ digest: 'a' }).finishOpening();
     slot.throwIn(slot.versions[0]).write({ digest: 'a' }).finishOpening();

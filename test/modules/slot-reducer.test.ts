@@ -8,7 +8,7 @@ const A: Content = { digest: 'a' };
 const Z: Content = { digest: 'z' };
 const SOURCES = join(process.cwd(), 'core');
 /** Computes the merged state of several workers; it has no state itself. */
-const MERGED_STATUS = 'cluster/merge-status.ts';
+const MERGED_STATUS = 'operations/status/merge-status.ts';
 const OWN = ['modules/slot-reducer.ts', 'modules/slot-state.ts'];
 
 const live = () => new SlotModel().write(A).finishOpening();

@@ -233,8 +233,8 @@ describe('GET /openapi.json', () => {
       Object.keys(
         components.responses[name].content['application/json'].schema.discriminator.mapping,
       );
-    expect(codes('Problem404')).to.deep.equal(['not_found']);
-    expect(codes('Problem404Passthrough')).to.deep.equal(['not_found', 'provider_error']);
+    expect(codes('NotFound')).to.deep.equal(['not_found']);
+    expect(codes('NotFoundOrProviderError')).to.deep.equal(['not_found', 'provider_error']);
   });
 
   it('names each way to authenticate', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { HOST_PATHS } from '../../core/http/routes/host-paths.js';
-import { createHostRoutes, type HostRoutesOptions } from '../../core/http/routes/host-routes.js';
+import { HOST_PATHS } from '../../core/http/routes/host-route-list.js';
+import { createHostRoutes, loadResources } from '../../core/http/routes/host-routes.js';
 import type { LiveModule } from '../../core/modules/live-module.js';
 import { Authorization, authorize } from '../../core/operations/authorization.js';
 import { Reply } from '../../core/operations/reply.js';
@@ -26,13 +26,18 @@ const RELEASE = `sha256:${'1'.repeat(64)}`;
 const UI = `sha256:${'2'.repeat(64)}`;
 
 /** Every route of the router. */
-function listHostRoutes(): Layer[] {
+async function listHostRoutes(): Promise<Layer[]> {
   const [routes] = createHostRoutes({
+    resources: await loadResources(),
     container: { resolve: () => ({}) as never },
-  } as unknown as HostRoutesOptions);
+    hasPublicMetrics: false,
+    bodyTimeoutMs: 1000,
+  });
   const { router } = routes as unknown as { readonly router: { readonly stack: readonly Layer[] } };
   return router.stack.map(({ path, methods }) => ({ path, methods }));
 }
+
+const routes = await listHostRoutes();
 
 describe('authorization', () => {
   let host: RunningHost;
@@ -48,8 +53,6 @@ describe('authorization', () => {
   });
 
   after(() => host.stop());
-
-  const routes = listHostRoutes();
 
   it('covers every route of the host', () => {
     const paths = new Set(routes.map(({ path }) => path));

@@ -17,17 +17,17 @@ describe('counts of the memory budget', () => {
     expect(new MemoryBudget(whole).maxBytes).to.equal(250_000);
     const budget = new MemoryBudget(whole);
     const [first, other] = [begin(budget, 'a'), begin(budget, 'a')];
-    expect(first.hold(25_000)).to.equal(null);
-    expect(other.hold(1)?.evidence.reason).to.equal('actor-budget');
+    expect(first.reserve(25_000)).to.equal(null);
+    expect(other.reserve(1)?.evidence.reason).to.equal('actor-budget');
   });
 
   it('allow an actor a quarter by default', () => {
     const budget = new MemoryBudget({ ...LIMITS, actorBudget: null });
     const [first, other] = [begin(budget, 'a'), begin(budget, 'a')];
-    expect(first.hold(250_000)).to.equal(null);
-    expect(other.hold(1)?.evidence.reason).to.equal('actor-budget');
+    expect(first.reserve(250_000)).to.equal(null);
+    expect(other.reserve(1)?.evidence.reason).to.equal('actor-budget');
     other.close();
-    expect(first.hold(1)).to.equal(null);
+    expect(first.reserve(1)).to.equal(null);
   });
 
   it('have a budget of their own for anonymous clients, with a part for each network', () => {
@@ -38,34 +38,64 @@ describe('counts of the memory budget', () => {
       return held;
     });
     const hold = (index: number, bytes: number) =>
-      requests[index]?.hold(bytes)?.evidence.reason ?? null;
-    expect(hold(0, 500_000)).to.equal(null);
+      requests[index]?.reserve(bytes)?.evidence.reason ?? null;
+    expect(hold(0, 2_000_000)).to.equal(null);
     expect(hold(1, 1)).to.equal('address-budget');
-    expect(hold(2, 500_000)).to.equal(null);
-    expect(hold(4, 1_000_001)).to.equal('anonymous-budget');
-    expect(hold(4, 1_000_000)).to.equal(null);
+    expect(hold(2, 2_000_000)).to.equal(null);
+    expect(hold(4, 4_000_001)).to.equal('anonymous-budget');
+    expect(hold(4, 4_000_000)).to.equal(null);
     expect(budget.bytes).to.equal(0);
-    expect(budget.anonymous?.bytes).to.equal(2_000_000);
+    expect(budget.anonymous?.bytes).to.equal(8_000_000);
     for (const held of requests) held.close();
     expect(budget.anonymous?.bytes).to.equal(0);
+  });
+
+  it('have a reserve for sign-ins, which forwarded calls do not use', () => {
+    const budget = new MemoryBudget({ ...LIMITS, memoryBudget: 32_000_000 });
+    const begin = (network: string, isSignIn: boolean) => {
+      const held = new HeldMemory(budget);
+      held.identifyAnonymous(network, isSignIn);
+      return held;
+    };
+    const hold = (held: HeldMemory, bytes: number) => held.reserve(bytes)?.evidence.reason ?? null;
+    for (const network of ['a', 'b', 'c', 'd']) {
+      expect(hold(begin(network, false), 2_000_000)).to.equal(null);
+    }
+    expect(hold(begin('a', false), 1)).to.equal('anonymous-budget');
+    expect(hold(begin('a', true), 1_048_576)).to.equal(null);
+    const last = begin('a', true);
+    expect(hold(last, 1)).to.equal('anonymous-budget');
+    expect(last.keepOnly(1)?.evidence.reason).to.equal('anonymous-budget');
+  });
+
+  it('keep what they have when more is refused', () => {
+    const budget = new MemoryBudget(LIMITS);
+    const [first, other] = [begin(budget, 'a'), begin(budget, 'a')];
+    expect(first.keepOnly(65_536)).to.equal(null);
+    expect(other.keepOnly(65_536)?.evidence.reason).to.equal('actor-budget');
+    expect([first.bytes, other.bytes]).to.deep.equal([65_536, 0]);
+    expect(other.checkRoom()?.evidence.reason).to.equal('actor-budget');
+    expect(first.keepOnly(0)).to.equal(null);
+    expect(other.checkRoom()).to.equal(null);
+    expect(budget.bytes).to.equal(0);
   });
 
   it('return to 0 when all requests are over', () => {
     const budget = new MemoryBudget(LIMITS);
     const requests = ['a', 'a', 'b', null].map((actor) => begin(budget, actor));
     for (const held of requests) {
-      held.hold(2000);
-      held.drop(500);
-      held.hold(20);
+      held.reserve(2000);
+      held.release(500);
+      held.reserve(20);
       held.keepOnly(7000);
     }
     expect(budget.bytes).to.equal(28_000);
     for (const held of requests) {
       held.close();
       held.close();
-      expect(held.hold(1000)).to.equal(null);
+      expect(held.reserve(1000)).to.equal(null);
       held.keepOnly(5);
-      held.drop(5);
+      held.release(5);
     }
     expect(budget.bytes).to.equal(0);
   });
@@ -73,9 +103,9 @@ describe('counts of the memory budget', () => {
   it('do not include what was rejected', () => {
     const budget = new MemoryBudget(LIMITS);
     const held = begin(budget, null);
-    expect(held.hold(1_000_001)?.evidence.reason).to.equal('memory-budget');
+    expect(held.reserve(1_000_001)?.evidence.reason).to.equal('memory-budget');
     expect(budget.bytes).to.equal(0);
     expect(budget.rejected).to.deep.equal({ memory: 1, actor: 0 });
-    expect(held.hold(1_000_001, true)).to.equal(null);
+    expect(held.reserve(1_000_001, true)).to.equal(null);
   });
 });

@@ -16,8 +16,9 @@ import { scrape } from '../support/observability/exposition.js';
 
 const MIB = 1_048_576;
 const ITEMS = '/modules/wide/http/items';
-const ALICE = 'dev-service:alice:wide.use';
-const BOB = 'dev-service:bob:wide.use';
+// A body of the bridge is read once its right is known.
+const ALICE = `dev-service:alice:wide.use,${READ}`;
+const BOB = `dev-service:bob:wide.use,${READ}`;
 const MANY_ROUTES = Array.from({ length: 1000 }, (_, index) => ({
   method: 'GET',
   path: `/route/${index}`,

@@ -11,6 +11,7 @@ describe('provider client', () => {
     const long = { failures: 3, open_ms: 60_000, max_open_ms: 60_000 };
     const otherRoute = { route: 'POST /a' };
     const connecting = new ProviderFailure('timeout', 'late', { phase: 'connecting' });
+    const sending = new ProviderFailure('unavailable', 'cut', { phase: 'sending' });
 
     const expectRejected = async (call: Promise<unknown>) => {
       const rejection = await failureOf(call);
@@ -36,6 +37,7 @@ describe('provider client', () => {
 
     for (const [title, invoke] of [
       ['a timeout', () => fail('timeout')],
+      ['a request that was sent in part', () => Promise.reject(sending)],
       ['a timeout within the response', () => fail('timeout', 200)],
       ['a response that is cut short', () => fail('protocol', 200)],
       ...[500, 502, 503, 599].map((status) => [`${status}`, () => answerStatus(status)] as const),
@@ -189,9 +191,8 @@ describe('provider client', () => {
         breaker: { failures: 2, open_ms: 10_000, max_open_ms: 10_000 },
         invoke: () => fail(),
       });
+      // The first one waits for its retry when the second one opens the breaker.
       const first = failureOf(module.call({ isRepeatable: true }));
-      await new Promise(setImmediate);
-      // Now it waits for its retry, and the second one opens the breaker.
       const second = failureOf(module.call({ isRepeatable: true }));
       for (const failure of await Promise.all([first, second])) {
         expect(failure).not.to.be.instanceOf(RejectedCall);

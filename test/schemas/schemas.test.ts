@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { create } from 'superstruct';
-import { descriptorStruct } from '../../core/descriptor/descriptor-struct.js';
+import { descriptorStruct } from '../../core/descriptor/sections.js';
 import { readStructuredText } from '../../core/document/parse-document.js';
 import { type BadDocument, type GoodDocument, readCorpus } from '../support/documents/corpus.js';
 

@@ -28,7 +28,7 @@ for (const kind of BACKENDS) {
       approvals.request(
         {
           ...{ kind: 'call', module, operation: 'add', binding, content: '{}' },
-          actor: { kind: 'service', id },
+          ...{ actor_kind: 'service', actor_id: id },
         },
         AUDIT,
       );

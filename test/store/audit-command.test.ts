@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { AuditRow } from '../../core/store/store.js';
+import type { AuditRow } from '../../core/contract/audit-row.js';
 import { runHere } from '../support/cli/run-here.js';
 import { BACKENDS, useBackend } from './backend.js';
 import { DRAFT, write } from './drafts.js';
@@ -27,10 +27,10 @@ for (const kind of BACKENDS) {
     it('prints one JSON row per line while a host writes', async () => {
       const store = await backend.open();
       await write(store, 'page_size', 1);
-      await store.appendAudit({ ...DRAFT, module: 'acme/crm', outcome: 'failed' });
+      await store.audit.append({ ...DRAFT, module: 'acme/crm', outcome: 'failed' });
       const { code, text } = await audit([...where, '--json']);
       const rows: AuditRow[] = [];
-      for await (const row of store.readAudit()) rows.push(row);
+      for await (const row of store.audit.read()) rows.push(row);
       expect(code).to.equal(0);
       expect(text).to.equal(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
       expect(Object.keys(rows[0] ?? {})).to.deep.equal([
@@ -54,9 +54,9 @@ for (const kind of BACKENDS) {
 
     it('prints a table without control characters', async () => {
       const store = await backend.open();
-      await store.appendAudit({ ...DRAFT, target: 'a\u001b[2Jb' });
+      await store.audit.append({ ...DRAFT, target: 'a\u001b[2Jb' });
       const [head, row, end] = (await audit(where)).text.split('\n');
-      expect(head).to.match(/^id +at +actor +module +operation +target +permission +outcome$/);
+      expect(head).to.match(/^ROW +TIME +ACTOR +MODULE +OPERATION +TARGET +PERMISSION +OUTCOME$/);
       expect(row).to.match(
         /^1 +\S+Z +user:ada +crm +config_write +a\\u001b\[2Jb +crm\.config +ok$/,
       );
@@ -65,8 +65,8 @@ for (const kind of BACKENDS) {
 
     it('filters by module and time', async () => {
       const store = await backend.open();
-      await store.appendAudit(DRAFT);
-      await store.appendAudit({ ...DRAFT, module: 'acme/crm' });
+      await store.audit.append(DRAFT);
+      await store.audit.append({ ...DRAFT, module: 'acme/crm' });
       const count = async (...args: string[]) =>
         (await audit([...where, '--json', ...args])).text.split('\n').length - 1;
       expect(await count('--module', 'acme/crm')).to.equal(1);
@@ -77,7 +77,7 @@ for (const kind of BACKENDS) {
 
     it('verifies the chain, and exits with 1 where it is broken', async () => {
       const store = await backend.open();
-      for (let n = 0; n < 3; n += 1) await store.appendAudit(DRAFT);
+      for (let n = 0; n < 3; n += 1) await store.audit.append(DRAFT);
       expect(await audit([...where, '--verify'])).to.deep.equal({
         code: 0,
         text: 'audit chain intact, rows: 3\n',
@@ -98,7 +98,7 @@ for (const kind of BACKENDS) {
     });
 
     it('reads the location of the store from the environment', async () => {
-      await (await backend.open()).appendAudit(DRAFT);
+      await (await backend.open()).audit.append(DRAFT);
       const environment = { MODGATE_STATE: backend.stateDir, MODGATE_STORE: backend.url ?? '' };
       expect((await audit(['--verify'], environment)).text).to.contain('rows: 1');
     });
@@ -131,7 +131,7 @@ describe('modgate audit', () => {
       );
     }
     expect(await fail(['--verify', '--module', 'crm'])).to.match(
-      /^--verify checks the whole chain/,
+      /^--module cannot be used with --verify/,
     );
     expect(await fail(['--store', 'mysql://u:hunter2@db'])).to.equal(
       '--store must be a URL such as postgres://user@host/database',

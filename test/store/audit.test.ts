@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { expect } from 'chai';
-import type { AuditRow, Store } from '../../core/store/store.js';
+import type { AuditRow } from '../../core/contract/audit-row.js';
+import type { Store } from '../../core/store/store.js';
 import { BACKENDS, useBackend } from './backend.js';
 import { DRAFT, write } from './drafts.js';
 
@@ -14,11 +15,11 @@ for (const kind of BACKENDS) {
     });
     const collect = async (filter = {}): Promise<AuditRow[]> => {
       const rows: AuditRow[] = [];
-      for await (const row of store.readAudit(filter)) rows.push(row);
+      for await (const row of store.audit.read(filter)) rows.push(row);
       return rows;
     };
     const append = async (count: number, overrides = {}) => {
-      for (let n = 0; n < count; n += 1) await store.appendAudit({ ...DRAFT, ...overrides });
+      for (let n = 0; n < count; n += 1) await store.audit.append({ ...DRAFT, ...overrides });
     };
 
     it('adds one row per write with all fields', async () => {
@@ -43,7 +44,7 @@ for (const kind of BACKENDS) {
     });
 
     it('returns the appended row', async () => {
-      const row = await store.appendAudit({ ...DRAFT, outcome: 'failed' });
+      const row = await store.audit.append({ ...DRAFT, outcome: 'failed' });
       expect(await collect()).to.deep.equal([row]);
       expect([row.outcome, row.value_digest]).to.deep.equal(['failed', null]);
     });
@@ -61,18 +62,23 @@ for (const kind of BACKENDS) {
       const other = await backend.open();
       await Promise.all(
         [store, other].flatMap((host) =>
-          Array.from({ length: 10 }, () => [host.appendAudit(DRAFT), host.assertWritable()]).flat(),
+          Array.from({ length: 10 }, () => [
+            host.audit.append(DRAFT),
+            host.audit.assertWritable(),
+          ]).flat(),
         ),
       );
-      expect(await store.verifyAudit()).to.deep.equal({ rows: 20, brokenAt: null });
+      expect(await store.audit.verify()).to.deep.equal({ rows: 20, brokenAt: null });
     });
 
     it('has no forks when two hosts append at the same time', async () => {
       const other = await backend.open();
       await Promise.all(
-        [store, other].flatMap((host) => Array.from({ length: 15 }, () => host.appendAudit(DRAFT))),
+        [store, other].flatMap((host) =>
+          Array.from({ length: 15 }, () => host.audit.append(DRAFT)),
+        ),
       );
-      expect(await store.verifyAudit()).to.deep.equal({ rows: 30, brokenAt: null });
+      expect(await store.audit.verify()).to.deep.equal({ rows: 30, brokenAt: null });
     });
 
     it('filters by module, time and id, and reads more than a page', async () => {
@@ -115,12 +121,12 @@ for (const kind of BACKENDS) {
       const canonical = canonicalize({ ...json, text: 'half \ufffd \\ud800 \u0000' }) ?? '';
       expect(row?.value_digest).to.equal(`sha256:${sha256(canonical)}`);
       expect(row?.target).to.equal('a\ufffdb\ufffd');
-      expect((await store.verifyAudit()).brokenAt).to.equal(null);
+      expect((await store.audit.verify()).brokenAt).to.equal(null);
     });
 
     it('digests sensitive values with a key of the store, so that they cannot be guessed', async () => {
       await write(store, 'pin', '1234', { sensitive: true });
-      await (await backend.open()).appendAudit({
+      await (await backend.open()).audit.append({
         ...DRAFT,
         value: { json: '1234', sensitive: true },
       });
@@ -131,7 +137,7 @@ for (const kind of BACKENDS) {
       const another = kind.create();
       try {
         const elsewhere = await another.open();
-        const row = await elsewhere.appendAudit({
+        const row = await elsewhere.audit.append({
           ...DRAFT,
           value: { json: '1234', sensitive: true },
         });
@@ -143,9 +149,9 @@ for (const kind of BACKENDS) {
 
     describe('verification', () => {
       it('accepts a complete chain and an empty one', async () => {
-        expect(await store.verifyAudit()).to.deep.equal({ rows: 0, brokenAt: null });
+        expect(await store.audit.verify()).to.deep.equal({ rows: 0, brokenAt: null });
         await append(3);
-        expect(await store.verifyAudit()).to.deep.equal({ rows: 3, brokenAt: null });
+        expect(await store.audit.verify()).to.deep.equal({ rows: 3, brokenAt: null });
       });
 
       it('detects a changed row', async () => {
@@ -153,7 +159,7 @@ for (const kind of BACKENDS) {
         const { query } = await backend.openDatabase();
         await query.updateTable('audit_row').set({ actor_id: 'eve' }).where('id', '=', 3).execute();
         const reason = 'the row was changed';
-        expect(await store.verifyAudit()).to.deep.equal({ rows: 2, brokenAt: 3, reason });
+        expect(await store.audit.verify()).to.deep.equal({ rows: 2, brokenAt: 3, reason });
       });
 
       for (const { part, id, rows } of [
@@ -165,7 +171,7 @@ for (const kind of BACKENDS) {
           const { query } = await backend.openDatabase();
           await query.deleteFrom('audit_row').where('id', '=', id).execute();
           const reason = 'the row is missing';
-          expect(await store.verifyAudit()).to.deep.equal({ rows, brokenAt: id, reason });
+          expect(await store.audit.verify()).to.deep.equal({ rows, brokenAt: id, reason });
         });
       }
 
@@ -180,7 +186,7 @@ for (const kind of BACKENDS) {
             .where('id', '=', id)
             .execute();
         }
-        expect((await store.verifyAudit()).brokenAt).to.equal(2);
+        expect((await store.audit.verify()).brokenAt).to.equal(2);
       });
 
       it('detects a truncated chain', async () => {
@@ -188,7 +194,7 @@ for (const kind of BACKENDS) {
         const { query } = await backend.openDatabase();
         await query.deleteFrom('audit_row').where('id', '>', 3).execute();
         const reason = 'the row and all after it are missing';
-        expect(await store.verifyAudit()).to.deep.equal({ rows: 3, brokenAt: 4, reason });
+        expect(await store.audit.verify()).to.deep.equal({ rows: 3, brokenAt: 4, reason });
       });
 
       it('detects a row that was inserted at the end or replaced the last', async () => {
@@ -199,23 +205,23 @@ for (const kind of BACKENDS) {
           .insertInto('audit_row')
           .values({ ...last, id: 3 } as never)
           .execute();
-        expect((await store.verifyAudit()).brokenAt).to.equal(3);
+        expect((await store.audit.verify()).brokenAt).to.equal(3);
         await query.deleteFrom('audit_row').where('id', '=', 3).execute();
         await query
           .updateTable('audit_head')
           .set({ hash: 'f'.repeat(64) })
           .execute();
-        expect(await store.verifyAudit()).to.include({ rows: 1, brokenAt: 2 });
+        expect(await store.audit.verify()).to.include({ rows: 1, brokenAt: 2 });
       });
 
       it('works while hosts write', async () => {
         await append(20);
         const other = await backend.open();
-        const appends = Array.from({ length: 60 }, () => other.appendAudit(DRAFT));
-        const verdicts = await Promise.all(Array.from({ length: 10 }, () => store.verifyAudit()));
+        const appends = Array.from({ length: 60 }, () => other.audit.append(DRAFT));
+        const verdicts = await Promise.all(Array.from({ length: 10 }, () => store.audit.verify()));
         await Promise.all(appends);
         expect(verdicts.map(({ brokenAt }) => brokenAt)).to.deep.equal(verdicts.map(() => null));
-        expect((await store.verifyAudit()).rows).to.equal(80);
+        expect((await store.audit.verify()).rows).to.equal(80);
       });
     });
   });

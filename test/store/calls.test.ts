@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { ANY_CALL } from '../../core/operations/status/call-record.js';
-import type { CallFilter, Store, StoredCall } from '../../core/store/store.js';
+import type { CallFilter, StoredCall } from '../../core/store/call-log.js';
+import type { Store } from '../../core/store/store.js';
 import { createStored } from '../support/observability/completed.js';
 import { BACKENDS, useBackend } from './backend.js';
 
@@ -24,9 +25,9 @@ for (const kind of BACKENDS) {
     });
 
     const add = (count: number, from = 0) =>
-      store.appendCalls(Array.from({ length: count }, (_, index) => createCall(from + index)));
+      store.calls.append(Array.from({ length: count }, (_, index) => createCall(from + index)));
     const read = async (filter: Partial<CallFilter> = {}) =>
-      (await store.readCalls({ ...ALL, ...filter })).map(({ request_id }) => request_id);
+      (await store.calls.read({ ...ALL, ...filter })).map(({ request_id }) => request_id);
 
     it('are returned unchanged, newest first', async () => {
       const whole = createCall(2, {
@@ -38,8 +39,15 @@ for (const kind of BACKENDS) {
         endpoint: 'http://127.0.0.1:1',
       });
       const bare = createCall(1, { module: null, route: null });
-      await store.appendCalls([bare, whole]);
-      expect(await store.readCalls(ALL)).to.deep.equal([whole, bare]);
+      await store.calls.append([bare, whole]);
+      expect(await store.calls.read(ALL)).to.deep.equal([whole, bare]);
+    });
+
+    it('have numbers of more than 32 bits', async () => {
+      const long = { bytes_in: 2.2e9, bytes_out: 1e15, frames_in: 2 ** 32, frames_out: 2 ** 31 };
+      const call = createCall(1, { ...long, attempts: 2 ** 33, duration_ms: 1e12 });
+      await store.calls.append([call]);
+      expect(await store.calls.read(ALL)).to.deep.equal([call]);
     });
 
     it('are stored once when they are written twice', async () => {
@@ -49,7 +57,7 @@ for (const kind of BACKENDS) {
     });
 
     it('are found by module, status, time, request id and cursor', async () => {
-      await store.appendCalls([
+      await store.calls.append([
         createCall(1),
         createCall(2, { module: 'other' }),
         createCall(3, { status: 502 }),
@@ -68,11 +76,11 @@ for (const kind of BACKENDS) {
 
     it('are removed beyond a maximum, oldest first, also when there are many', async () => {
       await add(1300);
-      await store.pruneCalls({ maxCalls: 7, since: 0 });
+      await store.calls.prune({ maxCalls: 7, since: 0 });
       expect(await read()).to.deep.equal(
         [1299, 1298, 1297, 1296, 1295, 1294, 1293].map((n) => `r${n}`),
       );
-      await store.pruneCalls({ maxCalls: 7, since: 0 });
+      await store.calls.prune({ maxCalls: 7, since: 0 });
       expect(await read()).to.have.length(7);
     });
 
@@ -80,27 +88,27 @@ for (const kind of BACKENDS) {
       const calls = Array.from({ length: 200 }, (_, index) =>
         createCall(index, { actor: index < 90 ? 'service:crm' : null }),
       );
-      await store.appendCalls(calls);
-      await store.pruneCalls({ maxCalls: 100, since: 0 });
-      await store.pruneCalls({ maxCalls: 100, since: 0 });
-      const left = await store.readCalls(ALL);
+      await store.calls.append(calls);
+      await store.calls.prune({ maxCalls: 100, since: 0 });
+      await store.calls.prune({ maxCalls: 100, since: 0 });
+      const left = await store.calls.read(ALL);
       expect(left.filter(({ actor }) => actor === null)).to.have.length(10);
       expect(left.filter(({ actor }) => actor !== null)).to.have.length(90);
     });
 
     it('are removed when they are old', async () => {
       await add(10);
-      await store.pruneCalls({ maxCalls: null, since: NOON + 8 });
+      await store.calls.prune({ maxCalls: null, since: NOON + 8 });
       expect(await read()).to.deep.equal(['r9', 'r8']);
-      await store.pruneCalls({ maxCalls: 100, since: NOON + 9 });
+      await store.calls.prune({ maxCalls: 100, since: NOON + 9 });
       expect(await read()).to.deep.equal(['r9']);
     });
 
     it('are read without the members that a newer modgate has added', async () => {
       const { query } = await backend.openDatabase();
       await query.schema.alterTable('call_record').addColumn('later', 'text').execute();
-      await store.appendCalls([createCall(1)]);
-      expect(await store.readCalls(ALL)).to.deep.equal([createCall(1)]);
+      await store.calls.append([createCall(1)]);
+      expect(await store.calls.read(ALL)).to.deep.equal([createCall(1)]);
     });
 
     it('outlive the process', async () => {

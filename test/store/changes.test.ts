@@ -37,8 +37,13 @@ for (const kind of BACKENDS) {
       const [writer, reader] = [await backend.open(), await backend.open()];
       const notified: (string | null)[] = [];
       for (const store of [writer, reader]) store.onConfigChange((module) => notified.push(module));
-      await writer.appendAudit(DRAFT);
-      await writer.ensureGenerated({ module: 'generated', service: 'crm', key: 'g', bytes: 8 });
+      await writer.audit.append(DRAFT);
+      await writer.config.ensureGenerated({
+        module: 'generated',
+        service: 'crm',
+        key: 'g',
+        bytes: 8,
+      });
       const { query } = await backend.openDatabase();
       await query.updateTable('audit_head').set({ id: 0 }).execute();
       await write(writer, 'a', 1, { module: 'failed' }).catch(() => {});

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import type { AuditDraft, ConfigWrite, Store, StoreUnavailable } from '../../core/store/store.js';
+import type { AuditDraft } from '../../core/store/audit-row.js';
+import type { ConfigWrite } from '../../core/store/config-values.js';
+import type { Store } from '../../core/store/store.js';
+import type { StoreUnavailable } from '../../core/store/store-unavailable.js';
 
 export const DRAFT: AuditDraft = {
   actor: { kind: 'user', id: 'ada' },
@@ -24,11 +27,16 @@ export function write(
   value: unknown,
   overrides: Partial<ConfigWrite> = {},
 ) {
-  return store.writeConfig(createWrite(key, value, overrides), DRAFT);
+  return store.config.write(createWrite(key, value, overrides), DRAFT);
 }
 
 export async function readValue(store: Store, name: string, module = 'crm'): Promise<unknown> {
-  return (await store.readConfig(module)).values.get(name)?.value;
+  return (await store.config.read(module)).values.get(name);
+}
+
+export function createReleaseDraft(id: string, base: string | null, parts: readonly string[]) {
+  const author = { author_kind: 'service', author_id: 'publisher' } as const;
+  return { id, base, ...author, note: '', least_version: '0.1.0', files: 1, bytes: 1, parts };
 }
 
 export function createKey(): string {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Log } from '../../core/contract/index.js';
 import type { Database } from '../../core/store/database.js';
-import { encryptClearValues } from '../../core/store/encrypt-store.js';
 import { parseStoreKeys, type StoreKeys } from '../../core/store/encryption-keys.js';
+import { encryptClearValues } from '../../core/store/open-store.js';
 import { BACKENDS, silent, useBackend } from './backend.js';
 import { createKey, DRAFT, expectUnavailable, readValue, write } from './drafts.js';
 
@@ -38,7 +38,7 @@ for (const kind of BACKENDS) {
       const [before] = await readRows();
       await write(store, 'a', SECRET, SENSITIVE);
       await write(store, 'b', SECRET);
-      const generated = await store.ensureGenerated({
+      const generated = await store.config.ensureGenerated({
         module: 'crm',
         service: 'crm',
         key: 'c',
@@ -60,7 +60,7 @@ for (const kind of BACKENDS) {
     it('rejects sensitive values in clear until the store is encrypted', async () => {
       const field = { module: 'crm', service: 'crm', key: 'made', bytes: 8 };
       const clear = await backend.open();
-      const made = await clear.ensureGenerated(field);
+      const made = await clear.config.ensureGenerated(field);
       await write(clear, 'api_key', SECRET, SENSITIVE);
       const { updated_at } = (await readRows())[0] ?? {};
       const key = createKey();
@@ -71,11 +71,11 @@ for (const kind of BACKENDS) {
       expect(lines).to.deep.equal([
         '{"count":3}store values not encrypted: run modgate encrypt-store',
       ]);
-      const { values, unreadable } = await store.readConfig('crm');
+      const { values, unreadable } = await store.config.read('crm');
       expect([...values.keys()]).to.deep.equal([]);
       expect([...unreadable.keys()].sort()).to.deep.equal(['crm/api_key', 'crm/made']);
       expect(unreadable.get('crm/api_key')?.code).to.equal('not_encrypted');
-      await expectUnavailable(store.ensureGenerated(field), 'not_encrypted');
+      await expectUnavailable(store.config.ensureGenerated(field), 'not_encrypted');
       expect((await readRows())[0]?.value, 'unchanged').to.contain(SECRET);
 
       expect(await encryptStore(key)).to.equal(3);
@@ -84,8 +84,8 @@ for (const kind of BACKENDS) {
       expect(row?.value).to.not.contain(SECRET);
       expect(row?.updated_at).to.equal(updated_at);
       expect(await readValue(store, 'crm/api_key')).to.equal(SECRET);
-      expect(await store.ensureGenerated(field)).to.equal(made);
-      expect((await store.readConfig('crm')).revision).to.equal(1);
+      expect(await store.config.ensureGenerated(field)).to.equal(made);
+      expect((await store.config.read('crm')).revision).to.equal(1);
     });
 
     it('rejects a clear row that replaces an encrypted one, whatever its columns say', async () => {
@@ -96,7 +96,7 @@ for (const kind of BACKENDS) {
           .updateTable('config_value')
           .set({ value: '"forged"', key_id: null, sensitive })
           .execute();
-        const { values, unreadable } = await store.readConfig('crm', new Set(['crm/api_key']));
+        const { values, unreadable } = await store.config.read('crm', new Set(['crm/api_key']));
         expect([...values.keys()]).to.deep.equal([]);
         expect(unreadable.get('crm/api_key')?.code).to.equal('not_encrypted');
       }
@@ -132,12 +132,12 @@ for (const kind of BACKENDS) {
       const [older, newer] = [createKey(), createKey()];
       const first = await backend.open(older);
       await write(first, 'api_key', SECRET, SENSITIVE);
-      const digest = await first.appendAudit({ ...DRAFT, value: { json: 1, sensitive: true } });
+      const digest = await first.audit.append({ ...DRAFT, value: { json: 1, sensitive: true } });
       const rotated = await backend.open(`${newer},${older}`);
       expect(await readValue(rotated, 'crm/api_key')).to.equal(SECRET);
       const onlyNewer = await backend.open(newer);
       expect(await readValue(onlyNewer, 'crm/api_key')).to.equal(SECRET);
-      const row = await onlyNewer.appendAudit({ ...DRAFT, value: { json: 1, sensitive: true } });
+      const row = await onlyNewer.audit.append({ ...DRAFT, value: { json: 1, sensitive: true } });
       expect(row.value_digest).to.equal(digest.value_digest);
     });
 
@@ -152,7 +152,7 @@ for (const kind of BACKENDS) {
       const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
       for (const wrong of [undefined, createKey()]) {
         const store = await backend.open(wrong, log);
-        const { values, unreadable } = await store.readConfig('crm');
+        const { values, unreadable } = await store.config.read('crm');
         expect([...values.keys()]).to.deep.equal(['crm/page_size']);
         expect([...unreadable.keys()]).to.deep.equal(['crm/api_key']);
         const error = unreadable.get('crm/api_key');
@@ -168,10 +168,10 @@ for (const kind of BACKENDS) {
 
     it('rejects sensitive writes and generated values while the key is missing', async () => {
       const field = { module: 'crm', service: 'crm', key: 'made', bytes: 8 };
-      const made = await (await backend.open(createKey())).ensureGenerated(field);
+      const made = await (await backend.open(createKey())).config.ensureGenerated(field);
       const store = await backend.open();
       await expectUnavailable(write(store, 'api_key', SECRET, SENSITIVE), 'unknown_key');
-      const error = await expectUnavailable(store.ensureGenerated(field), 'unknown_key');
+      const error = await expectUnavailable(store.config.ensureGenerated(field), 'unknown_key');
       expect(error.message).to.not.contain(made);
       expect(store.unavailable).to.equal(null);
       expect(await readRows()).to.have.length(1);
@@ -188,7 +188,7 @@ for (const kind of BACKENDS) {
         .set({ value: a?.value ?? '' })
         .where('key', '=', 'b')
         .execute();
-      expect((await store.readConfig('crm')).unreadable.get('crm/b')?.code).to.equal('unreadable');
+      expect((await store.config.read('crm')).unreadable.get('crm/b')?.code).to.equal('unreadable');
       const bytes = Buffer.from(a?.value ?? '', 'base64');
       for (const at of [0, 13, bytes.length - 1]) {
         const changed = Buffer.from(bytes);
@@ -199,7 +199,7 @@ for (const kind of BACKENDS) {
           .set({ value })
           .where('key', '=', 'a')
           .execute();
-        const { unreadable } = await store.readConfig('crm');
+        const { unreadable } = await store.config.read('crm');
         expect(unreadable.get('crm/a')?.code).to.equal('unreadable');
       }
       await database.query
@@ -207,7 +207,7 @@ for (const kind of BACKENDS) {
         .set({ value: '' })
         .where('key', '=', 'a')
         .execute();
-      expect((await store.readConfig('crm')).unreadable.get('crm/a')?.code).to.equal('unreadable');
+      expect((await store.config.read('crm')).unreadable.get('crm/a')?.code).to.equal('unreadable');
       expect(store.unavailable).to.equal(null);
     });
   });

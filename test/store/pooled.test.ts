@@ -31,6 +31,6 @@ describe('PostgreSQL store behind a pooler that keeps no session', () => {
       await waitUntil('the change is notified', () => notified.includes('crm'));
       expect(await readValue(reader, 'crm/page_size')).to.equal(size);
     }
-    expect(await writer.verifyAudit()).to.deep.equal({ rows: 3, brokenAt: null });
+    expect(await writer.audit.verify()).to.deep.equal({ rows: 3, brokenAt: null });
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Log } from '../../core/contract/index.js';
 import { RELEASE_CHANGE } from '../../core/store/database.js';
+import { findOlderStore } from '../../core/store/older-store.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { openStore } from '../support/store/open-store.js';
 import {
@@ -12,7 +13,7 @@ import {
   silent,
   withSchema,
 } from './backend.js';
-import { DRAFT, expectUnavailable, readValue, write } from './drafts.js';
+import { createReleaseDraft, DRAFT, expectUnavailable, readValue, write } from './drafts.js';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.js';
 
 describe('PostgreSQL store', () => {
@@ -39,6 +40,7 @@ describe('PostgreSQL store', () => {
       'fleet_host',
       'release',
       'release_host',
+      'release_part',
       'release_state',
       'schema_version',
       'store_secret',
@@ -56,7 +58,7 @@ describe('PostgreSQL store', () => {
       two.onConfigChange((module) => notified.push(module));
       await write(first, 'a', 1);
       await write(two, 'b', 1, { module: 'own' });
-      expect((await two.readConfig('crm')).revision).to.equal(0);
+      expect((await two.config.read('crm')).revision).to.equal(0);
       expect(notified).to.deep.equal(['own']);
     } finally {
       await other.dispose();
@@ -66,7 +68,7 @@ describe('PostgreSQL store', () => {
   it('reports that access is denied without naming the database or user', async () => {
     backend = createPostgresBackend(withDatabase('no_such_database'));
     const store = await backend.open();
-    const { message } = await expectUnavailable(store.readConfig('crm'), 'denied');
+    const { message } = await expectUnavailable(store.config.read('crm'), 'denied');
     expect(message).to.match(/^the database server denies access: .* \(3D000\)$/);
   });
 
@@ -88,11 +90,8 @@ describe('PostgreSQL store', () => {
     const notified: (string | null)[] = [];
     (await backend.open()).onConfigChange((module) => notified.push(module));
     const { releases } = await backend.open();
-    const author = { kind: 'service', id: 'publisher' } as const;
-    const draft = { id: 'sha256:1', base: null, author, note: '', leastVersion: '0.1.0' };
-    const content = { files: 0, bytes: 0, content: '{}' };
     const { outcome: _outcome, value: _value, ...audit } = DRAFT;
-    await releases.publish('shop', { ...draft, ...content }, null, audit);
+    await releases.publish('shop', createReleaseDraft('sha256:1', null, ['{}']), null, audit);
     await waitUntil('the notification', () => notified.length > 0);
     expect(notified).to.deep.equal([RELEASE_CHANGE]);
   });
@@ -144,7 +143,7 @@ describe('PostgreSQL store', () => {
       const started = Date.now();
       const store = await backend.open();
       expect(Date.now() - started).to.be.lessThan(1000);
-      const error = await expectUnavailable(store.readConfig('crm'), 'unreachable');
+      const error = await expectUnavailable(store.config.read('crm'), 'unreachable');
       expect(error.message).to.equal('the database server does not respond (ECONNREFUSED)');
       const notified: (string | null)[] = [];
       store.onConfigChange((module) => notified.push(module));
@@ -164,13 +163,13 @@ describe('PostgreSQL store', () => {
       store.onConfigChange((module) => notified.push(module));
       await proxy.cut();
       await expectUnavailable(write(store, 'a', 2), 'unreachable');
-      await expectUnavailable(store.readConfig('crm'), 'unreachable');
+      await expectUnavailable(store.config.read('crm'), 'unreachable');
       await proxy.restore();
       await waitUntil('the store is open', () => store.unavailable === null, 10_000);
       await waitUntil('the notification', () => notified.includes(null), 10_000);
       expect(await readValue(store, 'crm/a')).to.equal(1);
       expect(await write(store, 'a', 3)).to.deep.equal({ revision: 2 });
-      expect(await store.verifyAudit()).to.deep.equal({ rows: 2, brokenAt: null });
+      expect(await store.audit.verify()).to.deep.equal({ rows: 2, brokenAt: null });
       expect(lines.at(-1)).to.equal('store available again');
     });
 
@@ -197,10 +196,17 @@ describe('PostgreSQL store', () => {
       const started = Date.now();
       await expectUnavailable(write(store, 'a', 2), 'unreachable');
       expect(Date.now() - started).to.be.lessThan(8000);
-      await expectUnavailable(store.readConfig('crm'), 'unreachable');
+      await expectUnavailable(store.config.read('crm'), 'unreachable');
       proxy.unblock();
       await waitUntil('the store is open', () => store.unavailable === null, 15_000);
-      expect((await store.verifyAudit()).brokenAt).to.equal(null);
+      expect((await store.audit.verify()).brokenAt).to.equal(null);
+    });
+
+    it('delays a start by about a second when the server hangs', async () => {
+      proxy.block();
+      const started = Date.now();
+      expect(await findOlderStore(proxied, '')).to.equal(null);
+      expect(Date.now() - started).to.be.lessThan(2000);
     });
 
     it('does not delay shutdown', async () => {
@@ -229,12 +235,12 @@ describe('PostgreSQL store', () => {
         await waitUntil(
           'another host writes',
           async () => {
-            row = await healthy.appendAudit(DRAFT).catch(() => null);
+            row = await healthy.audit.append(DRAFT).catch(() => null);
             return row !== null;
           },
           20_000,
         );
-        expect((await healthy.verifyAudit()).brokenAt).to.equal(null);
+        expect((await healthy.audit.verify()).brokenAt).to.equal(null);
       } finally {
         await healthy.close();
       }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Purge } from '../../core/operations/cache/entry-index.js';
-import { SOLE_PURGES } from '../../core/operations/cache/purge-channel.js';
+import { sharePurges } from '../../core/operations/cache/purge-channel.js';
 import { StorePurges } from '../../core/operations/cache/store-purges.js';
 import type { Store } from '../../core/store/store.js';
 import { waitUntil } from '../support/http/wait-until.js';
@@ -12,7 +12,7 @@ const ofPath = (path: string): Purge => ({ module: 'shop', path, isPrefix: false
 /** The channel of one process, and what it received. */
 function openChannel(store: Pick<Store, 'sendNotice' | 'onNotice'>) {
   const received: (Purge | null)[] = [];
-  const channel = new StorePurges(store, SOLE_PURGES);
+  const channel = new StorePurges(store, sharePurges({ channel: () => () => {} }));
   channel.onPurge((purge) => received.push(purge));
   return { announce: (purge: Purge) => channel.announce(purge), received };
 }
@@ -22,7 +22,7 @@ for (const kind of BACKENDS.filter(({ name }) => name === 'PostgreSQL')) {
     const backend = useBackend(kind);
     const openTwo = async () => {
       const stores = [await backend.open(), await backend.open()] as const;
-      for (const store of stores) await store.readConfig('shop');
+      for (const store of stores) await store.config.read('shop');
       return stores.map(openChannel) as [
         ReturnType<typeof openChannel>,
         ReturnType<typeof openChannel>,

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import type { Log } from '../../core/contract/index.js';
-import { type OpenDatabase, ReconnectingStore } from '../../core/store/reconnecting-store.js';
+import { connectStore } from '../../core/store/open-store.js';
 import { openSqlite } from '../../core/store/sqlite-database.js';
 import { sqliteFile } from '../../core/store/sqlite-file.js';
+import type { OpenDatabase } from '../../core/store/store-connection.js';
 import { StoreUnavailable } from '../../core/store/store-unavailable.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { type Backend, createSqliteBackend, silent } from './backend.js';
@@ -31,7 +32,7 @@ describe('reconnecting store', () => {
     const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
     const unreachable = () => new StoreUnavailable('unreachable', { nativeCode: 'ECONNREFUSED' });
     const failures = [unreachable(), unreachable(), new StoreUnavailable('denied')];
-    const store = new ReconnectingStore({ open: openAfter(failures), keys: null, log });
+    const store = connectStore({ open: openAfter(failures), keys: null, log });
     await store.start(1000);
     await waitUntil('the store is open', () => store.unavailable === null);
     const unavailable = 'store unavailable: config operations respond with 503';
@@ -47,9 +48,9 @@ describe('reconnecting store', () => {
     const causes: unknown[] = [];
     const log: Log = { ...silent, warn: ({ err }) => causes.push(err) };
     const surprise = new TypeError('surprise');
-    const store = new ReconnectingStore({ open: openAfter([surprise]), keys: null, log });
+    const store = connectStore({ open: openAfter([surprise]), keys: null, log });
     await store.start(1000);
-    const error = await expectUnavailable(store.readConfig('crm'), 'failed');
+    const error = await expectUnavailable(store.config.read('crm'), 'failed');
     expect(error.message).to.equal('the store failed');
     expect(causes).to.deep.equal([surprise]);
     await store.close();
@@ -63,9 +64,9 @@ describe('reconnecting store', () => {
       });
       return openSqlite(backend.stateDir, onChange);
     };
-    const store = new ReconnectingStore({ open: opening, keys: null, log: silent });
+    const store = connectStore({ open: opening, keys: null, log: silent });
     await store.start(20);
-    await expectUnavailable(store.readConfig('crm'), 'opening');
+    await expectUnavailable(store.config.read('crm'), 'opening');
     const notified: (string | null)[] = [];
     store.onConfigChange((module) => notified.push(module));
     open();
@@ -94,12 +95,12 @@ describe('reconnecting store', () => {
       const database = await openSqlite(backend.stateDir, onChange);
       return { ...database, close: () => database.close().finally(() => closes++) };
     };
-    const store = new ReconnectingStore({ open: opening, keys: null, log: silent });
+    const store = connectStore({ open: opening, keys: null, log: silent });
     await store.start(20);
     await store.close();
     open();
     await waitUntil('the database is closed', () => closes === 1);
-    await expectUnavailable(store.readConfig('crm'), 'closed');
+    await expectUnavailable(store.config.read('crm'), 'closed');
   });
 
   it('is opened by its first use, and rejects what is too much while it is opened', async () => {
@@ -111,30 +112,30 @@ describe('reconnecting store', () => {
       return openSqlite(backend.stateDir, onChange);
     };
     const options = { open: opening, keys: null, log: silent, maxOperations: 3 };
-    const store = new ReconnectingStore(options);
+    const store = connectStore(options);
     expect(store.unavailable).to.equal(null);
-    const reads = [1, 2, 3].map(() => store.readConfig('crm'));
-    await expectUnavailable(store.readConfig('crm'), 'busy');
+    const reads = [1, 2, 3].map(() => store.config.read('crm'));
+    await expectUnavailable(store.config.read('crm'), 'busy');
     open();
     await Promise.all(reads);
-    expect((await store.readConfig('crm')).values).to.have.property('size', 0);
+    expect((await store.config.read('crm')).values).to.have.property('size', 0);
     await store.close();
   });
 
   it('leaves no rejection behind when it cannot be opened, and is opened again', async () => {
     const cause = new TypeError('injected fault');
-    const store = new ReconnectingStore({ open: openAfter([cause]), keys: null, log: silent });
+    const store = connectStore({ open: openAfter([cause]), keys: null, log: silent });
     const unhandled: unknown[] = [];
     const collect = (error: unknown) => unhandled.push(error);
     process.on('unhandledRejection', collect);
     void store.start();
-    const rejection = await store.readConfig('crm').catch((error: unknown) => error);
+    const rejection = await store.config.read('crm').catch((error: unknown) => error);
     await new Promise(setImmediate);
     process.off('unhandledRejection', collect);
     expect(rejection).to.be.instanceOf(StoreUnavailable).and.include({ code: 'failed', cause });
     expect(unhandled).to.deep.equal([]);
     await waitUntil('the store is open', () => store.unavailable === null);
-    expect((await store.readConfig('crm')).values).to.have.property('size', 0);
+    expect((await store.config.read('crm')).values).to.have.property('size', 0);
     await store.close();
   });
 });

@@ -14,13 +14,12 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import type { Log } from '../../core/contract/index.js';
-import { openAuditReader } from '../../core/store/audit-reader.js';
 import type { Database } from '../../core/store/database.js';
-import { encryptClearValues } from '../../core/store/encrypt-store.js';
 import { parseStoreKeys } from '../../core/store/encryption-keys.js';
-import { type OpenDatabase, ReconnectingStore } from '../../core/store/reconnecting-store.js';
+import { connectStore, encryptClearValues, openAuditReader } from '../../core/store/open-store.js';
 import { openSqlite } from '../../core/store/sqlite-database.js';
 import { sqliteFile } from '../../core/store/sqlite-file.js';
+import type { OpenDatabase } from '../../core/store/store-connection.js';
 import { createRecordedLog } from '../support/auth/recorded-log.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { openStore } from '../support/store/open-store.js';
@@ -111,7 +110,7 @@ describe('SQLite store', () => {
     const store = await backend.open();
     await write(store, 'page_size', 1);
     const { size } = statSync(`${file}-wal`);
-    await store.assertWritable();
+    await store.audit.assertWritable();
     expect(statSync(`${file}-wal`).size).to.be.greaterThan(size);
   });
 
@@ -134,7 +133,7 @@ describe('SQLite store', () => {
   it('opens later after a long exclusive lock', async () => {
     const release = await holdLock(file, 'everything');
     const store = await backend.open();
-    await expectUnavailable(store.readConfig('crm'), 'locked');
+    await expectUnavailable(store.config.read('crm'), 'locked');
     expect(store.unavailable?.message).to.match(/^the store is locked by another process/);
     const notified: (string | null)[] = [];
     store.onConfigChange((module) => notified.push(module));
@@ -154,7 +153,7 @@ describe('SQLite store', () => {
       damage();
       const damaged = readFileSync(file);
       const store = await backend.open();
-      await expectUnavailable(store.readConfig('crm'), 'damaged');
+      await expectUnavailable(store.config.read('crm'), 'damaged');
       await expectUnavailable(write(store, 'page_size', 2), 'damaged');
       expect(readFileSync(file).equals(damaged)).to.equal(true);
       writeFileSync(file, whole);
@@ -166,11 +165,11 @@ describe('SQLite store', () => {
   it('cannot be opened while the file is a folder or the folder a file', async () => {
     mkdirSync(file);
     const first = await backend.open();
-    await expectUnavailable(first.readConfig('crm'), 'cannot_open');
+    await expectUnavailable(first.config.read('crm'), 'cannot_open');
     const stateDir = join(backend.stateDir, 'state');
     writeFileSync(stateDir, '');
     const second = await openStore({ url: null, stateDir, keys: null, log: silent });
-    await expectUnavailable(second.appendAudit(DRAFT), 'cannot_open');
+    await expectUnavailable(second.audit.append(DRAFT), 'cannot_open');
     rmSync(file, { recursive: true });
     rmSync(stateDir);
     await waitUntil('the first is open', () => first.unavailable === null, 10_000);
@@ -205,11 +204,11 @@ describe('SQLite store', () => {
         message: 'store operation failed',
       },
     ]);
-    const { revision, values } = await store.readConfig('crm');
+    const { revision, values } = await store.config.read('crm');
     expect([revision, values.size]).to.deep.equal([1, 1]);
     await limitPages(10_000);
     expect(await write(store, 'big', 'x'.repeat(100_000))).to.deep.equal({ revision: 2 });
-    expect(await store.verifyAudit()).to.deep.equal({ rows: 2, brokenAt: null });
+    expect(await store.audit.verify()).to.deep.equal({ rows: 2, brokenAt: null });
     await store.close();
   });
 
@@ -230,30 +229,35 @@ describe('SQLite store', () => {
     });
   }
 
-  it('does not change a byte of the file of a newer modgate', async () => {
-    // Created by another process in another journal mode, which a newer modgate may choose.
-    const program = `const database = new (require('libsql'))(process.argv[1]);
-      database.exec('create table schema_version (version integer, applied_at text)');
-      database.exec("insert into schema_version values (99, '')");`;
-    execFileSync(process.execPath, ['-e', program, file]);
-    const before = readFileSync(file);
-    const store = await backend.open();
-    await expectUnavailable(write(store, 'page_size', 2), 'newer_schema');
-    await store.close();
-    expect(readFileSync(file).equals(before)).to.equal(true);
-  });
+  for (const { version, code } of [
+    { version: 99, code: 'newer_schema' },
+    { version: 9, code: 'older_schema' },
+  ] as const) {
+    it(`does not change a byte of a file that it rejects: ${code}`, async () => {
+      // Created by another process in another journal mode, which a newer modgate may choose.
+      const program = `const database = new (require('libsql'))(process.argv[1]);
+        database.exec('create table schema_version (version integer, applied_at text)');
+        database.exec("insert into schema_version values (${version}, '')");`;
+      execFileSync(process.execPath, ['-e', program, file]);
+      const before = readFileSync(file);
+      const store = await backend.open();
+      await expectUnavailable(write(store, 'page_size', 2), code);
+      await store.close();
+      expect(readFileSync(file).equals(before)).to.equal(true);
+    });
+  }
 
   /** Opens a store and returns its connection too. */
   async function openAndReach(
     log: Log = silent,
-  ): Promise<{ store: ReconnectingStore; database: Database }> {
+  ): Promise<{ store: ReturnType<typeof connectStore>; database: Database }> {
     const opened: Database[] = [];
     const open: OpenDatabase = async (onChange) => {
       const database = await openSqlite(backend.stateDir, onChange);
       opened.push(database);
       return database;
     };
-    const store = new ReconnectingStore({ open, keys: null, log });
+    const store = connectStore({ open, keys: null, log });
     await store.start(1000);
     const [database] = opened;
     if (database === undefined) throw new Error('the store did not open');

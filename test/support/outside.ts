@@ -18,6 +18,12 @@ export function readOutside<T>(file: string): T | null {
 
 /** The text of a compressed file of public test data; `null` if it is absent. */
 export function readOutsideText(file: string): string | null {
+  const path = findOutside(file);
+  return path === null ? null : gunzipSync(readFileSync(path)).toString();
+}
+
+/** The path of a file of public test data; `null` if it is absent. */
+export function findOutside(file: string): string | null {
   const path = join(FOLDER, file);
-  return existsSync(path) ? gunzipSync(readFileSync(path)).toString() : null;
+  return existsSync(path) ? path : null;
 }

@@ -3,7 +3,9 @@ import {
   createServer,
   type Server as HttpServer,
   type IncomingHttpHeaders,
+  type IncomingMessage,
   type RequestListener,
+  type ServerResponse,
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import {
@@ -12,10 +14,11 @@ import {
   type Server,
   type Socket,
 } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { TlsOptions } from 'node:tls';
 
 /** A request as received by a provider. */
-interface ReceivedRequest {
+export interface ReceivedRequest {
   readonly method: string;
   /** The raw request target. */
   readonly target: string;
@@ -40,11 +43,15 @@ export interface ScriptedProvider extends RunningProvider {
   readonly requests: readonly ReceivedRequest[];
 }
 
-interface ProviderOptions {
+export interface ProviderOptions {
   /** Serves HTTPS with this key and certificate. */
   readonly tls?: TlsOptions;
   /** Listens on this Unix socket. `url` and `port` are then unused. */
   readonly socketPath?: string;
+  /** Called with the head of a request. Returns whether it handles it: such a request is not recorded. */
+  readonly onHead?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** Handles upgrades. What follows an upgrade is recorded as its body. */
+  readonly onUpgrade?: (request: IncomingMessage, connection: Duplex, head: Buffer) => void;
 }
 
 /** Responds with 200 and `value` as JSON. */
@@ -61,23 +68,39 @@ export async function startProvider(
   options: ProviderOptions = {},
 ): Promise<ScriptedProvider> {
   const requests: ReceivedRequest[] = [];
+  const { onHead, onUpgrade } = options;
   const listener: RequestListener = (request, response) => {
+    if (onHead?.(request, response)) return;
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      requests.push({
-        method: request.method ?? '',
-        target: request.url ?? '',
-        headers: request.headers,
-        rawHeaders: request.rawHeaders,
-        body: Buffer.concat(chunks),
-      });
+      requests.push(record(request, chunks));
       handler(request, response);
     });
   };
   const server: HttpServer =
     options.tls === undefined ? createServer(listener) : createTlsServer(options.tls, listener);
+  if (onUpgrade !== undefined) {
+    server.on('upgrade', (request: IncomingMessage, connection: Duplex, head: Buffer) => {
+      const chunks = [head];
+      connection.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', () => {});
+      requests.push(record(request, chunks));
+      onUpgrade(request, connection, head);
+    });
+  }
   return { requests, ...(await listen(server, options)) };
+}
+
+function record(
+  { method = '', url = '', headers, rawHeaders }: IncomingMessage,
+  chunks: readonly Buffer[],
+): ReceivedRequest {
+  return {
+    ...{ method, target: url, headers, rawHeaders },
+    get body() {
+      return Buffer.concat(chunks);
+    },
+  };
 }
 
 /** Starts a TCP server. `onSocket` handles all bytes. */

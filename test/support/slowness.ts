@@ -10,8 +10,13 @@ let factor: number | undefined;
  * were chosen; at least 1. Such a limit is multiplied by it.
  */
 export function slowness(): number {
-  factor ??= Math.max(1, measure() / REFERENCE_MS);
+  factor ??= measureSlowness();
   return factor;
+}
+
+/** The same for this moment, since other processes come and go. */
+export function measureSlowness(): number {
+  return Math.max(1, measure() / REFERENCE_MS);
 }
 
 /** The median of some runs. Milliseconds. */

@@ -4,13 +4,27 @@ import {
   defineSurface,
   type Surface,
   type SurfaceContext,
+  SurfaceError,
   type SurfaceFactory,
 } from '../../core/contract/index.js';
 import { SURFACE_CLAUSES } from '../../core/testkit/clauses/surfaces.js';
 import { runSurfaceClauses, surfaceSuite } from '../../core/testkit/index.js';
 import { consoleSurface } from '../../plugins/console/index.js';
+import { docsSurface } from '../../plugins/docs/index.js';
+import { mcpSurface } from '../../plugins/mcp/index.js';
+import { createToolCall, SNAPSHOT } from '../support/testkit/exposing-snapshot.js';
 
 surfaceSuite({ surface: consoleSurface });
+surfaceSuite({ surface: docsSurface });
+surfaceSuite({
+  surface: mcpSurface,
+  host: { snapshot: SNAPSHOT },
+  operationCalls: [
+    createToolCall('shop_read', { id: 'all' }),
+    createToolCall('shop_list_people', {}),
+    createToolCall('shop_merge', {}),
+  ],
+});
 
 type Parts = Partial<SurfaceFactory<object>>;
 
@@ -40,6 +54,10 @@ const MUTANTS: Readonly<Record<string, SurfaceFactory<object>>> = {
     if (url.includes('no-such-page')) throw new TypeError('no page');
     return answer();
   }),
+  'surface.head': create(async (request) => {
+    if (request.method !== 'POST') return answer();
+    throw new SurfaceError('method_not_allowed', 'the desk can only be read');
+  }),
   'surface.hostile-input': create(async (request) => {
     if (request.method === 'POST') await request.json();
     return answer();
@@ -50,6 +68,12 @@ const MUTANTS: Readonly<Record<string, SurfaceFactory<object>>> = {
         const actor = await context.authenticate({ scheme: 'bearer', token: 'ops' });
         return actor === null ? answer() : context.host.request(actor, { target: '/modules' });
       },
+    }),
+  }),
+  'surface.operations': create(answer, {
+    open: async (_config: object, { host }: SurfaceContext) => ({
+      fetch: async (_request, { actor }) =>
+        actor === null ? answer() : host.request(actor, { target: '/modules/shop/http/items/1' }),
     }),
   }),
   'surface.concurrent': createLimited(),
@@ -107,7 +131,8 @@ describe('the clauses of surfaces', () => {
       const surface = MUTANTS[id];
       if (surface === undefined) throw new Error('a clause without a mutant');
       const actors = { ops: { kind: 'system', id: 'ops', scopes: new Set<string>() } } as const;
-      const subject = { surface, host: { actors }, timeoutMs: 200 };
+      const host = { actors, snapshot: SNAPSHOT };
+      const subject = { surface, host, operationCalls: [{}], timeoutMs: 200 };
       const [result] = await runSurfaceClauses(subject, { only: [id] });
       expect(result?.status, result?.reason ?? '').to.equal('fail');
     });

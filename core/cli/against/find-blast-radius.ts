@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
-import { any, array, type Infer, nullable, optional, string, type } from 'superstruct';
-import { formatMount, type Mount } from '../../descriptor/mounts.js';
+import { any, array, type Infer, is, nullable, optional, string, type } from 'superstruct';
+import { formatMount, type Mount } from '../../descriptor/sections/mount.js';
+import { FURTHER_PROVIDERS } from '../../descriptor/sections.js';
 import { compareNames } from '../../lib/compare-texts.js';
 import { parseRouteTemplate, TemplateError } from '../../lib/routing/route-template.js';
 import {
@@ -17,13 +18,14 @@ import {
   listNestedMounts,
   type ResponseFacts,
 } from '../../modules/against/local-module.js';
+import { type ListedModule, moduleList } from '../../operations/status/module-struct.js';
 import { listMounts } from '../check/check-descriptors.js';
 import type { CheckReport } from '../check/check-report.js';
+import { PAGE_LIMIT, readCallPages } from '../client/call-pages.js';
 import type { HostClient } from '../client/host-client.js';
 import { RejectedRequest, requestJson } from '../client/host-response.js';
-import { MODULES_PATH, moduleList } from '../client/module-list.js';
 import { CommandError } from '../command-error.js';
-import { toPrintable } from '../output/escape.js';
+import { formatBlocks } from '../output/escape.js';
 import { listLocalModules } from './local-modules.js';
 
 /** The parts of a response that the envelope excludes. */
@@ -79,7 +81,7 @@ export async function findBlastRadius(
   const pairs = pairModules(report, served);
   const owners = findMountOwners(pairs, served);
   for (const { name, local, host } of pairs) {
-    const change = compareModule(name, local, host, owners);
+    const change = await compareModule(name, local, host, owners);
     if (change !== null) modules.push(await addCalls(change, client));
     else if (host !== null) unchanged.push(name);
   }
@@ -174,8 +176,6 @@ async function addCalls(
 }
 
 const CALLS_WINDOW_MS = 3_600_000;
-/** The maximum of `GET /calls`. */
-const PAGE_LIMIT = 1000;
 /** A hundred thousand calls are enough to show that a route is in use. */
 const MAX_PAGES = 100;
 
@@ -198,20 +198,17 @@ interface RecentCalls {
 async function countRecentCalls(client: HostClient, module: string): Promise<RecentCalls> {
   const since = new Date(Date.now() + client.clockSkewMs - CALLS_WINDOW_MS).toISOString();
   const byRoute = new Map<string, number>();
-  let cursor: string | null = null;
+  let pages = 0;
   try {
-    for (let page = 0; page < MAX_PAGES; page += 1) {
-      const query = new URLSearchParams({ module, since, limit: String(PAGE_LIMIT) });
-      if (cursor !== null) query.set('cursor', cursor);
-      const { calls, next_cursor = null } = await requestJson(client, `/calls?${query}`, callsPage);
+    for await (const calls of readCallPages(client, { module, since }, callsPage)) {
+      if (pages === MAX_PAGES) {
+        const note = `at least: only the last ${pages * PAGE_LIMIT} calls were counted`;
+        return { byRoute, note };
+      }
       for (const { method, route } of calls) countCall(byRoute, method, route);
-      if (next_cursor === null || calls.length === 0) return { byRoute, note: null };
-      cursor = next_cursor;
+      pages += 1;
     }
-    return {
-      byRoute,
-      note: `at least: only the last ${MAX_PAGES * PAGE_LIMIT} calls were counted`,
-    };
+    return { byRoute, note: null };
   } catch (error) {
     return { byRoute: null, note: explainRejection(error) };
   }
@@ -234,25 +231,42 @@ function explainRejection(error: unknown): string {
 /** @throws CommandError when the host is unreachable or rejects the request. */
 async function readServedModules(client: HostClient): Promise<ServedModule[]> {
   const { manifests } = await requestJson(client, '/manifests', manifestList);
-  const { modules } = await requestJson(client, MODULES_PATH, moduleList);
+  const { modules } = await requestJson(client, '/modules', moduleList);
   const byName = new Map(
     modules.filter(({ digest }) => digest !== null).map((module) => [module.name, module]),
   );
   const mounts = listMounts(modules.map(({ name: module, mounts = [] }) => ({ module, mounts })));
-  return manifests.map(({ name, manifest }) => ({
-    name,
-    file: byName.get(name)?.file ?? null,
-    configDigest: byName.get(name)?.config_digest ?? null,
-    access: {
-      public: byName.get(name)?.public ?? false,
-      addresses: byName.get(name)?.allow?.addresses ?? null,
-      mounts: byName.get(name)?.mounts ?? [],
-      taken: listNestedMounts(name, mounts),
-      copied: byName.get(name)?.candidate?.origins ?? [],
-    },
-    manifest: readManifest(client, manifest),
-    responses: byName.get(name)?.responses ?? ENVELOPE,
-  }));
+  return manifests.map(({ name, manifest }) => {
+    const module = byName.get(name);
+    return {
+      name,
+      file: module?.file ?? null,
+      configDigest: module?.config_digest ?? null,
+      access: {
+        public: module?.public ?? false,
+        addresses: module?.allow?.addresses ?? null,
+        mounts: module?.mounts ?? [],
+        taken: listNestedMounts(name, mounts),
+        destinations: readDestinations(module),
+      },
+      manifest: readManifest(client, manifest),
+      responses: module?.responses ?? ENVELOPE,
+    };
+  });
+}
+
+const furtherProvider = type({ origins: array(string()) });
+
+function readDestinations(
+  module: ListedModule | undefined,
+): ServedModule['access']['destinations'] {
+  const shown: Readonly<Record<string, unknown>> = { ...module };
+  return Object.fromEntries(
+    [...FURTHER_PROVIDERS.keys()].map((section) => {
+      const provider = shown[section];
+      return [section, is(provider, furtherProvider) ? provider.origins : []];
+    }),
+  );
 }
 
 type ServedManifest = Infer<typeof manifestList>['manifests'][number]['manifest'];
@@ -270,6 +284,5 @@ function readManifest(client: HostClient, manifest: ServedManifest): ServedModul
 
 /** Lists added (+), removed (-) and changed (~) modules and routes. */
 export function formatBlastRadius({ url, ...changes }: BlastRadius): string {
-  const lines = [`against ${url}:`, ...formatChanges(changes)];
-  return `${lines.map(toPrintable).join('\n')}\n`;
+  return formatBlocks([`against ${url}:`, ...formatChanges(changes)]);
 }

@@ -1,4 +1,4 @@
-import type { MountedModule } from '../../descriptor/mounts.js';
+import type { MountedModule } from '../../descriptor/sections/mount.js';
 import {
   type CheckedModule,
   readAccess,

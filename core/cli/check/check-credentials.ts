@@ -1,6 +1,6 @@
 import type { AcceptedTokens } from '../../auth/accepted-tokens.js';
-import type { Log } from '../../contract/index.js';
-import { EXCHANGE_PATH, readExchange } from '../../descriptor/exchange.js';
+import type { Log, TokenExchange } from '../../contract/index.js';
+import { toDescriptorPath } from '../../descriptor/config-path.js';
 import { createDiagnostic, type Diagnostic } from '../../document/diagnostic.js';
 import { withTimeout } from '../../lib/promises.js';
 import { toError } from '../../lib/to-error.js';
@@ -22,31 +22,23 @@ interface CheckedCredentials {
 /** Reports modules that exchange tokens of an issuer or endpoint that the issuers file lacks. */
 export function checkExchange({ files, tokens }: CheckedCredentials): Diagnostic[] {
   return listPrepared(files).flatMap(({ file, prepared }) => {
-    const problem = findExchangeProblem(prepared, tokens);
-    if (problem === null) return [];
-    const message = `'provider.config.auth.exchange' cannot be used: ${problem}`;
-    const violation = {
-      rule: 'exchange-issuer',
-      message,
-      hint: null,
-      path: EXCHANGE_PATH,
-    } as const;
-    return createDiagnostic({ ...violation, at: 'key' }, { file, locate: prepared.locate });
+    const { exchange } = prepared.descriptor.configDescription ?? {};
+    const problem = exchange === undefined ? null : findExchangeProblem(exchange, tokens);
+    if (exchange === undefined || problem === null) return [];
+    const path = toDescriptorPath(exchange.path);
+    const message = `'${path.join('.')}' cannot be used: ${problem}`;
+    const violation = { rule: 'exchange-issuer', message, hint: null, path, at: 'key' } as const;
+    return createDiagnostic(violation, { file, locate: prepared.locate });
   });
 }
 
-function findExchangeProblem(
-  { descriptor, adapter }: PreparedDescriptor,
-  tokens: Tokens,
-): string | null {
-  const exchange = readExchange(descriptor.provider.config, adapter);
-  if (exchange === null) return null;
+function findExchangeProblem({ issuer, tokenUrl }: TokenExchange, tokens: Tokens): string | null {
   try {
-    const endpoints = tokens.open(exchange.issuer).endpoints();
-    if (endpoints === null || exchange.tokenUrl === null) return null;
-    const { href } = new URL(exchange.tokenUrl);
+    const endpoints = tokens.open(issuer).endpoints();
+    if (endpoints === null || tokenUrl === undefined) return null;
+    const { href } = new URL(tokenUrl);
     if (endpoints.some((endpoint) => new URL(endpoint).href === href)) return null;
-    return "token_url must be one of the issuer's token_endpoints in the issuers file";
+    return "its token endpoint must be one of the issuer's token_endpoints in the issuers file";
   } catch (error) {
     return toError(error).message;
   }
@@ -71,17 +63,16 @@ async function findCredentialProblem(
   const { adapter, descriptor, references, missingSecrets } = prepared;
   const isUsable = descriptor.enabled && missingSecrets.length === 0;
   if (!isUsable || adapter.tryCredentials === undefined) return null;
-  if (findExchangeProblem(prepared, tokens) !== null) return null;
-  const { config } = descriptor.provider;
-  const exchange = readExchange(config, adapter);
+  const { exchange } = descriptor.configDescription ?? {};
+  if (exchange !== undefined && findExchangeProblem(exchange, tokens) !== null) return null;
   try {
-    const work = adapter.tryCredentials(config, {
+    const work = adapter.tryCredentials(descriptor.provider.config, {
       module: descriptor.module,
       log,
       secret: references.secret,
       file: references.file,
       path: references.path,
-      ...(exchange !== null && { callerTokens: tokens.open(exchange.issuer) }),
+      ...(exchange !== undefined && { callerTokens: tokens.open(exchange.issuer) }),
     });
     const createLate = () => new Error(`there were none within ${TIMEOUT_MS} ms`);
     return await withTimeout(work, TIMEOUT_MS, createLate);

@@ -1,14 +1,16 @@
+import { listLearnedScopes } from '../../descriptor/sections/identity.js';
 import {
   findOuterMount,
   formatMount,
   type Mount,
   type MountedModule,
-} from '../../descriptor/mounts.js';
+} from '../../descriptor/sections/mount.js';
 import {
   createDiagnostic,
   createFileDiagnostic,
   type Diagnostic,
   InvalidFile,
+  type Violation,
 } from '../../document/diagnostic.js';
 import { findNearestName } from '../../document/suggest.js';
 import { createRoutedModule } from '../../modules/live-module.js';
@@ -55,7 +57,8 @@ export async function checkDescriptors(
   const { files, ignored } = await readDirectory(directory);
   const descriptors: CheckedDescriptor[] = [];
   for (const entry of files) descriptors.push(await checkDescriptor(entry, context));
-  return { descriptors: warnOfNestedMounts(rejectDuplicates(descriptors)), ignored };
+  const usable = rejectDuplicates(descriptors);
+  return { descriptors: warnOfForeignScopes(warnOfNestedMounts(usable)), ignored };
 }
 
 export async function checkDescriptor(
@@ -114,25 +117,64 @@ export function listMounts(
   );
 }
 
+/** Adds warnings about values of valid descriptors. */
+function addWarnings(
+  descriptors: readonly CheckedDescriptor[],
+  find: (prepared: PreparedDescriptor, checked: CheckedDescriptor) => readonly Warning[],
+): CheckedDescriptor[] {
+  return descriptors.map((checked) => {
+    const { prepared } = checked;
+    if (prepared === null) return checked;
+    const warnings = find(prepared, checked).map((warning) => createWarning(warning, prepared));
+    return { ...checked, diagnostics: [...checked.diagnostics, ...warnings] };
+  });
+}
+
+type Warning = Omit<Violation, 'at'>;
+
+function createWarning(warning: Warning, prepared: PreparedDescriptor): Diagnostic {
+  return createDiagnostic({ ...warning, at: 'value' }, prepared, 'warning');
+}
+
 /** Warns of a mount below that of another module, whose requests it handles. */
 function warnOfNestedMounts(descriptors: readonly CheckedDescriptor[]): CheckedDescriptor[] {
   const all = listMounts(descriptors);
-  return descriptors.map((checked) => {
-    const { module, prepared } = checked;
-    if (prepared === null) return checked;
-    const warnings = checked.mounts.flatMap((mount, index) => {
+  return addWarnings(descriptors, (_prepared, { module, mounts }) =>
+    mounts.flatMap((mount, index) => {
       const above = module === null ? undefined : findOuterMount({ module, mount }, all);
       if (above === undefined) return [];
       const [inner, other] = [formatMount(mount), formatMount(above.mount)];
       const message = `mount '${inner}' is below '${other}' of module '${above.module}' and replaces its paths`;
       const hint = 'make sure that this is intended';
-      const location = { path: ['mount', index], at: 'value' } as const;
-      return [
-        createDiagnostic({ rule: 'nested-mount', message, hint, ...location }, prepared, 'warning'),
-      ];
-    });
-    return { ...checked, diagnostics: [...checked.diagnostics, ...warnings] };
-  });
+      return { rule: 'nested-mount', message, hint, path: ['mount', index] };
+    }),
+  );
+}
+
+/** Warns of scopes that a provider learns by `modgate-identity` although another module has them. */
+function warnOfForeignScopes(descriptors: readonly CheckedDescriptor[]): CheckedDescriptor[] {
+  return addWarnings(descriptors, (prepared, checked) =>
+    listLearned(prepared).flatMap((scope) => {
+      const other = descriptors.find(
+        (neighbor) => neighbor !== checked && listDeclared(neighbor).includes(scope),
+      );
+      if (other === undefined) return [];
+      const message = `identity: the provider learns which callers have the scope '${scope}', which module '${other.module}' declares too`;
+      const hint = 'bound what it learns with identity: {scopes: [PATTERN]}';
+      return { rule: 'foreign-scope', message, hint, path: ['identity'] };
+    }),
+  );
+}
+
+/** Without those that the descriptor names, which its operator has seen. */
+function listLearned({ descriptor: { identity }, manifest }: PreparedDescriptor): string[] {
+  const named = typeof identity === 'boolean' ? [] : identity.scopes;
+  const learned = listLearnedScopes(identity, manifest?.manifest.capabilities ?? []);
+  return learned.filter((scope) => !named.includes(scope));
+}
+
+function listDeclared({ prepared }: CheckedDescriptor): readonly string[] {
+  return prepared?.manifest?.manifest.capabilities ?? [];
 }
 
 /** Warns of names in `mcp.only` that match no operation of the manifest, and so expose nothing. */
@@ -150,8 +192,8 @@ function findUnknownOperations(prepared: PreparedDescriptor): Diagnostic[] {
     const nearest = findNearestName(name, ofKind);
     const hint =
       nearest === null ? 'see GET /operations for the names' : `did you mean '${nearest}'?`;
-    const violation = { rule: 'unknown-operation', message, hint, path: ['mcp', 'only', index] };
-    return createDiagnostic({ ...violation, at: 'value' }, prepared, 'warning');
+    const warning = { rule: 'unknown-operation', message, hint, path: ['mcp', 'only', index] };
+    return createWarning(warning, prepared);
   });
 }
 

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
+import { listLearnedScopes } from '../../descriptor/sections/identity.js';
 import { type Diagnostic, InvalidFile } from '../../document/diagnostic.js';
 import { readStructuredText } from '../../document/parse-document.js';
 import { ConfigError } from '../../errors.js';
@@ -7,7 +8,7 @@ import { isMapping } from '../../lib/read-member.js';
 import { listPublicRoutes } from '../../manifest/list-public-routes.js';
 import type { LoadedManifest } from '../../manifest/load-manifest.js';
 import { manifestDigest, parseManifest } from '../../manifest/parse-manifest.js';
-import type { DescriptorContext } from '../../modules/prepare-descriptor.js';
+import type { DescriptorContext, PreparedDescriptor } from '../../modules/prepare-descriptor.js';
 import { type DirectoryFile, omitUsedFiles, readDirectoryFile } from '../../watch/directory.js';
 import { type CheckedDescriptor, checkDescriptor, checkDescriptors } from './check-descriptors.js';
 import type { CheckedFile, CheckNote, CheckReport } from './check-report.js';
@@ -26,23 +27,20 @@ export async function checkFiles(path: string, context: CheckContext): Promise<C
   if (await isFolder(path)) return checkFolder(path, context);
   const folder = dirname(resolve(path));
   const entry = await readDirectoryFile(folder, basename(path));
-  const manifest = readAsManifest(entry);
-  if (manifest !== null) return reportManifest(manifest, folder);
-  return reportDescriptors([await checkDescriptor(entry, context)], folder, context);
+  return (
+    checkManifest(entry, folder) ??
+    reportDescriptors([await checkDescriptor(entry, context)], folder, context)
+  );
 }
 
 async function checkFolder(folder: string, context: CheckContext): Promise<CheckReport> {
   const { descriptors, ignored } = await checkDescriptors(folder, context);
   const used = descriptors.flatMap(({ files }) => files);
   const unused = omitUsedFiles(ignored, folder, used);
-  const unusedFiles = unused.map(({ file, reason }) => ({
-    file: describeFile(folder, file),
-    reason,
-  }));
   return {
     ...reportDescriptors(descriptors, folder, context),
     isFolder: true,
-    ignored: unusedFiles,
+    ignored: unused.map(({ file, reason }) => ({ file: describeFile(folder, file), reason })),
   };
 }
 
@@ -108,6 +106,7 @@ function listNotes(
     enabled ? undefined : 'enabled is false: the module answers 404',
     MANIFEST_NOTES[manifest.kind],
     isUncertain ? describeUnopened(unopenedAuthenticators) : undefined,
+    describeLearned(prepared),
     ...listPublicRoutes(prepared.descriptor, prepared.manifest?.manifest ?? null).map(
       (route) => `anybody may call ${route} without credentials`,
     ),
@@ -117,15 +116,14 @@ function listNotes(
   return messages.flatMap((message) => (message === undefined ? [] : [{ file, message }]));
 }
 
-interface CheckedManifest {
-  readonly file: string;
-  readonly module: string | null;
-  readonly manifest: LoadedManifest | null;
-  readonly diagnostics: readonly Diagnostic[];
+function describeLearned({ descriptor, manifest }: PreparedDescriptor): string | undefined {
+  const learned = listLearnedScopes(descriptor.identity, manifest?.manifest.capabilities ?? []);
+  if (learned.length === 0) return undefined;
+  return `the provider learns by modgate-identity which of these scopes a caller has: ${learned.join(', ')}`;
 }
 
 /** Returns `null` for a file that is not a manifest, or cannot be read. */
-function readAsManifest(entry: DirectoryFile): CheckedManifest | null {
+function checkManifest(entry: DirectoryFile, folder: string): CheckReport | null {
   if (!('text' in entry)) return null;
   const document = readDocument(entry);
   if (document === null || !looksLikeManifest(document.value)) return null;
@@ -137,10 +135,24 @@ function readAsManifest(entry: DirectoryFile): CheckedManifest | null {
       { checksExamples: true },
     );
     const read = { manifest, digest: manifestDigest(manifest), warnings, files: [path] };
-    return { file, module: manifest.module_id, manifest: read, diagnostics: warnings };
+    return report(manifest.module_id, read, warnings);
   } catch (error) {
     if (!(error instanceof InvalidFile)) throw error;
-    return { file, module: null, manifest: null, diagnostics: error.diagnostics };
+    return report(null, null, error.diagnostics);
+  }
+
+  function report(
+    module: string | null,
+    manifest: LoadedManifest | null,
+    diagnostics: readonly Diagnostic[],
+  ): CheckReport {
+    return {
+      isFolder: false,
+      files: [{ kind: 'manifest', file: describeFile(folder, file), module, manifest }],
+      diagnostics: describeDiagnostics(diagnostics, folder),
+      notes: [],
+      ignored: [],
+    };
   }
 }
 
@@ -158,15 +170,4 @@ function looksLikeManifest(value: unknown): boolean {
   if (!isMapping(value)) return false;
   if ('protocol' in value) return true;
   return 'module_id' in value && !('module' in value) && !('provider' in value);
-}
-
-function reportManifest(checked: CheckedManifest, folder: string): CheckReport {
-  const { file, module, manifest, diagnostics } = checked;
-  return {
-    isFolder: false,
-    files: [{ kind: 'manifest', file: describeFile(folder, file), module, manifest }],
-    diagnostics: describeDiagnostics(diagnostics, folder),
-    notes: [],
-    ignored: [],
-  };
 }

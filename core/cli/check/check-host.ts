@@ -24,6 +24,7 @@ import { readIdentityKeys } from '../../identity/identity-keys.js';
 import { openPlugins } from '../../plugin-loader/open-plugins.js';
 import type { PluginRegistry } from '../../plugin-loader/plugin-registry.js';
 import { parseStoreKeys, STORE_KEY_VARIABLE } from '../../store/encryption-keys.js';
+import { findOlderStore } from '../../store/older-store.js';
 import { parsePostgresUrl } from '../../store/postgres-url.js';
 import { StoreUnavailable } from '../../store/store-unavailable.js';
 import type { CommandContext } from '../command-module.js';
@@ -52,7 +53,8 @@ export async function checkHost(
 ): Promise<CheckReport> {
   const findings = new Findings();
   const { attempt, log } = findings;
-  const config = await readEverySetting(command, context, findings);
+  // Replaces an invalid setting by its default, so that the check can continue.
+  const { config } = await readSettings(SETTING_NAMES, command, context, attempt);
   for (const { name, hint } of findUnknownVariables(context.environment)) {
     log.warn({ variable: name, hint }, 'unknown variable');
   }
@@ -60,10 +62,15 @@ export async function checkHost(
   for (const conflict of findConflicts(config)) findings.add(conflict);
   const plugins = await openPlugins(config, settingFlag('plugins'), log, attempt);
   const { credentialHeaders, tokens } = await checkAccess(config, findings, plugins);
-  await checkTls(config, findings);
+  // The scopes of roles of certificates are not checked here.
+  await (await openTls(config, Roles.none(log), log, attempt)).close();
   await attempt(() => parseStoreKeys(context.environment[STORE_KEY_VARIABLE]));
   await attempt(() => config.store !== null && parsePostgresUrl(config.store));
   await attempt(() => readIdentityKeys(config.state));
+  if (connects || config.store === null) {
+    const problem = await attempt(() => findOlderStore(config.store, config.state));
+    if (problem !== null) findings.add(new ConfigError(problem));
+  }
   if (connects) await tryConnections(config, context, findings);
   const modules = await attempt(async () => {
     // Releases are checked when they are published.
@@ -144,15 +151,6 @@ function describeLine(fields: Readonly<Record<string, unknown>>, message: string
   return details.length === 0 ? message : `${message} (${details.join(', ')})`;
 }
 
-/** Replaces an invalid setting by its default, so that the check can continue. */
-async function readEverySetting(
-  command: Command,
-  context: CommandContext,
-  { attempt }: Findings,
-): Promise<HostConfig> {
-  return (await readSettings(SETTING_NAMES, command, context, attempt)).config;
-}
-
 /** @returns the headers that hold credentials, and the tokens that modules may exchange */
 async function checkAccess(
   config: HostConfig,
@@ -168,11 +166,6 @@ async function checkAccess(
   const opened = await createAuthenticators(config, log, plugins, { isOffline: true, attempt });
   await opened.close();
   return { credentialHeaders: listCredentialHeaders(opened.chain), tokens: opened.tokens };
-}
-
-async function checkTls(config: HostConfig, { attempt, log }: Findings): Promise<void> {
-  // The scopes of roles of certificates are not checked here.
-  await (await openTls(config, Roles.none(log), log, attempt)).close();
 }
 
 /** Problems are warnings, because a host starts without these connections. */
@@ -204,12 +197,12 @@ async function tryConnections(
 async function findStoreProblem(url: string): Promise<string | null> {
   try {
     const { openPostgresToRead } = await import('../../store/postgres-database.js');
-    await (await openPostgresToRead(parsePostgresUrl(url))).close();
+    await (await openPostgresToRead(parsePostgresUrl(url), 'write')).close();
     return null;
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
-    // The first startup creates it.
-    return error.code === 'missing' ? null : error.message;
+    // The first startup creates it, and an older one is an error.
+    return error.code === 'missing' || error.code === 'older_schema' ? null : error.message;
   }
 }
 

@@ -15,6 +15,14 @@ export interface HostResponse {
   readonly text: string;
 }
 
+interface HostRequest {
+  /** Default GET. */
+  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+}
+
 /** The address of a running host and the credentials for it. */
 export interface HostAddress {
   /** The URL without a trailing slash. */
@@ -32,17 +40,19 @@ export interface HostClient {
    * Resolves for every status.
    * @throws HostUnreachable when there is no response.
    */
-  get(path: string, headers?: Readonly<Record<string, string>>): Promise<HostResponse>;
-  /** Sends a request like `get`, with the method DELETE. */
-  remove(path: string): Promise<HostResponse>;
-  /** Sends a request like `get`, with the method POST and a JSON body. */
-  post(path: string, value: unknown): Promise<HostResponse>;
+  send(path: string, request: HostRequest): Promise<HostResponse>;
   /** The clock skew of the host at its last response. Milliseconds; positive if it is ahead. */
   readonly clockSkewMs: number;
 }
 
 /** Nothing or another program listens at the address of the host, or it is too slow. */
 export class HostUnreachable extends CommandError {}
+
+/** For a host that may be starting. @throws any other error. */
+export function catchUnreachable(error: unknown): HostUnreachable {
+  if (error instanceof HostUnreachable) return error;
+  throw error;
+}
 
 const UNKNOWN_AUTHORITY = 'its certificate is from an unknown authority (set one with --ca)';
 
@@ -66,44 +76,36 @@ const REASONS: Readonly<Record<string, string>> = {
 
 export function createHostClient({ url, token, ca = null }: HostAddress): HostClient {
   const agent = ca === null ? undefined : new Agent({ ca });
-  const defaultHeaders = {
-    accept: 'application/json',
-    ...(token !== null && { authorization: `Bearer ${token}` }),
-  };
   let clockSkewMs = 0;
-  const send = async (
-    method: string,
-    path: string,
-    headers: Readonly<Record<string, string>>,
-    sent?: string,
-  ): Promise<HostResponse> => {
-    try {
-      const { response, body } = await fetchBounded(`${url}${path}`, {
-        method,
-        headers: { ...defaultHeaders, ...headers },
-        ...(sent !== undefined && { body: sent }),
-        // A redirect would send the token to another server.
-        redirect: 'error',
-        maxBytes: MAX_RESPONSE_BYTES,
-        timeoutMs: REQUEST_TIMEOUT_MS,
-        ...(agent !== undefined && url.startsWith('https:') && { agent }),
-      });
-      clockSkewMs = readClockSkew(response.headers.get('date'));
-      return { status: response.status, text: new TextDecoder().decode(body) };
-    } catch (error) {
-      if (!(error instanceof FetchFailed)) throw error;
-      throw createUnreachableError(url, error);
-    }
-  };
   return {
     url,
     get clockSkewMs() {
       return clockSkewMs;
     },
-    get: (path, headers = {}) => send('GET', path, headers),
-    remove: (path) => send('DELETE', path, {}),
-    post: (path, value) =>
-      send('POST', path, { 'content-type': 'application/json' }, JSON.stringify(value)),
+    send: async (path, { method = 'GET', headers, body: sent }) => {
+      try {
+        const { response, body } = await fetchBounded(`${url}${path}`, {
+          method,
+          headers: {
+            accept: 'application/json',
+            ...(token !== null && { authorization: `Bearer ${token}` }),
+            ...(sent !== undefined && { 'content-type': 'application/json' }),
+            ...headers,
+          },
+          ...(sent !== undefined && { body: JSON.stringify(sent) }),
+          // A redirect would send the token to another server.
+          redirect: 'error',
+          maxBytes: MAX_RESPONSE_BYTES,
+          timeoutMs: REQUEST_TIMEOUT_MS,
+          ...(agent !== undefined && url.startsWith('https:') && { agent }),
+        });
+        clockSkewMs = readClockSkew(response.headers.get('date'));
+        return { status: response.status, text: new TextDecoder().decode(body) };
+      } catch (error) {
+        if (!(error instanceof FetchFailed)) throw error;
+        throw createUnreachableError(url, error);
+      }
+    },
   };
 }
 

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { MAX_TEXT_LENGTH } from '../../document/parse-document.js';
 import { ConfigError } from '../../errors.js';
 import type { CommandContext } from '../command-module.js';
-import { rejectOptions } from '../useless-options.js';
+import { rejectUselessOptions } from '../useless-options.js';
 import { createHostClient, type HostAddress, type HostClient } from './host-client.js';
 
 const DEFAULT_URL = 'http://127.0.0.1:3000';
@@ -24,22 +24,17 @@ export function addHostOptions(command: Command): void {
 }
 
 export function addCredentialOptions(command: Command): void {
-  addTokenOption(command);
-  command.option('--ca <file>', `Certificate authority of the host, PEM (${CA_VARIABLE})`);
-}
-
-function addTokenOption(command: Command): void {
-  command.option('--token <token>', `Bearer token for the host (preferably ${TOKEN_VARIABLE})`);
+  command
+    .option('--token <token>', `Bearer token for the host (preferably ${TOKEN_VARIABLE})`)
+    .option('--ca <file>', `Certificate authority of the host, PEM (${CA_VARIABLE})`);
 }
 
 /** @throws ConfigError for options of a host with `--modules`, and for options of files without it. */
 export function assertOneSource(command: Command): void {
-  if (command.opts<{ modules?: string }>().modules === undefined) {
-    rejectOptions(command, ['plugins'], 'without --modules');
-  } else {
-    const reason = 'with --modules: choose files or a running host';
-    rejectOptions(command, ['url', 'token', 'ca'], reason);
-  }
+  rejectUselessOptions(command, {
+    'without --modules': ['plugins'],
+    'with --modules: choose files or a running host': ['url', 'token', 'ca'],
+  });
 }
 
 /**
@@ -93,7 +88,7 @@ export function parseHostUrl(text: string, source: string): string {
 }
 
 /** @throws ConfigError that names the source. */
-export function readToken(command: Command, environment: NodeJS.ProcessEnv): string | null {
+function readToken(command: Command, environment: NodeJS.ProcessEnv): string | null {
   const { token: flag } = command.opts<{ token?: string }>();
   const token = flag ?? (environment[TOKEN_VARIABLE] || undefined);
   if (token === undefined) return null;

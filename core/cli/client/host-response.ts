@@ -19,35 +19,39 @@ const PROBLEM = type({
   status: number(),
 });
 
-/** Posts a value like {@link requestText}. */
-export async function postResource(
-  client: HostClient,
-  path: string,
-  value: unknown,
-): Promise<string> {
-  return acceptStatus(client, await client.post(path, value), 200);
-}
-
 /**
- * Returns the body of a response with status 200.
+ * Returns the body of a response with the status.
  * @throws RejectedRequest for any other status, with the detail of its Problem.
  */
-export async function requestText(
+async function request(
   client: HostClient,
   path: string,
-  headers?: Readonly<Record<string, string>>,
+  status: number,
+  options: Parameters<HostClient['send']>[1],
 ): Promise<string> {
-  return acceptStatus(client, await client.get(path, headers), 200);
-}
-
-/** @throws RejectedRequest for any status except 204, with the detail of its Problem. */
-export async function removeResource(client: HostClient, path: string): Promise<void> {
-  acceptStatus(client, await client.remove(path), 204);
-}
-
-function acceptStatus({ url }: HostClient, response: HostResponse, status: number): string {
+  const response = await client.send(path, options);
   if (response.status === status) return response.text;
+  const { url } = client;
   throw new RejectedRequest(describeRejection(url, response), response.status);
+}
+
+/** @throws RejectedRequest for any status except 200. */
+export function requestText(
+  client: HostClient,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  return request(client, path, 200, { headers });
+}
+
+/** Posts a value as JSON. @throws RejectedRequest for any status except 200. */
+export function postResource(client: HostClient, path: string, body: unknown): Promise<string> {
+  return request(client, path, 200, { method: 'POST', body });
+}
+
+/** @throws RejectedRequest for any status except 204. */
+export async function removeResource(client: HostClient, path: string): Promise<void> {
+  await request(client, path, 204, { method: 'DELETE' });
 }
 
 /** @throws RejectedRequest like {@link requestText}; CommandError for an unexpected body. */

@@ -17,8 +17,9 @@ export async function printResource<T, S>(
   struct: Struct<T, S>,
   format: (value: T) => string,
   client: HostClient = openHostClient(command, context),
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<ExitCode> {
-  const text = await requestText(client, path);
+  const text = await requestText(client, path, headers);
   const value = parseHostResponse(client, text, struct);
   await context.print(isJsonRequested(command) ? `${text}\n` : format(value));
   return EXIT.ok;

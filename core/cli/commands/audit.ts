@@ -1,15 +1,23 @@
 import type { Command } from 'commander';
-import type { AuditRow } from '../../contract/audit-row.js';
+import type { ColumnKind } from '../../contract/listing.js';
 import { ConfigError } from '../../errors.js';
-import type { AuditFilter } from '../../store/audit-log.js';
-import { type AuditReader, openAuditReader } from '../../store/audit-reader.js';
+import type { Listing } from '../../operations/listing.js';
+import { AUDIT } from '../../operations/status/list-audit.js';
+import type { AuditFilter, AuditReader } from '../../store/audit-log.js';
+import { openAuditReader } from '../../store/open-store.js';
 import { StoreUnavailable } from '../../store/store-unavailable.js';
-import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
+import { formatItem, listColumns } from '../output/listing.js';
+import { printResult } from '../output/print-result.js';
 import { parseSince } from '../parse-duration.js';
-import { addJsonOption, isJsonRequested } from '../setting-options.js';
-import { addStoreSettings, readStoreSettings } from '../store-settings.js';
+import {
+  addJsonOption,
+  addStoreSettings,
+  isJsonRequested,
+  readStoreSettings,
+} from '../setting-options.js';
+import { addUselessOptions } from '../useless-options.js';
 
 interface AuditOptions {
   readonly module?: string;
@@ -28,82 +36,67 @@ export function define(command: Command): void {
     .addHelpText('after', HELP);
   addJsonOption(command, 'each row on a line');
   addStoreSettings(command);
+  addUselessOptions(command, { 'with --verify': ['module', 'since'] });
 }
 
 /** Prints or verifies the audit log, also while a host is running. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
-  const options = command.opts<AuditOptions>();
-  const filter = parseFilter(options);
+  const { module, since, verify: verifies } = command.opts<AuditOptions>();
+  const filter: AuditFilter = {
+    ...(module !== undefined && { module }),
+    ...(since !== undefined && { since: parseSince(since)(Date.now()) }),
+  };
   const { store, state } = await readStoreSettings(command, context);
-  const reader = await open(store, state);
-  const isJson = isJsonRequested(command);
+  const reader = await openAuditReader(store, state).catch(explainUnopened);
   try {
-    return options.verify
-      ? await verify(reader, isJson, context)
-      : await print(reader, filter, isJson, context);
-  } catch (error) {
-    if (error instanceof StoreUnavailable) throw new CommandError(error.message);
-    throw error;
+    if (verifies) return await verify(reader, command, context);
+    const isJson = isJsonRequested(command);
+    if (!isJson) await context.print(`${formatLine(HEADINGS)}\n`);
+    for await (const row of reader.read(filter)) {
+      const line = isJson
+        ? JSON.stringify(row)
+        : formatLine(formatItem(LISTING, COLUMNS, row, null));
+      await context.print(`${line}\n`);
+    }
+    return EXIT.ok;
   } finally {
     await reader.close();
   }
 }
 
-async function open(url: string | null, stateDir: string): Promise<AuditReader> {
-  try {
-    return await openAuditReader(url, stateDir);
-  } catch (error) {
-    if (error instanceof StoreUnavailable) throw new ConfigError(error.message);
-    throw error;
-  }
-}
-
-function parseFilter({ module, since, verify }: AuditOptions): AuditFilter {
-  if (verify && (module !== undefined || since !== undefined)) {
-    throw new ConfigError('--verify checks the whole chain: remove --module and --since');
-  }
-  return {
-    ...(module === undefined ? {} : { module }),
-    ...(since === undefined ? {} : { since: parseSince(since)(Date.now()) }),
-  };
+/** An older store fails the command; the settings may name the wrong one otherwise. */
+function explainUnopened(error: unknown): never {
+  const isUsage = error instanceof StoreUnavailable && error.code !== 'older_schema';
+  throw isUsage ? new ConfigError(error.message) : error;
 }
 
 async function verify(
   reader: AuditReader,
-  isJson: boolean,
-  { print }: CommandContext,
+  command: Command,
+  context: CommandContext,
 ): Promise<ExitCode> {
   const result = await reader.verify();
   const { rows, brokenAt } = result;
   const reason = brokenAt === null ? null : result.reason;
-  if (isJson) await print(`${JSON.stringify({ rows, broken_at: brokenAt, reason })}\n`);
-  else if (brokenAt === null) await print(`audit chain intact, rows: ${rows}\n`);
-  else await print(`audit chain broken at row ${brokenAt}: ${reason}\n`);
+  await printResult(command, context, { rows, broken_at: brokenAt, reason }, () =>
+    brokenAt === null
+      ? `audit chain intact, rows: ${rows}\n`
+      : `audit chain broken at row ${brokenAt}: ${reason}\n`,
+  );
   return brokenAt === null ? EXIT.ok : EXIT.failure;
 }
 
-async function print(
-  reader: AuditReader,
-  filter: AuditFilter,
-  isJson: boolean,
-  context: CommandContext,
-): Promise<ExitCode> {
-  if (!isJson) await context.print(`${formatLine(HEADINGS)}\n`);
-  for await (const row of reader.read(filter)) {
-    await context.print(`${isJson ? JSON.stringify(row) : formatLine(toCells(row))}\n`);
-  }
-  return EXIT.ok;
-}
-
-const HEADINGS = ['id', 'at', 'actor', 'module', 'operation', 'target', 'permission', 'outcome'];
-/** The usual widths of cells. The last column is not padded. */
-const WIDTHS = [6, 24, 20, 16, 19, 24, 20, 0];
-
-function toCells(row: AuditRow): string[] {
-  const { id, at, actor, module, operation, target, permission, outcome } = row;
-  return [`${id}`, at, `${actor.kind}:${actor.id}`, module, operation, target, permission, outcome];
-}
+const LISTING = AUDIT.listing as Listing;
+const COLUMNS = listColumns(LISTING, []);
+const HEADINGS = COLUMNS.map(([, { title }]) => title.toUpperCase());
+/** The usual widths of cells; rows are printed as they are read. */
+const WIDTH = 20;
+const WIDTHS: Readonly<Partial<Record<ColumnKind, number>>> = { number: 6, time: 24 };
 
 function formatLine(cells: readonly string[]): string {
-  return cells.map((cell, index) => toPrintable(cell).padEnd(WIDTHS[index] ?? 0)).join('  ');
+  const padded = cells.map((cell, index) => {
+    const [, { as = 'text' } = {}] = COLUMNS[index] ?? [];
+    return toPrintable(cell).padEnd(WIDTHS[as] ?? WIDTH);
+  });
+  return padded.join('  ').trimEnd();
 }

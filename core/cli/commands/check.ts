@@ -1,16 +1,14 @@
 import { relative, resolve, sep } from 'node:path';
 import type { Command } from 'commander';
 import { listPluginAuthenticators } from '../../config/authenticator-list.js';
-import type { Diagnostic } from '../../document/diagnostic.js';
 import { ConfigError } from '../../errors.js';
-import type { BlastRadius } from '../../modules/against/blast-radius.js';
+import { type BlastRadius, NOT_COMPARABLE } from '../../modules/against/blast-radius.js';
 import { PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { readVersion } from '../../version.js';
 import { findBlastRadius, formatBlastRadius } from '../against/find-blast-radius.js';
 import { checkFiles } from '../check/check-files.js';
 import {
   type CheckedFile,
-  type CheckNote,
   type CheckReport,
   readConfigDigest,
   readManifestOf,
@@ -28,7 +26,7 @@ import { addCredentialOptions, parseHostUrl, readCredentials } from '../client/h
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { openDescriptors } from '../open-descriptors.js';
 import { addSettings } from '../setting-options.js';
-import { rejectOptions } from '../useless-options.js';
+import { addUselessOptions } from '../useless-options.js';
 
 const SCHEMA =
   'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json';
@@ -57,12 +55,14 @@ export function define(command: Command): void {
     .addHelpText('after', HELP);
   addCredentialOptions(command);
   addSettings(command, ['modules', 'tokenHeader', 'authenticators', ...PLUGIN_SETTINGS]);
+  addUselessOptions(command, {
+    'without --against': ['token', 'ca'],
+    'with a file or folder': ['modules'],
+  });
 }
 
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const options = command.opts<CheckOptions>();
-  if (options.against === undefined) rejectOptions(command, ['token', 'ca'], 'without --against');
-  if (command.args.length > 0) rejectOptions(command, ['modules'], 'with a file or folder');
   const format = readFormat(options);
   const client = readClient(options, format, command, context);
   const report = await check(command, context);
@@ -73,7 +73,8 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     // Printed even if the host is unreachable.
     await context.print(formatReport(report, against, format));
   }
-  return summarize(report).errors === 0 ? EXIT.ok : EXIT.failure;
+  const isCompared = against?.modules.every(({ detail }) => detail !== NOT_COMPARABLE) ?? true;
+  return summarize(report).errors === 0 && isCompared ? EXIT.ok : EXIT.failure;
 }
 
 async function check(command: Command, context: CommandContext): Promise<CheckReport> {
@@ -121,15 +122,7 @@ function formatCheckJson(report: CheckReport, against: BlastRadius | null): stri
   const document = {
     summary: summarize(report),
     files: report.files.map(toWireFile),
-    findings: diagnostics.map(({ file, line, column, severity, rule, message, hint }) => ({
-      file,
-      line,
-      column,
-      severity,
-      rule,
-      message,
-      hint,
-    })),
+    findings: diagnostics.map(({ path: _path, ...finding }) => finding),
     notes,
     ignored,
     ...(against !== null && { against }),
@@ -150,59 +143,39 @@ function toWireFile(checked: CheckedFile) {
   };
 }
 
-interface SarifResult {
-  readonly rule: string;
-  readonly level: 'error' | 'warning' | 'note';
-  readonly text: string;
-  readonly file: string;
-  readonly line: number | null;
-  readonly column: number | null;
-}
-
 /** SARIF 2.1.0 for code hosts and editors. URIs are relative to the working directory. */
-function formatCheckSarif(report: CheckReport, version: string): string {
-  const results = [...report.diagnostics.map(fromDiagnostic), ...report.notes.map(fromNote)];
-  const rules = [...new Set(results.map(({ rule }) => rule))].sort();
-  const log = {
-    $schema: SCHEMA,
-    version: '2.1.0',
-    runs: [
-      {
-        tool: { driver: { name: 'modgate', version, rules: rules.map(describeRule) } },
-        columnKind: 'utf16CodeUnits',
-        results: results.map((result) => describeResult(result, rules)),
-      },
-    ],
-  };
-  return `${JSON.stringify(log, null, 2)}\n`;
-}
-
-function fromDiagnostic(diagnostic: Diagnostic): SarifResult {
-  const { rule, severity, message, hint, file, line, column } = diagnostic;
-  const text = hint === null ? message : `${message} (${hint})`;
-  return { rule, level: severity, text, file, line, column };
-}
-
-function fromNote({ file, message }: CheckNote): SarifResult {
-  return { rule: NOTE_RULE, level: 'note', text: message, file, line: null, column: null };
-}
-
-function describeRule(id: string) {
-  return { id, shortDescription: { text: id.replaceAll('-', ' ') } };
-}
-
-function describeResult(result: SarifResult, rules: readonly string[]) {
-  const { rule, level, text, file, line, column } = result;
-  const region = line === null ? {} : { region: { startLine: line, startColumn: column ?? 1 } };
-  return {
+function formatCheckSarif({ diagnostics, notes }: CheckReport, version: string): string {
+  const place = { line: null, column: null };
+  const reported = [
+    ...diagnostics.map(({ severity: level, ...others }) => ({ level, ...others })),
+    ...notes.map((note) => ({ ...note, ...place, rule: NOTE_RULE, level: 'note', hint: null })),
+  ];
+  const rules = [...new Set(reported.map(({ rule }) => rule))].sort();
+  const results = reported.map(({ rule, level, message, hint, file, line, column }) => ({
     ruleId: rule,
     ruleIndex: rules.indexOf(rule),
     level,
-    message: { text },
+    message: { text: hint === null ? message : `${message} (${hint})` },
     locations: [
-      { physicalLocation: { artifactLocation: { uri: toRelativeUri(file) }, ...region } },
+      {
+        physicalLocation: {
+          artifactLocation: { uri: toRelativeUri(file) },
+          ...(line !== null && { region: { startLine: line, startColumn: column ?? 1 } }),
+        },
+      },
     ],
+  }));
+  const described = rules.map((id) => ({
+    id,
+    shortDescription: { text: id.replaceAll('-', ' ') },
+  }));
+  const driver = { name: 'modgate', version, rules: described };
+  const log = {
+    $schema: SCHEMA,
+    version: '2.1.0',
+    runs: [{ tool: { driver }, columnKind: 'utf16CodeUnits', results }],
   };
+  return `${JSON.stringify(log, null, 2)}\n`;
 }
 
 function toRelativeUri(file: string): string {

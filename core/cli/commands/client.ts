@@ -2,12 +2,13 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
+import { createClientDocument } from '../client-types/client-document.js';
+import { withoutHeader, writeHeader, writeTypes } from '../client-types/write-types.js';
 import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { asObject } from '../json-value.js';
 import { addDocumentOptions, readDocument } from '../openapi/read-document.js';
 import { addJsonOption, isJsonRequested } from '../setting-options.js';
-import { readClientModel } from '../typescript/client-model.js';
-import { generateClient, withoutHeader } from '../typescript/generate-client.js';
 
 interface ClientOptions {
   readonly out: string;
@@ -15,8 +16,9 @@ interface ClientOptions {
 }
 
 const HELP = `
-Writes one self-contained TypeScript file: a function for each route, with
-types from the schemas of the modules. The file needs fetch and nothing else.`;
+Writes the types of the routes with the openapi-typescript of your project,
+for createClient of modgate/client, which needs openapi-fetch:
+npm install openapi-fetch && npm install --save-dev openapi-typescript`;
 
 export function define(command: Command): void {
   command
@@ -31,13 +33,14 @@ export function define(command: Command): void {
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const { out, check } = command.opts<ClientOptions>();
   if (!/\.[cm]?ts$/.test(out)) throw new ConfigError('--out must be a TypeScript file: FILE.ts');
-  const document: unknown = JSON.parse(await readDocument(command, context));
-  const model = readClientModel(document);
-  const text = generateClient(model);
-  const modules = model.modules.length;
-  const functions = model.modules.flatMap((module) => module.functions).length;
+  const source = asObject(JSON.parse(await readDocument(command, context, 'client')));
+  const document = createClientDocument(source);
+  const digest = String(asObject(source['info'])['version']);
+  const text = writeHeader(document, digest) + (await writeTypes(document, out));
+  const { routes } = document;
+  const modules = document.modules.length;
   const print = (words: string, more: object = {}) => {
-    const json = JSON.stringify({ file: out, modules, functions, ...more });
+    const json = JSON.stringify({ file: out, modules, routes, ...more });
     return context.print(`${isJsonRequested(command) ? json : words}\n`);
   };
   if (check === true) {
@@ -46,7 +49,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     return isSame ? EXIT.ok : EXIT.failure;
   }
   await write(out, text);
-  await print(`wrote ${out}: ${modules} modules, ${functions} functions`);
+  await print(`wrote ${out}: ${modules} modules, ${routes} routes`);
   return EXIT.ok;
 }
 

@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
 import { createLog } from '../../log/logger.js';
-import { encryptClearValues } from '../../store/encrypt-store.js';
 import { parseStoreKeys, STORE_KEY_VARIABLE } from '../../store/encryption-keys.js';
-import { StoreUnavailable } from '../../store/store-unavailable.js';
-import { CommandError } from '../command-error.js';
-import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { addJsonOption, isJsonRequested } from '../setting-options.js';
-import { addStoreSettings, readStoreSettings } from '../store-settings.js';
+import { encryptClearValues } from '../../store/open-store.js';
+import type { CommandContext, ExitCode } from '../command-module.js';
+import { printResult } from '../output/print-result.js';
+import { addJsonOption, addStoreSettings, readStoreSettings } from '../setting-options.js';
 
 const HELP = `
 A host with ${STORE_KEY_VARIABLE} rejects sensitive values that are stored in clear. Run this command
@@ -26,13 +24,6 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   if (keys === null) throw new ConfigError(`set ${STORE_KEY_VARIABLE} to the key of the store`);
   const write = (line: string) => void context.printError(line);
   const log = createLog('warn', { write, close: async () => {} });
-  try {
-    const count = await encryptClearValues(store, state, keys, log);
-    const json = `${JSON.stringify({ encrypted: count })}\n`;
-    await context.print(isJsonRequested(command) ? json : `encrypted values: ${count}\n`);
-    return EXIT.ok;
-  } catch (error) {
-    if (error instanceof StoreUnavailable) throw new CommandError(error.message);
-    throw error;
-  }
+  const encrypted = await encryptClearValues(store, state, keys, log);
+  return printResult(command, context, { encrypted }, () => `encrypted values: ${encrypted}\n`);
 }

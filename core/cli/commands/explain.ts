@@ -9,24 +9,23 @@ import {
 import { ConfigError } from '../../errors.js';
 import { normalizeAddress } from '../../lib/address-list.js';
 import type { Explanation } from '../../operations/explain/explanation.js';
+import { type ExplainedCall, explainedCalls } from '../../operations/status/call-struct.js';
 import { adviseOnCall } from '../../steps.js';
-import { type ExplainedCall, explainedCalls } from '../client/call-list.js';
-import type { HostClient } from '../client/host-client.js';
 import {
   addHostOptions,
   assertOneSource,
   assertTokenText,
   openHostClient,
 } from '../client/host-options.js';
-import { parseHostResponse, requestText } from '../client/host-response.js';
 import { printResource } from '../client/print-resource.js';
-import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import type { CommandContext, ExitCode } from '../command-module.js';
 import { type ExplainTarget, explainFromFiles } from '../explain/explain-from-files.js';
 import { formatExplanation } from '../explain/format-explanation.js';
 import { openDescriptors } from '../open-descriptors.js';
-import { toPrintable } from '../output/escape.js';
-import { addJsonOption, isJsonRequested } from '../setting-options.js';
-import { rejectOptions } from '../useless-options.js';
+import { formatBlocks } from '../output/escape.js';
+import { printResult } from '../output/print-result.js';
+import { addJsonOption } from '../setting-options.js';
+import { addUselessOptions } from '../useless-options.js';
 
 /** Contains only the fields that are printed, so that other versions of the host are accepted. */
 const EXPLANATION = type({
@@ -78,22 +77,34 @@ export function define(command: Command): void {
     .addHelpText('after', HELP);
   addHostOptions(command);
   addJsonOption(command, 'the whole explanation');
+  addUselessOptions(command, {
+    'with --request-id': ['as', 'client', 'modules', 'plugins'],
+    'without --request-id': ['now'],
+    'with a method or a path': ['requestId'],
+  });
 }
 
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const { requestId } = command.opts<ExplainOptions>();
   if (requestId !== undefined) return explainCalls(requestId, command, context);
-  rejectOptions(command, ['now'], 'without --request-id');
   const target = readTarget(command);
   assertOneSource(command);
-  const { modules } = command.opts<ExplainOptions>();
-  const asJson = isJsonRequested(command);
-  const { text, explanation } =
-    modules === undefined
-      ? await requestExplanation(target, command, context)
-      : await readFiles(target, command, context);
-  await context.print(asJson ? `${text}\n` : formatExplanation(explanation));
-  return EXIT.ok;
+  if (command.opts<ExplainOptions>().modules !== undefined) {
+    const { path, descriptors } = await openDescriptors([], command, context);
+    const explanation = await explainFromFiles(target, path, descriptors);
+    return printResult(command, context, explanation, formatExplanation);
+  }
+  const { method, target: address, as, client } = target;
+  const query = new URLSearchParams({ method, target: address, ...(client && { client }) });
+  return printResource(
+    command,
+    context,
+    `/explain?${query}`,
+    EXPLANATION,
+    (value) => formatExplanation(value as unknown as Explanation),
+    openHostClient(command, context),
+    as === null ? {} : { 'modgate-explain-as': as },
+  );
 }
 
 async function explainCalls(
@@ -101,10 +112,6 @@ async function explainCalls(
   command: Command,
   context: CommandContext,
 ): Promise<ExitCode> {
-  rejectOptions(command, ['as', 'client', 'modules', 'plugins'], 'with --request-id');
-  if (command.args.length > 0) {
-    throw new ConfigError('--request-id cannot be used with a method or a path');
-  }
   const { now } = command.opts<ExplainOptions>();
   const query = new URLSearchParams({ request_id: requestId, ...(now && { now: 'true' }) });
   return printResource(command, context, `/explain?${query}`, explainedCalls, formatCallDetails);
@@ -123,43 +130,11 @@ function readTarget(command: Command): ExplainTarget {
   return { method: method.toUpperCase(), target, as: as ?? null, client: address };
 }
 
-interface ExplainResult {
-  readonly text: string;
-  readonly explanation: Explanation;
-}
-
-async function requestExplanation(
-  { method, target, as, client: address }: ExplainTarget,
-  command: Command,
-  context: CommandContext,
-): Promise<ExplainResult> {
-  const client = openHostClient(command, context);
-  const query = new URLSearchParams({ method, target, ...(address && { client: address }) });
-  const headers = as === null ? {} : { 'modgate-explain-as': as };
-  const text = await requestText(client, `/explain?${query}`, headers);
-  return { text, explanation: parseExplanation(client, text) };
-}
-
-async function readFiles(
-  target: ExplainTarget,
-  command: Command,
-  context: CommandContext,
-): Promise<ExplainResult> {
-  const { path, descriptors } = await openDescriptors([], command, context);
-  const explanation = await explainFromFiles(target, path, descriptors);
-  return { text: JSON.stringify(explanation), explanation };
-}
-
-/** @throws CommandError for an unexpected body. */
-function parseExplanation(client: HostClient, text: string): Explanation {
-  return parseHostResponse(client, text, EXPLANATION) as unknown as Explanation;
-}
-
 function formatCallDetails({ calls }: { readonly calls: readonly ExplainedCall[] }): string {
-  return calls.map((call) => `${formatBlock(call).map(toPrintable).join('\n')}\n`).join('\n');
+  return formatBlocks(...calls.map(formatCall));
 }
 
-function formatBlock(call: ExplainedCall): string[] {
+function formatCall(call: ExplainedCall): string[] {
   const { method, module, route, status, module_named, path_named } = call;
   const where = [module ?? module_named ?? 'no module', route ?? path_named ?? 'no route'];
   const advice = adviseOnCall(call);

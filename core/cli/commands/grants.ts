@@ -1,27 +1,29 @@
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
+import { RoleTable } from '../../auth/role-table.js';
 import type { Manifest } from '../../contract/index.js';
+import type { RoleReport } from '../../contract/role-report.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import { parseDescriptor } from '../../descriptor/parse-descriptor.js';
 import { InvalidFile } from '../../document/diagnostic.js';
-import { assertValidFile } from '../../document/parse-file.js';
 import { suggestName } from '../../document/suggest.js';
 import { ConfigError } from '../../errors.js';
 import { listPermittedParts } from '../../manifest/list-opened.js';
 import { listPublicRoutes } from '../../manifest/list-public-routes.js';
 import type { LoadedManifest } from '../../manifest/load-manifest.js';
 import { type DescriptorContext, readLocalManifest } from '../../modules/prepare-descriptor.js';
+import { describeScope } from '../../operations/status/list-roles.js';
 import type { DirectoryFile } from '../../watch/directory.js';
 import { checkDescriptors } from '../check/check-descriptors.js';
 import { describeFile } from '../check/describe-file.js';
-import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import type { CommandContext, ExitCode } from '../command-module.js';
 import { openDescriptors } from '../open-descriptors.js';
-import { toPrintable } from '../output/escape.js';
+import { formatBlocks } from '../output/escape.js';
+import { printResult } from '../output/print-result.js';
 import { formatTable } from '../output/table.js';
 import { addRoleOptions, readRoleReport } from '../roles/read-roles.js';
-import { findRoleGrants, formatRoleGrants } from '../roles/role-grants.js';
-import { addJsonOption, isJsonRequested } from '../setting-options.js';
-import { rejectOptions } from '../useless-options.js';
+import { addJsonOption } from '../setting-options.js';
+import { addUselessOptions } from '../useless-options.js';
 
 const HELP = `
 With a module it does not call a host or provider. Every permission that is both
@@ -35,6 +37,10 @@ export function define(command: Command): void {
     .argument('[module]', 'Module name, as configured in its descriptor')
     .option('--role <name>', 'Show what this role opens, instead of a module')
     .addHelpText('after', HELP);
+  addUselessOptions(command, {
+    'without --role': ['url', 'token', 'ca', 'roles'],
+    'with a module': ['role'],
+  });
   addRoleOptions(command);
   addJsonOption(command, 'the report');
 }
@@ -42,37 +48,15 @@ export function define(command: Command): void {
 /** Compares the grants of consoles with the permissions of the manifest, or prints a role's. */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const { role } = command.opts<{ role?: string }>();
-  if (role !== undefined) return showRole(role, command, context);
-  rejectOptions(command, ['url', 'token', 'ca', 'roles'], 'without --role');
-  if (command.args.length === 0) throw new ConfigError("missing required argument 'module'");
-  const report = await read(command, context);
-  await context.print(
-    isJsonRequested(command) ? `${JSON.stringify(report, null, 2)}\n` : formatGrants(report),
-  );
-  return EXIT.ok;
-}
-
-async function showRole(
-  name: string,
-  command: Command,
-  context: CommandContext,
-): Promise<ExitCode> {
-  if (command.args.length > 0) throw new ConfigError('--role cannot be used with a module');
-  const grants = findRoleGrants(name, await readRoleReport(command, context));
-  await context.print(
-    isJsonRequested(command) ? `${JSON.stringify(grants, null, 2)}\n` : formatRoleGrants(grants),
-  );
-  return EXIT.ok;
-}
-
-async function read(command: Command, context: CommandContext): Promise<GrantsReport> {
-  const { path, descriptors } = await openDescriptors([], command, context);
-  const [module = ''] = command.args;
-  try {
-    return await readGrants(module, path, descriptors);
-  } catch (error) {
-    throw assertValidFile(error);
+  if (role !== undefined) {
+    const grants = findRoleGrants(role, await readRoleReport(command, context));
+    return printResult(command, context, grants, formatRoleGrants, 2);
   }
+  const [module] = command.args;
+  if (module === undefined) throw new ConfigError("missing required argument 'module'");
+  const { path, descriptors } = await openDescriptors([], command, context);
+  const report = await readGrants(module, path, descriptors);
+  return printResult(command, context, report, formatGrants, 2);
 }
 
 /**
@@ -80,11 +64,7 @@ async function read(command: Command, context: CommandContext): Promise<GrantsRe
  * provider.
  * @throws ConfigError for a module without a descriptor; InvalidFile for an invalid file.
  */
-async function readGrants(
-  module: string,
-  folder: string,
-  context: DescriptorContext,
-): Promise<GrantsReport> {
+async function readGrants(module: string, folder: string, context: DescriptorContext) {
   const entry = await findDescriptor(module, folder, context);
   if ('diagnostic' in entry) throw new InvalidFile([entry.diagnostic]);
   const parsed = await parseDescriptor({ ...entry, adapters: context.plugins });
@@ -104,10 +84,9 @@ async function findDescriptor(
   context: DescriptorContext,
 ): Promise<DirectoryFile> {
   const { descriptors } = await checkDescriptors(folder, context);
-  const candidates = descriptors.filter((checked) => checked.module === module);
+  const named = descriptors.filter((checked) => checked.module === module);
   // Of two descriptors with the same name, the enabled one is served.
-  const checkedModule =
-    candidates.find(({ prepared }) => prepared?.descriptor.enabled) ?? candidates[0];
+  const checkedModule = named.find(({ prepared }) => prepared?.descriptor.enabled) ?? named[0];
   if (checkedModule !== undefined) return checkedModule.entry;
   const names = descriptors.flatMap((checked) => checked.module ?? []);
   const hint = suggestName(module, names);
@@ -115,6 +94,20 @@ async function findDescriptor(
     `${folder} has no descriptor for the module '${module}'${hint === null ? '' : `: ${hint}`}`,
   );
 }
+
+/** Whether the manifest has the digest that `manifest_digest` pins; `unknown` without a local manifest. */
+type Pin = 'absent' | 'fits' | 'differs' | 'unknown';
+
+interface ReportedPermission {
+  readonly permission: string;
+  readonly granted: boolean;
+  /** Whether it is in `capabilities` of the manifest; `null` without a local manifest. */
+  readonly declared: boolean | null;
+  /** The routes and entities that the permission opens, as `listPermittedParts` returns them. */
+  readonly opens: readonly string[];
+}
+
+type GrantsReport = ReturnType<typeof createGrantsReport>;
 
 const PINS: Readonly<Record<Pin, string>> = {
   absent: 'none: the grants apply to any manifest',
@@ -132,92 +125,28 @@ const SOURCES: Readonly<Record<GrantsReport['manifest_from'], string>> = {
 
 /** Prints the digests, then each permission and what it opens. */
 function formatGrants(report: GrantsReport): string {
-  const blocks = [formatSubjects(report), formatPermissions(report)];
-  return blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => `${lines.map(toPrintable).join('\n')}\n`)
-    .join('\n');
-}
-
-function formatSubjects(report: GrantsReport): string[] {
   const { module, file, enabled, manifest_digest, manifest_from, pin, release, ui } = report;
-  const disabled = enabled ? '' : ', disabled';
-  const rows: [string, string][] = [
-    ['module', `${module} (${file}${disabled})`],
-    ['manifest', manifest_digest ?? SOURCES[manifest_from]],
-    ['pin', PINS[pin]],
-    ['release', release ?? 'the digest of the manifest'],
+  const subjects = [
+    `module    ${module} (${file}${enabled ? '' : ', disabled'})`,
+    `manifest  ${manifest_digest ?? SOURCES[manifest_from]}`,
+    `pin       ${PINS[pin]}`,
+    `release   ${release ?? 'the digest of the manifest'}`,
     ...(ui.length === 0 ? ['none: no console may call the module'] : ui).map(
-      (digest): [string, string] => ['ui', digest],
+      (digest) => `ui        ${digest}`,
     ),
-    ...(report.public_routes ?? []).map((route): [string, string] => ['public', route]),
+    ...(report.public_routes ?? []).map((route) => `public    ${route}`),
   ];
-  return rows.map(([name, text]) => `${name.padEnd(SUBJECT_WIDTH)}${text}`);
+  const rows = report.permissions.map(({ permission, granted, declared, opens }) => [
+    permission,
+    granted ? 'yes' : 'no',
+    declared === false ? 'nothing: the manifest does not declare it' : opens.join(', '),
+  ]);
+  const table = rows.length === 0 ? [] : formatTable(['permission', 'granted', 'opens'], rows);
+  return formatBlocks(subjects, table);
 }
 
-/** The longest name and a gap. */
-const SUBJECT_WIDTH = 'manifest'.length + 2;
-
-function formatPermissions({ permissions }: GrantsReport): string[] {
-  if (permissions.length === 0) return [];
-  const columns = ['permission', 'granted', 'opens'];
-  return formatTable(
-    columns,
-    permissions.map((entry) => [
-      entry.permission,
-      entry.granted ? 'yes' : 'no',
-      describeOpened(entry),
-    ]),
-  );
-}
-
-function describeOpened({ declared, opens }: ReportedPermission): string {
-  if (declared === false) return 'nothing: the manifest does not declare it';
-  return opens.join(', ');
-}
-
-/** Whether the manifest has the digest that `manifest_digest` pins; `unknown` without a local manifest. */
-type Pin = 'absent' | 'fits' | 'differs' | 'unknown';
-
-interface ReportedPermission {
-  readonly permission: string;
-  readonly granted: boolean;
-  /** Whether it is in `capabilities` of the manifest; `null` without a local manifest. */
-  readonly declared: boolean | null;
-  /** The routes and entities that the permission opens, as `listPermittedParts` returns them. */
-  readonly opens: readonly string[];
-}
-
-/** The output of `modgate grants --json`, with wire names. */
-interface GrantsReport {
-  readonly module: string;
-  /** `null` without a local manifest. */
-  readonly module_id: string | null;
-  /** The file name in diagnostics. */
-  readonly file: string;
-  readonly enabled: boolean;
-  readonly manifest_from: Descriptor['manifest']['kind'];
-  readonly manifest_digest: string | null;
-  readonly pin: Pin;
-  /** The `moduleReleaseDigest` that consoles must send; `null` without a local manifest. */
-  readonly release: string | null;
-  readonly ui: readonly string[];
-  readonly grants: readonly string[];
-  /** Absent if every route requires credentials. */
-  readonly public_routes?: readonly string[];
-  /** Those declared, in the order of the manifest, then those only granted. */
-  readonly permissions: readonly ReportedPermission[];
-  /** Declared by the manifest but not granted. */
-  readonly not_granted: readonly string[];
-  /** Granted without effect, because the manifest does not declare them. */
-  readonly not_declared: readonly string[];
-}
-
-function createGrantsReport(
-  descriptor: Descriptor,
-  read: LoadedManifest | null,
-  file: string,
-): GrantsReport {
+/** The output of `modgate grants --json`, with wire names; `null` without a local manifest. */
+function createGrantsReport(descriptor: Descriptor, read: LoadedManifest | null, file: string) {
   const { release, ui, grants } = descriptor.console;
   const publicRoutes = listPublicRoutes(descriptor, read?.manifest ?? null);
   const permissions = listPermissions(grants, read?.manifest ?? null);
@@ -258,4 +187,49 @@ function listPermissions(
     declared: manifest === null ? null : declared.includes(permission),
     opens: manifest === null ? [] : listPermittedParts(permission, manifest),
   }));
+}
+
+type RoleGrants = ReturnType<typeof findRoleGrants>;
+
+/**
+ * The role with all its scopes, each with the role that lists it.
+ * @throws ConfigError for a role that is missing in the report.
+ */
+function findRoleGrants(name: string, report: RoleReport) {
+  const table = new RoleTable(
+    Object.fromEntries(
+      report.roles.map(({ name, description, scopes, roles }) => [
+        name,
+        { description: description ?? undefined, scopes: [...scopes], roles: [...roles] },
+      ]),
+    ),
+  );
+  const role = table.get(name);
+  if (role === undefined) {
+    const hint = suggestName(
+      name,
+      [...table.list()].map((known) => known.name),
+    );
+    throw new ConfigError(`there is no role '${name}'${hint === null ? '' : `: ${hint}`}`);
+  }
+  const opened = new Map(report.scopes.map((entry) => [entry.scope, entry]));
+  const scopes = [...role.scopes].flatMap(([scope, from]) => {
+    const entry = opened.get(scope);
+    return entry === undefined ? [] : { ...entry, from };
+  });
+  const { description, roles } = role;
+  const undeclared = scopes.filter(({ declared }) => declared === false);
+  const not_declared = undeclared.map(({ scope }) => scope);
+  return { role: name, description, roles, scopes, not_declared };
+}
+
+function formatRoleGrants({ role, description, roles, scopes }: RoleGrants): string {
+  const subjects = [
+    `role         ${role}`,
+    ...(description === null ? [] : [`description  ${description}`]),
+    ...(roles.length === 0 ? [] : [`roles        ${roles.join(', ')}`]),
+  ];
+  const rows = scopes.map((entry) => [entry.scope, entry.from, describeScope(entry)]);
+  const table = rows.length === 0 ? [] : formatTable(['scope', 'from', 'opens'], rows);
+  return formatBlocks(subjects, table);
 }

@@ -11,12 +11,14 @@ import { ImportFiles } from '../import/import-files.js';
 import { parseOpenApi } from '../import/openapi-document.js';
 import { readSource } from '../import/read-source.js';
 import type { JsonObject } from '../json-value.js';
-import { addJsonOption, choiceArgument, isJsonRequested } from '../setting-options.js';
+import { printResult } from '../output/print-result.js';
+import { addJsonOption, choiceArgument } from '../setting-options.js';
+import { addUselessOptions } from '../useless-options.js';
 
 interface ImportOptions {
   readonly module: string;
   readonly endpoint: string;
-  readonly out?: string;
+  readonly out: string;
   readonly write?: true;
   readonly check?: true;
 }
@@ -39,27 +41,26 @@ export function define(command: Command): void {
     )
     .requiredOption('--module <name>', 'Name of the module, such as crm or acme/crm')
     .requiredOption('--endpoint <url>', 'URL of the service, with the base path of the document')
-    .option('--out <dir>', `Target folder (default: ${SETTINGS.modules.default})`)
+    .option('--out <dir>', 'Target folder', SETTINGS.modules.default)
     .option('--write', 'Write the difference into the files of an earlier import')
     .option('--check', 'Exit with 1 if clients would notice the difference; write nothing')
     .addHelpText('after', HELP);
   addJsonOption(command, 'the files, the difference and what is not mapped');
+  addUselessOptions(command, { 'with --write': ['check'] });
 }
 
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const options = readOptions(command);
   const report = await importDocument(command.args[1] ?? '', options);
-  await context.print(
-    isJsonRequested(command) ? `${JSON.stringify(report, null, 2)}\n` : formatImport(report),
-  );
+  await printResult(command, context, report, formatImport, 2);
   const { changes } = report;
   const isNoticed = changes === null || changes.some(({ affectsClients }) => affectsClients);
   return options.check === true && isNoticed ? EXIT.failure : EXIT.ok;
 }
 
-function readOptions(command: Command): ImportOptions & { readonly out: string } {
+function readOptions(command: Command): ImportOptions {
   const options = command.opts<ImportOptions>();
-  const { module, endpoint, out = SETTINGS.modules.default, check, write } = options;
+  const { module, endpoint } = options;
   if (!MODULE_NAME.test(module)) {
     throw new ConfigError('--module must be lower case, such as crm or acme/crm');
   }
@@ -67,16 +68,10 @@ function readOptions(command: Command): ImportOptions & { readonly out: string }
   if (!ENDPOINT.test(url) || /%(?![0-9a-f]{2})/i.test(url)) {
     throw new ConfigError('--endpoint has a path that a request cannot have');
   }
-  if (check === true && write === true) {
-    throw new ConfigError('--check cannot be used with --write');
-  }
-  return { ...options, out, endpoint: url };
+  return { ...options, endpoint: url };
 }
 
-async function importDocument(
-  source: string,
-  options: ImportOptions & { readonly out: string },
-): Promise<ImportReport> {
+async function importDocument(source: string, options: ImportOptions): Promise<ImportReport> {
   const { module, endpoint, out } = options;
   const files = new ImportFiles(out, module);
   const earlier = await files.readEarlier();
@@ -91,17 +86,17 @@ async function importDocument(
     return { ...base, written, changes: null, notes };
   }
   const changes = compareManifests(earlier, manifest as unknown as JsonObject);
-  const isMoved = !(await files.hasEndpoint(endpoint));
+  const move = await files.moveEndpoint(endpoint);
   const written: string[] = [];
   if (options.write === true && changes.length > 0) {
     await files.replaceManifest(manifest);
     written.push(files.manifest);
   }
-  if (options.write === true && isMoved) {
-    await files.replaceEndpoint(endpoint);
+  if (options.write === true && move !== null) {
+    await move();
     written.push(files.descriptor);
   }
-  const all = isMoved ? [...changes, ENDPOINT_CHANGE] : changes;
+  const all = move === null ? changes : [...changes, ENDPOINT_CHANGE];
   return { ...base, written, changes: all, notes };
 }
 

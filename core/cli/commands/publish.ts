@@ -1,29 +1,35 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { ReleasesStatus } from '../../contract/release-status.js';
+import type { ReleaseEntry, ReleasesStatus } from '../../contract/release-status.js';
 import { ConfigError } from '../../errors.js';
 import { isVersion } from '../../lib/compare-versions.js';
+import { shortenDigest } from '../../lib/short-digest.js';
 import { PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { readVersion } from '../../version.js';
 import { checkFiles } from '../check/check-files.js';
 import { summarize } from '../check/check-report.js';
 import { formatCheckText } from '../check/format-text.js';
-import type { HostClient } from '../client/host-client.js';
+import { catchUnreachable, type HostClient, HostUnreachable } from '../client/host-client.js';
 import { addHostOptions, openHostClient } from '../client/host-options.js';
+import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { openDescriptors } from '../open-descriptors.js';
 import { toPrintable } from '../output/escape.js';
-import { shortenDigest } from '../output/short-digest.js';
-import { readBase, writeBase } from '../releases/base-file.js';
 import { collectRelease } from '../releases/collect-release.js';
 import {
   findRelease,
   postChange,
   RELEASES_PATH,
+  readBase,
   readReleases,
+  writeBase,
 } from '../releases/release-client.js';
-import { waitForVerdict } from '../releases/wait-for-verdict.js';
 import { addSettings } from '../setting-options.js';
-import { rejectOptions } from '../useless-options.js';
+import { addUselessOptions } from '../useless-options.js';
+
+const POLL_MS = 1000;
+/** The time after the end of the probation within which hosts decide. */
+const GRACE_MS = 60_000;
 
 interface PublishOptions {
   readonly note?: string;
@@ -41,8 +47,8 @@ stores them with the release. Hosts with --modules store: serve it within a
 second. The release is made from the one that .modgate-release beside the
 folder names; 'modgate publish' and 'modgate releases pull' write this file.
 Exits with 1 when another release is active, and when a canary goes back.
-Needs the scope modgate.releases; for code and for new references also
-modgate.releases.code.`;
+Needs the scope modgate.releases; for code, and to use credentials of the hosts
+in another way, also modgate.releases.code.`;
 
 export function define(command: Command): void {
   command
@@ -59,13 +65,12 @@ export function define(command: Command): void {
     .addHelpText('after', HELP);
   addHostOptions(command);
   addSettings(command, ['tokenHeader', ...PLUGIN_SETTINGS]);
+  addUselessOptions(command, { 'without --canary': ['allowUnproven', 'wait'] });
 }
 
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const options = command.opts<PublishOptions>();
   const share = readShare(options);
-  if (share === null) rejectOptions(command, ['allowUnproven'], 'without --canary');
-  if (share === null && !options.wait) throw new ConfigError('--no-wait requires --canary');
   const { leastVersion = readVersion() } = options;
   if (!isVersion(leastVersion)) throw new ConfigError('--least-version must be such as 0.2.0');
   const client = openHostClient(command, context);
@@ -83,11 +88,15 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     return EXIT.failure;
   }
   const files = await collectRelease(folder, descriptors);
+  const base =
+    options.base === undefined
+      ? await readBase(folder)
+      : findRelease(await readReleases(client), options.base).release;
   const { release, outcome } = await postChange(client, RELEASES_PATH, {
     files: Object.fromEntries(
       [...files].map(([path, content]) => [path, content.toString('base64')]),
     ),
-    base: await findBase(options, folder, client),
+    base,
     note: options.note ?? '',
     least_version: leastVersion,
     ...(share !== null && {
@@ -95,18 +104,18 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     }),
   });
   if (release === null) return EXIT.failure;
-  const name = shortenDigest(release);
-  if (outcome === 'canary') {
-    if (options.wait) return await reportVerdict(client, release, folder, context);
-    await writeBase(folder, release);
-    await context.print(`${name} is a canary\n`);
-    return EXIT.ok;
+  if (outcome === 'canary' && options.wait) {
+    return reportVerdict(client, release, folder, context);
   }
   await writeBase(folder, release);
-  const result = outcome === 'unchanged' ? 'is active already: nothing has changed' : 'is active';
-  await context.print(`${name} ${result}\n`);
+  await context.print(`${shortenDigest(release)} ${RESULTS[outcome] ?? 'is active'}\n`);
   return EXIT.ok;
 }
+
+const RESULTS: Readonly<Record<string, string>> = {
+  canary: 'is a canary',
+  unchanged: 'is active already: nothing has changed',
+};
 
 /** Parses `10%` or `0.1`. @throws ConfigError */
 function readShare({ canary }: PublishOptions): number | null {
@@ -115,15 +124,6 @@ function readShare({ canary }: PublishOptions): number | null {
   const share = number === '' ? Number.NaN : Number(number) / (percent === undefined ? 1 : 100);
   if (share > 0 && share <= 1) return share;
   throw new ConfigError('--canary must be a share of the hosts, such as 10%');
-}
-
-async function findBase(
-  { base }: PublishOptions,
-  folder: string,
-  client: HostClient,
-): Promise<string | null> {
-  if (base === undefined) return readBase(folder);
-  return findRelease(await readReleases(client), base).release;
 }
 
 async function reportVerdict(
@@ -149,4 +149,37 @@ function formatFigures({ hosts, modules }: NonNullable<ReleasesStatus['canary']>
   );
   const figures = counts.length === 0 ? 'no module has changed' : counts.join('; ');
   return `is a canary on ${hosts.join(', ')}: ${figures}`;
+}
+
+/**
+ * Waits for the verdict on a canary.
+ * @param onFigures called when calls were counted
+ * @throws CommandError when no host decides, or none is reachable for a minute.
+ */
+async function waitForVerdict(
+  client: HostClient,
+  release: string,
+  onFigures: (canary: NonNullable<ReleasesStatus['canary']>) => Promise<void>,
+): Promise<NonNullable<ReleaseEntry['verdict']>> {
+  let deadline = performance.now() + GRACE_MS;
+  let printed = '';
+  for (;;) {
+    // The host may restart meanwhile.
+    const answer = await readReleases(client).catch(catchUnreachable);
+    const status = answer instanceof HostUnreachable ? null : answer;
+    const verdict = status?.releases.find((entry) => entry.release === release)?.verdict ?? null;
+    if (verdict !== null) return verdict;
+    if (status?.canary?.release === release) {
+      const { until, modules } = status.canary;
+      const leftMs = Date.parse(until) - Date.now() - client.clockSkewMs;
+      deadline = performance.now() + Math.max(0, leftMs) + GRACE_MS;
+      const figures = JSON.stringify(modules);
+      if (figures !== printed) await onFigures(status.canary);
+      printed = figures;
+    }
+    if (performance.now() >= deadline) {
+      throw new CommandError('the canary was not decided: see modgate releases');
+    }
+    await pause(POLL_MS);
+  }
 }

@@ -1,76 +1,49 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import type { ReleaseEntry, ReleasesStatus } from '../../contract/release-status.js';
 import { ConfigError } from '../../errors.js';
+import { shortenDigest } from '../../lib/short-digest.js';
 import type { ReleaseFiles } from '../../modules/releases/release-files.js';
-import type { HostClient } from '../client/host-client.js';
+import { RELEASES } from '../../operations/releases/read-releases.js';
 import { addHostOptions, openHostClient } from '../client/host-options.js';
-import { printResource } from '../client/print-resource.js';
-import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { toPrintable } from '../output/escape.js';
-import { shortenDigest } from '../output/short-digest.js';
-import { formatTable } from '../output/table.js';
-import { writeBase } from '../releases/base-file.js';
+import { createListingCommand } from '../client/listing-command.js';
+import { type CommandContext, type CommandGroup, EXIT, type ExitCode } from '../command-module.js';
 import {
   findRelease,
-  RELEASES_PATH,
   readReleaseFiles,
   readReleases,
-  releasesStatus,
+  writeBase,
 } from '../releases/release-client.js';
-import { addJsonOption } from '../setting-options.js';
-import { rejectOptions } from '../useless-options.js';
 
-interface ReleasesOptions {
+interface PullOptions {
   readonly release?: string;
   readonly force?: true;
 }
 
 const HELP = `
-'pull' writes the active release, or the one of --release, into a folder that is
-empty or does not exist, and its digest into .modgate-release beside it. Needs
-the scope modgate.releases.`;
+Writes the active release, or the one of --release, into a folder that is empty
+or does not exist, and its digest into .modgate-release beside it.`;
 
-const COLUMNS = ['RELEASE', 'STATE', 'CREATED', 'AUTHOR', { right: 'FILES' }, 'FROM', 'NOTE'];
+export const help = '\nNeeds the scope modgate.releases.';
 
-export function define(command: Command): void {
+export const actions: CommandGroup['actions'] = {
+  list: { summary: 'List the releases', ...createListingCommand('GET /releases', RELEASES) },
+  pull: { summary: 'Write a release into a folder', define, run },
+};
+
+function define(command: Command): void {
   command
-    .argument('[action]', 'list or pull. Default: list')
-    .argument('[dir]', 'With pull: the folder')
-    .option('--release <release>', 'With pull: digest, or its first 8 digits or more')
-    .option(
-      '--force',
-      'With pull: replace the files of the folder, except names that begin with a dot',
-    )
+    .argument('<dir>', 'The folder')
+    .option('--release <release>', 'Digest, or its first 8 digits or more')
+    .option('--force', 'Replace the files of the folder, except names that begin with a dot')
     .addHelpText('after', HELP);
   addHostOptions(command);
-  addJsonOption(command, "the host's response to GET /releases");
 }
 
-export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
-  const [action = 'list', folder] = command.args;
-  if (action !== 'list' && action !== 'pull') {
-    throw new ConfigError('the action must be list, pull');
-  }
+async function run(command: Command, context: CommandContext): Promise<ExitCode> {
+  const [folder = ''] = command.args;
+  const { release: requested, force = false } = command.opts<PullOptions>();
   const client = openHostClient(command, context);
-  if (action === 'pull') {
-    rejectOptions(command, ['json'], 'with pull');
-    if (folder === undefined) throw new ConfigError("'pull' requires a folder");
-    await pull(client, folder, command.opts<ReleasesOptions>(), context);
-    return EXIT.ok;
-  }
-  rejectOptions(command, ['release', 'force'], 'without pull');
-  if (folder !== undefined) throw new ConfigError("'list' accepts no folder");
-  return printResource(command, context, RELEASES_PATH, releasesStatus, formatReleases, client);
-}
-
-async function pull(
-  client: HostClient,
-  folder: string,
-  { release: requested, force = false }: { readonly release?: string; readonly force?: boolean },
-  context: CommandContext,
-): Promise<void> {
   const status = await readReleases(client);
   if (requested === undefined && status.active === null)
     throw new ConfigError('no release is active');
@@ -80,6 +53,7 @@ async function pull(
   await writeFiles(folder, files);
   await writeBase(folder, release);
   await context.print(`${folder} is ${shortenDigest(release)}, ${files.size} files\n`);
+  return EXIT.ok;
 }
 
 /** @throws ConfigError for a folder with files, unless they may be replaced. */
@@ -102,39 +76,4 @@ async function writeFiles(folder: string, files: ReleaseFiles): Promise<void> {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, content);
   }
-}
-
-function formatReleases(status: ReleasesStatus): string {
-  const { active, canary, releases, hosts } = status;
-  const rows = releases.map((release) => formatRow(release, status).map(toPrintable));
-  const problems = hosts.flatMap(({ host, problem }) =>
-    problem === null ? [] : `${host} does not serve ${toPrintable(problem)}`,
-  );
-  const trial =
-    canary === null
-      ? []
-      : [
-          `canary ${shortenDigest(canary.release)} on ${canary.hosts.join(', ')} until ${canary.until}`,
-        ];
-  const summary = active === null ? ['no release is active'] : [];
-  return `${[...formatTable(COLUMNS, rows), ...summary, ...trial, ...problems].join('\n')}\n`;
-}
-
-function formatRow(entry: ReleaseEntry, { active, canary }: ReleasesStatus): string[] {
-  const { release, verdict, created_at, author, files, base, note } = entry;
-  const state =
-    release === active
-      ? 'active'
-      : release === canary?.release
-        ? 'canary'
-        : (verdict?.outcome ?? '');
-  return [
-    shortenDigest(release),
-    state,
-    created_at,
-    `${author.kind}:${author.id}`,
-    String(files),
-    base === null ? '' : shortenDigest(base),
-    note,
-  ];
 }

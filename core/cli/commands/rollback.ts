@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
+import { shortenDigest } from '../../lib/short-digest.js';
 import { addHostOptions, openHostClient } from '../client/host-options.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { shortenDigest } from '../output/short-digest.js';
 import { findRelease, postChange, readReleases } from '../releases/release-client.js';
 
 const HELP = `
 Without a release it goes back to the one that the active release was made
 from. While a canary is tried it ends the canary instead. Needs the scope
-modgate.releases; for a release with code, or with references that the active
-one does not have, also modgate.releases.code.`;
+modgate.releases; for a release with code, or one that uses credentials of the
+hosts in another way than the active one, also modgate.releases.code.`;
 
 export function define(command: Command): void {
   command

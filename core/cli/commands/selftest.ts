@@ -2,9 +2,8 @@ import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
 import { isLoopbackAddress } from '../../lib/loopback.js';
 import { toError } from '../../lib/to-error.js';
-import { ATTACK_CLASSES, type AttackClass } from '../../selftest/attack-case.js';
-import { ATTACK_CORPUS } from '../../selftest/attack-corpus.js';
-import { startOwnHost } from '../../selftest/own-host.js';
+import { ATTACK_CLASSES } from '../../selftest/attack-case.js';
+import { ATTACK_CORPUS, RELEASE_ATTACKS } from '../../selftest/attack-corpus.js';
 import { RawConnection } from '../../selftest/raw-http.js';
 import { type AttackResult, runAttacks } from '../../selftest/run-attacks.js';
 import type { Scene } from '../../selftest/scene.js';
@@ -12,25 +11,25 @@ import { addCredentialOptions, parseHostUrl, readCredentials } from '../client/h
 import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
+import { printResult } from '../output/print-result.js';
 import { formatTable } from '../output/table.js';
-import { addJsonOption, isJsonRequested } from '../setting-options.js';
-import { rejectOptions } from '../useless-options.js';
+import { addJsonOption } from '../setting-options.js';
+import { addUselessOptions } from '../useless-options.js';
 
 const ROUTE = /^(\/modules\/[^/?#]+\/http)(\/[^?#]+)$/;
-const CLASS_NAMES = Object.keys(ATTACK_CLASSES) as AttackClass[];
+const CLASS_NAMES = Object.keys(ATTACK_CLASSES);
 
 const HELP = `
-Without a URL it starts its own host in production, with modules, tokens and
-providers for the attacks, and runs all cases. With the URL of a running host,
-on loopback only, it runs the cases that need no module of their own: those
-without credentials and, with --token and --route (a GET that the token may
-call), those with credentials. They send requests that a host rejects, and some
-GETs of that route. Exits with 1 if an attack succeeded. Takes about 15 seconds,
-because of the cases with slow clients.`;
+Attacks a running host on loopback: without credentials and, with --token and
+--route (a GET that the token may call), with them. The attacks are requests
+that a host rejects, and some GETs of that route. Exits with 1 if an attack
+succeeded. Takes about 15 seconds, because of the attacks by slow clients.
+${RELEASE_ATTACKS} more attacks need modules and providers of their own. They are tests of
+modgate, which run with each change of it.`;
 
 export function define(command: Command): void {
   command
-    .argument('[url]', 'Running host on loopback')
+    .argument('<url>', 'Running host on loopback')
     .option('--route <path>', 'GET route that the token may call: /modules/{module}/http/{path}')
     .option(
       '--class <names>',
@@ -40,27 +39,23 @@ export function define(command: Command): void {
     .addHelpText('after', HELP);
   addCredentialOptions(command);
   addJsonOption(command, 'the result of every case');
+  addUselessOptions(command, { 'with --json': ['verbose'], 'without --route': ['token'] });
 }
 
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
-  if (isJsonRequested(command)) rejectOptions(command, ['verbose'], 'with --json');
   const { class: names } = command.opts<{ class?: string }>();
   const attacks = ATTACK_CORPUS.filter((attack) => parseClasses(names).has(attack.class));
-  const remoteScene = readScene(command, context);
-  const ownHost = remoteScene === null ? await startOwnHost() : null;
-  try {
-    const scene = remoteScene ?? ownHost?.scene;
-    if (scene === undefined) throw new Error('no host to attack');
-    await assertReachable(scene);
-    const results = await runAttacks(attacks, scene);
-    const { verbose = false } = command.opts<{ verbose?: boolean }>();
-    await context.print(
-      isJsonRequested(command) ? formatJson(results) : formatText(results, verbose),
-    );
-    return results.some(({ verdict }) => verdict === 'failed') ? EXIT.failure : EXIT.ok;
-  } finally {
-    await ownHost?.close();
-  }
+  const scene = readScene(command, context);
+  await assertReachable(scene);
+  const results = await runAttacks(attacks, scene);
+  const { verbose = false } = command.opts<{ verbose?: boolean }>();
+  const cases = results.map(
+    ({ attack: { id, class: name, title, evidence = null }, ...result }) => {
+      return { id, class: name, title, evidence, ...result };
+    },
+  );
+  await printResult(command, context, { cases }, () => formatText(results, verbose));
+  return results.some(({ verdict }) => verdict === 'failed') ? EXIT.failure : EXIT.ok;
 }
 
 /** @throws CommandError for an untrusted certificate, which would fail every case. */
@@ -80,15 +75,10 @@ function parseClasses(names: string | undefined): ReadonlySet<string> {
   throw new ConfigError(`--class must name classes of ${CLASS_NAMES.join(', ')}`);
 }
 
-/** Returns `null` without a URL. @throws ConfigError for a host that is not on loopback. */
-function readScene(command: Command, context: CommandContext): Scene | null {
-  const [text] = command.args;
+/** @throws ConfigError for a host that is not on loopback. */
+function readScene(command: Command, context: CommandContext): Scene {
+  const [text = ''] = command.args;
   const { route } = command.opts<{ route?: string }>();
-  if (text === undefined) {
-    rejectOptions(command, ['route', 'token', 'ca'], 'without the URL of a running host');
-    return null;
-  }
-  if (route === undefined) rejectOptions(command, ['token'], 'without --route');
   const url = new URL(parseHostUrl(text, 'the URL'));
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (!isLoopbackAddress(host)) {
@@ -111,54 +101,22 @@ function readScene(command: Command, context: CommandContext): Scene | null {
     route: match?.[2] ?? '/selftest',
     // Without a route there is no request for the token.
     token: match === null ? null : token,
-    own: null,
+    secrets: match === null || token === null ? [] : [token],
     mark: 'selftest',
-    lateChecks: [],
   };
 }
 
-function formatJson(results: readonly AttackResult[]): string {
-  const cases = results.map(({ attack, verdict, reason }) => ({
-    id: attack.id,
-    class: attack.class,
-    title: attack.title,
-    evidence: attack.evidence ?? null,
-    verdict,
-    reason,
-  }));
-  return `${JSON.stringify({ cases })}\n`;
-}
-
 function formatText(results: readonly AttackResult[], verbose: boolean): string {
-  const lines = formatTable(
-    [
-      'CLASS',
-      { right: 'CASES' },
-      { right: 'HELD' },
-      { right: 'FAILED' },
-      { right: 'SKIPPED' },
-      'ATTACKS',
-    ],
-    CLASS_NAMES.filter((name) => results.some(({ attack }) => attack.class === name)).map(
-      (name) => {
-        const count = (verdict?: string) =>
-          String(
-            results.filter(
-              (result) =>
-                result.attack.class === name && result.verdict === (verdict ?? result.verdict),
-            ).length,
-          );
-        return [
-          name,
-          count(),
-          count('held'),
-          count('failed'),
-          count('skipped'),
-          ATTACK_CLASSES[name],
-        ];
-      },
-    ),
-  );
+  const columns = [
+    ...['CLASS', { right: 'CASES' }, { right: 'HELD' }, { right: 'FAILED' }],
+    ...[{ right: 'SKIPPED' }, 'ATTACKS'],
+  ];
+  const rows = Object.entries(ATTACK_CLASSES).flatMap(([name, title]) => {
+    const ofClass = results.filter(({ attack }) => attack.class === name);
+    const counts = ['held', 'failed', 'skipped'].map((verdict) => count(ofClass, verdict));
+    return ofClass.length === 0 ? [] : [[name, ...[ofClass.length, ...counts].map(String), title]];
+  });
+  const lines = formatTable(columns, rows);
   const listed = results.filter(({ verdict }) => verbose || verdict === 'failed');
   if (listed.length > 0) lines.push('', ...listed.map(formatCase));
   return `${lines.join('\n')}\n\n${summarize(results)}\n`;
@@ -171,7 +129,13 @@ function formatCase({ attack, verdict, reason }: AttackResult): string {
 }
 
 function summarize(results: readonly AttackResult[]): string {
-  const count = (verdict: string) => results.filter((result) => result.verdict === verdict).length;
-  const skipped = count('skipped') === 0 ? '' : `, ${count('skipped')} skipped`;
-  return `${results.length} attacks: ${count('held')} held, ${count('failed')} failed${skipped}`;
+  const [held, failed] = [count(results, 'held'), count(results, 'failed')];
+  const skipped = count(results, 'skipped');
+  const text = `${results.length} attacks: ${held} held, ${failed} failed`;
+  const note = `${RELEASE_ATTACKS} more attacks are tests of modgate, against a host of their own`;
+  return `${text}${skipped === 0 ? '' : `, ${skipped} skipped`}\n${note}`;
+}
+
+function count(results: readonly AttackResult[], verdict: string): number {
+  return results.filter((result) => result.verdict === verdict).length;
 }

@@ -12,7 +12,9 @@ import { ConfigError } from '../../errors.js';
 import { describeListenError } from '../../http/server/listen-error.js';
 import { type Logger, openLog } from '../../log/logger.js';
 import { reportListening } from '../../report-listening.js';
+import { findOlderStore } from '../../store/older-store.js';
 import { addFormatOptions, type FormatOptions, readFormat } from '../check/format-option.js';
+import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { overrideGlobals } from '../global-overrides.js';
 import {
@@ -23,7 +25,7 @@ import {
   waitForStop,
 } from '../process-signals.js';
 import { addSettings, readSettings } from '../setting-options.js';
-import { rejectOptions } from '../useless-options.js';
+import { addUselessOptions } from '../useless-options.js';
 
 type ServeConfig = ReadConfig<keyof HostConfig>;
 
@@ -38,6 +40,7 @@ export function define(command: Command): void {
     .option('--connect', 'With --check, also try the store, issuers and token endpoints');
   addFormatOptions(command);
   addSettings(command, SETTING_NAMES);
+  addUselessOptions(command, { 'without --check': ['connect', 'format', 'json'] });
 }
 
 /** Serves until a SIGTERM or SIGINT, then drains. */
@@ -45,9 +48,11 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   if (cluster.isWorker) return serveAsWorker(context);
   const options = command.opts<ServeOptions>();
   if (options.check === true) return check(command, options, context);
-  rejectOptions(command, ['connect', 'format', 'json'], 'without --check');
   const settings = await readSettings(SETTING_NAMES, command, context);
   await requireFolders(settings);
+  const { store, state } = settings.config;
+  const problem = await findOlderStore(store, state);
+  if (problem !== null) throw new CommandError(problem);
   const { logLevel, workers } = settings.config;
   const log = await openLog(logLevel, { isShared: workers !== null });
   for (const { name, hint } of findUnknownVariables(context.environment)) {

@@ -1,128 +1,105 @@
 import type { Command } from 'commander';
-import { addHostOptions, openHostClient } from '../client/host-options.js';
-import {
-  MODULES_PATH,
-  type ModuleEntry,
-  type ModuleList,
-  moduleList,
-} from '../client/module-list.js';
-import { printResource } from '../client/print-resource.js';
-import type { CommandContext, ExitCode } from '../command-module.js';
-import { toPrintable } from '../output/escape.js';
-import { shortenDigest } from '../output/short-digest.js';
-import { formatTable } from '../output/table.js';
-import { addJsonOption, isJsonRequested } from '../setting-options.js';
-import { rejectOptions } from '../useless-options.js';
+import type { Infer } from 'superstruct';
+import type { Listing } from '../../operations/listing.js';
+import { MODULES } from '../../operations/status/list-modules.js';
+import type { ListedModule, moduleList } from '../../operations/status/module-struct.js';
+import { addHostOptions } from '../client/host-options.js';
+import { printListing } from '../client/listing-command.js';
+
+import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { addJsonOption } from '../setting-options.js';
+import { addUselessOptions } from '../useless-options.js';
 
 export function define(command: Command): void {
   addHostOptions(command);
   command.option('--modules-only', 'Omit failing endpoints and ignored files');
+  command.option('--unhealthy', 'List only modules that are not live or have an endpoint down');
   addJsonOption(command, "the host's response to GET /modules");
+  addUselessOptions(command, { 'with --json': ['modulesOnly', 'unhealthy'] });
 }
 
-/** Prints the state of each descriptor in a running host. Exits with 0 for every state. */
+/**
+ * Prints the state of each descriptor in a running host. Exits with 0 for every state, and with
+ * `--unhealthy` with 1 if a module is listed.
+ */
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
-  if (isJsonRequested(command)) rejectOptions(command, ['modulesOnly'], 'with --json');
-  const client = openHostClient(command, context);
-  const { modulesOnly = false } = command.opts<{ modulesOnly?: boolean }>();
-  const format = (list: ModuleList) =>
-    formatStatus(list, Date.now() + client.clockSkewMs, modulesOnly);
-  return printResource(command, context, MODULES_PATH, moduleList, format, client);
+  const { modulesOnly = false, unhealthy = false } = command.opts<StatusOptions>();
+  let isHealthy = true;
+  const listing: Listing<ModuleList, ListedModule> = {
+    ...(MODULES.listing as Listing<ModuleList, ListedModule>),
+    linesOf: (module) => formatReason(module, modulesOnly),
+    linesAfter: ({ modules, ignored }) => [
+      '',
+      formatSummary(modules),
+      ...(modulesOnly ? [] : ignored.map(({ file, reason }) => `ignored: ${file} (${reason})`)),
+    ],
+  };
+  if (unhealthy) {
+    listing.select = (module) => {
+      if (isUnhealthy(module)) isHealthy = false;
+      return isUnhealthy(module);
+    };
+  }
+  const resource = { ...MODULES, listing: listing as Listing };
+  const code = await printListing(command, context, 'GET /modules', resource);
+  return isHealthy ? code : EXIT.failure;
 }
 
-const COLUMNS = [
-  'NAME',
-  'STATE',
-  { right: 'SINCE' },
-  'DIGEST',
-  { right: 'CALLS' },
-  { right: 'FAILED' },
-  { right: 'IN FLIGHT' },
-];
+interface StatusOptions {
+  readonly modulesOnly?: true;
+  readonly unhealthy?: true;
+}
 
-type EndpointEntry = NonNullable<ModuleEntry['endpoints']>[number];
+/** A disabled module is meant not to serve. */
+function isUnhealthy(module: ListedModule): boolean {
+  return !['live', 'disabled'].includes(module.state) || hasEndpointDown(module);
+}
+
+/** An endpoint is down by its health or while its circuit breaker is not closed. */
+function hasEndpointDown({ endpoints = [] }: ListedModule): boolean {
+  return endpoints.some(({ state }) => !GOOD_ENDPOINT_STATES.has(state));
+}
+
+type ModuleList = Infer<typeof moduleList>;
+type EndpointEntry = NonNullable<ListedModule['endpoints']>[number];
 
 const GOOD_ENDPOINT_STATES: ReadonlySet<string> = new Set(['up', 'closed']);
 
-function formatStatus(list: ModuleList, hostNow: number, modulesOnly: boolean): string {
-  const { modules, ignored } = list;
-  const cells = modules.map((module) => formatRow(module, hostNow));
-  const [titles = '', ...rows] = formatTable(COLUMNS, cells);
-  const lines = [titles];
-  for (const [index, module] of modules.entries()) {
-    lines.push(rows[index] ?? '', ...formatReason(module, modulesOnly));
-  }
-  lines.push('', formatSummary(modules));
-  if (!modulesOnly) {
-    for (const { file, reason } of ignored) {
-      lines.push(`ignored: ${toPrintable(file)} (${toPrintable(reason)})`);
-    }
-  }
-  return `${lines.join('\n')}\n`;
-}
-
-function formatRow(module: ModuleEntry, hostNow: number): string[] {
-  const { name, state, since, digest, counts } = module;
-  return [
-    toPrintable(name ?? '-'),
-    toPrintable(state),
-    formatAge(hostNow - Date.parse(since)),
-    digest === null ? '-' : toPrintable(shortenDigest(digest)),
-    String(counts.calls),
-    String(counts.failed),
-    String(counts.in_flight),
-  ];
-}
-
 function formatReason(
-  { file, reason, hint, endpoints, counts, resolve_error = null }: ModuleEntry,
+  { file, reason, hint, endpoints, counts, resolve_error = null }: ListedModule,
   modulesOnly: boolean,
 ) {
   const lines: string[] = [];
   const { streams = 0 } = counts;
   if (streams > 0) lines.push(`  open streams: ${streams}`);
-  if (reason !== null) lines.push(`  ${toPrintable(file)}: ${toPrintable(reason)}`);
-  if (hint !== null) lines.push(`  hint: ${toPrintable(hint)}`);
+  if (reason !== null) lines.push(`  ${file}: ${reason}`);
+  if (hint !== null) lines.push(`  hint: ${hint}`);
   if (modulesOnly) return lines;
-  if (resolve_error !== null) lines.push(`  endpoints: ${toPrintable(resolve_error)}`);
+  if (resolve_error !== null) lines.push(`  endpoints: ${resolve_error}`);
   return [...lines, ...(endpoints ?? []).flatMap(formatEndpoint)];
 }
 
 /** Formats the endpoint unless it is up, and its routes whose circuit breaker is not closed. */
 function formatEndpoint({ endpoint, state, until, routes }: EndpointEntry): string[] {
-  const name = toPrintable(endpoint);
-  const ofEndpoint = `  endpoint ${name} is ${formatBreaker(state, until)}`;
+  const ofEndpoint = `  endpoint ${endpoint} is ${formatBreaker(state, until)}`;
   const ofRoutes = (routes ?? []).map(
     (breaker) =>
-      `  route ${toPrintable(breaker.route)} at ${name} is ${formatBreaker(breaker.state, breaker.until)}`,
+      `  route ${breaker.route} at ${endpoint} is ${formatBreaker(breaker.state, breaker.until)}`,
   );
   return GOOD_ENDPOINT_STATES.has(state) ? ofRoutes : [ofEndpoint, ...ofRoutes];
 }
 
 function formatBreaker(state: string, until: string | null | undefined): string {
-  return until == null ? toPrintable(state) : `${toPrintable(state)} until ${toPrintable(until)}`;
+  return until == null ? state : `${state} until ${until}`;
 }
 
-/** `3 modules: 2 live, 1 refused` */
-function formatSummary(modules: readonly ModuleEntry[]): string {
+/** `3 modules: 2 live, 1 refused, 1 with an endpoint down` */
+function formatSummary(modules: readonly ListedModule[]): string {
   const total = `${modules.length} module${modules.length === 1 ? '' : 's'}`;
   const counts = new Map<string, number>();
   for (const { state } of modules) counts.set(state, (counts.get(state) ?? 0) + 1);
-  const parts = [...counts].map(([state, count]) => `${count} ${toPrintable(state)}`);
+  const parts = [...counts].map(([state, count]) => `${count} ${state}`);
+  const down = modules.filter(hasEndpointDown).length;
+  if (down > 0) parts.push(`${down} with an endpoint down`);
   return parts.length === 0 ? total : `${total}: ${parts.join(', ')}`;
-}
-
-const AGE_UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-] as const;
-
-/** `12s`, `3m`, `5h` or `2d`, rounded down; `-` for NaN. */
-function formatAge(ms: number): string {
-  if (Number.isNaN(ms)) return '-';
-  for (const [unit, unitMs] of AGE_UNITS) {
-    if (ms >= unitMs) return `${Math.floor(ms / unitMs)}${unit}`;
-  }
-  return `${Math.max(0, Math.floor(ms / 1000))}s`;
 }

@@ -1,23 +1,17 @@
-import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
 import { importPlugin } from '../../plugin-loader/import-plugin.js';
-import { PluginError } from '../../plugin-loader/plugin-error.js';
-import {
-  PLUGIN_FILE,
-  type PluginManifest,
-  readPluginManifest,
-} from '../../plugin-loader/plugin-manifest.js';
+import { PLUGIN_FILE, readPluginManifest } from '../../plugin-loader/plugin-manifest.js';
 import { ADAPTER_CLAUSES } from '../../testkit/adapter-clauses.js';
 import { AUTHENTICATION } from '../../testkit/clauses/authentication.js';
+import { SIGNING } from '../../testkit/clauses/signing.js';
 import { SURFACE_CLAUSES } from '../../testkit/clauses/surfaces.js';
-import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { addJsonOption, isJsonRequested } from '../setting-options.js';
-import { readSubjects } from '../test-plugin/read-subjects.js';
+import { isFile, readSubjects } from '../test-plugin/read-subjects.js';
 import {
   formatClause,
   formatScorecardJson,
@@ -50,7 +44,9 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const [argument = ''] = command.args;
   const only = readOnly(command.opts<TestPluginOptions>().only);
   const folder = await findPluginFolder(argument);
-  const { plugin, exports } = await loadPlugin(folder);
+  const plugin = await readPluginManifest(folder, 'folder');
+  if ('error' in plugin) throw plugin.error;
+  const exports = await importPlugin(plugin);
   const subjects = await readSubjects(plugin.entryPath);
   const isJson = isJsonRequested(command);
   // Not awaited: stdout preserves the order, and the last write reports a failure of stdout.
@@ -70,22 +66,6 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   return summarizeScores(scores).failed === 0 ? EXIT.ok : EXIT.failure;
 }
 
-/** @throws CommandError for a plugin that a host would reject. */
-async function loadPlugin(folder: string) {
-  const plugin = await readPluginManifest(folder, 'folder');
-  if ('error' in plugin) throw new CommandError(plugin.error.message);
-  return { plugin, exports: await importExports(plugin) };
-}
-
-async function importExports(plugin: PluginManifest) {
-  try {
-    return await importPlugin(plugin);
-  } catch (error) {
-    if (error instanceof PluginError) throw new CommandError(error.message, { cause: error });
-    throw error;
-  }
-}
-
 function formatReasons(scores: readonly SubjectScore[]): string {
   const lines = scores.filter(({ reason }) => reason !== null);
   return lines.map(({ subject, reason }) => `\nFAIL  ${subject}: ${reason}\n`).join('');
@@ -94,10 +74,8 @@ function formatReasons(scores: readonly SubjectScore[]): string {
 function readOnly(list: string | undefined): readonly string[] | undefined {
   if (list === undefined) return undefined;
   const ids = list.split(',');
-  const clauses = new Set(
-    [...ADAPTER_CLAUSES, ...AUTHENTICATION, ...SURFACE_CLAUSES].map(({ id }) => id),
-  );
-  if (ids.every((id) => clauses.has(id))) return ids;
+  const clauses = [...ADAPTER_CLAUSES, ...AUTHENTICATION, ...SIGNING, ...SURFACE_CLAUSES];
+  if (ids.every((id) => clauses.some((clause) => clause.id === id))) return ids;
   throw new ConfigError('--only must be clause ids separated by commas, such as answer.body');
 }
 
@@ -127,11 +105,4 @@ function findPackage(name: string): string | null {
     }
   }
   return null;
-}
-
-async function isFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    (stats) => stats.isFile(),
-    () => false,
-  );
 }

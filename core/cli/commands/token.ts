@@ -1,92 +1,82 @@
+import { hash, randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { ACTOR_ID, SCOPE } from '../../auth/actor-syntax.js';
 import { roleName } from '../../auth/role-table.js';
+import type { TokenFileEntry } from '../../auth/token-file.js';
 import { ACTOR_KINDS, type ActorKind } from '../../contract/index.js';
 import { ConfigError } from '../../errors.js';
+import { parseTime } from '../../lib/parse-time.js';
 import { CommandError } from '../command-error.js';
-import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import type { CommandContext, CommandGroup, ExitCode } from '../command-module.js';
+import { printResult } from '../output/print-result.js';
 import { formatTable } from '../output/table.js';
-import {
-  addJsonOption,
-  addSettings,
-  choiceArgument,
-  choiceOption,
-  isJsonRequested,
-  readSettings,
-} from '../setting-options.js';
+import { parseDuration } from '../parse-duration.js';
+import { addJsonOption, addSettings, choiceOption, readSettings } from '../setting-options.js';
 import { editTokenFile, listTokens } from '../token/edit-token-file.js';
-import { generateToken, parseExpiry, type TokenFileEntry } from '../token/token-entry.js';
-import { rejectOptions } from '../useless-options.js';
+import { addUselessOptions } from '../useless-options.js';
 
-interface TokenOptions {
+interface CreateOptions {
   readonly kind: ActorKind;
   readonly scope: readonly string[];
   readonly role: readonly string[];
   readonly expires: string;
-  readonly all?: true;
   readonly headerKey?: true;
 }
 
-interface Action {
-  readonly file: string;
-  readonly subject: string | undefined;
-  readonly options: TokenOptions;
-  /** The header of API keys; `null` without one. */
-  readonly tokenHeader: string | null;
-  readonly isJson: boolean;
-}
+export const help = '\nA running host applies changes within seconds.';
 
-const HELP = `
-create ID creates a token and prints it once; the file stores only its SHA-256.
-list prints the tokens of the file. revoke removes the tokens of an ID, or the one
-with the digest that starts with the given 8 or more digits. A running host applies
-changes within seconds.`;
-
+/** The prefix that secret scanners recognize. */
+const PREFIX = 'mgt_';
+/** 256 bits cannot be guessed. */
+const TOKEN_BYTES = 32;
+/** The end of the years that RFC 3339 can express. */
+const MAX_TIME = Date.UTC(10_000, 0);
 const DEFAULT_EXPIRY = '90d';
 const DEFAULT_HEADER = 'x-api-key';
 
-type Run = (action: Action, context: CommandContext) => Promise<ExitCode>;
-
-const ACTIONS = { create, list, revoke } satisfies Record<string, Run>;
-
-/** The options that each action does not use. */
-const USELESS: Readonly<Record<keyof typeof ACTIONS, readonly string[]>> = {
-  create: ['all'],
-  list: ['kind', 'scope', 'role', 'expires', 'headerKey', 'all', 'tokenHeader'],
-  revoke: ['kind', 'scope', 'role', 'expires', 'headerKey', 'tokenHeader'],
+export const actions: CommandGroup['actions'] = {
+  create: {
+    summary: 'Create a token and print it once; the file stores only its SHA-256',
+    define: (command) => {
+      command
+        .argument('<id>', 'Actor id of the token, such as billing')
+        .addOption(choiceOption('--kind <kind>', 'Kind of actor', ACTOR_KINDS).default('service'))
+        .option('--scope <scope>', 'Scope of the token; repeatable', collectScope, [])
+        .option('--role <name>', 'Role of the roles file; repeatable', collectRole, [])
+        .option('--expires <when>', 'Expiry: 90d, 12h, a time, or never', DEFAULT_EXPIRY)
+        .option('--header-key', 'Print the header line to send, such as x-api-key: …');
+      addJsonOption(command, 'the token');
+      addSettings(command, ['tokens', 'tokenHeader']);
+      addUselessOptions(command, { 'without --header-key': ['tokenHeader'] });
+    },
+    run: create,
+  },
+  list: {
+    summary: 'List the tokens of the file',
+    define: (command) => {
+      addJsonOption(command, 'the list');
+      addSettings(command, ['tokens']);
+    },
+    run: list,
+  },
+  revoke: {
+    summary: 'Remove the tokens of an ID, or the one with a digest',
+    define: (command) => {
+      command
+        .argument('<id|digest>', 'Actor id, or the first 8 or more digits of a digest')
+        .option('--all', 'All tokens of the ID');
+      addJsonOption(command, 'the removed tokens');
+      addSettings(command, ['tokens']);
+    },
+    run: revoke,
+  },
 };
 
-export function define(command: Command): void {
-  command
-    .addArgument(choiceArgument('<action>', 'create, list or revoke', Object.keys(ACTIONS)))
-    .argument('[id]', 'Actor id of the token, such as billing')
-    .addOption(
-      choiceOption('--kind <kind>', 'create: kind of actor', ACTOR_KINDS).default('service'),
-    )
-    .option('--scope <scope>', 'create: scope of the token; repeatable', collectScope, [])
-    .option('--role <name>', 'create: role of the roles file; repeatable', collectRole, [])
-    .option('--expires <when>', 'create: expiry: 90d, 12h, a time, or never', DEFAULT_EXPIRY)
-    .option('--header-key', 'create: print the header line to send, such as x-api-key: …')
-    .option('--all', 'revoke: all tokens of the ID')
-    .addHelpText('after', HELP);
-  addJsonOption(command, 'the result');
-  addSettings(command, ['tokens', 'tokenHeader']);
-}
-
-export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
-  const [text = '', subject] = command.args;
-  // Commander has validated the argument against the table.
-  const name = text as keyof typeof ACTIONS;
-  const options = command.opts<TokenOptions>();
-  rejectOptions(command, USELESS[name], `with ${name}`);
-  if (!options.headerKey) rejectOptions(command, ['tokenHeader'], 'without --header-key');
+async function requireFile(command: Command, context: CommandContext) {
   const { config } = await readSettings(['tokens', 'tokenHeader'], command, context);
-  if (config.tokens === null) {
-    throw new ConfigError('no tokens file is configured: set --tokens FILE or MODGATE_TOKENS');
-  }
   const { tokens: file, tokenHeader } = config;
-  const action = { file, subject, options, tokenHeader, isJson: isJsonRequested(command) };
-  return ACTIONS[name](action, context);
+  if (file !== null) return { file, tokenHeader };
+  throw new ConfigError('no tokens file is configured: set --tokens FILE or MODGATE_TOKENS');
 }
 
 function collectRole(role: string, before: readonly string[]): string[] {
@@ -99,17 +89,18 @@ function collectScope(scope: string, before: readonly string[]): string[] {
   throw new ConfigError('--scope must be one word of visible ASCII without a comma');
 }
 
-async function create(
-  { file, subject, options, tokenHeader, isJson }: Action,
-  context: CommandContext,
-): Promise<ExitCode> {
-  if (subject === undefined || !ACTOR_ID.test(subject)) {
+async function create(command: Command, context: CommandContext): Promise<ExitCode> {
+  const { file, tokenHeader } = await requireFile(command, context);
+  const options = command.opts<CreateOptions>();
+  const [id = ''] = command.args;
+  if (!ACTOR_ID.test(id)) {
     throw new ConfigError('the ID of a token must be 1 to 128 letters, digits or ._@-');
   }
-  const expiry = parseExpiry(options.expires, Date.now());
-  const { token, sha256 } = generateToken();
+  const expiry = parseExpiry(options.expires);
+  const token = PREFIX + randomBytes(TOKEN_BYTES).toString('base64url');
+  const sha256 = hash('sha256', token);
   const entry: TokenFileEntry = {
-    id: subject,
+    id,
     kind: options.kind,
     scopes: [...new Set(options.scope)],
     ...(options.role.length > 0 && { roles: [...new Set(options.role)] }),
@@ -119,48 +110,54 @@ async function create(
   await editTokenFile(file, (text) => text.add(entry));
   const validity = expiry === undefined ? 'without expiry' : `until ${expiry}`;
   context.printError(`modgate: valid ${validity}; store it now, it is not shown again\n`);
-  if (options.headerKey === undefined) {
-    await context.print(`${isJson ? JSON.stringify({ token, ...entry }) : token}\n`);
-    return EXIT.ok;
+  if (options.headerKey && tokenHeader === null) {
+    context.printError(`modgate: start the host with --token-header ${DEFAULT_HEADER}\n`);
   }
-  const header = tokenHeader ?? DEFAULT_HEADER;
-  if (tokenHeader === null) {
-    context.printError(`modgate: start the host with --token-header ${header}\n`);
-  }
-  await context.print(
-    `${isJson ? JSON.stringify({ token, header, ...entry }) : `${header}: ${token}`}\n`,
-  );
-  return EXIT.ok;
+  const header = options.headerKey ? (tokenHeader ?? DEFAULT_HEADER) : undefined;
+  const text = header === undefined ? token : `${header}: ${token}`;
+  return printResult(command, context, { token, header, ...entry }, () => `${text}\n`);
 }
 
-async function list(action: Action, context: CommandContext): Promise<ExitCode> {
-  assertNoSubject(action);
-  const entries = await listTokens(action.file);
+/**
+ * Converts `90d`, `12h`, `30m`, a time with a zone or `never` to the value in the file; `undefined` for never.
+ * @throws ConfigError for another text or a time in the past.
+ */
+function parseExpiry(text: string): string | undefined {
+  if (text === 'never') return undefined;
   const now = Date.now();
-  const tokens = entries.map((entry) => ({ ...entry, expired: hasExpired(entry, now) }));
-  await context.print(
-    action.isJson ? `${JSON.stringify({ tokens })}\n` : formatTokens(entries, now),
+  const ms = parseDuration(text);
+  const expiresAt = Number.isNaN(ms) ? parseTime(text) : now + ms;
+  if (expiresAt > now && expiresAt < MAX_TIME)
+    return `${new Date(expiresAt).toISOString().slice(0, 19)}Z`;
+  throw new ConfigError(
+    '--expires must be a duration such as 90d, 12h or 30m, a future time such as 2030-06-30T00:00:00Z, or never',
   );
-  return EXIT.ok;
 }
 
-async function revoke(action: Action, context: CommandContext): Promise<ExitCode> {
-  const { file, subject, options, isJson } = action;
-  if (subject === undefined)
-    throw new ConfigError('revoke requires the ID or the digest of a token');
+async function list(command: Command, context: CommandContext): Promise<ExitCode> {
+  const entries = await listTokens((await requireFile(command, context)).file);
+  const now = Date.now();
+  const tokens = entries.map((entry) => {
+    return { ...entry, expired: Date.parse(entry.expires_at ?? '') <= now };
+  });
+  return printResult(command, context, { tokens }, () => formatTokens(tokens));
+}
+
+async function revoke(command: Command, context: CommandContext): Promise<ExitCode> {
+  const { file } = await requireFile(command, context);
+  const [subject = ''] = command.args;
+  const { all = false } = command.opts<{ all?: boolean }>();
   // Without this check, a mistyped path would look like a removed token.
   await listTokens(file);
   let revoked: readonly TokenFileEntry[] = [];
   await editTokenFile(file, (text) => {
-    revoked = select(text.entries, subject, options.all === true);
+    revoked = select(text.entries, subject, all);
     return revoked.length === 0 ? null : text.remove(new Set(revoked.map(({ sha256 }) => sha256)));
   });
   if (revoked.length === 0) throw new CommandError('no token has this ID or digest');
-  const lines = revoked.map(
-    ({ id, sha256 }) => `revoked ${id} (${sha256.slice(0, SHORT_DIGEST)})\n`,
-  );
-  await context.print(isJson ? `${JSON.stringify({ revoked })}\n` : lines.join(''));
-  return EXIT.ok;
+  const format = ({ id, sha256 }: TokenFileEntry) =>
+    `revoked ${id} (${sha256.slice(0, SHORT_DIGEST)})\n`;
+  return printResult(command, context, { revoked }, () => revoked.map(format).join(''));
 }
 
 /** @throws ConfigError for several tokens without `--all`. */
@@ -178,34 +175,16 @@ function select(
   );
 }
 
-function assertNoSubject({ subject }: Action): void {
-  if (subject !== undefined) throw new ConfigError('list accepts no ID');
-}
-
 const COLUMNS = ['ID', 'KIND', 'DIGEST', 'EXPIRES', 'ROLES', 'SCOPES'];
 /** Enough digits to identify a token. */
 const SHORT_DIGEST = 12;
 
-function formatTokens(entries: readonly TokenFileEntry[], now: number): string {
+function formatTokens(entries: readonly (TokenFileEntry & { expired: boolean })[]): string {
   if (entries.length === 0) return 'no tokens\n';
-  const rows = entries.map((entry) => [
-    entry.id,
-    entry.kind,
-    entry.sha256.slice(0, SHORT_DIGEST),
-    formatExpiry(entry, now),
-    entry.roles?.join(' ') || '-',
-    entry.scopes.join(' '),
+  const rows = entries.map(({ id, kind, sha256, expires_at, expired, roles, scopes }) => [
+    ...[id, kind, sha256.slice(0, SHORT_DIGEST)],
+    `${expired ? 'expired ' : ''}${expires_at ?? 'never'}`,
+    ...[roles?.join(' ') || '-', scopes.join(' ')],
   ]);
-  return formatTable(COLUMNS, rows)
-    .map((line) => `${line}\n`)
-    .join('');
-}
-
-function hasExpired({ expires_at: at }: TokenFileEntry, now: number): boolean {
-  return at !== undefined && Date.parse(at) <= now;
-}
-
-function formatExpiry(entry: TokenFileEntry, now: number): string {
-  if (entry.expires_at === undefined) return 'never';
-  return hasExpired(entry, now) ? `expired ${entry.expires_at}` : entry.expires_at;
+  return `${formatTable(COLUMNS, rows).join('\n')}\n`;
 }

@@ -1,27 +1,32 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
+import {
+  type FleetHostStatus,
+  type FleetStatus,
+  fleetStatus,
+} from '../../contract/fleet-status.js';
 import { DIGEST, MODULE_NAME } from '../../descriptor/identifiers.js';
 import { ConfigError } from '../../errors.js';
-import { type HostClient, HostUnreachable } from '../client/host-client.js';
+import { type ListedModule, moduleList } from '../../operations/status/module-struct.js';
+import { catchUnreachable, type HostClient, HostUnreachable } from '../client/host-client.js';
 import { addHostOptions, openHostClient } from '../client/host-options.js';
 import { requestJson } from '../client/host-response.js';
-import { MODULES_PATH, type ModuleEntry, moduleList } from '../client/module-list.js';
 import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
+import { printResult } from '../output/print-result.js';
 import { parseDuration } from '../parse-duration.js';
 import { addJsonOption, isJsonRequested } from '../setting-options.js';
-import { rejectOptions } from '../useless-options.js';
-import { waitForFleet } from '../wait/wait-for-fleet.js';
-import { type WaitOutcome, type WaitSubject, WaitTracker } from '../wait/wait-tracker.js';
+import { addUselessOptions } from '../useless-options.js';
+import { WaitTracker } from '../wait/wait-tracker.js';
 
-interface FleetOptions {
+const POLL_MS = 100;
+
+interface WaitOptions {
+  readonly timeout: string;
   readonly allHosts?: boolean;
   readonly ignoreLost?: boolean;
 }
-
-const POLL_MS = 100;
-const DEFAULT_TIMEOUT = '10s';
 
 const HELP = `
 A name matches any live version, which right after a change may still be the
@@ -35,113 +40,125 @@ once when one of them is lost, unless --ignore-lost.`;
 export function define(command: Command): void {
   command
     .argument('<module|digest>', 'Module name, or sha256: and 64 hex digits')
-    .option('--timeout <duration>', `Time limit: 10s, 500ms, 2m (default: ${DEFAULT_TIMEOUT})`)
+    .option('--timeout <duration>', 'Time limit: 10s, 500ms, 2m', '10s')
     .option('--all-hosts', 'Wait for every host of the fleet')
     .option('--ignore-lost', 'Do not wait for hosts that are lost; with --all-hosts')
     .addHelpText('after', HELP);
   addHostOptions(command);
   addJsonOption(command, 'the result');
+  addUselessOptions(command, { 'without --all-hosts': ['ignoreLost'] });
 }
 
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
-  const subject = parseSubject(command.args[0] ?? '');
-  const { timeout = DEFAULT_TIMEOUT } = command.opts<{ timeout?: string }>();
-  const timeoutMs = parseDuration(timeout);
+  const [subject = ''] = command.args;
+  if (!DIGEST.test(subject) && !MODULE_NAME.test(subject)) {
+    throw new ConfigError(
+      'expected a module name, such as crm or acme/crm, or a digest: sha256: and 64 lower-case hex digits',
+    );
+  }
+  const options = command.opts<WaitOptions>();
+  const timeoutMs = parseDuration(options.timeout);
   if (Number.isNaN(timeoutMs)) {
     throw new ConfigError('--timeout must be a duration, such as 10s, 500ms or 2m');
   }
   const client = openHostClient(command, context);
-  const { allHosts = false, ignoreLost = false } = command.opts<FleetOptions>();
-  if (!allHosts) rejectOptions(command, ['ignoreLost'], 'without --all-hosts');
-  else {
-    const served = subject.kind === 'digest' ? subject.digest : subject.name;
-    const options = { served, timeoutMs, ignoresLost: ignoreLost };
-    const { isServed, ...result } = await waitForFleet(client, options);
-    return report({ outcome: isServed ? 'live' : 'timeout', ...result }, command, context);
-  }
-  const end = await waitFor(subject, timeoutMs, client);
-  const { outcome, module } = end;
-  const result = { outcome, detail: describeOutcome(end, subject, timeoutMs), module };
-  return report(result, command, context);
-}
-
-/** @throws CommandError with the detail, without --json, unless the outcome is `live`. */
-async function report(
-  result: { readonly outcome: string; readonly detail: string },
-  command: Command,
-  context: CommandContext,
-): Promise<ExitCode> {
+  const result = options.allHosts
+    ? await waitForFleet(client, subject, timeoutMs, options)
+    : await waitForModule(client, subject, timeoutMs);
   const isLive = result.outcome === 'live';
-  if (isJsonRequested(command)) await context.print(`${JSON.stringify(result)}\n`);
-  else if (!isLive) throw new CommandError(result.detail);
-  else await context.print(`${toPrintable(result.detail)}\n`);
+  if (!isLive && !isJsonRequested(command)) throw new CommandError(result.detail);
+  await printResult(command, context, result, ({ detail }) => `${toPrintable(detail)}\n`);
   return isLive ? EXIT.ok : EXIT.failure;
 }
 
-function parseSubject(text: string): WaitSubject {
-  if (DIGEST.test(text)) return { kind: 'digest', digest: text };
-  if (MODULE_NAME.test(text)) return { kind: 'module', name: text };
-  throw new ConfigError(
-    'expected a module name, such as crm or acme/crm, or a digest: sha256: and 64 lower-case hex digits',
+function waitForModule(client: HostClient, subject: string, timeoutMs: number) {
+  const tracker = new WaitTracker(subject);
+  return pollHost(
+    timeoutMs,
+    () => requestJson(client, '/modules', moduleList),
+    ({ modules }) => {
+      const end = tracker.observe(modules, client.clockSkewMs);
+      if (end === null) return null;
+      const { outcome, module } = end;
+      const name = module.name === null ? module.file : `module '${module.name}'`;
+      const state = outcome === 'live' ? `live, with digest ${module.digest}` : formatState(module);
+      return { outcome, detail: `${name} is ${state}`, module };
+    },
+    (last) => {
+      const module = tracker.latest;
+      const isDigest = DIGEST.test(subject);
+      const missing = isDigest ? 'no live module has that digest' : 'no descriptor has that name';
+      const known = module === null ? missing : `its state is ${formatState(module)}`;
+      const reason = last instanceof HostUnreachable ? last.message : known;
+      const name = isDigest ? subject : `module '${subject}'`;
+      const detail = `${name} is not live after ${timeoutMs} ms: ${reason}`;
+      return { outcome: 'timeout', detail, module };
+    },
   );
 }
 
-async function waitFor(
-  subject: WaitSubject,
-  timeoutMs: number,
+function formatState({ state, file, reason, hint }: ListedModule): string {
+  const why = reason === null ? '' : `: ${reason}`;
+  return `${state} (${file})${why}${hint === null ? '' : ` (hint: ${hint})`}`;
+}
+
+/** Polls until all hosts of the fleet serve the module or digest, or one is lost. */
+function waitForFleet(
   client: HostClient,
-): Promise<WaitOutcome> {
+  served: string,
+  timeoutMs: number,
+  { ignoreLost = false }: WaitOptions,
+) {
+  const path = `/fleet?serves=${encodeURIComponent(served)}`;
+  return pollHost(timeoutMs, () => requestJson(client, path, fleetStatus), decide, giveUp);
+
+  /** Returns `null` while hosts may still follow. */
+  function decide({ hosts }: FleetStatus) {
+    const lost = hosts.filter(({ state }) => state === 'lost');
+    if (lost.length > 0 && !ignoreLost) {
+      const detail = `${nameHosts(lost)} lost; with --ignore-lost the others alone count`;
+      return { outcome: 'timeout', detail, hosts };
+    }
+    const counted = hosts.filter(({ state }) => state !== 'lost' && state !== 'draining');
+    if (counted.length === 0 || !counted.every(({ serves }) => serves === true)) return null;
+    return { outcome: 'live', detail: `${served} is served by ${counted.length} hosts`, hosts };
+  }
+
+  function giveUp(last: FleetStatus | HostUnreachable) {
+    const isUnreachable = last instanceof HostUnreachable;
+    const hosts = isUnreachable ? [] : last.hosts;
+    const missing = hosts.filter(({ state, serves }) => serves !== true && state !== 'draining');
+    const reason = isUnreachable ? last.message : `not by ${listHosts(missing)}`;
+    const detail = `${served} is not served by all hosts after ${timeoutMs} ms: ${reason}`;
+    return { outcome: 'timeout', detail, hosts };
+  }
+}
+
+function nameHosts(hosts: readonly FleetHostStatus[]): string {
+  return hosts.length === 1 ? `host ${listHosts(hosts)} is` : `hosts ${listHosts(hosts)} are`;
+}
+
+function listHosts(hosts: readonly FleetHostStatus[]): string {
+  return hosts.map(({ id, address }) => `${id} (${address})`).join(', ');
+}
+
+/**
+ * Asks a host, which may still be starting, until an answer decides.
+ * @param decide returns `null` to ask again
+ * @param giveUp decides after the timeout
+ */
+async function pollHost<Answer, End>(
+  timeoutMs: number,
+  ask: () => Promise<Answer>,
+  decide: (answer: Answer) => End | null,
+  giveUp: (last: Answer | HostUnreachable) => End,
+): Promise<End> {
   const deadline = performance.now() + timeoutMs;
-  const tracker = new WaitTracker(subject);
   for (;;) {
-    const end = await poll(tracker, client);
+    const answer = await ask().catch(catchUnreachable);
+    const end = answer instanceof HostUnreachable ? null : decide(answer);
     if (end !== null) return end;
-    if (performance.now() >= deadline) return tracker.timeOut();
+    if (performance.now() >= deadline) return giveUp(answer);
     await pause(Math.min(POLL_MS, Math.max(0, deadline - performance.now())));
   }
-}
-
-async function poll(tracker: WaitTracker, client: HostClient): Promise<WaitOutcome | null> {
-  try {
-    const { modules } = await requestJson(client, MODULES_PATH, moduleList);
-    return tracker.observe(modules, client.clockSkewMs);
-  } catch (error) {
-    // The host may still be starting.
-    if (!(error instanceof HostUnreachable)) throw error;
-    tracker.recordUnreachable(error);
-    return null;
-  }
-}
-
-function describeOutcome(end: WaitOutcome, subject: WaitSubject, timeoutMs: number): string {
-  switch (end.outcome) {
-    case 'live':
-      return `${describeModule(end.module)} is live, with digest ${end.module.digest}`;
-    case 'rejected':
-      return `${describeModule(end.module)} is ${end.module.state}${describeReason(end.module)}`;
-    case 'timeout':
-      return `${describeSubject(subject)} is not live after ${timeoutMs} ms: ${describeTimeout(end, subject)}`;
-  }
-}
-
-function describeTimeout(end: WaitOutcome & { outcome: 'timeout' }, subject: WaitSubject): string {
-  const { module, unreachable } = end;
-  if (unreachable !== null) return unreachable.message;
-  if (module !== null) return `its state is ${module.state}${describeReason(module)}`;
-  return subject.kind === 'module'
-    ? 'no descriptor has that name'
-    : 'no live module has that digest';
-}
-
-function describeSubject(subject: WaitSubject): string {
-  return subject.kind === 'module' ? `module '${subject.name}'` : subject.digest;
-}
-
-function describeModule({ name, file }: ModuleEntry): string {
-  return name === null ? file : `module '${name}'`;
-}
-
-function describeReason({ file, reason, hint }: ModuleEntry): string {
-  const why = reason === null ? '' : `: ${reason}`;
-  return ` (${file})${why}${hint === null ? '' : ` (hint: ${hint})`}`;
 }

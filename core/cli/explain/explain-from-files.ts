@@ -1,5 +1,4 @@
 import { parseDevToken } from '../../auth/dev-tokens.js';
-import type { Actor } from '../../contract/index.js';
 import { InvalidFile } from '../../document/diagnostic.js';
 import { parseAddress } from '../../http/request/target.js';
 import { ANONYMOUS, createAnonymous } from '../../lib/actor-name.js';
@@ -37,7 +36,7 @@ export async function explainFromFiles(
       method,
       target,
       path: parseAddress(target, { mounts }),
-      actor: await readActor(as),
+      actor: as === null || as === ANONYMOUS ? createAnonymous('') : await parseDevToken(as),
       client,
     },
     {
@@ -47,10 +46,6 @@ export async function explainFromFiles(
       documents: { read: (file) => readModuleDocument(modulesDir, file) },
     },
   );
-}
-
-async function readActor(token: string | null): Promise<Actor | null> {
-  return token === null || token === ANONYMOUS ? createAnonymous('') : parseDevToken(token);
 }
 
 function createRecord(checked: CheckedDescriptor): ExplainedRecord & MountingRecord {

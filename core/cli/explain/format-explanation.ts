@@ -1,4 +1,4 @@
-import { describeOwner } from '../../descriptor/owner.js';
+import { describeOwner } from '../../descriptor/sections/owner.js';
 import type {
   ExplainedCheck,
   ExplainedEndpoint,
@@ -6,7 +6,7 @@ import type {
   ExplainedRoute,
   Explanation,
 } from '../../operations/explain/explanation.js';
-import { toPrintable } from '../output/escape.js';
+import { formatBlocks } from '../output/escape.js';
 import { formatTable } from '../output/table.js';
 
 const MARKS: Readonly<Record<ExplainedCheck['outcome'], string>> = {
@@ -19,39 +19,33 @@ const MARKS: Readonly<Record<ExplainedCheck['outcome'], string>> = {
 export function formatExplanation(explanation: Explanation): string {
   const { method, target, verdict, checks, endpoints } = explanation;
   const status = verdict.status === null ? '' : `${verdict.status} `;
-  const blocks = [
+  return formatBlocks(
     [`${method} ${target}`, `=> ${status}${verdict.detail}`],
     formatSubjects(explanation),
     section('checks', checks.flatMap(formatCheck)),
     section('headers to the provider', formatHeaders(explanation.headers)),
     section('endpoints', endpoints.map(formatEndpoint)),
     section('limits', formatLimits(explanation)),
-  ];
-  return blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => `${lines.map(toPrintable).join('\n')}\n`)
-    .join('\n');
+  );
 }
 
 function formatSubjects({ path, actor, module, route, also_matches, body }: Explanation): string[] {
-  const rows: [string, string][] = [];
-  if (path.provider_path !== null) rows.push(['path', path.provider_path]);
-  if (path.forward_target !== null) rows.push(['forwarded as', path.forward_target]);
-  if (actor !== null) {
-    rows.push(['actor', `${actor.kind}:${actor.id}, scopes: ${actor.scopes.join(', ') || 'none'}`]);
-    if (actor.roles !== undefined) rows.push(['roles', actor.roles.join(', ') || 'none']);
-  }
-  if (module !== null) rows.push(['module', `${module.name}, ${module.state}, ${module.file}`]);
-  const owner = describeOwner(module?.owner);
-  if (owner !== null) rows.push(['owner', owner]);
-  if (module?.digest) rows.push(['digest', module.digest]);
-  if (route !== null) rows.push(['route', formatRoute(route)]);
-  for (const [name, value] of Object.entries(route?.path_params ?? {})) {
-    rows.push(['parameter', `${name} = ${value}`]);
-  }
-  for (const other of also_matches) rows.push(['also matches', formatRoute(other)]);
-  if (body !== null) rows.push(['body', formatBody(body)]);
-  return rows.map(([name, text]) => `${name.padEnd(SUBJECT_WIDTH)}${text}`);
+  const rows: readonly (readonly [name: string, text: string | null | undefined])[] = [
+    ['path', path.provider_path],
+    ['forwarded as', path.forward_target],
+    ['actor', actor && `${actor.kind}:${actor.id}, scopes: ${actor.scopes.join(', ') || 'none'}`],
+    ['roles', actor?.roles && (actor.roles.join(', ') || 'none')],
+    ['module', module && `${module.name}, ${module.state}, ${module.file}`],
+    ['owner', describeOwner(module?.owner)],
+    ['digest', module?.digest],
+    ['route', route && formatRoute(route)],
+    ...Object.entries(route?.path_params ?? {}).map(
+      ([name, value]) => ['parameter', `${name} = ${value}`] as const,
+    ),
+    ...also_matches.map((other) => ['also matches', formatRoute(other)] as const),
+    ['body', body && formatBody(body)],
+  ];
+  return rows.flatMap(([name, text]) => (text ? `${name.padEnd(SUBJECT_WIDTH)}${text}` : []));
 }
 
 /** The longest name and a gap. */

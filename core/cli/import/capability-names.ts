@@ -4,25 +4,16 @@ import { UniqueNames } from '../../openapi/operation-names.js';
 const MAX_MODULE_LENGTH = 63;
 const MAX_TAG_LENGTH = 58;
 
-/** Creates `<module>.<tag>.read` and `<module>.<tag>.write`, with a unique name for each tag. */
-export class CapabilityNames {
-  readonly #module: string;
-  readonly #names = new UniqueNames();
-  readonly #byTag = new Map<string, string>();
-
-  constructor(module: string) {
-    this.#module = module.length <= MAX_MODULE_LENGTH ? module : module.replace(/^.*\//, '');
-  }
-
-  create(tag: string, isRead: boolean): string {
-    return `${this.#module}.${this.#nameTag(tag)}.${isRead ? 'read' : 'write'}`;
-  }
-
-  #nameTag(tag: string): string {
-    const name = this.#byTag.get(tag) ?? this.#names.reserve(toWord(tag));
-    this.#byTag.set(tag, name);
-    return name;
-  }
+/** Creates names as `<module>.<tag>.read` and `<module>.<tag>.write`, unique for each tag. */
+export function createCapabilityNames(module: string): (tag: string, isRead: boolean) => string {
+  const prefix = module.length <= MAX_MODULE_LENGTH ? module : module.replace(/^.*\//, '');
+  const names = new UniqueNames();
+  const byTag = new Map<string, string>();
+  return (tag, isRead) => {
+    const name = byTag.get(tag) ?? names.reserve(toWord(tag));
+    byTag.set(tag, name);
+    return `${prefix}.${name}.${isRead ? 'read' : 'write'}`;
+  };
 }
 
 /** `Payment methods - store level` becomes `payment-methods-store-level`. */

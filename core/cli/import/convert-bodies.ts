@@ -33,32 +33,29 @@ interface MediaTypes {
 
 const JSON_TYPE = /^(?:application\/(?:json|[^\s;]+\+json|\*)|\*\/\*)\s*(?:;|$)/i;
 
+const NONE: ConvertedBody = { rule: 'none', types: [], schema: null, examples: new Map() };
+
 export function convertRequestBody(
   operation: JsonObject,
   hasBody: boolean,
   context: OperationContext,
 ): ConvertedBody {
-  const none: ConvertedBody = { rule: 'none', types: [], schema: null, examples: new Map() };
-  if (operation['requestBody'] === undefined) return none;
+  if (operation['requestBody'] === undefined) return NONE;
   const body = followReference(context.document, operation['requestBody']);
   const { json, others } = splitMediaTypes(body);
   if (!hasBody) {
-    context.unmapped.add(context.place, 'body of the request', 'a GET has none');
-    return none;
+    context.report('body of the request', 'a GET has none');
+    return NONE;
   }
   if (json.length === 0) {
-    if (others.length === 0) return none;
-    return { ...none, rule: 'bytes', types: others };
+    if (others.length === 0) return NONE;
+    return { ...NONE, rule: 'bytes', types: others };
   }
   listOtherTypes('request', others, context);
   return {
     rule: body['required'] === true ? 'required' : 'optional',
     types: [],
-    schema: convertAlternatives(
-      json.map(({ schema }) => schema),
-      'input',
-      context,
-    ),
+    schema: convertAlternatives(json.map(readSchema), 'input', context),
     examples: readExamples(json, context),
   };
 }
@@ -87,21 +84,17 @@ export function convertResponses(
   const types = used.map(([, response]) => splitMediaTypes(response));
   const json = types.flatMap((mediaTypes) => mediaTypes.json);
   const others = types.flatMap((mediaTypes) => mediaTypes.others);
-  const isEmpty = types.some(
-    (mediaTypes) => mediaTypes.json.length === 0 && mediaTypes.others.length === 0,
-  );
+  const isEmpty = types.some((type) => type.json.length === 0 && type.others.length === 0);
   listRedirects(responses, context);
   if (json.length === 0 && others.length > 0) {
     const form = convertForm(others);
     const { stream } = form;
-    if (stream !== undefined) {
-      const unlike = others.filter((type) => formOf(type) !== stream);
-      listOtherTypes('response', unlike, context);
-    }
+    const unlike = others.filter((type) => stream !== undefined && formOf(type) !== stream);
+    listOtherTypes('response', unlike, context);
     return { form, schema: null, examples: new Map() };
   }
   listOtherTypes('response', others, context);
-  const schemas = json.map(({ schema }) => schema);
+  const schemas = json.map(readSchema);
   return {
     form: {},
     schema: convertAlternatives(isEmpty ? [...schemas, NULL] : schemas, 'output', context),
@@ -150,17 +143,21 @@ export function listTypes<Name extends 'body_types' | 'response_types' | 'stream
 
 function listRedirects(
   responses: readonly (readonly [string, JsonObject])[],
-  { place, unmapped }: OperationContext,
+  { report }: OperationContext,
 ): void {
   const statuses = responses.map(([status]) => status).filter((status) => /^3(?!04)/.test(status));
   for (const status of statuses) {
-    const reason = 'name its origins in responses.redirects of the descriptor, in raw mode';
-    unmapped.add(place, `redirect ${status}`, reason);
+    report(
+      `redirect ${status}`,
+      'name its origins in responses.redirects of the descriptor, in raw mode',
+    );
   }
 }
 
 /** The schema of a response without a body in the envelope. */
 const NULL: JsonObject = { enum: [null] };
+
+const readSchema = ({ schema }: JsonObject) => schema;
 
 function splitMediaTypes(body: JsonObject): MediaTypes {
   const entries = Object.entries(asObject(body['content']));
@@ -196,33 +193,31 @@ function convertAlternatives(
 function listOtherTypes(
   subject: string,
   types: readonly string[],
-  context: OperationContext,
+  { report }: OperationContext,
 ): void {
-  const { place, unmapped } = context;
   for (const type of types) {
     const reason =
       subject === 'response' && formOf(type) !== null
         ? 'write stream beside the other types, which it can carry in raw mode'
         : 'a route carries JSON or bytes, not both';
-    unmapped.add(place, `${subject} as ${type}`, reason);
+    report(`${subject} as ${type}`, reason);
   }
 }
 
 function listUnused(
   responses: readonly (readonly [string, JsonObject])[],
   used: readonly (readonly [string, JsonObject])[],
-  { place, unmapped }: OperationContext,
+  { report }: OperationContext,
 ): void {
   for (const [status, response] of responses) {
     const isUsed = used.some(([usedStatus]) => usedStatus === status);
     if (!isUsed && isObject(response['content'])) {
-      unmapped.add(place, 'schemas of error responses', 'clients get Problems instead');
+      report('schemas of error responses', 'clients get Problems instead');
     }
     for (const name of isUsed ? Object.keys(asObject(response['headers'])) : []) {
-      const reason = 'name it in responses.expose_headers of the descriptor';
-      unmapped.add(place, `response header ${name}`, reason);
+      report(`response header ${name}`, 'name it in responses.expose_headers of the descriptor');
     }
-    if (isObject(response['links'])) unmapped.add(place, 'links', 'a manifest has none');
+    if (isObject(response['links'])) report('links', 'a manifest has none');
   }
 }
 

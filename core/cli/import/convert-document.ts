@@ -1,6 +1,6 @@
 import { asList, asObject, asText, isObject } from '../json-value.js';
 import { METHODS } from '../openapi/read-document.js';
-import { CapabilityNames } from './capability-names.js';
+import { createCapabilityNames } from './capability-names.js';
 import { convertOperation, SECURITY_REASON } from './convert-operation.js';
 import { convertSchema } from './convert-schema.js';
 import {
@@ -32,15 +32,14 @@ const OTHER_METHODS: Readonly<Record<string, string>> = {
 export function convertDocument(document: OpenApiDocument, module: string): ConvertedDocument {
   const unmapped = new UnmappedParts();
   const { info, webhooks, paths, security } = document.root;
-  if (webhooks !== undefined) {
-    unmapped.add('the document', 'webhooks', 'the host carries calls in one direction');
-  }
-  if (security !== undefined) unmapped.add('the document', 'security', SECURITY_REASON);
-  const capabilities = new CapabilityNames(module);
+  const report = unmapped.at('the document');
+  if (webhooks !== undefined) report('webhooks', 'the host carries calls in one direction');
+  if (security !== undefined) report('security', SECURITY_REASON);
+  const nameCapability = createCapabilityNames(module);
   const shared = new SharedDefinitions(document);
   const routes = Object.entries(asObject(paths)).flatMap(([path, value]) => {
     const converted = convertItem(path, value, { document, unmapped, shared });
-    return converted.map((route) => addCapability(route, capabilities));
+    return converted.map((route) => addCapability(route, nameCapability));
   });
   const { version, title } = asObject(info);
   // YAML reads an unquoted version as a number.
@@ -54,7 +53,7 @@ export function convertDocument(document: OpenApiDocument, module: string): Conv
     capabilities: [],
     http_routes: routes,
     schemas: shared.complete(routes, (schema, direction, place) =>
-      convertSchema(schema, { document, direction, place, unmapped, shared }),
+      convertSchema(schema, { document, direction, unmapped, report: unmapped.at(place), shared }),
     ),
   };
   fitManifest(manifest, unmapped);
@@ -106,14 +105,17 @@ function isExternal(item: unknown): boolean {
 }
 
 /** Names the capability after the first tag, or the first literal segment of the path. */
-function addCapability(route: DraftRoute, capabilities: CapabilityNames): DraftRoute {
+function addCapability(
+  route: DraftRoute,
+  nameCapability: ReturnType<typeof createCapabilityNames>,
+): DraftRoute {
   const literal = route.path.split('/').find((segment) => segment !== '' && !segment.includes('{'));
   const tag = route.tags?.[0] ?? literal ?? 'other';
   const { method, path, summary, ...rest } = route;
   return {
     method,
     path,
-    capability: capabilities.create(tag, method === 'GET'),
+    capability: nameCapability(tag, method === 'GET'),
     ...(summary !== undefined && { summary }),
     ...rest,
   };

@@ -6,7 +6,7 @@ import { type DraftOperation, type DraftRoute, OPERATION_PLACE } from './draft-m
 import { LOOKS_LIKE_SCHEMA, looksLikeSchema } from './looks-like-schema.js';
 import type { OpenApiDocument } from './openapi-document.js';
 import type { SharedDefinitions } from './shared-definitions.js';
-import type { UnmappedParts } from './unmapped.js';
+import type { Report, UnmappedParts } from './unmapped.js';
 
 interface OperationSource {
   readonly document: OpenApiDocument;
@@ -32,22 +32,26 @@ export const SECURITY_REASON =
 export function convertOperation(source: OperationSource): DraftRoute | null {
   const { document, method, item, operation, unmapped, shared } = source;
   const place = `${method} ${source.path}`;
-  const context = { document, place, unmapped, shared };
+  const report = unmapped.at(place);
+  const context = { document, unmapped, report, shared };
   const path = convertPath(source.path);
-  if (typeof path === 'string') return leaveOut(source, path);
+  if (typeof path === 'string') {
+    unmapped.addOperation(place, path);
+    return null;
+  }
   const body = convertRequestBody(operation, method !== 'GET', context);
   const response = convertResponses(operation, context, method === 'GET');
   const { querySchema, requiresKey, encoded } = convertParameters(item, operation, context);
   if (source.path.includes('?')) {
-    unmapped.add(place, 'the query in its path', 'a route is chosen by the path: any query passes');
+    report('the query in its path', 'a route is chosen by the path: any query passes');
   }
   for (const name of path.renamed) {
-    unmapped.add(place, `name of the parameter ${name}`, 'it gets another one in the route');
+    report(`name of the parameter ${name}`, 'it gets another one in the route');
   }
-  listOtherParts(source, place);
+  listOtherParts(source, report);
   const examples = pairExamples(body.examples, response.examples).filter((example) => {
     const isUsable = !looksLikeSchema([example.input, example.output]);
-    if (!isUsable) unmapped.add(place, `example ${example.name}`, LOOKS_LIKE_SCHEMA);
+    if (!isUsable) report(`example ${example.name}`, LOOKS_LIKE_SCHEMA);
     return isUsable;
   });
   const draft: DraftOperation = {
@@ -75,11 +79,6 @@ export function convertOperation(source: OperationSource): DraftRoute | null {
   };
 }
 
-function leaveOut({ method, path, unmapped }: OperationSource, reason: string): null {
-  unmapped.addOperation(`${method} ${path}`, reason);
-  return null;
-}
-
 /** Replaces characters that templates do not allow. */
 function toParameterName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_-]/g, '_');
@@ -92,14 +91,14 @@ function text<Name extends string>(name: Name, value: unknown): { [name in Name]
     : ({ [name]: declaredName } as { [name in Name]?: string });
 }
 
-function listOtherParts({ item, operation, unmapped }: OperationSource, place: string): void {
+function listOtherParts({ item, operation }: OperationSource, report: Report): void {
   if (operation['callbacks'] !== undefined) {
-    unmapped.add(place, 'callbacks', 'the host carries calls in one direction');
+    report('callbacks', 'the host carries calls in one direction');
   }
-  if (operation['security'] !== undefined) unmapped.add(place, 'security', SECURITY_REASON);
+  if (operation['security'] !== undefined) report('security', SECURITY_REASON);
   const servers = operation['servers'] ?? item['servers'];
   if (servers !== undefined) {
-    unmapped.add(place, 'its own servers', 'all calls go to the endpoint');
+    report('its own servers', 'all calls go to the endpoint');
   }
 }
 

@@ -1,10 +1,10 @@
-import { explainDeniedHeader } from '../../descriptor/forward-headers.js';
+import { explainDeniedHeader } from '../../descriptor/sections/forward-headers.js';
 import { ALWAYS_FORWARDED, REQUEST_IDS, TRACE_CONTEXT } from '../../lib/header-names.js';
 import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
 import { convertSchema } from './convert-schema.js';
 import { followReference, type OpenApiDocument } from './openapi-document.js';
 import type { SharedDefinitions } from './shared-definitions.js';
-import type { UnmappedParts } from './unmapped.js';
+import type { Report, UnmappedParts } from './unmapped.js';
 
 interface ConvertedParameters {
   readonly querySchema: JsonObject | null;
@@ -16,9 +16,9 @@ interface ConvertedParameters {
 
 export interface OperationContext {
   readonly document: OpenApiDocument;
-  /** The operation. */
-  readonly place: string;
   readonly unmapped: UnmappedParts;
+  /** Lists a part of the operation. */
+  readonly report: Report;
   readonly shared: SharedDefinitions;
 }
 
@@ -51,21 +51,14 @@ export function convertParameters(
   }
   const all = [...parameters.values()];
   for (const parameter of all) listUnmapped(parameter, context);
-  const isKey = (parameter: JsonObject) =>
-    /^idempotency-key$/i.test(asText(parameter['name']) ?? '');
+  const listIn = (place: string) => all.filter((parameter) => parameter['in'] === place);
   return {
-    querySchema: convertQuery(
-      all.filter((parameter) => parameter['in'] === 'query'),
-      context,
-    ),
-    encoded: all.flatMap((parameter) =>
-      parameter['in'] === 'path' && mayHoldSlash(parameter)
-        ? (asText(parameter['name']) ?? [])
-        : [],
-    ),
-    requiresKey: all.some(
-      (parameter) =>
-        parameter['in'] === 'header' && isKey(parameter) && parameter['required'] === true,
+    querySchema: convertQuery(listIn('query'), context),
+    encoded: listIn('path')
+      .filter(mayHoldSlash)
+      .flatMap(({ name }) => asText(name) ?? []),
+    requiresKey: listIn('header').some(
+      ({ name, required }) => required === true && /^idempotency-key$/i.test(asText(name) ?? ''),
     ),
   };
 }
@@ -77,39 +70,35 @@ function mayHoldSlash({ example, examples, schema, ...others }: JsonObject): boo
   const all = [example, schemaExample, value, ...namedExamples, ...asList(values), ...asList(list)];
   return (
     others['x-multi-segment'] === true ||
-    all.some((candidate) => typeof candidate === 'string' && candidate.includes('/'))
+    all.some((text) => typeof text === 'string' && text.includes('/'))
   );
 }
 
-function listUnmapped(parameter: JsonObject, { place, unmapped }: OperationContext): void {
+function listUnmapped(parameter: JsonObject, { report }: OperationContext): void {
   const name = asText(parameter['name']) ?? '?';
   switch (parameter['in']) {
     case 'query':
       return;
     case 'cookie':
-      unmapped.add(place, `cookie ${name}`, 'cookies are not forwarded');
+      report(`cookie ${name}`, 'cookies are not forwarded');
       return;
     case 'header':
       if (IGNORED.has(name.toLowerCase()) || FORWARDED.has(name.toLowerCase())) return;
-      unmapped.add(place, `header ${name}`, explainDeniedHeader(name) ?? NOT_FORWARDED);
+      report(`header ${name}`, explainDeniedHeader(name) ?? NOT_FORWARDED);
       return;
     case 'path': {
       const { style = 'simple', schema } = parameter;
       if (style !== 'simple') {
-        unmapped.add(place, `style of the path parameter ${name}`, 'the segment is one text');
+        report(`style of the path parameter ${name}`, 'the segment is one text');
       }
       const { type, ...rules } = asObject(schema);
       if (type !== 'string' || hasRules(rules)) {
-        unmapped.add(
-          place,
-          'schemas of path parameters',
-          'the provider checks them: the host does not',
-        );
+        report('schemas of path parameters', 'the provider checks them: the host does not');
       }
       return;
     }
     default:
-      unmapped.add(place, `parameter ${name}`, "its 'in' is not query, path, header or cookie");
+      report(`parameter ${name}`, "its 'in' is not query, path, header or cookie");
   }
 }
 
@@ -128,7 +117,7 @@ function convertQuery(
   for (const parameter of parameters) {
     const name = asText(parameter['name']);
     if (name === undefined || name === '__proto__' || !name.isWellFormed()) {
-      context.unmapped.add(context.place, 'a query parameter', 'a manifest cannot hold its name');
+      context.report('a query parameter', 'a manifest cannot hold its name');
       continue;
     }
     const property = convertQueryParameter(name, parameter, context);
@@ -150,10 +139,9 @@ function convertQueryParameter(
   parameter: JsonObject,
   context: OperationContext,
 ): JsonObject | null {
-  const { document, place, unmapped, shared } = context;
+  const { document, report } = context;
   if (isObject(parameter['content'])) {
-    const reason = 'the host checks only that it is text';
-    unmapped.add(place, `content of the query parameter ${name}`, reason);
+    report(`content of the query parameter ${name}`, 'the host checks only that it is text');
     return { type: 'string' };
   }
   // References are followed here, because the host parses the property by its own type.
@@ -161,38 +149,42 @@ function convertQueryParameter(
   const { type } = schema;
   const { style = 'form', explode = style === 'form' } = parameter;
   if (type === 'object' || style === 'deepObject') {
-    const reason = 'it is sent under other names, which the host forwards unchecked';
-    unmapped.add(place, `object in the query parameter ${name}`, reason);
+    report(
+      `object in the query parameter ${name}`,
+      'it is sent under other names, which the host forwards unchecked',
+    );
     return null;
   }
   const acceptsList = canBeList(document, schema);
   if (acceptsList && explode !== true) {
-    const reason = 'the host checks only that it is text';
-    unmapped.add(place, `list in one value of the query parameter ${name}`, reason);
+    report(
+      `list in one value of the query parameter ${name}`,
+      'the host checks only that it is text',
+    );
     return { type: 'string' };
   }
   const part = `schema of the query parameter ${name}`;
   if (acceptsList && type !== 'array') {
-    unmapped.add(place, part, 'the host accepts any list of values');
+    report(part, 'the host accepts any list of values');
     return { type: 'array', items: {} };
   }
   if (type !== 'array' && !READ_TYPES.has(type)) {
     if (Object.keys(schema).length > 0 && type !== undefined) {
-      unmapped.add(place, part, 'a value of a query has one type');
+      report(part, 'a value of a query has one type');
     } else if (
       ['allOf', 'anyOf', 'oneOf', 'not', 'enum', 'const'].some((keyword) => keyword in schema)
     ) {
-      unmapped.add(place, part, 'the host checks only that it is there');
+      report(part, 'the host checks only that it is there');
     }
     return {};
   }
   if (parameter['allowEmptyValue'] === true && rejectsEmptyText(schema)) {
-    unmapped.add(place, part, 'the host accepts any value, since it may be empty');
+    report(part, 'the host accepts any value, since it may be empty');
     return {};
   }
   const { nullable: _nullable, ...rules } = schema;
   const checked = type === 'array' ? withReadableItems(name, rules, context) : rules;
-  return convertSchema(checked, { document, place, unmapped, shared, direction: 'input' }) ?? {};
+  return convertSchema(checked, { ...context, direction: 'input' }) ?? {};
 }
 
 /** Whether an empty value may violate the schema. In a list it is an item, and checked as such. */
@@ -237,14 +229,13 @@ function canBeList(document: OpenApiDocument, schema: JsonObject): boolean {
 function withReadableItems(
   name: string,
   { items: written, ...rules }: JsonObject,
-  { document, place, unmapped }: OperationContext,
+  { document, report }: OperationContext,
 ): JsonObject {
   if (!isObject(written)) return { ...rules, items: written ?? {} };
   const items = simplify(document, written);
   if (READ_TYPES.has(items['type'])) return { ...rules, items };
   if (hasRules(items)) {
-    const reason = 'the host does not check them';
-    unmapped.add(place, `items of the query parameter ${name}`, reason);
+    report(`items of the query parameter ${name}`, 'the host does not check them');
   }
   return { ...rules, items: {} };
 }

@@ -4,14 +4,14 @@ import type { Direction, MarkedMembers } from './marked-members.js';
 import type { OpenApiDocument } from './openapi-document.js';
 import { DROPPED_DEFINITIONS, formOfSchemas, KEPT_KEYWORDS } from './schema-keywords.js';
 import type { SharedDefinitions } from './shared-definitions.js';
-import type { UnmappedParts } from './unmapped.js';
+import type { Report, UnmappedParts } from './unmapped.js';
 
 interface SchemaContext {
   readonly document: OpenApiDocument;
   readonly direction: Direction;
-  /** The operation. */
-  readonly place: string;
   readonly unmapped: UnmappedParts;
+  /** Lists a part of the operation. */
+  readonly report: Report;
   readonly shared: SharedDefinitions;
 }
 
@@ -54,12 +54,8 @@ class SchemaConversion {
   #convertReference(reference: string): JsonObject {
     const referred = this.#context.shared.refer(reference, this.#context.direction);
     if (typeof referred !== 'string') return referred;
-    this.#report(referred, 'any value is accepted there');
+    this.#context.report(referred, 'any value is accepted there');
     return {};
-  }
-
-  #report(part: string, reason: string): void {
-    this.#context.unmapped.add(this.#context.place, part, reason);
   }
 
   #convertMembers(schema: JsonObject, enclosing: readonly JsonObject[]): JsonObject {
@@ -68,7 +64,8 @@ class SchemaConversion {
       const form = DROPPED_DEFINITIONS.has(keyword) ? null : formOfSchemas(keyword);
       if (form === 'map') {
         const schemas = Object.entries(asObject(value)).filter(([name]) => this.#isUsable(name));
-        return [[keyword, mapValues(schemas, (schema) => this.convert(schema))]];
+        const converted = schemas.map(([name, part]) => [name, this.convert(part)]);
+        return [[keyword, Object.fromEntries(converted)]];
       }
       if (form === 'list') {
         if (!Array.isArray(value)) return [];
@@ -84,7 +81,7 @@ class SchemaConversion {
 
   #isUsable(name: string): boolean {
     const isUsable = name !== '__proto__' && name.isWellFormed();
-    if (!isUsable) this.#report('a property', 'a manifest cannot hold its name');
+    if (!isUsable) this.#context.report('a property', 'a manifest cannot hold its name');
     return isUsable;
   }
 
@@ -119,7 +116,8 @@ class SchemaConversion {
 
   #convertExamples(values: readonly unknown[]): [string, unknown][] {
     const usable = values.filter((value) => !looksLikeSchema(value));
-    if (usable.length < values.length) this.#report('example in a schema', LOOKS_LIKE_SCHEMA);
+    if (usable.length < values.length)
+      this.#context.report('example in a schema', LOOKS_LIKE_SCHEMA);
     return usable.length === 0 ? [] : [['examples', usable]];
   }
 
@@ -137,7 +135,7 @@ class SchemaConversion {
     const types: readonly unknown[] = Array.isArray(value) ? value : [value];
     if (types.length > 0 && types.every((typeName) => TYPES.has(typeName)))
       return [['type', value]];
-    this.#report('a type that JSON Schema does not have', 'any value is accepted there');
+    this.#context.report('a type that JSON Schema does not have', 'any value is accepted there');
     return [];
   }
 }
@@ -170,11 +168,4 @@ function allowNull(converted: JsonObject, { nullable }: JsonObject): JsonObject 
   const values = converted['enum'];
   if (!Array.isArray(values)) return { ...converted, type: [...types] };
   return { ...converted, type: [...types], enum: [...new Set([...values, null])] };
-}
-
-function mapValues(
-  entries: readonly [string, unknown][],
-  convert: (value: unknown) => JsonObject | boolean,
-): JsonObject {
-  return Object.fromEntries(entries.map(([key, value]) => [key, convert(value)]));
 }

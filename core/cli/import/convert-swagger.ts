@@ -108,13 +108,12 @@ function convertOperation(
   const otherParameters = all.filter(
     ({ parameter }) => !['body', 'formData'].includes(String(parameter['in'])),
   );
-  const requestBody = body ? convertBody(body, types) : convertForm(fields, types);
   return {
     ...others,
     parameters: otherParameters.map(({ listed, parameter }) =>
       isReference(listed) ? convertReferences(listed) : convertParameter(parameter),
     ),
-    ...(requestBody === null ? {} : { requestBody }),
+    requestBody: body ? convertBody(body, types) : convertForm(fields, types),
     responses: mapValues(responses, (response) => convertResponse(asObject(response), types)),
   };
 }
@@ -134,15 +133,15 @@ function convertBody(
   const types = consumes.length > 0 ? consumes : JSON_TYPES;
   const content = { schema: convertSchema(schema ?? {}) };
   return {
-    ...(description === undefined ? {} : { description }),
-    ...(required === undefined ? {} : { required }),
+    description,
+    required,
     content: Object.fromEntries(types.map((type) => [type, content])),
   };
 }
 
-/** Returns `null` without fields. */
-function convertForm(fields: readonly JsonObject[], { consumes }: MediaTypes): JsonObject | null {
-  if (fields.length === 0) return null;
+/** Returns `undefined` without fields. */
+function convertForm(fields: readonly JsonObject[], { consumes }: MediaTypes) {
+  if (fields.length === 0) return undefined;
   const formTypes = consumes.filter((type) => FORM_TYPES.includes(type));
   const hasFile = fields.some(({ type }) => type === 'file');
   const types =
@@ -156,29 +155,20 @@ function convertForm(fields: readonly JsonObject[], { consumes }: MediaTypes): J
     ...(required.length === 0 ? {} : { required }),
   };
   return {
-    ...(required.length === 0 ? {} : { required: true }),
+    required: required.length > 0,
     content: Object.fromEntries(types.map((type) => [type, { schema }])),
   };
 }
 
 function convertParameter(parameter: JsonObject): JsonObject {
   if (isReference(parameter)) return convertReferences(parameter);
-  const {
-    name,
-    in: place,
-    description,
-    required,
-    allowEmptyValue,
-    type,
-    collectionFormat,
-  } = parameter;
-  const shared = { name, in: place, description, required, allowEmptyValue };
-  const isList = type === 'array' && (place === 'query' || collectionFormat !== undefined);
-  const style = LIST_STYLES[String(collectionFormat)] ?? PLAIN_LIST;
+  const { name, description, required, allowEmptyValue, ...rules } = parameter;
+  const isQueryList = rules['type'] === 'array' && rules['in'] === 'query';
+  const style = LIST_STYLES[String(rules['collectionFormat'])] ?? PLAIN_LIST;
   return {
-    ...Object.fromEntries(Object.entries(shared).filter(([, value]) => value !== undefined)),
-    ...(isList && place === 'query' ? style : {}),
-    schema: readSchema(parameter),
+    ...{ name, in: rules['in'], description, required, allowEmptyValue },
+    ...(isQueryList && style),
+    schema: readSchema(rules),
   };
 }
 
@@ -204,19 +194,13 @@ function convertResponse(response: JsonObject, { produces }: MediaTypes): JsonOb
   const fallback = isFile ? ['application/octet-stream'] : JSON_TYPES;
   const listed = schema === undefined ? Object.keys(exampleValues) : produces;
   const types = listed.length > 0 || schema === undefined ? listed : fallback;
-  const content = types.map((type) => [
-    type,
-    {
-      ...(schema === undefined ? {} : { schema: convertSchema(schema) }),
-      ...(type in exampleValues ? { example: exampleValues[type] } : {}),
-    },
-  ]);
+  const content = types.map((type) => {
+    return [type, { schema: convertSchema(schema), example: exampleValues[type] }];
+  });
   return {
     description: description ?? '',
-    ...(headers === undefined
-      ? {}
-      : { headers: mapValues(headers, (header) => ({ schema: readSchema(asObject(header)) })) }),
-    ...(content.length === 0 ? {} : { content: Object.fromEntries(content) }),
+    headers: mapValues(headers, (header) => ({ schema: readSchema(asObject(header)) })),
+    ...(content.length > 0 && { content: Object.fromEntries(content) }),
   };
 }
 
@@ -240,12 +224,12 @@ function convertSchema(schema: unknown): unknown {
     : converted;
 }
 
-function isReference(value: unknown): value is JsonObject {
+function isReference(value: unknown): boolean {
   return typeof asObject(value)['$ref'] === 'string';
 }
 
-function convertReferences(value: JsonObject): JsonObject {
-  return { $ref: moveReference(value['$ref']) };
+function convertReferences(value: unknown): JsonObject {
+  return { $ref: moveReference(asObject(value)['$ref']) };
 }
 
 function moveReference(reference: unknown): unknown {

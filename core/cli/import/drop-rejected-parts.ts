@@ -13,7 +13,7 @@ import {
 } from './draft-manifest.js';
 import { fitSchemas, loosenReferring } from './fit-schemas.js';
 import { loosenSchema } from './loosen-schema.js';
-import { stripAnnotations } from './strip-annotations.js';
+import { stripAnnotations } from './schema-keywords.js';
 import type { UnmappedParts } from './unmapped.js';
 
 type Rejection = Pick<Violation, 'path' | 'message' | 'rule'>;
@@ -33,8 +33,6 @@ const RULES_OF_A_KEYWORD = new Set([
 
 /** The schema may fit without its texts. */
 const RULE_OF_LENGTH = 'schema-too-large';
-
-type SchemaName = (typeof SCHEMA_KEYS)[number];
 
 /**
  * Validates the manifest like `modgate check`, and removes rejected parts until none is left: a
@@ -129,11 +127,13 @@ function dropOperationPart(
     delete operation.examples[index];
     return true;
   }
-  if (SCHEMA_KEYS.some((capability) => capability === name)) {
-    return dropSchemaPart(operation, name as SchemaName, rest, rule, report);
-  }
-  report(name);
-  delete operation[name as keyof DraftOperation];
+  const key = SCHEMA_KEYS.find((known) => known === name);
+  const schema = key && operation[key];
+  if (key !== undefined && schema === undefined) return false;
+  const weaker = schema && weakenSchema(schema, rest, rule);
+  report(weaker ? `${weaker.part} in ${name}` : name);
+  if (key !== undefined && weaker) operation[key] = weaker.schema;
+  else delete operation[name as keyof DraftOperation];
   return true;
 }
 
@@ -143,39 +143,21 @@ function removeHoles(operation: DraftOperation | undefined): void {
   if (operation.examples.length === 0) delete operation.examples;
 }
 
-function dropSchemaPart(
-  operation: DraftOperation,
-  name: SchemaName,
-  rest: Path,
+/** Returns `undefined` if the whole schema must be removed. */
+function weakenSchema(
+  schema: JsonObject,
+  path: Path,
   rule: string,
-  report: (part: string) => void,
-): boolean {
-  const schema = operation[name];
-  if (schema === undefined) return false;
-  const keyword = rest.at(-1);
+): { readonly part: string; readonly schema: JsonObject } | undefined {
+  const keyword = path.at(-1);
   if (typeof keyword === 'string' && RULES_OF_A_KEYWORD.has(rule)) {
-    report(`${keyword} in ${name}`);
-    operation[name] = withoutMember(schema, rest) as typeof schema;
-    return true;
+    return { part: keyword, schema: withoutMember(schema, path) as JsonObject };
   }
   const short = rule === RULE_OF_LENGTH ? stripAnnotations(schema) : schema;
-  if (JSON.stringify(short) !== JSON.stringify(schema)) {
-    report(`texts in ${name}`);
-    operation[name] = short;
-    return true;
-  }
-  const { schema: open, isWider } = loosenSchema(schema, {
-    isCut: () => true,
-    isWider: () => false,
-  });
-  if (isWider) {
-    report(`references in ${name}`);
-    operation[name] = open as typeof schema;
-    return true;
-  }
-  report(name);
-  delete operation[name];
-  return true;
+  if (JSON.stringify(short) !== JSON.stringify(schema)) return { part: 'texts', schema: short };
+  const opening = { isCut: () => true, isWider: () => false };
+  const { schema: open, isWider } = loosenSchema(schema, opening);
+  return isWider ? { part: 'references', schema: open as JsonObject } : undefined;
 }
 
 function withoutMember(value: unknown, [key, ...rest]: Path): unknown {

@@ -8,7 +8,7 @@ import {
   OPERATION_PLACE,
   type SharedDraft,
 } from './draft-manifest.js';
-import { stripAnnotations } from './strip-annotations.js';
+import { stripAnnotations } from './schema-keywords.js';
 import type { UnmappedParts } from './unmapped.js';
 
 /** Reserves space for the capabilities, which follow from the routes. */

@@ -3,7 +3,7 @@ import { SchemaRules } from '../../schema/schema-rules.js';
 import { isObject, type JsonObject } from '../json-value.js';
 import type { DraftManifest, SharedDraft } from './draft-manifest.js';
 import { listSharedNames, loosenSchema } from './loosen-schema.js';
-import { stripAnnotations } from './strip-annotations.js';
+import { stripAnnotations } from './schema-keywords.js';
 import type { UnmappedParts } from './unmapped.js';
 
 const CUT_REASON =

@@ -1,4 +1,4 @@
-import { toPrintable } from '../output/escape.js';
+import { formatBlocks } from '../output/escape.js';
 import type { ManifestChange } from './compare-manifests.js';
 import { isOperation, type UnmappedPart } from './unmapped.js';
 
@@ -18,13 +18,12 @@ const MARKS = { added: '+', removed: '-', changed: '~' } as const;
 
 export function formatImport(report: ImportReport): string {
   const { written, changes, unmapped, notes } = report;
-  const lines = [
+  return formatBlocks([
     ...written.map((file) => `wrote ${file}`),
     ...(changes === null ? [formatSummary(report)] : formatChanges(changes, written.length > 0)),
     ...formatUnmapped(unmapped),
     ...notes.map((note) => `note: ${note}`),
-  ];
-  return `${lines.map(toPrintable).join('\n')}\n`;
+  ]);
 }
 
 function formatSummary({ module, routes, capabilities, unmapped }: ImportReport): string {

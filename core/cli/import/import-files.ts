@@ -1,9 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseDocument } from 'yaml';
 import { MAX_TEXT_LENGTH } from '../../document/parse-document.js';
 import { ConfigError } from '../../errors.js';
 import { CommandError } from '../command-error.js';
-import { isObject, type JsonObject } from '../json-value.js';
+import { asList, asObject, isObject, type JsonObject } from '../json-value.js';
 import { assertNameAvailable } from '../new/assert-name-available.js';
 import { createStem, quote } from '../new/module-files.js';
 import { writeNewFiles } from '../new/write-new-files.js';
@@ -22,16 +23,8 @@ export class ImportFiles {
     this.#folder = folder;
     this.#stem = createStem(module);
     this.#module = module;
-    this.manifest = join(folder, this.#manifestPath);
-    this.descriptor = join(folder, this.#descriptorPath);
-  }
-
-  get #manifestPath(): string {
-    return `${this.#stem}/manifest.json`;
-  }
-
-  get #descriptorPath(): string {
-    return `${this.#stem}.yaml`;
+    this.manifest = join(folder, this.#stem, 'manifest.json');
+    this.descriptor = join(folder, `${this.#stem}.yaml`);
   }
 
   /**
@@ -42,13 +35,12 @@ export class ImportFiles {
   async readEarlier(): Promise<JsonObject | null> {
     const descriptor = await readText(this.descriptor);
     if (descriptor === null) return null;
-    const { parse } = await import('yaml');
-    const { module, manifest } = readObject(() => parse(descriptor, { logLevel: 'silent' }));
+    const { module, manifest } = readObject(() => parseDocument(descriptor).toJS());
     if (typeof module === 'string' && module !== this.#module) {
       const problem = 'is the descriptor of another module: nothing was written';
       throw new ConfigError(`${this.descriptor} ${problem} (use --out)`);
     }
-    if (module !== this.#module || manifest !== `./${this.#manifestPath}`) {
+    if (module !== this.#module || manifest !== `./${this.#stem}/manifest.json`) {
       throw new ConfigError(`${this.descriptor} is not from an import: nothing was written`);
     }
     const text = await readText(this.manifest);
@@ -59,8 +51,8 @@ export class ImportFiles {
   async create(manifest: ImportedManifest, descriptor: string): Promise<readonly string[]> {
     await assertNameAvailable(this.#module, this.#folder);
     return writeNewFiles(this.#folder, [
-      { path: this.#manifestPath, text: formatManifest(manifest) },
-      { path: this.#descriptorPath, text: descriptor },
+      { path: `${this.#stem}/manifest.json`, text: formatManifest(manifest) },
+      { path: `${this.#stem}.yaml`, text: descriptor },
     ]);
   }
 
@@ -73,7 +65,7 @@ provider:
   kind: http
   config:
     endpoints: [${JSON.stringify(endpoint)}]
-${credentials.map((line) => `    ${line}\n`).join('')}manifest: ${quote(`./${this.#manifestPath}`)}
+${credentials.map((line) => `    ${line}\n`).join('')}manifest: ${quote(`./${this.#stem}/manifest.json`)}
 # A 404 of the provider reaches the client as 404, not as 502.
 provider_errors: passthrough
 `;
@@ -83,20 +75,17 @@ provider_errors: passthrough
     await write(this.manifest, formatManifest(manifest));
   }
 
-  async hasEndpoint(endpoint: string): Promise<boolean> {
-    const { parseDocument } = await import('yaml');
+  /**
+   * Replaces only the endpoints, because operators may have changed other parts.
+   * @returns `null` if the descriptor has the endpoint
+   */
+  async moveEndpoint(endpoint: string): Promise<(() => Promise<void>) | null> {
     const document = parseDocument((await readText(this.descriptor)) ?? '');
     const endpoints: unknown = document.toJS()?.provider?.config?.endpoints;
-    if (!Array.isArray(endpoints)) return false;
-    return endpoints.some((entry) => (isObject(entry) ? entry['url'] : entry) === endpoint);
-  }
-
-  /** Replaces only the endpoints, because operators may have changed other parts. */
-  async replaceEndpoint(endpoint: string): Promise<void> {
-    const { parseDocument } = await import('yaml');
-    const document = parseDocument((await readText(this.descriptor)) ?? '');
+    const isSame = (entry: unknown) => (isObject(entry) ? entry['url'] : entry) === endpoint;
+    if (asList(endpoints).some(isSame)) return null;
     document.setIn(['provider', 'config', 'endpoints'], [endpoint]);
-    await write(this.descriptor, document.toString());
+    return () => write(this.descriptor, document.toString());
   }
 }
 
@@ -128,8 +117,7 @@ async function write(file: string, text: string): Promise<void> {
 /** Returns an empty object for an unreadable file. */
 function readObject(parse: () => unknown): JsonObject {
   try {
-    const value = parse();
-    return isObject(value) ? value : {};
+    return asObject(parse());
   } catch {
     return {};
   }

@@ -1,6 +1,6 @@
 import { readSharedName } from '../../schema/shared-schemas.js';
-import { formOfHeld } from '../../schema/subschema-keywords.js';
 import { isObject, type JsonObject } from '../json-value.js';
+import { mapSchemas } from './schema-keywords.js';
 
 interface Loosening {
   /** Whether references to a shared schema are removed, so that any value is accepted there. */
@@ -41,16 +41,12 @@ export function loosenSchema(schema: unknown, loosening: Loosening): Loosened {
 }
 
 function loosenMember(keyword: string, value: unknown, loosening: Loosening): Loosened {
-  const holds = formOfHeld(keyword);
-  if (holds === null) return { schema: value, isWider: false };
-  if (holds === 'one') return loosenSchema(value, loosening);
-  const isList = Array.isArray(value);
-  const parts = Object.entries(value as object).map(([key, part]) => {
-    return [key, loosenSchema(part, loosening)] as const;
+  let isWider = false;
+  const schema = mapSchemas(keyword, value, (part) => {
+    const loosened = loosenSchema(part, loosening);
+    isWider ||= loosened.isWider;
+    return loosened.schema;
   });
-  const isWider = parts.some(([, part]) => part.isWider);
-  const entries = parts.map(([key, { schema }]) => [key, schema] as const);
-  const schema = isList ? entries.map(([, part]) => part) : Object.fromEntries(entries);
   return { schema, isWider };
 }
 

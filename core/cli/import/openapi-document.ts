@@ -39,7 +39,7 @@ function readVersion(root: JsonObject): OpenApiDocument['version'] {
   const [version] = /^3\.[01](?=\.|$)/.exec(String(openapi)) ?? [];
   if (version === '3.0' || version === '3.1') return version;
   const documentVersion = [openapi, swagger].find(
-    (candidate) => typeof candidate === 'string' || typeof candidate === 'number',
+    (one) => typeof one === 'string' || typeof one === 'number',
   );
   if (documentVersion === undefined) {
     throw new CommandError("the document is not OpenAPI: it has no member 'openapi'");

@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
+import { parse, YAMLParseError } from 'yaml';
 import { fetchText, TextUnavailable } from '../../document/fetch-text.js';
 import { decodeUtf8 } from '../../lib/decode-utf8.js';
 import { CommandError } from '../command-error.js';
@@ -17,7 +18,17 @@ export async function readSource(source: string): Promise<unknown> {
   const isUrl = /^https?:\/\//i.test(source);
   const subject = isUrl ? 'the URL of the document' : source;
   const text = isUrl ? await fetchDocument(source, subject) : await readDocument(source);
-  return text.trimStart().startsWith('{') ? parseJson(text, subject) : parseYaml(text, subject);
+  const isJson = text.trimStart().startsWith('{');
+  try {
+    if (isJson) return JSON.parse(text);
+    // The library limits the expansion of aliases.
+    return parse(text, { version: '1.2', merge: true, logLevel: 'error', prettyErrors: true });
+  } catch (error) {
+    const line = error instanceof YAMLParseError ? error.linePos?.[0].line : undefined;
+    const place = line === undefined ? '' : `: see line ${line}`;
+    const problem = `is not valid ${isJson ? 'JSON' : 'YAML'}${place}`;
+    throw new CommandError(`${subject} ${problem}`, { cause: error });
+  }
 }
 
 async function fetchDocument(url: string, subject: string): Promise<string> {
@@ -34,42 +45,17 @@ async function fetchDocument(url: string, subject: string): Promise<string> {
 }
 
 async function readDocument(file: string): Promise<string> {
-  const bytes = await readBytes(file);
-  const text = decodeUtf8(bytes);
-  if (text === null) throw new CommandError(`${file} is not valid UTF-8`);
-  return text;
-}
-
-async function readBytes(file: string): Promise<Buffer> {
   try {
     const status = await stat(file);
     if (!status.isFile()) throw new CommandError(`${file} is not a regular file`);
     if (status.size > MAX_BYTES) throw new CommandError(`${file} is larger than ${MAX_TEXT}`);
-    return await readFile(file);
+    const text = decodeUtf8(await readFile(file));
+    if (text === null) throw new CommandError(`${file} is not valid UTF-8`);
+    return text;
   } catch (error) {
     if (error instanceof CommandError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     const reason = code === 'ENOENT' || code === 'ENOTDIR' ? 'does not exist' : 'cannot be read';
     throw new CommandError(`${file} ${reason}`, { cause: error });
-  }
-}
-
-function parseJson(text: string, subject: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new CommandError(`${subject} is not valid JSON`, { cause: error });
-  }
-}
-
-/** The library limits the expansion of aliases. */
-async function parseYaml(text: string, subject: string): Promise<unknown> {
-  const { parse, YAMLParseError } = await import('yaml');
-  try {
-    return parse(text, { version: '1.2', merge: true, logLevel: 'error', prettyErrors: true });
-  } catch (error) {
-    const line = error instanceof YAMLParseError ? error.linePos?.[0].line : undefined;
-    const place = line === undefined ? '' : `: see line ${line}`;
-    throw new CommandError(`${subject} is not valid YAML${place}`, { cause: error });
   }
 }

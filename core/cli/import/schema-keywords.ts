@@ -1,4 +1,5 @@
 import { formOfHeld } from '../../schema/subschema-keywords.js';
+import { asObject, isObject, type JsonObject } from '../json-value.js';
 
 /** Returns the form of the schemas of a keyword, also of one that the host does not know. */
 export function formOfSchemas(keyword: string) {
@@ -9,7 +10,7 @@ export function formOfSchemas(keyword: string) {
 export const DROPPED_DEFINITIONS: ReadonlySet<string> = new Set(['$defs', 'definitions']);
 
 /** Keywords for documentation, which no check depends on. */
-export const ANNOTATIONS: ReadonlySet<string> = new Set([
+const ANNOTATIONS: ReadonlySet<string> = new Set([
   '$comment',
   'default',
   'deprecated',
@@ -40,3 +41,27 @@ export const KEPT_KEYWORDS: ReadonlySet<string> = new Set([
   'pattern',
   'uniqueItems',
 ]);
+
+/** Replaces the schemas that a keyword holds. */
+export function mapSchemas(
+  keyword: string,
+  value: unknown,
+  map: (schema: unknown) => unknown,
+): unknown {
+  const form = formOfSchemas(keyword);
+  if (form === 'one') return map(value);
+  if (form === 'list' && Array.isArray(value)) return value.map((schema) => map(schema));
+  if (form !== 'map') return value;
+  const schemas = Object.entries(asObject(value));
+  return Object.fromEntries(schemas.map(([name, schema]) => [name, map(schema)]));
+}
+
+/** Removes texts, defaults and examples from a schema, which then accepts the same values. */
+export function stripAnnotations(schema: JsonObject): JsonObject {
+  const strip = (part: unknown): unknown => (isObject(part) ? stripAnnotations(part) : part);
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([keyword]) => !ANNOTATIONS.has(keyword))
+      .map(([keyword, value]) => [keyword, mapSchemas(keyword, value, strip)]),
+  );
+}

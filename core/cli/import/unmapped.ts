@@ -6,6 +6,9 @@ export interface UnmappedPart {
   readonly reason: string;
 }
 
+/** Adds a part of a place to the list. */
+export type Report = (part: string, reason: string) => void;
+
 const OPERATION = 'the operation';
 
 /** Whether a whole operation has no route. */
@@ -19,6 +22,11 @@ export class UnmappedParts {
 
   add(place: string, part: string, reason: string): void {
     this.#parts.set(JSON.stringify([place, part, reason]), { place, part, reason });
+  }
+
+  /** Adds parts of one place. */
+  at(place: string): Report {
+    return (part, reason) => this.add(place, part, reason);
   }
 
   /** Records that the operation at `place` has no route; its other parts are then not listed. */

@@ -1,24 +1,16 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../../errors.js';
 import { readVersion } from '../../version.js';
 import type { NewFile } from './write-new-files.js';
 
-/** The template folder of each kind of plugin. */
-const TEMPLATES = {
-  plugin: 'plugin-template',
-  surface: 'surface-template',
-  authenticator: 'authenticator-template',
-  signer: 'signer-template',
-} as const;
+export type PluginTemplate = 'plugin' | 'surface' | 'authenticator' | 'signer';
 
-export type PluginTemplate = keyof typeof TEMPLATES;
+/** The texts of each kind, by path. */
+type Templates = Readonly<Record<PluginTemplate, Readonly<Record<string, string>>>>;
 
 const require = createRequire(import.meta.url);
-
-const SUFFIX = '.template';
 
 /** A package name with an optional scope. Its last part is the name of the plugin and the folder. */
 const PACKAGE_NAME = /^(?:@[a-z0-9][a-z0-9-]*\/)?([a-z][a-z0-9-]{0,62})$/;
@@ -49,27 +41,14 @@ export async function createPluginFiles(
     package: packageName,
     name,
     kind: name.replace(COMMON_PREFIX, ''),
-    surface: name.replace(COMMON_PREFIX, ''),
-    authenticator: name.replace(COMMON_PREFIX, ''),
-    signer: name.replace(COMMON_PREFIX, ''),
     ...readRanges(),
     beforeRelease: await readBeforeRelease(),
   };
-  const template = fileURLToPath(new URL(`./${TEMPLATES[kind]}`, import.meta.url));
-  const paths = (await readdir(template, { recursive: true })).filter((path) =>
-    path.endsWith(SUFFIX),
-  );
-  return Promise.all(
-    paths.toSorted().map(async (path) => ({
-      path: join(name, renameFile(path)),
-      text: fillIn(await readFile(join(template, path), 'utf8'), values),
-    })),
-  );
-}
-
-function renameFile(path: string): string {
-  const name = path.slice(0, -SUFFIX.length);
-  return RENAMED[name] ?? name;
+  const templates = require('./templates.json') as Templates;
+  return Object.entries(templates[kind]).map(([path, text]) => ({
+    path: join(name, RENAMED[path] ?? path),
+    text: fillIn(text, values),
+  }));
 }
 
 function fillIn(text: string, values: Readonly<Record<string, string>>): string {

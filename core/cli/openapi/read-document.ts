@@ -4,7 +4,7 @@ import { SETTINGS } from '../../config/settings.js';
 import { compareNames } from '../../lib/compare-texts.js';
 import { createRoutes } from '../../modules/live-module.js';
 import { configDigestOf, type DescriptorContext } from '../../modules/prepare-descriptor.js';
-import { DocumentBuilder } from '../../openapi/create-document.js';
+import { DocumentBuilder, type DocumentForm, WHOLE_FORM } from '../../openapi/create-document.js';
 import type { DescribedHost, DescribedModule } from '../../openapi/described-module.js';
 import { OperationNames } from '../../openapi/operation-names.js';
 import { type CheckedDescriptor, checkDescriptors } from '../check/check-descriptors.js';
@@ -34,21 +34,35 @@ export function addDocumentOptions(command: Command): void {
  * Returns the OpenAPI document, as JSON, of the modules that the arguments name, or of all modules.
  * @throws ConfigError when both a host and files are chosen.
  */
-export function readDocument(command: Command, context: CommandContext): Promise<string> {
+export function readDocument(
+  command: Command,
+  context: CommandContext,
+  view: DocumentForm['view'],
+): Promise<string> {
   assertOneSource(command);
   const { modules } = command.opts<{ modules?: string }>();
-  return modules === undefined ? requestDocument(command, context) : readFiles(command, context);
+  const read = modules === undefined ? requestDocument : readFiles;
+  return read(command, context, view);
 }
 
-async function requestDocument(command: Command, context: CommandContext): Promise<string> {
+async function requestDocument(
+  command: Command,
+  context: CommandContext,
+  view: DocumentForm['view'],
+): Promise<string> {
   const client = openHostClient(command, context);
   const query = new URLSearchParams(command.args.map((name): [string, string] => ['module', name]));
+  if (view !== null) query.set('view', view);
   const text = await requestText(client, `/openapi.json${query.size === 0 ? '' : `?${query}`}`);
   parseHostResponse(client, text, OPENAPI);
   return text;
 }
 
-async function readFiles(command: Command, context: CommandContext): Promise<string> {
+async function readFiles(
+  command: Command,
+  context: CommandContext,
+  view: DocumentForm['view'],
+): Promise<string> {
   const others = ['publicUrl', 'actorRate'] as const;
   const { config, path, descriptors } = await openDescriptors(others, command, context);
   const document = await createDocumentOfFiles(path, command.args, {
@@ -59,6 +73,7 @@ async function readFiles(command: Command, context: CommandContext): Promise<str
       credentialHeaders: descriptors.credentialHeaders,
       limitsActors: config.actorRate > 0,
     },
+    view,
   });
   return document.toString();
 }
@@ -66,6 +81,7 @@ async function readFiles(command: Command, context: CommandContext): Promise<str
 interface FilesInput {
   readonly descriptors: DescriptorContext;
   readonly host: DescribedHost;
+  readonly view: DocumentForm['view'];
 }
 
 /**
@@ -76,7 +92,7 @@ interface FilesInput {
 async function createDocumentOfFiles(
   folder: string,
   only: readonly string[],
-  { descriptors: context, host }: FilesInput,
+  { descriptors: context, host, view }: FilesInput,
 ): Promise<Buffer> {
   const { descriptors } = await checkDescriptors(folder, context);
   const modules = descriptors.flatMap(describeModule).sort(compareNames);
@@ -84,7 +100,8 @@ async function createDocumentOfFiles(
   if (missing !== undefined) {
     throw new CommandError(`${folder} has no module '${missing}' that can be described`);
   }
-  const builder = new DocumentBuilder({ host, names: OperationNames.of(modules) });
+  const form = { ...WHOLE_FORM, view };
+  const builder = new DocumentBuilder({ host, names: OperationNames.of(modules), form });
   for (const module of modules) {
     if (only.length === 0 || only.includes(module.name)) builder.add(module);
   }

@@ -1,12 +1,17 @@
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+import { escapeInvisible, escapeLine as toPrintable } from '../../contract/index.js';
 
-/**
- * Escapes control characters and direction marks as `\u001b`, so that untrusted text stays on one line and
- * cannot control the terminal.
- */
-export function toPrintable(text: string): string {
-  return text.replace(CONTROL, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
+/** For a text of others within a line that a command prints. */
+export { toPrintable };
+
+/** For all that a command prints, so that no text of others can control the terminal. */
+export function toTerminal(text: string): string {
+  return escapeInvisible(text).replaceAll('\r', toPrintable);
+}
+
+/** Escapes lines that others may have written. Blocks are separated by an empty line. */
+export function formatBlocks(...blocks: readonly (readonly string[])[]): string {
+  return blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => `${lines.map(toPrintable).join('\n')}\n`)
+    .join('\n');
 }

@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { InvalidFile } from '../../document/diagnostic.js';
 import { ManifestUnavailable } from '../../manifest/load-manifest.js';
-import { SOLE_PROCESS } from '../../modules/leadership.js';
 import { openVersion, type VersionContext } from '../../modules/module-version.js';
 import type { PreparedDescriptor } from '../../modules/prepare-descriptor.js';
 import { SILENT_LOG } from '../../plugin-loader/plugin-registry.js';
-import { CandidateReports } from '../../provider/candidate/candidate-reports.js';
+import { SOLE_LEADER } from '../../processes.js';
 import { LoadShedder } from '../../provider/load-shedding.js';
 import { OpenStreams } from '../../provider/open-streams.js';
 import { LocalRates } from '../../provider/rate-limiter.js';
@@ -51,10 +50,9 @@ function createContext(stateDir: string): VersionContext {
     loadShedder: new LoadShedder({ maxInFlight: 1, shedDelayMs: 1 }, { medianMs: 0 }),
     openStreams: new OpenStreams(),
     rates: new LocalRates(),
-    candidateReports: new CandidateReports(),
     drainMs: 0,
     identity: { prepare: async () => {}, sign: reject },
-    leadership: SOLE_PROCESS,
+    leadership: SOLE_LEADER,
     callerTokens: { open: reject },
   };
 }

@@ -1,5 +1,13 @@
-import { array, type Describe, enums, nullable, number, record, string, type } from 'superstruct';
-import type { ReleaseEntry, ReleasesStatus } from '../../contract/release-status.js';
+import { readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { nullable, string, type } from 'superstruct';
+import {
+  type ReleaseEntry,
+  type ReleasesStatus,
+  releaseContent,
+  releasesStatus,
+} from '../../contract/release-status.js';
+import { DIGEST } from '../../descriptor/identifiers.js';
 import { ConfigError } from '../../errors.js';
 import {
   findFilesProblem,
@@ -11,43 +19,6 @@ import { parseHostResponse, postResource, requestJson } from '../client/host-res
 import { CommandError } from '../command-error.js';
 
 export const RELEASES_PATH = '/releases';
-
-const counts = record(string(), type({ calls: number(), failed: number() }));
-
-const entry = {
-  release: string(),
-  base: nullable(string()),
-  author: type({ kind: string(), id: string() }),
-  created_at: string(),
-  note: string(),
-  least_version: string(),
-  files: number(),
-  bytes: number(),
-  verdict: nullable(
-    type({
-      outcome: enums(['released', 'failed', 'unproven', 'aborted']),
-      reason: string(),
-      modules: counts,
-    }),
-  ),
-};
-
-export const releasesStatus = type({
-  active: nullable(string()),
-  canary: nullable(
-    type({
-      release: string(),
-      since: string(),
-      until: string(),
-      hosts: array(string()),
-      modules: counts,
-    }),
-  ),
-  releases: array(type(entry)),
-  hosts: array(type({ host: string(), release: nullable(string()), problem: nullable(string()) })),
-}) as unknown as Describe<ReleasesStatus>;
-
-const releaseContent = type({ ...entry, content: record(string(), string()) });
 
 const releaseChange = type({ release: nullable(string()), outcome: string() });
 
@@ -86,4 +57,19 @@ export function findRelease({ releases }: ReleasesStatus, text: string): Release
 /** @throws RejectedRequest for any status except 200. */
 export async function postChange(client: HostClient, path: string, value: unknown) {
   return parseHostResponse(client, await postResource(client, path, value), releaseChange);
+}
+
+/** The file beside a folder of descriptors that names the release from which it was created. */
+function baseFile(folder: string): string {
+  return join(dirname(resolve(folder)), '.modgate-release');
+}
+
+/** Returns `null` without such a file. */
+export async function readBase(folder: string): Promise<string | null> {
+  const text = await readFile(baseFile(folder), 'utf8').catch(() => '');
+  return DIGEST.test(text.trim()) ? text.trim() : null;
+}
+
+export async function writeBase(folder: string, release: string): Promise<void> {
+  await writeFile(baseFile(folder), `${release}\n`);
 }

@@ -18,11 +18,7 @@ const TESTKIT_FILE = 'testkit.js';
 /** @throws ConfigError for a file that is missing, cannot be imported, or exports no subjects. */
 export async function readSubjects(entryPath: string): Promise<readonly Subject[]> {
   const path = join(dirname(entryPath), TESTKIT_FILE);
-  const exists = await stat(path).then(
-    (stats) => stats.isFile(),
-    () => false,
-  );
-  if (!exists) {
+  if (!(await isFile(path))) {
     throw new ConfigError(
       `${path} does not exist: build the plugin, or export the subjects of the suite there`,
     );
@@ -52,4 +48,8 @@ function isSubject(value: unknown): value is Subject {
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
+}
+
+export async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isFile() === true;
 }

@@ -1,8 +1,8 @@
 import type { ProviderAdapter, SignerFactory, SurfaceFactory } from '../../contract/index.js';
 import {
   type AdapterSubject,
-  type AuthenticatorSubject,
   type ClauseResult,
+  type RunOptions,
   runAdapterClauses,
   runAuthenticatorClauses,
   runSignerClauses,
@@ -32,78 +32,61 @@ interface TestedExports {
 export async function testSubjects(
   { adapters, surfaces, signers }: TestedExports,
   subjects: readonly Subject[],
-  options: TestOptions,
+  { only, onSubject, onResult }: TestOptions,
 ): Promise<SubjectScore[]> {
   const scores: SubjectScore[] = [];
   for (const [kind, adapter] of adapters) {
-    const subject = subjects
-      .filter(isAdapterSubject)
-      .find((candidate) => candidate.adapter.kind === kind);
-    const run = subject && ((each: OnResult) => runAdapter({ ...subject, adapter }, each, options));
-    scores.push(await score(`adapter '${kind}'`, run, options));
+    const subject = subjects.find(
+      (one): one is AdapterSubject => 'adapter' in one && one.adapter.kind === kind,
+    );
+    const run = (each: RunOptions) => subject && runAdapterClauses({ ...subject, adapter }, each);
+    await test(`adapter '${kind}'`, run);
   }
   for (const [name, surface] of surfaces) {
-    const subject = subjects
-      .filter(isSurfaceSubject)
-      .find((candidate) => candidate.surface.name === name);
-    const run =
-      subject &&
-      ((onResult: OnResult) =>
-        runSurfaceClauses({ ...subject, surface }, { ...pickOnly(options), onResult }));
-    scores.push(await score(`surface '${name}'`, run, options));
+    const subject = subjects.find(
+      (one): one is SurfaceSubject => 'surface' in one && one.surface.name === name,
+    );
+    const run = (each: RunOptions) => subject && runSurfaceClauses({ ...subject, surface }, each);
+    await test(`surface '${name}'`, run);
   }
   for (const [name, signer] of signers) {
-    const subject = subjects
-      .filter(isSignerSubject)
-      .find((candidate) => candidate.signer.name === name);
-    const run =
-      subject &&
-      ((onResult: OnResult) =>
-        runSignerClauses({ ...subject, signer }, { ...pickOnly(options), onResult }));
-    scores.push(await score(`signer '${name}'`, run, options));
+    const subject = subjects.find(
+      (one): one is SignerSubject => 'signer' in one && one.signer.name === name,
+    );
+    const run = (each: RunOptions) => subject && runSignerClauses({ ...subject, signer }, each);
+    await test(`signer '${name}'`, run);
   }
-  for (const subject of subjects.filter(isAuthenticatorSubject)) {
-    const run = (onResult: OnResult) =>
-      runAuthenticatorClauses(subject, { ...pickOnly(options), onResult });
-    scores.push(await score(`authenticator '${subject.name}'`, run, options));
+  for (const subject of subjects) {
+    if ('adapter' in subject || 'surface' in subject || 'signer' in subject) continue;
+    await test(`authenticator '${subject.name}'`, (each) => runAuthenticatorClauses(subject, each));
   }
   return scores;
-}
 
-type OnResult = TestOptions['onResult'];
-
-function runAdapter(
-  subject: AdapterSubject,
-  onResult: OnResult,
-  options: TestOptions,
-): Promise<ClauseResult[]> {
-  return runAdapterClauses(subject, { ...pickOnly(options), onResult });
-}
-
-async function score(
-  subject: string,
-  run: ((onResult: OnResult) => Promise<unknown>) | undefined,
-  { onSubject, onResult }: TestOptions,
-): Promise<SubjectScore> {
-  onSubject(subject);
-  if (run === undefined) {
-    return { subject, clauses: [], reason: 'testkit.js has no subject for it' };
-  }
-  const errors = collectUncaughtErrors();
-  const clauses: ClauseResult[] = [];
-  try {
-    await run((result) => {
+  /** @param run returns `undefined` without a subject */
+  async function test(
+    subject: string,
+    run: (each: RunOptions) => Promise<unknown> | undefined,
+  ): Promise<void> {
+    onSubject(subject);
+    const errors = collectUncaughtErrors();
+    const clauses: ClauseResult[] = [];
+    const report = (result: ClauseResult) => {
       const checked = failOnUncaughtError(result, errors.take());
       clauses.push(checked);
       onResult(checked);
-    });
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : 'the suite failed to run';
-    return { subject, clauses, reason };
-  } finally {
-    errors.stop();
+    };
+    try {
+      const running = run({ ...(only !== undefined && { only }), onResult: report });
+      await running;
+      const reason = running === undefined ? 'testkit.js has no subject for it' : null;
+      scores.push({ subject, clauses, reason });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : 'the suite failed to run';
+      scores.push({ subject, clauses, reason });
+    } finally {
+      errors.stop();
+    }
   }
-  return { subject, clauses, reason: null };
 }
 
 /** Fails the clause in which an uncaught error occurred, without affecting the others. */
@@ -126,24 +109,4 @@ function collectUncaughtErrors(): { take(): unknown[]; stop(): void } {
       process.off('unhandledRejection', collect);
     },
   };
-}
-
-function pickOnly({ only }: TestOptions): { readonly only?: readonly string[] } {
-  return only === undefined ? {} : { only };
-}
-
-function isAdapterSubject(subject: Subject): subject is AdapterSubject {
-  return 'adapter' in subject;
-}
-
-function isAuthenticatorSubject(subject: Subject): subject is AuthenticatorSubject {
-  return !('adapter' in subject || 'surface' in subject || 'signer' in subject);
-}
-
-function isSurfaceSubject(subject: Subject): subject is SurfaceSubject {
-  return 'surface' in subject;
-}
-
-function isSignerSubject(subject: Subject): subject is SignerSubject {
-  return 'signer' in subject;
 }

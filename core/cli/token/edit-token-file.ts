@@ -2,12 +2,10 @@ import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isSeq, parseDocument } from 'yaml';
-import { parseTokenFile } from '../../auth/token-file.js';
+import { parseTokenFile, type TokenFileEntry } from '../../auth/token-file.js';
 import { detectFormat } from '../../document/parse-document.js';
-import { assertValidFile } from '../../document/parse-file.js';
 import { FileError, readTextFile } from '../../document/read-file.js';
 import { ConfigError } from '../../errors.js';
-import type { TokenFileEntry } from './token-entry.js';
 
 const NEW_FILE_MODE = 0o600;
 const PERMISSION_BITS = 0o777;
@@ -51,7 +49,7 @@ async function readValidated(file: string): Promise<string | null> {
     parseTokenFile(file, text);
     return text;
   } catch (error) {
-    if (!(error instanceof FileError)) throw assertValidFile(error);
+    if (!(error instanceof FileError)) throw error;
     if (error.code === 'file-missing') return null;
     throw new ConfigError(`${file} ${error.message}`, { cause: error });
   }
@@ -115,45 +113,29 @@ function createWriteError(file: string, error: unknown): ConfigError {
   });
 }
 
-/** Edits the text of a valid tokens file. Keeps the comments of YAML. */
-interface TokenText {
-  readonly entries: readonly TokenFileEntry[];
-  add(entry: TokenFileEntry): string;
-  remove(sha256s: ReadonlySet<string>): string;
-}
+type TokenText = ReturnType<typeof readTokenText>;
 
-/** @param text `null` for a new file */
-function readTokenText(file: string, text: string | null): TokenText {
+/**
+ * Edits the text of a valid tokens file. Keeps the comments of YAML.
+ * @param text `null` for a new file
+ */
+function readTokenText(file: string, text: string | null) {
   const isJson = detectFormat(file, text ?? '') === 'json';
-  return isJson ? readJson(text) : readYaml(text);
-}
-
-function readJson(text: string | null): TokenText {
-  const { tokens } = JSON.parse(text ?? '{"tokens":[]}') as { tokens: TokenFileEntry[] };
-  const format = (next: readonly TokenFileEntry[]) =>
-    `${JSON.stringify({ tokens: next }, null, 2)}\n`;
-  return {
-    entries: tokens,
-    add: (entry) => format([...tokens, entry]),
-    remove: (sha256s) => format(tokens.filter(({ sha256 }) => !sha256s.has(sha256))),
-  };
-}
-
-function readYaml(text: string | null): TokenText {
   const document = parseDocument(text ?? 'tokens: []\n');
   const tokens = document.get('tokens');
   if (!isSeq(tokens)) throw new Error('a valid tokens file has a list of tokens');
-  const entries = document.toJS().tokens as TokenFileEntry[];
+  const entries = document.toJS().tokens as readonly TokenFileEntry[];
+  const format = () => (isJson ? `${JSON.stringify(document, null, 2)}\n` : String(document));
   return {
     entries,
-    add: (entry) => {
+    add: (entry: TokenFileEntry) => {
       tokens.flow = false;
       tokens.add(document.createNode(entry));
-      return String(document);
+      return format();
     },
-    remove: (sha256s) => {
+    remove: (sha256s: ReadonlySet<string>) => {
       tokens.items = tokens.items.filter((_, index) => !sha256s.has(entries[index]?.sha256 ?? ''));
-      return String(document);
+      return format();
     },
   };
 }

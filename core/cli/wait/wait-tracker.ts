@@ -1,21 +1,11 @@
-import type { HostUnreachable } from '../client/host-client.js';
-import type { ModuleEntry } from '../client/module-list.js';
+import { DIGEST } from '../../descriptor/identifiers.js';
+import type { ListedModule } from '../../operations/status/module-struct.js';
 
-export type WaitSubject =
-  | { readonly kind: 'module'; readonly name: string }
-  | { readonly kind: 'digest'; readonly digest: string };
-
-/** The outcome of a wait; `module` is the entry that decided it. */
-export type WaitOutcome =
-  | { readonly outcome: 'live'; readonly module: ModuleEntry }
-  | { readonly outcome: 'rejected'; readonly module: ModuleEntry }
-  | {
-      readonly outcome: 'timeout';
-      /** The last entry of the subject, if any. */
-      readonly module: ModuleEntry | null;
-      /** The last error, if the host was unreachable at the end. */
-      readonly unreachable: HostUnreachable | null;
-    };
+/** The outcome of a wait, and the entry that decided it. */
+interface WaitOutcome {
+  readonly outcome: 'live' | 'rejected';
+  readonly module: ListedModule;
+}
 
 const REJECTED: ReadonlySet<string> = new Set(['refused', 'stale', 'rolled_back']);
 
@@ -33,27 +23,33 @@ interface Clock {
 
 /** Decides from successive lists of modules when a wait ends. */
 export class WaitTracker {
-  readonly #subject: WaitSubject;
+  readonly #subject: string;
+  readonly #isDigest: boolean;
   readonly #clock: Clock;
   readonly #startedAt: number;
   /** The state of each file at the first poll. */
   #before: ReadonlyMap<string, string> | null = null;
-  #latest: readonly ModuleEntry[] = [];
-  #unreachable: HostUnreachable | null = null;
+  #latest: readonly ListedModule[] = [];
   #clockSkewMs = 0;
 
-  constructor(subject: WaitSubject, clock: Clock = Date) {
+  /** @param subject the name of a module, or a digest */
+  constructor(subject: string, clock: Clock = Date) {
     this.#subject = subject;
+    this.#isDigest = DIGEST.test(subject);
     this.#clock = clock;
     this.#startedAt = clock.now();
+  }
+
+  /** The last entry of the subject; `null` for none. */
+  get latest(): ListedModule | null {
+    return this.#latest.find((entry) => this.#isSubject(entry)) ?? null;
   }
 
   /**
    * Returns the outcome, or `null` to poll again.
    * @param clockSkewMs how far the host's clock is ahead
    */
-  observe(modules: readonly ModuleEntry[], clockSkewMs = 0): WaitOutcome | null {
-    this.#unreachable = null;
+  observe(modules: readonly ListedModule[], clockSkewMs = 0): WaitOutcome | null {
     this.#clockSkewMs = clockSkewMs;
     this.#latest = modules;
     this.#before ??= new Map(modules.map((module) => [module.file, describe(module)]));
@@ -63,21 +59,12 @@ export class WaitTracker {
     return rejected === undefined ? null : { outcome: 'rejected', module: rejected };
   }
 
-  recordUnreachable(error: HostUnreachable): void {
-    this.#unreachable = error;
+  #isSubject({ name, digest, config_digest, file_digest }: ListedModule): boolean {
+    if (!this.#isDigest) return name === this.#subject;
+    return [digest, config_digest, file_digest].includes(this.#subject);
   }
 
-  timeOut(): WaitOutcome {
-    const module = this.#latest.find((entry) => this.#isSubject(entry)) ?? null;
-    return { outcome: 'timeout', module, unreachable: this.#unreachable };
-  }
-
-  #isSubject({ name, digest, config_digest, file_digest }: ModuleEntry): boolean {
-    if (this.#subject.kind === 'module') return name === this.#subject.name;
-    return [digest, config_digest, file_digest].includes(this.#subject.digest);
-  }
-
-  #isRejection(module: ModuleEntry): boolean {
+  #isRejection(module: ListedModule): boolean {
     if (!REJECTED.has(module.state)) return false;
     if (this.#isNew(module) && this.#mayConcernSubject(module)) return true;
     const isAbout = this.#isSubject(module) || this.#isRejected(module);
@@ -85,28 +72,28 @@ export class WaitTracker {
   }
 
   /** Whether a new rejection may concern the subject. */
-  #mayConcernSubject(module: ModuleEntry): boolean {
-    if (this.#subject.kind === 'module') return this.#isSubject(module);
+  #mayConcernSubject(module: ListedModule): boolean {
+    if (!this.#isDigest) return this.#isSubject(module);
     // Older hosts do not report the rejected digest.
     return module.rejected_digest === undefined || this.#isRejected(module);
   }
 
   /** Whether exactly the awaited digest was rejected. */
-  #isRejected(module: ModuleEntry): boolean {
-    if (this.#subject.kind === 'module') return false;
+  #isRejected(module: ListedModule): boolean {
+    if (!this.#isDigest) return false;
     const { rejected_digest, rejected_manifest_digest, rejected_config_digest } = module;
     return [rejected_digest, rejected_manifest_digest, rejected_config_digest].includes(
-      this.#subject.digest,
+      this.#subject,
     );
   }
 
   /** Includes a changed reason, which does not change `since`. */
-  #isNew(module: ModuleEntry): boolean {
+  #isNew(module: ListedModule): boolean {
     if (this.#before?.get(module.file) !== describe(module)) return true;
     return Date.parse(module.since) - this.#clockSkewMs >= this.#startedAt - RECENT_MS;
   }
 }
 
-function describe({ state, since, reason }: ModuleEntry): string {
+function describe({ state, since, reason }: ListedModule): string {
   return JSON.stringify([state, since, reason]);
 }

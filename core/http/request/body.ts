@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BodyPieces } from '../../contract/body-pieces.js';
 import type { Cancellation } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
+import { forEachInSlices } from '../../lib/slices.js';
 import { ClientClosed } from '../../operations/request.js';
 import type { HeldMemory } from '../../provider/held-memory.js';
 
@@ -23,6 +24,8 @@ interface BodyLimits {
 const MAX_DISCARDED_BYTES = 16 * 1024 * 1024;
 const MAX_DISCARD_MS = 5000;
 
+/** A longer body is copied in slices. Bytes. */
+const MAX_JOINED_BYTES = 1_048_576;
 const EMPTY = Buffer.alloc(0);
 
 /**
@@ -37,7 +40,21 @@ export async function readBody(
   limits: BodyLimits,
 ): Promise<Buffer> {
   const { pieces } = await readStart(request, response, limits);
-  return pieces.length === 0 ? EMPTY : pieces.join();
+  return joinPieces(pieces);
+}
+
+/** The whole body; a long one is copied without blocking the event loop. */
+export async function joinPieces(pieces: BodyPieces): Promise<Buffer> {
+  const { list, length } = pieces;
+  if (length === 0) return EMPTY;
+  if (length <= MAX_JOINED_BYTES || list.length === 1) return pieces.join();
+  const whole = Buffer.allocUnsafeSlow(length);
+  let offset = 0;
+  await forEachInSlices(list, (piece) => {
+    whole.set(piece, offset);
+    offset += piece.length;
+  });
+  return whole;
 }
 
 /** The result of reading a body. */
@@ -60,15 +77,18 @@ export async function readStart(
   const announced = Number(request.headers['content-length'] ?? Number.NaN);
   const createError = () => createLengthError(limit, undefined, tooLargeStatus);
   if (announced > limit) throw createError();
-  if (announced === 0 || !hasBody(request)) return { pieces: new BodyPieces(), isWhole: true };
+  if (!announcesBody(request)) return { pieces: new BodyPieces(), isWhole: true };
   if (signal.aborted) throw new ClientClosed();
   if (request.headers.expect !== undefined) response.writeContinue();
   return withStallTimeout(request, timeoutMs, collect(request, limits, createError));
 }
 
-/** A request without either header has no body (RFC 9112 6.3). */
-export function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+/**
+ * Whether the head announces a body, which may be empty if it is chunked. A request without either
+ * header has none (RFC 9112 6.3).
+ */
+export function announcesBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 function collect(
@@ -84,7 +104,7 @@ function collect(
     };
     const onData = (chunk: Buffer) => {
       pieces.add(chunk);
-      const rejection = pieces.length > limit ? createError() : held.hold(chunk.length);
+      const rejection = pieces.length > limit ? createError() : held.reserve(chunk.length);
       if (rejection === null) {
         if (pieces.length <= holdBytes) return;
         stop();
@@ -160,6 +180,7 @@ export function createLengthError(limit: number, cause?: unknown, status = 400):
     status,
     errors: [{ field: 'body', reason: `longer than ${limit} bytes` }],
     nextActions: [`send at most ${limit} bytes`],
+    reason: 'size',
     cause,
   });
 }

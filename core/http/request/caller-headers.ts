@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { CLIENT_ID } from '../../operations/request.js';
 
 /**
  * The headers of a request, by lower-case name. They cannot be iterated, so that handlers can
@@ -36,9 +37,6 @@ export interface RequestIds {
   readonly requestId: string;
   readonly correlationId: string;
 }
-
-/** An id that a client may choose. */
-export const CLIENT_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
  * Uses the client's ids if they are well-formed, otherwise new ones with the same digits.

@@ -11,6 +11,9 @@ type ClientSettings = Pick<HostConfig, 'trustedProxies' | 'publicUrl' | 'host'>;
 /** `[2001:db8::1]:5`, `[2001:db8::1]` and `192.0.2.1:5`. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+)(?=:))(?::\d{1,5})?$/;
 
+/** The entries of `x-forwarded-for` that are read, from the right: more than a chain of proxies has. */
+const MAX_FORWARDED = 32;
+
 /** Finds the client of a connection, also behind trusted proxies. */
 export class Clients {
   readonly #trusted: readonly string[];
@@ -54,11 +57,11 @@ export class Clients {
 
   /**
    * Returns the right-most address that is not a trusted proxy: any client can forge the ones
-   * before it.
+   * before it. The left-most entry that is read counts where all of them are trusted.
    */
   #walk(peer: string, forwarded: string): string {
     let last = peer;
-    for (const entry of forwarded.split(',').reverse()) {
+    for (const entry of listFromRight(forwarded)) {
       const address = parseEntry(entry.trim());
       if (address === null) return last;
       last = address;
@@ -70,11 +73,8 @@ export class Clients {
   #findScheme(peer: Client, forwarded: string | readonly string[] | undefined): Client['scheme'] {
     if (this.#publicUrl !== null) return peer.scheme;
     // The last one was added by the connected proxy.
-    const scheme = String(forwarded ?? '')
-      .split(',')
-      .at(-1)
-      ?.trim()
-      .toLowerCase();
+    const [last = ''] = listFromRight(String(forwarded ?? ''));
+    const scheme = last.trim().toLowerCase();
     return scheme === 'http' || scheme === 'https' ? scheme : peer.scheme;
   }
 
@@ -91,6 +91,16 @@ export function findPeer({ remoteAddress }: { readonly remoteAddress?: string | 
   return remoteAddress === undefined
     ? null
     : normalizeAddress(remoteAddress.split('%', 1)[0] ?? '');
+}
+
+/** The last entries of a list, the last one first. */
+function* listFromRight(list: string): Generator<string> {
+  let end = list.length;
+  for (let count = 0; count < MAX_FORWARDED && end >= 0; count += 1) {
+    const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1);
+    yield list.slice(comma + 1, end);
+    end = comma;
+  }
 }
 
 /** Removes the port. Returns `null` for anything but an address, such as a name or `unknown`. */

@@ -1,5 +1,5 @@
 import { MODULE_NAME } from '../../descriptor/identifiers.js';
-import { type Mount, mountBase } from '../../descriptor/mounts.js';
+import { type Mount, mountBase } from '../../descriptor/sections/mount.js';
 import {
   type DecodedPath,
   decodePath,

@@ -91,6 +91,13 @@ export class RequestUpload implements Upload {
     this.#request.resume();
   }
 
+  fail(failure: Error): void {
+    if (this.#isOver) {
+      this.failure ??= failure;
+      this.#watcher?.onFailure(failure);
+    } else this.#fail(failure);
+  }
+
   /**
    * Stops forwarding. The rest of a JSON body is still validated; the rest of a byte body is not
    * read.

@@ -1,5 +1,6 @@
 import type { Log } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
+import { ANONYMOUS } from '../../lib/actor-name.js';
 import { createOverloadError } from '../../operations/forward/overload.js';
 import { ProviderError } from '../../operations/forward/provider-error.js';
 import type { Reply } from '../../operations/reply.js';
@@ -7,6 +8,7 @@ import { ClientClosed } from '../../operations/request.js';
 import { RejectedCall } from '../../provider/rejected-call.js';
 import { isUnderModules } from '../request/target.js';
 import type { RequestContext } from '../request-context.js';
+import { findParserCode } from '../server/parser-code.js';
 import { createProblemReply } from './problem.js';
 
 /** Distinguishes the Problem from a provider's own error, which raw mode forwards. */
@@ -31,18 +33,20 @@ export function createErrorReply(
   if (error instanceof ProviderError) {
     request.facts.failure = error.failure;
     request.facts.failure_detail = error.failureDetail;
-  }
+  } else if (error instanceof HostError) request.facts.failure_detail ??= findParserCode(error);
   const hostError = error instanceof RejectedCall ? createOverloadError(error) : error;
   const isExpected = hostError instanceof HostError;
   if (!isExpected) log.error({ err: error, request_id: request.requestId }, 'request failed');
   const problem = isExpected ? hostError : createInternalError(error);
   request.reject(problem);
+  const isKnown = (request.authenticated?.kind ?? ANONYMOUS) !== ANONYMOUS;
   const headers =
     request.parsed.kind !== 'host' || isUnderModules(request.target) ? ORIGIN : NO_HEADERS;
   return createProblemReply(problem, request, {
     accept: request.headers.get('accept'),
     challenges,
     headers,
+    ...(isKnown && error instanceof ProviderError && { nextActions: error.ownerActions }),
   });
 }
 

@@ -20,7 +20,7 @@ interface Problem {
 const CHALLENGE_HEADER = 'www-authenticate';
 const PROBLEM_TYPE = 'application/problem+json';
 
-function createProblem(error: HostError, ids: RequestIds): Problem {
+function createProblem(error: HostError, nextActions: readonly string[], ids: RequestIds): Problem {
   return {
     type: `/problems/${error.code}`,
     title: PROBLEMS[error.code].title,
@@ -30,7 +30,7 @@ function createProblem(error: HostError, ids: RequestIds): Problem {
     request_id: ids.requestId,
     correlation_id: ids.correlationId,
     errors: error.errors,
-    ...(error.nextActions.length > 0 && { next_actions: error.nextActions }),
+    ...(nextActions.length > 0 && { next_actions: nextActions }),
   };
 }
 
@@ -39,6 +39,8 @@ interface ProblemReplyOptions {
   readonly accept?: string | undefined;
   /** The challenges of a 401, unless the error has its own. */
   readonly challenges?: readonly string[];
+  /** Default: those of the error. */
+  readonly nextActions?: readonly string[];
   /** Additional headers: names and values in turn. */
   readonly headers?: readonly string[];
 }
@@ -46,7 +48,12 @@ interface ProblemReplyOptions {
 export function createProblemReply(
   error: HostError,
   ids: RequestIds,
-  { accept, challenges = [], headers: additional = [] }: ProblemReplyOptions = {},
+  {
+    accept,
+    challenges = [],
+    nextActions = error.nextActions,
+    headers: additional = [],
+  }: ProblemReplyOptions = {},
 ): Reply {
   const headers = Object.entries(error.headers).flat();
   // A surface with its own sign-in has its own challenge.
@@ -54,7 +61,7 @@ export function createProblemReply(
     for (const line of writeChallenges(challenges)) headers.push(CHALLENGE_HEADER, line);
   }
   headers.push(...additional);
-  const text = JSON.stringify(createProblem(error, ids));
+  const text = JSON.stringify(createProblem(error, nextActions, ids));
   // Only a client that accepts the type by name receives it.
   const contentType = namesMediaType(accept, PROBLEM_TYPE) ? PROBLEM_TYPE : JSON_TYPE;
   return Reply.error(error.status, text, contentType, headers);

@@ -4,12 +4,15 @@ import type { Log } from '../../contract/index.js';
 import { BatchQueue } from '../../lib/batch-queue.js';
 import { BODILESS, type Reply } from '../../operations/reply.js';
 import type { HeldMemory } from '../../provider/held-memory.js';
+import { UnreadBytes } from '../../provider/unread-bytes.js';
 import type { RequestIds } from '../request/caller-headers.js';
 
 /** The request of a reply. */
 interface RepliedRequest extends RequestIds {
-  /** Records that the client reads the reply slowly. */
-  readonly held?: Pick<HeldMemory, 'beginSending'>;
+  /** Counts what the client has not read. */
+  readonly held?: Pick<HeldMemory, 'beginSending' | 'keepOnly'>;
+  /** Counts the memory of a request without an actor for its client. */
+  identifyClient?(): void;
   /** Whether the connection is closed after the reply. Default false. */
   readonly isLast?: boolean;
 }
@@ -60,13 +63,25 @@ export class ReplyQueue {
       writeReply(response, reply, request, lifecycle.isClosing || request.isLast === true);
       if (response.socket === null || response.writableLength === 0) return;
       // Small responses fit into the buffers of the system.
-      request.held?.beginSending();
+      if (request.held !== undefined) holdUnread(response, request, request.held);
       setSendTimeout(response, response.socket, sendTimeoutMs);
     } catch (error) {
       log.error({ err: error, request_id: request.requestId }, 'response could not be written');
       response.destroy();
     }
   }
+}
+
+/** The reply was reserved without its head and its envelope, and a Problem not at all. */
+function holdUnread(
+  response: ServerResponse,
+  request: RepliedRequest,
+  held: NonNullable<RepliedRequest['held']>,
+): void {
+  held.beginSending();
+  request.identifyClient?.();
+  const onRejected = () => void response.destroy();
+  new UnreadBytes({ targets: [response], held, onRejected }).check();
 }
 
 /**
@@ -86,6 +101,8 @@ const NO_STORE = 'no-store';
  */
 const JOINED_BYTES = 16_384;
 
+/** No response becomes a page that acts on the origin of the host, whatever its type is. */
+const SANDBOX = "sandbox; default-src 'none'";
 /**
  * The headers of a response: names and values in turn.
  * @param isLast whether the connection is closed after the response
@@ -96,7 +113,8 @@ export function listHeaders(
   isLast: boolean,
 ): string[] {
   const head = ['x-request-id', requestId, 'x-correlation-id', correlationId];
-  head.push('x-content-type-options', 'nosniff', 'cache-control', cacheControl ?? NO_STORE);
+  head.push('x-content-type-options', 'nosniff', 'content-security-policy', SANDBOX);
+  head.push('cache-control', cacheControl ?? NO_STORE);
   if (contentType !== null) head.push('content-type', contentType);
   head.push(...headers);
   // Placed after `content-disposition`, whose characters Node garbles after a length.

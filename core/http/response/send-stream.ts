@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Reply, ReplyStream } from '../../operations/reply.js';
 import type { HeldMemory } from '../../provider/held-memory.js';
+import { UnreadBytes } from '../../provider/unread-bytes.js';
 import type { RequestIds } from '../request/caller-headers.js';
 import { listHeaders } from './reply-queue.js';
 
@@ -34,6 +35,18 @@ export async function sendStream(
         // Unlike `flushHeaders`, it uses the encoding of headers.
         res.write('', 'latin1');
       });
+  let cut: Error | null = null;
+  let wake = () => {};
+  const unread = new UnreadBytes({
+    targets: [res],
+    held,
+    countHeld: () => stream.heldBytes,
+    onRejected: (rejection) => {
+      cut = stream.fail(rejection);
+      wake();
+    },
+  });
+  stream.onHold = () => unread.check();
   // A closed connection, or a body that failed while the client read nothing, ends the wait.
   stream.onEnd((failure) => {
     if (failure !== null && res.headersSent) res.destroy();
@@ -43,11 +56,18 @@ export async function sendStream(
   try {
     for (let part = await stream.read(); part !== null; part = await stream.read()) {
       writeHead();
-      const isTaken = res.write(part);
-      held.keepOnly(res.writableLength + stream.heldBytes);
-      if (!isTaken && !res.destroyed) await untilRead(res);
+      const isTaken = res.write(part, unread.onTaken);
+      unread.check();
+      if (!isTaken && !res.destroyed) {
+        await untilRead(res, (resolve) => {
+          wake = resolve;
+        });
+      }
+      if (cut !== null) throw cut;
     }
     writeHead();
+    // The client may still fall behind with the last parts.
+    wake = () => res.destroy();
   } finally {
     clearImmediate(flush);
   }
@@ -68,13 +88,17 @@ async function sendHead(
   res.writeHead(reply.status, listHeaders(measured, request, isLast));
 }
 
-/** Resolves when the client has read everything, or has closed the connection. */
-function untilRead(res: ServerResponse): Promise<void> {
+/**
+ * Resolves when the client has read everything, or has closed the connection.
+ * @param onWait called with a function that ends the wait
+ */
+function untilRead(res: ServerResponse, onWait: (wake: () => void) => void): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       res.off('drain', done).off('close', done);
       resolve();
     };
     res.on('drain', done).on('close', done);
+    onWait(done);
   });
 }

@@ -1,6 +1,6 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { HostError } from '../../errors.js';
+import { type ErrorDetail, HostError } from '../../errors.js';
 import { destroyLater } from '../../lib/linger.js';
 import { CallerHeaders, createIds, type RequestIds } from '../request/caller-headers.js';
 import { createProblemReply } from '../response/problem.js';
@@ -16,6 +16,39 @@ const STATUS_BY_CODE: ReadonlyMap<string, number> = new Map([
   ['HPE_HEADER_OVERFLOW', 431],
   [REQUEST_TIMEOUT, 408],
 ]);
+
+/** The part of the request that the parser rejects, by its code. */
+const PARTS: Readonly<Record<string, ErrorDetail>> = {
+  HPE_INVALID_METHOD: {
+    field: 'method',
+    reason: 'is not a method of HTTP/1.1, or is not HTTP at all',
+  },
+  HPE_INVALID_URL: {
+    field: 'target',
+    reason: 'has a character that must be percent-encoded, such as one beyond ASCII',
+  },
+  HPE_INVALID_CONSTANT: { field: 'target', reason: 'has a blank, or is not followed by HTTP/1.1' },
+  HPE_INVALID_VERSION: { field: 'version', reason: 'is not HTTP/1.0 or HTTP/1.1 and a line break' },
+  HPE_INVALID_HEADER_TOKEN: {
+    field: 'headers',
+    reason: 'have a character that the name or value of a header cannot have',
+  },
+  HPE_INVALID_CONTENT_LENGTH: {
+    field: 'content-length',
+    reason: 'is not a number, or stands beside transfer-encoding',
+  },
+  HPE_UNEXPECTED_CONTENT_LENGTH: {
+    field: 'content-length',
+    reason: 'is there twice, or beside transfer-encoding',
+  },
+  HPE_INVALID_TRANSFER_ENCODING: { field: 'transfer-encoding', reason: 'is not chunked alone' },
+  HPE_INVALID_CHUNK_SIZE: { field: 'body', reason: 'has a chunk whose size is not a hex number' },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
+    field: 'body',
+    reason: 'has chunk extensions that are too long',
+  },
+  HPE_PAUSED_H2_UPGRADE: { field: 'version', reason: 'is HTTP/2: the host speaks HTTP/1.1' },
+};
 
 /** The client has closed its side of the connection. */
 const END_OF_INPUT = 'HPE_INVALID_EOF_STATE';
@@ -52,7 +85,11 @@ export function answerParserError(
   if (error.code === REQUEST_TIMEOUT && isStreaming(socket)) return;
   const status = STATUS_BY_CODE.get(error.code ?? '') ?? 400;
   const detail = DETAILS.get(status) ?? 'the request is not well-formed HTTP';
-  const problem = new HostError('validation_failed', detail, { status, step: 'parser' });
+  const part = PARTS[error.code ?? ''];
+  const problem = new HostError('validation_failed', detail, {
+    ...{ status, step: 'parser', cause: error },
+    errors: part === undefined ? [] : [part],
+  });
   endPipeline(socket, (incomplete) => {
     const isGone = incomplete !== null && error.code === END_OF_INPUT;
     // After a partial response, the client would read the Problem as the rest of it.

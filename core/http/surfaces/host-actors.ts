@@ -1,8 +1,13 @@
 import type { Actor } from '../../contract/index.js';
-import type { Client } from '../../operations/request.js';
+import type { Mask } from '../../lib/secrets/mask-secrets.js';
+import type { Client, CurrentActor } from '../../operations/request.js';
 
-interface KnownActor {
+export interface KnownActor {
   readonly original: Actor;
+  /** Authenticates its credentials again. @throws HostError 503. */
+  readonly reauthenticate: () => Promise<CurrentActor>;
+  /** Removes its credentials from a text. */
+  readonly mask: Mask;
   /** The client of the request with this actor; `null` if it is unknown. */
   readonly client: Client | null;
 }
@@ -14,7 +19,8 @@ interface KnownActor {
 export class HostActors {
   readonly #originals = new WeakMap<Actor, KnownActor>();
 
-  add(original: Actor, client: Client | null): Actor {
+  add(known: KnownActor): Actor {
+    const { original } = known;
     const { kind, id, scopes, expiresAt } = original;
     const copy = Object.freeze({
       kind,
@@ -22,14 +28,14 @@ export class HostActors {
       scopes: new Set(scopes),
       ...(expiresAt !== undefined && { expiresAt }),
     });
-    this.#originals.set(copy, { original, client });
+    this.#originals.set(copy, known);
     return copy;
   }
 
   /** @throws TypeError for an object that the host did not create. */
   find(actor: Actor): KnownActor {
-    const original = this.#originals.get(actor);
-    if (original !== undefined) return original;
+    const known = this.#originals.get(actor);
+    if (known !== undefined) return known;
     throw new TypeError('the actor was not made by the host: pass on one of call or authenticate');
   }
 }

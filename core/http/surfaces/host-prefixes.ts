@@ -1,4 +1,4 @@
-import type { ReservedPrefixes } from '../../descriptor/mounts.js';
+import type { ReservedPrefixes } from '../../descriptor/section.js';
 import { HOST_PREFIXES, isSurfacePrefix } from './surface-path.js';
 import type { SurfaceSource } from './surface-registry.js';
 

@@ -1,14 +1,21 @@
 import { Duplex } from 'node:stream';
-import type { Actor } from '../../contract/index.js';
-import type { Client } from '../../operations/request.js';
+import type { Actor, NamedOperation } from '../../contract/index.js';
+import type { Mask } from '../../lib/secrets/mask-secrets.js';
+import type { Client, CurrentActor } from '../../operations/request.js';
 
 /** The caller for which a connection without a socket was opened. */
 export interface InProcessCaller {
   /** The actor from the authenticators. */
   readonly actor: Actor;
+  /** Authenticates the credentials again with which the actor came. */
+  readonly reauthenticate: () => Promise<CurrentActor>;
+  /** Removes the credentials of the caller, which are not on this connection. */
+  readonly mask: Mask;
   readonly surface: string;
   /** The client of the request that the surface handles; `null` if it is unknown. */
   readonly client: Client | null;
+  /** The operation that an agent calls; `null` for a request as over HTTP. */
+  readonly operation: NamedOperation | null;
 }
 
 /**

@@ -18,29 +18,33 @@ import {
   type Surface,
   type SurfaceCall,
   type SurfaceContext,
-  SurfaceError,
-  type SurfaceErrorCode,
   type SurfaceFactory,
 } from '../../contract/index.js';
+import type { SurfaceStatus } from '../../contract/plugin-status.js';
 import { ConfigError, createUnavailable, HostError } from '../../errors.js';
 import { type ErrorOwner, runAs } from '../../isolation/error-owner.js';
 import { ModuleScope } from '../../isolation/scope.js';
 import { UncaughtErrors } from '../../isolation/uncaught-errors.js';
 import { nameError } from '../../lib/name-error.js';
 import { withTimeout } from '../../lib/promises.js';
+import { joinMasks, type Mask, UNCHANGED } from '../../lib/secrets/mask-secrets.js';
 import { toError } from '../../lib/to-error.js';
 import { withFields } from '../../log/logger.js';
 import type { ActorRate } from '../../operations/rate-limit.js';
 import type { Client } from '../../operations/request.js';
-import type { SurfaceStatus } from '../../operations/status/surface-status.js';
 import type { FoundSurface } from '../../plugin-loader/plugin-registry.js';
 import type { Store } from '../../store/store.js';
 import { readVersion } from '../../version.js';
-import { HostActors } from './host-actors.js';
+import { toCurrentActor } from '../authenticate-request.js';
+import { createCredentialMask } from '../credential-filter.js';
+import { assertResponse, assertSurface, cancelBody } from './assert-surface.js';
+import { HostActors, type KnownActor } from './host-actors.js';
 import { type InProcessServer, requestInProcess } from './in-process-request.js';
+import { readOperation } from './read-operation.js';
 import { readSurfaceError } from './read-surface-error.js';
 import { type PlaceLimits, type Pool, SurfacePlaces } from './surface-places.js';
 import { createSurfaceRecords } from './surface-records.js';
+import { translateHostError } from './translate-host-error.js';
 
 /** The services of the host for surfaces. */
 export interface SurfaceServices {
@@ -53,6 +57,7 @@ export interface SurfaceServices {
   readonly actorRate: ActorRate | null;
   readonly store: Pick<Store, 'surfaceRecords'>;
   readonly server: InProcessServer;
+  readonly resources: HostApi['resources'];
   readonly modules: Pick<HostApi, 'snapshot' | 'onChange'>;
   /** Default `DEFAULT_LIMITS`. */
   readonly limits?: SurfaceLimits;
@@ -69,10 +74,14 @@ interface SurfaceLimits extends PlaceLimits {
 export interface SurfaceRequest {
   /** `null` if it is unknown. */
   readonly client?: Client | null;
+  /** Removes the credentials in its head from a text; absent without any. */
+  readonly mask?: Mask;
   /** The reason why its credentials were rejected; `null` otherwise. */
   rejected?: Rejected;
   /** Whether a later request of the host was rejected, whose record has the reason. */
   isExplained?: boolean;
+  /** Authenticates the credentials of its actor again; absent without an actor. */
+  reauthenticate?: KnownActor['reauthenticate'];
 }
 
 /** The maximum for a body limit of a surface. Bytes. */
@@ -189,23 +198,35 @@ export class MountedSurface {
   }
 
   /** Adds a caller that the host has authenticated. */
-  addActor(actor: Actor | null, client: Client | null = null): Actor | null {
-    return actor && this.#actors.add(actor, client);
+  addActor(
+    original: Actor | null,
+    client: Client | null = null,
+    reauthenticate: KnownActor['reauthenticate'] = async () => original,
+    mask: Mask = UNCHANGED,
+  ): Actor | null {
+    return original && this.#actors.add({ original, client, reauthenticate, mask });
   }
 
   /**
-   * Finds the actor of a request to a surface with its own sign-in.
+   * Finds the actor of a request, and lets the surface reject it, before the body is read.
    * @throws HostError as `fetch`.
    */
-  async identify(
-    request: Request,
-    call: SurfaceCall,
-    record: SurfaceRequest = {},
-  ): Promise<Actor | null> {
-    const actor = await this.#call('head', call, record, async (surface) =>
-      surface.identify?.(request, call),
-    );
-    return actor ? this.#actors.find(actor).original : null;
+  async admit(request: Request, call: SurfaceCall, record: SurfaceRequest = {}) {
+    const isOwn = this.authentication === 'own';
+    const actor = await this.#call('head', call, record, async (surface) => {
+      const found = isOwn ? await surface.identify?.(request, call) : call.actor;
+      await surface.admit?.(request, call);
+      return found;
+    });
+    if (!actor) return null;
+    const { original, reauthenticate } = this.#actors.find(actor);
+    record.reauthenticate = reauthenticate;
+    return original;
+  }
+
+  /** Finds the actor of a request again, for which `call` must be another object. */
+  identify(request: Request, call: SurfaceCall, record: SurfaceRequest): Promise<unknown> {
+    return this.#call('head', call, record, async (open) => open.identify?.(request, call) ?? null);
   }
 
   /**
@@ -271,13 +292,13 @@ export class MountedSurface {
   }
 
   #createHostApi(): HostApi {
-    const { server, modules, actorRate } = this.#services;
+    const { server, modules, actorRate, resources } = this.#services;
     return Object.freeze({
       version: readVersion(),
+      resources,
       request: async (actor: Actor, request: HostRequest) => {
-        const { original, client: brought } = this.#actors.find(actor);
-        const client = request.call === undefined ? brought : this.#findClient(request.call);
-        const caller = { actor: original, surface: this.name, client };
+        const operation = readOperation(request.operation);
+        const caller = { ...this.#findCaller(actor, request), surface: this.name, operation };
         const response = await requestInProcess(server, caller, request);
         const outer = this.#running.get(request.headers?.['x-request-id'] ?? '');
         if (outer !== undefined && response.status >= 400) outer.isExplained = true;
@@ -300,9 +321,13 @@ export class MountedSurface {
     });
   }
 
-  /** Returns `null` for a call that the host did not create. */
-  #findClient(call: SurfaceCall | undefined): Client | null {
-    return (call && this.#requests.get(call)?.client) ?? null;
+  /** The client of a call that the host did not create is unknown. */
+  #findCaller(actor: Actor, { call }: HostRequest) {
+    const known = this.#actors.find(actor);
+    const record = call && this.#requests.get(call);
+    const mask = record?.mask === undefined ? known.mask : joinMasks(record.mask, known.mask);
+    const client = call === undefined ? known.client : (record?.client ?? null);
+    return { actor: known.original, reauthenticate: known.reauthenticate, client, mask };
   }
 
   /** An error of the listener counts as an uncaught error of the surface. */
@@ -336,7 +361,11 @@ export class MountedSurface {
         return null;
       }
       // Credentials that cover one body are not valid for anything else.
-      return outcome.bodySha256 === null ? this.addActor(outcome.actor, client) : null;
+      if (outcome.bodySha256 !== null) return null;
+      const original = outcome.actor;
+      const reauthenticate = async () => toCurrentActor(await verify(), original);
+      const mask = createCredentialMask(['authorization', `${scheme} ${token}`], [], []);
+      return this.addActor(original, client, reauthenticate, mask);
     } catch (error) {
       throw translateHostError(error);
     }
@@ -359,14 +388,6 @@ export class MountedSurface {
   }
 }
 
-/** Translates errors of the host for a surface; other errors stay unchanged. */
-function translateHostError(error: unknown): unknown {
-  if (!(error instanceof HostError)) return error;
-  const code: SurfaceErrorCode = error.code === 'rate_limited' ? 'rate_limited' : 'unavailable';
-  const { detail, errors, nextActions, headers } = error;
-  return new SurfaceError(code, detail, { cause: error, errors, nextActions, headers });
-}
-
 /** Creates the credentials of a request to the root of the host. */
 function createCredentials(scheme: string, token: string): CallerCredentials {
   const headers = new Map([['authorization', [`${scheme} ${token}`]]]);
@@ -375,23 +396,4 @@ function createCredentials(scheme: string, token: string): CallerCredentials {
 
 function readBodyLimits({ maxBodyBytes = MAX_BODY_BYTES, maxAnonymousBodyBytes }: SurfaceFactory) {
   return { actor: maxBodyBytes, anonymous: maxAnonymousBodyBytes ?? maxBodyBytes };
-}
-
-function assertSurface(opened: unknown): Surface {
-  const { fetch } = (opened ?? {}) as Partial<Surface>;
-  if (typeof fetch === 'function') return opened as Surface;
-  throw new Error("'open' must return an object with a function 'fetch'");
-}
-
-function assertResponse(response: unknown): Response {
-  if (!(response instanceof Response) || response.status < 200) {
-    throw new TypeError("'fetch' must return a Response");
-  }
-  if (response.bodyUsed || response.body?.locked) throw new TypeError('the body was read already');
-  return response;
-}
-
-function cancelBody(response: unknown): void {
-  // The surface has finished, so errors of its stream are ignored.
-  if (response instanceof Response) void response.body?.cancel().catch(() => {});
 }

@@ -1,4 +1,5 @@
 import type { HostSnapshot, ModuleSnapshot } from '../../contract/index.js';
+import { forEachInSlices } from '../../lib/slices.js';
 import type { Generation, GenerationSource, LiveModule } from '../../modules/live-module.js';
 import { listExposed } from '../../operations/exposed/exposed-operations.js';
 import { hideSensitiveDefaults } from '../../operations/status/list-manifests.js';
@@ -12,7 +13,10 @@ export async function readSnapshot(
 ): Promise<HostSnapshot> {
   const { modules, workers, ignored } = await overview.read();
   const { current } = generations;
-  const described = modules.map((entry) => describe(entry, current));
+  const described: ModuleSnapshot[] = [];
+  await forEachInSlices(modules, (entry) => {
+    described.push(describe(entry, current));
+  });
   return { at: Date.now(), workers, fleet, modules: described, ignored };
 }
 

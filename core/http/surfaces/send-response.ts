@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { withTimeout } from '../../lib/promises.js';
+import type { HeldMemory } from '../../provider/held-memory.js';
+import { UnreadBytes } from '../../provider/unread-bytes.js';
 import type { RequestIds } from '../request/caller-headers.js';
 import { isOwnHeader } from './own-headers.js';
 
@@ -51,13 +53,13 @@ export interface BodyOptions {
   readonly sendTimeoutMs: number;
   /** Runs code of the body. */
   readonly run?: <T>(work: () => T) => T;
-  /** Called with the bytes that the client has not read yet, whenever they change. */
-  readonly onBuffered: (bytes: number) => void;
+  /** Counts the bytes that the client has not read. */
+  readonly held: Pick<HeldMemory, 'keepOnly'>;
   /** Longest pause of the body. Milliseconds, default 30,000. */
   readonly idleTimeoutMs?: number;
   /** Called with the bytes of the body before the response ends. */
   readonly onEnd: (bytes: number) => void;
-  /** Called with an error of the body, and when it stalls. */
+  /** Called with an error of the body, when it stalls, and when it exceeds a memory budget. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -65,6 +67,8 @@ export interface BodyOptions {
 export interface SentBody {
   /** Ends the response after the bytes sent so far. */
   end(): void;
+  /** Closes the connection, so that the client treats the response as incomplete. */
+  cut(error: unknown): void;
 }
 
 /** Sends a body chunk by chunk, at the speed of the client. Never rejects. */
@@ -73,7 +77,7 @@ export function sendBody(
   body: ReadableStream<Uint8Array>,
   options: BodyOptions,
 ): SentBody {
-  const { sendTimeoutMs, idleTimeoutMs = IDLE_TIMEOUT_MS, onBuffered, onEnd, onError } = options;
+  const { sendTimeoutMs, idleTimeoutMs = IDLE_TIMEOUT_MS, held, onEnd, onError } = options;
   const { run = (work) => work() } = options;
   const reader = body.getReader();
   let bytes = 0;
@@ -89,6 +93,14 @@ export function sendBody(
     onEnd(bytes);
     endOrCut(res);
   };
+  const cut = (error: unknown) => {
+    if (!isEnded) onError(error);
+    stop();
+    // Without a proper end, the client treats the response as incomplete.
+    res.destroy();
+  };
+  const countHeld = () => 0;
+  const unread = new UnreadBytes({ targets: [res], held, countHeld, onRejected: cut });
   res.once('close', () => {
     if (!isEnded) stop();
   });
@@ -107,18 +119,13 @@ export function sendBody(
         return;
       }
       bytes += value.byteLength;
-      const isRead = res.write(value);
-      onBuffered(res.writableLength);
+      const isRead = res.write(value, unread.onTaken);
+      unread.check();
       if (!isRead) await untilRead(res, sendTimeoutMs);
     }
   };
-  pump().catch((error) => {
-    if (!isEnded) onError(error);
-    stop();
-    // Without a proper end, the client treats the response as incomplete.
-    res.destroy();
-  });
-  return { end };
+  pump().catch(cut);
+  return { end, cut };
 }
 
 /** Destroys the response if its announced length was not sent. */

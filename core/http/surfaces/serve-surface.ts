@@ -1,9 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import type { CredentialReason, SurfaceCall } from '../../contract/index.js';
+import type { Actor, CredentialReason, SurfaceCall } from '../../contract/index.js';
 import { HostError, PROBLEM_CODES, PROBLEMS } from '../../errors.js';
 import { nameActor } from '../../lib/actor-name.js';
 import { nameNetwork } from '../../lib/client-network.js';
+import { readMediaType } from '../../lib/media-type.js';
+import { hasLostScope, isSameActor } from '../../operations/authorization.js';
 import { assertSignedBody } from '../../operations/forward/body-policy.js';
+import type { CurrentActor } from '../../operations/request.js';
+import { rights, type Standing } from '../../operations/right-watch.js';
 import { type Authentication, authenticate, isAnonymous } from '../authenticate-request.js';
 import { findOwnOrigin, isSameOrigin } from '../request/own-origin.js';
 import type { RequestContext } from '../request-context.js';
@@ -11,7 +15,7 @@ import type { ReplyQueueOptions } from '../response/reply-queue.js';
 import type { MountedSurface, SurfaceRequest } from './mounted-surface.js';
 import { canAnnounceLength, listSurfaceHeaders, sendBody } from './send-response.js';
 import { parseSurfaceUrl } from './surface-path.js';
-import { assertSurfaceMethod, createWebRequest } from './web-request.js';
+import { assertBodyHead, assertSurfaceMethod, createWebRequest } from './web-request.js';
 
 interface ServeOptions extends Omit<ReplyQueueOptions, 'log'> {
   readonly authentication: Authentication;
@@ -23,9 +27,19 @@ const EMPTY = Buffer.alloc(0);
 /** The origin of the URL for surfaces if the origin is unknown. */
 const UNKNOWN_ORIGIN = 'http://localhost';
 
+/** The right under which a response is sent. */
+interface SurfaceRight {
+  readonly actor: Actor;
+  readonly reauthenticate: () => Promise<CurrentActor>;
+  /** Asks the surface for the caller again; `null` unless it has its own sign-in. */
+  readonly reidentify: (() => Promise<unknown>) | null;
+}
+
 /** The response of a surface. */
 interface SurfaceAnswer {
   readonly response: Response;
+  /** `null` for a caller without credentials. */
+  readonly right: SurfaceRight | null;
   /** Aborts the signal of the call. */
   abort(reason: unknown): void;
 }
@@ -50,50 +64,69 @@ export async function callSurface(
   if (!isOwn && !isAnonymous(request, authentication)) {
     facts.step = 'actor';
     await authenticate(request, authentication, () => false);
+    facts.step = 'host';
   }
   const controller = new AbortController();
   // Runs as the surface, because it calls its listeners.
   const abort = (reason: unknown) => surface.run(() => controller.abort(reason));
   const { signal } = controller;
   request.signal.addEventListener('abort', { handleEvent: () => abort(request.signal.reason) });
+  const mask = (text: string) => request.mask(text);
+  const reauthenticate = () => request.reauthenticate();
   const call: SurfaceCall = {
     requestId: request.requestId,
     correlationId: request.correlationId,
     target: request.target,
     signal,
-    actor: surface.addActor(request.authenticated, request.client),
+    actor: surface.addActor(request.authenticated, request.client, reauthenticate, mask),
     origin,
     isSameOrigin: isSameOrigin(req, origin),
     network: nameNetwork(request.client?.address ?? ''),
   };
   Object.freeze(call);
   const { credentialHeaders } = authentication;
-  const record: SurfaceRequest = { client: request.client };
+  const record: SurfaceRequest = { client: request.client, mask };
   const parts = { url, signal, credentialHeaders, hasOwnSignIn: isOwn };
   try {
     const head = createWebRequest(req, { ...parts, body: EMPTY });
-    const actor = isOwn ? await surface.identify(head, call, record) : request.authenticated;
-    if (actor === null) request.held.identifyAnonymous(call.network);
+    const actor = await surface.admit(head, call, record);
+    if (actor === null) request.held.identifyAnonymous(call.network, true);
     else request.held.identify(nameActor(actor));
     const { maxBodyBytes } = surface;
     const limit = actor === null ? maxBodyBytes.anonymous : maxBodyBytes.actor;
     facts.step = 'body';
+    assertBodyHead(req, limit);
     const body = await request.readBody(limit, 413);
     facts.bytesIn = body.length;
-    if (!isOwn) assertSignedBody(request, body.length === 0 ? null : body);
+    if (!isOwn) await assertSignedBody(request, body.length === 0 ? null : body);
     facts.step = 'host';
     const web = body.length === 0 ? head : createWebRequest(req, { ...parts, body });
     const response = await surface.fetch(web, call, actor, record);
+    assertRoom(surface, request, response);
     if (response.status >= 400 && record.isExplained !== true) {
       request.reject(describeResponse(response));
     }
-    return { response, abort };
+    const reidentify = isOwn ? () => surface.identify(head, { ...call }, { ...record }) : null;
+    const right = actor && {
+      actor,
+      reidentify,
+      reauthenticate: record.reauthenticate ?? reauthenticate,
+    };
+    return { response, right, abort };
   } catch (error) {
     abort(error);
     if (!(error instanceof HostError) || error.code !== 'unauthorized' || !isOwn) throw error;
     facts.token = record.rejected?.token ?? null;
     throw explainCredentials(error, record.rejected?.rejected ?? findCredentials(req));
   }
+}
+
+/** @throws RejectedCall for a body that would be cut as soon as the client falls behind. */
+function assertRoom(surface: MountedSurface, { held }: RequestContext, response: Response): void {
+  const rejection = response.body === null ? null : held.checkRoom();
+  if (rejection === null) return;
+  surface.discard(response);
+  throw rejection;
 }
 
 /** Describes an error response of the surface. Its body stays the surface's. */
@@ -123,7 +156,7 @@ function explainCredentials(error: HostError, reason: CredentialReason): HostErr
 export function sendSurfaceResponse(
   surface: MountedSurface,
   request: RequestContext,
-  { response, abort }: SurfaceAnswer,
+  { response, right, abort }: SurfaceAnswer,
   { lifecycle, sendTimeoutMs }: ServeOptions,
 ): void {
   const { res, method } = request;
@@ -144,12 +177,23 @@ export function sendSurfaceResponse(
   const sent = sendBody(res, response.body, {
     sendTimeoutMs,
     run: (work) => surface.run(work),
-    onBuffered: (bytes) => request.held.keepOnly(bytes),
+    held: request.held,
     onEnd: (bytes) => request.recordSent(bytes),
     onError: (error) =>
       surface.log.warn({ err: error, request_id: request.requestId }, 'surface response cut short'),
   });
-  const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  const isEvents =
+    readMediaType(response.headers.get('content-type') ?? '') === 'text/event-stream';
+  if (right !== null) {
+    const onLost = () => {
+      const error = new Error('the right of the caller was withdrawn');
+      request.facts.stream_end = 'unauthorized';
+      if (isEvents) sent.end();
+      else sent.cut(error);
+      abort(error);
+    };
+    res.once('close', watchSurfaceRight(right, isEvents, onLost));
+  }
   if (!isEvents) return;
   // An event stream does not end by itself; the client can resume it.
   const end = () => {
@@ -161,4 +205,24 @@ export function sendSurfaceResponse(
   // Sent before the first event, because browsers open a stream at its head.
   res.flushHeaders();
   if (lifecycle.isClosing) end();
+}
+
+/**
+ * A surface with its own sign-in ends its event streams with their sessions itself: asked for the
+ * session again, it would prolong it.
+ * @returns a function that ends the checks
+ */
+function watchSurfaceRight(
+  { actor, reidentify, reauthenticate }: SurfaceRight,
+  isEvents: boolean,
+  onLost: () => void,
+): () => void {
+  const verify = async (): Promise<Standing> => {
+    const current = await reauthenticate();
+    if (current === 'expired') return 'expired';
+    if (current === null || !isSameActor(current, actor)) return 'withdrawn';
+    if (hasLostScope(current, actor)) return 'withdrawn';
+    return isEvents || reidentify === null || (await reidentify()) !== null ? 'held' : 'withdrawn';
+  };
+  return rights.add({ verify, expiresAt: actor.expiresAt, endsWithCredential: isEvents, onLost });
 }

@@ -1,6 +1,6 @@
 import { HostError } from '../../errors.js';
 import { firstSegment } from '../../lib/routing/request-path.js';
-import { HOST_PATHS } from '../routes/host-paths.js';
+import { HOST_PATHS } from '../routes/host-route-list.js';
 
 /** A single segment. */
 const PREFIX = /^\/[a-z0-9][a-z0-9-]{0,62}$/;

@@ -1,5 +1,6 @@
 import { SurfaceError, type SurfaceRecord, type SurfaceRecords } from '../../contract/index.js';
-import { type Store, StoreUnavailable } from '../../store/store.js';
+import type { Store } from '../../store/store.js';
+import { StoreUnavailable } from '../../store/store-unavailable.js';
 import type { StoredSurfaceRecord } from '../../store/surface-records.js';
 
 const KEY = /^[A-Za-z0-9._:-]{1,128}$/;

@@ -1,11 +1,11 @@
 import { readSurfaceConfig } from '../../config/read-plugin-config.js';
 import type { SurfaceChoice } from '../../config/surface-list.js';
+import type { SurfaceStatus } from '../../contract/plugin-status.js';
 import { ConfigError } from '../../errors.js';
 import type { Attempt } from '../../lib/attempt.js';
 import { compareNames } from '../../lib/compare-texts.js';
 import { firstSegment } from '../../lib/routing/request-path.js';
 import { toError } from '../../lib/to-error.js';
-import type { SurfaceStatus } from '../../operations/status/surface-status.js';
 import type { FoundSurface } from '../../plugin-loader/plugin-registry.js';
 import { MAX_BODY_BYTES, MountedSurface, type SurfaceServices } from './mounted-surface.js';
 import { isHostPrefix, isSurfacePrefix } from './surface-path.js';

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { HostError } from '../../errors.js';
+import { announcesBody, createLengthError } from '../request/body.js';
 
 const METHODS: ReadonlySet<string> = new Set([
   'GET',
@@ -33,17 +34,29 @@ interface WebRequestParts {
   readonly hasOwnSignIn: boolean;
 }
 
-/** Creates the request for a surface. @throws HostError 400 for a GET or HEAD with a body. */
+/**
+ * Decides by the head alone whether the body of a request is read.
+ * @param limit the maximum body of the surface. Bytes.
+ * @throws HostError 400 for a GET or HEAD with a body, 413 for a body that no surface reads.
+ */
+export function assertBodyHead(req: IncomingMessage, limit: number): void {
+  if (!announcesBody(req)) return;
+  const { method = 'GET' } = req;
+  if (method === 'GET' || method === 'HEAD') {
+    throw new HostError('validation_failed', `a ${method} request has no body`, {
+      errors: [{ field: 'body', reason: 'not expected' }],
+    });
+  }
+  // Where no body is expected, its first byte is not awaited.
+  if (limit === 0) throw createLengthError(limit, undefined, 413);
+}
+
+/** Creates the request for a surface. */
 export function createWebRequest(
   req: IncomingMessage,
   { url, body, signal, credentialHeaders, hasOwnSignIn }: WebRequestParts,
 ): Request {
   const { method = 'GET' } = req;
-  if (body.length > 0 && (method === 'GET' || method === 'HEAD')) {
-    throw new HostError('validation_failed', `a ${method} request has no body`, {
-      errors: [{ field: 'body', reason: 'not expected' }],
-    });
-  }
   const headers = readHeaders(req, hiddenHeaders(credentialHeaders, hasOwnSignIn));
   return new Request(url, {
     method,

@@ -1,17 +1,19 @@
-const JSON_MEDIA_TYPE = /^application\/(?:json|[!#$%&'*+.^_`|~0-9a-z-]+\+json)[ \t]*(?:;|$)/i;
+import { findInvalidJson, measureJson } from './json-check.js';
 
-/** `application/json` or `application/*+json`; parameters are ignored. */
-export function isJsonMediaType(contentType: string): boolean {
-  return contentType === 'application/json' || JSON_MEDIA_TYPE.test(contentType);
+/** More than a provider sends in an error or in a body that is captured. Parsed in 20 ms. */
+const MAX_PARSED_VALUES = 20_000;
+
+interface ParsedBytes {
+  /** `undefined` with a problem. */
+  readonly value: unknown;
+  readonly problem: 'invalid' | 'too many values' | null;
 }
 
-/**
- * Parses bytes in valid UTF-8; returns `undefined` for invalid JSON. A byte-order mark is not JSON.
- */
-export function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
+/** Parses JSON in UTF-8. Its values are counted first, since the parse cannot be interrupted. */
+export function parseJson(bytes: Buffer): ParsedBytes {
+  const isInvalid = findInvalidJson([bytes], bytes.length) !== null;
+  if (isInvalid) return { value: undefined, problem: 'invalid' };
+  const isLong = measureJson(bytes).values > MAX_PARSED_VALUES;
+  if (isLong) return { value: undefined, problem: 'too many values' };
+  return { value: JSON.parse(bytes.toString('utf8')), problem: null };
 }

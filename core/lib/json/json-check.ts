@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
+import { forEachInSlices } from '../slices.js';
 
 /** The exports of core/lib/wasm/json-check.ts. */
 interface Checker {
@@ -7,6 +8,7 @@ interface Checker {
   /** Offset of the text in memory. */
   readonly TEXT: { readonly value: number };
   check(length: number, isLast: boolean): number;
+  checkLines(length: number): number;
   resume(
     length: number,
     isLast: boolean,
@@ -27,6 +29,7 @@ interface Checker {
   /** The depth of the last value, after 1. */
   readonly depthOfLast: { readonly value: number };
   readonly membersOfLast: { readonly value: number };
+  readonly valuesOfLast: { readonly value: number };
 }
 
 /** The structure of a JSON text. */
@@ -35,6 +38,8 @@ interface JsonMeasures {
   readonly depth: number;
   /** The members of all objects, repeated ones included. */
   readonly members: number;
+  /** All values, arrays and objects included. */
+  readonly values: number;
 }
 
 /** The part that is used; only the types of browsers declare the global. */
@@ -54,10 +59,12 @@ const reusedChecker = createChecker();
 
 const IS_JSON = 1;
 const IS_OPEN = 2;
-/** A longer chunk is checked in parts, so that the kept memory is enough. Bytes. */
-const MAX_PART_BYTES = 1_048_576;
+/** A longer text is checked in parts: the kept memory is enough, and others wait for 2 ms. Bytes. */
+export const MAX_PART_BYTES = 1_048_576;
 /** Each takes a byte between two chunks. */
 const MAX_OPEN_BRACKETS = 65_536;
+/** The maximum that a chunk continues of the one before it. Bytes. */
+const MAX_CARRIED_BYTES = 16;
 const NONE = Buffer.alloc(0);
 
 /** The reason and the position of invalid JSON. */
@@ -82,32 +89,81 @@ export function findInvalidJson(pieces: readonly Uint8Array[], length: number): 
   return { reason: 'not valid JSON', at: checker.invalidAt.value - text };
 }
 
+/**
+ * The start of the first line that is neither JSON nor blank; -1 without one.
+ * @param lines in UTF-8, the last one with its line feed
+ */
+export function findInvalidLine(lines: Uint8Array): number {
+  const start = load([lines], lines.length).checkLines(lines.length);
+  return start === lines.length ? -1 : start;
+}
+
+/** The position of the first character that is not UTF-8; -1 without one. */
+export function findInvalidCharacter(bytes: Uint8Array): number {
+  return isUtf8(bytes) ? -1 : findInvalidUtf8(bytes);
+}
+
+/**
+ * Works like `findInvalidJson`, without blocking the event loop. Invalid UTF-8 behind invalid JSON is not
+ * found.
+ */
+export async function findInvalidJsonInSlices(
+  pieces: readonly Uint8Array[],
+): Promise<InvalidJson | null> {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const check = new JsonCheck(length);
+  let invalid: InvalidJson | null = null;
+  await forEachInSlices(listAllParts(pieces), (part) => {
+    invalid ??= check.add(part);
+  });
+  return invalid ?? check.end();
+}
+
+function* listAllParts(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
+  for (const piece of pieces) yield* listParts(piece);
+}
+
+/** Divides bytes into parts that can be handled at once. */
+export function* listParts(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += MAX_PART_BYTES) {
+    yield bytes.subarray(start, start + MAX_PART_BYTES);
+  }
+}
+
 /** The state of a checker between two chunks. */
 interface OpenText {
   /** Stands for what the last chunk has cut. */
   readonly carried: Uint8Array;
-  readonly brackets: Uint8Array;
   readonly bracket: number;
   readonly isName: boolean;
 }
 
-const NOTHING_OPEN: OpenText = { carried: NONE, brackets: NONE, bracket: 0, isName: false };
+const NOTHING_OPEN: OpenText = { carried: NONE, bracket: 0, isName: false };
 
 /**
  * Checks a text that arrives in chunks, which may be cut anywhere: the text is valid if `add` and `end` return `null`.
- * Keeps a few bytes between two chunks, and one for each open bracket, of which there may be 65,536.
+ * Keeps a few bytes between two chunks, and one for each open bracket.
  */
 export class JsonCheck {
+  readonly #maxOpenBrackets: number;
   /** Bytes that were checked. */
   #checked = 0;
   #open = NOTHING_OPEN;
   /** The start of a character. */
   #cut: Uint8Array = NONE;
+  /** The brackets around the innermost open one. */
+  #stack: Uint8Array = NONE;
+  #depth = 0;
+
+  /** @param maxOpenBrackets between two chunks */
+  constructor(maxOpenBrackets = MAX_OPEN_BRACKETS) {
+    this.#maxOpenBrackets = maxOpenBrackets;
+  }
 
   /** Returns the reason why the text cannot become valid; then do not continue. */
   add(chunk: Uint8Array): InvalidJson | null {
-    for (let start = 0; start < chunk.length; start += MAX_PART_BYTES) {
-      const invalid = this.#check(chunk.subarray(start, start + MAX_PART_BYTES), false);
+    for (const part of listParts(chunk)) {
+      const invalid = this.#check(part, false);
       if (invalid !== null) return invalid;
     }
     return null;
@@ -119,9 +175,12 @@ export class JsonCheck {
   }
 
   #check(chunk: Uint8Array, isLast: boolean): InvalidJson | null {
-    const { carried, brackets, bracket, isName } = this.#open;
+    const { carried, bracket, isName } = this.#open;
     const received = this.#cut.length + chunk.length;
-    const checker = load([this.#cut, chunk], received, brackets.length);
+    // A chunk can close no more brackets than it has bytes.
+    const loaded = Math.min(this.#depth, received + MAX_CARRIED_BYTES);
+    const below = this.#depth - loaded;
+    const checker = load([this.#cut, chunk], received, loaded);
     const start = checker.TEXT.value;
     const text = new Uint8Array(checker.memory.buffer, start, received);
     const length = isLast ? received : received - countOfCutCharacter(text);
@@ -132,29 +191,41 @@ export class JsonCheck {
     this.#cut = length === received ? NONE : text.slice(length);
     const memory = new Uint8Array(checker.memory.buffer);
     memory.set(carried, start - carried.length);
-    memory.set(brackets, checker.bracketsAfter(length));
-    const depth = brackets.length;
-    const result = checker.resume(length, isLast, carried.length, depth, bracket, isName);
+    memory.set(this.#stack.subarray(below, this.#depth), checker.bracketsAfter(length));
+    const result = checker.resume(length, isLast, carried.length, loaded, bracket, isName);
     if (result === IS_JSON) return null;
     if (result !== IS_OPEN) {
       return { reason: 'not valid JSON', at: this.#checked + checker.invalidAt.value - start };
     }
     this.#checked += length;
-    if (checker.depthOfOpen.value > MAX_OPEN_BRACKETS) {
+    this.#depth = below + checker.depthOfOpen.value;
+    if (this.#depth > this.#maxOpenBrackets) {
       return { reason: 'nested too deeply', at: this.#checked };
     }
     this.#open = keepOpen(checker);
+    this.#keepBrackets(checker, below);
     return null;
+  }
+
+  /** @param below brackets that the chunk has not reached */
+  #keepBrackets({ memory, bracketsOfOpen, depthOfOpen }: Checker, below: number): void {
+    if (this.#depth > this.#stack.length) {
+      // Memory that is not used yet costs nothing, but copying a deep stack takes long.
+      const isDeep = this.#depth > MAX_OPEN_BRACKETS;
+      const grown = new Uint8Array(isDeep ? this.#maxOpenBrackets : 2 * this.#depth);
+      grown.set(this.#stack.subarray(0, below));
+      this.#stack = grown;
+    }
+    const open = new Uint8Array(memory.buffer, bracketsOfOpen.value, depthOfOpen.value);
+    this.#stack.set(open, below);
   }
 }
 
 function keepOpen(checker: Checker): OpenText {
   const start = checker.TEXT.value;
   const memory = new Uint8Array(checker.memory.buffer);
-  const from = checker.bracketsOfOpen.value;
   return {
     carried: memory.slice(start - checker.carried.value, start),
-    brackets: memory.slice(from, from + checker.depthOfOpen.value),
     bracket: checker.bracketOfOpen.value,
     isName: checker.isNameOfOpen.value === 1,
   };
@@ -182,7 +253,12 @@ function countOfCharacter(first: number): number {
 export function measureJson(json: Uint8Array): JsonMeasures {
   const checker = load([json], json.length);
   checker.check(json.length, true);
-  return { depth: checker.depthOfLast.value, members: checker.membersOfLast.value };
+  const { depthOfLast, membersOfLast, valuesOfLast } = checker;
+  return {
+    depth: depthOfLast.value,
+    members: membersOfLast.value,
+    values: valuesOfLast.value,
+  };
 }
 
 /** A checker with the text in its memory, and room for brackets that are open before it. */

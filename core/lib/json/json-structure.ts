@@ -14,6 +14,11 @@ const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
+const LETTER_U = 0x75;
+const DIGIT_ZERO = 0x30;
+const DIGIT_NINE = 0x39;
+/** `\u0061` */
+const ESCAPE_BYTES = 6;
 
 /** The number of members of all objects in a parsed value: repeated members count once. */
 function countMembers(value: unknown): number {
@@ -51,8 +56,13 @@ export function parseStrictJson(json: Buffer, maxDepth: number, maxProblems: num
 /**
  * The path of the first repeated member, at any depth; `null` without one. The bytes must be valid
  * JSON.
+ * @param value what JSON.parse returns for them
  */
-export function findRepeatedMember(json: Buffer): readonly (string | number)[] | null {
+export function findRepeatedMember(
+  json: Buffer,
+  value: unknown,
+): readonly (string | number)[] | null {
+  if (countMembers(value) === measureJson(json).members) return null;
   return scanStructure(json, Number.POSITIVE_INFINITY, 1)[0]?.path ?? null;
 }
 
@@ -110,31 +120,74 @@ function findEndOfString(json: Uint8Array, start: number): number {
 }
 
 /**
- * The unchanged bytes of each member of an object, by decoded name; for duplicates the last one,
- * like JSON.parse. The bytes must be a valid JSON object.
+ * The unchanged bytes of a member of an object; of repeated ones the last, like JSON.parse. The bytes
+ * must be valid JSON; values that are no object have no members.
+ * @param name ASCII characters that only `\u` can escape
  */
-export function sliceMembers(json: Buffer): Map<string, Buffer> {
-  const members = new Map<string, Buffer>();
+export function sliceMember(json: Buffer, name: string): Buffer | null {
+  let member: Buffer | null = null;
+  visitMembers(json, (nameStart, start, end) => {
+    if (json[skipText(json, nameStart, name)] === QUOTE) member = trim(json.subarray(start, end));
+  });
+  return member;
+}
+
+/**
+ * Whether an object has a member whose name begins with a text.
+ * @param prefix as the name of `sliceMember`
+ */
+export function hasMember(json: Buffer, prefix: string): boolean {
+  let isFound = false;
+  visitMembers(json, (nameStart) => {
+    isFound ||= skipText(json, nameStart, prefix) !== -1;
+  });
+  return isFound;
+}
+
+/** Decodes and keeps nothing: a provider chooses the number of members. */
+function visitMembers(
+  json: Buffer,
+  visit: (nameStart: number, start: number, end: number) => void,
+): void {
   let depth = 0;
   let nameStart = -1;
-  let name = '';
   let valueStart = -1;
   for (let index = 0; index < json.length; index += 1) {
     const byte = json[index] as number;
     if (byte === QUOTE) {
-      if (depth === 1 && valueStart === -1) nameStart = index;
+      if (depth === 1 && valueStart === -1) nameStart = index + 1;
       index = findEndOfString(json, index);
     } else if (depth === 1 && byte === COLON && valueStart === -1) {
-      name = JSON.parse(json.toString('utf8', nameStart, index)) as string;
       valueStart = index + 1;
     } else if (depth === 1 && valueStart !== -1 && (byte === COMMA || isClosing(byte))) {
-      members.set(name, trim(json.subarray(valueStart, index)));
+      visit(nameStart, valueStart, index);
       valueStart = -1;
       if (isClosing(byte)) depth -= 1;
     } else if (isOpening(byte)) depth += 1;
     else if (isClosing(byte)) depth -= 1;
   }
-  return members;
+}
+
+/** The index after a text in a string, whose characters may be escaped; -1 for another text. */
+function skipText(json: Buffer, start: number, text: string): number {
+  let index = start;
+  for (let at = 0; at < text.length; at += 1) {
+    const isEscape = json[index] === BACKSLASH && json[index + 1] === LETTER_U;
+    const code = isEscape ? readCode(json, index + 2) : json[index];
+    if (code !== text.charCodeAt(at)) return -1;
+    index += isEscape ? ESCAPE_BYTES : 1;
+  }
+  return index;
+}
+
+/** The value of four hexadecimal digits. */
+function readCode(json: Buffer, start: number): number {
+  let code = 0;
+  for (let index = start; index < start + 4; index += 1) {
+    const digit = json[index] as number;
+    code = code * 16 + (digit <= DIGIT_NINE ? digit - DIGIT_ZERO : (digit & 0xf) + 9);
+  }
+  return code;
 }
 
 function isOpening(byte: number): boolean {
@@ -146,5 +199,14 @@ function isClosing(byte: number): boolean {
 }
 
 function trim(bytes: Buffer): Buffer {
-  return Buffer.from(bytes.toString('latin1').trim(), 'latin1');
+  let start = 0;
+  let end = bytes.length;
+  while (start < end && isSpace(bytes[start])) start += 1;
+  while (end > start && isSpace(bytes[end - 1])) end -= 1;
+  return bytes.subarray(start, end);
+}
+
+/** A blank, tab, line feed or carriage return. */
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 }

@@ -17,12 +17,18 @@ export interface DecodedPath {
 }
 
 const ROOT = '/';
-const NONE: readonly number[] = [];
-const ROOT_PATH: DecodedPath = { segments: [], encoded: NONE };
+/** More segments match nothing, so that matching them costs little. */
+const MAX_SEGMENTS = 256;
+const ROOT_PATH: DecodedPath = { segments: [], encoded: [] };
 
 // Characters that a URL parser rewrites or splits on, " # < > ? \ ^ ` { | }, and all except visible
 // ASCII.
 const REWRITTEN = /[^!$-;=@-[\]_a-z~]/;
+const TOO_LONG: PathProblem = {
+  rule: 'too-many-segments',
+  segment: null,
+  reason: `the path has more than ${MAX_SEGMENTS} segments`,
+};
 const BAD_ENCODING = { rule: 'bad-encoding', reason: 'is not percent-encoded UTF-8' };
 
 /** @returns `null` for a path that matches no route */
@@ -30,14 +36,15 @@ export function decodePath(path: string): DecodedPath | null {
   if (path === ROOT) return ROOT_PATH;
   if (REWRITTEN.test(path)) return null;
   const segments = path.slice(1).split('/');
-  let encoded = NONE;
+  if (segments.length > MAX_SEGMENTS) return null;
+  const encoded: number[] = [];
   for (let index = 0; index < segments.length; index += 1) {
     const raw = segments[index] ?? '';
     const decoded = decodeSegment(raw);
     if (decoded === null) return null;
     if (isRejectedSegment(raw, decoded) && !isFinalSlash(segments, index)) {
       if (decoded === raw || !isEncodedValue(decoded)) return null;
-      encoded = [...encoded, index];
+      encoded.push(index);
     }
     segments[index] = decoded;
   }
@@ -84,6 +91,7 @@ function findProblem(
 ): PathProblem | null {
   if (path === ROOT) return null;
   const segments = path.slice(1).split('/');
+  if (segments.length > MAX_SEGMENTS) return TOO_LONG;
   const rewritten = segments.findIndex((raw) => REWRITTEN.test(raw));
   if (rewritten !== -1) {
     const reason = 'contains a character that must be encoded';

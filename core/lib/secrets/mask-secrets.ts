@@ -1,16 +1,108 @@
-const MASK = '[redacted]';
-/** Text that may be base64, such as that of a Basic credential. */
-const ENCODED = /[A-Za-z0-9+/_-]{4,}={0,2}/g;
+import { type DecodedText, decodePercent, ENCODINGS, locatePercent } from './percent-forms.js';
 
-/** Replaces the secrets, also inside base64. */
-export function maskSecrets(text: string, secrets: readonly string[]): string {
-  if (secrets.length === 0) return text;
-  let masked = text;
-  for (const secret of secrets) masked = masked.replaceAll(secret, MASK);
-  return masked.replaceAll(ENCODED, (encoded) => {
-    const decoded = Buffer.from(encoded, 'base64').toString();
-    return secrets.some((secret) => decoded.includes(secret)) ? MASK : encoded;
+/** Removes credentials from a text. */
+export type Mask = (text: string) => string;
+
+export const MASK = '[redacted]';
+/** The start of a secret that is searched, so that the cost does not depend on its length. */
+const SEARCHED_LENGTH = 64;
+/** Text that may be base64, such as that of a Basic credential. */
+const ENCODED = /[A-Za-z0-9+/_-]+={0,2}/g;
+/** The mask of no secret. */
+export const UNCHANGED: Mask = (text) => text;
+
+/** A part of a text, from its first character to behind its last one. */
+type Span = readonly [start: number, end: number];
+
+/**
+ * Creates the mask of secrets: as they are, and in each form that repeats them, which is base64 at
+ * any place of other text, and percent-encoding of any characters. A long secret counts as found
+ * where it begins. The cost of a mask grows with the text alone.
+ */
+export function createSecretMask(given: readonly string[]): Mask {
+  const secrets = listForms(given);
+  if (secrets.length === 0) return UNCHANGED;
+  const shortest = Math.min(...secrets.map(({ length }) => Math.min(length, SEARCHED_LENGTH)));
+  // Three bytes are four characters of base64.
+  const search: Search = { secrets, minEncodedLength: Math.ceil((shortest * 4) / 3) };
+  return (text) => {
+    const spans = findSpans(text, search);
+    let form: DecodedText = { text, starts: null };
+    for (let encodings = 0; encodings < ENCODINGS; encodings += 1) {
+      const decoded = locatePercent(form);
+      const { starts } = decoded;
+      if (decoded === form || starts === null) break;
+      for (const [start, end] of findSpans(decoded.text, search)) {
+        spans.push([starts[start] ?? 0, starts[end] ?? text.length]);
+      }
+      form = decoded;
+    }
+    return spans.length === 0 ? text : replaceSpans(text, spans);
+  };
+}
+
+/** One mask after the other. */
+export function joinMasks(first: Mask, second: Mask): Mask {
+  return first === second ? first : (text) => second(first(text));
+}
+
+interface Search {
+  readonly secrets: readonly string[];
+  readonly minEncodedLength: number;
+}
+
+/** The secrets, decoded and as in a form beside them, and their bytes in UTF-8, one character each. */
+function listForms(given: readonly string[]): readonly string[] {
+  const texts = given.flatMap((secret) => [
+    secret,
+    decodePercent(secret),
+    secret.replaceAll(' ', '+'),
+  ]);
+  const bytes = texts.map((text) => Buffer.from(text).toString('latin1'));
+  return [...new Set([...texts, ...bytes])].filter((text) => text !== '');
+}
+
+function findSpans(text: string, { secrets, minEncodedLength }: Search): Span[] {
+  const spans = secrets.flatMap((secret) => findSecret(text, secret));
+  for (const { 0: encoded, index } of text.matchAll(ENCODED)) {
+    if (encoded.length < minEncodedLength || !holdsEncoded(encoded, secrets)) continue;
+    spans.push([index, index + encoded.length]);
+  }
+  return spans;
+}
+
+/** Finds the start of a secret, and as much of the rest as is there. */
+function findSecret(text: string, secret: string): Span[] {
+  const start = secret.slice(0, SEARCHED_LENGTH);
+  const spans: Span[] = [];
+  for (let from = text.indexOf(start); from !== -1; ) {
+    let length = start.length;
+    while (length < secret.length && text[from + length] === secret[length]) length += 1;
+    spans.push([from, from + length]);
+    from = text.indexOf(start, from + length);
+  }
+  return spans;
+}
+
+/** Other text before it, such as that of a media type, may be base64 too: each start is tried. */
+function holdsEncoded(text: string, secrets: readonly string[]): boolean {
+  return [0, 1, 2, 3].some((start) => {
+    const decoded = Buffer.from(text.slice(start), 'base64').toString('latin1');
+    return secrets.some((secret) => decoded.includes(secret.slice(0, SEARCHED_LENGTH)));
   });
+}
+
+/** Replaces each span; overlapping ones are one. */
+function replaceSpans(text: string, spans: Span[]): string {
+  spans.sort(([a], [b]) => a - b);
+  const parts: string[] = [];
+  let end = 0;
+  for (const [from, to] of spans) {
+    if (from >= end) parts.push(text.slice(end, from), MASK);
+    end = Math.max(end, to);
+  }
+  parts.push(text.slice(end));
+  return parts.join('');
 }
 
 /** Matches the text between `://` and an `@`, in JSON with escaped slashes too. */

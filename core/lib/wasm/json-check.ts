@@ -96,6 +96,8 @@ export let isNameOfOpen: bool = false;
 export let depthOfLast: usize = 0;
 /** The members of all objects in the last text that was JSON. */
 export let membersOfLast: usize = 0;
+/** The values in the last text that was JSON, arrays and objects included. */
+export let valuesOfLast: usize = 0;
 /** The position of the error in the last invalid text: the address of the first invalid byte. */
 export let invalidAt: usize = 0;
 
@@ -106,7 +108,27 @@ export let invalidAt: usize = 0;
  * @param isLast false for a chunk that others follow: 2 if they can make it JSON
  */
 export function check(length: usize, isLast: bool): i32 {
-  return checkFrom(TEXT, length, isLast, 0, 0, false);
+  return checkText(TEXT, length, isLast, 0, 0, false);
+}
+
+/**
+ * Checks each line of the `length` bytes at `TEXT`, which end with a line feed: returns the offset of the first line
+ * that is neither JSON nor blank, `length` without one. Line feeds are replaced in memory.
+ */
+export function checkLines(length: usize): usize {
+  const end = TEXT + length;
+  let start: usize = TEXT;
+  while (start < end) {
+    const lineEnd = skipToLineFeed(start);
+    // A zero ends the text of this line.
+    store<u8>(lineEnd, 0);
+    if (skipSpace(start) !== lineEnd) {
+      const result = checkFrom(start, lineEnd, end + STEP, true, 0, 0, false);
+      if (result !== IS_JSON) return start - TEXT;
+    }
+    start = lineEnd + 1;
+  }
+  return length;
 }
 
 /**
@@ -121,7 +143,7 @@ export function resume(
   bracket: u8,
   isName: bool,
 ): i32 {
-  return checkFrom(TEXT - carriedBytes, length, isLast, depth, bracket, isName);
+  return checkText(TEXT - carriedBytes, length, isLast, depth, bracket, isName);
 }
 
 /** The address of the brackets of a chunk. */
@@ -129,20 +151,33 @@ export function bracketsAfter(length: usize): usize {
   return TEXT + length + STEP;
 }
 
-function checkFrom(
+function checkText(
   start: usize,
   length: usize,
+  isLast: bool,
+  depth: usize,
+  bracket: u8,
+  isName: bool,
+): i32 {
+  const end = TEXT + length;
+  v128.store(end, i8x16.splat(0));
+  return checkFrom(start, end, end + STEP, isLast, depth, bracket, isName);
+}
+
+/** @param end the address of a zero */
+function checkFrom(
+  start: usize,
+  end: usize,
+  brackets: usize,
   isLast: bool,
   depthAtStart: usize,
   bracketAtStart: u8,
   isNameAtStart: bool,
 ): i32 {
-  const end = TEXT + length;
-  v128.store(end, i8x16.splat(0));
-  const brackets = end + STEP;
   let depth = depthAtStart;
   let deepest: usize = 0;
   let members: usize = 0;
+  let values: usize = 0;
   // The innermost open bracket.
   let bracket = bracketAtStart;
   let isName = isNameAtStart;
@@ -187,6 +222,7 @@ function checkFrom(
         depth += 1;
         bracket = first;
         isName = first === OPEN_OBJECT;
+        values += 1;
         continue;
       }
       offset += 1;
@@ -195,12 +231,14 @@ function checkFrom(
       if (offset === NOT_JSON) break;
     }
     // A value has ended; the arrays and objects around it may end here too.
+    values += 1;
     let isNext = false;
     while (true) {
       offset = skipSpace(offset);
       if (depth === 0) {
         depthOfLast = deepest;
         membersOfLast = members;
+        valuesOfLast = values;
         if (offset === end && isLast) return IS_JSON;
         break;
       }
@@ -268,6 +306,15 @@ function carryNumberOrLiteral(from: usize, end: usize): void {
 function rejectAt(offset: usize): usize {
   invalidAt = offset;
   return NOT_JSON;
+}
+
+function skipToLineFeed(from: usize): usize {
+  let offset = from;
+  while (true) {
+    const ends = i8x16.bitmask(i8x16.eq(v128.load(offset), v128.load(LINE_FEEDS)));
+    if (ends !== 0) return offset + ctz(ends);
+    offset += STEP;
+  }
 }
 
 /** Usually there is none. */

@@ -54,6 +54,7 @@ const TWO_TO_32 = 0x1_0000_0000;
 const CONTINUATION = 0x0;
 const BINARY = 0x2;
 const CLOSE = 0x8;
+const PING = 0x9;
 const PONG = 0xa;
 
 interface FrameHead {
@@ -95,11 +96,13 @@ export class FrameScanner {
   }
 
   /**
+   * @param maxFrames the chunk is scanned up to the end of so many frames
    * @returns the bytes to forward: all except an incomplete head, an invalid frame and bytes after
-   * a close
+   * a close; and the number of scanned bytes
    */
-  push(chunk: Buffer): Buffer[] {
+  push(chunk: Buffer, maxFrames = Number.POSITIVE_INFINITY): { parts: Buffer[]; scanned: number } {
     const parts: Buffer[] = [];
+    const lastFrame = this.frames + maxFrames;
     let offset = 0;
     let from = 0;
     const keep = (end: number) => {
@@ -111,6 +114,8 @@ export class FrameScanner {
         offset = this.#takePayload(chunk, offset);
         continue;
       }
+      offset = this.#skipShortFrames(chunk, offset, lastFrame);
+      if (this.frames >= lastFrame || offset === chunk.length) break;
       const start = offset;
       const held = this.#headBytes;
       offset = this.#takeHead(chunk, offset);
@@ -122,14 +127,42 @@ export class FrameScanner {
       this.#beginFrame();
       if (this.violation !== null) {
         keep(start);
-        return parts;
+        return { parts, scanned: offset };
       }
       // The part of the head that arrived with an earlier chunk.
       if (held > 0) parts.push(Buffer.from(this.#head.subarray(0, held)));
       this.#headBytes = 0;
     }
     keep(offset);
-    return parts;
+    return { parts, scanned: offset };
+  }
+
+  /** Skips whole short frames that are valid: one by one, many of them are costly. */
+  #skipShortFrames(chunk: Buffer, start: number, lastFrame: number): number {
+    if (this.#headBytes > 0) return start;
+    const { sender, maxFrameBytes } = this.#options;
+    const mask = sender === 'client' ? MASKED : 0;
+    const headBytes = sender === 'client' ? 6 : 2;
+    const maxBytes = Math.min(maxFrameBytes, MAX_CONTROL_BYTES);
+    let offset = start;
+    while (this.frames < lastFrame && offset + headBytes <= chunk.length) {
+      const first = chunk[offset] ?? 0;
+      const opcode = first & 0x0f;
+      const payloadBytes = (chunk[offset + 1] ?? 0) - mask;
+      const end = offset + headBytes + payloadBytes;
+      if (payloadBytes < 0 || payloadBytes > maxBytes || end > chunk.length) break;
+      if (!this.#mayReserve(first & RSV, opcode)) break;
+      const isFinal = (first & FIN) !== 0;
+      const isControl = opcode === PING || opcode === PONG;
+      if (isControl ? !isFinal : opcode > BINARY) break;
+      if (!isControl) {
+        if ((opcode === CONTINUATION) !== this.#isInMessage) break;
+        this.#isInMessage = !isFinal;
+      }
+      this.frames += 1;
+      offset = end;
+    }
+    return offset;
   }
 
   #takePayload(chunk: Buffer, offset: number): number {

@@ -1,13 +1,16 @@
 import type { BodyRule, Manifest, ManifestRoute, RouteOperation } from '../../contract/index.js';
-import { formatMount } from '../../descriptor/mounts.js';
+import { formatMount } from '../../descriptor/sections/mount.js';
+import { FURTHER_PROVIDERS } from '../../descriptor/sections.js';
 import { ANONYMOUS } from '../../lib/actor-name.js';
 import { isRangeIn } from '../../lib/address-list.js';
 import { parseRouteTemplate, templateShape } from '../../lib/routing/route-template.js';
+import { forEachInSlices } from '../../lib/slices.js';
 import { bodyRuleOf, defaultBodyRule } from '../../manifest/body-rule.js';
 import { listPermittedParts } from '../../manifest/list-opened.js';
 import { listPublicRoutes } from '../../manifest/list-public-routes.js';
 import { listSchemaChanges, type SchemaChange } from './compare-schemas.js';
 import type { AccessFacts, CheckedModule, ResponseFacts } from './local-module.js';
+import { SchemaPairs, TooManyPairs } from './schema-pairs.js';
 
 /** A route for clients. */
 export interface RouteFacts {
@@ -40,7 +43,7 @@ export interface OpenedPart {
   /**
    * `entity contacts`, `action sync`, `configuration (read)`; `GET /contacts` for `anonymous`
    * callers; for `mount` the paths of another module that it covers; for `address` a range of
-   * clients, or `every address`; for `candidate` an origin that receives copies of calls.
+   * clients, or `every address`; for a section of the descriptor an origin that calls go to as well.
    */
   readonly opens: string;
 }
@@ -117,26 +120,50 @@ export interface ServedModule {
   readonly responses: ResponseFacts;
 }
 
-const OPEN: AccessFacts = { public: false, addresses: null, mounts: [], taken: [], copied: [] };
+const OPEN: AccessFacts = {
+  public: false,
+  addresses: null,
+  mounts: [],
+  taken: [],
+  destinations: {},
+};
 const EMPTY: Compared = { ...OPEN, capabilities: [], http_routes: [] };
+export const NOT_COMPARABLE = 'its schemas lead to too many pairs to compare';
 const EVERY_ADDRESS = 'every address';
 
-/** Compares one module. Returns `null` if it does not change. */
-export function compareModule(
+/**
+ * Compares one module, without blocking the event loop. Returns `null` if it does not change. A
+ * module whose schemas cannot be compared is `unknown`.
+ */
+export async function compareModule(
   name: string,
   local: CheckedModule | null,
   served: ServedModule | null,
   owners: MountOwners,
-): ModuleChange<RouteFacts> | null {
-  const create = (
+): Promise<ModuleChange<RouteFacts> | null> {
+  try {
+    return await compareKnown(name, local, served, owners);
+  } catch (error) {
+    if (!(error instanceof TooManyPairs)) throw error;
+    return compareKnown(name, { kind: 'unknown', detail: NOT_COMPARABLE }, served, owners);
+  }
+}
+
+async function compareKnown(
+  name: string,
+  local: CheckedModule | null,
+  served: ServedModule | null,
+  owners: MountOwners,
+): Promise<ModuleChange<RouteFacts> | null> {
+  const create = async (
     change: ChangeKind,
     after: Compared,
     detail: string | null = null,
-  ): ModuleChange<RouteFacts> => {
+  ): Promise<ModuleChange<RouteFacts>> => {
     const before = change === 'unknown' ? after : served === null ? EMPTY : joinServed(served);
     // The addresses of an added or removed module are not a separate change.
     const comparable = change === 'changed' ? after : { ...after, addresses: before.addresses };
-    const changes = compareManifests(before, comparable);
+    const changes = await compareManifests(before, comparable);
     return { module: name, change, detail, ...changes, ...compareMounts(before, after, owners) };
   };
   if (local === null) return create('removed', EMPTY, 'it has no descriptor');
@@ -149,7 +176,7 @@ export function compareModule(
   if (served === null) return create('added', joinLocal(local, null));
   const [before, after] = [joinServed(served), joinLocal(local, served)];
   const mounts = compareMounts(before, after, owners);
-  const changes = { ...compareManifests(before, after), ...mounts };
+  const changes = { ...(await compareManifests(before, after)), ...mounts };
   const responses = compareResponses(served.responses, local.responses);
   if (responses !== null || mounts.mounts !== undefined || hasChanges(changes)) {
     const more = responses === null ? {} : { responses };
@@ -177,27 +204,30 @@ function joinLocal(
 
 function compareMounts(before: Compared, after: Compared, owners: MountOwners) {
   const list = (from: Compared, to: Compared, others: ReadonlyMap<string, string>) => {
-    const remainingMounts = to.mounts.map(formatMount);
-    return from.mounts
-      .map(formatMount)
-      .filter((mount) => !remainingMounts.includes(mount))
-      .map((mount): MovedMount => ({ mount, module: others.get(mount) ?? null }));
+    return listOtherTexts(from.mounts.map(formatMount), to.mounts.map(formatMount)).map(
+      (mount): MovedMount => ({ mount, module: others.get(mount) ?? null }),
+    );
   };
   const removed = list(before, after, owners.after);
   const added = list(after, before, owners.before);
   return removed.length + added.length === 0 ? {} : { mounts: { added, removed } };
 }
 
-function compareManifests(before: Compared, after: Compared): ManifestChanges<RouteFacts> {
-  const beforeRoutes = indexRoutes(before.http_routes);
-  const afterRoutes = indexRoutes(after.http_routes);
+async function compareManifests(
+  before: Compared,
+  after: Compared,
+): Promise<ManifestChanges<RouteFacts>> {
+  const beforeRoutes = await indexRoutes(before.http_routes);
+  const afterRoutes = await indexRoutes(after.http_routes);
   const changed: ChangedRoute[] = [];
+  const pairs = new SchemaPairs();
   for (const [key, route] of afterRoutes) {
     const earlier = beforeRoutes.get(key);
     if (earlier === undefined) continue;
-    const schemas = listSchemaChanges(
+    const schemas = await listSchemaChanges(
       { operation: earlier.operation, shared: before.schemas ?? {} },
       { operation: route.operation, shared: after.schemas ?? {} },
+      pairs,
     );
     if (schemas.length === 0 && !differs(earlier.facts, route.facts)) continue;
     const change = { before: earlier.facts, after: route.facts };
@@ -205,16 +235,21 @@ function compareManifests(before: Compared, after: Compared): ManifestChanges<Ro
   }
   return {
     capabilities: {
-      added: after.capabilities.filter((name) => !before.capabilities.includes(name)),
-      removed: before.capabilities.filter((name) => !after.capabilities.includes(name)),
+      added: listOtherTexts(after.capabilities, before.capabilities),
+      removed: listOtherTexts(before.capabilities, after.capabilities),
     },
-    ...comparePermissions(before, after),
+    ...(await comparePermissions(before, after)),
     routes: {
       added: listOthers(afterRoutes, beforeRoutes),
       removed: listOthers(beforeRoutes, afterRoutes),
       changed,
     },
   };
+}
+
+function listOtherTexts(texts: readonly string[], others: readonly string[]): readonly string[] {
+  const known = new Set(others);
+  return texts.filter((text) => !known.has(text));
 }
 
 function compareResponses(before: ResponseFacts, after: ResponseFacts | null) {
@@ -230,28 +265,30 @@ function hasChanges({ capabilities, permissions, routes }: ManifestChanges<Route
   return permissions !== undefined || lists.some((list) => list.length > 0);
 }
 
-function comparePermissions(before: Compared, after: Compared) {
+async function comparePermissions(before: Compared, after: Compared) {
   const permissions = {
-    added: listOtherParts(after, before),
-    removed: listOtherParts(before, after),
+    added: await listOtherParts(after, before),
+    removed: await listOtherParts(before, after),
   };
   return Object.values(permissions).every((parts) => parts.length === 0) ? {} : { permissions };
 }
 
-function listOtherParts(manifest: Compared, otherManifest: Compared): OpenedPart[] {
+async function listOtherParts(manifest: Compared, otherManifest: Compared): Promise<OpenedPart[]> {
   const anonymous = { permission: ANONYMOUS, list: listOpenedToAll };
   const mount = { permission: 'mount', list: ({ taken }: Compared) => taken };
-  const candidate = { permission: 'candidate', list: ({ copied }: Compared) => copied };
+  const sections = [...FURTHER_PROVIDERS.keys()].map((permission) => {
+    return { permission, list: ({ destinations }: Compared) => destinations[permission] ?? [] };
+  });
   const others = manifest.capabilities.map((permission) => {
     return { permission, list: (side: Compared) => listPermittedParts(permission, side) };
   });
-  const parts = [anonymous, mount, candidate, ...others].flatMap(({ permission, list }) => {
-    const knownParts = list(otherManifest);
-    return list(manifest)
-      .filter((opens) => !knownParts.includes(opens))
-      .map((opens) => ({ permission, opens }));
+  const parts = listOtherAddresses(manifest.addresses, otherManifest.addresses);
+  await forEachInSlices([anonymous, mount, ...sections, ...others], ({ permission, list }) => {
+    for (const opens of listOtherTexts(list(manifest), list(otherManifest))) {
+      parts.push({ permission, opens });
+    }
   });
-  return [...listOtherAddresses(manifest.addresses, otherManifest.addresses), ...parts];
+  return parts;
 }
 
 /** The ranges that no known range contains. */
@@ -281,14 +318,14 @@ type RouteIndex = ReadonlyMap<string, IndexedRoute>;
 /**
  * Indexes by method and shape, because renaming a parameter does not change which requests match.
  */
-function indexRoutes(routes: readonly ManifestRoute[]): RouteIndex {
-  return new Map(
-    routes.map((route) => {
-      const shape = templateShape(parseRouteTemplate(route.path));
-      const { operation } = route;
-      return [`${route.method} ${shape}`, { facts: describeRoute(route), operation }];
-    }),
-  );
+async function indexRoutes(routes: readonly ManifestRoute[]): Promise<RouteIndex> {
+  const index = new Map<string, IndexedRoute>();
+  await forEachInSlices(routes, (route) => {
+    const shape = templateShape(parseRouteTemplate(route.path));
+    const { operation } = route;
+    index.set(`${route.method} ${shape}`, { facts: describeRoute(route), operation });
+  });
+  return index;
 }
 
 function listOthers(routes: RouteIndex, otherRoutes: RouteIndex): RouteFacts[] {

@@ -1,4 +1,4 @@
-import { equalJson } from '../../schema/equal-json.js';
+import canonicalize from 'canonicalize';
 
 /** The effect of a changed keyword on the values that a schema accepts. */
 interface KeywordDifference {
@@ -6,14 +6,16 @@ interface KeywordDifference {
   readonly text: string;
 }
 
-type SchemaObject = Readonly<Record<string, unknown>>;
+export type SchemaObject = Readonly<Record<string, unknown>>;
 
 const TYPES = ['null', 'boolean', 'object', 'array', 'number', 'integer', 'string'];
 /** A greater value is narrower. */
 const LOWER_BOUNDS = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'];
 const UPPER_BOUNDS = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'];
+export const BOUNDS = [...LOWER_BOUNDS, ...UPPER_BOUNDS];
 
 export function compareTypes(before: SchemaObject, after: SchemaObject): KeywordDifference[] {
+  if (before['type'] === after['type']) return [];
   const [old, now] = [listTypes(before['type']), listTypes(after['type'])];
   return [
     ...old.filter((type) => !now.includes(type)).map(narrower('type')),
@@ -34,18 +36,14 @@ export function compareValues(before: SchemaObject, after: SchemaObject): Keywor
   if (old === null && now === null) return [];
   if (old === null) return [{ effect: 'narrower', text: 'only listed values are accepted now' }];
   if (now === null) return [{ effect: 'wider', text: 'other than listed values are accepted now' }];
-  const isIn = (list: readonly unknown[]) => (value: unknown) =>
-    list.some((item) => equalJson(item, value));
-  const show = (value: unknown) => JSON.stringify(value);
+  const listOthers = (values: readonly unknown[], others: readonly unknown[]) => {
+    const known = new Set(others.map((value) => canonicalize(value)));
+    const unknown = values.filter((value) => !known.has(canonicalize(value)));
+    return unknown.map((value) => JSON.stringify(value));
+  };
   return [
-    ...old
-      .filter((value) => !isIn(now)(value))
-      .map(show)
-      .map(narrower('value')),
-    ...now
-      .filter((value) => !isIn(old)(value))
-      .map(show)
-      .map(wider('value')),
+    ...listOthers(old, now).map(narrower('value')),
+    ...listOthers(now, old).map(wider('value')),
   ];
 }
 
@@ -58,6 +56,7 @@ export function compareBounds(before: SchemaObject, after: SchemaObject): Keywor
   const compare =
     (sign: 1 | -1) =>
     (keyword: string): KeywordDifference[] => {
+      if (before[keyword] === after[keyword]) return [];
       const old = readBound(before[keyword], sign);
       const now = readBound(after[keyword], sign);
       if (old === now) return [];

@@ -1,12 +1,11 @@
 import type { Manifest } from '../../contract/index.js';
-import { listCandidateOrigins } from '../../descriptor/candidate.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import {
   findOuterMount,
   formatMount,
   type Mount,
   type MountedModule,
-} from '../../descriptor/mounts.js';
+} from '../../descriptor/sections/mount.js';
 
 /** A module in the checked files. */
 export type CheckedModule =
@@ -32,8 +31,8 @@ export interface AccessFacts {
   readonly mounts: readonly Mount[];
   /** The paths of other modules that its mounts cover. */
   readonly taken: readonly string[];
-  /** The destinations of copies of calls. */
-  readonly copied: readonly string[];
+  /** Where calls go beside the provider, by the section of the descriptor that says so. */
+  readonly destinations: Readonly<Record<string, readonly string[]>>;
 }
 
 /** The parts of a module's responses that clients receive. */
@@ -56,16 +55,16 @@ export function listNestedMounts(
   });
 }
 
-export function readAccess(
-  { module, allow, mount, candidate, ...descriptor }: Descriptor,
-  mounts: readonly MountedModule[],
-): AccessFacts {
+export function readAccess(descriptor: Descriptor, mounts: readonly MountedModule[]): AccessFacts {
+  const { module, allow, mount, furtherProviders } = descriptor;
   return {
     public: descriptor.public,
     addresses: allow?.addresses ?? null,
     mounts: mount,
     taken: listNestedMounts(module, mounts),
-    copied: candidate === undefined ? [] : listCandidateOrigins(candidate.endpoints),
+    destinations: Object.fromEntries(
+      furtherProviders.map(({ section, destinations }) => [section, destinations]),
+    ),
   };
 }
 

@@ -2,10 +2,13 @@ import { createRequire, isBuiltin } from 'node:module';
 import { join, posix } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { ErrorDetail } from '../../errors.js';
+import { forEachInSlices } from '../../lib/slices.js';
 import type { InspectedDescriptor } from './inspect-release.js';
-import type { ReleaseFiles } from './release-files.js';
 
 const CODE = /\.[cm]?js$/;
+/** Different imports of all files together. Bundled code has few. */
+const MAX_IMPORTS = 10_000;
+const MAX_PROBLEMS = 100;
 const RELATIVE = /^\.\.?\//;
 /** `file:`, `data:` and absolute paths: whether their targets exist depends on each host. */
 const OF_THE_HOST = /^(?:\/|[a-z][a-z0-9+.-]*:)/i;
@@ -15,17 +18,26 @@ const OF_THE_HOST = /^(?:\/|[a-z][a-z0-9+.-]*:)/i;
  * no imports.
  */
 const PARSER = `
+  const { readFileSync } = require('node:fs');
   const { parentPort, workerData } = require('node:worker_threads');
   const { SourceTextModule } = require('node:vm');
-  const listImports = (source) => {
+  const { files, max } = workerData;
+  const listImports = (file) => {
     try {
-      const { moduleRequests, dependencySpecifiers } = new SourceTextModule(source);
+      const { moduleRequests, dependencySpecifiers } = new SourceTextModule(readFileSync(file, 'utf8'));
       return moduleRequests?.map(({ specifier }) => specifier) ?? dependencySpecifiers;
     } catch {
       return [];
     }
   };
-  parentPort.postMessage(workerData.map(listImports));
+  let count = 0;
+  const imports = files.map((file) => {
+    if (count > max) return [];
+    const names = [...new Set(listImports(file))];
+    count += names.length;
+    return names;
+  });
+  parentPort.postMessage(count > max ? null : imports);
 `;
 const PARSER_FLAGS = ['--experimental-vm-modules', '--no-warnings'];
 
@@ -42,7 +54,6 @@ const REMEDIES: Readonly<Record<string, string>> = {
  */
 export async function findImportProblems(
   folder: string,
-  files: ReleaseFiles,
   descriptors: readonly InspectedDescriptor[],
 ): Promise<readonly ErrorDetail[]> {
   const code = descriptors
@@ -51,15 +62,23 @@ export async function findImportProblems(
       inspected.files.filter((path) => CODE.test(path)).map((path) => ({ inspected, path })),
     );
   if (code.length === 0) return [];
-  const imports = await listImports(code.map(({ path }) => files.get(path)?.toString() ?? ''));
-  return code.flatMap(({ inspected, path }, index) =>
-    (imports[index] ?? []).flatMap((specifier) => {
+  const paths = [...new Set(code.map(({ path }) => path))];
+  const imports = await listImports(paths.map((path) => join(folder, path)));
+  if (imports === null) {
+    return [{ field: 'files', reason: `the code imports more than ${MAX_IMPORTS} others` }];
+  }
+  const importsOf = new Map(paths.map((path, index) => [path, imports[index] ?? []]));
+  const problems: ErrorDetail[] = [];
+  for (const { inspected, path } of code) {
+    await forEachInSlices(importsOf.get(path) ?? [], (specifier) => {
+      if (problems.length === MAX_PROBLEMS) return;
       const problem = findProblem(join(folder, path), path, specifier, inspected.files);
       const remedy = REMEDIES[inspected.descriptor.provider.kind];
       const reason = `its file '${path}' imports '${specifier}', which ${problem}: ${remedy}`;
-      return problem === null ? [] : [{ field: inspected.entry.file, reason }];
-    }),
-  );
+      if (problem !== null) problems.push({ field: inspected.entry.file, reason });
+    });
+  }
+  return problems;
 }
 
 function findProblem(
@@ -87,9 +106,11 @@ function isInstalled(file: string, specifier: string): boolean {
   }
 }
 
-function listImports(sources: readonly string[]): Promise<readonly (readonly string[])[]> {
+/** @returns the imports of each file; `null` for too many */
+function listImports(files: readonly string[]): Promise<readonly (readonly string[])[] | null> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(PARSER, { eval: true, execArgv: PARSER_FLAGS, workerData: sources });
+    const workerData = { files, max: MAX_IMPORTS };
+    const worker = new Worker(PARSER, { eval: true, execArgv: PARSER_FLAGS, workerData });
     worker.once('message', resolve);
     worker.once('error', reject);
     worker.once('exit', () => reject(new Error('imports cannot be listed')));

@@ -1,28 +1,55 @@
 import { isAbsolute, posix } from 'node:path';
-import canonicalize from 'canonicalize';
+import type { ProviderAdapter, SignerFactory } from '../../contract/index.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import { parseDescriptor } from '../../descriptor/parse-descriptor.js';
-import { readSigner } from '../../descriptor/signer.js';
-import { createFileDiagnostic, type Diagnostic, InvalidFile } from '../../document/diagnostic.js';
+import {
+  createFileDiagnostic,
+  type Diagnostic,
+  InvalidFile,
+  MAX_DIAGNOSTICS,
+} from '../../document/diagnostic.js';
 import { listReferences } from '../../document/references.js';
-import { digestText } from '../../lib/hash.js';
+import type { TextLimits } from '../../document/text-limits.js';
+import { nextTurn } from '../../lib/slices.js';
 import { type DirectoryFile, readDirectory } from '../../watch/directory.js';
+import { findSigner } from '../find-signer.js';
+import { isOfPath, listHostUses } from '../host-uses.js';
 import type { DescriptorContext } from '../prepare-descriptor.js';
+
+/**
+ * The limits of a descriptor in a release, and of documents that it names: hosts parse them on the event loop. Its
+ * manifest is parsed in a thread and has the limits of a file, if it is one.
+ */
+export const DESCRIPTOR_LIMITS: TextLimits = {
+  length: 128 * 1024,
+  yamlLength: 128 * 1024,
+  values: 10_000,
+  yamlTokens: 10_000,
+  hint: 'write a large manifest into a file of its own',
+};
 
 /** The requirements of a descriptor for hosts that serve it. */
 export interface InspectedDescriptor {
   readonly entry: DirectoryFile & { readonly text: string };
   readonly descriptor: Descriptor;
-  /** References of the host, in the form of patterns: `env:NAME`, `file:/absolute/path`. */
+  /**
+   * What it uses of the host, in the form of patterns: `env:NAME`, `file:/absolute/path`,
+   * `socket:/absolute/path`, `command:NAME`.
+   */
   readonly references: readonly string[];
-  /** The paths of the files that it names in its folder, with `/`. */
+  /** The paths of the files that it names in its folder, with `/`. The release must hold them. */
   readonly files: readonly string[];
-  /** The digest of kind and config: if they change, references are sent elsewhere. */
-  readonly providerDigest: string;
+  /** Paths in its folder that its adapter reads itself: files, or folders. */
+  readonly paths: readonly string[];
+  /** Whether it runs code on the host, or its adapter does not say what it uses. */
+  readonly runsCode: boolean;
+  /** Whether the host uses credentials for it: references, or those of a signer. */
+  readonly hasCredentials: boolean;
 }
 
 interface Inspection {
   readonly descriptors: readonly InspectedDescriptor[];
+  /** The first 100. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -40,12 +67,13 @@ export async function inspectFolder(
   const descriptors: InspectedDescriptor[] = [];
   const diagnostics: Diagnostic[] = [];
   for (const entry of files) {
+    await nextTurn();
     try {
       if (!('text' in entry)) throw new InvalidFile([entry.diagnostic]);
       descriptors.push(await inspectDescriptor(entry, context));
     } catch (error) {
       if (!(error instanceof InvalidFile)) throw error;
-      diagnostics.push(...error.diagnostics);
+      diagnostics.push(...error.diagnostics.slice(0, MAX_DIAGNOSTICS - diagnostics.length));
     }
   }
   return { descriptors, diagnostics };
@@ -58,23 +86,25 @@ async function inspectDescriptor(
 ): Promise<InspectedDescriptor> {
   const { plugins } = context;
   const { descriptor } = await parseDescriptor({ ...context, ...entry, adapters: plugins });
-  const { kind, config } = descriptor.provider;
-  const adapter = await plugins.adapter(kind);
-  const signerChoice = readSigner(config, adapter);
-  const found = [
-    ...listReferences(adapter.config, config),
-    ...(signerChoice === null
-      ? []
-      : listReferences((await plugins.signer(signerChoice.name)).config, signerChoice.config)),
-  ];
+  const adapter = await plugins.adapter(descriptor.provider.kind);
+  const signer = await findSigner(descriptor, plugins);
+  const uses = listHostUses(descriptor);
   const references = new Set<string>();
   const files = new Set<string>();
-  for (const { kind, text } of found) {
+  const paths = new Set<string>();
+  for (const { kind, text } of listConfigReferences(descriptor, adapter, signer)) {
     const path = text.startsWith(FILE) ? text.slice(FILE.length) : text;
     if (text.startsWith('env:')) references.add(text);
     else if (isAbsolute(path)) references.add(FILE + requireNormal(path, entry.file));
-    else if (kind === 'secret') throw reject(entry.file, describeSecret(path));
+    else if (kind === 'secret') throw reject(entry.file, describeMissing('secret file', path));
     else files.add(requireInside(path, entry.file));
+  }
+  for (const use of uses ?? []) {
+    const { kind, name } = use;
+    if (isOfPath(use)) references.add(`${kind}:${name}`);
+    else if (isAbsolute(name)) references.add(`${kind}:${requireNormal(name, entry.file)}`);
+    else if (kind === 'socket') throw reject(entry.file, describeMissing('socket', name));
+    else paths.add(requireInside(name, entry.file).replace(/\/$/, ''));
   }
   const { manifest } = descriptor;
   if (manifest.kind === 'file') files.add(requireInside(manifest.path, entry.file));
@@ -83,8 +113,24 @@ async function inspectDescriptor(
     descriptor,
     references: [...references].sort(),
     files: [...files].sort(),
-    providerDigest: digestText(canonicalize([kind, config]) ?? ''),
+    paths: [...paths].sort(),
+    runsCode: uses?.some(({ kind }) => kind === 'command') ?? true,
+    hasCredentials: references.size > 0 || signer !== null,
   };
+}
+
+/** The references of the providers and the signer. */
+export function listConfigReferences(
+  { provider, configDescription, furtherProviders }: Descriptor,
+  adapter: ProviderAdapter,
+  signer: SignerFactory | null,
+): ReturnType<typeof listReferences> {
+  return [
+    ...[provider, ...furtherProviders].flatMap(({ config }) =>
+      listReferences(adapter.config, config),
+    ),
+    ...(signer === null ? [] : listReferences(signer.config, configDescription?.signer?.config)),
+  ];
 }
 
 /** A path that steps out of a folder would match the pattern of that folder. */
@@ -99,8 +145,9 @@ function requireInside(path: string, file: string): string {
   throw reject(file, `names the file '${path}', which is not in the folder of the descriptor`);
 }
 
-function describeSecret(path: string): string {
-  return `names the secret file '${path}', which a release does not hold: write an absolute path or env:NAME`;
+function describeMissing(noun: string, path: string): string {
+  const instead = noun === 'socket' ? 'an absolute path' : 'an absolute path or env:NAME';
+  return `names the ${noun} '${path}', which a release does not hold: write ${instead}`;
 }
 
 function reject(file: string, problem: string): InvalidFile {

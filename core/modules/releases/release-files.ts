@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { compareTexts } from '../../lib/compare-texts.js';
 import { digestText } from '../../lib/hash.js';
+import { splitContent } from '../../store/releases/release-parts.js';
 
 /** The files of a release by their path in the folder of descriptors, with `/`. */
 export type ReleaseFiles = ReadonlyMap<string, Buffer>;
 
 /** The maximum of all files together. */
 const MAX_RELEASE_BYTES = 16 * 1024 * 1024;
-const MAX_RELEASE_FILES = 10_000;
+export const MAX_RELEASE_FILES = 10_000;
 const MAX_PATH_BYTES = 512;
 const MAX_SEGMENT_BYTES = 240;
 /** Neither control characters nor separators of other systems. */
@@ -78,19 +79,18 @@ export function digestRelease(
   return digestText(canonicalize(identity) ?? '');
 }
 
-function digestBytes(content: Buffer): string {
+export function digestBytes(content: Buffer): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** JSON text: base64 by path, sorted. Equal files have equal texts. */
-export function encodeFiles(files: ReleaseFiles): string {
+/** The parts of a JSON text: base64 by path, sorted. Equal files have equal texts. */
+export function encodeFiles(files: ReleaseFiles): readonly string[] {
   const sorted = [...files].toSorted(([a], [b]) => compareTexts(a, b));
-  return JSON.stringify(
-    Object.fromEntries(sorted.map(([path, content]) => [path, content.toString('base64')])),
-  );
+  const encoded = sorted.map(([path, content]) => [path, content.toString('base64')]);
+  return splitContent(JSON.stringify(Object.fromEntries(encoded)));
 }
 
-/** Decodes a text of `encodeFiles`. */
+/** Decodes the joined parts of `encodeFiles`. */
 export function decodeFiles(text: string): ReleaseFiles {
   return toFiles(JSON.parse(text) as Readonly<Record<string, string>>);
 }

@@ -23,7 +23,7 @@ const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 /** Older unfinished folders are left over: no release takes this long to write. */
 const LEFT_OVER_MS = 3_600_000;
-/** Limits concurrent writes: each waits for the disk. */
+/** Limits concurrent writes and removals: each waits for the disk. */
 const FILES_AT_ONCE = 16;
 
 /**
@@ -71,7 +71,7 @@ export class ReleaseFolder {
     if (!(await exists(target))) {
       const written = await this.#write(files, { isDurable: true });
       // Another process of the host may have written it first.
-      await rename(written, target).catch(() => rm(written, { recursive: true, force: true }));
+      await rename(written, target).catch(() => removeFolder(written));
     }
     await this.#link(name);
     // The previous one may still be read, such as by a module that imports its files late.
@@ -101,7 +101,7 @@ export class ReleaseFolder {
     try {
       return await work(folder);
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      await removeFolder(folder);
     }
   }
 
@@ -112,13 +112,13 @@ export class ReleaseFolder {
     const next = `${await mkdtemp(join(this.#path, TEMPORARY))}/${RELEASE_LINK}`;
     await symlink(name, next);
     await rename(next, link);
-    await rm(dirname(next), { recursive: true, force: true });
+    await removeFolder(dirname(next));
   }
 
   async #clean(keptNames: ReadonlySet<string>): Promise<void> {
     for (const name of await readdir(this.#path)) {
       if (keptNames.has(name) || !(RELEASE.test(name) || (await this.#isLeftOver(name)))) continue;
-      await rm(join(this.#path, name), { recursive: true, force: true });
+      await removeFolder(join(this.#path, name));
     }
   }
 
@@ -132,4 +132,14 @@ export class ReleaseFolder {
 
 async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null)) !== null;
+}
+
+/** Unlike a recursive `rm`, which begins to remove all files of a folder in one turn of the event loop. */
+async function removeFolder(folder: string): Promise<void> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  await mapConcurrently(entries, FILES_AT_ONCE, (entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? removeFolder(path) : rm(path, { force: true });
+  });
+  await rm(folder, { recursive: true, force: true });
 }

@@ -5,7 +5,7 @@ import {
   compareNewestFirst,
   type RecordedCall,
 } from '../../operations/status/call-record.js';
-import { StoreUnavailable } from '../../store/store.js';
+import { StoreUnavailable } from '../../store/store-unavailable.js';
 import { nameCall } from '../completed-request.js';
 import type { RecentCalls } from './recent-calls.js';
 import type { StoredCalls } from './stored-calls.js';

@@ -33,8 +33,13 @@ export interface CallPart {
   readonly hasMore: boolean;
 }
 
-/** Merges the newest calls of all parts. Each part keeps its order, even if its clock was changed. */
-export function createPage(parts: readonly CallPart[], limit: number): CallPage {
+/**
+ * Merges the newest calls of all parts. Each part keeps its order, even if its clock was changed.
+ * @returns `null` for an unknown cursor
+ */
+export function createPage(read: readonly CallPart[], limit: number): CallPage | null {
+  const parts = read.filter(({ isKnown }) => isKnown);
+  if (parts.length === 0) return null;
   const takenCounts = new Map(parts.map((part) => [part, 0]));
   const calls: RecordedCall[] = [];
   const ends = new Map(parts.map(({ run, end }) => [run, end]));

@@ -1,5 +1,6 @@
 import { joinBody, type Outcome } from '../../contract/index.js';
-import { maskSecrets } from '../../lib/secrets/mask-secrets.js';
+import { parseJson } from '../../lib/json/json-bytes.js';
+import type { Mask } from '../../lib/secrets/mask-secrets.js';
 import { isSensitiveName } from '../../lib/secrets/sensitive-names.js';
 import type { CallBodies } from '../../operations/request.js';
 import type { CapturedBodies } from '../../operations/status/call-record.js';
@@ -21,18 +22,13 @@ const MAX_DEPTH = 64;
 /** A longer body is not parsed again for a record. */
 const MAX_PARSED_BYTES = 256 * 1024;
 
-/** Replaces the credentials that the host sends to the provider. */
-type Mask = (text: string) => string;
-
 /** The bodies for a record: JSON without the values of sensitive keys, truncated to `captureBytes` each. */
 export function captureBodies({
   captureBytes,
-  secrets,
+  mask,
   request,
   response,
 }: CallBodies): CapturedBodies {
-  const values = secrets.map((secret) => secret.reveal());
-  const mask = (text: string) => maskSecrets(text, values);
   return {
     request: captureBody(request, captureBytes, mask),
     response: captureBody(response, captureBytes, mask),
@@ -44,16 +40,14 @@ function captureBody(captured: Outcome['body'], captureBytes: number, mask: Mask
   if (body.length === 0) return null;
   // Secrets can only be found in parsed JSON.
   if (body.length > MAX_PARSED_BYTES) return CUT;
-  try {
-    const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
-    return cutText(JSON.stringify(redact(value, 0, mask)), captureBytes);
-  } catch {
-    return null;
-  }
+  const { value, problem } = parseJson(Buffer.from(body));
+  if (problem !== null) return problem === 'too many values' ? CUT : null;
+  return cutText(JSON.stringify(redact(value, 0, mask)), captureBytes);
 }
 
 function redact(value: unknown, depth: number, mask: Mask): unknown {
   if (typeof value === 'string') return SECRET_VALUE.test(value) ? REDACTED : mask(value);
+  if (typeof value === 'number') return mask(String(value)) === String(value) ? value : REDACTED;
   if (typeof value !== 'object' || value === null) return value;
   if (depth === MAX_DEPTH) return CUT;
   if (Array.isArray(value)) return redactList(value, depth, mask);
@@ -72,7 +66,7 @@ function redact(value: unknown, depth: number, mask: Mask): unknown {
  * Redacts the second item of a pair such as `["authorization", "…"]`, which the first one names.
  */
 function redactList(list: readonly unknown[], depth: number, mask: Mask): unknown[] {
-  if (list.length === 2 && isSensitive(list[0])) return [list[0], REDACTED];
+  if (list.length === 2 && isSensitive(list[0])) return [redact(list[0], depth, mask), REDACTED];
   return list.map((item) => redact(item, depth + 1, mask));
 }
 

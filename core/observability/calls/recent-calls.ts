@@ -4,9 +4,11 @@ import type { CallBodies } from '../../operations/request.js';
 import type {
   CallPage,
   CallQuery,
+  CallRecords,
   CapturedBodies,
   RecordedCall,
 } from '../../operations/status/call-record.js';
+import type { Processes } from '../../processes.js';
 import { type CallKey, type KeptCall, nameCall, readCall } from '../completed-request.js';
 import { type CallPart, createPage, parseCallCursor } from './call-page.js';
 import { captureBodies } from './capture-bodies.js';
@@ -38,12 +40,6 @@ export class RecentCalls {
     if (bodies !== null) this.#bodies.add(call, captureBodies(bodies));
   }
 
-  /** @returns `null` for an unknown cursor */
-  list(query: CallQuery): CallPage | null {
-    const parts = this.read(query).filter(({ isKnown }) => isKnown);
-    return parts.length === 0 ? null : createPage(parts, query.limit);
-  }
-
   /** The parts of a page from this process. */
   read(query: CallQuery, until = Number.POSITIVE_INFINITY): CallPart[] {
     return [this.#known.read(query, until), this.#anonymous.read(query, until)];
@@ -53,6 +49,26 @@ export class RecentCalls {
   findBodies(call: RecordedCall): CapturedBodies | null {
     return this.#bodies.find({ ...call, at: Date.parse(call.at) });
   }
+}
+
+/** The last calls of a host, over all of its processes. */
+export function shareRecentCalls(
+  processes: Pick<Processes, 'share'>,
+  calls: RecentCalls,
+): CallRecords {
+  const askAll = processes.share(
+    'calls',
+    ({ query, until }: { readonly query: CallQuery; readonly until: number }) =>
+      calls.read(query, until),
+  );
+  return {
+    list: async (query): Promise<CallPage | null> => {
+      // The common end of the page, because processes answer at different times.
+      const { answers } = await askAll({ query, until: Date.now() });
+      const parts = answers.flatMap(({ answer }) => answer);
+      return createPage(parts, query.limit);
+    },
+  };
 }
 
 /** Each call has a unique, increasing number; the oldest is overwritten. */

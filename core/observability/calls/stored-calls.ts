@@ -5,15 +5,15 @@ import { createNulls } from '../../lib/fixed-shape.js';
 import { settleWithin } from '../../lib/promises.js';
 import { createLogInterval } from '../../log/log-interval.js';
 import type { CallPage, CallQuery, RecordedCall } from '../../operations/status/call-record.js';
-import { callId } from '../../store/call-log.js';
-import { type Store, type StoredCall, StoreUnavailable } from '../../store/store.js';
+import { type CallFilter, type CallStore, callId, type StoredCall } from '../../store/call-log.js';
+import { StoreUnavailable } from '../../store/store-unavailable.js';
 import { type KeptCall, readCall } from '../completed-request.js';
 
 const REJECTION_NAMES = Object.keys(REJECTION_MEMBERS) as (keyof Rejection)[];
 const NO_REJECTION = createNulls(REJECTION_NAMES);
 
 interface StoredCallsOptions {
-  readonly store: Pick<Store, 'appendCalls' | 'readCalls' | 'pruneCalls'>;
+  readonly store: CallStore;
   /** The oldest calls beyond this are removed. */
   readonly maxCalls: number;
   readonly maxHours: number;
@@ -86,12 +86,12 @@ export class StoredCalls {
   }
 
   /** @throws StoreUnavailable, also when too many reads wait. */
-  async #read(filter: Parameters<Store['readCalls']>[0]): Promise<StoredCall[]> {
+  async #read(filter: CallFilter): Promise<readonly StoredCall[]> {
     if (this.#reads >= MAX_READS) throw new StoreUnavailable('busy');
     this.#reads += 1;
     try {
       await this.#write();
-      return [...(await this.#options.store.readCalls(filter))];
+      return await this.#options.store.read(filter);
     } finally {
       this.#reads -= 1;
     }
@@ -101,9 +101,11 @@ export class StoredCalls {
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     await settleWithin(this.#write(), CLOSE_TIMEOUT_MS);
+    const lost = this.#lost + this.#waiting.length;
+    if (lost > 0) this.#options.log.warn({ reason: 'the host stops', lost }, 'calls not stored');
   }
 
-  /** Never throws: calls that could not be written are retried with the next batch. */
+  /** Never throws: calls are retried with the next batch while the store is unavailable. */
   async #writeSoon(): Promise<void> {
     this.#timer = undefined;
     try {
@@ -111,7 +113,7 @@ export class StoredCalls {
       await this.#prune();
     } catch (error) {
       if (error instanceof StoreUnavailable) this.#warn(error.message);
-      else this.#options.log.error({ err: error }, 'storing calls failed');
+      else this.#options.log.error({ err: error }, 'removing old calls failed');
     }
     if (this.#lost > 0) this.#warn('the store is too slow');
     if (this.#waiting.length > 0) {
@@ -134,21 +136,37 @@ export class StoredCalls {
 
   /** @throws StoreUnavailable: unwritten calls then stay in the queue. */
   async #writeWaiting(): Promise<void> {
-    const { store } = this.#options;
+    const rejections: unknown[] = [];
     // Excludes calls that arrive meanwhile: under load this would never end.
-    for (let remaining = this.#waiting.length; remaining > 0; remaining -= MAX_BATCH) {
-      const batch = this.#waiting.slice(0, Math.min(remaining, MAX_BATCH));
-      try {
-        await store.appendCalls(batch);
-      } catch (error) {
-        // Any other error would repeat forever.
-        if (error instanceof StoreUnavailable) throw error;
+    try {
+      for (let remaining = this.#waiting.length; remaining > 0; remaining -= MAX_BATCH) {
+        const batch = this.#waiting.slice(0, Math.min(remaining, MAX_BATCH));
+        rejections.push(...(await this.#append(batch)));
         this.#waiting.splice(0, batch.length);
-        throw error;
       }
-      this.#waiting.splice(0, batch.length);
-      this.#uncounted += batch.length;
+    } finally {
+      const fields = { err: rejections[0], lost: rejections.length };
+      if (rejections.length > 0) this.#options.log.error(fields, 'storing calls failed');
     }
+  }
+
+  /**
+   * Writes calls one by one if the store rejects them together, so that one of them does not lose the others.
+   * @returns the error of each call that is lost
+   * @throws StoreUnavailable
+   */
+  async #append(calls: readonly StoredCall[]): Promise<readonly unknown[]> {
+    try {
+      await this.#options.store.append(calls);
+      this.#uncounted += calls.length;
+      return [];
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      if (calls.length === 1) return [error];
+    }
+    const rejections: unknown[] = [];
+    for (const call of calls) rejections.push(...(await this.#append([call])));
+    return rejections;
   }
 
   async #prune(): Promise<void> {
@@ -159,7 +177,7 @@ export class StoredCalls {
     this.#prunedAt = now;
     if (isCount) this.#uncounted = 0;
     const since = Date.now() - maxHours * MS_PER_HOUR;
-    await store.pruneCalls({ maxCalls: isCount ? maxCalls : null, since });
+    await store.prune({ maxCalls: isCount ? maxCalls : null, since });
   }
 
   /** The warning comes at most once a minute: a disk may stay full for long. */
@@ -169,6 +187,11 @@ export class StoredCalls {
     this.#options.log.warn(fields, 'calls not stored');
     this.#lost = 0;
   }
+}
+
+/** Whether a repeated write may succeed: a row that breaks a constraint is rejected every time. */
+function isUnavailable(error: unknown): error is StoreUnavailable {
+  return error instanceof StoreUnavailable && error.code !== 'inconsistent';
 }
 
 /** The columns of a call: lists are JSON text. */

@@ -1,6 +1,7 @@
+import type { CandidateReport } from '../../contract/candidate-report.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
 import { MODULE_STATES } from '../../modules/module-record.js';
-import { type CandidateReport, COPY_RESULTS } from '../../provider/candidate/candidate-reports.js';
+import { COPY_RESULTS } from '../../provider/candidate/candidate-reports.js';
 import type { ProviderClient } from '../../provider/provider-client.js';
 import { type CollectedMetric, type MetricSample, readCounts } from './collected-metric.js';
 

@@ -9,14 +9,14 @@ export function createEventLoopMetric(loop: {
 }): CollectedMetric {
   return {
     name: 'modgate_event_loop_delay_seconds',
-    help: 'Delay of the event loop since the last scrape; quantile 1 is the longest.',
+    help: 'Delay of the event loop since the last scrape; percentile 1 is the longest.',
     type: 'gauge',
-    labelNames: ['quantile'],
+    labelNames: ['percentile'],
     aggregator: 'max',
     read: () =>
       loop
         .readQuantiles(QUANTILES)
-        .map((delay, index) => [{ quantile: String(QUANTILES[index]) }, delay]),
+        .map((delay, index) => [{ percentile: String(QUANTILES[index]) }, delay]),
   };
 }
 
@@ -107,7 +107,7 @@ interface ObservedBudget {
 }
 
 interface ObservedMemory extends ObservedBudget {
-  /** The memory of requests to surfaces without an actor. */
+  /** The memory of requests without credentials. */
   readonly anonymous: ObservedBudget | null;
 }
 
@@ -128,14 +128,14 @@ export function createMemoryMetrics(memory: ObservedMemory): CollectedMetric[] {
     },
     {
       name: 'modgate_memory_rejected_total',
-      help: 'Requests rejected by a memory budget: of the host (memory), of their actor, or of those without one.',
+      help: 'Requests rejected or cut by a memory budget: of the host (memory), of their actor, or of those without one.',
       type: 'counter',
       labelNames: ['budget'],
       read: () => readCounts('budget', { ...memory.rejected, anonymous: countAnonymous(memory) }),
     },
     {
       name: 'modgate_anonymous_held_bytes',
-      help: 'The same as modgate_held_bytes for requests to surfaces without an actor, which have a budget of their own.',
+      help: 'The same as modgate_held_bytes for requests without credentials, which have a budget of their own.',
       type: 'gauge',
       read: () => memory.anonymous?.bytes ?? 0,
     },

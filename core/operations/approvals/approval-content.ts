@@ -1,6 +1,6 @@
-import type { DangerLevel } from '../../contract/index.js';
-import { escapeInvisible, hasInvisible } from '../../lib/visible-json.js';
+import { type DangerLevel, escapeBlanks, escapeLine } from '../../contract/index.js';
 import type { StoredApproval } from '../../store/approvals.js';
+import { showArguments } from './visible-arguments.js';
 
 /** The complete call as it will be sent, for the person who decides. */
 export interface ApprovalContent {
@@ -8,24 +8,26 @@ export interface ApprovalContent {
   readonly name: string;
   readonly operation_kind: string;
   readonly danger_level: DangerLevel;
-  /** The JSON text of the caller. */
+  /** The canonical JSON text. */
   readonly arguments: string;
-  /** The names of the caller's headers that the provider receives. */
-  readonly headers: readonly string[];
+  /** The caller's headers that the provider receives. */
+  readonly headers: readonly { readonly name: string; readonly value: string }[];
   readonly config_digest: string;
   readonly request_id: string;
 }
 
 /** Describes a request in lists. */
 export function describeApproval(approval: StoredApproval) {
-  const { id, kind, status, module, operation, actor } = approval;
+  const { id, kind, status, module, operation, requested_at, expires_at } = approval;
   const { name, operation_kind, danger_level } = readContent(approval);
   return {
-    ...{ id, kind, status, module, operation, name, operation_kind, danger_level, actor },
-    requested_at: approval.requestedAt,
-    expires_at: approval.expiresAt,
-    decided_at: approval.decidedAt,
-    decided_by: approval.decidedBy,
+    ...{ id, kind, status, module, operation_kind, danger_level },
+    operation: escapeLine(operation),
+    name: escapeLine(name),
+    actor: { kind: approval.actor_kind, id: escapeLine(approval.actor_id) },
+    requested_at,
+    expires_at,
+    ...describeDecision(approval),
   };
 }
 
@@ -34,23 +36,21 @@ export function describeApprovalDetails(approval: StoredApproval, previous: Stor
   const content = readContent(approval);
   return {
     ...describeApproval(approval),
-    ...describeArguments(content),
-    headers: content.headers,
+    ...showArguments(content.arguments),
+    headers: content.headers.map(({ name, value }) => ({ name, value: escapeBlanks(value) })),
     config_digest: content.config_digest,
     request_id: content.request_id,
     previous: previous && {
       id: previous.id,
-      actor: previous.actor,
-      decided_at: previous.decidedAt,
-      decided_by: previous.decidedBy,
-      ...describeArguments(readContent(previous)),
+      actor: { kind: previous.actor_kind, id: previous.actor_id },
+      ...describeDecision(previous),
+      ...showArguments(readContent(previous).arguments),
     },
   };
 }
 
-/** Escapes invisible characters in the JSON. */
-function describeArguments({ arguments: json }: ApprovalContent) {
-  return { arguments: escapeInvisible(json), has_invisible: hasInvisible(json) };
+function describeDecision({ decided_at, decider_kind, decider_id }: StoredApproval) {
+  return { decided_at, decided_by: decider_kind && { kind: decider_kind, id: decider_id } };
 }
 
 function readContent({ content }: StoredApproval): ApprovalContent {

@@ -3,18 +3,24 @@ import { injectable } from '../../injection.js';
 import { digestText } from '../../lib/hash.js';
 import { ALWAYS_FORWARDED, CONDITIONAL } from '../../lib/header-names.js';
 import { canonicalizeText } from '../../lib/json/canonical-text.js';
-import type { LiveModule } from '../../modules/live-module.js';
-import type { Store, StoredApproval } from '../../store/store.js';
-import type { FoundOperation } from '../exposed/exposed-operations.js';
+import { parseStrictJson } from '../../lib/json/json-structure.js';
+import type { GenerationSource, LiveModule } from '../../modules/live-module.js';
+import { ModuleRegistry } from '../../modules/module-registry.js';
+import type { Store } from '../../store/store.js';
+import { type FoundOperation, listExposed } from '../exposed/exposed-operations.js';
 import { permissionOf } from '../exposed/may-call.js';
-import type { OperationRequest } from '../exposed/operation-request.js';
+import { createUnexposed } from '../exposed/named-operation.js';
 import { STORE } from '../injection-tokens.js';
 import type { CallerRequest } from '../request.js';
 import { rethrowStoreError } from '../store-error.js';
 import type { ApprovalContent } from './approval-content.js';
+import { PendingApproval } from './pending-approval.js';
 
 /** The maximum length of arguments, all of which a person must see. Bytes. */
 const MAX_ARGUMENT_BYTES = 49_152;
+
+/** Deeper arguments are unreadable for people too. */
+const MAX_DEPTH = 128;
 
 /** Headers with a new value for each call. */
 const NOT_BOUND: ReadonlySet<string> = new Set(['idempotency-key']);
@@ -24,59 +30,87 @@ interface FoundCall {
   readonly operation: FoundOperation;
 }
 
-/** Lets calls wait for the approval of a person. */
-@injectable(STORE)
+/** The parts of a call that a person approves. */
+export interface ApprovedCall {
+  /** JSON text with all that the caller chooses, for people. */
+  readonly arguments: string;
+  /** What the approval covers besides, such as the bytes of the target. */
+  readonly exact: readonly string[];
+  /** The names of further headers that reach the provider. */
+  readonly headers: readonly string[];
+}
+
+/** Lets calls of agents pass right before the provider is called, or wait for a person. */
+@injectable(ModuleRegistry, STORE)
 export class Approvals {
+  readonly #generations: GenerationSource;
   readonly #store: Store;
 
-  constructor(store: Store) {
+  constructor(generations: GenerationSource, store: Store) {
+    this.#generations = generations;
     this.#store = store;
   }
 
   /**
-   * Uses the approval of exactly this call, or requests one.
-   * @returns the pending request; `null` for a call that needs no approval, or was approved.
-   * @throws HostError 400 for arguments that are too long to be displayed, 429 for too many pending
-   * requests, 503.
+   * Checks that the module still exposes the operation, and uses the approval of exactly this call.
+   * @param describe called for a call that needs approval
+   * @throws PendingApproval for a call that is not approved, which is now requested.
+   * @throws HostError 400 for arguments that cannot be displayed, 404 after a reload that changed
+   * the module, 429 for too many pending requests, 503.
    */
-  async require(
-    { module, operation }: FoundCall,
-    { json }: Pick<OperationRequest, 'json'>,
+  async admit(
+    found: FoundCall,
+    describe: () => ApprovedCall,
     request: CallerRequest,
-  ): Promise<StoredApproval | null> {
+  ): Promise<void> {
+    const { module, operation } = found;
+    const served = this.#generations.current.get(module.name);
+    const exposed = served && listExposed(served).get(operation.shown.id)?.shown;
+    if (exposed?.name !== operation.shown.name) throw createUnexposed();
+    if (!operation.shown.needsApproval && !exposed.needsApproval) return;
+    // A person approves a call of one version.
+    if (served?.configDigest !== module.configDigest) throw createUnexposed();
+    await this.#use(found, describe(), request);
+  }
+
+  async #use(
+    { module, operation }: FoundCall,
+    { arguments: text, exact, headers: names }: ApprovedCall,
+    request: CallerRequest,
+  ): Promise<void> {
     const { shown } = operation;
-    if (!shown.needsApproval) return null;
-    if (json.length > MAX_ARGUMENT_BYTES) throw createLengthError();
+    assertDisplayable(text);
     const { actor, requestId, correlationId } = request;
-    const headers = listBoundHeaders(module, request);
-    const text = json.toString('utf8');
+    const headers = listBoundHeaders(module, request, names);
+    const canonical = canonicalizeText(text);
     const content: ApprovalContent = {
       name: shown.name,
       operation_kind: shown.kind,
       danger_level: shown.dangerLevel,
-      arguments: text,
-      headers: headers.map(([name]) => name),
+      arguments: canonical,
+      headers: headers.map(([name, value]) => ({ name, value })),
       config_digest: module.configDigest,
       request_id: requestId,
     };
     const binding = digestText(
       JSON.stringify([
         ...['call', actor.kind, actor.id, module.name, shown.id],
-        ...[digestText(canonicalizeText(text)), module.configDigest, headers],
+        ...[digestText(canonical), module.configDigest, headers, exact],
       ]),
     );
     const draft = {
       kind: 'call',
       module: module.name,
       operation: shown.id,
-      actor: { kind: actor.kind, id: actor.id },
+      actor_kind: actor.kind,
+      actor_id: actor.id,
       binding,
       content: JSON.stringify(content),
     };
     const audit = { permission: findPermission(operation), requestId, correlationId };
     const result = await this.#store.approvals.request(draft, audit).catch(rethrowStoreError);
     if (result.outcome === 'too_many') throw createTooMany(result.of);
-    return result.outcome === 'pending' ? result.approval : null;
+    if (result.outcome === 'pending') throw new PendingApproval(result.approval);
   }
 }
 
@@ -88,18 +122,35 @@ function findPermission({ declared }: FoundOperation): string {
 function listBoundHeaders(
   { descriptor }: LiveModule,
   { headers }: CallerRequest,
+  others: readonly string[],
 ): (readonly [name: string, value: string])[] {
-  const names = new Set([...ALWAYS_FORWARDED, ...CONDITIONAL, ...descriptor.forward_headers]);
-  return [...names].sort().flatMap((name) => {
+  const forwarded = [...ALWAYS_FORWARDED, ...CONDITIONAL, ...descriptor.forward_headers];
+  return [...new Set([...forwarded, ...others])].sort().flatMap((name) => {
     const value = NOT_BOUND.has(name) ? undefined : headers.get(name);
     return value === undefined ? [] : [[name, value] as const];
   });
 }
 
-function createLengthError(): HostError {
-  return new HostError('validation_failed', 'the arguments are too long to be approved', {
-    errors: [{ field: 'arguments', reason: `more than ${MAX_ARGUMENT_BYTES} bytes` }],
-    nextActions: ['send less in one call'],
+/** @throws HostError 400 for arguments that are too long, or that have two meanings. */
+function assertDisplayable(text: string): void {
+  const json = Buffer.from(text);
+  if (json.length > MAX_ARGUMENT_BYTES) {
+    throw createArgumentError(`more than ${MAX_ARGUMENT_BYTES} bytes`, 'send less in one call');
+  }
+  const [problem] = parseStrictJson(json, MAX_DEPTH, 1).problems;
+  if (problem === undefined) return;
+  throw createArgumentError(
+    `${problem.problem}: ${problem.path.join('.')}`,
+    'correct the arguments',
+  );
+}
+
+/** The error of arguments that a person could not judge. */
+export function createArgumentError(reason: string, nextAction: string): HostError {
+  return new HostError('validation_failed', 'the arguments cannot be approved', {
+    step: 'body',
+    errors: [{ field: 'arguments', reason }],
+    nextActions: [nextAction],
   });
 }
 

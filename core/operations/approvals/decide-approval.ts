@@ -2,65 +2,47 @@ import { enums, object } from 'superstruct';
 import type { AnyStruct } from '../../contract/described.js';
 import { validateStruct } from '../../document/validate.js';
 import { HostError } from '../../errors.js';
-import { createToken, injectable } from '../../injection.js';
+import { createToken } from '../../injection.js';
 import type { Decision } from '../../store/approvals.js';
-import type { Store, StoredApproval } from '../../store/store.js';
-import { assertJson } from '../forward/body-policy.js';
+import { isSameActor } from '../authorization.js';
 import { STORE } from '../injection-tokens.js';
-import { type Handler, Reply } from '../reply.js';
-import type { CallerRequest } from '../request.js';
+import { defineResource } from '../resource.js';
 import { rethrowStoreError } from '../store-error.js';
 import { describeApproval } from './approval-content.js';
-import { APPROVALS_SCOPE, ApprovalHandler, createUnknownApproval } from './approval-handler.js';
+import { APPROVAL_ID, createUnknownApproval, requireApproval } from './read-approvals.js';
+
+/** Allows a caller to read requests for approval and to decide about them. */
+const APPROVALS_SCOPE = 'modgate.approvals';
 
 /** Whether users may decide about their own requests. */
 export const MAY_APPROVE_OWN = createToken<boolean>('may-approve-own');
 
-interface DecisionInput {
-  readonly id: string;
-  readonly decision: Decision;
-}
-
-/** Handles `POST /approvals/{id}`: a person approves or rejects, once. */
-@injectable(STORE, MAY_APPROVE_OWN)
-export class DecideApproval extends ApprovalHandler implements Handler<DecisionInput> {
-  readonly #mayApproveOwn: boolean;
-
-  constructor(store: Store, mayApproveOwn: boolean) {
-    super(store);
-    this.#mayApproveOwn = mayApproveOwn;
-  }
-
-  async execute({ id, decision }: DecisionInput, request: CallerRequest): Promise<Reply> {
-    const authorization = this.authorize(request);
-    const { kind, id: actorId } = request.actor;
-    if (kind !== 'user') throw createForbidden('only a user can decide about requests', 'caller');
-    const approval = await this.read(id);
-    if (!this.#mayApproveOwn && isOwn(approval, request)) {
-      throw createForbidden('a user cannot decide about their own request', 'actor');
+/** A person approves or rejects, once. */
+export const DECISION = defineResource({
+  text: '`{"decision": "approve"}` or `"reject"`, not of who asked; 409 once decided',
+  ids: APPROVAL_ID,
+  needs: [STORE, MAY_APPROVE_OWN],
+  answer: async ({ params: { id = '' }, body, request }, store, mayApproveOwn) => {
+    const decision = parseDecision(body.join());
+    const { actor, requestId, correlationId } = request;
+    const approval = await requireApproval(store, id);
+    if (
+      !mayApproveOwn &&
+      isSameActor({ kind: approval.actor_kind, id: approval.actor_id }, actor)
+    ) {
+      throw new HostError('forbidden', 'a user cannot decide about their own request', {
+        errors: [{ field: 'actor', reason: 'may not decide' }],
+        nextActions: ['ask another person with the scope modgate.approvals'],
+      });
     }
-    const { requestId, correlationId } = request;
     const audit = { permission: APPROVALS_SCOPE, requestId, correlationId };
-    const result = await this.approvals
-      .decide(id, decision, { kind, id: actorId }, audit)
+    const result = await store.approvals
+      .decide(id, decision, { kind: actor.kind, id: actor.id }, audit)
       .catch(rethrowStoreError);
-    if (result.outcome === 'decided') {
-      return Reply.json(authorization, describeApproval(result.approval));
-    }
+    if (result.outcome === 'decided') return describeApproval(result.approval);
     throw result.outcome === 'unknown' ? createUnknownApproval() : createConflict();
-  }
-}
-
-function isOwn({ actor }: StoredApproval, request: CallerRequest): boolean {
-  return actor.kind === request.actor.kind && actor.id === request.actor.id;
-}
-
-function createForbidden(detail: string, field: string): HostError {
-  return new HostError('forbidden', detail, {
-    errors: [{ field, reason: 'may not decide' }],
-    nextActions: ['ask another person with the scope modgate.approvals'],
-  });
-}
+  },
+});
 
 function createConflict(): HostError {
   return new HostError('conflict', 'the request was already decided', {
@@ -69,12 +51,10 @@ function createConflict(): HostError {
 }
 
 const decisionBody = object({ decision: enums(['approve', 'reject']) });
-const MAX_BODY_BYTES = 1024;
 
-/** Parses `{"decision": "approve"}`. @throws HostError 400. */
-export function parseDecision(body: Buffer): Decision {
-  assertJson(body);
-  const value: unknown = body.length > MAX_BODY_BYTES ? null : JSON.parse(body.toString('utf8'));
+/** @throws HostError 400. */
+function parseDecision(body: Buffer): Decision {
+  const value: unknown = JSON.parse(body.toString('utf8'));
   const { violations } = validateStruct(value, decisionBody as AnyStruct);
   const [violation] = violations;
   if (violation === undefined) return (value as { decision: Decision }).decision;

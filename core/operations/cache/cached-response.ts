@@ -33,7 +33,7 @@ export function createCachedResponse(
       // Only errors need them.
       secrets: [],
       pieces: [copyPieces(pieces, length)],
-      isProvedJson: true,
+      invalidJson: null,
     },
     base,
     ageAtStart: freshness.age,

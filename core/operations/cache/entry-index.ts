@@ -50,7 +50,7 @@ export class EntryIndex<Fill> {
     if (ofModule === undefined) return { keys, fills };
     const paths =
       path === null || isPrefix
-        ? [...ofModule.keys()].filter((candidate) => path === null || candidate.startsWith(path))
+        ? [...ofModule.keys()].filter((key) => path === null || key.startsWith(path))
         : [path];
     for (const purgedPath of paths) {
       const entries = ofModule.get(purgedPath);

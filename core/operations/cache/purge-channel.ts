@@ -1,4 +1,6 @@
+import type { Processes } from '../../processes.js';
 import type { Purge } from './entry-index.js';
+import { PurgeBatch } from './purge-batch.js';
 
 /** Forwards purges between the processes that cache responses of the same modules. */
 export interface PurgeChannel {
@@ -11,5 +13,15 @@ export interface PurgeChannel {
   onPurge(listener: (purge: Purge | null) => void): void;
 }
 
-/** The channel of a process without others. */
-export const SOLE_PURGES: PurgeChannel = { announce: () => {}, onPurge: () => {} };
+/** The purges of the processes of one host. */
+export function sharePurges(processes: Pick<Processes, 'channel'>): PurgeChannel {
+  const listeners: ((purge: Purge) => void)[] = [];
+  const send = processes.channel<readonly Purge[]>('purges', (purges) => {
+    for (const purge of purges) for (const listener of listeners) listener(purge);
+  });
+  const batch = new PurgeBatch(send);
+  return {
+    announce: (purge) => batch.add(purge),
+    onPurge: (listener) => void listeners.push(listener),
+  };
+}

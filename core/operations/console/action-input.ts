@@ -33,23 +33,22 @@ export function completeInput({ input_schema }: AdminAction, input: unknown): un
 /**
  * Validates an input against the action's schema; without a schema any input is valid.
  * @param place its name in the request, such as `payload.input`
- * @param json the bytes of the input, which the provider receives; it may use the first of two
- * members with the same name
- * @throws HostError 400 that names each missing, undeclared or mistyped field, or a repeated
- * member, at any depth.
+ * @throws HostError 400 that names each missing, undeclared or mistyped field.
  */
-export function validateInput(
-  { input_schema }: AdminAction,
-  input: unknown,
-  json: Buffer,
-  place: string,
-): void {
+export function validateInput({ input_schema }: AdminAction, input: unknown, place: string): void {
   const errors = input_schema === undefined ? [] : findErrors(input_schema.fields, input, place);
-  if (errors.length > 0) {
-    const detail = 'the input does not fit the schema of the action';
-    throw new HostError('validation_failed', detail, { errors });
-  }
-  const repeated = findRepeatedMember(json);
+  if (errors.length === 0) return;
+  const detail = 'the input does not fit the schema of the action';
+  throw new HostError('validation_failed', detail, { errors });
+}
+
+/**
+ * Rejects what a provider may read otherwise: it receives the bytes, and may use the first of two
+ * members with the same name.
+ * @throws HostError 400 that names a repeated member, at any depth.
+ */
+export function assertNoRepeatedMember(input: unknown, json: Buffer, place: string): void {
+  const repeated = findRepeatedMember(json, input);
   if (repeated === null) return;
   const name = repeated.map((key) => (isPrintableKey(String(key)) ? key : '?')).join('.');
   throw new HostError('validation_failed', 'the input has two members of one name', {

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { AdminAction } from '../../contract/index.js';
 import { injectable } from '../../injection.js';
-import { sliceMembers } from '../../lib/json/json-structure.js';
+import { sliceMember } from '../../lib/json/json-structure.js';
 import type { Store } from '../../store/store.js';
+import { PendingApproval } from '../approvals/pending-approval.js';
 import { readResponseBytes } from '../forward/provider-response.js';
 import { STORE } from '../injection-tokens.js';
 import { rethrowStoreError } from '../store-error.js';
-import { completeInput, validateInput } from './action-input.js';
+import { assertNoRepeatedMember, completeInput, validateInput } from './action-input.js';
 import { createAuditDraft } from './audit-draft.js';
 import {
   type AdminCall,
@@ -39,8 +40,9 @@ export class AdminActionInvoke implements BridgeOperation<Payload> {
   async execute(payload: Payload, call: BridgeCall): Promise<Buffer> {
     const action = findAction(payload, call);
     if (action === null) throw new Error('a declared action was not found');
-    const input = { input: payload.input, json: sliceInput(call.body), place: 'payload.input' };
-    return invokeAction(this.#store, action, input, call);
+    const json = sliceInput(call.body);
+    const given = { input: payload.input, json, place: 'payload.input', hasUniqueNames: false };
+    return invokeAction(this.#store, action, given, call);
   }
 }
 
@@ -51,45 +53,48 @@ interface GivenInput {
   readonly json: Buffer | null;
   /** Its name in the request. */
   readonly place: string;
+  /** Whether it is known to have no repeated members. */
+  readonly hasUniqueNames: boolean;
 }
 
 /**
  * Invokes an action, and writes its audit row.
- * @throws HostError 400, 502, 503.
+ * @throws HostError 400, 502, 503; PendingApproval, for which nothing was invoked.
  */
 export async function invokeAction(
-  store: Pick<Store, 'assertWritable' | 'appendAudit'>,
+  store: Pick<Store, 'audit'>,
   action: AdminAction,
   sentInput: GivenInput,
   call: AdminCall,
 ): Promise<Buffer> {
-  await store.assertWritable().catch(rethrowStoreError);
+  await store.audit.assertWritable().catch(rethrowStoreError);
   const input = completeInput(action, sentInput.input);
   const outcome = await sendInput(action, { ...sentInput, input }, call).then(
     (result) => ({ result, error: null }),
     (error: unknown) => ({ result: null, error }),
   );
+  if (outcome.error instanceof PendingApproval) throw outcome.error;
   const draft = createAuditDraft(call, 'admin_action_invoke', action.name);
   const value = { json: input, sensitive: false };
   const result = outcome.result === null ? 'failed' : 'ok';
-  await store.appendAudit({ ...draft, outcome: result, value }).catch(rethrowStoreError);
+  await store.audit.append({ ...draft, outcome: result, value }).catch(rethrowStoreError);
   if (outcome.result === null) throw outcome.error;
   return outcome.result;
 }
 
 async function sendInput(
   action: AdminAction,
-  { input, json, place }: GivenInput,
+  { input, json, place, hasUniqueNames }: GivenInput,
   call: AdminCall,
 ): Promise<Buffer> {
-  const inputJson = json ?? toJsonBytes(input);
-  validateInput(action, input, inputJson, place);
+  validateInput(action, input, place);
+  if (json !== null && !hasUniqueNames) assertNoRepeatedMember(input, json, place);
   const operation = {
     kind: 'admin_action',
     action: action.name,
     path: action.invoke_path ?? null,
     input,
-    inputJson,
+    inputJson: json ?? toJsonBytes(input),
   } as const;
   const key = readIdempotencyKey(call) ?? randomUUID();
   return callModule(call, operation, readResponseBytes, { 'idempotency-key': key });
@@ -103,8 +108,8 @@ function readIdempotencyKey({ request, hopByHop }: AdminCall): string | null {
 
 /** The bytes of `payload.input`; `null` if it is absent. */
 function sliceInput(body: Buffer): Buffer | null {
-  const payload = sliceMembers(body).get('payload');
-  return (payload && sliceMembers(payload).get('input')) ?? null;
+  const payload = sliceMember(body, 'payload');
+  return payload && sliceMember(payload, 'input');
 }
 
 function findAction({ action }: Payload, { module }: BridgeCall): AdminAction | null {

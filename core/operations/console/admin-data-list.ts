@@ -1,8 +1,8 @@
 import { type AdminEntity, ProviderFailure } from '../../contract/index.js';
 import { injectable } from '../../injection.js';
-import { sliceMembers } from '../../lib/json/json-structure.js';
+import { sliceMember } from '../../lib/json/json-structure.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
-import { readResponseBytes } from '../forward/provider-response.js';
+import { createProtocolFailure, readResponseData } from '../forward/provider-response.js';
 import type { AdminCall, BridgeCall, BridgeOperation } from './bridge-operation.js';
 import type { BridgePayloads } from './bridge-payload.js';
 import { callModule } from './call-module.js';
@@ -55,28 +55,41 @@ function findEntity({ entity }: Payload, { module }: BridgeCall): AdminEntity | 
 }
 
 /**
- * The bytes of a page.
- * @throws ProviderFailure `protocol` for a response other than `{records, next_cursor}`.
+ * The maximum page, with a higher `limits.response_bytes` too: a page has at most 200 records. Bytes.
  */
-export function readPage(outcome: CheckedOutcome): Buffer {
-  const body = readResponseBytes(outcome);
-  const page: unknown = JSON.parse(body.toString('utf8'));
-  if (!isPage(page)) {
-    const message = 'the response to an admin list is not {records, next_cursor}';
-    throw new ProviderFailure('protocol', message, { status: outcome.status });
+const MAX_PAGE_BYTES = 4_194_304;
+
+/** A page as the provider wrote it: nothing is parsed. */
+interface Page {
+  readonly body: Buffer;
+  readonly records: Buffer;
+  readonly cursor: Buffer;
+}
+
+const OPEN_ARRAY = 0x5b;
+const QUOTE = 0x22;
+const NULL = Buffer.from('null');
+
+/** @throws ProviderFailure `protocol` for a response other than a short `{records, next_cursor}`. */
+export function readPage(outcome: CheckedOutcome): Page {
+  const pieces = readResponseData(outcome);
+  if (outcome.length > MAX_PAGE_BYTES) {
+    const state = 'a page that is too long';
+    throw createProtocolFailure(outcome, state, `page over ${MAX_PAGE_BYTES} bytes`);
   }
-  return body;
+  const body = Buffer.concat(pieces);
+  const records = sliceMember(body, 'records');
+  const cursor = sliceMember(body, 'next_cursor') ?? NULL;
+  if (records?.[0] === OPEN_ARRAY && (cursor[0] === QUOTE || cursor.equals(NULL))) {
+    return { body, records, cursor };
+  }
+  const message = 'the response to an admin list is not {records, next_cursor}';
+  throw new ProviderFailure('protocol', message, { status: outcome.status });
 }
 
-function formatPage(body: Buffer): Buffer {
-  const members = sliceMembers(body);
-  const records = members.get('records') ?? Buffer.from('[]');
-  const cursor = JSON.stringify(JSON.parse(members.get('next_cursor')?.toString() ?? 'null'));
-  return Buffer.concat([Buffer.from('{"data":'), records, Buffer.from(`,"nextCursor":${cursor}}`)]);
-}
-
-function isPage(value: unknown): value is { records: unknown[]; next_cursor?: string | null } {
-  if (typeof value !== 'object' || value === null) return false;
-  const { records, next_cursor = null } = value as Record<string, unknown>;
-  return Array.isArray(records) && (next_cursor === null || typeof next_cursor === 'string');
+function formatPage({ records, cursor }: Page): Buffer {
+  return Buffer.concat([
+    ...[Buffer.from('{"data":'), records],
+    ...[Buffer.from(',"nextCursor":'), cursor, Buffer.from('}')],
+  ]);
 }

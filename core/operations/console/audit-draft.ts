@@ -1,4 +1,4 @@
-import type { WriteAudit } from '../../store/store.js';
+import type { WriteAudit } from '../../store/audit-row.js';
 import type { AdminCall } from './bridge-operation.js';
 
 /** An audit row without its outcome and value. */

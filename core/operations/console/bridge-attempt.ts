@@ -44,15 +44,24 @@ export class BridgeAttempt {
   body: Buffer = NO_BYTES;
   /** The JSON bytes of `data`. */
   data: Buffer = NO_BYTES;
+  /** It stays open until the request is closed. */
+  readonly module: LiveModule | null;
+  readonly #generation: Generation;
   readonly #context: BridgeContext;
   #sent: BridgeRequest | null = null;
-  #target: { readonly generation: Generation; readonly module: LiveModule | null } | null = null;
 
   constructor(input: BridgeInput, request: CallerRequest, context: BridgeContext) {
     this.input = input;
     this.request = request;
     this.facts = request.facts;
     this.#context = context;
+    this.#generation = context.generations.current;
+    this.module = findBridgeModule(this.#generation, context.records, input.module);
+    this.module?.client.hold();
+  }
+
+  recordModule(): void {
+    this.facts.module = this.module?.name ?? null;
   }
 
   /** The permission in the path; that of the body is the same. */
@@ -74,34 +83,13 @@ export class BridgeAttempt {
     this.#sent = sent;
   }
 
-  /** Looked up at the first use; it stays open until the request is closed. */
-  get module(): LiveModule | null {
-    const module = this.#lookUp();
-    if (module !== null) this.facts.module = module.name;
-    return module;
-  }
-
   /** `null` unless the module serves nothing because its manifest is pending. */
   get waiting(): WaitingModule | null {
-    return this.#lookUp() === null
-      ? this.#context.generations.findWaiting(this.input.module)
-      : null;
+    return this.module === null ? this.#context.generations.findWaiting(this.input.module) : null;
   }
 
   get allow(): Descriptor['allow'] {
-    return (this.#lookUp()?.descriptor ?? this.waiting)?.allow;
-  }
-
-  /** Leaves the module out of the facts, because the caller may not be allowed to know it. */
-  #lookUp(): LiveModule | null {
-    if (this.#target === null) {
-      const { generations, records } = this.#context;
-      const generation = generations.current;
-      const module = findBridgeModule(generation, records, this.input.module);
-      this.#target = { generation, module };
-      module?.client.hold();
-    }
-    return this.#target.module;
+    return (this.module?.descriptor ?? this.waiting)?.allow;
   }
 
   /** @throws Error if there is none. */
@@ -121,11 +109,11 @@ export class BridgeAttempt {
   /** The arguments of the operation. */
   get operationCall(): BridgeCall {
     const { authorization, liveModule: module, permission, request, hopByHop, body } = this;
-    const generation = this.#target?.generation ?? this.#context.generations.current;
+    const generation = this.#generation;
     return { authorization, module, permission, request, hopByHop, body, generation };
   }
 
   close(): void {
-    this.#target?.module?.client.release();
+    this.module?.client.release();
   }
 }

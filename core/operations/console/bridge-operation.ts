@@ -27,10 +27,11 @@ export interface BridgeCall {
 }
 
 /** The part that a call of an entity or an action needs, however it was granted. */
-export type AdminCall = Pick<
-  BridgeCall,
-  'authorization' | 'module' | 'permission' | 'request' | 'hopByHop'
->;
+export interface AdminCall
+  extends Pick<BridgeCall, 'authorization' | 'module' | 'permission' | 'request' | 'hopByHop'> {
+  /** Admits the call of an agent right before the provider is called; absent for others. */
+  readonly admit?: () => Promise<void>;
+}
 
 /** One operation of the console bridge. The container builds it once, at start. */
 export interface BridgeOperation<Payload = BridgePayload> {

@@ -5,7 +5,6 @@ import { validateStruct } from '../../document/validate.js';
 import { HostError } from '../../errors.js';
 import { measureJson } from '../../lib/json/json-check.js';
 import { readMember } from '../../lib/read-member.js';
-import { assertJson } from '../forward/body-policy.js';
 import { type BridgeOperationName, type BridgePayload, PAYLOADS } from './bridge-payload.js';
 
 /** The body of a bridge request, in wire names. */
@@ -30,11 +29,10 @@ const bridgeRequest = object({
 });
 
 /**
- * Parses the body: JSON with a known operation and without unknown members.
+ * Parses a body of JSON: a request with a known operation and without unknown members.
  * @throws HostError 400 that names each invalid member.
  */
 export function parseBridgeRequest(body: Buffer): BridgeRequest {
-  assertJson(body);
   if (measureJson(body).depth > MAX_DEPTH) {
     throw createBridgeError([{ field: 'body', reason: `nested deeper than ${MAX_DEPTH} levels` }]);
   }

@@ -26,6 +26,8 @@ interface BridgeRules {
   readonly authorization: Authorization;
   readonly permission: string;
   readonly module: RoutedModule | null;
+  /** Records the module of a request. */
+  recordModule?(): void;
 }
 
 type RuleStep = ReportedStep<BridgeRules, ExplainedBridgeCall>;
@@ -61,9 +63,7 @@ const bodyStep: BridgeStep = {
 
 const signatureStep: BridgeStep = {
   name: 'actor',
-  run({ request, body }) {
-    assertSignedBody(request, body);
-  },
+  run: ({ request, body }) => assertSignedBody(request, body),
 };
 
 const permissionStep: RuleStep = {
@@ -81,8 +81,9 @@ const permissionStep: RuleStep = {
 
 const moduleStep: RuleStep = {
   name: 'module',
-  run({ module }) {
-    if (module !== null) return;
+  run(call) {
+    call.recordModule?.();
+    if (call.module !== null) return;
     throw new HostError('not_found', 'no live module has this name', {
       errors: [{ field: 'module', reason: 'not live' }],
     });
@@ -164,10 +165,11 @@ export const BRIDGE_STEPS: readonly BridgeStep[] = [
   clientStep, // 403
   actorStep, // 401, 403, 429, 503
   routeStep, // 404
+  // Before a byte of the body is read.
+  permissionStep, // 403
   connectionStep, // 400
   bodyStep, // 400, 408, 502
   signatureStep, // 401
-  permissionStep, // 403
   moduleStep, // 404
   grantStep, // 403
   releaseStep, // 403

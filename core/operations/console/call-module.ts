@@ -8,7 +8,7 @@ import type { AdminCall } from './bridge-operation.js';
  * that a console can show why the provider rejected an input.
  */
 export function callModule<T>(
-  { authorization, module, request, hopByHop }: AdminCall,
+  { authorization, module, request, hopByHop, admit }: AdminCall,
   operation: AdminListOperation | AdminActionOperation,
   parseResponse: (outcome: CheckedOutcome) => T,
   headers: Readonly<Record<string, string>> = {},
@@ -28,6 +28,7 @@ export function callModule<T>(
     timeoutMs: module.descriptor.limits.timeout_ms,
     isRepeatable: operation.kind === 'admin_list',
     headers,
+    admit: admit ?? null,
     describeCall: () => [
       { field: 'module', reason: module.name },
       { field: 'operation', reason: name },

@@ -2,13 +2,15 @@ import type { ConfigField } from '../../contract/index.js';
 import { injectable } from '../../injection.js';
 import { readsConfig } from '../../manifest/list-opened.js';
 import {
+  fieldName,
   isSecret,
   listConfigFields,
   listSecretNames,
   readEffective,
 } from '../../modules/config-fields.js';
 import type { LiveModule } from '../../modules/live-module.js';
-import type { Store, StoredConfig } from '../../store/store.js';
+import type { StoredConfig } from '../../store/config-values.js';
+import type { Store } from '../../store/store.js';
 import { STORE } from '../injection-tokens.js';
 import { rethrowStoreError } from '../store-error.js';
 import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
@@ -32,8 +34,8 @@ export class ConfigValues implements BridgeOperation<Payload> {
 
   async execute(_payload: Payload, { module }: BridgeCall): Promise<Buffer> {
     const fields = listConfigFields(module.manifest);
-    const stored = await this.#store
-      .readConfig(module.name, listSecretNames(fields))
+    const stored = await this.#store.config
+      .read(module.name, listSecretNames(fields))
       .catch(rethrowStoreError);
     return toJsonBytes({ data: fields.map((field) => describeField(field, module, stored)) });
   }
@@ -41,7 +43,8 @@ export class ConfigValues implements BridgeOperation<Payload> {
 
 function describeField(field: ConfigField, module: LiveModule, stored: StoredConfig) {
   const effective = readEffective(field, stored);
-  const redacted = isSecret(field);
+  // A manifest of today does not show what an earlier one kept secret.
+  const redacted = isSecret(field) || stored.secrets.has(fieldName(field));
   return {
     service: field.service,
     key: field.key,

@@ -37,13 +37,13 @@ export class ConfigWrite implements BridgeOperation<Payload> {
     const audit = createAuditDraft(call, 'config_write', fieldName(field));
     const expected = explainMismatch(value, field.type) ?? findUnrepresentable(value);
     if (expected !== null) {
-      await this.#store
-        .appendAudit({ ...audit, outcome: 'failed', value: { json: value, sensitive } })
+      await this.#store.audit
+        .append({ ...audit, outcome: 'failed', value: { json: value, sensitive } })
         .catch(rethrowStoreError);
       throw createValueError(field, expected);
     }
-    await this.#store
-      .writeConfig({ module: call.module.name, service, key, value, sensitive }, audit)
+    await this.#store.config
+      .write({ module: call.module.name, service, key, value, sensitive }, audit)
       .catch(rethrowStoreError);
     return toJsonBytes({ service, key, value: sensitive ? null : value });
   }
@@ -72,7 +72,8 @@ function findUnrepresentable(value: unknown): string | null {
   if (typeof value === 'number')
     return Number.isFinite(value) ? null : 'within the range of a double';
   if (typeof value !== 'object' || value === null) return null;
-  for (const [name, member] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    const member: unknown = Reflect.get(value, name);
     const expected = findUnrepresentable(name) ?? findUnrepresentable(member);
     if (expected !== null) return expected;
   }

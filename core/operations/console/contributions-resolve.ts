@@ -3,7 +3,7 @@ import { HostError } from '../../errors.js';
 import { injectable } from '../../injection.js';
 import { compareNames } from '../../lib/compare-texts.js';
 import { ExactJson } from '../../lib/json/exact-json.js';
-import { sliceMembers } from '../../lib/json/json-structure.js';
+import { sliceMember } from '../../lib/json/json-structure.js';
 import type { Generation, LiveModule } from '../../modules/live-module.js';
 import { holdsPermission } from '../authorization.js';
 import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
@@ -43,8 +43,7 @@ export class ContributionsResolve implements BridgeOperation<Payload> {
   async execute(payload: Payload, call: BridgeCall): Promise<Buffer> {
     const { generation, request } = call;
     const versions = listSlotVersions(generation, payload.target);
-    const json = new ExactJson();
-    const context = new BoundContext(readContext(call.body, json));
+    const context = new BoundContext(call.body);
     const modules = [...generation.values()].sort(compareNames);
     const data = modules.flatMap((module) =>
       (module.manifest.console_contributions ?? [])
@@ -55,15 +54,8 @@ export class ContributionsResolve implements BridgeOperation<Payload> {
         )
         .flatMap((contribution) => describeContribution(contribution, module, generation, context)),
     );
-    return Buffer.from(json.stringify({ data }));
+    return Buffer.from(`{"data":[${data.join(',')}]}`);
   }
-}
-
-/** Keeps all digits of numbers in the context, which may be keys of rows. */
-function readContext(body: Buffer, json: ExactJson): unknown {
-  const payload = sliceMembers(body).get('payload');
-  const context = payload && sliceMembers(payload).get('context');
-  return context && json.parse(context.toString('utf8'));
 }
 
 /** The versions of the live slots with this id; several modules may have one. */
@@ -77,29 +69,31 @@ function fits(version: number | undefined, versions: ReadonlySet<number>): boole
   return version === undefined || versions.size === 0 || versions.has(version);
 }
 
-/** Returns nothing for an action that no live module has: a console could not invoke it. */
+/**
+ * The JSON of a contribution; nothing for an action that no live module has, because a console could
+ * not invoke it.
+ */
 function describeContribution(
   contribution: ConsoleContribution,
   contributor: LiveModule,
   generation: Generation,
   context: BoundContext,
-): object[] {
+): string[] {
   const { action, target, label, icon = null, required_capabilities = [] } = contribution;
   const owner = findActionModule(action.module, contributor, generation);
   const actions = owner?.manifest.admin?.actions ?? [];
   if (owner === null || !actions.some(({ name }) => name === action.name)) return [];
-  return [
-    {
-      kind: action.kind,
-      key: `${contributor.manifest.module_id}:${target}:${action.name}`,
-      label,
-      moduleName: owner.name,
-      actionName: action.name,
-      input: bindInput(contribution, context),
-      icon,
-      requiredCapabilities: required_capabilities,
-    },
-  ];
+  const described = {
+    kind: action.kind,
+    key: `${contributor.manifest.module_id}:${target}:${action.name}`,
+    label,
+    moduleName: owner.name,
+    actionName: action.name,
+    icon,
+    requiredCapabilities: required_capabilities,
+  };
+  const input = bindInput(contribution, context);
+  return [`${JSON.stringify(described).slice(0, -1)},"input":${input}}`];
 }
 
 /** The module of the action: `action.module` is the id of the contributor, a name, or another id. */
@@ -114,24 +108,33 @@ function findActionModule(
 
 /** The context of a client, and the amount of it in the response. */
 class BoundContext {
+  /** Keeps all digits of numbers, which may be keys of rows. */
+  readonly #json = new ExactJson();
   readonly #context: unknown;
+  readonly #bound = new Map<string, string | undefined>();
   #boundBytes = 0;
 
-  constructor(context: unknown) {
-    this.#context = context;
+  constructor(body: Buffer) {
+    const payload = sliceMember(body, 'payload');
+    const context = payload && sliceMember(payload, 'context');
+    this.#context = context && this.#json.parse(context.toString('utf8'));
   }
 
   /**
-   * `undefined` if it does not exist.
+   * The JSON of a value, which is written once for all bindings; `undefined` if it does not exist.
    * @throws HostError 400 when the values of all bindings are too large.
    */
-  read(path: string): unknown {
-    const bound = readDottedPath(this.#context, path);
-    if (typeof bound === 'object' || typeof bound === 'string') {
-      this.#boundBytes += Buffer.byteLength(JSON.stringify(bound));
-      if (this.#boundBytes > MAX_BOUND_BYTES) throw createContextError();
-    }
+  read(path: string): string | undefined {
+    const bound = this.#bound.has(path) ? this.#bound.get(path) : this.#write(path);
+    this.#bound.set(path, bound);
+    this.#boundBytes += Buffer.byteLength(bound ?? '');
+    if (this.#boundBytes > MAX_BOUND_BYTES) throw createContextError();
     return bound;
+  }
+
+  #write(path: string): string | undefined {
+    const value = readDottedPath(this.#context, path);
+    return value === undefined ? undefined : this.#json.stringify(value);
   }
 }
 
@@ -144,14 +147,11 @@ function createContextError(): HostError {
 }
 
 /** Omits paths that the context does not have; `null` is a value. */
-function bindInput(
-  { action }: ConsoleContribution,
-  context: BoundContext,
-): Record<string, unknown> {
-  const input = Object.create(null) as Record<string, unknown>;
+function bindInput({ action }: ConsoleContribution, context: BoundContext): string {
+  const input = new Map<string, string>();
   for (const { input: name, value } of action.input_bindings ?? []) {
     const bound = context.read(value.path);
-    if (bound !== undefined) input[name] = bound;
+    if (bound !== undefined) input.set(name, `${JSON.stringify(name)}:${bound}`);
   }
-  return input;
+  return `{${[...input.values()].join(',')}}`;
 }

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Descriptor } from '../../descriptor/descriptor.js';
-import { descriptorStruct } from '../../descriptor/descriptor-struct.js';
-import { isPlainEnvelope } from '../../descriptor/expose-headers.js';
+import { isPlainEnvelope, type Responses } from '../../descriptor/sections/responses.js';
+import { LISTED_SECTIONS } from '../../descriptor/sections.js';
 import type { Path } from '../../document/diagnostic.js';
 import type { LiveRoute, RoutedModule } from '../../modules/live-module.js';
 import type { ExplainedRecord, ModuleDocuments } from './explained-request.js';
@@ -9,11 +9,10 @@ import type { ExplainedLimit } from './explanation.js';
 
 type Document = Awaited<ReturnType<ModuleDocuments['read']>>;
 
-/** The sections of a descriptor that limit calls. */
-const SECTIONS = ['limits', 'rate', 'retry', 'breaker'] as const;
-
 /** A section may contain a section. */
 type Value = number | string | boolean | Readonly<Record<string, number | string>>;
+
+type Values = Readonly<Record<string, Value | undefined>>;
 
 interface Limit {
   readonly path: readonly string[];
@@ -25,33 +24,34 @@ function listLimits(descriptor: Descriptor): readonly Limit[] {
   const { responses, provider_errors } = descriptor;
   const { mode } = responses;
   return [
-    ...SECTIONS.flatMap((section) => listMembers(section, descriptor[section])),
+    ...LISTED_SECTIONS.flatMap(([name, { isLimit, struct }]) =>
+      // In the order of the declaration, not of the file.
+      isLimit ? listMembers(name, Object.keys(struct.schema), descriptor[name] as Values) : [],
+    ),
     ...(mode === 'raw' ? [] : [{ path: ['provider_errors'], value: provider_errors }]),
-    ...(isPlainEnvelope(responses)
-      ? []
-      : listMembers('responses', {
-          mode,
-          expose_headers: describeList(responses.expose_headers),
-          ...(responses.origins.length > 0 && { origins: describeList(responses.origins) }),
-          ...(responses.redirects.length > 0 && { redirects: describeList(responses.redirects) }),
-        })),
+    ...(isPlainEnvelope(responses) ? [] : listResponses(responses)),
   ];
+}
+
+function listResponses({ mode, expose_headers, origins, redirects }: Responses): Limit[] {
+  const values = {
+    mode,
+    expose_headers: describeList(expose_headers),
+    ...(origins.length > 0 && { origins: describeList(origins) }),
+    ...(redirects.length > 0 && { redirects: describeList(redirects) }),
+  };
+  return listMembers('responses', Object.keys(values), values);
 }
 
 function describeList(names: readonly string[]): string {
   return names.join(' ') || 'none';
 }
 
-/** Lists members in the order of the declaration, not of the file. */
-function listMembers<Section extends 'responses' | (typeof SECTIONS)[number]>(
-  section: Section,
-  values: Readonly<Partial<Record<keyof Descriptor[Section], Value>>>,
-): Limit[] {
-  const names = Object.keys(descriptorStruct.schema[section].schema) as (keyof typeof values)[];
+function listMembers(section: string, names: readonly string[], values: Values): Limit[] {
   return names.flatMap((name): Limit[] => {
-    const value: Value | undefined = values[name];
+    const value = values[name];
     if (value === undefined) return [];
-    const path = [section, String(name)];
+    const path = [section, name];
     if (typeof value === 'boolean') return value ? [{ path, value: String(value) }] : [];
     if (typeof value !== 'object') return [{ path, value }];
     return Object.entries(value).map(([inner, member]) => ({

@@ -2,7 +2,6 @@ import type { Actor } from '../../contract/index.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import { IDENTITY_HEADER } from '../../identity/identity-keys.js';
 import { ANONYMOUS } from '../../lib/actor-name.js';
-import { readMember } from '../../lib/read-member.js';
 import type { RouteMatch } from '../../lib/routing/route-table.js';
 import type { LiveRoute } from '../../modules/live-module.js';
 import { parseEndpointBase } from '../../provider/endpoint-base.js';
@@ -59,7 +58,7 @@ export async function explainRequest(
   const { method, target, path } = request;
   const { checks, record, match, endpoints } = runChecks(request, context);
   const module = record?.live ?? null;
-  const basePath = match && module ? readBasePath(module.descriptor.provider.config) : '';
+  const { basePath = '' } = (match && module?.descriptor.configDescription) ?? {};
   const others = findRoutes(module, method, path).slice(1);
   return {
     method,
@@ -232,17 +231,6 @@ function explainBody(
 }
 
 /**
- * The base path of a module's endpoints: empty, or `/api`. If they differ, that of the first one.
- */
-function readBasePath(config: unknown): string {
-  const endpoints: unknown = readMember(config, 'endpoints');
-  const [first] = Array.isArray(endpoints) ? endpoints : [];
-  const path = readMember(first, 'path');
-  if (typeof path === 'string') return path.replace(/\/+$/, '');
-  return basePathOf(readMember(first, 'url') ?? first);
-}
-
-/**
  * Reads the base path from the name of an endpoint, which is a URL for some kinds; empty for
  * others.
  */
@@ -280,7 +268,7 @@ function explainHeaders(
       value: null,
       from: 'host' as const,
     })),
-    ...listCredentials(descriptor.provider.config),
+    ...listCredentials(descriptor),
   ];
 }
 
@@ -305,12 +293,8 @@ function describeHeader(name: string, value: string): ExplainedHeader {
   return { name, value: value.includes(MADE_PER_CALL) ? null : value, from: 'host' };
 }
 
-/** The host's own credentials for the provider, as configured for the http kinds. */
-function listCredentials(config: unknown): ExplainedHeader[] {
-  const auth = readMember(config, 'auth');
-  const isKnown = readMember(auth, 'bearer') ?? readMember(auth, 'basic');
-  const name =
-    isKnown === undefined ? readMember(readMember(auth, 'header'), 'name') : 'authorization';
-  if (typeof name !== 'string') return [];
-  return [{ name: name.toLowerCase(), value: null, from: 'credentials' }];
+/** The credentials for the provider, as far as the adapter describes them. */
+function listCredentials({ configDescription }: Descriptor): ExplainedHeader[] {
+  const names = configDescription?.credentialHeaders ?? [];
+  return names.map((name) => ({ name, value: null, from: 'credentials' }));
 }

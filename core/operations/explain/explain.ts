@@ -1,29 +1,16 @@
-import { Roles } from '../../auth/roles.js';
 import type { Actor } from '../../contract/index.js';
-
-import { injectable } from '../../injection.js';
 import { ANONYMOUS, createAnonymous } from '../../lib/actor-name.js';
 import { readModuleDocument } from '../../modules/module-documents.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
-import { ModuleRegistry } from '../../modules/module-registry.js';
 import { adviseOnCall, type StepName } from '../../steps.js';
-import { authorize } from '../authorization.js';
-import { MODULES_FOLDER } from '../injection-tokens.js';
-import { type Handler, Reply } from '../reply.js';
 import type { CallerRequest, ParsedTarget } from '../request.js';
 import { type RecordedCall, toWireCall } from '../status/call-record.js';
-import {
-  MODULE_OVERVIEW,
-  type ModuleEntry,
-  type ModuleOverview,
-  type ModuleRecords,
-} from '../status/module-overview.js';
+import type { ModuleEntry, ModuleOverview, ModuleRecords } from '../status/module-overview.js';
 import type { ExplainedRoles } from './decide-scope.js';
-import { ExplainCalls, type ExplainCallsInput } from './explain-calls.js';
 import { explainRequest } from './explain-request.js';
 import type { ExplainContext, ExplainedRecord, ExplainedRequest } from './explained-request.js';
 import type { ExplainedCheck, Explanation } from './explanation.js';
-import { TokenOwners } from './token-owners.js';
+import type { TokenOwners } from './token-owners.js';
 
 /** The steps before those that explain lists; all others follow them. */
 const FIRST_STEPS: ReadonlySet<StepName> = new Set(['parser', 'client', 'origin', 'host']);
@@ -42,86 +29,55 @@ export interface ExplainInput {
   readonly client: string | null;
 }
 
-type ComparedInput = ExplainCallsInput & { readonly parseTarget: object };
+/** What a decision follows from. */
+interface ExplainSources {
+  readonly records: ModuleRecords;
+  readonly overview: ModuleOverview;
+  /** The folder of the descriptors. */
+  readonly folder: string;
+  readonly roles: ExplainedRoles;
+}
 
-/**
- * Handles `GET /explain`: explains how the host would handle a request, step by step, or how it has
- * handled one.
- */
-@injectable(ModuleRegistry, MODULE_OVERVIEW, TokenOwners, ExplainCalls, MODULES_FOLDER, Roles)
-export class Explain implements Handler<ExplainInput | ExplainCallsInput> {
-  readonly #records: ModuleRecords;
-  readonly #overview: ModuleOverview;
-  readonly #tokenOwners: TokenOwners;
-  readonly #calls: ExplainCalls;
-  readonly #folder: string;
-  readonly #roles: ExplainedRoles;
+/** Finds the caller to explain: the one of the token, or the one who asks. */
+export function findExplainedCaller(
+  owners: TokenOwners,
+  { explainAs, ...explained }: ExplainInput,
+  request: CallerRequest,
+): Actor | Promise<Actor | null> {
+  if (explainAs === null) return request.actor;
+  if (explainAs === ANONYMOUS) return createAnonymous('');
+  return owners.find(explainAs, request, explained);
+}
 
-  constructor(
-    records: ModuleRecords,
-    overview: ModuleOverview,
-    tokenOwners: TokenOwners,
-    calls: ExplainCalls,
-    folder: string,
-    roles: ExplainedRoles,
-  ) {
-    this.#records = records;
-    this.#overview = overview;
-    this.#tokenOwners = tokenOwners;
-    this.#calls = calls;
-    this.#folder = folder;
-    this.#roles = roles;
+/** Returns each call with the recorded decision, and the current decision for the recorded actor. */
+export async function compareCalls(
+  calls: readonly RecordedCall[],
+  parseTarget: (target: string) => ParsedTarget,
+  sources: ExplainSources,
+): Promise<object[]> {
+  const context = await readContext(sources);
+  const compared = [];
+  for (const call of calls) {
+    const repeatedRequest = repeatCall(call, parseTarget);
+    const now = repeatedRequest && (await explainRequest(repeatedRequest, context));
+    compared.push({ ...toWireCall(call), decision: describeDecision(call, now), now });
   }
+  return compared;
+}
 
-  async execute(input: ExplainInput | ExplainCallsInput, request: CallerRequest): Promise<Reply> {
-    if ('requestId' in input) {
-      const { parseTarget } = input;
-      return parseTarget === null
-        ? this.#calls.execute(input, request)
-        : this.#compare({ ...input, parseTarget }, request);
-    }
-    const authorization = authorize(request.actor, { kind: 'scope', scope: 'modgate.explain' });
-    const { explainAs, ...explained } = input;
-    const actor = await this.#findCaller(explainAs, request, explained);
-    const context = await this.#readContext();
-    return Reply.json(authorization, await explainRequest({ ...explained, actor }, context));
-  }
-
-  #findCaller(
-    as: string | null,
-    request: CallerRequest,
-    explained: Omit<ExplainInput, 'explainAs'>,
-  ) {
-    if (as === null) return request.actor;
-    if (as === ANONYMOUS) return createAnonymous('');
-    return this.#tokenOwners.find(as, request, explained);
-  }
-
-  /**
-   * Returns each call with the recorded decision, and the current decision for the recorded actor.
-   */
-  async #compare(input: Required<ComparedInput>, request: CallerRequest): Promise<Reply> {
-    const { authorization, calls } = await this.#calls.find(input, request);
-    this.#tokenOwners.admit(request, calls[0]?.actor ?? null);
-    const context = await this.#readContext();
-    const compared = [];
-    for (const call of calls) {
-      const repeatedRequest = repeatCall(call, input.parseTarget);
-      const now = repeatedRequest && (await explainRequest(repeatedRequest, context));
-      compared.push({ ...toWireCall(call), decision: describeDecision(call, now), now });
-    }
-    return Reply.json(authorization, { calls: compared });
-  }
-
-  async #readContext(): Promise<ExplainContext> {
-    const { modules } = await this.#overview.read();
-    const entries = new Map(modules.map((entry) => [entry.file, entry]));
-    const records = this.#records
-      .list()
-      .map((record) => describeRecord(record, entries.get(record.file)));
-    const documents = { read: (file: string) => readModuleDocument(this.#folder, file) };
-    return { records, documents, roles: this.#roles };
-  }
+export async function readContext({
+  records,
+  overview,
+  folder,
+  roles,
+}: ExplainSources): Promise<ExplainContext> {
+  const { modules } = await overview.read();
+  const entries = new Map(modules.map((entry) => [entry.file, entry]));
+  return {
+    records: records.list().map((record) => describeRecord(record, entries.get(record.file))),
+    documents: { read: (file: string) => readModuleDocument(folder, file) },
+    roles,
+  };
 }
 
 /** Combines the module of this process with the state of the whole host. */

@@ -42,7 +42,7 @@ export interface IdentifiedRequest extends ExplainedRequest {
 }
 
 /** Only a running host has them. */
-interface ExplainedCredentials extends Pick<LiveModule, 'hasExchange'> {
+interface ExplainedCredentials {
   readonly client: Pick<LiveModule['client'], 'credentialProblem'>;
 }
 
@@ -65,8 +65,8 @@ export function findRecord(
   records: readonly ExplainedRecord[],
   module: string | null,
 ): ExplainedRecord | null {
-  const candidates = records.filter(({ name, live }) => (live?.name ?? name) === module);
-  return candidates.find(({ live }) => live !== null) ?? candidates[0] ?? null;
+  const named = records.filter(({ name, live }) => (live?.name ?? name) === module);
+  return named.find(({ live }) => live !== null) ?? named[0] ?? null;
 }
 
 export interface ExplainContext {
@@ -180,7 +180,7 @@ export class ExplainedRouteCall extends ExplainedCall implements RouteRequest {
     const { live = null } = this.record ?? {};
     const problem = live?.client?.credentialProblem() ?? null;
     const words = [
-      ...(live?.hasExchange
+      ...(live?.descriptor.configDescription?.exchange
         ? ['exchanges the token of the caller; 403 for a caller without one of the issuer']
         : []),
       ...(problem === null ? [] : [`the last request for a token failed: ${problem}`]),

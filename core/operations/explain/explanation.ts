@@ -1,6 +1,6 @@
 import type { Actor } from '../../contract/index.js';
-import type { Mount } from '../../descriptor/mounts.js';
-import type { Owner } from '../../descriptor/owner.js';
+import type { Mount } from '../../descriptor/sections/mount.js';
+import type { Owner } from '../../descriptor/sections/owner.js';
 import type { PathProblem } from '../../lib/routing/request-path.js';
 import type { StepName } from '../../steps.js';
 import type { StepReport } from '../step.js';

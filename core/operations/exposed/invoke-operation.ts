@@ -1,11 +1,9 @@
 import type { AdminAction, AdminEntity } from '../../contract/index.js';
-import { injectable } from '../../injection.js';
-import { sliceMembers } from '../../lib/json/json-structure.js';
-import type { GenerationSource } from '../../modules/live-module.js';
+import { sliceMember } from '../../lib/json/json-structure.js';
 import { ModuleRegistry } from '../../modules/module-registry.js';
 import type { Store } from '../../store/store.js';
 import { Approvals } from '../approvals/approvals.js';
-import { createPendingReply } from '../approvals/pending-reply.js';
+import { createPendingReply, PendingApproval } from '../approvals/pending-approval.js';
 import { Authorization } from '../authorization.js';
 import { invokeAction } from '../console/admin-action-invoke.js';
 import { readEntity, readPage } from '../console/admin-data-list.js';
@@ -14,32 +12,30 @@ import { readHopByHopNames } from '../forward/headers-to-provider.js';
 import { translateOverload } from '../forward/overload.js';
 import { STORE } from '../injection-tokens.js';
 import { enforceRateLimit } from '../rate-limit.js';
-import { type Handler, Reply } from '../reply.js';
+import { Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
+import { defineResource } from '../resource.js';
 import { listExposed } from './exposed-operations.js';
 import { findOperation } from './list-operations.js';
 import { permissionOf } from './may-call.js';
-import { createRequestError, type OperationRequest } from './operation-request.js';
+import { createUnexposed } from './named-operation.js';
+import {
+  createRequestError,
+  type OperationRequest,
+  parseOperationRequest,
+} from './operation-request.js';
 
 /**
- * Handles `POST /operations`: calls an entity or an action that is exposed to agents, with the
- * caller's own rights. The response has the provider's bytes, or is a 202 if a person must approve
- * the call first.
+ * Calls an entity or an action that is exposed to agents, with the caller's own rights. The response
+ * has the provider's bytes, or is a 202 if a person must approve the call first.
  */
-@injectable(ModuleRegistry, STORE, Approvals)
-export class InvokeOperation implements Handler<OperationRequest> {
-  readonly #generations: GenerationSource;
-  readonly #store: Store;
-  readonly #approvals: Approvals;
-
-  constructor(generations: GenerationSource, store: Store, approvals: Approvals) {
-    this.#generations = generations;
-    this.#store = store;
-    this.#approvals = approvals;
-  }
-
-  async execute(input: OperationRequest, request: CallerRequest): Promise<Reply> {
-    const { module, operation } = findOperation(this.#generations, input, request);
+export const INVOCATION = defineResource({
+  text: "calls an exposed entity or action: `{module, operation, arguments}`; the provider's bytes, or 202 `{status, id, expires_at}` where a person has to approve the call",
+  needs: [ModuleRegistry, STORE, Approvals],
+  answer: async ({ body, request }, generations, store, approvals) => {
+    const input = parseOperationRequest(body.join());
+    assertNamed(input, request);
+    const { module, operation } = findOperation(generations, input, request);
     const { declared, shown } = operation;
     if (declared.kind === 'route') throw createRequestError('a route is called by its path');
     const { facts } = request;
@@ -51,37 +47,53 @@ export class InvokeOperation implements Handler<OperationRequest> {
     const permission = permissionOf(declared);
     authorization.admitPermission(request.actor, permission);
     authorization.admitExposure(listExposed(module), shown.id);
-    const pending = await this.#approvals.require({ module, operation }, input, request);
-    if (pending !== null) return createPendingReply(authorization, pending);
     facts.step = 'rate';
     const { rates } = module.client;
     if (rates !== null) await enforceRateLimit(rates, request);
     facts.step = 'provider';
     const hopByHop = readHopByHopNames(request);
-    const call: AdminCall = { authorization, module, permission, request, hopByHop };
+    const described = { arguments: input.json.toString('utf8'), exact: [], headers: [] };
+    const admit = () => approvals.admit({ module, operation }, () => described, request);
+    const call: AdminCall = { authorization, module, permission, request, hopByHop, admit };
     module.client.hold();
     try {
       const bytes =
         declared.kind === 'entity'
           ? await listEntity(declared.entity, input, call)
-          : await this.#invoke(declared.action, input, call);
+          : await invoke(store, declared.action, input, call);
       return Reply.ok(authorization, [bytes]);
     } catch (error) {
+      if (error instanceof PendingApproval) {
+        return createPendingReply(authorization, error.approval);
+      }
       throw translateOverload(error, [{ field: 'module', reason: module.name }]);
     } finally {
       module.client.release();
     }
-  }
+  },
+});
 
-  #invoke(action: AdminAction, input: OperationRequest, call: AdminCall): Promise<Buffer> {
-    assertNames(input, ['body']);
-    const checked = {
-      input: input.arguments['body'],
-      json: sliceMembers(input.json).get('body') ?? null,
-      place: 'arguments.body',
-    };
-    return invokeAction(this.#store, action, checked, call);
-  }
+function invoke(
+  store: Store,
+  action: AdminAction,
+  input: OperationRequest,
+  call: AdminCall,
+): Promise<Buffer> {
+  assertNames(input, ['body']);
+  const checked = {
+    input: input.arguments['body'],
+    json: sliceMember(input.json, 'body'),
+    place: 'arguments.body',
+    hasUniqueNames: true,
+  };
+  return invokeAction(store, action, checked, call);
+}
+
+/** @throws HostError 404 if the surface names another operation than the body. */
+function assertNamed({ module, operation }: OperationRequest, request: CallerRequest): void {
+  const named = request.operation;
+  if (named === null || (named.module === module && named.id === operation)) return;
+  throw createUnexposed();
 }
 
 async function listEntity(
@@ -97,7 +109,8 @@ async function listEntity(
   if (cursor !== undefined && cursor !== null && typeof cursor !== 'string') {
     throw createRequestError('not a string', 'arguments.cursor');
   }
-  return readEntity(entity, { limit: limit as number | undefined, cursor }, call, readPage);
+  const query = { limit: limit as number | undefined, cursor };
+  return readEntity(entity, query, call, (outcome) => readPage(outcome).body);
 }
 
 /** @throws HostError 400 for an unknown argument of the operation. */

@@ -1,38 +1,27 @@
-import { HostError } from '../../errors.js';
-import { injectable } from '../../injection.js';
 import { compareNames } from '../../lib/compare-texts.js';
 import type { GenerationSource, LiveModule } from '../../modules/live-module.js';
 import { ModuleRegistry } from '../../modules/module-registry.js';
-import { authorize } from '../authorization.js';
-import { type Handler, Reply } from '../reply.js';
+import { moduleParameter } from '../query.js';
 import type { CallerRequest } from '../request.js';
+import { defineResource } from '../resource.js';
 import { listExposed } from './exposed-operations.js';
 import { admitCaller, admitsAddress, mayCall } from './may-call.js';
+import { createUnexposed } from './named-operation.js';
 
-/** Handles `GET /operations`: lists exposed operations that the caller may call, by module. */
-@injectable(ModuleRegistry)
-export class ListOperations implements Handler<string | null> {
-  readonly #generations: GenerationSource;
-
-  constructor(generations: GenerationSource) {
-    this.#generations = generations;
-  }
-
-  async execute(only: string | null, request: CallerRequest): Promise<Reply> {
-    const authorization = authorize(request.actor, { kind: 'authenticated' });
-    const modules = this.#select(only)
+/** Lists exposed operations that the caller may call, by module. */
+export const OPERATIONS = defineResource({
+  text: '`{"modules":[{name, operations}]}`: the ids of the operations that modules [expose to agents](../specification.md#operations-for-agents) and the caller may call, in the order of the manifest; `?module=` limits it to one',
+  query: { module: moduleParameter },
+  needs: [ModuleRegistry],
+  answer: ({ query, request }, { current }) => {
+    const modules = [...current.values()]
+      .filter(({ name }) => query.module === null || name === query.module)
+      .sort(compareNames)
       .map((module) => ({ name: module.name, operations: listCallable(module, request) }))
       .filter(({ operations }) => operations.length > 0);
-    return Reply.json(authorization, { modules });
-  }
-
-  #select(only: string | null): readonly LiveModule[] {
-    const { current } = this.#generations;
-    if (only === null) return [...current.values()].sort(compareNames);
-    const module = current.get(only);
-    return module === undefined ? [] : [module];
-  }
-}
+    return { modules };
+  },
+});
 
 function listCallable(module: LiveModule, { actor, client }: CallerRequest): string[] {
   if (!admitsAddress(module, client)) return [];
@@ -57,8 +46,5 @@ export function findOperation(
     admitCaller(actor, module, operation.declared);
     return { module, operation };
   }
-  throw new HostError('not_found', 'no operation of this name is exposed to the caller', {
-    errors: [{ field: 'operation', reason: 'not exposed' }],
-    nextActions: ['see GET /operations for those that the caller may call'],
-  });
+  throw createUnexposed();
 }

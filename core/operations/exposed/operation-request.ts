@@ -2,8 +2,7 @@ import { any, nullable, object, optional, record, string } from 'superstruct';
 import type { AnyStruct } from '../../contract/described.js';
 import { validateStruct } from '../../document/validate.js';
 import { HostError } from '../../errors.js';
-import { parseStrictJson, sliceMembers } from '../../lib/json/json-structure.js';
-import { assertJson } from '../forward/body-policy.js';
+import { parseStrictJson, sliceMember } from '../../lib/json/json-structure.js';
 
 /** A call of an operation, as a surface sends it. */
 export interface OperationRequest {
@@ -26,10 +25,9 @@ const request = object({
 
 /**
  * Parses `{module, operation, arguments}`.
- * @throws HostError 400 for any other body, and for duplicate members.
+ * @throws HostError 400 for any other JSON, and for duplicate members.
  */
 export function parseOperationRequest(body: Buffer): OperationRequest {
-  assertJson(body);
   const { value, problems } = parseStrictJson(body, MAX_DEPTH, 1);
   const [problem] = problems;
   if (problem !== undefined) throw createRequestError(problem.problem);
@@ -37,7 +35,7 @@ export function parseOperationRequest(body: Buffer): OperationRequest {
   const [violation] = validated.violations;
   if (violation !== undefined) throw createRequestError(violation.message);
   const parsed = validated.value as Omit<OperationRequest, 'json'>;
-  const json = sliceMembers(body).get('arguments') ?? NO_ARGUMENTS;
+  const json = sliceMember(body, 'arguments') ?? NO_ARGUMENTS;
   return {
     module: parsed.module,
     operation: parsed.operation,

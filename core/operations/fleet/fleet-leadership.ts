@@ -1,6 +1,6 @@
 import type { FleetHostStatus } from '../../contract/fleet-status.js';
 import { compareTexts } from '../../lib/compare-texts.js';
-import type { Leadership } from '../../modules/leadership.js';
+import type { Leadership } from '../../processes.js';
 
 /** Leads only in one process of one host of a fleet. */
 export class FleetLeadership implements Leadership {

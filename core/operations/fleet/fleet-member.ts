@@ -2,7 +2,7 @@ import type { FleetHostStatus, FleetStatus } from '../../contract/fleet-status.j
 import type { Log } from '../../contract/index.js';
 import { settleWithin } from '../../lib/promises.js';
 import { createLogInterval } from '../../log/log-interval.js';
-import type { Leadership } from '../../modules/leadership.js';
+import type { Leadership } from '../../processes.js';
 import type { FleetHostStore, Heartbeat } from '../../store/fleet-hosts.js';
 import type { ModuleOverview } from '../status/module-overview.js';
 import { describeFleet, type Fleet } from './fleet.js';

@@ -15,9 +15,17 @@ export async function readHostId(stateDir: string): Promise<string> {
     folderMode: 0o700,
     fileMode: 0o600,
   });
-  const stored = (await folder.read(FILE))?.trim();
-  if (stored !== undefined && HOST_ID.test(stored)) return stored;
+  const read = async () => {
+    const id = (await folder.read(FILE))?.trim() ?? '';
+    return HOST_ID.test(id) ? id : null;
+  };
+  const stored = await read();
+  if (stored !== null) return stored;
   const id = `host_${randomUUID()}`;
+  // The processes of a host may create it at once.
+  await folder.create(FILE, `${id}\n`);
+  const created = await read();
+  if (created !== null) return created;
   await folder.write(FILE, `${id}\n`);
   return id;
 }

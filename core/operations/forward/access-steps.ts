@@ -1,13 +1,12 @@
 import type { ActorKind } from '../../contract/index.js';
-import type { Descriptor } from '../../descriptor/descriptor.js';
-import { DEFAULT_CALLERS } from '../../descriptor/descriptor-struct.js';
+import { DEFAULT_CALLERS } from '../../descriptor/sections/access.js';
 import { findNearestName } from '../../document/suggest.js';
 import { createUnavailable, HostError } from '../../errors.js';
 import { nameActor } from '../../lib/actor-name.js';
 import { isInRanges } from '../../lib/address-list.js';
 import { findSpecialForm, type PathProblem } from '../../lib/routing/request-path.js';
 import type { RouteTable } from '../../lib/routing/route-table.js';
-import type { LiveRoute, RoutedModule, WaitingModule } from '../../modules/live-module.js';
+import type { LiveRoute } from '../../modules/live-module.js';
 import { decideScope } from '../explain/decide-scope.js';
 import type { ExplainedModules, ExplainedRouteCall } from '../explain/explained-request.js';
 import { findNearestRoutes, listMethods } from '../explain/find-routes.js';
@@ -22,13 +21,9 @@ import { type Caller, matchRoute, type RouteRequest, toServedMethod } from './ro
 type AccessStep = ReportedStep<RouteRequest, ExplainedRouteCall>;
 
 /** A request to a route of a module or to its bridge, or an explained one. */
-interface Addressed {
+type Addressed = Pick<RouteRequest, 'module' | 'waiting' | 'allow' | 'recordModule'> & {
   readonly request: Pick<Caller, 'client'>;
-  readonly module: RoutedModule | null;
-  readonly waiting: WaitingModule | null;
-  /** The addresses of a live or waiting module; absent if every address may call. */
-  readonly allow: Descriptor['allow'];
-}
+};
 
 /** Hides from addresses that may not call whether the module is live or waiting. */
 const nameOf = ({ module, waiting }: Addressed) => module?.name ?? waiting?.module ?? 'not live';
@@ -44,6 +39,7 @@ export const clientStep: ReportedStep<Addressed, Addressed & Pick<ExplainedModul
     if (allow === undefined) return;
     // An unknown address is not checked.
     if (request.client !== null && isInRanges(request.client.address, allow.addresses)) return;
+    call.recordModule?.();
     throw new HostError('forbidden', 'the module is not open to this address', {
       errors: [{ field: 'module', reason: nameOf(call) }],
       nextActions: ['call it from another network, or ask the operators of the host'],
@@ -87,6 +83,7 @@ export const actorStep: ReportedStep<Identified, Identified & Pick<ExplainedRout
 export const callersStep: AccessStep = {
   name: 'callers',
   run(call) {
+    call.recordModule?.();
     // A public route is open to every caller; the capability step admits it.
     if (call.isPublic) return;
     call.authorization.admitCaller(call.request.actor, listCallers(call));

@@ -1,10 +1,17 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { BodyRule, Method } from '../../contract/index.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import { HostError } from '../../errors.js';
-import { isJsonMediaType } from '../../lib/json/json-bytes.js';
-import { findInvalidJson, type InvalidJson, JsonCheck } from '../../lib/json/json-check.js';
-import { isListedType } from '../../lib/media-type.js';
+import {
+  findInvalidJson,
+  findInvalidJsonInSlices,
+  type InvalidJson,
+  JsonCheck,
+  listParts,
+  MAX_PART_BYTES,
+} from '../../lib/json/json-check.js';
+import { isJsonMediaType, isListedType } from '../../lib/media-type.js';
+import { forEachInSlices } from '../../lib/slices.js';
 import type { ByteRules } from '../../manifest/byte-rules.js';
 import type { Upload } from '../../provider/provider-call.js';
 import type { BodyCheck, CallerRequest } from '../request.js';
@@ -36,7 +43,7 @@ export async function readCheckedBody(
   const body = isStreamed
     ? await request.readOrStream(limits, createJsonCheck)
     : await request.readBody(limits.request_bytes);
-  if (Buffer.isBuffer(body)) assertJson(body);
+  if (Buffer.isBuffer(body)) await assertLongJson(body);
   return body;
 }
 
@@ -47,16 +54,10 @@ function createJsonCheck(): BodyCheck {
   return { add: (part) => toError(check.add(part)), end: () => toError(check.end()) };
 }
 
-/**
- * Whether a long JSON body is streamed. Schemas and credentials that cover it need the complete
- * body.
- */
-export function isStreamedJson(
-  { module, match }: MatchedRoute,
-  { bodySha256 }: Pick<CallerRequest, 'bodySha256'>,
-): boolean {
+/** Whether a long JSON body may be streamed: a schema needs the complete body. */
+export function isStreamedJson({ module, match }: MatchedRoute): boolean {
   const { hold_request_bytes, request_bytes } = module.descriptor.limits;
-  if (hold_request_bytes >= request_bytes || bodySha256 !== null) return false;
+  if (hold_request_bytes >= request_bytes) return false;
   return module.client.streams && !match.value.schemas?.input;
 }
 
@@ -127,10 +128,22 @@ function assertJsonType(headers: CallerRequest['headers']): void {
   }
 }
 
+/**
+ * Checks a body of any length.
+ * @throws like `assertJson`.
+ */
+function assertLongJson(body: Buffer): void | Promise<void> {
+  if (body.length <= MAX_PART_BYTES) return assertJson(body);
+  return findInvalidJsonInSlices([body]).then(assertValid);
+}
+
 /** @throws HostError 400 for a body that is empty, not UTF-8 or not JSON. */
 export function assertJson(body: Buffer): void {
   if (body.length === 0) throw createBodyError('body', 'empty; expected a JSON value');
-  const invalid = findInvalidJson([body], body.length);
+  assertValid(findInvalidJson([body], body.length));
+}
+
+function assertValid(invalid: InvalidJson | null): void {
   if (invalid !== null) throw createBodyError('body', invalid.reason);
 }
 
@@ -153,8 +166,22 @@ const NO_BYTES = Buffer.alloc(0);
 export function assertSignedBody(
   { bodySha256 }: Pick<CallerRequest, 'bodySha256'>,
   body: Uint8Array | null,
-): void {
-  if (bodySha256 === null || hash('sha256', body ?? NO_BYTES) === bodySha256) return;
+): void | Promise<void> {
+  if (bodySha256 === null) return;
+  const bytes = body ?? NO_BYTES;
+  const assertEqual = (digest: string) => assertDigest(digest, bodySha256);
+  if (bytes.length <= MAX_PART_BYTES) return assertEqual(hash('sha256', bytes));
+  return hashInSlices(bytes).then(assertEqual);
+}
+
+async function hashInSlices(bytes: Uint8Array): Promise<string> {
+  const digest = createHash('sha256');
+  await forEachInSlices(listParts(bytes), (part) => void digest.update(part));
+  return digest.digest('hex');
+}
+
+function assertDigest(digest: string, expected: string): void {
+  if (digest === expected) return;
   throw new HostError('unauthorized', 'the credentials are for another body', {
     step: 'actor',
     errors: [{ field: 'body', reason: 'not the body that the credentials cover' }],

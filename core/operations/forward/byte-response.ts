@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isListedType } from '../../lib/media-type.js';
+import { isListedType, readMediaType } from '../../lib/media-type.js';
 import type { LiveRoute } from '../../modules/live-module.js';
 import {
   type CheckedOutcome,
@@ -12,10 +12,17 @@ import type { ResponseStream } from '../../provider/response-stream.js';
 import { BODILESS, type Reply } from '../reply.js';
 import { type CallerRequest, pathOf } from '../request.js';
 import { assertSendable, type ExposedHeaders, type ExposeHeaders } from './exposed-headers.js';
-import { createProtocolFailure, createRedirectFailure } from './provider-response.js';
+import {
+  createProtocolFailure,
+  createRedirectFailure,
+  describeContentType,
+} from './provider-response.js';
 import type { MatchedRoute } from './route-call.js';
 
 const RANGE_NOT_SATISFIABLE = 416;
+const PARTIAL_CONTENT = 206;
+/** The parts of several ranges, each with its own type. */
+const BYTE_RANGES = 'multipart/byteranges';
 const MIN_ERROR_STATUS = 400;
 
 /** The headers of every byte response, besides its type and its length. */
@@ -29,8 +36,6 @@ const KEPT = [
 ] as const;
 /** Additional headers that pages of other origins may read. */
 const READABLE = ['content-type', 'content-length', ...KEPT] as const;
-/** The bytes cannot become a page of the host's origin. */
-const INERT = ['content-security-policy', "sandbox; default-src 'none'"] as const;
 
 /** The parts of a byte reply. */
 export type ByteResponse = Pick<
@@ -53,15 +58,17 @@ export interface ForwardedBytes {
  */
 export function createByteReader<Other>(
   { module, match }: MatchedRoute,
-  { method }: Pick<CallerRequest, 'method'>,
+  request: Pick<CallerRequest, 'method' | 'headers'>,
   readOther: ParseResponse<Other>,
   expose: ExposeHeaders | null,
 ): ParseResponse<ForwardedBytes | Other> {
   const { limits, responses } = module.descriptor;
   const isRaw = responses.mode === 'raw';
+  const isHead = request.method === 'HEAD';
   return async (outcome, source, operation) => {
     const { status, headers } = outcome;
-    const isListed = isListedResponse(outcome, match.value, method === 'HEAD');
+    const isListed =
+      isListedResponse(outcome, match.value, isHead) || isRanges(outcome, request.headers);
     const isPassed = isRaw ? isPassedRaw(status, isListed) : isSuccess(status);
     if (!isPassed) {
       if (!isRaw && status >= 300 && status < MIN_ERROR_STATUS)
@@ -73,10 +80,10 @@ export function createByteReader<Other>(
       return readOther(held, source, operation);
     }
     if (!isListed) {
-      const detail = `content-type ${headers['content-type'] ?? 'missing'}`;
+      const detail = describeContentType(headers['content-type']);
       throw createProtocolFailure(outcome, 'of a media type that the route does not list', detail);
     }
-    const bytes = createByteResponse(outcome, match.value, method === 'HEAD');
+    const bytes = createByteResponse(outcome, match.value, isHead);
     return { mode: 'bytes', bytes, exposed: expose?.(outcome, source.base) ?? null };
   };
 }
@@ -89,6 +96,15 @@ function isSuccess(status: number): boolean {
 function isPassedRaw(status: number, isListed: boolean): boolean {
   if (status === 407 || status === 421) return false;
   return isSuccess(status) || status === 304 || (status >= MIN_ERROR_STATUS && isListed);
+}
+
+/** Whether it has the ranges that the caller asks for. */
+function isRanges(
+  { status, headers }: CheckedOutcome,
+  requested: CallerRequest['headers'],
+): boolean {
+  if (status !== PARTIAL_CONTENT || requested.get('range') === undefined) return false;
+  return readMediaType(headers['content-type'] ?? '') === BYTE_RANGES;
 }
 
 function isListedResponse(
@@ -132,7 +148,7 @@ function createByteResponse(
     contentType: BODILESS.has(status) ? null : read('content-type'),
     contentLength: isHead || stream !== null ? announced : length,
     stream,
-    headers: [...INERT, ...keptHeaders],
+    headers: keptHeaders,
     exposed: READABLE,
   };
 }

@@ -25,9 +25,9 @@ import {
 } from './call-provider.js';
 import type { CallStep } from './call-steps.js';
 import { createReply } from './create-reply.js';
+import { createCallFailure } from './event-reply.js';
 import { createResponseReader, type ForwardedResponse } from './forwarded-response.js';
-import { createFailureError } from './provider-error.js';
-import { describeRoute, type RouteCall } from './route-call.js';
+import type { RouteCall } from './route-call.js';
 import { createRouteRequest } from './route-request.js';
 
 /** Serves a cached response: after every check of the caller, and before the provider. */
@@ -53,7 +53,9 @@ function lookUp(call: RouteCall, rules: CacheRules): void | Promise<void> {
   const { responses } = call;
   const credentials = rules.isByToken ? readCredentials(call) : null;
   // A caller of a surface has a token that the request does not contain.
-  if (responses === null || rules.isOff || (rules.isByToken && credentials === null)) {
+  const isForbidden = call.needsApproval || (rules.isByToken && credentials === null);
+  // An approval is for one call of the provider.
+  if (responses === null || rules.isOff || isForbidden) {
     recordCacheResult(call, 'bypass', describeForward('bypass'));
     return;
   }
@@ -127,9 +129,9 @@ async function serveCached(
   recordCacheResult(call, result, describeCached(result, cached, now), readAge(cached, now));
   const { operation } = createRouteRequest(call);
   try {
-    const rejection = request.held?.hold(cached.outcome.length) ?? null;
+    const rejection = request.held?.reserve(cached.outcome.length) ?? null;
     if (rejection !== null) throw rejection;
-    facts.bodies = createBodies(module, operation);
+    facts.bodies = createBodies(module, operation, request);
     if (facts.bodies !== null) facts.bodies.response = [...cached.outcome.pieces];
     const parse = createResponseReader(matched, call.credentialHeaders, request);
     const outcome = decideConditions(call, cached.outcome);
@@ -138,6 +140,6 @@ async function serveCached(
     call.reply = createReply(call, await parse(outcome, { base: cached.base }, asGet), null);
   } catch (error) {
     if (!isProviderFailure(error)) throw error;
-    throw createFailureError(error, describeRoute(matched), module.descriptor.owner);
+    throw createCallFailure(call, error);
   }
 }

@@ -108,11 +108,12 @@ async function startFill(
   providerRequest: ProviderRequest<ForwardedResponse>,
   facts: RequestFacts,
 ): Promise<Fetched> {
-  const { actor, client, isHttp10, held: ofRequest } = call.request;
+  const { actor, client, headers, isHttp10, held: ofRequest } = call.request;
   const held = ofRequest?.fork();
   const detached = { signal: NEVER, facts, ...(held !== undefined && { held }) };
-  const reader = { actor, client, isHttp10, method: 'GET', signal: NEVER, facts };
-  const parse = createResponseReader(call.matched, call.credentialHeaders, reader);
+  const mask = (text: string) => call.request.mask(text);
+  const read = { actor, client, headers, isHttp10, method: 'GET', signal: NEVER, facts, mask };
+  const parse = createResponseReader(call.matched, call.credentialHeaders, read);
   let status: number | null = null;
   let stream: CheckedOutcome['stream'] = null;
   const fill = cache.begin(key, place);

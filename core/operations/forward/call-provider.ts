@@ -9,6 +9,7 @@ import {
 } from '../../lib/trace-context.js';
 import type { LiveModule } from '../../modules/live-module.js';
 import type { HeldMemory } from '../../provider/held-memory.js';
+import { createMask } from '../../provider/mask-failure.js';
 import { type CheckedOutcome, ProviderStatus, readSecrets } from '../../provider/outcome.js';
 import type {
   AttemptResult,
@@ -23,6 +24,7 @@ import { createClientHeaders } from './called-address.js';
 import { createProviderHeaders, type ProviderHeaderInput } from './headers-to-provider.js';
 import { identifyCaller } from './identify-caller.js';
 import { createFailureError, createStatusError, type RouteContent } from './provider-error.js';
+import { checkJsonHead } from './provider-response.js';
 
 const NO_HEADERS = {};
 const NONE_WITHHELD: readonly string[] = [];
@@ -64,6 +66,8 @@ export interface ProviderRequest<T> {
   /** The details of the call in a 502. */
   readonly describeCall: () => ErrorDetail[];
   readonly parseResponse: ParseResponse<T>;
+  /** As in `ProviderCall`; `null`, the default, for a call that needs no admission. */
+  readonly admit?: (() => Promise<void>) | null;
   /** Called with each response, before it is parsed; `null`, the default, for none. */
   readonly onAnswer?: ((call: ProviderCall, outcome: CheckedOutcome) => void) | null;
 }
@@ -86,7 +90,7 @@ export async function callProvider<T>(providerRequest: ProviderRequest<T>): Prom
     // An incomplete body is the cause, regardless of the response of the provider.
     if (failure !== null && !isProviderFailure(failure)) throw failure;
     if (error instanceof ProviderStatus) {
-      throw createStatusError(error, module, describeCall());
+      throw createStatusError(error, module, describeCall(), providerRequest.request);
     }
     if (isProviderFailure(error)) {
       throw createFailureError(
@@ -125,8 +129,11 @@ class ForwardedCall implements ProviderCall {
   declare readonly held?: HeldMemory;
   declare readonly upload?: Upload;
   declare readonly response?: StreamedResponse;
+  declare readonly admit?: () => Promise<void>;
+  declare readonly checkHead?: NonNullable<ProviderCall['checkHead']>;
   readonly facts: RequestFacts;
   readonly #traceContext: TraceContext;
+  readonly #request: CallerRequest;
 
   constructor(providerRequest: Omit<ProviderRequest<unknown>, 'describeCall' | 'parseResponse'>) {
     const { module, operation, request } = providerRequest;
@@ -136,12 +143,16 @@ class ForwardedCall implements ProviderCall {
       ? null
       : parseTraceparent(request.headers.get('traceparent'));
     this.#traceContext = clientTrace ?? createTraceContext();
+    this.#request = request;
     this.operation = operation;
     this.route = providerRequest.route;
     this.context = { module: module.name, actor, requestId, correlationId };
     this.identity = module.descriptor.identity ? identifyCaller(module, actor, requestId) : null;
     this.headers = createCallHeaders(providerRequest, clientTrace);
     if (providerRequest.response) this.response = providerRequest.response;
+    // Responses that are streamed from their head are checked there.
+    if (providerRequest.response?.holdBytes !== 0) this.checkHead = checkJsonHead;
+    if (providerRequest.admit) this.admit = providerRequest.admit;
     if (providerRequest.upload) {
       this.upload = providerRequest.upload;
       // JSON is chunked, so that its end can be held until it is valid.
@@ -155,7 +166,8 @@ class ForwardedCall implements ProviderCall {
     if (held !== undefined) this.held = held;
     this.facts = facts;
     facts.trace_id = facts.span?.traceId ?? this.#traceContext.traceId;
-    facts.bodies = providerRequest.sendsBytes === true ? null : createBodies(module, operation);
+    facts.bodies =
+      providerRequest.sendsBytes === true ? null : createBodies(module, operation, this.#request);
   }
 
   nextTraceparent(): string {
@@ -166,10 +178,14 @@ class ForwardedCall implements ProviderCall {
     const { span, bodies } = this.facts;
     span?.endAttempt(result);
     const body = result.outcome?.body ?? null;
-    if (bodies === null) return;
-    bodies.response = isBodyStream(body) ? null : body;
+    if (bodies !== null) bodies.response = isBodyStream(body) ? null : body;
     if (result.outcome === undefined) return;
-    bodies.secrets = [...bodies.secrets, ...readSecrets(result.outcome)];
+    const secrets = readSecrets(result.outcome);
+    if (secrets.length > 0) this.#request.addSecrets(secrets);
+  }
+
+  mask(text: string): string {
+    return this.#request.mask(text);
   }
 }
 
@@ -212,8 +228,10 @@ export function readHashKey(
 export function createBodies(
   { descriptor, secrets }: LiveModule,
   operation: ProviderOperation,
+  request: Pick<CallerRequest, 'mask'>,
 ): CallBodies | null {
   const { capture_bytes: captureBytes } = descriptor.records;
   if (captureBytes === 0 || operation.kind !== 'http_route') return null;
-  return { captureBytes, secrets, request: operation.body, response: null };
+  const mask = createMask(secrets, request);
+  return { captureBytes, mask, request: operation.body, response: null };
 }

@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto';
 import { ProviderFailure } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
 import type { RouteSchemas } from '../../modules/route-schemas.js';
 import type { OpenStream } from '../../provider/open-streams.js';
+import { createPendingReply, PendingApproval } from '../approvals/pending-approval.js';
 import type { ExplainedRouteCall } from '../explain/explained-request.js';
 import { fail, unknown } from '../explain/step-report.js';
 import type { CallerRequest } from '../request.js';
@@ -23,6 +25,7 @@ import { translateOverload } from './overload.js';
 import { createFailureError } from './provider-error.js';
 import { describeRoute, type MatchedRoute, type RouteCall } from './route-call.js';
 import { createRouteRequest } from './route-request.js';
+import { endUploadWithRight } from './watch-right.js';
 
 const BAD_GATEWAY = 502;
 
@@ -107,20 +110,19 @@ async function readBody(call: RouteCall): Promise<void> {
   const { bodyBytes } = matched.match.value;
   try {
     if (bodyBytes === null) {
-      const isStreamed = isStreamedJson(matched, request);
+      const isStreamed = !call.holdsBody && isStreamedJson(matched);
       const body = await readCheckedBody(matched.match.value, request, limits, isStreamed);
       if (body === null || Buffer.isBuffer(body)) call.body = body;
       else call.upload = body;
-    } else if (request.bodySha256 === null) {
+    } else if (!call.holdsBody) {
       assertListedBody(request.headers, bodyBytes);
       call.upload = request.openUpload(bodyBytes.maxBytes, limits);
     } else {
-      // A signature covers the whole body.
       assertListedBody(request.headers, bodyBytes);
       const body = await request.readBody(Math.min(limits.request_bytes, bodyBytes.maxBytes));
       call.body = body.length === 0 ? null : body;
       facts.bytes_in = body.length;
-      facts.request_sha256 = request.bodySha256;
+      facts.request_sha256 = request.bodySha256 ?? hash('sha256', body);
     }
   } catch (error) {
     throw translateOverload(error, describeRoute(matched), owner);
@@ -133,9 +135,13 @@ async function readBody(call: RouteCall): Promise<void> {
  * Checks the body against the credentials, which may cover it (step actor), and the schemas of the
  * route.
  */
-function checkContent({ matched, request, body }: RouteCall): void | Promise<void> {
+function checkContent(call: RouteCall): void | Promise<void> {
+  const compared = assertSignedBody(call.request, call.body);
+  return compared === undefined ? checkSchemas(call) : compared.then(() => checkSchemas(call));
+}
+
+function checkSchemas({ matched, request, body }: RouteCall): void | Promise<void> {
   const { schemas } = matched.match.value;
-  if (request.bodySha256 !== null) assertSignedBody(request, body);
   if (schemas !== null) return checkInput(schemas, matched, request, body);
 }
 
@@ -160,6 +166,7 @@ export const providerStep: CallStep = {
     const { matched } = call;
     if (!matched.match.value.isPlain) assertSupportedRoute(matched);
     const admitted = matched.match.value.isPlain ? null : admit(call);
+    const stopWatching = endUploadWithRight(call);
     try {
       const providerRequest = createRouteRequest(call);
       const response =
@@ -169,7 +176,10 @@ export const providerStep: CallStep = {
       call.reply = createReply(call, response, admitted);
     } catch (error) {
       admitted?.close();
-      throw error;
+      if (!(error instanceof PendingApproval)) throw error;
+      call.reply = createPendingReply(call.authorization, error.approval);
+    } finally {
+      stopWatching();
     }
   },
   explain({ endpoints, credentials }) {

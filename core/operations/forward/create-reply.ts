@@ -1,5 +1,5 @@
-import type { Secret } from '../../contract/index.js';
-import { maskSecrets } from '../../lib/secrets/mask-secrets.js';
+import { cleanDetail } from '../../lib/failure-detail.js';
+import { createMask } from '../../provider/mask-failure.js';
 import type { OpenStream } from '../../provider/open-streams.js';
 import { JSON_TYPE, Reply } from '../reply.js';
 import { createWebSocketReply } from '../websocket/websocket-reply.js';
@@ -14,6 +14,7 @@ import { createEventReply, createToError } from './event-reply.js';
 import { createEnvelope, type ForwardedResponse, splitEnvelope } from './forwarded-response.js';
 import type { RouteCall } from './route-call.js';
 import { JsonStream } from './streamed-json.js';
+import { endBodyWithRight } from './watch-right.js';
 
 export function createReply(
   call: RouteCall,
@@ -54,7 +55,8 @@ export function createReply(
   }
   if (response.mode === 'json') {
     const { status, contentType, source, exposed } = response;
-    source.toError = createToError(call.matched);
+    source.toError = createToError(call);
+    endBodyWithRight(call, source);
     const isRaw = matched.module.descriptor.responses.mode === 'raw';
     const envelope = isRaw ? null : splitEnvelope(matched.target, matched.match);
     const stream = new JsonStream(source, envelope);
@@ -63,22 +65,15 @@ export function createReply(
     return Reply.forwarded(authorization, { ...body, ...exposed, ...shared });
   }
   if (response.mode === 'raw') {
-    facts.failure_detail = describeOmitted(response.raw.omitted, matched.module.secrets);
+    const { omitted } = response.raw;
+    const mask = createMask(matched.module.secrets, request);
+    facts.failure_detail = omitted === undefined ? null : cleanDetail(mask(omitted));
     return Reply.forwarded(authorization, { ...response.raw, ...response.exposed, ...shared });
   }
   const pieces = createEnvelope(matched.target, matched.match, response.data);
   if (response.exposed === null) return Reply.ok(authorization, pieces);
   const envelope = { status: 200, pieces, contentType: JSON_TYPE };
   return Reply.forwarded(authorization, { ...envelope, ...response.exposed, ...shared });
-}
-
-/** Hides credentials, which a provider can repeat in a header. */
-function describeOmitted(detail: string | undefined, secrets: readonly Secret[]): string | null {
-  if (detail === undefined) return null;
-  return maskSecrets(
-    detail,
-    secrets.map((secret) => secret.reveal()),
-  );
 }
 
 function namesOf(headers: readonly string[]): string[] {
@@ -92,6 +87,7 @@ function recordBytes(bytes: ByteResponse, call: RouteCall): void {
     recordPieces(bytes, call.request);
     return;
   }
-  stream.toError = createToError(call.matched);
+  stream.toError = createToError(call);
   recordStream(stream, call.request);
+  endBodyWithRight(call, stream);
 }

@@ -26,7 +26,7 @@ export class SchemaMismatch extends ProviderFailure {
 }
 
 /** The caller of the check, and the place of its result. */
-type CheckedRequest = Pick<CallerRequest, 'actor' | 'signal' | 'facts'>;
+type CheckedRequest = Pick<CallerRequest, 'actor' | 'signal' | 'facts' | 'mask'>;
 
 /**
  * Validates the query and the body of a request. Returns a promise only if a check takes long.
@@ -105,10 +105,10 @@ export function enforceOutput(
   const body = length === 0 ? Buffer.from('null') : Buffer.concat(pieces, length);
   const violations = output.findViolations(body, createCaller(request));
   if (!(violations instanceof Promise)) {
-    return rejectOutput(output.mode, violations, status, request.facts);
+    return rejectOutput(output.mode, violations, status, request);
   }
   return violations.then(
-    (violations) => rejectOutput(output.mode, violations, status, request.facts),
+    (violations) => rejectOutput(output.mode, violations, status, request),
     (error: unknown) => {
       throw translateQueueFull(error, status);
     },
@@ -119,11 +119,14 @@ function rejectOutput(
   mode: CheckedMode,
   violations: readonly SchemaViolation[],
   status: number,
-  facts: RequestFacts,
+  request: CheckedRequest,
 ): void {
   if (violations.length === 0) return;
-  const details = violations.map(({ pointer, reason }) => ({ field: pointer, reason }));
-  record(facts, 'output', mode, details);
+  const details = violations.map(({ pointer, reason }) => ({
+    field: request.mask(pointer),
+    reason,
+  }));
+  record(request.facts, 'output', mode, details);
   if (mode === 'enforce') throw new SchemaMismatch(details, status);
 }
 

@@ -1,16 +1,18 @@
-import type { StreamForm } from '../../contract/index.js';
-import { maskFailure } from '../../provider/mask-failure.js';
+import type { ProviderFailure, StreamForm } from '../../contract/index.js';
+import type { HostError } from '../../errors.js';
+import { createMask, maskFailure } from '../../provider/mask-failure.js';
 import { type OpenStream, TooManyStreams } from '../../provider/open-streams.js';
 import type { ResponseStream } from '../../provider/response-stream.js';
 import { createRateLimitError } from '../rate-limit.js';
 import type { Reply } from '../reply.js';
+import type { ClientClosed } from '../request.js';
 import { EventStream } from './event-stream.js';
 import { createOpening } from './forwarded-response.js';
 import { translateOverload } from './overload.js';
 import { createFailureError } from './provider-error.js';
-import { describeRoute, type MatchedRoute, type RouteCall } from './route-call.js';
+import { describeRoute, type RouteCall } from './route-call.js';
 import type { ForwardedEvents } from './stream-response.js';
-import { watchAuthorization } from './watch-right.js';
+import { watchRight } from './watch-right.js';
 
 /** A guess, because the end of the actor's other streams is unknown. Milliseconds. */
 const RETRY_AFTER_MS = 1000;
@@ -59,7 +61,7 @@ export function createEventReply(
     form,
     opening: isRaw ? null : createOpening(matched.target, matched.match),
     limits: descriptor.limits.stream,
-    toError: createToError(matched),
+    toError: createToError(call),
     onEnd: (end) => {
       facts.stream_end = end;
       stopWatching();
@@ -70,14 +72,25 @@ export function createEventReply(
     },
   });
   open.end = (reason) => stream.end(reason);
-  stopWatching = watchAuthorization(call, () => stream.end('unauthorized'));
+  stopWatching = watchRight(call, {
+    endsWithCredential: true,
+    onLost: () => stream.end('unauthorized'),
+  });
   if (request.signal.aborted) stream.close();
   return { status, pieces: [], contentType, contentLength: null, stream, headers: [] };
 }
 
 /** Creates the errors of streams that fail. */
-export function createToError(matched: MatchedRoute): ResponseStream['toError'] {
+export function createToError(call: RouteCall): ResponseStream['toError'] {
+  return (failure) => createCallFailure(call, failure);
+}
+
+/** Creates the error of a call that failed after its provider had answered. */
+export function createCallFailure(
+  { matched, request }: RouteCall,
+  failure: ProviderFailure,
+): HostError | ClientClosed {
   const { descriptor, secrets } = matched.module;
-  return (failure) =>
-    createFailureError(maskFailure(failure, secrets), describeRoute(matched), descriptor.owner);
+  const masked = maskFailure(failure, createMask(secrets, request));
+  return createFailureError(masked, describeRoute(matched), descriptor.owner);
 }

@@ -1,75 +1,20 @@
-import { isUtf8 } from 'node:buffer';
+import { BodyPieces } from '../../contract/body-pieces.js';
 import {
   type EventForm as FormName,
   isProviderFailure,
   ProviderFailure,
 } from '../../contract/index.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
-import {
-  EventScanner,
-  hasReservedName,
-  RESERVED_PREFIX,
-  stripByteOrderMark,
-} from '../../lib/event-scanner.js';
-import { findInvalidJson } from '../../lib/json/json-check.js';
-import { sliceMembers } from '../../lib/json/json-structure.js';
+import { EventScanner } from '../../lib/event-scanner.js';
+import { UnitPace } from '../../lib/unit-pace.js';
 import type { HostEndReason } from '../../provider/open-streams.js';
+import { type RejectedCall, withStatus } from '../../provider/rejected-call.js';
 import type { ResponseStream } from '../../provider/response-stream.js';
 import type { ReplyStream } from '../reply.js';
+import { checkEvents, EVENT_FORMS, type EventForm } from './event-forms.js';
 
 /** The end of a stream of events. */
 type StreamEnd = HostEndReason | 'complete' | 'problem' | 'client';
-
-/** The host's own events in one form of stream. */
-interface EventForm {
-  readonly unitEnd: 'blank-line' | 'line';
-  /** @param data JSON */
-  write(name: string, data: string): Buffer;
-  readonly heartbeat: Buffer;
-  /** Completes an unfinished event of the provider. */
-  readonly end: Buffer;
-  /** The reason why an event of the provider is not forwarded; `null` if it is. */
-  findProblem(unit: Buffer): string | null;
-}
-
-const FORMS: Readonly<Record<FormName, EventForm>> = {
-  sse: {
-    unitEnd: 'blank-line',
-    write: (name, data) => Buffer.from(`event: ${name}\ndata: ${data}\n\n`),
-    heartbeat: Buffer.from(':\n\n'),
-    end: Buffer.from('\n\n'),
-    findProblem: (event) => {
-      if (!isUtf8(event)) return 'has an event that is not UTF-8';
-      return hasReservedName(event) ? 'has an event whose name begins with modgate.' : null;
-    },
-  },
-  ndjson: {
-    unitEnd: 'line',
-    write: (name, data) => Buffer.from(`{"${name}":${data}}\n`),
-    heartbeat: Buffer.from('\n'),
-    end: Buffer.from('\n'),
-    findProblem: (line) => {
-      if (isBlank(line)) return null;
-      const invalid = findInvalidJson([line], line.length);
-      if (invalid !== null) return `has a line that is ${invalid.reason}`;
-      return hasOwnMember(line) ? 'has a line with a member that begins with modgate.' : null;
-    },
-  },
-};
-
-const OPEN_BRACE = 0x7b;
-
-function isBlank(line: Buffer): boolean {
-  return line.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d || byte === 0x0a);
-}
-
-/** @param line JSON */
-function hasOwnMember(line: Buffer): boolean {
-  const isCandidate = line.includes(RESERVED_PREFIX) || line.includes('\\u');
-  const start = line.findIndex((byte) => byte > 0x20);
-  if (!isCandidate || line[start] !== OPEN_BRACE) return false;
-  return [...sliceMembers(line).keys()].some((name) => name.startsWith(RESERVED_PREFIX));
-}
 
 interface EventStreamOptions {
   /** The stream of the provider; `null` for a response without a body. */
@@ -92,6 +37,7 @@ interface EventStreamOptions {
 const DEFAULT_EVENT_BYTES = 262_144;
 /** The timeout for the last event, which a client that does not read never receives. */
 const LAST_EVENT_MS = 1000;
+const BYTE_ORDER_MARK = Buffer.from('\u{feff}');
 
 /**
  * A stream of events for a client: complete events of the provider unchanged, and those of the host
@@ -101,16 +47,23 @@ export class EventStream implements ReplyStream {
   readonly isEvents = true;
   readonly isHeadFirst = true;
   bytes = 0;
+  onHold: (() => void) | null = null;
   readonly #options: EventStreamOptions;
   readonly #form: EventForm;
   readonly #scanner: EventScanner;
+  readonly #pace: UnitPace;
+  /** The bytes that arrived and are not read yet, because others had their turn. */
+  #unread: Buffer | null;
+  /** The start of an incomplete event. */
+  #held = new BodyPieces();
   readonly #ready: Buffer[] = [];
   readonly #listeners: ((failure: Error | null) => void)[] = [];
   readonly #heartbeat: NodeJS.Timeout | null;
   readonly #longest: NodeJS.Timeout;
   #lastEvent: NodeJS.Timeout | null = null;
   #isReading = false;
-  #isStart = true;
+  /** The start of the stream, while it may become a byte-order mark; `null` afterwards. */
+  #start: Buffer | null = Buffer.alloc(0);
   #end: StreamEnd | null = null;
   #failure: Error | null = null;
   #wake: (() => void) | null = null;
@@ -118,8 +71,10 @@ export class EventStream implements ReplyStream {
   constructor(options: EventStreamOptions) {
     const { source, pieces, form, opening, limits } = options;
     this.#options = options;
-    this.#form = FORMS[form];
+    this.#form = EVENT_FORMS[form];
     this.#scanner = new EventScanner(this.#form.unitEnd, this.#maxBytes);
+    this.#pace = new UnitPace(limits.units_s);
+    this.#unread = pieces.length > 0 ? Buffer.concat(pieces) : null;
     if (opening !== null) this.#ready.push(this.#form.write('modgate.open', opening));
     this.#heartbeat =
       opening === null ? null : setInterval(() => this.#beat(), limits.heartbeat_ms);
@@ -127,14 +82,15 @@ export class EventStream implements ReplyStream {
     // While the client reads nothing, only this event shows that the provider or the client has
     // disconnected.
     source?.onEnd((failure) => {
-      if (failure !== null && this.#end === null) this.#fail(failure);
+      if (failure === null) return;
+      while (this.#unread !== null && this.#end === null) this.#receive(this.#unread);
+      this.#fail(failure);
     });
-    if (pieces.length > 0) this.#receive(Buffer.concat(pieces));
   }
 
-  /** The bytes of an incomplete event. */
+  /** The bytes of an incomplete event, and those that are not read. */
   get heldBytes(): number {
-    return this.#scanner.heldBytes;
+    return this.#held.length + (this.#unread?.length ?? 0);
   }
 
   /** Whether the connection must be closed, because the host adds no event that ends the stream. */
@@ -168,6 +124,17 @@ export class EventStream implements ReplyStream {
     this.#options.source?.close();
   }
 
+  /** The client, which reads too slowly, does not receive the problem. */
+  fail(rejection: RejectedCall): Error {
+    this.#ready.length = 0;
+    const failure = this.#options.toError(withStatus(rejection, 200));
+    this.#failure = failure;
+    if (this.#end === null) this.#stop('problem');
+    this.#options.source?.close();
+    this.#cut();
+    return failure;
+  }
+
   async read(): Promise<Uint8Array | null> {
     while (true) {
       const part = this.#ready.shift();
@@ -195,11 +162,17 @@ export class EventStream implements ReplyStream {
 
   async #readSource(): Promise<void> {
     this.#isReading = true;
+    const { source } = this.#options;
     try {
-      const part = (await this.#options.source?.read()) ?? null;
+      const part = (await (this.#unread ?? source?.read())) ?? null;
       if (this.#end !== null) return;
       if (part === null) this.#complete();
-      else this.#receive(Buffer.from(part.buffer, part.byteOffset, part.byteLength));
+      else {
+        const startedAt = performance.now();
+        const units = this.#receive(Buffer.from(part.buffer, part.byteOffset, part.byteLength));
+        const pauseMs = this.#pace.pass(units, startedAt);
+        if (pauseMs !== null) await this.#pause(pauseMs);
+      }
     } catch (error) {
       this.#fail(error);
     } finally {
@@ -208,31 +181,57 @@ export class EventStream implements ReplyStream {
     }
   }
 
-  #receive(part: Buffer): void {
-    this.#heartbeat?.refresh();
-    if (this.#isRaw) {
-      this.#scanner.measure(part);
-      if (!this.#scanner.isTooLong) this.#ready.push(part);
-    } else {
-      // Only the start of the stream may have a byte-order mark; the host's event precedes it.
-      this.#pass(this.#scanner.push(this.#isStart ? stripByteOrderMark(part) : part));
-      this.#isStart = false;
-    }
-    if (this.#scanner.isTooLong) {
-      this.#reject(`has an event of more than ${this.#maxBytes} bytes`);
-    }
+  /** Passes on what was read, and reads nothing for this time. */
+  async #pause(pauseMs: number): Promise<void> {
+    this.#notify();
+    await new Promise<void>((resume) => {
+      this.#pace.wait(pauseMs, resume);
+    });
+    this.#options.source?.extendPause();
   }
 
-  /** Forwards the events before an invalid one. */
-  #pass(units: readonly Buffer[]): void {
-    const invalidIndex = units.findIndex((unit) => this.#form.findProblem(unit) !== null);
-    const validUnits = invalidIndex === -1 ? units : units.slice(0, invalidIndex);
-    if (validUnits.length > 0)
-      this.#ready.push(
-        validUnits.length === 1 ? (validUnits[0] as Buffer) : Buffer.concat(validUnits),
-      );
-    const [unit] = invalidIndex === -1 ? [] : units.slice(invalidIndex);
-    if (unit !== undefined) this.#reject(this.#form.findProblem(unit) ?? '');
+  /** Forwards the events that may be read now; the rest stays unread. @returns their number */
+  #receive(part: Buffer): number {
+    this.#heartbeat?.refresh();
+    const bytes = this.#isRaw ? part : this.#stripStart(part);
+    const { units, end, next } = this.#scanner.scan(bytes, this.#pace.turnUnits);
+    const { isTooLong } = this.#scanner;
+    this.#unread = isTooLong || next === bytes.length ? null : bytes.subarray(next);
+    const passed = this.#isRaw && !isTooLong ? next : end;
+    if (passed > 0 && this.#isRaw) this.#ready.push(bytes.subarray(0, passed));
+    else if (passed > 0) this.#pass(bytes.subarray(0, passed));
+    if (isTooLong) this.#reject(`has an event of more than ${this.#maxBytes} bytes`);
+    // Copied, so that a few bytes do not keep the whole part in memory.
+    else if (passed < next) this.#held.add(Buffer.from(bytes.subarray(passed, next)));
+    if (this.#held.length > 0) this.onHold?.();
+    return units;
+  }
+
+  /** Drops a byte-order mark at the start, because the host's event precedes it. */
+  #stripStart(part: Buffer): Buffer {
+    if (this.#start === null) return part;
+    const start = Buffer.concat([this.#start, part]);
+    const { length } = BYTE_ORDER_MARK;
+    const isMark = start.subarray(0, length).equals(BYTE_ORDER_MARK.subarray(0, start.length));
+    this.#start = isMark && start.length < length ? start : null;
+    if (this.#start !== null) return start.subarray(start.length);
+    return isMark ? start.subarray(length) : start;
+  }
+
+  /** Forwards complete events, up to an invalid one. */
+  #pass(events: Buffer): void {
+    const { valid, problem } = checkEvents(this.#form, this.#takeHeld(events));
+    if (valid.length > 0) this.#ready.push(valid);
+    if (problem !== null) this.#reject(problem);
+  }
+
+  /** Returns the events together with the start of the first one. */
+  #takeHeld(events: Buffer): Buffer {
+    if (this.#held.length === 0) return events;
+    this.#held.add(events);
+    const joined = this.#held.join();
+    this.#held = new BodyPieces();
+    return joined;
   }
 
   /** Forwards a properly ended stream completely, even without the end of its last event. */
@@ -241,11 +240,8 @@ export class EventStream implements ReplyStream {
       this.#finish('complete');
       return;
     }
-    const rest = this.#scanner.rest();
-    if (rest.length > 0) {
-      this.#pass([rest]);
-      if (this.#end === null) this.#ready.push(this.#form.end);
-    }
+    if (this.#start !== null) this.#held.add(this.#start);
+    if (this.#held.length > 0) this.#pass(this.#form.end);
     this.#finish('complete');
   }
 
@@ -281,6 +277,8 @@ export class EventStream implements ReplyStream {
     this.#end = end;
     if (this.#heartbeat !== null) clearInterval(this.#heartbeat);
     clearTimeout(this.#longest);
+    this.#unread = null;
+    this.#pace.end();
     this.#options.onEnd(end);
     this.#notify();
   }

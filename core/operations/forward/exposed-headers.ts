@@ -1,5 +1,5 @@
 import { ProviderFailure } from '../../contract/index.js';
-import type { Responses } from '../../descriptor/expose-headers.js';
+import type { Responses } from '../../descriptor/sections/responses.js';
 import type { EndpointBase } from '../../provider/endpoint-base.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import { type ReferenceContext, rewriteLinks, rewriteReference } from './rewrite-references.js';
@@ -30,6 +30,7 @@ export type ExposeHeaders = (outcome: CheckedOutcome, base: EndpointBase | null)
 
 const NOT_MODIFIED = 304;
 const UNAUTHORIZED = 401;
+const RANGE_NOT_SATISFIABLE = 416;
 const NO_STORE = 'no-store';
 /** Values that Node can send: Latin-1 without control characters. */
 const SENDABLE = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -61,6 +62,10 @@ export function createExposeHeaders(options: ExposeOptions): ExposeHeaders {
     }
     if (isRaw && outcome.status === UNAUTHORIZED && !headers.includes('www-authenticate')) {
       headers.push('www-authenticate', 'Provider');
+    }
+    if (isRaw && outcome.status === RANGE_NOT_SATISFIABLE && !headers.includes('content-range')) {
+      const range = readValue(outcome, 'content-range');
+      if (range !== null) headers.push('content-range', range);
     }
     if (isRaw) headers.push('modgate-origin', 'provider');
     const received = readValue(outcome, 'cache-control');

@@ -1,6 +1,7 @@
 import { injectable } from '../../injection.js';
 import type { GenerationSource, LiveRoute, WaitingSource } from '../../modules/live-module.js';
 import { ModuleRegistry } from '../../modules/module-registry.js';
+import { Approvals } from '../approvals/approvals.js';
 import { RESPONSE_CACHE, type ResponseCache } from '../cache/response-cache.js';
 import type { ExplainedRouteCall } from '../explain/explained-request.js';
 import { CREDENTIAL_HEADERS } from '../injection-tokens.js';
@@ -26,7 +27,12 @@ import {
   protocolStep,
   providerStep,
 } from './call-steps.js';
-import { type ForwardTarget, type MatchedRoute, RouteCall } from './route-call.js';
+import {
+  type ForwardTarget,
+  type MatchedRoute,
+  RouteCall,
+  type RouteServices,
+} from './route-call.js';
 
 /** The steps until the route is found and the caller authorized, which concern every request. */
 const ACCESS_STEPS: readonly ReportedStep<RouteCall, ExplainedRouteCall>[] = [
@@ -68,30 +74,21 @@ function findCallSteps({ match: { value }, module }: MatchedRoute): typeof CALL_
 }
 
 /** Handles forwarded routes by running their steps. */
-@injectable(ModuleRegistry, CREDENTIAL_HEADERS, RESPONSE_CACHE)
+@injectable(ModuleRegistry, CREDENTIAL_HEADERS, RESPONSE_CACHE, Approvals)
 export class Forward implements Handler<ForwardTarget> {
-  readonly #generations: GenerationSource & WaitingSource;
-  readonly #credentialHeaders: readonly string[];
-  readonly #responses: ResponseCache | null;
+  readonly #services: RouteServices;
 
   constructor(
     generations: GenerationSource & WaitingSource,
     credentialHeaders: readonly string[],
     responses: ResponseCache | null,
+    approvals: Approvals,
   ) {
-    this.#generations = generations;
-    this.#credentialHeaders = credentialHeaders;
-    this.#responses = responses;
+    this.#services = { generations, credentialHeaders, responses, approvals };
   }
 
   async execute(target: ForwardTarget, request: CallerRequest): Promise<Reply> {
-    const call = new RouteCall(
-      target,
-      request,
-      this.#generations,
-      this.#credentialHeaders,
-      this.#responses,
-    );
+    const call = new RouteCall(target, request, this.#services);
     try {
       const accessing = runSteps(ACCESS_STEPS, call);
       if (accessing !== undefined) await accessing;

@@ -1,5 +1,5 @@
-import { isPlainEnvelope } from '../../descriptor/expose-headers.js';
-import type { Mount } from '../../descriptor/mounts.js';
+import type { Mount } from '../../descriptor/sections/mount.js';
+import { isPlainEnvelope } from '../../descriptor/sections/responses.js';
 import type { RouteMatch } from '../../lib/routing/route-table.js';
 import type { LiveModule, LiveRoute } from '../../modules/live-module.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
@@ -42,7 +42,7 @@ interface ModuleReader {
   readonly expose: ExposeHeaders | null;
 }
 
-/** A module is immutable, so its readers are created once for each base of a call. */
+/** Created once for each base of a call: a module is immutable, except for its endpoints. */
 const readers = new WeakMap<LiveModule, Map<Mount | null, ModuleReader>>();
 
 /**
@@ -53,7 +53,10 @@ const readers = new WeakMap<LiveModule, Map<Mount | null, ModuleReader>>();
 export function createResponseReader(
   matched: MatchedRoute,
   credentialHeaders: readonly string[],
-  request: Pick<CallerRequest, 'actor' | 'client' | 'method' | 'signal' | 'facts' | 'isHttp10'>,
+  request: Pick<
+    CallerRequest,
+    'actor' | 'client' | 'method' | 'headers' | 'signal' | 'facts' | 'isHttp10' | 'mask'
+  >,
 ): ReadResponse {
   const { module, match, target } = matched;
   const { schemas, responseBytes, stream } = match.value;
@@ -114,7 +117,14 @@ function createModuleReader(
   called: CalledAddress | null,
 ): ModuleReader {
   const origins = responses.origins.map((origin) => ({ origin, path: '' }));
-  const references = { bases: [...client.bases, ...origins], prefix, called };
+  const references = {
+    // Endpoints may join and leave while the module is live.
+    get bases() {
+      return origins.length === 0 ? client.bases : [...client.bases, ...origins];
+    },
+    prefix,
+    called,
+  };
   const expose = createExposeHeaders({ responses, references, credentialHeaders });
   if (responses.mode === 'raw') {
     const read: ReadUnchecked = (outcome, { base }, operation) => {

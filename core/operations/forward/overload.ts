@@ -1,4 +1,4 @@
-import type { Owner } from '../../descriptor/owner.js';
+import type { Owner } from '../../descriptor/sections/owner.js';
 import { createUnavailable, type ErrorDetail, type HostError } from '../../errors.js';
 import { RejectedCall } from '../../provider/rejected-call.js';
 import type { CallerRequest } from '../request.js';
@@ -26,7 +26,7 @@ export function reserveReplyMemory(
   { isReserved = false }: { readonly isReserved?: boolean } = {},
 ): void {
   if (held === undefined || length <= held.bytes) return;
-  const rejection = held.hold(length - held.bytes, isReserved);
+  const rejection = held.reserve(length - held.bytes, isReserved);
   if (rejection !== null) throw rejection;
 }
 

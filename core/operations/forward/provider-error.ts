@@ -1,9 +1,10 @@
 import type { FailureCode, ProviderFailure } from '../../contract/index.js';
-import { describeOwner, type Owner } from '../../descriptor/owner.js';
+import { describeOwner, type Owner } from '../../descriptor/sections/owner.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
 import { describeFailure } from '../../lib/failure-detail.js';
-import { maskSecrets } from '../../lib/secrets/mask-secrets.js';
+import type { Mask } from '../../lib/secrets/mask-secrets.js';
 import type { LiveModule, LiveRoute } from '../../modules/live-module.js';
+import { createMask } from '../../provider/mask-failure.js';
 import {
   type CheckedOutcome,
   isPassthroughError,
@@ -33,15 +34,32 @@ export class ProviderError extends HostError {
   readonly failure: ReportedFailure;
   /** The reason for operators; never sent to the client. */
   readonly failureDetail: string;
+  /** The next actions with the owner of the module, whom only authenticated callers learn. */
+  readonly ownerActions: readonly string[];
 
   constructor(
-    { failure, detail }: { readonly failure: ReportedFailure; readonly detail: string },
+    { failure, detail, owner }: Reason,
     ...args: ConstructorParameters<typeof HostError>
   ) {
     super(...args);
     this.failure = failure;
     this.failureDetail = detail;
+    const contact = describeOwner(owner);
+    this.ownerActions =
+      contact === null
+        ? this.nextActions
+        : [
+            ...this.nextActions.filter((action) => action !== ASK_OWNERS),
+            `ask the owner of the module: ${contact}`,
+          ];
   }
+}
+
+interface Reason {
+  readonly failure: ReportedFailure;
+  readonly detail: string;
+  /** The owner that callers may ask; `undefined` for none. */
+  readonly owner: Owner | undefined;
 }
 
 const DETAILS: Readonly<Record<ReportedFailure, string>> = {
@@ -64,34 +82,19 @@ const NEXT_ACTIONS: Readonly<Record<ReportedFailure, readonly string[]>> = {
   status: [ASK_OWNERS],
 };
 
-/** Names the owner, because every caller whose call fails here is authenticated. */
-function adviseOn(failure: ReportedFailure, owner: Owner | undefined): readonly string[] {
-  const actions = NEXT_ACTIONS[failure];
-  const contact = describeOwner(owner);
-  if (contact === null) return actions;
-  return [
-    ...actions.filter((action) => action !== ASK_OWNERS),
-    `ask the owner of the module: ${contact}`,
-  ];
-}
-
 /** Creates the error for a caller without credentials for the provider, which is not temporary. */
 function createCredentialsError(
   error: ProviderFailure,
   call: readonly ErrorDetail[],
   owner: Owner | undefined,
 ): ProviderError {
-  const contact = describeOwner(owner);
   return new ProviderError(
-    { failure: 'refused', detail: describeFailure(error) },
+    { failure: 'refused', detail: describeFailure(error), owner },
     'forbidden',
     'the module exchanges the token of its caller, and there is none for this caller',
     {
       errors: [...call, { field: 'token', reason: 'cannot be exchanged' }],
-      nextActions: [
-        'call with a bearer token of the issuer whose tokens the module exchanges',
-        ...(contact === null ? [] : [`ask the owner of the module: ${contact}`]),
-      ],
+      nextActions: ['call with a bearer token of the issuer whose tokens the module exchanges'],
       reason: 'exchange',
       cause: error,
     },
@@ -118,11 +121,11 @@ export function createFailureError(
   const isRejected = error instanceof RejectedCall;
   if (isRejected) errors.push(error.evidence);
   if (error instanceof SchemaMismatch) errors.push(...error.details);
-  const reason = { failure, detail: describeFailure(error) };
+  const reason = { failure, detail: describeFailure(error), owner };
   const detail = [DETAILS[failure], ...describeType(reason.detail, carried)].join(': ');
   return new ProviderError(reason, 'external_dependency_failure', detail, {
     errors,
-    nextActions: adviseOn(failure, owner),
+    nextActions: NEXT_ACTIONS[failure],
     cause: error,
     ...(isRejected && error.evidence.field === 'breaker' && { step: 'breaker' }),
     ...(isRejected && { headers: { 'retry-after': String(error.retryAfterSeconds) } }),
@@ -155,22 +158,24 @@ export function createStatusError(
   response: ProviderStatus,
   { descriptor, secrets }: LiveModule,
   call: readonly ErrorDetail[],
+  request: { readonly mask: Mask },
 ): HostError {
   const { outcome } = response;
   const errors = addEvidence(call, 'status', outcome.status);
+  const { owner } = descriptor;
   const reason = { failure: 'status', detail: `status ${outcome.status}` } as const;
   if (!isPassthroughError(response, descriptor)) {
-    return new ProviderError(reason, 'external_dependency_failure', DETAILS.status, {
+    return new ProviderError({ ...reason, owner }, 'external_dependency_failure', DETAILS.status, {
       errors,
-      nextActions: adviseOn('status', descriptor.owner),
+      nextActions: NEXT_ACTIONS.status,
     });
   }
   const retryAfter = readRetryAfter(outcome);
   const { 'content-range': range } = outcome.headers;
-  const values = [...secrets, ...outcome.secrets].map((secret) => secret.reveal());
-  const providerError = readProviderError(outcome, (text) => maskSecrets(text, values));
+  const mask = createMask([...secrets, ...outcome.secrets], request);
+  const providerError = readProviderError(outcome, mask);
   const detail = providerError.detail ?? `the provider responded with ${outcome.status}`;
-  return new ProviderError(reason, 'provider_error', detail, {
+  return new ProviderError({ ...reason, owner: undefined }, 'provider_error', detail, {
     status: outcome.status,
     errors: [...errors, ...providerError.errors],
     headers: {

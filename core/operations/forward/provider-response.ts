@@ -1,6 +1,6 @@
-import { type Outcome, ProviderFailure } from '../../contract/index.js';
-import { isJsonMediaType } from '../../lib/json/json-bytes.js';
+import { type FailurePhase, type Outcome, ProviderFailure } from '../../contract/index.js';
 import { findInvalidJson, type InvalidJson } from '../../lib/json/json-check.js';
+import { isJsonMediaType, readMediaType } from '../../lib/media-type.js';
 import { type CheckedOutcome, ProviderStatus } from '../../provider/outcome.js';
 
 const NULL: readonly Uint8Array[] = [Buffer.from('null')];
@@ -37,13 +37,13 @@ interface BodyProblem {
 export function findBodyProblem(outcome: CheckedOutcome): BodyProblem | null {
   const foreign = findHeaderProblem(outcome);
   if (foreign !== null) return foreign;
-  if (outcome.isProvedJson === true) return null;
-  const invalid = findInvalidJson(outcome.pieces, outcome.length);
+  const { pieces, length, invalidJson } = outcome;
+  const invalid = invalidJson === undefined ? findInvalidJson(pieces, length) : invalidJson;
   return invalid && describeProblem(invalid);
 }
 
 /** The reason why a body is not JSON, by its headers. */
-export function findHeaderProblem({ headers }: CheckedOutcome): BodyProblem | null {
+export function findHeaderProblem({ headers }: Pick<Outcome, 'headers'>): BodyProblem | null {
   const foreign = findForeignHeader(headers);
   if (foreign === null) return null;
   return { state: 'neither JSON nor in plain encoding', detail: foreign };
@@ -53,14 +53,28 @@ export function describeProblem(invalid: InvalidJson): BodyProblem {
   return { state: invalid.reason, detail: describeInvalid(invalid) };
 }
 
+const PARTIAL_CONTENT = 206;
+
+/** The failure of a success whose body is not JSON, by its head; `null` for any other response. */
+export function checkJsonHead({
+  status,
+  headers,
+}: Pick<Outcome, 'status' | 'headers'>): ProviderFailure | null {
+  if (status < 200 || status > 299 || status === PARTIAL_CONTENT) return null;
+  const problem = findHeaderProblem({ headers });
+  if (problem === null) return null;
+  return createProtocolFailure({ status }, problem.state, problem.detail, 'answered');
+}
+
 /** @param detail the detail for operators */
 export function createProtocolFailure(
-  { status }: CheckedOutcome,
+  { status }: Pick<Outcome, 'status'>,
   state: string,
   detail: string,
+  phase: FailurePhase = 'responding',
 ): ProviderFailure {
   const message = `the response of the provider is ${state}`;
-  return new ProviderFailure('protocol', message, { status, detail });
+  return new ProviderFailure('protocol', message, { status, detail, phase });
 }
 
 /**
@@ -83,8 +97,15 @@ export function findForeignHeader(headers: Outcome['headers']): string | null {
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     return `content-encoding ${encoding}`;
   }
+  if (contentType !== undefined && isJsonMediaType(contentType)) return null;
+  return describeContentType(contentType);
+}
+
+/** The detail of a type that a route does not carry, for operators. */
+export function describeContentType(contentType: string | undefined): string {
   if (contentType === undefined) return 'content-type missing';
-  return isJsonMediaType(contentType) ? null : `content-type ${contentType}`;
+  const isOne = readMediaType(contentType) !== null;
+  return `content-type ${isOne ? '' : 'is not one media type: '}${contentType}`;
 }
 
 function describeInvalid({ reason, at }: InvalidJson): string {

@@ -1,4 +1,4 @@
-import { isJsonMediaType } from '../../lib/json/json-bytes.js';
+import { isJsonMediaType } from '../../lib/media-type.js';
 import { type CheckedOutcome, ProviderStatus, readLength } from '../../provider/outcome.js';
 import { BODILESS } from '../reply.js';
 import {
@@ -47,14 +47,14 @@ export function readRawResponse(outcome: CheckedOutcome, isHead: boolean): RawRe
   const contentType = headers['content-type'];
   const isEmpty = length === 0 && outcome.isDelimited;
   if (isEmpty || BODILESS.has(status)) {
-    const isJson = contentType !== undefined && isSingleJsonType(contentType);
+    const isJson = contentType !== undefined && isJsonMediaType(contentType);
     const empty = { status, pieces: NONE, contentType: isJson ? contentType : null };
     return isHead ? { ...empty, contentLength: readLength(headers) } : empty;
   }
   if (!outcome.isDelimited) {
     throw createProtocolFailure(outcome, 'of unknown length', 'body without a length');
   }
-  const problem = findBodyProblem(outcome) ?? findTypeProblem(contentType);
+  const problem = findBodyProblem(outcome);
   if (problem === null) return { status, pieces, contentType: contentType ?? null };
   if (status < MIN_ERROR_STATUS) {
     throw createProtocolFailure(outcome, problem.state, problem.detail);
@@ -66,16 +66,5 @@ export function readRawResponse(outcome: CheckedOutcome, isHead: boolean): RawRe
 export function isForwardedJson({ status, headers, isDelimited }: CheckedOutcome): boolean {
   if (status < 200 || NOT_PASSED.has(status) || !isDelimited) return false;
   if (status >= 300 && status < MIN_ERROR_STATUS) return false;
-  return isJsonResponse(headers) && findTypeProblem(headers['content-type']) === null;
-}
-
-function findTypeProblem(contentType: string | undefined) {
-  if (contentType !== undefined && isSingleJsonType(contentType)) return null;
-  return { state: 'not of one content type', detail: `content-type ${contentType}` };
-}
-
-/** After a comma, browsers read a second type, which may be HTML. */
-function isSingleJsonType(contentType: string): boolean {
-  if (contentType === 'application/json') return true;
-  return isJsonMediaType(contentType) && /^[\t\x20-\x2b\x2d-\x7e]*$/.test(contentType);
+  return isJsonResponse(headers);
 }

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import type { ErrorDetail } from '../../errors.js';
 import { parseJson } from '../../lib/json/json-bytes.js';
 import { isMapping } from '../../lib/read-member.js';
@@ -24,6 +23,8 @@ const REASON_MEMBERS = ['message', 'msg', 'detail', 'reason'];
 /** Objects from a field to its reasons. */
 const MAP_MEMBERS = ['errors', 'fields'];
 
+/** A longer body is not parsed. Bytes. */
+const MAX_PARSED_BYTES = 1_048_576;
 const MAX_ENTRIES = 100;
 const MAX_TEXT_CHARACTERS = 1000;
 const MAX_FIELD_CHARACTERS = 200;
@@ -33,15 +34,14 @@ const NOTHING: ProviderErrorTexts = { detail: null, errors: [] };
 
 /**
  * Reads an error body of the usual shapes. Texts have no control characters and are shortened.
- * @param mask replaces the credentials that the host sends to the provider
+ * @param mask replaces credentials, before a text is shortened
  */
 export function readProviderError(
-  { headers, pieces }: CheckedOutcome,
+  { headers, pieces, length }: CheckedOutcome,
   mask: (text: string) => string,
 ): ProviderErrorTexts {
-  if (!isJsonResponse(headers)) return NOTHING;
-  const body = Buffer.concat(pieces);
-  const problem = isUtf8(body) ? parseJson(body) : undefined;
+  if (!isJsonResponse(headers) || length > MAX_PARSED_BYTES) return NOTHING;
+  const { value: problem } = parseJson(Buffer.concat(pieces));
   if (!isMapping(problem)) return NOTHING;
   const clean: CleanText = (value, maxCharacters) => {
     if (typeof value !== 'string') return null;

@@ -1,10 +1,9 @@
-import { MODULE_REDIRECTS } from '../../descriptor/expose-headers.js';
+import { MODULE_REDIRECTS } from '../../descriptor/sections/responses.js';
 import type { EndpointBase } from '../../provider/endpoint-base.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import type { CalledAddress } from './called-address.js';
 import { REDIRECTS } from './provider-response.js';
 
-/** Statuses whose `location` clients follow. */
 /** The status of an incomplete resumable upload. */
 const PERMANENT_REDIRECT = 308;
 
@@ -52,13 +51,13 @@ export function rewriteReference(reference: string, context: ReferenceContext): 
     const isPrefixed = called.prefix !== '' && origin === base.origin;
     if (isPrefixed) return reference.startsWith('/') ? reference : pathname + search + hash;
   }
-  const candidates =
+  const matching =
     isCalledOrigin || origin === base.origin
       ? [base]
       : context.bases.filter((other) => other.origin === origin);
-  if (candidates.length === 0) return reference;
-  for (const candidate of candidates) {
-    const local = removePrefix(pathname, candidate.path);
+  if (matching.length === 0) return reference;
+  for (const { path: basePath } of matching) {
+    const local = removePrefix(pathname, basePath);
     if (local === null) continue;
     const path = context.prefix + local;
     // Two slashes would begin the name of another host.

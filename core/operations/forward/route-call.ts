@@ -10,9 +10,12 @@ import type {
   WaitingSource,
 } from '../../modules/live-module.js';
 import type { Upload } from '../../provider/provider-call.js';
+import type { Approvals } from '../approvals/approvals.js';
 import { Authorization } from '../authorization.js';
 import type { CacheEntry } from '../cache/cache-entry.js';
 import type { ResponseCache } from '../cache/response-cache.js';
+import type { FoundOperation } from '../exposed/exposed-operations.js';
+import { findNamedRoute } from '../exposed/named-operation.js';
 import type { Reply } from '../reply.js';
 import type {
   CallerRequest,
@@ -45,6 +48,8 @@ export interface RouteRequest {
   readonly module: RoutedModule | null;
   /** `null` unless the module serves nothing because its manifest is pending. */
   readonly waiting: WaitingModule | null;
+  /** Records the module of a request, once its caller is known or its address is rejected. */
+  recordModule?(): void;
   /** @throws Error before a route has matched. */
   readonly matched: { readonly match: RouteMatch<LiveRoute> };
   useRoute(match: RouteMatch<LiveRoute>): void;
@@ -85,6 +90,14 @@ export interface MatchedRoute {
 
 const NO_NAMES: ReadonlySet<string> = new Set();
 
+/** The services of the host for every request to a route. */
+export interface RouteServices {
+  readonly generations: GenerationSource & WaitingSource;
+  readonly credentialHeaders: readonly string[];
+  readonly responses: ResponseCache | null;
+  readonly approvals: Approvals;
+}
+
 /** A request to a route of a module. The steps set its members. */
 export class RouteCall implements RouteRequest {
   readonly request: CallerRequest;
@@ -107,46 +120,46 @@ export class RouteCall implements RouteRequest {
   cacheEntry: CacheEntry | null = null;
   /** The time that the request has waited for the call of another one. Milliseconds. */
   waitedMs = 0;
+  /** The exposed operation that an agent calls; `null` for a request as over HTTP. */
+  exposed: FoundOperation | null = null;
+  /** Admits calls of exposed operations. */
+  readonly approvals: Approvals;
+  /** The live module at the start of the request. */
+  readonly module: LiveModule | null;
   readonly #generations: GenerationSource & WaitingSource;
-  /** The module of the generation at the start of the request. */
-  readonly #module: LiveModule | null;
   #matched: MatchedRoute | null = null;
 
   constructor(
     target: ForwardTarget,
     request: CallerRequest,
-    generations: GenerationSource & WaitingSource,
-    credentialHeaders: readonly string[],
-    responses: ResponseCache | null,
+    { generations, credentialHeaders, responses, approvals }: RouteServices,
   ) {
     this.responses = responses;
     this.target = target;
     this.request = request;
     this.facts = request.facts;
+    this.approvals = approvals;
     this.#generations = generations;
     const { module } = target;
-    this.#module = (module && generations.current.get(module)) || null;
+    this.module = (module && generations.current.get(module)) || null;
     this.credentialHeaders = credentialHeaders;
   }
 
-  /** Leaves the module out of the facts, because the caller may not be allowed to know it. */
   get isPublic(): boolean {
-    return isPublicRoute(this.#module, this.request, this.target);
+    return isPublicRoute(this.module, this.request, this.target);
   }
 
   get allow(): Descriptor['allow'] {
-    return this.#module === null ? this.waiting?.allow : this.#module.descriptor.allow;
-  }
-
-  get module(): LiveModule | null {
-    const module = this.#module;
-    if (module !== null && this.target.kind === 'module') this.facts.module = module.name;
-    return module;
+    return (this.module?.descriptor ?? this.waiting)?.allow;
   }
 
   get waiting(): WaitingModule | null {
     const { module } = this.target;
     return module === null || this.module !== null ? null : this.#generations.findWaiting(module);
+  }
+
+  recordModule(): void {
+    if (this.target.kind === 'module') this.facts.module = this.module?.name ?? null;
   }
 
   /** @throws Error before a route has matched. */
@@ -155,10 +168,24 @@ export class RouteCall implements RouteRequest {
     return this.#matched;
   }
 
-  /** Keeps the module open until the request is closed. */
+  /** Whether the body is complete before the call: a signature, or an approval, covers all of it. */
+  get holdsBody(): boolean {
+    return this.request.bodySha256 !== null || this.needsApproval;
+  }
+
+  get needsApproval(): boolean {
+    return this.exposed?.shown.needsApproval === true;
+  }
+
+  /**
+   * Keeps the module open until the request is closed.
+   * @throws HostError 404 if the request names the operation of another route.
+   */
   useRoute(match: RouteMatch<LiveRoute>): void {
     const { module, target } = this;
+    const { operation } = this.request;
     if (module === null || target.kind !== 'module') throw new Error('a route has a module');
+    if (operation !== null) this.exposed = findNamedRoute(module, operation, match.value);
     this.#matched = { module, target, match };
     this.facts.route = match.value.declaredPath;
     module.client.hold();

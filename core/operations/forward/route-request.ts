@@ -1,12 +1,8 @@
 import { isProviderFailure, type Method, ProviderFailure } from '../../contract/index.js';
-import type { Candidate } from '../../provider/candidate/candidate.js';
-import type { CheckedOutcome } from '../../provider/outcome.js';
-import type {
-  ParseResponse,
-  ProviderCall,
-  StreamedResponse,
-  Upload,
-} from '../../provider/provider-call.js';
+import type { CallObserver } from '../../provider/call-observer.js';
+import type { ParseResponse, StreamedResponse, Upload } from '../../provider/provider-call.js';
+import { describeRouteCall } from '../approvals/route-arguments.js';
+import type { FoundOperation } from '../exposed/exposed-operations.js';
 import type { CallerRequest } from '../request.js';
 import { createWebSocketCall, createWebSocketReader } from '../websocket/websocket-call.js';
 import type { ProviderRequest } from './call-provider.js';
@@ -72,13 +68,18 @@ export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedRe
     carried: match.value,
     response: opening === null ? streamedResponseOf(matched, request) : null,
     describeCall: () => describeRoute(matched),
+    admit: call.exposed === null ? null : createAdmission(call, call.exposed),
     parseResponse: opening === null ? parse : createWebSocketReader(opening, parse),
-    // A handshake is not copied: two providers cannot share one connection.
-    onAnswer:
-      module.candidate === null || opening !== null
-        ? null
-        : createCandidateOffer(module.candidate, call),
+    // A handshake is not observed: its answer is a connection.
+    onAnswer: module.observer === null || opening !== null ? null : observe(module.observer, call),
   };
+}
+
+/** Admits the call of an agent, with the version that the request began with. */
+function createAdmission(call: RouteCall, operation: FoundOperation): () => Promise<void> {
+  const { approvals, matched, request } = call;
+  const found = { module: matched.module, operation };
+  return () => approvals.admit(found, () => describeRouteCall(call), request);
 }
 
 /** Cached responses that a write may have changed are removed, regardless of its response. */
@@ -121,17 +122,10 @@ function chooseHeadMethod({ module, match }: MatchedRoute): Method | 'HEAD' {
   return passesHeads && module.client.streams ? 'HEAD' : method;
 }
 
-/**
- * @returns a function that offers the responses of a call to a candidate; `null` for a call that is
- * never copied
- */
-function createCandidateOffer(
-  candidate: Candidate,
-  { matched, request, upload }: RouteCall,
-): ((call: ProviderCall, outcome: CheckedOutcome) => void) | null {
+/** @returns what gets the answered calls; `null` for a request that is not observed */
+function observe(observer: CallObserver, { matched, request, upload }: RouteCall) {
   const { name: route, bodyBytes, responseBytes, stream } = matched.match.value;
   const { method, held } = request;
   const isJson = (bodyBytes ?? responseBytes ?? stream) === null && upload === null;
-  if (!isJson || held === undefined || !candidate.isCopied(method)) return null;
-  return (call, outcome) => candidate.offer({ call, outcome, route, method, held });
+  return isJson && held !== undefined ? observer.observe({ route, method, held }) : null;
 }

@@ -1,13 +1,14 @@
-import { isListedType } from '../../lib/media-type.js';
+import { isListedType, readMediaType } from '../../lib/media-type.js';
 import { type CheckedOutcome, holdBody, holdStart } from '../../provider/outcome.js';
 import type { ParseResponse } from '../../provider/provider-call.js';
 import type { ResponseStream } from '../../provider/response-stream.js';
 import { BODILESS } from '../reply.js';
 import type { CallerRequest } from '../request.js';
-import { assertSendable, type ExposedHeaders, type ExposeHeaders } from './exposed-headers.js';
+import type { ExposedHeaders, ExposeHeaders } from './exposed-headers.js';
 import {
   createProtocolFailure,
   createRedirectFailure,
+  describeContentType,
   findForeignHeader,
 } from './provider-response.js';
 import type { MatchedRoute } from './route-call.js';
@@ -47,17 +48,17 @@ export function createStreamReader<Other>(
   const readJson = createJsonReader(matched, readOther, expose);
   return async (outcome, endpoint, operation) => {
     const { status, headers, pieces, stream: source } = outcome;
-    const type = headers['content-type'];
+    const { 'content-type': type } = headers;
     const isListed = rules !== null && isListedType(type, rules.types);
     const isSuccess = status >= 200 && status < 300 && method !== 'HEAD';
     const isEmpty = !isRaw && BODILESS.has(status);
     if (rules !== null && isSuccess && (isListed || isEmpty)) {
       assertPlain(outcome);
-      const contentType = isRaw && type !== undefined ? type : rules.mediaType;
       return {
         mode: 'events',
         status: isRaw ? status : 200,
-        contentType: assertSendable(outcome, contentType),
+        // Without parameters, of which a browser might make another type.
+        contentType: (isRaw ? readMediaType(type ?? '') : null) ?? rules.mediaType,
         source,
         pieces,
         exposed: expose?.(outcome, endpoint.base) ?? null,
@@ -66,7 +67,7 @@ export function createStreamReader<Other>(
     if (!isRaw && status >= 300 && status < MIN_ERROR_STATUS) throw createRedirectFailure(outcome);
     const foreign = findForeignHeader(headers);
     if (isSuccess && (!isRaw || (source !== null && foreign !== null))) {
-      const detail = foreign ?? `content-type ${type}`;
+      const detail = foreign ?? describeContentType(type);
       throw createProtocolFailure(outcome, 'of a media type that the route does not list', detail);
     }
     source?.becomeBody(limits.response_bytes, limits);

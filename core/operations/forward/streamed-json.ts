@@ -1,6 +1,7 @@
 import { JsonCheck } from '../../lib/json/json-check.js';
 import { type CheckedOutcome, holdBody, readLength } from '../../provider/outcome.js';
 import type { ParseResponse } from '../../provider/provider-call.js';
+import type { RejectedCall } from '../../provider/rejected-call.js';
 import type { ResponseStream } from '../../provider/response-stream.js';
 import type { ReplyStream } from '../reply.js';
 import type { ExposedHeaders, ExposeHeaders } from './exposed-headers.js';
@@ -76,7 +77,7 @@ export class JsonStream implements ReplyStream {
   readonly isEvents = false;
   /** A body that is invalid from its start becomes a Problem. */
   readonly isHeadFirst = false;
-  readonly heldBytes = 0;
+  onHold = null;
   /** Its failure is thrown. */
   readonly isCut = false;
   bytes = 0;
@@ -95,6 +96,10 @@ export class JsonStream implements ReplyStream {
     this.#closing = envelope?.closing ?? null;
   }
 
+  get heldBytes(): number {
+    return this.#source.heldBytes;
+  }
+
   /** Returns the end of the envelope last, which completes the body. */
   async read(): Promise<Uint8Array | null> {
     const part = await this.#next();
@@ -108,6 +113,10 @@ export class JsonStream implements ReplyStream {
 
   close(): void {
     this.#source.close();
+  }
+
+  fail(rejection: RejectedCall): Error {
+    return this.#source.fail(rejection);
   }
 
   /** Returns `null`, because clients would treat it as a part of the body. */

@@ -1,48 +1,67 @@
-import type { Actor } from '../../contract/index.js';
-import { mayCallRoute } from '../authorization.js';
+import { HostError } from '../../errors.js';
+import type { ResponseStream } from '../../provider/response-stream.js';
+import { isSameActor, mayCallRoute } from '../authorization.js';
+import { rights, type Standing } from '../right-watch.js';
 import type { RouteCall } from './route-call.js';
 
-/** The longest time between two checks of the caller's right. Milliseconds. */
-const RECHECK_MS = 30_000;
+const NOTHING = () => {};
 
-/**
- * Checks at intervals, and when the credential expires, whether the caller may still read.
- * @returns a function that stops the checks
- */
-export function watchAuthorization(
-  { matched, request }: RouteCall,
-  onLost: () => void,
-): () => void {
-  const { module, match } = matched;
-  const isHeld = async () => {
-    const actor = await request.reauthenticate();
-    if (actor === null || !isSame(actor, request.actor)) return false;
-    return mayCallRoute(actor, module.descriptor.callers, match.value);
-  };
-  let timer: NodeJS.Timeout;
-  const check = () => {
-    // If it cannot be verified now, the check is repeated.
-    void isHeld()
-      .catch(() => true)
-      .then((held) => {
-        if (held) wait();
-        else onLost();
-      });
-  };
-  let isStopped = false;
-  const wait = () => {
-    if (isStopped) return;
-    const { expiresAt = Number.POSITIVE_INFINITY } = request.actor;
-    const leftMs = expiresAt - Date.now();
-    timer = setTimeout(check, leftMs > 0 ? Math.min(RECHECK_MS, leftMs) : RECHECK_MS);
-  };
-  wait();
-  return () => {
-    isStopped = true;
-    clearTimeout(timer);
-  };
+interface WatchOptions {
+  /** Whether the end of the credential also ends it; otherwise only a withdrawn right does. */
+  readonly endsWithCredential: boolean;
+  readonly onLost: () => void;
 }
 
-function isSame(actor: Actor, other: Actor): boolean {
-  return actor.kind === other.kind && actor.id === other.id;
+/**
+ * Checks at intervals whether the caller still has the right to call the route.
+ * @returns a function that ends the checks
+ */
+export function watchRight({ matched, request }: RouteCall, options: WatchOptions): () => void {
+  const { module, match } = matched;
+  const verify = async (): Promise<Standing> => {
+    const actor = await request.reauthenticate();
+    if (actor === 'expired') return 'expired';
+    if (actor === null || !isSameActor(actor, request.actor)) return 'withdrawn';
+    return mayCallRoute(actor, module.descriptor.callers, match.value) ? 'held' : 'withdrawn';
+  };
+  return rights.add({ verify, expiresAt: request.actor.expiresAt, ...options });
+}
+
+/** Cuts a body when the right of its caller is withdrawn. */
+export function endBodyWithRight(call: RouteCall, body: ResponseStream): void {
+  const stop = watchRight(call, {
+    endsWithCredential: false,
+    onLost: () => {
+      call.facts.stream_end = 'unauthorized';
+      body.toError = createWithdrawnError;
+      body.close();
+    },
+  });
+  if (body.isOpen) body.onEnd(stop);
+  else stop();
+}
+
+/**
+ * Ends an upload, and its call, when the right of its caller is withdrawn.
+ * @returns a function that ends the checks, once there is a response
+ */
+export function endUploadWithRight(call: RouteCall): () => void {
+  const { upload } = call;
+  if (upload === null) return NOTHING;
+  return watchRight(call, {
+    endsWithCredential: false,
+    onLost: () => {
+      call.facts.stream_end = 'unauthorized';
+      upload.fail(createWithdrawnError());
+    },
+  });
+}
+
+function createWithdrawnError(): HostError {
+  return new HostError('unauthorized', 'the right of the caller was withdrawn', {
+    step: 'actor',
+    reason: 'revoked',
+    nextActions: ['send the request again with valid credentials'],
+    headers: { connection: 'close' },
+  });
 }

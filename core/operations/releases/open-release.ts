@@ -1,5 +1,6 @@
 import { formatDiagnostic, InvalidFile } from '../../document/diagnostic.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
+import { nextTurn } from '../../lib/slices.js';
 import {
   type PreparedDescriptor,
   prepareDescriptor,
@@ -11,10 +12,12 @@ import {
   type InspectedDescriptor,
   inspectFolder,
 } from '../../modules/releases/inspect-release.js';
-import { decodeFiles, type ReleaseFiles } from '../../modules/releases/release-files.js';
+import type { InspectedRelease, StoredSecrets } from '../../modules/releases/needs-code.js';
+import type { ReleaseFiles } from '../../modules/releases/release-files.js';
 import { ReleaseFolder } from '../../modules/releases/release-folder.js';
+import { readPlaces } from '../../modules/releases/release-places.js';
 import { explainError } from '../../modules/state-reason.js';
-import type { CanaryRule, ReleaseContent } from '../../store/releases/releases.js';
+import type { CanaryRule } from '../../store/releases/releases.js';
 import type { HostReleases } from './host-releases.js';
 
 const MAX_ERRORS = 100;
@@ -36,7 +39,7 @@ interface OpenedRelease {
    * Parses the descriptors before anything that they name is read.
    * @throws HostError 400 for descriptors that are invalid in themselves.
    */
-  inspect(): Promise<readonly InspectedDescriptor[]>;
+  inspect(): Promise<InspectedRelease>;
   /**
    * Validates the release as `modgate check` does, without the values of secrets.
    * @throws HostError 400.
@@ -48,20 +51,21 @@ interface OpenedRelease {
 export function withRelease<T>(
   host: HostReleases,
   files: ReleaseFiles,
+  stored: StoredSecrets,
   work: (release: OpenedRelease) => Promise<T>,
 ): Promise<T> {
   return new ReleaseFolder(host.stateDir).withFiles(files, (folder) => {
-    let inspected: Promise<readonly InspectedDescriptor[]> | undefined;
+    let inspected: Promise<InspectedRelease> | undefined;
     const inspect = () => {
-      inspected ??= inspectRelease(host, files, folder);
+      inspected ??= inspectRelease(host, files, folder, stored);
       return inspected;
     };
     return work({
       inspect,
       check: async () => {
-        const descriptors = await inspect();
+        const { descriptors } = await inspect();
         const { modules, errors } = await prepareModules(host, descriptors);
-        const all = [...errors, ...(await findImportProblems(folder, files, descriptors))];
+        const all = [...errors, ...(await findImportProblems(folder, descriptors))];
         if (all.length > 0) throw createInvalid(all);
         return modules;
       },
@@ -73,7 +77,8 @@ async function inspectRelease(
   { context }: HostReleases,
   files: ReleaseFiles,
   folder: string,
-): Promise<readonly InspectedDescriptor[]> {
+  stored: StoredSecrets,
+): Promise<InspectedRelease> {
   const inspection = await inspectFolder(folder, context);
   const errors: ErrorDetail[] = [
     ...inspection.diagnostics.map((diagnostic) => ({
@@ -89,23 +94,27 @@ async function inspectRelease(
     }),
   ];
   if (errors.length > 0) throw createInvalid(errors);
-  return inspection.descriptors;
+  const { descriptors } = inspection;
+  const places = await readPlaces(descriptors, context, (module) => stored.has(module));
+  return { descriptors, files, places };
 }
 
 /** Inspects a stored release. Omits descriptors that this version rejects. */
 export function inspectStored(
   { stateDir, context }: HostReleases,
-  release: ReleaseContent | null,
-): Promise<readonly InspectedDescriptor[]> {
-  if (release === null) return Promise.resolve([]);
-  return new ReleaseFolder(stateDir).withFiles(decodeFiles(release.content), async (folder) => {
-    return (await inspectFolder(folder, context)).descriptors;
+  files: ReleaseFiles,
+  stored: StoredSecrets,
+): Promise<InspectedRelease> {
+  return new ReleaseFolder(stateDir).withFiles(files, async (folder) => {
+    const { descriptors } = await inspectFolder(folder, context);
+    const places = await readPlaces(descriptors, context, (module) => stored.has(module));
+    return { descriptors, files, places };
   });
 }
 
 /** Prepares the modules of a stored release that this version accepts. */
-export function prepareStored(host: HostReleases, { content }: ReleaseContent) {
-  return new ReleaseFolder(host.stateDir).withFiles(decodeFiles(content), async (folder) => {
+export function prepareStored(host: HostReleases, files: ReleaseFiles) {
+  return new ReleaseFolder(host.stateDir).withFiles(files, async (folder) => {
     const { descriptors } = await inspectFolder(folder, host.context);
     return await prepareModules(host, descriptors);
   });
@@ -119,6 +128,7 @@ async function prepareModules(
   const prepared: PreparedDescriptor[] = [];
   const errors: ErrorDetail[] = [];
   for (const { entry } of descriptors) {
+    await nextTurn();
     try {
       const one = await prepareDescriptor(entry, { ...context, allowsMissingSecrets: true });
       prepared.push(one);
@@ -131,7 +141,8 @@ async function prepareModules(
       if (enabled) modules.set(module, { digest: inputDigest, seconds, rule });
     } catch (error) {
       if (!(error instanceof UnpreparedDescriptor)) throw error;
-      errors.push(...describeError(entry.file, error.cause));
+      const further = describeError(entry.file, error.cause);
+      errors.push(...further.slice(0, Math.max(0, MAX_ERRORS - errors.length)));
     }
   }
   return { modules, prepared, errors };

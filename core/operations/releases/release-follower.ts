@@ -2,15 +2,15 @@ import type { Log } from '../../contract/index.js';
 import { compareVersions } from '../../lib/compare-versions.js';
 import { settleWithin } from '../../lib/promises.js';
 import { createLogInterval } from '../../log/log-interval.js';
-import type { Leadership } from '../../modules/leadership.js';
-import { decodeFiles, digestRelease } from '../../modules/releases/release-files.js';
 import { ReleaseFolder } from '../../modules/releases/release-folder.js';
+import type { Leadership } from '../../processes.js';
 import { RELEASE_CHANGE } from '../../store/database.js';
 import type { CanaryFigures, ReleaseHost, ReleaseState } from '../../store/releases/releases.js';
 import type { Store } from '../../store/store.js';
 import type { ModuleEntry, ModuleOverview } from '../status/module-overview.js';
 import { type Baseline, countSince, takeBaseline } from './canary-figures.js';
 import { decideCanary } from './decide-canary.js';
+import { readStoredFiles } from './release-thread.js';
 
 /** A pooler between host and database may drop notifications. */
 const POLL_MS = 1000;
@@ -181,13 +181,12 @@ export class ReleaseFollower {
     const { store, fleet, version, log } = this.#options;
     const release = await store.releases.get(fleet, id);
     if (release === null) return 'is not in the store';
-    const { base, leastVersion, content } = release;
-    if (compareVersions(version, leastVersion) < 0) {
-      return `requires modgate ${leastVersion}, and this host is ${version}`;
+    const { least_version } = release;
+    if (compareVersions(version, least_version) < 0) {
+      return `requires modgate ${least_version}, and this host is ${version}`;
     }
-    const files = decodeFiles(content);
-    if (digestRelease(files, { base, leastVersion }) !== id)
-      return 'has another content than was published';
+    const files = await readStoredFiles(store.releases, fleet, release);
+    if (files === null) return 'has another content than was published';
     const modules = await this.#readModules();
     await this.#folder.use(id, files);
     this.#baseline = isCanary ? takeBaseline(id, modules, true) : null;

@@ -1,35 +1,37 @@
 import type { Actor } from '../../contract/index.js';
-import { HostError } from '../../errors.js';
+import { type ErrorDetail, HostError } from '../../errors.js';
+import { forEachInSlices } from '../../lib/slices.js';
+import { isAllowedReference } from '../../modules/releases/inspect-release.js';
 import {
-  type InspectedDescriptor,
-  isAllowedReference,
-} from '../../modules/releases/inspect-release.js';
+  type InspectedRelease,
+  listCodeNeeds,
+  type StoredSecrets,
+} from '../../modules/releases/needs-code.js';
 import { authorize } from '../authorization.js';
 import { RELEASES_CODE_SCOPE } from './host-releases.js';
 
-/** Kinds that run code named by the descriptor. */
-const CODE_KINDS: ReadonlySet<string> = new Set(['local', 'process']);
+const MAX_CAUSES = 20;
+const MAX_OUTSIDE = 100;
+
+interface ReleaseBounds {
+  /** The references of the host that releases may use. */
+  readonly patterns: readonly string[];
+  readonly stored: StoredSecrets;
+}
 
 /**
  * Checks the rights that a release requires of its author: the host's bounds for references, and
- * the scope for code and new references.
- * @param readBefore reads the descriptors of the active release
+ * the scope for code and for another use of credentials.
+ * @param readActive reads the active release
  * @throws HostError 403.
  */
 export async function assertReleaseRights(
   actor: Actor,
-  descriptors: readonly InspectedDescriptor[],
-  readBefore: () => Promise<readonly InspectedDescriptor[]>,
-  patterns: readonly string[],
+  release: InspectedRelease,
+  readActive: () => Promise<InspectedRelease>,
+  { patterns, stored }: ReleaseBounds,
 ): Promise<void> {
-  const outside = descriptors.flatMap(({ entry, references }) =>
-    references
-      .filter((reference) => !isAllowedReference(reference, patterns))
-      .map((reference) => ({
-        field: entry.file,
-        reason: `${reference} is not among --release-references`,
-      })),
-  );
+  const outside = await listOutside(release, patterns);
   if (outside.length > 0) {
     throw new HostError('forbidden', 'a release may not use these references of the host', {
       errors: outside,
@@ -37,14 +39,22 @@ export async function assertReleaseRights(
       reason: 'release-references',
     });
   }
-  const uses = descriptors.flatMap(listUses);
-  const knownUses = new Set(uses.length === 0 ? [] : (await readBefore()).flatMap(listUses));
-  const isNew = uses.some((use) => !knownUses.has(use));
-  const hasCode = descriptors.some(({ descriptor }) => CODE_KINDS.has(descriptor.provider.kind));
-  if (hasCode || isNew) authorize(actor, { kind: 'scope', scope: RELEASES_CODE_SCOPE });
+  const causes = (await listCodeNeeds(release, readActive, stored)).slice(0, MAX_CAUSES);
+  if (causes.length > 0) authorize(actor, { kind: 'scope', scope: RELEASES_CODE_SCOPE, causes });
 }
 
-/** A known reference counts as new when it is sent to another place. */
-function listUses({ references, providerDigest }: InspectedDescriptor): readonly string[] {
-  return references.map((reference) => `${reference} ${providerDigest}`);
+async function listOutside(
+  { descriptors }: InspectedRelease,
+  patterns: readonly string[],
+): Promise<readonly ErrorDetail[]> {
+  const outside: ErrorDetail[] = [];
+  await forEachInSlices(descriptors, ({ entry, references }) => {
+    for (const reference of references) {
+      if (outside.length === MAX_OUTSIDE) return;
+      if (isAllowedReference(reference, patterns)) continue;
+      const reason = `${reference} is not among --release-references`;
+      outside.push({ field: entry.file, reason });
+    }
+  });
+  return outside;
 }

@@ -1,40 +1,32 @@
+import { nullable, object, string } from 'superstruct';
+import type { AnyStruct } from '../../contract/described.js';
 import { HostError } from '../../errors.js';
-import { injectable } from '../../injection.js';
-import { decodeFiles } from '../../modules/releases/release-files.js';
+import { listServedPlaces } from '../../modules/releases/needs-code.js';
+import type { WriteAudit } from '../../store/audit-row.js';
 import type { Canary } from '../../store/releases/releases.js';
-import type { Store, WriteAudit } from '../../store/store.js';
-import { authorize } from '../authorization.js';
+import type { Store } from '../../store/store.js';
 import { STORE } from '../injection-tokens.js';
-import { type Handler, Reply } from '../reply.js';
-import type { CallerRequest } from '../request.js';
+import { defineResource } from '../resource.js';
 import { rethrowStoreError } from '../store-error.js';
 import { sumFigures } from './decide-canary.js';
-import { HOST_RELEASES, type HostReleases, RELEASES_SCOPE } from './host-releases.js';
+import { HOST_RELEASES, RELEASES_SCOPE } from './host-releases.js';
 import { inspectStored, withRelease } from './open-release.js';
-import { requireRelease } from './read-releases.js';
+import { parseReleaseBody, requireDigest } from './release-body.js';
 import { createConflict } from './release-conflict.js';
 import { assertReleaseRights } from './release-rights.js';
+import { readFiles, requireFiles, requireRelease } from './stored-release.js';
 
-/** Handles `POST /rollback`: makes an earlier release active again, or ends a canary. */
-@injectable(STORE, HOST_RELEASES)
-export class RollbackRelease implements Handler<string | null> {
-  readonly #store: Store;
-  readonly #host: HostReleases;
+const rollbackBody = object({ release: nullable(string()) });
 
-  constructor(store: Store, host: HostReleases) {
-    this.#store = store;
-    this.#host = host;
-  }
-
-  /**
-   * @param id the release to return to; `null`: the previous one, or the active one if a canary
-   * runs
-   */
-  async execute(id: string | null, request: CallerRequest): Promise<Reply> {
+/** Makes an earlier release active again, or ends a canary. */
+export const ROLLBACK = defineResource({
+  text: '`{release}`: an earlier one, or `null` for the one before, or for the active one while a canary is tried; `{release, outcome}` with `active`, `unchanged` or, where it ended a canary, `aborted`. For code and other uses of credentials it also requires `modgate.releases.code`',
+  needs: [STORE, HOST_RELEASES],
+  answer: async ({ body, request }, store, host) => {
+    const id = parseRollback(body.join());
     const { actor, requestId, correlationId } = request;
-    const authorization = authorize(actor, { kind: 'scope', scope: RELEASES_SCOPE });
-    const { releases } = this.#store;
-    const { fleet } = this.#host;
+    const { releases } = store;
+    const { fleet, patterns } = host;
     const { active, canary } = await releases.readState(fleet).catch(rethrowStoreError);
     const audit = {
       ...{ actor: { kind: actor.kind, id: actor.id }, module: '', permission: RELEASES_SCOPE },
@@ -42,41 +34,51 @@ export class RollbackRelease implements Handler<string | null> {
     };
     if (canary !== null) {
       if (id !== null && id !== active) throw createConflict({ active, canary: canary.release });
-      await this.#abort(canary, audit);
-      return Reply.json(authorization, { release: active, outcome: 'aborted' });
+      await abort(store, fleet, canary, audit);
+      return { release: active, outcome: 'aborted' };
     }
-    const current = active === null ? null : await requireRelease(this.#store, this.#host, active);
+    const current = active === null ? null : await requireRelease(store, host, active);
     const target = id ?? current?.base ?? null;
     if (target === null) throw createNothingBefore();
-    if (target === active)
-      return Reply.json(authorization, { release: active, outcome: 'unchanged' });
-    const release = await requireRelease(this.#store, this.#host, target);
-    const inspected = await withRelease(this.#host, decodeFiles(release.content), ({ inspect }) =>
-      inspect(),
-    );
-    const readCurrent = () => inspectStored(this.#host, current);
-    await assertReleaseRights(actor, inspected, readCurrent, this.#host.patterns);
+    if (target === active) return { release: active, outcome: 'unchanged' };
+    const release = await requireRelease(store, host, target);
+    const stored = await store.config.listSecrets().catch(rethrowStoreError);
+    const files = await requireFiles(store, host, release);
+    const inspected = await withRelease(host, files, stored, ({ inspect }) => inspect());
+    const readCurrent = async () =>
+      inspectStored(host, await readFiles(store, host, current), stored);
+    await assertReleaseRights(actor, inspected, readCurrent, { patterns, stored });
+    const change = { id: target, instead: active };
     const result = await releases
-      .activate(fleet, { id: target, instead: active }, { ...audit, target })
+      .activate(fleet, change, { ...audit, target }, listServedPlaces(inspected))
       .catch(rethrowStoreError);
     if (result.outcome === 'conflict') throw createConflict(result);
-    return Reply.json(authorization, { release: target, outcome: 'active' });
-  }
+    return { release: target, outcome: 'active' };
+  },
+});
 
-  async #abort(canary: Canary, audit: WriteAudit): Promise<void> {
-    const { releases } = this.#store;
-    const { fleet } = this.#host;
-    const modules = sumFigures(canary, await releases.listHosts(fleet).catch(rethrowStoreError));
-    const verdict = { outcome: 'aborted', reason: 'ended by an operator', modules } as const;
-    const isEnded = await releases
-      .endCanary(fleet, canary.release, verdict, { ...audit, target: canary.release })
-      .catch(rethrowStoreError);
-    if (!isEnded) {
-      throw new HostError('conflict', 'the canary was decided meanwhile', {
-        nextActions: ['see modgate releases'],
-      });
-    }
-  }
+/** Parses `{"release": null}` or a digest. @throws HostError 400. */
+function parseRollback(body: Buffer): string | null {
+  const { release } = parseReleaseBody<{ release: string | null }>(body, rollbackBody as AnyStruct);
+  if (release !== null) requireDigest('release', release);
+  return release;
+}
+
+async function abort(
+  { releases }: Store,
+  fleet: string,
+  canary: Canary,
+  audit: WriteAudit,
+): Promise<void> {
+  const modules = sumFigures(canary, await releases.listHosts(fleet).catch(rethrowStoreError));
+  const verdict = { outcome: 'aborted', reason: 'ended by an operator', modules } as const;
+  const isEnded = await releases
+    .endCanary(fleet, canary.release, verdict, { ...audit, target: canary.release })
+    .catch(rethrowStoreError);
+  if (isEnded) return;
+  throw new HostError('conflict', 'the canary was decided meanwhile', {
+    nextActions: ['see modgate releases'],
+  });
 }
 
 function createNothingBefore(): HostError {

@@ -87,7 +87,8 @@ export function toWireCall({
   ...recorded
 }: RecordedCall): CallRecord {
   const call: Writable<CallRecord> = { ...recorded };
-  if (recorded.bytes_in === null && recorded.bytes_out === null) {
+  const { bytes_in, bytes_out, stream_end } = recorded;
+  if (bytes_in === null && bytes_out === null && stream_end === null) {
     for (const name of STREAM_NAMES) delete call[name];
   }
   return {

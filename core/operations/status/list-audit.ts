@@ -1,55 +1,59 @@
-import { injectable } from '../../injection.js';
-import type { AuditFilter, AuditRow, Store } from '../../store/store.js';
-import { authorize } from '../authorization.js';
+import { type AuditRow, auditPage } from '../../contract/audit-row.js';
+import type { AuditFilter } from '../../store/audit-log.js';
+import type { Store } from '../../store/store.js';
 import { STORE } from '../injection-tokens.js';
-import { type Handler, Reply } from '../reply.js';
-import type { CallerRequest } from '../request.js';
+import { defineListing } from '../listing.js';
+import { integerParameter, limitParameter, moduleParameter, timeParameter } from '../query.js';
+import { defineResource } from '../resource.js';
 import { rethrowStoreError } from '../store-error.js';
 
-export interface AuditQuery {
-  readonly module: string | null;
-  /** Milliseconds since 1970; the earliest time of rows. */
-  readonly since: number | null;
-  /** Only rows with a greater id. */
-  readonly after: number;
-  /** 1 to 1000. */
-  readonly limit: number;
-}
-
-/**
- * Handles `GET /audit`: lists rows of the audit, oldest first, so that the chain can be verified
- * forwards.
- */
-@injectable(STORE)
-export class ListAudit implements Handler<AuditQuery> {
-  readonly #store: Store;
-
-  constructor(store: Store) {
-    this.#store = store;
-  }
-
-  async execute(query: AuditQuery, request: CallerRequest): Promise<Reply> {
-    const authorization = authorize(request.actor, { kind: 'scope', scope: 'modgate.audit.read' });
-    const page = await this.#read(query);
-    const rows = page.slice(0, query.limit);
-    const next_after = page.length > rows.length ? (rows.at(-1)?.id ?? null) : null;
-    return Reply.json(authorization, { rows, next_after });
-  }
-
-  /** Reads one row more than the limit, if there is one. */
-  async #read({ module, since, after, limit }: AuditQuery): Promise<AuditRow[]> {
-    const filter: AuditFilter = {
+/** Lists rows of the audit, oldest first, so that the chain can be verified forwards. */
+export const AUDIT = defineResource({
+  text: 'rows of the [audit](../operate/store.md), as `modgate audit --json` prints them, oldest first. `since` is a time, `after` the id of a row, `limit` 1 to 1000, default 100. `next_after` is the `after` of the next page, `null` on the last',
+  query: {
+    module: moduleParameter,
+    since: timeParameter,
+    after: { ...integerParameter('the id of a row', 0, Number.MAX_SAFE_INTEGER), fallback: 0 },
+    limit: limitParameter,
+  },
+  listing: defineListing({
+    struct: auditPage,
+    rows: 'rows',
+    title: 'Audit, oldest first',
+    columns: {
+      id: { title: 'Row', as: 'number' },
+      at: { title: 'Time', as: 'time' },
+      actor: { title: 'Actor', as: 'actor' },
+      module: { title: 'Module' },
+      operation: { title: 'Operation' },
+      target: { title: 'Target', as: 'code' },
+      permission: { title: 'Permission', only: 'command' },
+      outcome: { title: 'Outcome', as: 'state' },
+      request_id: { title: 'Request', as: 'code', only: 'page' },
+    },
+  }),
+  needs: [STORE],
+  answer: async ({ query }, store) => {
+    const { module, since, after, limit } = query;
+    const page = await readRows(store, {
       ...(module !== null && { module }),
       ...(since !== null && { since: new Date(since) }),
       afterId: after,
+      // One more, if there is one.
       limit: limit + 1,
-    };
-    const rows: AuditRow[] = [];
-    try {
-      for await (const row of this.#store.readAudit(filter)) rows.push(row);
-    } catch (error) {
-      return rethrowStoreError(error);
-    }
-    return rows;
+    });
+    const rows = page.slice(0, limit);
+    const next_after = page.length > rows.length ? (rows.at(-1)?.id ?? null) : null;
+    return { rows, next_after };
+  },
+});
+
+async function readRows(store: Store, filter: AuditFilter): Promise<AuditRow[]> {
+  const rows: AuditRow[] = [];
+  try {
+    for await (const row of store.audit.read(filter)) rows.push(row);
+  } catch (error) {
+    return rethrowStoreError(error);
   }
+  return rows;
 }

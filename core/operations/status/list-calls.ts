@@ -1,9 +1,18 @@
-import { HostError } from '../../errors.js';
-import { injectable } from '../../injection.js';
-import { authorize } from '../authorization.js';
-import { FLEET, type Fleet, NO_FLEET } from '../fleet/fleet.js';
-import { type Handler, Reply } from '../reply.js';
-import type { CallerRequest } from '../request.js';
+import { HostError, PROBLEMS } from '../../errors.js';
+import { STEP_NAMES } from '../../steps.js';
+import { FLEET, NO_FLEET } from '../fleet/fleet.js';
+import { HOST_ID } from '../fleet/host-id.js';
+import { defineListing } from '../listing.js';
+import {
+  integerParameter,
+  limitParameter,
+  moduleParameter,
+  patternParameter,
+  timeParameter,
+  wordParameter,
+} from '../query.js';
+import { CLIENT_ID } from '../request.js';
+import { defineResource } from '../resource.js';
 import { rethrowStoreError } from '../store-error.js';
 import {
   CALL_RECORDS,
@@ -12,33 +21,89 @@ import {
   type CallRecords,
   toWireCall,
 } from './call-record.js';
+import { callList } from './call-struct.js';
 
-/** Handles `GET /calls`: lists recent calls, newest first. */
-@injectable(CALL_RECORDS, FLEET)
-export class ListCalls implements Handler<CallQuery> {
-  readonly #records: CallRecords;
-  readonly #fleet: Fleet;
+const ACTOR = /^(?:service|system|user|anonymous):[A-Za-z0-9._@-]{1,128}$/;
+const MIN_STATUS = 100;
+const MAX_STATUS = 599;
 
-  constructor(records: CallRecords, fleet: Fleet) {
-    this.#records = records;
-    this.#fleet = fleet;
-  }
+/** 64 workers with two parts of at most 25 characters each. */
+const MAX_CURSOR_LENGTH = 4096;
 
-  async execute(query: CallQuery, request: CallerRequest): Promise<Reply> {
-    const authorization = authorize(request.actor, { kind: 'scope', scope: 'modgate.calls.read' });
-    const page = await readCalls(this.#records, query);
+/** Lists recent calls, newest first. */
+export const CALLS = defineResource({
+  text: '[records of calls](../operate/observability.md#calls), which [Call record](call-record.md) lists',
+  query: {
+    module: { ...moduleParameter, help: 'Only calls of this module' },
+    status: {
+      ...integerParameter(`a status, ${MIN_STATUS} to ${MAX_STATUS}`, MIN_STATUS, MAX_STATUS),
+      help: 'Only calls with this status',
+      placeholder: 'status',
+    },
+    request_id: {
+      ...patternParameter('a request id, 1 to 128 of A-Z a-z 0-9 . _ : -', CLIENT_ID),
+      help: 'Only calls with this request id',
+      placeholder: 'id',
+    },
+    actor: {
+      ...patternParameter('an actor as service:crm-sync', ACTOR),
+      help: 'Only calls of this actor, such as service:crm-sync',
+    },
+    host: {
+      ...patternParameter('the id of a host of the fleet, as GET /fleet lists it', HOST_ID),
+      help: 'Only calls that this host of the fleet answered',
+      placeholder: 'id',
+    },
+    code: {
+      ...wordParameter('the code of a Problem', Object.keys(PROBLEMS)),
+      help: 'Only calls that were rejected with this code of a Problem',
+    },
+    step: {
+      ...wordParameter('a step of a request', STEP_NAMES),
+      help: 'Only calls that this step rejected',
+    },
+    since: {
+      ...timeParameter,
+      help: 'Only calls since 2026-01-31T12:00:00Z, or in the last 10m',
+    },
+    limit: { ...limitParameter, help: 'Maximum number of calls, 1 to 1000 (default: 100)' },
+    cursor: {
+      expected: 'the next_cursor of an earlier page',
+      parse: (text: string) => (text.length <= MAX_CURSOR_LENGTH && text !== '' ? text : null),
+    },
+  },
+  listing: defineListing({
+    struct: callList,
+    rows: 'calls',
+    title: 'Calls, newest first',
+    columns: {
+      at: { title: 'Time', as: 'time', isMinor: true },
+      status: { title: 'Status', as: 'status' },
+      module: { title: 'Module', isMinor: true },
+      method: { title: 'Method', only: 'command' },
+      route: { title: 'Route' },
+      duration_ms: { title: 'Duration', as: 'ms', isMinor: true },
+      provider_ms: { title: 'Provider', as: 'ms', only: 'command' },
+      attempts: { title: 'Attempts', as: 'number', only: 'command' },
+      actor: { title: 'Actor', isMinor: true },
+      client: { title: 'Client', only: 'page', isMinor: true },
+      failure: { title: 'Failure', detail: 'failure_detail' },
+      request_id: { title: 'Request', only: 'command' },
+      host: { title: 'Host', only: 'page', isSparse: true, isMinor: true },
+    },
+  }),
+  needs: [CALL_RECORDS, FLEET],
+  answer: async ({ query }, records, fleet) => {
+    const page = await readCalls(records, query);
     if (page === null) throw createUnknownCursor();
-    const calls = page.calls.map(toWireCall);
-    const body = { calls, next_cursor: page.next, ...this.#describeHosts(page) };
-    return Reply.json(authorization, body);
-  }
-
-  /** Describes the hosts of the calls, which callers behind a load balancer cannot know. */
-  #describeHosts({ areOfAllHosts }: CallPage): { readonly hosts?: 'all' | 'one' } {
-    if (this.#fleet === NO_FLEET) return {};
-    return { hosts: areOfAllHosts ? 'all' : 'one' };
-  }
-}
+    return {
+      calls: page.calls.map(toWireCall),
+      next_cursor: page.next,
+      // Callers behind a load balancer cannot know which host answers.
+      ...(fleet !== NO_FLEET && { hosts: page.areOfAllHosts ? 'all' : 'one' }),
+    };
+  },
+});
 
 /**
  * @returns `null` for an unknown cursor.

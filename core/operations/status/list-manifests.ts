@@ -1,37 +1,24 @@
 import type { ConfigField, Manifest } from '../../contract/index.js';
-import { injectable } from '../../injection.js';
 import { compareNames } from '../../lib/compare-texts.js';
-import type { GenerationSource } from '../../modules/live-module.js';
 import { ModuleRegistry } from '../../modules/module-registry.js';
-import { authorize } from '../authorization.js';
-import { type Handler, Reply } from '../reply.js';
-import type { CallerRequest } from '../request.js';
+import { moduleParameter } from '../query.js';
+import { defineResource } from '../resource.js';
 
-/**
- * Handles `GET /manifests`: lists the manifest of every live module, or of a named one, by name;
- * `digest` covers the complete manifest.
- */
-@injectable(ModuleRegistry)
-export class ListManifests implements Handler<string | null> {
-  readonly #generations: GenerationSource;
-
-  constructor(generations: GenerationSource) {
-    this.#generations = generations;
-  }
-
-  async execute(only: string | null, request: CallerRequest): Promise<Reply> {
-    const authorization = authorize(request.actor, {
-      kind: 'scope',
-      scope: 'modgate.modules.read',
-    });
-    const all = [...this.#generations.current.values()];
-    const modules = all.filter(({ name }) => only === null || name === only).sort(compareNames);
+/** Lists the manifest of every live module, or of a named one, by name. */
+export const MANIFESTS = defineResource({
+  text: '`{"manifests":[{name, digest, manifest}]}` of live modules, by name; without the defaults of sensitive fields, while `digest` is that of the whole manifest; `?module=` limits it to one',
+  query: { module: moduleParameter },
+  needs: [ModuleRegistry],
+  answer: ({ query }, { current }) => {
+    const modules = [...current.values()]
+      .filter(({ name }) => query.module === null || name === query.module)
+      .sort(compareNames);
     const manifests = modules.map(({ name, manifestDigest, manifest }) => {
       return { name, digest: manifestDigest, manifest: hideSensitiveDefaults(manifest) };
     });
-    return Reply.json(authorization, { manifests });
-  }
-}
+    return { manifests };
+  },
+});
 
 /** Removes the defaults of sensitive fields, which are secrets of the module. */
 export function hideSensitiveDefaults(manifest: Manifest): Manifest {

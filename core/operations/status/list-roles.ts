@@ -1,31 +1,49 @@
 import { Roles } from '../../auth/roles.js';
-import { injectable } from '../../injection.js';
+import { type ReportedScope, roleReport } from '../../contract/role-report.js';
 import { ModuleRegistry } from '../../modules/module-registry.js';
-import { authorize } from '../authorization.js';
-import { type Handler, Reply } from '../reply.js';
-import type { CallerRequest } from '../request.js';
+import { defineListing } from '../listing.js';
+import { defineResource } from '../resource.js';
 import { createRoleReport } from './role-report.js';
 
-/** Handles `GET /roles`: lists the roles of the roles file, and what their scopes open. */
-@injectable(ModuleRegistry, Roles)
-export class ListRoles implements Handler<null> {
-  readonly #registry: Pick<ModuleRegistry, 'list'>;
-  readonly #roles: Pick<Roles, 'table'>;
-
-  constructor(registry: Pick<ModuleRegistry, 'list'>, roles: Pick<Roles, 'table'>) {
-    this.#registry = registry;
-    this.#roles = roles;
-  }
-
-  async execute(_input: null, request: CallerRequest): Promise<Reply> {
-    const authorization = authorize(request.actor, {
-      kind: 'scope',
-      scope: 'modgate.modules.read',
-    });
-    const modules = this.#registry
+/** Lists the roles of the roles file, and what their scopes open. */
+export const ROLES = defineResource({
+  text: 'the [roles](../operate/fifty-services.md#roles) of the roles file, and what each scope opens in each module',
+  listing: defineListing({
+    struct: roleReport,
+    rows: 'roles',
+    title: 'Roles',
+    empty: 'no roles',
+    columns: {
+      name: { title: 'Role' },
+      roles: { title: 'Includes', as: 'names', isSparse: true },
+      description: { title: 'Description', as: 'sentence', isSparse: true },
+    },
+    linesOf: (role, { scopes }) => {
+      const width = Math.max(0, ...role.scopes.map((scope) => scope.length));
+      const reported = new Map(scopes.map((entry) => [entry.scope, entry]));
+      return role.scopes
+        .flatMap((scope) => reported.get(scope) ?? [])
+        .map((entry) => `  ${entry.scope.padEnd(width)}  ${describeScope(entry)}`);
+    },
+  }),
+  needs: [ModuleRegistry, Roles],
+  answer: (_call, registry, { table }) => {
+    const modules = registry
       .list()
       .filter(({ state }) => state !== 'disabled')
       .map(({ name, live }) => ({ name, manifest: live?.manifest ?? null }));
-    return Reply.json(authorization, createRoleReport(this.#roles.table, modules));
+    return createRoleReport(table, modules);
+  },
+});
+
+/** `crm: GET /items, entity contacts` */
+export function describeScope({ declared, modules }: ReportedScope): string {
+  if (modules.length > 0) {
+    return modules
+      .map(({ module, opens }) => `${module}: ${opens.join(', ') || 'contributions'}`)
+      .join('; ');
   }
+  if (declared === true) return 'rights of the host';
+  if (declared === false) return 'nothing: no module declares it';
+  return 'unknown: the manifest of a module is not known';
 }

@@ -1,9 +1,9 @@
 import type { ModuleStatus } from '../../contract/module-status.js';
-import { listCandidateOrigins } from '../../descriptor/candidate.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
-import { SHOWN_MEMBERS } from '../../descriptor/descriptor-struct.js';
-import { isPlainEnvelope, type Responses } from '../../descriptor/expose-headers.js';
+import { listLearnedScopes } from '../../descriptor/sections/identity.js';
+import { LISTED_SECTIONS, type ShownMembers } from '../../descriptor/sections.js';
 import { createToken } from '../../injection.js';
+import { forEachInSlices } from '../../lib/slices.js';
 import {
   describeDigests,
   type ModuleRecord,
@@ -34,21 +34,35 @@ export interface ModuleOverview {
 
 export const MODULE_OVERVIEW = createToken<ModuleOverview>('module-overview');
 
-/** The overview of a host with one process. */
-export function createModuleOverview(records: ModuleRecords): ModuleOverview {
-  return {
-    read: async () => ({
-      modules: records.list().map(toModuleEntry),
-      ignored: records.ignored,
-      workers: 1,
-    }),
-  };
-}
-
 /** The state of one descriptor, in wire names. */
 export type ModuleEntry = ModuleStatus<ModuleState, EndpointStatus['state']>;
 
 export type EndpointEntry = ModuleEntry['endpoints'][number];
+
+/** Describes the modules without blocking the event loop, since there may be thousands. */
+export async function describeModules(records: readonly ModuleRecord[]): Promise<ModuleEntry[]> {
+  const counts = new Map<string, number>();
+  await forEachInSlices(records, ({ live }) => {
+    for (const scope of live?.manifest.capabilities ?? []) {
+      counts.set(scope, (counts.get(scope) ?? 0) + 1);
+    }
+  });
+  const entries: ModuleEntry[] = [];
+  await forEachInSlices(records, (record) => {
+    entries.push({ ...toModuleEntry(record), ...toIdentityEntry(record, counts) });
+  });
+  return entries;
+}
+
+/** Absent for a module without `modgate-identity`. */
+function toIdentityEntry(
+  { live }: ModuleRecord,
+  counts: ReadonlyMap<string, number>,
+): Pick<ModuleEntry, 'identity'> {
+  if (!live?.descriptor.identity) return {};
+  const scopes = listLearnedScopes(live.descriptor.identity, live.manifest.capabilities);
+  return { identity: { scopes, shared: scopes.filter((scope) => (counts.get(scope) ?? 0) > 1) } };
+}
 
 function toModuleEntry(record: ModuleRecord): ModuleEntry {
   const client = record.live?.client;
@@ -59,7 +73,7 @@ function toModuleEntry(record: ModuleRecord): ModuleEntry {
     file: record.file,
     state: record.state,
     ...describeDigests(record),
-    ...pickShown(record.descriptor),
+    ...showSections('file', record.descriptor),
     console: {
       release: record.descriptor?.console.release ?? record.live?.manifestDigest ?? null,
       ui: record.descriptor?.console.ui ?? [],
@@ -79,8 +93,7 @@ function toModuleEntry(record: ModuleRecord): ModuleEntry {
     },
     endpoints: record.live?.client.endpoints().map(toEndpointEntry) ?? [],
     ...toResolutionEntry(client),
-    ...toCandidateEntry(record.live?.descriptor.candidate),
-    ...toResponsesEntry(record.live?.descriptor.responses),
+    ...showSections('served', record.live?.descriptor ?? null),
   };
 }
 
@@ -92,35 +105,29 @@ function toResolutionEntry(client: ProviderClient | undefined) {
   return { resolved_at: resolvedAt?.toISOString() ?? null, resolve_error: resolveError };
 }
 
-function toCandidateEntry(candidate: Descriptor['candidate']): Pick<ModuleEntry, 'candidate'> {
-  if (candidate === undefined) return {};
-  return { candidate: { origins: listCandidateOrigins(candidate.endpoints) } };
-}
+/** What is shown of each descriptor, which does not change. */
+const shownMembers = {
+  file: new WeakMap<Descriptor, ShownMembers>(),
+  served: new WeakMap<Descriptor, ShownMembers>(),
+};
 
-type Shown = Partial<Pick<ModuleStatus, (typeof SHOWN_MEMBERS)[number]>>;
-
-function pickShown(descriptor: Descriptor | null): Shown {
+/** The parts of the descriptor that its sections show. */
+function showSections(of: 'file' | 'served', descriptor: Descriptor | null): ShownMembers {
   if (descriptor === null) return {};
-  const shownMembers = SHOWN_MEMBERS.filter(
-    (name) => descriptor[name] !== undefined && descriptor[name] !== false,
-  );
-  return Object.fromEntries(shownMembers.map((name) => [name, descriptor[name]]));
+  const members = shownMembers[of].get(descriptor) ?? readSections(of, descriptor);
+  shownMembers[of].set(descriptor, members);
+  return members;
 }
 
-/** The entry omits lists that are empty by default. */
-type ResponsesEntry = Pick<Responses, 'mode' | 'expose_headers'> & Partial<Responses>;
-
-/** Absent for the envelope without headers of the provider. */
-function toResponsesEntry(responses: Responses | undefined): { responses?: ResponsesEntry } {
-  if (responses === undefined || isPlainEnvelope(responses)) return {};
-  const { origins, redirects, ...always } = responses;
-  return {
-    responses: {
-      ...always,
-      ...(origins.length > 0 && { origins }),
-      ...(redirects.length > 0 && { redirects }),
-    },
-  };
+function readSections(of: 'file' | 'served', descriptor: Descriptor): ShownMembers {
+  return Object.fromEntries(
+    LISTED_SECTIONS.flatMap(([name, { shown }]) => {
+      const value = descriptor[name];
+      const isShown = shown?.of === of && value !== undefined;
+      const part = isShown ? shown.read(value, descriptor) : undefined;
+      return part === undefined || part === false ? [] : [[name, part]];
+    }),
+  );
 }
 
 function toEndpointEntry(status: EndpointStatus) {

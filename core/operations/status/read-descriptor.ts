@@ -1,53 +1,36 @@
 import { InvalidFile } from '../../document/diagnostic.js';
 import { readStructuredText } from '../../document/parse-document.js';
 import { HostError } from '../../errors.js';
-import { injectable } from '../../injection.js';
 import { maskUrlPasswords } from '../../lib/secrets/mask-secrets.js';
 import { readDescriptorText } from '../../modules/module-documents.js';
 import { ModuleRegistry } from '../../modules/module-registry.js';
-import { authorize } from '../authorization.js';
 import { MODULES_FOLDER } from '../injection-tokens.js';
-import { type Handler, Reply } from '../reply.js';
-import type { CallerRequest } from '../request.js';
-import type { ModuleRecords } from './module-overview.js';
+import { moduleParameter } from '../query.js';
+import { defineResource } from '../resource.js';
 
 /**
- * Handles `GET /descriptors?module=`: returns the current file of a module, which has references to
- * secrets. It hides the default of a sensitive field of an inline manifest, and passwords in URLs,
- * for which the file is rejected.
+ * Returns the current file of a module, which has references to secrets. It hides the default of a
+ * sensitive field of an inline manifest, and passwords in URLs, for which the file is rejected.
  */
-@injectable(ModuleRegistry, MODULES_FOLDER)
-export class ReadDescriptor implements Handler<string> {
-  readonly #records: ModuleRecords;
-  readonly #folder: string;
-
-  constructor(records: ModuleRecords, folder: string) {
-    this.#records = records;
-    this.#folder = folder;
-  }
-
-  async execute(module: string, request: CallerRequest): Promise<Reply> {
-    const authorization = authorize(request.actor, {
-      kind: 'scope',
-      scope: 'modgate.modules.read',
-    });
-    const candidates = this.#records.list().filter(({ name }) => name === module);
+export const DESCRIPTORS = defineResource({
+  text: '`{name, file, text}`: the file of the descriptor as it is now; if an inline manifest has a default of a sensitive field, as JSON without that default; a file that mentions `sensitive` and cannot be parsed is not shown; 404 if no descriptor has the name',
+  query: { module: { ...moduleParameter, isRequired: true } },
+  needs: [ModuleRegistry, MODULES_FOLDER],
+  answer: async ({ query: { module } }, records, folder) => {
+    const named = records.list().filter(({ name }) => name === module);
     // Of several files with one name, the one that is served.
-    const record = candidates.find(({ live }) => live !== null) ?? candidates[0];
-    const text = record === undefined ? null : await readDescriptorText(this.#folder, record.file);
+    const record = named.find(({ live }) => live !== null) ?? named[0];
+    const text = record === undefined ? null : await readDescriptorText(folder, record.file);
     if (record === undefined || text === null) {
       throw new HostError('not_found', 'no descriptor has this name', {
         errors: [{ field: 'module', reason: 'not found' }],
         nextActions: ['see GET /modules for the names'],
       });
     }
-    return Reply.json(authorization, {
-      name: module,
-      file: record.file,
-      text: maskUrlPasswords(hideDefaultsInText(record.file, text)),
-    });
-  }
-}
+    const visibleText = maskUrlPasswords(hideDefaultsInText(record.file, text));
+    return { name: module, file: record.file, text: visibleText };
+  },
+});
 
 const UNREADABLE =
   '# The text is not shown: it cannot be parsed and may hold the default of a sensitive field.\n';

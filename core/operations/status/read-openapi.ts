@@ -1,39 +1,61 @@
-import type { Mount } from '../../descriptor/mounts.js';
 import { HostError } from '../../errors.js';
-import { injectable } from '../../injection.js';
 import { ModuleRegistry } from '../../modules/module-registry.js';
 import type { MountSource } from '../../modules/mount-table.js';
-import type { BuiltDocument } from '../../openapi/create-document.js';
+import { type BuiltDocument, type DocumentForm, VIEWS } from '../../openapi/create-document.js';
 import { DocumentCache, type ShowsRoute } from '../../openapi/document-cache.js';
-import { authorize, mayCallRoute } from '../authorization.js';
-import { type Handler, JSON_TYPE, Reply } from '../reply.js';
+import { mayCallRoute } from '../authorization.js';
+import { createQueryError, moduleParameter } from '../query.js';
+import { JSON_TYPE, Reply } from '../reply.js';
 import type { CallerRequest } from '../request.js';
+import { defineResource } from '../resource.js';
 
-export interface OpenApiQuery {
+interface OpenApiQuery extends DocumentForm {
   /** `null` for all modules. */
   readonly modules: ReadonlySet<string> | null;
   /** Whether to include only routes that the caller may call. */
   readonly callable: boolean;
-  /** The mount of the single named module; `null` for the own paths of the modules. */
-  readonly mount: Mount | null;
 }
 
 const CACHE_CONTROL = 'private, no-cache';
 
-/** Handles `GET /openapi.json`: describes the currently served routes. */
-@injectable(DocumentCache, ModuleRegistry)
-export class ReadOpenApi implements Handler<OpenApiQuery> {
-  readonly #documents: DocumentCache;
-  readonly #mounts: MountSource;
+const CALLABLE = new Map([
+  ['true', true],
+  ['false', false],
+]);
 
-  constructor(documents: DocumentCache, mounts: MountSource) {
-    this.#documents = documents;
-    this.#mounts = mounts;
-  }
+const MOUNT_USAGE = 'use module and mount, and host where the mount has one';
 
-  async execute(query: OpenApiQuery, request: CallerRequest): Promise<Reply> {
-    const authorization = authorize(request.actor, { kind: 'authenticated' });
-    const { pieces, etag } = await this.#read(query, request);
+/** Describes the currently served routes. */
+export const OPENAPI = defineResource({
+  text: 'the routes that are served now, as [OpenAPI 3.1](../call/routes.md). `?module=` (may be repeated) limits it to modules, `?callable=true` to what the caller may call. `?view=client` describes responses without the envelope, as [typed clients](../call/client.md) return them. `etag`, `cache-control: private, no-cache`; `if-none-match` → 304',
+  query: {
+    module: { ...moduleParameter, isList: true },
+    callable: {
+      expected: 'true or false',
+      parse: (text: string) => CALLABLE.get(text) ?? null,
+      fallback: false,
+    },
+    mount: {
+      expected: 'the path of a mount',
+      parse: (text: string) => (text.startsWith('/') ? text : null),
+    },
+    host: { expected: 'the host of a mount', parse: (text: string) => text || null },
+    view: {
+      expected: VIEWS.join(' or '),
+      parse: (text: string) => VIEWS.find((view) => view === text) ?? null,
+    },
+  },
+  needs: [DocumentCache, ModuleRegistry],
+  answer: async ({ query, authorization, request }, documents, mounts) => {
+    const { module: modules, callable, mount: path, host, view } = query;
+    if (path === null && host !== null)
+      throw createQueryError('host', 'only with mount', MOUNT_USAGE);
+    if (path !== null && modules?.length !== 1) {
+      throw createQueryError('mount', 'only with one module', MOUNT_USAGE);
+    }
+    const mount = path === null ? null : { path, ...(host !== null && { host }) };
+    const wanted = { modules: modules && new Set(modules), callable, mount, view };
+    const { pieces, etag } = await readDocument(wanted, request, documents, mounts);
     const isKnown = matchesTag(request.headers.get('if-none-match'), etag);
     return Reply.forwarded(authorization, {
       status: isKnown ? 304 : 200,
@@ -42,35 +64,33 @@ export class ReadOpenApi implements Handler<OpenApiQuery> {
       headers: ['etag', etag],
       cacheControl: CACHE_CONTROL,
     });
-  }
+  },
+});
 
-  async #read(
-    { modules, callable, mount }: OpenApiQuery,
-    request: CallerRequest,
-  ): Promise<BuiltDocument> {
-    if (modules === null && !callable) return this.#documents.readWhole();
-    const { actor } = request;
-    const shows: ShowsRoute = ({ descriptor }, route) =>
-      !callable || mayCallRoute(actor, descriptor.callers, route);
-    const [module = ''] = modules ?? [];
-    const matchingMount = mount && this.#findMount(module, mount);
-    const document = await this.#documents.readPart(modules, shows, matchingMount);
-    if (document !== null) return document;
-    throw new HostError('not_found', 'no module of this name serves anything', {
-      errors: [{ field: 'module', reason: 'not served' }],
-      nextActions: ['see GET /openapi.json without a module for all names'],
-    });
-  }
-
-  /** Finds the mount in the spelling of the descriptor. */
-  #findMount(module: string, mount: Mount): Mount {
-    const matchingMount = this.#mounts.mounts.findMount(module, mount);
-    if (matchingMount !== null) return matchingMount;
+async function readDocument(
+  { modules, callable, mount, view }: OpenApiQuery,
+  { actor }: CallerRequest,
+  documents: DocumentCache,
+  { mounts }: MountSource,
+): Promise<BuiltDocument> {
+  if (modules === null && !callable && view === null) return documents.readWhole();
+  const shows: ShowsRoute = ({ descriptor }, route) =>
+    !callable || mayCallRoute(actor, descriptor.callers, route);
+  const [module = ''] = modules ?? [];
+  // In the spelling of the descriptor.
+  const knownMount = mount && mounts.findMount(module, mount);
+  if (mount !== null && knownMount === null) {
     throw new HostError('not_found', 'the module has no such mount', {
       errors: [{ field: 'mount', reason: 'not a mount of the module' }],
       nextActions: ['see x-modgate-mounts in GET /openapi.json for all mounts'],
     });
   }
+  const document = await documents.readPart(modules, shows, { mount: knownMount, view });
+  if (document !== null) return document;
+  throw new HostError('not_found', 'no module of this name serves anything', {
+    errors: [{ field: 'module', reason: 'not served' }],
+    nextActions: ['see GET /openapi.json without a module for all names'],
+  });
 }
 
 /** Weak comparison (RFC 9110, section 13.1.2). */

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { destroyLater } from '../../lib/linger.js';
+import { UnitPace } from '../../lib/unit-pace.js';
 import { createCloseFrame } from '../../lib/websocket/close-frame.js';
 import {
   CLOSE_CODES,
@@ -7,6 +8,9 @@ import {
   type FrameSender,
   type ReservedBits,
 } from '../../lib/websocket/frame-scanner.js';
+import type { HeldMemory } from '../../provider/held-memory.js';
+import { UnreadBytes } from '../../provider/unread-bytes.js';
+import { StallTimer } from './stall-timer.js';
 
 /** The side that closed a WebSocket first. */
 type ClosedBy = 'caller' | 'provider' | 'host';
@@ -32,14 +36,25 @@ interface TunnelOptions {
   /** Bytes. */
   readonly maxFrameBytes: number;
   readonly reservedBits: ReservedBits;
+  /** Frames of each direction; beyond them it is read no faster. */
+  readonly unitsPerSecond: number;
   /** The WebSocket is closed after this time without a byte in either direction. Milliseconds. */
   readonly idleMs: number;
+  /**
+   * The WebSocket is closed if an end reads none of the bytes waiting for it for this long, whatever
+   * the other direction does. Milliseconds.
+   */
+  readonly stallMs: number;
   /** Milliseconds. */
   readonly maxMs: number;
+  /** Counts what either end has not read; `null` for a request without. */
+  readonly held: HeldMemory | null;
   /** Called once, when both connections have ended. */
   readonly onEnd: (end: TunnelEnd) => void;
 }
 
+/** The most that an end may send after it was closed, before it reads that. */
+const MAX_DISCARDED_BYTES = 16_777_216;
 /** The timeout for the response to a close frame. Milliseconds. */
 export const CLOSE_ANSWER_MS = 5000;
 
@@ -49,7 +64,15 @@ interface Direction {
   readonly source: Duplex;
   readonly target: Duplex;
   readonly scanner: FrameScanner;
+  readonly pace: UnitPace;
+  readonly stall: StallTimer;
+  /** The listener for the end of a write to the target. */
+  readonly onTaken: () => void;
+  /** Whether the pace pauses the source. */
+  isPaced: boolean;
   bytes: number;
+  /** The number of bytes that arrived after the close. */
+  discarded: number;
   /** Whether the target has received a close frame, after which nothing may follow. */
   isClosed: boolean;
   /** Whether a frame was invalid: later ones are ignored. */
@@ -66,13 +89,15 @@ export class Tunnel {
   readonly #fromProvider: Direction;
   readonly #idle: NodeJS.Timeout;
   readonly #longest: NodeJS.Timeout;
+  readonly #unread: UnreadBytes | null;
   #answer: NodeJS.Timeout | null = null;
   #closing: Pick<TunnelEnd, 'closedBy' | 'code'> | null = null;
   #open = 2;
 
   constructor(options: TunnelOptions) {
-    const { caller, provider, idleMs, maxMs } = options;
+    const { caller, provider, idleMs, maxMs, held } = options;
     this.#options = options;
+    this.#unread = held === null ? null : this.#createUnread(held);
     this.#fromCaller = this.#createDirection('caller', caller, provider, 'client');
     this.#fromProvider = this.#createDirection('provider', provider, caller, 'server');
     this.#idle = setTimeout(() => this.close(CLOSE_CODES.goingAway), idleMs);
@@ -95,22 +120,46 @@ export class Tunnel {
     }
   }
 
+  #createUnread(held: HeldMemory): UnreadBytes {
+    const { caller, provider } = this.#options;
+    return new UnreadBytes({
+      targets: [caller, provider],
+      held,
+      countHeld: () => 0,
+      // No frame reaches an end that does not read.
+      onRejected: () => {
+        this.#begin('host', CLOSE_CODES.abnormal);
+        this.#cut();
+      },
+    });
+  }
+
   #createDirection(
     name: Direction['name'],
     source: Duplex,
     target: Duplex,
     sender: FrameSender,
   ): Direction {
-    const { maxFrameBytes, reservedBits } = this.#options;
+    const { maxFrameBytes, reservedBits, unitsPerSecond, stallMs } = this.#options;
     const scanner = new FrameScanner({ sender, maxFrameBytes, reservedBits });
-    return { name, source, target, scanner, bytes: 0, isClosed: false, isRejected: false };
+    const pace = new UnitPace(unitsPerSecond);
+    const onStall = () => this.close(CLOSE_CODES.goingAway);
+    const stall = new StallTimer({ target, timeoutMs: stallMs, onStall });
+    const onTaken = () => {
+      stall.onTaken();
+      this.#unread?.onTaken();
+    };
+    const state = { isPaced: false, bytes: 0, discarded: 0, isClosed: false, isRejected: false };
+    return { name, source, target, scanner, pace, stall, onTaken, ...state };
   }
 
   #connect(direction: Direction): void {
     const { source, target, name } = direction;
     source.on('data', (chunk: Buffer) => this.#receive(direction, chunk));
-    // Paused for a full target; a target that stays full is closed for silence, or at the end.
-    target.on('drain', () => source.resume());
+    // Paused for a full target.
+    target.on('drain', () => {
+      if (!direction.isPaced) source.resume();
+    });
     source.once('end', () => this.#disconnect(direction));
     source.on('error', () => source.destroy());
     source.once('close', () => {
@@ -124,18 +173,45 @@ export class Tunnel {
 
   #receive(direction: Direction, chunk: Buffer): void {
     const { scanner, source, target } = direction;
-    if (this.#closing === null) this.#idle.refresh();
-    const parts = scanner.push(chunk);
+    const startedAt = performance.now();
+    const framesBefore = scanner.frames;
+    const isOpen = this.#closing === null;
+    if (isOpen) this.#idle.refresh();
+    if (direction.isClosed || !target.writable) direction.discarded += chunk.length;
+    if (direction.discarded > MAX_DISCARDED_BYTES) {
+      this.#cut();
+      return;
+    }
+    const { parts, scanned } = scanner.push(chunk, isOpen ? direction.pace.turnUnits : undefined);
     if (!direction.isClosed && target.writable) {
       let isTaken = true;
+      if (isOpen) direction.stall.beforeWrite();
       for (const part of parts) {
         direction.bytes += part.length;
-        isTaken = target.write(part);
+        isTaken = target.write(part, direction.onTaken);
       }
+      this.#unread?.check();
       if (!isTaken) source.pause();
     }
     if (scanner.closeCode !== null) this.#receiveClose(direction, scanner.closeCode);
     else if (scanner.violation !== null) this.#rejectFrame(direction, scanner.violation.code);
+    else if (isOpen) {
+      const pauseMs = direction.pace.pass(scanner.frames - framesBefore, startedAt);
+      const rest = chunk.subarray(scanned);
+      if (pauseMs !== null || rest.length > 0) this.#pause(direction, pauseMs ?? 0, rest);
+    }
+  }
+
+  /** @param rest the bytes that are read again afterwards */
+  #pause(direction: Direction, pauseMs: number, rest: Buffer): void {
+    const { pace, source, target } = direction;
+    direction.isPaced = true;
+    source.pause();
+    if (rest.length > 0) source.unshift(rest);
+    pace.wait(pauseMs, () => {
+      direction.isPaced = false;
+      if (!target.writableNeedDrain) source.resume();
+    });
   }
 
   #receiveClose(direction: Direction, code: number): void {
@@ -173,6 +249,7 @@ export class Tunnel {
     this.#closing = { closedBy, code };
     clearTimeout(this.#longest);
     clearTimeout(this.#idle);
+    for (const { stall } of [this.#fromCaller, this.#fromProvider]) stall.end();
     this.#answer = setTimeout(() => this.#cut(), CLOSE_ANSWER_MS);
   }
 
@@ -192,6 +269,7 @@ export class Tunnel {
   #finish(last: Direction['name']): void {
     this.#begin(last, CLOSE_CODES.abnormal);
     if (this.#answer !== null) clearTimeout(this.#answer);
+    for (const { pace } of [this.#fromCaller, this.#fromProvider]) pace.end();
     const { closedBy, code } = this.#closing ?? { closedBy: last, code: CLOSE_CODES.abnormal };
     this.#options.onEnd({
       closedBy,

@@ -40,11 +40,20 @@ interface WebSocketCall {
  * @throws HostError 426 for a request that is not a handshake, 400 for an invalid list of
  * subprotocols.
  */
-export function assertHandshake({ handshake }: Pick<CallerRequest, 'handshake'>): void {
+export function assertHandshake({
+  handshake,
+  headers,
+}: Pick<CallerRequest, 'handshake' | 'headers'>): void {
   if (handshake === null) {
+    const isDropped =
+      headers.get('sec-websocket-key') !== undefined && headers.get('upgrade') === undefined;
     throw new HostError('upgrade_required', 'the route is a WebSocket', {
       errors: [{ field: 'upgrade', reason: 'expected the handshake of a WebSocket' }],
-      nextActions: ['open it with a WebSocket client'],
+      nextActions: [
+        isDropped
+          ? 'let the proxy in front of the host pass upgrade and connection: only sec-websocket-key has arrived'
+          : 'open it with a WebSocket client',
+      ],
       headers: {
         upgrade: 'websocket',
         connection: 'upgrade, close',

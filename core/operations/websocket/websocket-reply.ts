@@ -3,7 +3,7 @@ import { CLOSE_CODES } from '../../lib/websocket/frame-scanner.js';
 import { acceptKey } from '../../lib/websocket/handshake.js';
 import type { HostEndReason, OpenStream } from '../../provider/open-streams.js';
 import type { RouteCall } from '../forward/route-call.js';
-import { watchAuthorization } from '../forward/watch-right.js';
+import { watchRight } from '../forward/watch-right.js';
 import type { ReplyUpgrade } from '../reply.js';
 import { type Handshake, OWN_PROTOCOL } from './handshake.js';
 import { Tunnel, type TunnelEnd } from './tunnel.js';
@@ -26,16 +26,19 @@ export function createWebSocketReply(
   opened: ForwardedWebSocket,
   open: OpenStream,
 ): { readonly headers: readonly string[]; readonly upgrade: ReplyUpgrade } {
-  const { facts, matched } = call;
-  const { stream: limits } = matched.module.descriptor.limits;
+  const { facts, matched, request } = call;
+  const { stream: limits, body_idle_ms: stallMs } = matched.module.descriptor.limits;
   const { connection } = opened;
   // The host may end it before the caller is connected.
   open.end = () => connection.destroy();
   const connect = (caller: Duplex) =>
     new Promise<number>((resolve) => {
+      // The memory of the request ends with its response, the 101.
+      const held = request.held?.fork() ?? null;
       let stopWatching = () => {};
       const onEnd = (end: TunnelEnd) => {
         stopWatching();
+        held?.close();
         open.close();
         Object.assign(facts, describeEnd(end));
         resolve(end.sent.bytes);
@@ -45,12 +48,21 @@ export function createWebSocketReply(
         provider: connection,
         maxFrameBytes: limits.event_bytes ?? DEFAULT_FRAME_BYTES,
         reservedBits: opened.reservedBits,
+        unitsPerSecond: limits.units_s,
         idleMs: limits.idle_ms,
         maxMs: limits.max_ms,
+        stallMs,
+        held,
         onEnd,
       });
       open.end = (reason) => tunnel.close(CODES[reason]);
-      stopWatching = watchAuthorization(call, () => tunnel.close(CLOSE_CODES.policyViolation));
+      stopWatching = watchRight(call, {
+        endsWithCredential: true,
+        onLost: () => {
+          facts.stream_end = 'unauthorized';
+          tunnel.close(CLOSE_CODES.policyViolation);
+        },
+      });
     });
   const abandon = () => {
     connection.destroy();

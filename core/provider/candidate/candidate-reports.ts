@@ -1,4 +1,4 @@
-import type { Difference } from '../../lib/json/compare-json.js';
+import type { CandidateReport, FoundDifference } from '../../contract/candidate-report.js';
 
 /**
  * The result of a copy.
@@ -10,25 +10,6 @@ export const COPY_RESULTS = ['same', 'different', 'failed', 'dropped'] as const;
 export type CopyResult = (typeof COPY_RESULTS)[number];
 
 type RouteTotals = { readonly route: string } & Record<CopyResult, number>;
-
-/** Two different responses to one request; it never contains a value of either. */
-export interface FoundDifference {
-  readonly at: string;
-  /** `GET /items/{id}` */
-  readonly route: string;
-  /** The statuses. */
-  readonly live: number;
-  readonly candidate: number;
-  readonly request_id: string;
-  readonly pointers: readonly Difference[];
-}
-
-/** The results of the candidate of one module. */
-export interface CandidateReport {
-  readonly totals: readonly RouteTotals[];
-  /** Newest first. */
-  readonly differences: readonly FoundDifference[];
-}
 
 const MAX_DIFFERENCES = 100;
 

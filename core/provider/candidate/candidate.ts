@@ -1,18 +1,20 @@
+import type { FoundDifference } from '../../contract/candidate-report.js';
 import { isProviderFailure, type Log, type Manifest, type Secret } from '../../contract/index.js';
-import { SAFE_METHODS } from '../../descriptor/candidate.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
+import { SAFE_METHODS } from '../../descriptor/sections/candidate.js';
 import { describeFailure } from '../../lib/failure-detail.js';
-import { isJsonMediaType } from '../../lib/json/json-bytes.js';
 import { LazyAbortController } from '../../lib/lazy-abort-controller.js';
+import { isJsonMediaType } from '../../lib/media-type.js';
 import { createLogInterval } from '../../log/log-interval.js';
+import type { CallObserver, ObservedRequest } from '../call-observer.js';
 import type { HeldMemory } from '../held-memory.js';
-import { maskFailure } from '../mask-failure.js';
+import { createMask, maskFailure } from '../mask-failure.js';
 import type { ReleasableMemory } from '../memory-budget.js';
 import type { CheckedOutcome } from '../outcome.js';
 import type { ProviderCall } from '../provider-call.js';
 import type { ProviderClient } from '../provider-client.js';
 import { RejectedCall } from '../rejected-call.js';
-import type { CopyResult, FoundDifference, ModuleReport } from './candidate-reports.js';
+import type { CopyResult, ModuleReport } from './candidate-reports.js';
 import {
   compareAnswers,
   type HeldAnswer,
@@ -30,7 +32,6 @@ const LOG_INTERVAL_MS = 60_000;
 /** The number of digits of a call's id. */
 const ID_DIGITS = 8;
 const IDS = 16 ** ID_DIGITS;
-/** Methods that may be repeated at the live provider. */
 
 interface CandidateOptions {
   readonly rules: CandidateRules;
@@ -45,22 +46,16 @@ interface CandidateOptions {
 }
 
 /** A response of the live provider that may be compared. */
-export interface AnsweredCall {
+interface AnsweredCall extends ObservedRequest {
   readonly call: ProviderCall;
   readonly outcome: CheckedOutcome;
-  /** `GET /items/{id}` */
-  readonly route: string;
-  /** The method of the caller: HEAD stays HEAD. */
-  readonly method: string;
-  /** The memory of the caller's request. */
-  readonly held: HeldMemory;
 }
 
 /**
  * Repeats a share of the answered calls at another version of the provider, and compares the
  * responses.
  */
-export class Candidate {
+export class Candidate implements CallObserver {
   readonly #options: CandidateOptions;
   readonly #methods: ReadonlySet<string>;
   readonly #routes: ReadonlyMap<string, Manifest['http_routes'][number]>;
@@ -81,15 +76,14 @@ export class Candidate {
     report.keepRoutes([...this.#routes.keys()]);
   }
 
-  /** Whether calls with this method of the caller are copied. */
-  isCopied(method: string): boolean {
-    return this.#methods.has(method);
+  observe(request: ObservedRequest) {
+    if (!this.#methods.has(request.method)) return null;
+    return (call: ProviderCall, outcome: CheckedOutcome) =>
+      this.#offer({ ...request, call, outcome });
   }
 
-  /**
-   * Registers a call with its response; the copy is made after the response was sent to the caller.
-   */
-  offer(answered: AnsweredCall): void {
+  /** The copy is made after the response was sent to the caller. */
+  #offer(answered: AnsweredCall): void {
     const { call, route, outcome, held } = answered;
     if (this.#isClosed || !this.#isChosen(call)) return;
     const { length, headers } = outcome;
@@ -100,7 +94,7 @@ export class Candidate {
     }
     const copy = new Copy(answered);
     this.#copies.add(copy);
-    if (copy.held.hold(length + readBodyLength(call)) !== null) this.#end(copy, 'dropped');
+    if (copy.held.reserve(length + readBodyLength(call)) !== null) this.#end(copy, 'dropped');
     else held.onClose(() => void this.#make(copy));
   }
 
@@ -181,9 +175,9 @@ export class Candidate {
     return declared;
   }
 
-  #logFailure(error: unknown, { route }: AnsweredCall): void {
+  #logFailure(error: unknown, { route, call }: AnsweredCall): void {
     const { log, secrets } = this.#options;
-    const masked = maskFailure(error, secrets);
+    const masked = maskFailure(error, createMask(secrets, call));
     if (!isProviderFailure(masked)) log.error({ err: masked, route }, 'candidate copy failed');
     else if (this.#mayLog()) {
       log.info({ route, failure_detail: describeFailure(masked) }, 'candidate did not answer');

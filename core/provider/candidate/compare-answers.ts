@@ -1,6 +1,6 @@
 import type { Difference } from '../../lib/json/compare-json.js';
-import { isJsonMediaType } from '../../lib/json/json-bytes.js';
 import { findInvalidJson } from '../../lib/json/json-check.js';
+import { isJsonMediaType } from '../../lib/media-type.js';
 import type { CheckedOutcome } from '../outcome.js';
 import type { ComparedBodies } from './comparison.js';
 import { comparisons, type ThreadWait } from './comparison-thread.js';

@@ -26,9 +26,10 @@ interface CopyOptions {
  * @param live the call with its response
  */
 export function copyCall(
-  { operation, route, context, identity = null, headers, timeoutMs, hashKey = null }: ProviderCall,
+  live: ProviderCall,
   { signal, held, streams, isForCandidate }: CopyOptions,
 ): ProviderCall {
+  const { operation, route, context, identity = null, headers, timeoutMs, hashKey = null } = live;
   const { 'modgate-call-id': id, traceparent = '' } = headers;
   const copied: Record<string, string> = { ...headers };
   if (streams) copied['modgate-deadline-ms'] = String(timeoutMs);
@@ -44,6 +45,7 @@ export function copyCall(
     signal,
     hashKey,
     held,
+    mask: (text) => live.mask?.(text) ?? text,
   };
   // Conditional spreads would take 9 µs.
   if (id !== undefined) call.id = id;

@@ -74,13 +74,13 @@ function reportBranches(
   place: Place | null,
 ): false {
   if (place === null) return false;
-  const candidates = branches.filter((branch) => branch.acceptsKind(value));
+  const fitting = branches.filter((branch) => branch.acceptsKind(value));
   const ownPointer = formatPointer(toPath(place));
-  const reports = candidates
+  const reports = fitting
     .map((branch) => run.collect(() => branch.check(value, run, place, null)))
     .filter((report) => report.every(({ pointer }) => pointer !== ownPointer));
   const [only, ...others] =
-    candidates.length === 1 ? [collectOnly(candidates, value, run, place)] : reports;
+    fitting.length === 1 ? [collectOnly(fitting, value, run, place)] : reports;
   if (only !== undefined && others.length === 0 && only.length > 0) run.add(only);
   else run.report(place, 'expected one of the alternatives to match');
   return false;

@@ -1,9 +1,5 @@
 import type { Attack } from '../attack-case.js';
-import { expectLimited } from '../expectations.js';
-import type { RawHeader } from '../raw-http.js';
-import { readRecordedHeader } from '../recording-provider.js';
-import { type CraftedRequest, craftMark, craftRequest } from '../request-bytes.js';
-import { type OwnToken, requireOwn } from '../scene.js';
+import { type CraftedRequest, craftMark, joinLines } from '../request-bytes.js';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
 const HOST_ROUTES = [
@@ -86,30 +82,12 @@ const BAD_CREDENTIALS: readonly (readonly [
   ['actor', 'the actor header of the host', () => ({ 'modgate-actor': 'system:root' })],
 ];
 
-/** Each module has the route `/public`; in this module it needs no credentials. */
-export const PUBLIC_MODULE = 'open';
-const PUBLIC_ROUTE = `/modules/${PUBLIC_MODULE}/http/public`;
-
-/** The only address that may call the module `fenced`; no attack comes from it. */
-export const FENCED_ADDRESS = '192.0.2.1';
-
-/** Headers of proxies that no setting trusts. */
-const CLAIMED_ADDRESSES: readonly (readonly [name: string, headers: readonly RawHeader[]])[] = [
-  ['none', []],
-  ['x-forwarded-for', [['x-forwarded-for', FENCED_ADDRESS]]],
-  ['x-forwarded-for-list', [['x-forwarded-for', `${FENCED_ADDRESS}, 127.0.0.1`]]],
-  ['forwarded', [['forwarded', `for=${FENCED_ADDRESS}`]]],
-  ['x-real-ip', [['x-real-ip', FENCED_ADDRESS]]],
-  ['x-client-ip', [['x-client-ip', FENCED_ADDRESS]]],
-  ['modgate', [['modgate-client', FENCED_ADDRESS]]],
-];
-
 export const GUARD_CASES: readonly Attack[] = [
   ...METHODS.map(
     (method): Attack => ({
       id: `guard-anonymous-${method.toLowerCase()}`,
       title: `${method} without credentials`,
-      needs: 'nothing',
+      isAnonymous: true,
       send: { method, token: null },
       // An unknown method is rejected before authentication.
       rejected: method === 'PROPFIND' ? [401, 404] : 401,
@@ -123,102 +101,26 @@ export const GUARD_CASES: readonly Attack[] = [
     ([name, title, headers]): Attack => ({
       id: `guard-credential-${name}`,
       title,
-      needs: 'token',
       rejected: 401,
       send: ({ token }) => ({ token: null, headers: Object.entries(headers(token ?? '')) }),
     }),
   ),
-  ...CLAIMED_ADDRESSES.map(
-    ([name, headers]): Attack => ({
-      id: `guard-address-${name}`,
-      title: `another address than the module allows, claimed by ${name}`,
-      send: { target: '/modules/fenced/http/items', headers },
-      rejected: 403,
-    }),
-  ),
-  rejectPublic('route', 'another route of a module with a public one', {
-    target: `/modules/${PUBLIC_MODULE}/http/items`,
-  }),
-  rejectPublic('module', 'a public route in a module that is not public', {
-    target: '/modules/shop/http/public',
-  }),
-  rejectPublic('bridge', 'the console bridge of a public module', {
-    method: 'POST',
-    target: `/modules/${PUBLIC_MODULE}/http/console-bridge/desk.config`,
-    body: '{}',
-  }),
-  rejectPublic('credential', 'a wrong credential on a public route', {
-    target: PUBLIC_ROUTE,
-    headers: [['authorization', 'Bearer wrong']],
-  }),
-  {
-    id: 'guard-public-actor',
-    title: 'a caller without credentials who claims to be another on a public route',
-    send: { target: PUBLIC_ROUTE, token: null, headers: [['modgate-actor', 'system:root']] },
-    forwarded: (recorded) => {
-      const actor = readRecordedHeader(recorded, 'modgate-actor').join();
-      return actor === 'anonymous:anonymous' ? null : `the provider received the actor ${actor}`;
-    },
-  },
   {
     id: 'guard-credential-query',
     title: 'a token in the query',
-    needs: 'token',
     send: ({ route, token }) => ({
       path: `${route}?access_token=${token}&authorization=Bearer%20${token}`,
       token: null,
     }),
     rejected: 401,
   },
-  rejectToken('expired', 'an expired token', 'expired', 401),
-  rejectToken('stranger', 'a service without the scope', 'stranger'),
-  rejectToken('wildcard', 'scopes that look like patterns', 'wildcard'),
-  rejectToken('user', 'a user without console.admin', 'user'),
-  rejectToken('admin-is-no-scope', 'console.admin instead of the scope', 'admin'),
-  ...['GET', 'HEAD', 'POST', 'DELETE'].map((method) => ({
-    id: `guard-locked-${method.toLowerCase()}`,
-    title: `${method} on a route without its capability`,
-    send: { method, path: '/locked', ...(method === 'POST' && { body: '{}' }) },
-    rejected: 403,
-  })),
-  ignoreHeaders('override', 'a header that overrides the method', [
-    ['x-http-method-override', 'DELETE'],
-    ['x-http-method', 'DELETE'],
-    ['x-method-override', 'DELETE'],
-  ]),
-  ignoreHeaders('original-url', 'a header that overrides the path', [
-    ['x-original-url', '/locked'],
-    ['x-rewrite-url', '/locked'],
-    ['x-forwarded-path', '/locked'],
-  ]),
-  {
-    id: 'guard-override-query',
-    title: 'a query that overrides the method',
-    send: { path: '/items?_method=DELETE' },
-    forwarded: ({ method }) => (method === 'GET' ? null : `the provider received ${method}`),
-  },
-  {
-    id: 'guard-explain-guess',
-    title: 'tokens guessed through GET /explain are limited',
-    attack: (scene) => {
-      const guess = (index: number) => craftRequest(scene, explain('explainer', `guess-${index}`));
-      return expectLimited(scene, guess, 200);
-    },
-  },
-  {
-    id: 'guard-explain-scope',
-    title: 'a caller without the scope cannot learn the owner of a token',
-    send: (scene) => explain('stranger', requireOwn(scene).tokens.owner),
-    rejected: 403,
-  },
   {
     id: 'guard-rtsp',
     title: 'RTSP in the request line does not bypass authentication',
-    needs: 'nothing',
+    isAnonymous: true,
     send: (scene) => {
       const line = `GET ${scene.base}${scene.route} RTSP/1.0`;
-      const lines = [line, `Host: ${scene.authority}`, ...craftMark(scene), '\r\n'];
-      return Buffer.from(lines.join('\r\n'));
+      return joinLines([line, `Host: ${scene.authority}`, ...craftMark(scene)]);
     },
     rejected: [400, 401],
   },
@@ -237,31 +139,5 @@ export const GUARD_CASES: readonly Attack[] = [
 
 function anonymous(name: string, title: string, request: CraftedRequest): Attack {
   const id = `guard-${name}`;
-  return { id, title, needs: 'nothing', send: { ...request, token: null }, rejected: 401 };
-}
-
-function rejectPublic(name: string, title: string, request: CraftedRequest): Attack {
-  return { id: `guard-public-${name}`, title, send: { ...request, token: null }, rejected: 401 };
-}
-
-function explain(as: OwnToken, explained: string): CraftedRequest {
-  const headers = [['modgate-explain-as', explained]] as const;
-  return { as, target: '/explain?method=GET&target=%2F', headers };
-}
-
-function rejectToken(name: string, title: string, as: OwnToken, rejected = 403): Attack {
-  return { id: `guard-token-${name}`, title, send: { as }, rejected };
-}
-
-function ignoreHeaders(name: string, title: string, headers: readonly RawHeader[]): Attack {
-  return {
-    id: `guard-${name}`,
-    title,
-    send: { headers },
-    forwarded: ({ method, target, rawHeaders }, _, { route }) => {
-      if (method !== 'GET' || target !== route) return `the provider received ${method} ${target}`;
-      const isOverride = (text: string) => text.toLowerCase().startsWith('x-http-method');
-      return rawHeaders.some(isOverride) ? 'the header was forwarded' : null;
-    },
-  };
+  return { id, title, isAnonymous: true, send: { ...request, token: null }, rejected: 401 };
 }

@@ -1,8 +1,9 @@
 import type { Attack } from '../attack-case.js';
+import type { CraftedRequest } from '../request-bytes.js';
 
 type Row = readonly [name: string, title: string, path: string, evidence?: string];
 
-/** Paths below the module. Each is rejected and reaches no provider. */
+/** Paths below the module. */
 const REJECTED: readonly Row[] = [
   ['dot-dot', 'two dots in a path', '/items/../locked', 'fastify CVE-2021-21321'],
   ['dot-dot-out', 'two dots that leave the module', '/../../livez'],
@@ -118,59 +119,14 @@ const REJECTED_TARGETS: readonly Row[] = [
   ['no-slash', 'a target without a slash', 'modules/shop/http/items'],
 ];
 
-/** Paths that must be forwarded unchanged. */
-const FORWARDED: readonly Row[] = [
-  ['bytes-space', 'an encoded space stays encoded', '/items/a%20b'],
-  ['bytes-case', 'the case of an encoding stays', '/items/%c3%A9'],
-  ['bytes-needless', 'a needless encoding stays', '/items/%61'],
-  ['bytes-matrix', 'a semicolon is an ordinary character', '/items/a;b=c'],
-  ['bytes-query', 'dots in a query are ignored', '/items/1?next=/../../locked&x=%2e%2e'],
-  ['bytes-two-queries', 'a second question mark stays', '/items/1?a?b'],
-];
-
-/** Paths of all forms below the module that lead to a route that the caller may not call. */
-const FORMS: readonly (readonly [name: string, title: string, path: string, status: number])[] = [
-  ['final-slash', 'a final slash of a locked route', '/reports/', 403],
-  ['mixed-neighbor', 'a locked literal beside a mixed segment', '/docs/secret.json', 403],
-  ['mixed-slash', 'an encoded slash in a mixed segment', '/docs/a%2fsecret.json', 404],
-  ['encoded-dots', 'dots behind an encoded slash', '/queues/%2f..%2flocked', 404],
-  ['encoded-matrix', 'dots and a semicolon behind an encoded slash', '/queues/%2f..%3b', 404],
-  ['encoded-twice', 'dots and slashes encoded twice', '/queues/a%252f%252e%252e', 404],
-  ['encoded-reverse', 'a backslash encoded twice', '/queues/..%255clocked', 404],
-];
-
-/** Only an attack with an advisory names it. */
-const prove = (evidence: string | undefined) => (evidence === undefined ? {} : { evidence });
-
 export const PATH_CASES: readonly Attack[] = [
-  ...REJECTED.map(([name, title, path, evidence]) => ({
-    id: `path-${name}`,
-    title,
-    ...prove(evidence),
-    needs: 'token' as const,
-    send: { path },
-    rejected: [404, 400],
-  })),
-  ...REJECTED_TARGETS.map(([name, title, target, evidence]) => ({
-    id: `path-${name}`,
-    title,
-    ...prove(evidence),
-    needs: 'token' as const,
-    send: { target },
-    rejected: [404, 400],
-  })),
-  ...FORWARDED.map(
-    ([name, title, path]): Attack => ({
-      id: `path-${name}`,
-      title,
-      send: { path },
-      forwarded: ({ target }) => (target === path ? null : `the provider received ${target}`),
-    }),
+  ...REJECTED.map(([name, title, path, evidence]) => reject(name, title, { path }, evidence)),
+  ...REJECTED_TARGETS.map(([name, title, target, evidence]) =>
+    reject(name, title, { target }, evidence),
   ),
-  ...FORMS.map(([name, title, path, status]) => ({
-    id: `path-${name}`,
-    title,
-    send: { target: `/modules/paths/http${path}` },
-    rejected: status,
-  })),
 ];
+
+function reject(name: string, title: string, send: CraftedRequest, evidence?: string): Attack {
+  const head = { id: `path-${name}`, title, ...(evidence !== undefined && { evidence }) };
+  return { ...head, send, rejected: [404, 400] };
+}

@@ -1,7 +1,5 @@
 import type { Attack } from '../attack-case.js';
-import { withConnection } from '../expectations.js';
-import { headerValues } from '../raw-http.js';
-import { craftLines, craftMark, craftRequest } from '../request-bytes.js';
+import { craftLines, craftMark, craftRequest, joinLines } from '../request-bytes.js';
 import type { Scene } from '../scene.js';
 import { EVIDENCE, REJECTED_FRAMINGS, type RejectedFraming } from './rejected-framings.js';
 
@@ -22,72 +20,25 @@ const OTHER_PROTOCOLS: readonly (readonly [name: string, title: string, bytes: s
 export const SMUGGLING_CASES: readonly Attack[] = [
   ...REJECTED_FRAMINGS.map((framing) => ({
     ...describe(framing.name, framing.title),
-    needs: 'token' as const,
     send: (scene: Scene) => craftWithHidden(scene, framing),
     rejected: [400, 404, 417, 431, 501, 505],
     closes: true,
   })),
   ...OTHER_PROTOCOLS.map(([name, title, bytes]) => ({
     ...describe(name, title),
-    needs: 'nothing' as const,
+    isAnonymous: true,
     send: Buffer.from(bytes, 'latin1'),
     rejected: [400, 505],
     closes: true,
   })),
   {
     ...describe('leading-space', 'a space before the first header'),
-    needs: 'token',
     rejected: 400,
     closes: true,
-    send: (scene) =>
-      Buffer.from(
-        [
-          `GET ${scene.base}${scene.route} HTTP/1.1`,
-          ` Host: ${scene.authority}`,
-          `Authorization: Bearer ${scene.token}`,
-          ...craftMark(scene),
-          '\r\n',
-        ].join('\r\n'),
-      ),
-  },
-  {
-    ...describe('get-body', 'a request as the body of a GET'),
-    send: (scene) => ({ body: craftRequest(scene, { path: '/items/hidden' }) }),
-    forwarded: ({ body, rawHeaders }) => {
-      if (body.length > 0) return 'the body was forwarded';
-      const names = rawHeaders.map((text) => text.toLowerCase());
-      return names.includes('content-length') ? 'its length was forwarded' : null;
-    },
-  },
-  {
-    ...describe('trailer', 'a trailer that names the actor'),
-    send: (scene) =>
-      craftLines(
-        scene,
-        `POST ${scene.base}/items HTTP/1.1`,
-        [JSON_TYPE, 'Transfer-Encoding: chunked', 'Trailer: modgate-actor'],
-        '2\r\n{}\r\n0\r\nmodgate-actor: system:root\r\n\r\n',
-      ),
-    forwarded: ({ rawHeaders, body }) => {
-      if (rawHeaders.includes('system:root')) return 'the trailer was forwarded';
-      return body.toString() === '{}' ? null : 'the body was changed';
-    },
-  },
-  {
-    ...describe('response-split', 'a provider response followed by a second one'),
-    attack: async (scene) => {
-      const bytes = craftRequest(scene, { target: `${scene.base}/answers/split` });
-      return withConnection(scene, async (connection) => {
-        connection.write(Buffer.concat([bytes, craftRequest(scene)]));
-        const first = await connection.readFinal();
-        const second = await connection.readFinal();
-        if (first.body.includes('smuggled') || second.body.includes('smuggled')) {
-          return 'the second response reached a client';
-        }
-        return headerValues(second.headers, 'x-request-id').length === 1
-          ? null
-          : 'the response has no request id';
-      });
+    send: (scene) => {
+      const authorization = `Authorization: Bearer ${scene.token}`;
+      const lines = [` Host: ${scene.authority}`, authorization, ...craftMark(scene)];
+      return joinLines([`GET ${scene.base}${scene.route} HTTP/1.1`, ...lines]);
     },
   },
 ];

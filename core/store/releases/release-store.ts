@@ -1,9 +1,11 @@
-import type { RawBuilder, Selectable, Transaction } from 'kysely';
-import type { Actor } from '../../contract/index.js';
+import type { Kysely, Transaction } from 'kysely';
+import { nextTurn } from '../../lib/slices.js';
 import { appendAuditRow } from '../audit-log.js';
 import type { WriteAudit } from '../audit-row.js';
-import { type Database, RELEASE_CHANGE, type UseDatabase } from '../database.js';
-import type { ReleaseHostTable, ReleaseTable, Tables } from '../tables.js';
+import { writeStoredPlace } from '../config-values.js';
+import { type Database, RELEASE_CHANGE, storeTime, type UseDatabase } from '../database.js';
+import type { Tables } from '../tables.js';
+import { countParts, insertPart, readPart, removeUnusedPart } from './release-parts.js';
 import type {
   Canary,
   CanaryDraft,
@@ -13,20 +15,23 @@ import type {
   ReleaseDraft,
   ReleaseHost,
   ReleaseState,
-  ReleaseStore,
   StoredRelease,
 } from './releases.js';
 
 /** The oldest are removed, but never the active one, its base and a canary. */
 const MAX_RELEASES = 50;
 
+/** In the order in which a release is shown. */
 const SUMMARY = [
-  ...(['id', 'base', 'author_kind', 'author_id', 'created_at', 'note'] as const),
-  ...(['least_version', 'files', 'bytes', 'verdict'] as const),
+  ...(['id', 'base', 'author_kind', 'author_id', 'note'] as const),
+  ...(['created_at', 'least_version', 'files', 'bytes', 'verdict'] as const),
 ] as const;
 
-/** @param notify called after each change by this process */
-export function createReleaseStore(use: UseDatabase, notify: () => void): ReleaseStore {
+/**
+ * Releases by fleet; hosts without one have the fleet `''`.
+ * @param notify called after each change by this process
+ */
+export function createReleaseStore(use: UseDatabase, notify: () => void) {
   const change = async <T>(
     audit: WriteAudit,
     isDone: (result: T) => boolean,
@@ -36,7 +41,7 @@ export function createReleaseStore(use: UseDatabase, notify: () => void): Releas
       database.transact(async (trx) => {
         const result = await work(trx, database);
         if (!isDone(result)) return result;
-        await appendAuditRow(trx, { ...audit, outcome: 'ok', value: null }, null, database);
+        await appendAuditRow(trx, { ...audit, outcome: 'ok', value: null }, null);
         await database.announce(trx, RELEASE_CHANGE);
         return result;
       }),
@@ -44,10 +49,11 @@ export function createReleaseStore(use: UseDatabase, notify: () => void): Releas
     if (isDone(result)) notify();
     return result;
   };
-  const isDone = ({ outcome }: ChangeResult) => outcome === 'done';
+  const isDone = ({ outcome }: PublishResult) => outcome === 'done';
   return {
-    readState: (fleet) => use((database) => readState(database.query, fleet, database)),
-    list: (fleet) =>
+    readState: (fleet: string) => use((database) => readState(database.query, fleet, database)),
+    /** Newest first. */
+    list: (fleet: string): Promise<readonly StoredRelease[]> =>
       use(async ({ query }) => {
         const rows = await query
           .selectFrom('release')
@@ -57,26 +63,72 @@ export function createReleaseStore(use: UseDatabase, notify: () => void): Releas
           .execute();
         return rows.map(fromTable);
       }),
-    get: (fleet, id) =>
+    get: (fleet: string, id: string): Promise<StoredRelease | null> =>
       use(async ({ query }) => {
         const row = await query
           .selectFrom('release')
-          .select([...SUMMARY, 'content'])
-          .where('fleet', '=', fleet)
-          .where('id', '=', id)
+          .select(SUMMARY)
+          .where(({ and }) => and({ fleet, id }))
           .executeTakeFirst();
-        return row === undefined ? null : { ...fromTable(row), content: row.content };
+        return row === undefined ? null : fromTable(row);
       }),
-    publish: (fleet, draft, canary, audit) =>
-      change(audit, isDone, (trx, database) => publishIn(trx, fleet, draft, canary, database)),
-    activate: (fleet, { id, instead }, audit) =>
+    /** The parts of the files, in order. None, or not all, if the release is removed meanwhile. */
+    readParts: async function* (fleet: string, release: string) {
+      for (let number = 0; ; number += 1) {
+        const part = await use(({ query }) => readPart(query, { fleet, release }, number));
+        if (part === null) return;
+        yield part;
+        await nextTurn();
+      }
+    },
+    /**
+     * Stores a release that was made from the active one, and makes it active or a canary.
+     * @param places where the active release delivers stored secrets, by module: digests. Default: unknown
+     */
+    publish: async (
+      fleet: string,
+      draft: ReleaseDraft,
+      canary: CanaryDraft | null,
+      audit: WriteAudit,
+      places?: Places,
+    ): Promise<ChangeResult> => {
+      for (;;) {
+        await writeParts(use, fleet, draft);
+        const result = await change(audit, isDone, async (trx, database) => {
+          const result = await publishIn(trx, fleet, draft, canary, database);
+          if (isDone(result) && canary === null) await writePlaces(trx, places);
+          return result;
+        });
+        if (result.outcome === 'incomplete') continue;
+        // The publish is stored; what is left is removed after the next one.
+        if (isDone(result)) await removeUnusedParts(use, fleet).catch(() => {});
+        return result;
+      }
+    },
+    /** Makes a stored release active instead of another one, without a canary. */
+    activate: (
+      fleet: string,
+      { id, instead }: { readonly id: string; readonly instead: string | null },
+      audit: WriteAudit,
+      places?: Places,
+    ): Promise<ChangeResult> =>
       change(audit, isDone, async (trx, database) => {
         const state = await lockState(trx, fleet, database);
         if (state.active !== instead || state.canary !== null) return createConflict(state);
         await setState(trx, fleet, { active: id, canary: null });
+        await writePlaces(trx, places);
         return { outcome: 'done' };
       }),
-    endCanary: (fleet, release, verdict, audit) =>
+    /**
+     * Ends a canary once, under an advisory lock.
+     * @returns whether it was this one that ended it
+     */
+    endCanary: (
+      fleet: string,
+      release: string,
+      verdict: CanaryVerdict,
+      audit: WriteAudit,
+    ): Promise<boolean> =>
       change(audit, Boolean, async (trx, database) => {
         if (!(await tryLock(trx, fleet, database))) return false;
         const { canary, active } = await lockState(trx, fleet, database);
@@ -86,12 +138,11 @@ export function createReleaseStore(use: UseDatabase, notify: () => void): Releas
         await trx
           .updateTable('release')
           .set({ verdict: JSON.stringify(verdict) })
-          .where('fleet', '=', fleet)
-          .where('id', '=', release)
+          .where(({ and }) => and({ fleet, id: release }))
           .execute();
         return true;
       }),
-    report: (fleet, { figures, ...host }) =>
+    report: (fleet: string, { figures, ...host }: ReleaseHost): Promise<void> =>
       use(async ({ query }) => {
         const row = { ...host, figures: figures === null ? null : JSON.stringify(figures) };
         await query
@@ -100,7 +151,7 @@ export function createReleaseStore(use: UseDatabase, notify: () => void): Releas
           .onConflict((conflict) => conflict.columns(['fleet', 'host']).doUpdateSet(row))
           .execute();
       }),
-    listHosts: (fleet) =>
+    listHosts: (fleet: string): Promise<readonly ReleaseHost[]> =>
       use(async ({ query }) => {
         const rows = await query
           .selectFrom('release_host')
@@ -113,27 +164,23 @@ export function createReleaseStore(use: UseDatabase, notify: () => void): Releas
   };
 }
 
-type Reader = Database['query'] | Transaction<Tables>;
-type SqlDialect = Pick<Database, 'sql' | 'locksRows'>;
+export type ReleaseStore = ReturnType<typeof createReleaseStore>;
 
-/** The time of the store: of SQLite, the clock of the host. */
-function readTime({ sql, locksRows }: SqlDialect, later = 0): RawBuilder<string> {
-  if (!locksRows) return sql<string>`${new Date(Date.now() + later * 1000).toISOString()}`;
-  return sql<string>`to_char(
-    (clock_timestamp() + make_interval(secs => ${later})) at time zone 'utc',
-    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-  )`;
-}
+type Places = ReadonlyMap<string, string>;
+
+/** `incomplete`: another process has removed some parts, because they were of no release yet. */
+type PublishResult = ChangeResult | { readonly outcome: 'incomplete' };
+
+type SqlDialect = Pick<Database, 'sql' | 'isPostgres'>;
 
 async function readState(
-  query: Reader,
+  query: Kysely<Tables>,
   fleet: string,
   database: SqlDialect,
 ): Promise<ReleaseState> {
   const row = await query
     .selectFrom('release_state')
-    .select(['active', 'canary'])
-    .select(readTime(database).as('now'))
+    .select(['active', 'canary', storeTime(database).as('now')])
     .where('fleet', '=', fleet)
     .executeTakeFirst();
   const { active = null, canary = null, now = '' } = row ?? {};
@@ -148,17 +195,9 @@ async function lockState(
 ): Promise<ReleaseState> {
   await trx
     .insertInto('release_state')
-    .values({ fleet, active: null, canary: null })
-    .onConflict((conflict) => conflict.column('fleet').doNothing())
+    .values({ fleet })
+    .onConflict((conflict) => conflict.column('fleet').doUpdateSet({ fleet }))
     .execute();
-  if (database.locksRows) {
-    await trx
-      .selectFrom('release_state')
-      .select('fleet')
-      .where('fleet', '=', fleet)
-      .forUpdate()
-      .execute();
-  }
   return readState(trx, fleet, database);
 }
 
@@ -166,9 +205,9 @@ async function lockState(
 async function tryLock(
   trx: Transaction<Tables>,
   fleet: string,
-  { sql, locksRows }: SqlDialect,
+  { sql, isPostgres }: SqlDialect,
 ): Promise<boolean> {
-  if (!locksRows) return true;
+  if (!isPostgres) return true;
   const { rows } = await sql<{ locked: boolean }>`
     select pg_try_advisory_xact_lock(
       hashtextextended(${`modgate.canary.${fleet}`}, 0)
@@ -193,20 +232,26 @@ async function setState(
     .execute();
 }
 
+async function writePlaces(trx: Transaction<Tables>, places: Places = new Map()): Promise<void> {
+  for (const [module, place] of places) await writeStoredPlace(trx, module, place);
+}
+
 async function publishIn(
   trx: Transaction<Tables>,
   fleet: string,
   draft: ReleaseDraft,
   canary: CanaryDraft | null,
   database: SqlDialect,
-): Promise<ChangeResult> {
+): Promise<PublishResult> {
   const state = await lockState(trx, fleet, database);
   if (state.active !== draft.base || state.canary !== null) return createConflict(state);
+  const parts = await countParts(trx, { fleet, release: draft.id });
+  if (parts !== draft.parts.length) return { outcome: 'incomplete' };
   await insertRelease(trx, fleet, draft, database);
   if (canary === null) await setState(trx, fleet, { active: draft.id, canary: null });
   else {
     const { seconds, ...rest } = canary;
-    const { until } = await readTimes(trx, seconds, database);
+    const until = new Date(Date.parse(state.now) + seconds * 1000).toISOString();
     const tried = { ...rest, release: draft.id, since: state.now, until };
     await setState(trx, fleet, { active: state.active, canary: tried });
   }
@@ -214,21 +259,34 @@ async function publishIn(
   return { outcome: 'done' };
 }
 
-async function readTimes(
-  trx: Transaction<Tables>,
-  seconds: number,
-  database: SqlDialect,
-): Promise<{ readonly until: string }> {
-  const query = database.sql<{ until: string }>`select ${readTime(database, seconds)} as until`;
-  const { rows } = await query.execute(trx);
-  return { until: rows[0]?.until ?? '' };
+/** Each part is a transaction of its own, so that other uses of the store do not wait for all. */
+async function writeParts(
+  use: UseDatabase,
+  fleet: string,
+  { id, parts }: ReleaseDraft,
+): Promise<void> {
+  const of = { fleet, release: id };
+  for (const [number, part] of parts.entries()) {
+    await use(({ transact }) => transact((trx) => insertPart(trx, of, number, part)));
+  }
+}
+
+/** One part in each transaction, for the same reason. */
+async function removeUnusedParts(use: UseDatabase, fleet: string): Promise<void> {
+  const removeOne = (database: Database) =>
+    database.transact(async (trx) => {
+      // Another publish of the same release must not begin to use the part meanwhile.
+      await lockState(trx, fleet, database);
+      return removeUnusedPart(trx, fleet);
+    });
+  while (await use(removeOne));
 }
 
 /** A release that was published before, such as by a canary that failed, is the same release. */
 async function insertRelease(
   trx: Transaction<Tables>,
   fleet: string,
-  { author, leastVersion, ...draft }: ReleaseDraft,
+  { parts, ...draft }: ReleaseDraft,
   database: SqlDialect,
 ): Promise<void> {
   const newest = await trx
@@ -236,19 +294,10 @@ async function insertRelease(
     .select((table) => table.fn.max('number').as('number'))
     .where('fleet', '=', fleet)
     .executeTakeFirst();
-  const row = {
-    ...draft,
-    fleet,
-    number: Number(newest?.number ?? 0) + 1,
-    author_kind: author.kind,
-    author_id: author.id,
-    created_at: readTime(database),
-    least_version: leastVersion,
-    verdict: null,
-  };
+  const number = Number(newest?.number ?? 0) + 1;
   await trx
     .insertInto('release')
-    .values(row)
+    .values({ ...draft, fleet, number, created_at: storeTime(database) })
     .onConflict((conflict) => conflict.columns(['fleet', 'id']).doUpdateSet({ verdict: null }))
     .execute();
 }
@@ -258,37 +307,26 @@ async function prune(
   fleet: string,
   kept: readonly string[],
 ): Promise<void> {
-  const oldest = await trx
+  const oldest = trx
     .selectFrom('release')
     .select('number')
     .where('fleet', '=', fleet)
     .orderBy('number', 'desc')
     .offset(MAX_RELEASES)
-    .limit(1)
-    .executeTakeFirst();
-  if (oldest === undefined) return;
+    .limit(1);
   await trx
     .deleteFrom('release')
     .where('fleet', '=', fleet)
-    .where('number', '<=', oldest.number)
+    .where('number', '<=', oldest)
     .where('id', 'not in', kept)
     .execute();
 }
 
-type Summary = Pick<Selectable<ReleaseTable>, (typeof SUMMARY)[number]>;
-
-function fromTable(row: Summary): StoredRelease {
-  const { id, base, note, files, bytes, verdict } = row;
-  return {
-    ...{ id, base, note, files, bytes },
-    author: { kind: row.author_kind as Actor['kind'], id: row.author_id },
-    createdAt: row.created_at,
-    leastVersion: row.least_version,
-    verdict: verdict === null ? null : (JSON.parse(verdict) as CanaryVerdict),
-  };
+function fromTable({ verdict, ...row }: Pick<Tables['release'], (typeof SUMMARY)[number]>) {
+  return { ...row, verdict: verdict === null ? null : (JSON.parse(verdict) as CanaryVerdict) };
 }
 
-function fromHostTable({ host, release, problem, figures }: Selectable<ReleaseHostTable>) {
+function fromHostTable({ host, release, problem, figures }: Tables['release_host']) {
   const parsed = figures === null ? null : (JSON.parse(figures) as ReleaseHost['figures']);
   return { host, release, problem, figures: parsed };
 }

@@ -1,28 +1,70 @@
 import type { Actor } from '../../contract/index.js';
-import type { WriteAudit } from '../audit-row.js';
+import {
+  type Column,
+  INTEGER,
+  type Table,
+  type Tables,
+  TEXT,
+  TEXT_OR_NULL,
+  texts,
+} from '../tables.js';
+
+export const RELEASE_TABLES = {
+  /** Never changed but for the verdict. Times are the store's clock, in ISO 8601. */
+  release: {
+    columns: {
+      /** The id is the digest of base, least version and files. */
+      ...texts('fleet', 'id'),
+      /** Numbers releases in the order of their publication, from 1. */
+      number: INTEGER,
+      /** The release that it was made from; `null` for a first one. */
+      base: TEXT_OR_NULL,
+      author_kind: TEXT as Column<Actor['kind']>,
+      ...texts('author_id', 'created_at', 'note', 'least_version'),
+      files: INTEGER,
+      bytes: INTEGER,
+      /** The result of its canary, as JSON text; `null` without one. */
+      verdict: TEXT_OR_NULL,
+    },
+    primaryKey: ['fleet', 'id'],
+  },
+  /** A part of the files of a release. No row is large, because SQLite runs on the event loop. */
+  release_part: {
+    columns: {
+      ...texts('fleet', 'release'),
+      /** The order of the parts, from 0. */
+      number: INTEGER,
+      /** All parts together are a JSON text in ASCII: base64 by path. */
+      content: TEXT,
+    },
+    primaryKey: ['fleet', 'release', 'number'],
+  },
+  /** One row for each fleet; writers lock it. The canary is JSON text. */
+  release_state: {
+    columns: { fleet: TEXT, active: TEXT_OR_NULL, canary: TEXT_OR_NULL },
+    primaryKey: ['fleet'],
+  },
+  /** The release of each host that follows releases. The figures of a canary are JSON text. */
+  release_host: {
+    columns: {
+      ...texts('fleet', 'host'),
+      release: TEXT_OR_NULL,
+      problem: TEXT_OR_NULL,
+      figures: TEXT_OR_NULL,
+    },
+    primaryKey: ['fleet', 'host'],
+  },
+} satisfies Record<string, Table>;
 
 /** A release without its files. */
-export interface StoredRelease {
-  /** The digest of base, least version and files. */
-  readonly id: string;
-  /** The release that it was made from; `null` for a first one. */
-  readonly base: string | null;
-  readonly author: Pick<Actor, 'kind' | 'id'>;
-  readonly createdAt: string;
-  readonly note: string;
-  readonly leastVersion: string;
-  readonly files: number;
-  readonly bytes: number;
-  /** The result of its canary; `null` without one. */
-  readonly verdict: CanaryVerdict | null;
-}
+export type StoredRelease = Readonly<
+  Omit<Tables['release'], 'fleet' | 'number' | 'verdict'> & { verdict: CanaryVerdict | null }
+>;
 
-export interface ReleaseContent extends StoredRelease {
-  /** JSON text: base64 by path. */
-  readonly content: string;
+export interface ReleaseDraft extends Omit<StoredRelease, 'created_at' | 'verdict'> {
+  /** Of `splitContent`. */
+  readonly parts: readonly string[];
 }
-
-export type ReleaseDraft = Omit<ReleaseContent, 'createdAt' | 'verdict'>;
 
 /** The rule by which a module of a canary counts as failed. */
 export interface CanaryRule {
@@ -84,37 +126,4 @@ export interface Conflict {
   readonly outcome: 'conflict';
   readonly active: string | null;
   readonly canary: string | null;
-}
-
-/** Releases by fleet; hosts without one have the fleet `''`. */
-export interface ReleaseStore {
-  readState(fleet: string): Promise<ReleaseState>;
-  /** Newest first. */
-  list(fleet: string): Promise<readonly StoredRelease[]>;
-  get(fleet: string, id: string): Promise<ReleaseContent | null>;
-  /** Stores a release that was made from the active one, and makes it active or a canary. */
-  publish(
-    fleet: string,
-    draft: ReleaseDraft,
-    canary: CanaryDraft | null,
-    audit: WriteAudit,
-  ): Promise<ChangeResult>;
-  /** Makes a stored release active instead of another one, without a canary. */
-  activate(
-    fleet: string,
-    change: { readonly id: string; readonly instead: string | null },
-    audit: WriteAudit,
-  ): Promise<ChangeResult>;
-  /**
-   * Ends a canary once, under an advisory lock.
-   * @returns whether it was this one that ended it
-   */
-  endCanary(
-    fleet: string,
-    release: string,
-    verdict: CanaryVerdict,
-    audit: WriteAudit,
-  ): Promise<boolean>;
-  report(fleet: string, host: ReleaseHost): Promise<void>;
-  listHosts(fleet: string): Promise<readonly ReleaseHost[]>;
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { describeConfig } from '../../contract/describe-config.js';
 import { CONTRACT_VERSION, isAdapter } from '../../contract/index.js';
 import type { AdapterClause } from '../clause.js';
 
@@ -38,6 +39,19 @@ export const DECLARATION: readonly AdapterClause[] = [
         const [error] = adapter.config.validate(value, { coerce: true });
         assert.ok(error, `config must reject ${JSON.stringify(value) ?? 'undefined'}`);
       }
+    },
+  },
+  {
+    id: 'adapter.describe-config',
+    title: 'describes its config, if at all, at once and alike for each call',
+    run: async (harness) => {
+      const config = harness.check(harness.reference.config as object);
+      const description = describeConfig(harness.adapter, config);
+      assert.deepEqual(
+        describeConfig(harness.adapter, config),
+        description,
+        'describeConfig must return the same for each call',
+      );
     },
   },
 ];

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
-import { type Actor, CONTRACT_VERSION, isSurfaceFactory } from '../../contract/index.js';
+import {
+  type Actor,
+  CONTRACT_VERSION,
+  type HostRequest,
+  isSurfaceFactory,
+} from '../../contract/index.js';
 import type { Clause } from '../clause.js';
-import type { SurfaceHarness } from '../surface-harness.js';
+import type { SurfaceHarness, SurfaceResult } from '../surface-harness.js';
 import { countHandles } from '../wait.js';
 
 const NAME = /^[a-z][a-z0-9-]*$/;
@@ -11,6 +16,15 @@ const UNKNOWN_KEY = 'modgate_testkit_unknown_key';
 const UNKNOWN_PAGE = '/modgate-testkit-no-such-page';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+const BODY_METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
+/** What the head of a request decides, by code and status. */
+const HEAD_DECISIONS: ReadonlyMap<string, number> = new Map([
+  ['unauthorized', 401],
+  ['forbidden', 403],
+  ['not_found', 404],
+  ['method_not_allowed', 405],
+]);
+const HEAD_STATUSES = new Set(HEAD_DECISIONS.values());
 const CONCURRENT_REQUESTS = 20;
 const LONG = 'a'.repeat(8000);
 
@@ -32,6 +46,19 @@ const HOSTILE_PATHS = [
 ];
 
 const HOSTILE_BODIES = ['', '{', '[]', 'null', '"text"', '{"__proto__":{"a":1}}', '\u0000', LONG];
+
+/** Whether a request of a surface calls a route, an entity or an action of a module. */
+function isOperationCall({ method, target }: HostRequest): boolean {
+  return target.startsWith('/modules/') || (method === 'POST' && target === '/operations');
+}
+
+function assertFromHead(result: SurfaceResult, subject: string): void {
+  const isLate =
+    result.kind === 'problem'
+      ? HEAD_DECISIONS.has(result.code) && !result.isFromHead
+      : HEAD_STATUSES.has(result.response.status);
+  assert.ok(!isLate, `${subject} must be rejected by admit, not by fetch`);
+}
 
 /** The clauses of surfaces. */
 export const SURFACE_CLAUSES: readonly Clause<SurfaceHarness>[] = [
@@ -86,6 +113,30 @@ export const SURFACE_CLAUSES: readonly Clause<SurfaceHarness>[] = [
     },
   },
   {
+    id: 'surface.head',
+    title: 'rejects in admit what the head of a request decides, so that its body is not read',
+    run: async (harness) => {
+      const { maxBodyBytes, maxAnonymousBodyBytes = maxBodyBytes } = harness.subject.surface;
+      await harness.open();
+      const callers = [
+        { actor: null, limit: maxAnonymousBodyBytes },
+        { actor: harness.context.admit(UNKNOWN), limit: maxBodyBytes },
+      ];
+      const headers = { 'content-type': 'application/json' };
+      for (const { actor, limit } of callers) {
+        // The host reads no body of this caller.
+        if (limit === 0) continue;
+        for (const method of BODY_METHODS) {
+          for (const path of ['', UNKNOWN_PAGE]) {
+            const result = await harness.fetch({ method, path, headers, body: '{}', actor });
+            await harness.discard(result);
+            assertFromHead(result, `${method} ${path || 'of the prefix'}`);
+          }
+        }
+      }
+    },
+  },
+  {
     id: 'surface.hostile-input',
     title: 'handles odd paths, queries and bodies without an error of its code',
     run: async (harness) => {
@@ -105,6 +156,30 @@ export const SURFACE_CLAUSES: readonly Clause<SurfaceHarness>[] = [
       await harness.open();
       for (const method of METHODS) await harness.discard(await harness.fetch({ method }));
       assert.equal(harness.context.requests.length, 0, 'it must not call the host');
+    },
+  },
+  {
+    id: 'surface.operations',
+    title: 'names the operation of each call for an agent, so that the host calls no other',
+    run: async (harness) => {
+      const { operationCalls = [], host } = harness.subject;
+      const exposed = host?.snapshot?.modules.flatMap(({ name, operations = [] }) =>
+        operations.map(({ id }) => `${name} ${id}`),
+      );
+      await harness.open();
+      const actor = harness.context.admit(UNKNOWN);
+      for (const request of operationCalls) {
+        const before = harness.context.requests.length;
+        await harness.discard(await harness.fetch({ ...request, actor }));
+        const calls = harness.context.requests.slice(before).filter(isOperationCall);
+        assert.ok(calls.length > 0, 'each of operationCalls must call an operation');
+        for (const { operation, target } of calls) {
+          const subject = `the request to ${target.slice(0, 60)}`;
+          assert.ok(operation, `${subject} must name its operation`);
+          const name = `${operation.module} ${operation.id}`;
+          assert.ok(exposed?.includes(name), `${subject} must name one of host.snapshot`);
+        }
+      }
     },
   },
   {

@@ -68,6 +68,7 @@ export function createFakeSurfaceContext(
     },
     host: {
       version: '0.0.0',
+      resources: [],
       request: async (actor, request) => {
         assertAdmitted(actor);
         requests.push(request);

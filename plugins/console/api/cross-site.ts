@@ -1,7 +1,6 @@
 import { type SurfaceCall, SurfaceError } from '../../../core/contract/index.js';
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
-const JSON_TYPE = /^application\/json(?:\s*;\s*charset=utf-8)?$/i;
 
 /** Whether a page of another site cannot make a browser send this request. */
 export function isOwnSite(request: Request, call: SurfaceCall): boolean {
@@ -22,10 +21,4 @@ export function assertOwnSite(request: Request, call: SurfaceCall): void {
       nextActions: ['send sec-fetch-site: same-origin or the origin of the host'],
     });
   }
-  if (SAFE_METHODS.has(request.method) || request.body === null) return;
-  if (JSON_TYPE.test(request.headers.get('content-type') ?? '')) return;
-  throw new SurfaceError('forbidden', 'the body of a request of the console is JSON', {
-    errors: [{ field: 'content-type', reason: 'not application/json' }],
-    nextActions: ['send content-type: application/json'],
-  });
 }

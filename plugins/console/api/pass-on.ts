@@ -2,23 +2,6 @@ import type { Actor, HostApi, SurfaceCall } from '../../../core/contract/index.j
 import { API } from '../paths.js';
 import { setApiHeaders } from './json.js';
 
-/** The routes of the host below /console/api, besides those of modules. */
-const ROUTES: ReadonlySet<string> = new Set([
-  'approvals',
-  'audit',
-  'calls',
-  'candidate',
-  'descriptors',
-  'explain',
-  'fleet',
-  'manifests',
-  'modules',
-  'openapi.json',
-  'plugins',
-  'releases',
-  'roles',
-]);
-
 const REQUEST_HEADERS = [
   'accept',
   'accept-language',
@@ -40,16 +23,6 @@ const DROPPED = [
   'x-correlation-id',
   'x-request-id',
 ] as const;
-
-/** Whether a path below /console/api is a route of the host. */
-export function isHostRoute(target: string): boolean {
-  const [path = ''] = target.slice(API.length).split('?', 1);
-  const [, first = '', ...rest] = path.split('/');
-  if (first === 'modules') return rest.length === 0 || rest[1] === 'http';
-  const isItem = first === 'approvals' || first === 'releases';
-  if (isItem && rest.length === 1) return rest[0] !== '';
-  return ROUTES.has(first) && rest.length === 0;
-}
 
 /** Forwards a request to the host, as the actor of the session. The target stays unchanged. */
 export async function passOn(

@@ -18,3 +18,12 @@ export function assertScope(actor: Actor, scope: string): void {
     nextActions: [`ask for the scope ${scope}`],
   });
 }
+
+/** @throws SurfaceError 403. */
+export function assertUser({ kind }: Actor): void {
+  if (kind === 'user') return;
+  throw new SurfaceError('forbidden', 'only a user may do this', {
+    errors: [{ field: 'caller', reason: 'not a user' }],
+    nextActions: ['ask a person to do it'],
+  });
+}

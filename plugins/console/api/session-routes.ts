@@ -1,25 +1,26 @@
 import {
   type Actor,
+  type HostResource,
   type SurfaceCall,
   type SurfaceContext,
   SurfaceError,
 } from '../../../core/contract/index.js';
-import { createMethodError } from '../../shared/surface-errors.js';
 import { formatCookie, SESSION_COOKIE } from '../sessions/session-cookie.js';
 import { createUnauthenticated, type Session, type Sessions } from '../sessions/sessions.js';
 import { createEmpty, createJson } from './json.js';
-import { assertScope, SESSIONS_SCOPE } from './scopes.js';
 
 interface ConsoleVersion {
   readonly version: string;
   /** The digest of the bundle; `null` if the pages are not built. */
   readonly uiDigest: string | null;
+  /** What pages show. */
+  readonly resources: readonly HostResource[];
 }
 
 /** Responds to `GET /console/api/session`. */
 export function createSessionResponse(
   { record, actor, expiresAt }: Session,
-  { version, uiDigest }: ConsoleVersion,
+  { version, uiDigest, resources }: ConsoleVersion,
 ): Response {
   const { kind, id, scopes } = actor;
   return createJson({
@@ -31,6 +32,7 @@ export function createSessionResponse(
     expires_at: formatTime(expiresAt),
     ui_digest: uiDigest,
     version,
+    resources,
   });
 }
 
@@ -45,19 +47,10 @@ export async function signOut(
 }
 
 /** Handles `GET /console/api/sessions` and `DELETE /console/api/sessions/{id}`. */
-export async function serveSessions(
-  sessions: Sessions,
-  actor: Actor,
-  method: string,
-  id: string | null,
-): Promise<Response> {
-  assertScope(actor, SESSIONS_SCOPE);
+export async function serveSessions(sessions: Sessions, id: string | null): Promise<Response> {
   const all = await sessions.list();
-  if (id === null) {
-    if (method !== 'GET' && method !== 'HEAD') throw createMethodError('GET', 'HEAD');
+  if (id === null)
     return createJson({ sessions: all.map(({ record }) => toListedSession(record)) });
-  }
-  if (method !== 'DELETE') throw createMethodError('DELETE');
   const session = all.find(({ record }) => record.id === id);
   if (session === undefined || !(await sessions.end(session.key, 'revoked'))) {
     throw new SurfaceError('not_found', 'there is no such session', {

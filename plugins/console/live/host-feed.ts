@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type {
   HostApi,
   HostSnapshot,
@@ -5,6 +6,7 @@ import type {
   ModuleSnapshot,
   Scope,
 } from '../../../core/contract/index.js';
+import { forEachInSlices } from '../../shared/slices.js';
 import { hashList } from './list-hash.js';
 import { SAMPLE_MS, type Sample, Sampler } from './sampler.js';
 
@@ -103,7 +105,7 @@ export class HostFeed {
       const last = this.#last;
       this.#last = snapshot;
       if (last === null) return;
-      const update = compareSnapshots(last, snapshot, sample);
+      const update = await compareSnapshots(last, snapshot, sample);
       for (const listener of [...this.#listeners]) listener(update);
     } catch (error) {
       log.warn({ err: error }, 'console could not read the state of the host');
@@ -111,31 +113,44 @@ export class HostFeed {
   }
 }
 
-function compareSnapshots(
+/** Compares thousands of modules without blocking the event loop. */
+async function compareSnapshots(
   before: HostSnapshot,
   { at, modules }: HostSnapshot,
   sample: Sample | null,
-): FeedUpdate {
+): Promise<FeedUpdate> {
   const old = new Map(before.modules.map((module) => [module.file, module]));
   const changed: ModuleSnapshot[] = [];
   const counts = new Map<string, Counts>();
-  for (const module of modules) {
+  await forEachInSlices(modules, (module) => {
     const last = old.get(module.file);
     old.delete(module.file);
-    if (last === undefined || stampOf(last) !== stampOf(module)) changed.push(module);
-    else if (module.name !== null && String(countsOf(last)) !== String(countsOf(module))) {
+    if (last === undefined || !isSame(last, module)) changed.push(module);
+    else if (module.name !== null && !areSame(countsOf(last), countsOf(module))) {
       counts.set(module.name, countsOf(module));
     }
-  }
+    return true;
+  });
   return { at, changed, removed: [...old.keys()], counts, sample };
 }
 
 /** Excludes the counts: the digest covers the descriptor and the manifest. */
-function stampOf(module: ModuleSnapshot) {
-  const { name, state, since, reason, hint, configDigest, endpoints } = module;
-  return JSON.stringify([name, state, since, reason, hint, configDigest, endpoints]);
+function isSame(last: ModuleSnapshot, module: ModuleSnapshot): boolean {
+  return (
+    last.name === module.name &&
+    last.state === module.state &&
+    last.since === module.since &&
+    last.reason === module.reason &&
+    last.hint === module.hint &&
+    last.configDigest === module.configDigest &&
+    isDeepStrictEqual(last.endpoints, module.endpoints)
+  );
 }
 
 function countsOf({ counts }: ModuleSnapshot): Counts {
   return [counts.calls, counts.failed, counts.inFlight, counts.queued, counts.streams ?? 0];
+}
+
+function areSame(counts: Counts, others: Counts): boolean {
+  return counts.every((count, index) => count === others[index]);
 }

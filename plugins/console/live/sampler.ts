@@ -16,10 +16,7 @@ export interface Sample {
   readonly in_flight: number;
 }
 
-interface Totals {
-  calls: number;
-  failed: number;
-}
+type Totals = Pick<ModuleSnapshot['counts'], 'calls' | 'failed'>;
 
 /** Computes rates of the last 15 minutes from the counts of snapshots. */
 export class Sampler {
@@ -30,7 +27,8 @@ export class Sampler {
   /** @returns the new sample; `null` for the first snapshot, which has no predecessor */
   add({ at, modules }: HostSnapshot): Sample | null {
     const before = this.#before;
-    this.#before = new Map(modules.map((module) => [nameOf(module), { ...module.counts }]));
+    const current = new Map(modules.map((module) => [nameOf(module), module.counts]));
+    this.#before = current;
     if (before === null) return null;
     const total = { calls: 0, failed: 0, in_flight: 0 };
     for (const module of modules) {
@@ -40,9 +38,7 @@ export class Sampler {
       total.in_flight += sample.in_flight;
       this.#addOfModule(nameOf(module), sample);
     }
-    const currentNames = new Set(modules.map(nameOf));
-    for (const name of this.#byModule.keys())
-      if (!currentNames.has(name)) this.#byModule.delete(name);
+    for (const name of this.#byModule.keys()) if (!current.has(name)) this.#byModule.delete(name);
     const sample = { at, ...total };
     push(this.#samples, sample);
     return sample;

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import type { HostResource } from '../../../core/contract/listing.js';
 import { API } from '../paths.js';
 import { formatJson, parseJson } from './exact-json.js';
 import type { Problem, Session, SessionEnd } from './types.js';
@@ -69,6 +70,11 @@ export function hasScope(scope: string): boolean {
   const actor = session.value?.actor;
   if (!actor) return false;
   return actor.kind === 'system' || actor.scopes.includes(scope);
+}
+
+/** A route of the host that pages show. */
+export function findResource(path: string): HostResource | undefined {
+  return session.value?.resources.find((resource) => resource.path === path);
 }
 
 function parse(text: string): unknown {

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { call, hasScope, session } from './api.js';
 import { connect, connection, disconnect } from './live.js';
 import { pathTo, segments } from './location.js';
-import { PAGES } from './pages.js';
+import { dataOf, listPages } from './pages.js';
 import type { Problem } from './types.js';
 import { ProblemBox } from './ui/parts.js';
 
@@ -57,22 +57,26 @@ function Navigation() {
   return (
     <nav aria-label="Pages">
       <ul>
-        {PAGES.map(({ name, label, scope }) => (
-          <li key={name}>
-            {scope === null || hasScope(scope) ? (
-              <a
-                href={name === '' ? pathTo() : pathTo(name)}
-                {...(current === name && { 'aria-current': 'page' })}
-              >
-                {label}
-              </a>
-            ) : (
-              <span class="disabled" aria-disabled="true" title={`needs the scope ${scope}`}>
-                {label} <small>needs {scope}</small>
-              </span>
-            )}
-          </li>
-        ))}
+        {listPages().map((page) => {
+          const { name, label } = page;
+          const { scope } = dataOf(page);
+          return (
+            <li key={name}>
+              {scope === null || hasScope(scope) ? (
+                <a
+                  href={name === '' ? pathTo() : pathTo(name)}
+                  {...(current === name && { 'aria-current': 'page' })}
+                >
+                  {label}
+                </a>
+              ) : (
+                <span class="disabled" aria-disabled="true" title={`needs the scope ${scope}`}>
+                  {label} <small>needs {scope}</small>
+                </span>
+              )}
+            </li>
+          );
+        })}
       </ul>
     </nav>
   );

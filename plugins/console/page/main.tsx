@@ -6,7 +6,7 @@ import { Layout, loadTheme } from './layout.js';
 import { connect, disconnect, followVisibility } from './live.js';
 import { followLinks, query, segments } from './location.js';
 import { loadSession, SignIn } from './pages/sign-in.js';
-import { PAGES } from './pages.js';
+import { dataOf, listPages } from './pages.js';
 import { Empty, Loading, PageHead, useTitleFocus } from './ui/parts.js';
 
 const loaded = loadSession();
@@ -33,10 +33,10 @@ function App() {
   if (session.value === null) return <SignIn />;
   // The name of a module is one segment: its slash is encoded.
   const maxParts = name === 'modules' ? 1 : 0;
-  const page = PAGES.find((candidate) => candidate.name === name && rest.length <= maxParts);
+  const page = listPages().find((one) => one.name === name && rest.length <= maxParts);
   // A new question resets the form.
   const key = name === 'explain' ? String(query.value.get('request_id')) : name;
-  return <Layout>{page ? <page.Content key={key} /> : <NotFound />}</Layout>;
+  return <Layout>{page ? <page.Content key={key} of={dataOf(page)} /> : <NotFound />}</Layout>;
 }
 
 function NotFound() {

@@ -1,9 +1,28 @@
 // The responses of the host below /console/api: the members that the pages use.
 
+import type { HostResource } from '../../../core/contract/listing.js';
+import type { Manifest } from '../../../core/contract/manifest.js';
+
+export type { ApprovalDetails, ListedApproval } from '../../../core/contract/approval-status.js';
 export type { CallRecord } from '../../../core/contract/call-record.js';
-export type { FleetHostStatus, FleetStatus } from '../../../core/contract/fleet-status.js';
+export type { FleetStatus } from '../../../core/contract/fleet-status.js';
+export type {
+  ActionInputField,
+  AdminAction,
+  AdminEntity,
+  ConfigField,
+  ConfigType,
+  Manifest,
+} from '../../../core/contract/manifest.js';
 export type { ModuleStatus } from '../../../core/contract/module-status.js';
 export type { RoleReport } from '../../../core/contract/role-report.js';
+
+/** An entry of `GET /manifests`. */
+export interface NamedManifest {
+  readonly name: string;
+  readonly digest: string;
+  readonly manifest: Manifest;
+}
 
 /** RFC 9457. */
 export interface Problem {
@@ -29,6 +48,7 @@ export interface Session {
   readonly expires_at: string;
   readonly ui_digest: string;
   readonly version: string;
+  readonly resources: readonly HostResource[];
 }
 
 /** The reason why a session has ended; `unknown` after a 401 without an earlier event. */
@@ -39,41 +59,6 @@ export interface SignInMethods {
   readonly reason: string | null;
   readonly developer: boolean;
   readonly oidc: readonly { readonly issuer: string; readonly name: string }[];
-}
-
-/** A request for approval, without the arguments of the call. */
-export interface ListedApproval {
-  readonly id: string;
-  readonly status: string;
-  readonly module: string;
-  readonly name: string;
-  readonly danger_level: string;
-  readonly actor: { readonly kind: string; readonly id: string };
-  readonly requested_at: string;
-  readonly expires_at: string;
-}
-
-/** `GET /candidate?module=` */
-export interface CandidateReport {
-  readonly totals: readonly CandidateTotals[];
-  /** Newest first. */
-  readonly differences: readonly {
-    readonly at: string;
-    readonly route: string;
-    /** Statuses. */
-    readonly live: number;
-    readonly candidate: number;
-    readonly request_id: string;
-    readonly pointers: readonly { readonly pointer: string; readonly kind: string }[];
-  }[];
-}
-
-export interface CandidateTotals {
-  readonly route: string;
-  readonly same: number;
-  readonly different: number;
-  readonly failed: number;
-  readonly dropped: number;
 }
 
 export interface Sample {

@@ -7,6 +7,7 @@ import {
   SurfaceError,
   type SurfaceRecords,
 } from '../../../core/contract/index.js';
+import { parseUrl } from '../../shared/parse-url.js';
 import { createRedirect } from '../api/json.js';
 import type { OidcIssuerConfig } from '../config.js';
 import { CONSOLE } from '../paths.js';
@@ -71,7 +72,7 @@ export class OidcSignIn {
   }
 
   async #start(request: Request, { origin }: SurfaceCall): Promise<Response> {
-    const { searchParams } = new URL(request.url);
+    const { searchParams } = parseUrl(request.url);
     const client = this.#clients.get(searchParams.get('issuer') ?? '');
     if (client === undefined) {
       throw new SurfaceError('validation_failed', 'the console has no such issuer', {
@@ -116,7 +117,7 @@ export class OidcSignIn {
     const pending = cookie === null ? null : await this.#cookies.decrypt(cookie);
     const client = pending && this.#clients.get(pending.issuer);
     if (pending === null || !client) return fail('expired');
-    const { pathname, search } = new URL(request.url);
+    const { pathname, search } = parseUrl(request.url);
     // The path identifies the issuer of the response.
     if (pathname !== pending.callback) return fail('failed');
     const answer = new URL(`${origin}${pathname}${search}`);

@@ -62,8 +62,12 @@ export class SignIn {
     return createEmpty([await this.begin(token, 'token', request, call)]);
   }
 
-  async asDeveloper(request: Request, call: SurfaceCall): Promise<Response> {
+  /** @throws SurfaceError 404 without development tokens. */
+  async assertDeveloper(call: SurfaceCall): Promise<void> {
     if ((await this.#findDeveloper(call)) === null) throw createNotFound(CONSOLE);
+  }
+
+  async asDeveloper(request: Request, call: SurfaceCall): Promise<Response> {
     const { modules } = await this.#context.host.snapshot();
     const token = createDeveloperToken(modules.flatMap(({ manifest }) => manifest ?? []));
     return createEmpty([await this.begin(token, 'developer', request, call)]);

@@ -38,7 +38,7 @@ export const resolver = described(
     allow_local: optionally(boolean(), {
       default: false,
       description:
-        'Whether loopback, link-local, multicast and unspecified addresses are endpoints.',
+        'Whether loopback, link-local, multicast and unspecified addresses, and metadata services of clouds, are endpoints.',
     }),
   }),
   { description: 'How names in endpoints are resolved.' },

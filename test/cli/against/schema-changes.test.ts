@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import type { JsonSchema } from '../../../core/contract/index.js';
 import { listSchemaChanges } from '../../../core/modules/against/compare-schemas.js';
+import { SchemaPairs } from '../../../core/modules/against/schema-pairs.js';
 import { createWorkplace } from '../../support/cli/run-in.js';
-import { describeModule } from '../../support/http/modules.js';
+import { buildManifest, describeModule } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';
 
 const ITEM = {
@@ -14,6 +15,51 @@ const withItem = (overrides: object) => ({
   ...ITEM,
   properties: { ...ITEM.properties, ...overrides },
 });
+
+const RECURSIVE = [
+  ...['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'],
+  ...['prefixItems', 'patternProperties', 'dependentSchemas', 'unevaluatedItems'],
+  'unevaluatedProperties',
+];
+const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
+const MAPS = ['patternProperties', 'dependentSchemas'];
+
+const wrap = (keyword: string, schema: object) => {
+  if (LISTS.includes(keyword)) return [schema];
+  return MAPS.includes(keyword) ? { x: schema } : schema;
+};
+
+/** A schema that each keyword leads back to, as filters of published APIs do. */
+const recursive = (type: string) => ({
+  properties: Object.fromEntries(
+    RECURSIVE.map((keyword) => [keyword, { items: { [keyword]: wrap(keyword, { $ref: '#' }) } }]),
+  ),
+  additionalProperties: { type },
+});
+
+const circle = (type: string) => ({
+  a: { properties: { next: { anyOf: [{ $ref: '#/$defs/b' }, { type: 'null' }] } } },
+  b: { properties: { next: { oneOf: [{ $ref: '#/$defs/a' }] }, value: { type } } },
+});
+
+/** Shared schemas in a circle. Circles of different lengths lead to as many pairs as their product. */
+const ring = (length: number) => {
+  const links = Array.from({ length }, (_, index) => {
+    const next = { $ref: `manifest:schemas/d${(index + 1) % length}` };
+    return [`d${index}`, { properties: { next } }];
+  });
+  return Object.fromEntries(links);
+};
+
+const LENGTH = 3000;
+const chain = (type: string) => {
+  const links = Array.from({ length: LENGTH }, (_, index) => [
+    `d${index}`,
+    { properties: { n: { $ref: `#/$defs/d${index + 1}` } } },
+  ]);
+  return { $ref: '#/$defs/d0', $defs: { ...Object.fromEntries(links), [`d${LENGTH}`]: { type } } };
+};
+const END = `!${'/n'.repeat(LENGTH)}`;
 
 type Row = readonly [
   name: string,
@@ -58,25 +104,60 @@ const CHANGES: readonly Row[] = [
     '!/size',
     '!/size',
   ],
+  [
+    'nothing below a keyword that leads back to the schema',
+    recursive('string'),
+    recursive('string'),
+    '',
+    '',
+  ],
+  ...RECURSIVE.map(
+    (keyword): Row => [
+      `a change behind ${keyword} that leads back to the schema`,
+      { [keyword]: wrap(keyword, { $ref: '#/$defs/a' }), $defs: circle('string') },
+      { [keyword]: wrap(keyword, { $ref: '#/$defs/a' }), $defs: circle('integer') },
+      '!.',
+      '!.',
+    ],
+  ),
+  [
+    'a bound beside a reference',
+    { $defs: { a: { type: 'string' } }, $ref: '#/$defs/a', maxLength: 5 },
+    { $defs: { a: { type: 'string' } }, $ref: '#/$defs/a', maxLength: 4 },
+    '!.',
+    '.',
+  ],
+  [
+    'a change behind a reference with a bound beside it',
+    { $defs: { a: { minLength: 1 } }, $ref: '#/$defs/a', maxLength: 5 },
+    { $defs: { a: { minLength: 2 } }, $ref: '#/$defs/a', maxLength: 5 },
+    '!.',
+    '.',
+  ],
+  ['a change at the end of a long chain', chain('string'), chain('integer'), END, END],
 ];
 
 /** The changed places, each once; the value as a whole is a point. */
-function show(key: 'input_schema' | 'output_schema', before: unknown, after: unknown): string {
+async function show(
+  key: 'input_schema' | 'output_schema',
+  before: unknown,
+  after: unknown,
+): Promise<string> {
   const describe = (schema: unknown) => ({ operation: { [key]: schema }, shared: {} });
-  const changes = listSchemaChanges(describe(before), describe(after));
+  const changes = await listSchemaChanges(describe(before), describe(after), new SchemaPairs());
   const places = changes.map(({ place, breaks }) => `${breaks ? '!' : ''}${place || '.'}`);
   return [...new Set(places)].join(' ');
 }
 
 describe('changes of schemas', () => {
   for (const [name, before, after, input, output] of CHANGES) {
-    it(`explain the effect of ${name} on callers`, () => {
-      expect(show('input_schema', before, after), 'input').to.equal(input);
-      expect(show('output_schema', before, after), 'output').to.equal(output);
+    it(`explain the effect of ${name} on callers`, async () => {
+      expect(await show('input_schema', before, after), 'input').to.equal(input);
+      expect(await show('output_schema', before, after), 'output').to.equal(output);
     });
   }
 
-  it('lead through shared schemas, also out of branches that are written alike', () => {
+  it('lead through shared schemas, also out of branches that are written alike', async () => {
     const operation = {
       input_schema: { $ref: 'manifest:schemas/Item' },
       query_schema: { properties: { at: { anyOf: [{ $ref: 'manifest:schemas/Size' }] } } },
@@ -85,7 +166,8 @@ describe('changes of schemas', () => {
       operation: structuredClone(operation),
       shared: { Item: { properties: { size: { $ref: 'manifest:schemas/Size' } } }, Size: size },
     });
-    const changes = listSchemaChanges(describe({ maximum: 9 }), describe({ maximum: 8 }));
+    const sizes = [describe({ maximum: 9 }), describe({ maximum: 8 })] as const;
+    const changes = await listSchemaChanges(...sizes, new SchemaPairs());
     expect(changes.map(({ place, change }) => `${place} ${change}`)).to.deep.equal([
       '/size maximum has changed',
       '/at anyOf has changed',
@@ -97,7 +179,14 @@ describe('changes of schemas', () => {
       describeModule('shop', url, [
         { method: 'POST', path: '/items', capability: 'shop.use', operation },
       ]);
+    const describeCircle = (url: string, length: number) => {
+      const operation = { input_schema: { $ref: 'manifest:schemas/d0' } };
+      const route = { method: 'POST', path: '/', capability: 'circle.use', operation };
+      const inline = { ...buildManifest('circle', [route]), schemas: ring(length) };
+      return describeModule('circle', url, [], { manifest: { inline } });
+    };
     const setup = useHost(({ url }) => ({
+      'circle.json': describeCircle(url, 600),
       'shop.json': describeShop(url, { input_schema: ITEM, output_schema: ITEM }),
     }));
 
@@ -108,6 +197,7 @@ describe('changes of schemas', () => {
         output_schema: withItem({ size: {} }),
       };
       place.write('modules.d/shop.json', describeShop(setup.provider.url, operation));
+      place.write('modules.d/circle.json', describeCircle(setup.provider.url, 600));
       const args = ['check', '--against', setup.host.url, '--token', 'dev-system:root'];
       const { stdout } = await place.run(args);
       expect(stdout).to.contain('~ POST /items: 2 schema changes');
@@ -118,6 +208,18 @@ describe('changes of schemas', () => {
         { schema: 'input', place: '/kind', change: 'is now required', breaks: true },
         { schema: 'output', place: '/size', change: 'is described now', breaks: false },
       ]);
+      place.remove();
+    });
+
+    it('are unknown with exit code 1 for a module that cannot be compared', async () => {
+      const place = createWorkplace();
+      place.write('modules.d/circle.json', describeCircle(setup.provider.url, 601));
+      place.write('modules.d/shop.json', describeShop(setup.provider.url, { input_schema: ITEM }));
+      const args = ['check', '--against', setup.host.url, '--token', 'dev-system:root'];
+      const { code, stdout, stderr } = await place.run(args);
+      expect({ code, stderr }).to.deep.equal({ code: 1, stderr: '' });
+      expect(stdout).to.contain('? circle unknown: its schemas lead to too many pairs to compare');
+      expect(stdout).to.contain('breaks callers: output /name is no longer described');
       place.remove();
     });
   });

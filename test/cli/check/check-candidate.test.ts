@@ -1,13 +1,37 @@
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { checkJsonIn } from '../../support/cli/check-json.js';
 import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
 import { call } from '../../support/http/call.js';
 import { describeModule } from '../../support/http/modules.js';
+import {
+  CONTRACT_URL,
+  SUPERSTRUCT_URL,
+  writePlugin,
+} from '../../support/isolation/write-plugin.js';
 import { startHost } from '../../support/start-host.js';
 
 const LIVE = 'https://crm.internal';
 const NEXT = 'https://next.internal';
 const ROUTES = [{ method: 'GET', path: '/items', capability: 'crm.read' }];
+
+/** Two kinds whose endpoints have a form of their own. Only `places` describes them. */
+const PLACES = `import { defineAdapter } from ${JSON.stringify(CONTRACT_URL)};
+import { array, object, string } from ${JSON.stringify(SUPERSTRUCT_URL)};
+const common = {
+  config: object({ endpoints: array(object({ at: string() })) }),
+  supports: {},
+  open: () => { throw new Error('a check opens no provider'); },
+};
+const toOrigin = ({ at }) => (at === 'none' ? null : at.replace(':', '://'));
+export default { adapters: [
+  defineAdapter({
+    ...common,
+    kind: 'places',
+    describeConfig: ({ endpoints }) => ({ hostUses: [], origins: endpoints.map(toOrigin) }),
+  }),
+  defineAdapter({ ...common, kind: 'mute' }),
+] };`;
 
 describe('modgate check, of candidates', () => {
   let place: Workplace;
@@ -105,6 +129,33 @@ ${candidate}
     });
   });
 
+  it('reads the origins from the description of the adapter', async () => {
+    const manifest = { name: 'acme', kinds: ['places', 'mute'] };
+    writePlugin(join(place.folder, 'plugins'), { name: 'acme', manifest, entry: PLACES });
+    const checkOf = async (kind: string, live: readonly string[], candidate: string) => {
+      const toEndpoint = (at: string) => ({ at });
+      place.write('modules.d/crm.json', {
+        ...describeModule('crm', LIVE, ROUTES),
+        provider: { kind, config: { endpoints: live.map(toEndpoint) } },
+        candidate: { endpoints: [toEndpoint(candidate)] },
+      });
+      const { findings } = await checkJsonIn(place, '--plugins', 'plugins');
+      return findings.map(({ message }) => message);
+    };
+    expect(await checkOf('places', ['https:crm'], 'http:next')).to.deep.equal([
+      "'candidate.endpoints[0]' must be https: every endpoint of the live provider is",
+    ]);
+    expect(await checkOf('places', ['https:crm', 'http:crm'], 'http:next')).to.deep.equal([
+      "'candidate.endpoints[0]': copies of calls, with the credentials for the provider, go to http://next",
+    ]);
+    expect(await checkOf('places', ['https:crm'], 'none')).to.deep.equal([
+      "the adapter of kind 'places' returns an invalid config description",
+    ]);
+    expect(await checkOf('mute', ['https:crm'], 'https:next')).to.deep.equal([
+      "'candidate' cannot be used: the adapter of kind mute does not describe the origins of endpoints",
+    ]);
+  });
+
   it('names the origins of copies, and methods that write', async () => {
     write(
       `  endpoints: ['${NEXT}/v2', { srv: _crm._tcp.next.internal, scheme: https }]\n  methods: [GET, POST]`,
@@ -151,6 +202,15 @@ ${candidate}
       write('  endpoints: { file: ./crm/next.yaml }', live);
       expect((await check()).map(({ severity }) => severity)).to.deep.equal(['warning']);
     }
+  });
+
+  it('rejects http in the descriptor if the file of the live provider has only https', async () => {
+    place.write('modules.d/crm/live.yaml', `- ${LIVE}\n`);
+    write("  endpoints: ['http://next.internal']", '{ file: ./crm/live.yaml }');
+    const findings = await check();
+    expect(findings.map(({ rule, line }) => [rule, line])).to.deep.equal([['candidate-scheme', 7]]);
+    place.write('modules.d/crm/live.yaml', `- ${LIVE}\n- http://crm.internal\n`);
+    expect((await check()).map(({ severity }) => severity)).to.deep.equal(['warning']);
   });
 
   it('reports with --against the origins that come and go', async () => {

@@ -58,6 +58,40 @@ describe('modgate check', () => {
     expect(await place.run(['check'], variable)).to.deep.equal(expected);
   });
 
+  it('lists the scopes that a provider learns, and warns of those of other modules', async () => {
+    const crm = (identity: unknown) => {
+      const described = describeModule('crm', ENDPOINT, ROUTES, { identity });
+      const { manifest } = described as { manifest: { inline: object } };
+      const capabilities = ['crm.read', 'sales.read', 'sales.write'];
+      const actions = capabilities.slice(1).map((capability, index) => {
+        return { name: `a${index}`, capability, invoke_path: '/a' };
+      });
+      Object.assign(manifest.inline, { capabilities, admin: { actions } });
+      return described;
+    };
+    const sales = [{ method: 'GET', path: '/items', capability: 'sales.read' }];
+    place.write('modules.d/sales.json', describeModule('sales', ENDPOINT, sales));
+    for (const [identity, learned, isWarned] of [
+      [false, null, false],
+      [true, 'crm.read, sales.read, sales.write', true],
+      [{ scopes: ['crm.*'] }, 'crm.read', false],
+      [{ scopes: ['*'] }, 'crm.read, sales.read, sales.write', true],
+      [{ scopes: ['crm.*', 'sales.read'] }, 'crm.read, sales.read', false],
+      [{ scopes: [] }, null, false],
+    ] as const) {
+      place.write('modules.d/crm.json', crm(identity));
+      const { findings, notes } = await checkJson('modules.d');
+      const rules = findings.map(({ rule }) => rule);
+      expect(rules, JSON.stringify(identity)).to.deep.equal(isWarned ? ['foreign-scope'] : []);
+      const note = `the provider learns by modgate-identity which of these scopes a caller has: ${learned}`;
+      const messages = notes.map(({ message }) => message);
+      expect(messages).to.deep.equal(learned === null ? [] : [note]);
+    }
+    place.write('modules.d/crm.json', crm({ scopes: ['a b'], more: 1 }));
+    const { findings } = await checkJson('modules.d');
+    expect(findings.map(({ severity }) => severity)).to.deep.equal(['error', 'error']);
+  });
+
   it('reports examples that violate the schemas of their route', async () => {
     const operation = {
       input_schema: { required: ['name'], properties: { size: { type: 'integer' } } },

@@ -261,7 +261,11 @@ const ANSWERS = [
     { headers: [['content-type', 'text/html']] },
     /carries: content-type text\/html/,
   ],
-  ['an error', { status: 500 }, /look at the provider, which answered status 500/],
+  ['an error', { status: 500 }, /which answered status 500; responses\.mode: raw .* passes it on/],
+  ['an overload', { status: 503 }, /which answered status 503; responses\.mode: raw/],
+  ['a conflict', { status: 409 }, /status 409; provider_errors: passthrough or .* pass it on/],
+  ['credentials', { status: 401 }, /correct provider\.config\.auth in the descriptor of shop/],
+  ['a right of the module', { status: 403 }, /credentials the provider rejected with status 403/],
   ['no answer in time', { raw: [], finally: 'hang' }, /or raise limits\.timeout_ms .* of shop/],
 ] as const;
 

@@ -21,7 +21,7 @@ function convertTags(schema: object, overrides: object = {}) {
   const { querySchema } = convertParameters(
     { parameters: [{ in: 'query', name: 'tags', schema, ...overrides }] },
     {},
-    { document: DOCUMENT, place: 'GET /a', unmapped, shared },
+    { document: DOCUMENT, unmapped, report: unmapped.at('GET /a'), shared },
   );
   const { properties } = querySchema as { properties: { tags: object } };
   const compiled = new QuerySchema({ type: 'object', properties });
@@ -116,7 +116,7 @@ describe('an imported header parameter', () => {
     convertParameters(
       { parameters },
       {},
-      { document: DOCUMENT, place: 'GET /a', unmapped, shared },
+      { document: DOCUMENT, unmapped, report: unmapped.at('GET /a'), shared },
     );
     return unmapped.list().map(({ part, reason }) => `${part}: ${reason}`);
   };

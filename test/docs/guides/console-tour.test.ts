@@ -145,7 +145,7 @@ describe(PAGE, () => {
 
   it('8. verifies the rows that the tour has left', async () => {
     await follow('Audit');
-    await page.getByRole('cell', { name: 'admin_action_invoke cancel_open' }).waitFor();
+    await page.getByRole('cell', { name: 'cancel_open' }).waitFor();
     await press('Verify chain');
     await page.getByText('3 rows form one chain.').waitFor();
   });

@@ -8,10 +8,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { WebSocket } from 'ws';
 import { authority, server as certificate } from '../../support/certificates.js';
 import { findFreePort } from '../../support/free-port.js';
 import { describeModule } from '../../support/http/modules.js';
+import { echoMessages } from '../../support/http/use-websockets.js';
 import { waitUntil } from '../../support/http/wait-until.js';
+import { startNginx } from '../../support/nginx.js';
 import { answerJson, type ScriptedProvider, startProvider } from '../../support/provider.js';
 import { type HostProcess, startHostProcess } from '../../support/start-host.js';
 
@@ -63,13 +66,7 @@ const nginx: Proxy = {
       ['/etc/nginx/gateway.pem', join(folder, 'gateway.pem')],
       ['/etc/nginx/gateway.key', join(folder, 'gateway.key')],
     ]);
-    const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-      .map((name) => `${name}_temp_path ${folder}/${name};`)
-      .join('\n');
-    const file = join(folder, 'nginx.conf');
-    const head = `daemon off;\npid ${folder}/pid;\nerror_log ${folder}/error.log;\nevents {}\n`;
-    writeFileSync(file, `${head}http {\naccess_log off;\n${paths}\n${http}}\n`);
-    return spawn('nginx', ['-e', `${folder}/error.log`, '-c', file], { stdio: 'ignore' });
+    return startNginx(folder, http);
   },
 };
 
@@ -116,7 +113,7 @@ function describeProxy(proxy: Proxy): void {
       this.skip();
     }
     folder = mkdtempSync(join(tmpdir(), 'modgate-proxy-'));
-    provider = await startProvider(answerJson({ id: 'a/b' }));
+    provider = await startProvider(answerJson({ id: 'a/b' }), { onUpgrade: echoMessages });
     await once(live.listen(0, '127.0.0.1'), 'listening');
     port = await findFreePort();
     host = await startHostProcess({
@@ -129,6 +126,10 @@ function describeProxy(proxy: Proxy): void {
       files: {
         'crm.json': describeModule('acme/crm', provider.url, [
           { method: 'GET', path: '/items/{id}', capability: 'crm.read' },
+          {
+            ...{ method: 'GET', path: '/socket', capability: 'crm.read' },
+            operation: { stream: 'websocket' },
+          },
         ]),
       },
     });
@@ -184,6 +185,18 @@ function describeProxy(proxy: Proxy): void {
     expect((await ask('/modules/acme%2Fcrm/http/items/8', claimed)).status).to.equal(200);
     const { body } = await ask('/calls?limit=1', authorized);
     expect(JSON.parse(body).calls[0]).to.include({ client: CLIENT });
+  });
+
+  it('carries WebSockets to the host', async () => {
+    const client = new WebSocket(`wss://127.0.0.1:${port}/modules/acme%2Fcrm/http/socket`, {
+      ...{ ca: authority, servername: 'localhost' },
+      headers: { host: 'gateway.example.com', ...authorized },
+    });
+    client.on('open', () => client.send('hello'));
+    const [data] = await once(client, 'message');
+    expect(String(data)).to.equal('hello');
+    client.close();
+    await once(client, 'close');
   });
 
   it('hides metrics and shows the console', async () => {

@@ -36,6 +36,6 @@ describe(PAGE, () => {
     const output = await guide.folder.run(
       `modgate new surface @acme/board && cd board && ${compile} && modgate test-plugin . | tail -1`,
     );
-    expect(output).to.match(/\n11 passed, 0 failed, 0 skipped$/);
+    expect(output).to.match(/\n13 passed, 0 failed, 0 skipped$/);
   });
 });

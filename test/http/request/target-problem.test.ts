@@ -50,6 +50,7 @@ const RULES: Readonly<Record<string, readonly [target: string, segment: number |
   'encoded-delimiter': ['/modules/crm/http/a%3Fb%00', 1],
   'control-character': ['/modules/crm/http/a%00', 1],
   'double-encoding': ['/modules/crm/http/a/%252e', 2],
+  'too-many-segments': [`/modules/crm/http${'/a'.repeat(257)}`, null],
 };
 
 describe('problem of an unmatched target', () => {
@@ -65,6 +66,15 @@ describe('problem of an unmatched target', () => {
     expect(findPathProblem('/modules/crm/http/a/')).to.equal(null);
     expect(findPathProblem('/modules/crm/http/')).to.equal(null);
     expect(findPathProblem('/modules/crm/http//')?.reason).to.equal('segment 1 is empty');
+  });
+
+  it('accepts 256 segments of any form', () => {
+    for (const segment of ['/a', '/%2F', '/%61', '/;']) {
+      const path = (count: number) => `/modules/crm/http${segment.repeat(count)}`;
+      expect(findPathProblem(path(256)), segment).to.equal(null);
+      expect(findPathProblem(path(257))?.rule, segment).to.equal('too-many-segments');
+      expect(findPathProblem(`${path(256)}/`)?.rule, segment).to.equal('too-many-segments');
+    }
   });
 
   it('explains how to encode a slash in a name', () => {

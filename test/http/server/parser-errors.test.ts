@@ -59,6 +59,46 @@ describe('parser errors', () => {
     });
   }
 
+  const END = '\r\n\r\n';
+  const GET = 'GET {route} HTTP/1.1\r\nhost: {host}\r\n{auth}';
+  const POST = 'POST {route} HTTP/1.1\r\nhost: {host}\r\n{auth}content-type: application/json\r\n';
+  const parts: readonly (readonly [sent: string, field: string, code: string])[] = [
+    [`GET {route}/caf\u00e9 HTTP/1.1\r\nhost: {host}${END}`, 'target', 'HPE_INVALID_URL'],
+    [`GET {route}/a b HTTP/1.1\r\nhost: {host}${END}`, 'target', 'HPE_INVALID_CONSTANT'],
+    [`${GET}ho st: a${END}`, 'headers', 'HPE_INVALID_HEADER_TOKEN'],
+    [`${GET}x: a\x01b${END}`, 'headers', 'HPE_INVALID_HEADER_TOKEN'],
+    [`${GET}: a${END}`, 'headers', 'HPE_INVALID_HEADER_TOKEN'],
+    [`FOO / HTTP/1.1${END}`, 'method', 'HPE_INVALID_METHOD'],
+    ['\x16\x03\x01\x02\x00', 'method', 'HPE_INVALID_METHOD'],
+    [`GET / HTTP/3.1\r\nhost: a${END}`, 'version', 'HPE_INVALID_VERSION'],
+    [`PRI * HTTP/2.0${END}SM${END}`, 'version', 'HPE_PAUSED_H2_UPGRADE'],
+    [
+      `${POST}content-length: 1\r\ncontent-length: 2${END}`,
+      'content-length',
+      'HPE_UNEXPECTED_CONTENT_LENGTH',
+    ],
+    [`${POST}content-length: x${END}`, 'content-length', 'HPE_INVALID_CONTENT_LENGTH'],
+    [`${POST}transfer-encoding: gzip${END}`, 'transfer-encoding', 'HPE_INVALID_TRANSFER_ENCODING'],
+    [`${POST}transfer-encoding: chunked${END}zz\r\n`, 'body', 'HPE_INVALID_CHUNK_SIZE'],
+  ];
+  for (const [sent, field, code] of parts) {
+    it(`name the part that is wrong: ${JSON.stringify(sent)}`, async () => {
+      await withConnection(async (connection) => {
+        connection.write(fill(sent));
+        const response = await connection.readFinal();
+        const { request_id, errors } = expectProblem(response, 400);
+        expect(errors).to.have.length(1);
+        expect(errors[0]?.field).to.equal(field);
+        const find = async () => {
+          const { body } = await call(setup.host, { target: `/calls?request_id=${request_id}` });
+          return (JSON.parse(body.toString()) as { calls: Record<string, unknown>[] }).calls[0];
+        };
+        await waitUntil('the record', async () => (await find()) !== undefined);
+        expect(await find()).to.include({ step: 'parser', failure_detail: code });
+      });
+    });
+  }
+
   it('carry modgate-origin, since their path may be below /modules/', async () => {
     await withConnection(async (connection) => {
       connection.write('GARBAGE\r\n\r\n');

@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { unknown } from 'superstruct';
-import { defineSurface, type Surface, type SurfaceCall } from '../../../core/contract/index.js';
+import {
+  defineSurface,
+  type Surface,
+  type SurfaceCall,
+  SurfaceError,
+} from '../../../core/contract/index.js';
 import { HostError } from '../../../core/errors.js';
 import { MountedSurface } from '../../../core/http/surfaces/mounted-surface.js';
 import { createFakeLog, createFakeSurfaceContext } from '../../../core/testkit/index.js';
@@ -19,8 +24,13 @@ const CALL: SurfaceCall = {
   network: '127.0.0.1',
 };
 
-function mount(open: () => Surface | Promise<Surface>, log = createFakeLog()): MountedSurface {
-  const factory = defineSurface({ name: 'desk', prefix: '/desk', config: unknown(), open });
+function mount(
+  open: () => Surface | Promise<Surface>,
+  log = createFakeLog(),
+  authentication: 'host' | 'own' = 'host',
+): MountedSurface {
+  const named = { name: 'desk', prefix: '/desk', authentication };
+  const factory = defineSurface({ ...named, config: unknown(), open });
   const { host } = createFakeSurfaceContext();
   const choice = { name: 'desk', enabled: true, config: {}, directory: '.' };
   const unused = () => Promise.reject(new Error('unused'));
@@ -32,6 +42,7 @@ function mount(open: () => Surface | Promise<Surface>, log = createFakeLog()): M
     actorRate: null,
     store: { surfaceRecords: { get: unused, set: unused, delete: unused, list: unused } },
     server: { accept: () => {} },
+    resources: [],
     modules: host,
     limits: LIMITS,
   });
@@ -61,20 +72,36 @@ describe('a surface of a plugin', () => {
   it('names the actor of a request before its body is read', async () => {
     const actor = Object.freeze({ kind: 'user' as const, id: 'ann', scopes: new Set<string>() });
     const calls: SurfaceCall[] = [];
-    const surface = mount(() => ({
+    const open = () => ({
       fetch: async () => new Response('ok'),
-      identify: async (request, call) => {
+      identify: async (request: Request, call: SurfaceCall) => {
         calls.push(call);
         return request.headers.has('cookie') ? copy : null;
       },
-    }));
+    });
+    const surface = mount(open, createFakeLog(), 'own');
     const copy = surface.addActor(actor);
     await surface.open();
     const identify = (headers: Record<string, string>) =>
-      surface.identify(new Request('http://localhost/desk', { headers }), CALL);
+      surface.admit(new Request('http://localhost/desk', { headers }), CALL);
     expect(await identify({ cookie: 'a=1' })).to.equal(actor);
     expect(await identify({})).to.equal(null);
     expect(calls).to.deep.equal([CALL, CALL]);
+  });
+
+  it('rejects a request by its head, with a Problem of its own', async () => {
+    for (const authentication of ['host', 'own'] as const) {
+      const open = () => ({
+        fetch: async () => new Response('ok'),
+        admit: () => {
+          throw new SurfaceError('forbidden', 'the desk is closed');
+        },
+      });
+      const surface = mount(open, createFakeLog(), authentication);
+      await surface.open();
+      const error = await surface.admit(new Request('http://localhost/desk'), CALL).catch(String);
+      expect(error).to.match(/the desk is closed/);
+    }
   });
 
   it('fails when it opens as something else', async () => {

@@ -42,7 +42,7 @@ describe('the body of a response of a surface', () => {
     errors.length = 0;
     announced = null;
     options = {
-      onBuffered: () => {},
+      held: { keepOnly: () => null },
       sendTimeoutMs: 10_000,
       idleTimeoutMs: 10_000,
       onEnd: (bytes) => ends.push(bytes),

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { HostError } from '../../../core/errors.js';
-import { HOST_PATHS } from '../../../core/http/routes/host-paths.js';
+import { HOST_PATHS } from '../../../core/http/routes/host-route-list.js';
 import {
   isHostPrefix,
   isSurfacePrefix,

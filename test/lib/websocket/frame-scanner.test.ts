@@ -21,7 +21,7 @@ function scan(bytes: Buffer, options: Options = {}, sizes: readonly number[] = [
   const parts: Buffer[] = [];
   let at = 0;
   for (const size of [...sizes, bytes.length]) {
-    parts.push(...scanner.push(bytes.subarray(at, at + size)));
+    parts.push(...scanner.push(bytes.subarray(at, at + size)).parts);
     at += size;
   }
   const { frames, closeCode, violation, isBetweenFrames } = scanner;

@@ -1,41 +1,31 @@
 import { expect } from 'chai';
-import type { AttackCase } from '../../../core/selftest/attack-case.js';
-import { ATTACK_CORPUS } from '../../../core/selftest/attack-corpus.js';
-import { type OwnHost, startOwnHost } from '../../../core/selftest/own-host.js';
-import { runAttacks } from '../../../core/selftest/run-attacks.js';
-import { requireOwn } from '../../../core/selftest/scene.js';
-import { aimAt } from '../../support/selftest/aim-at.js';
-import type { Finding } from '../../support/selftest/finding.js';
-import { FINDINGS } from '../../support/selftest/findings.js';
-import { createRecording } from '../../support/selftest/recorded-texts.js';
-import {
-  createWeakness,
-  startWeakenedHost,
-  WEAKENED_HOSTS,
-} from '../../support/selftest/weakened-hosts.js';
-import { WEAKENED_WEBSOCKETS } from '../../support/selftest/weakened-websockets.js';
-import type { Surroundings, Weakness } from '../../support/selftest/weakness.js';
+import { ATTACK_CORPUS, type OwnCase, runAttacks } from '../../attacks/corpus.js';
+import { type OwnHost, startOwnHost } from '../../attacks/own-host.js';
+import { createRecording } from '../../attacks/weak/recorded-texts.js';
+import { WEAKENED_WEBSOCKETS } from '../../attacks/weak/services.js';
+import { startWeakenedHost, WEAKENED_HOSTS } from '../../attacks/weak/weakened-hosts.js';
+import type { WeakenedHost } from '../../attacks/weak/weakness.js';
 
-const CASES = new Set(FINDINGS.flatMap(({ cases }) => cases));
+const CASES = new Set(Object.values(WEAKENED_HOSTS).flatMap(({ attacks }) => attacks));
 /**
  * These cases take seconds, or use up a limit of one minute. They run only against a proxy that
  * weakens nothing, and against their own weakened host.
  */
 const RARE =
-  /^(?:neighbors-(?:flood|unread|schema|actor-rate)|guard-failures|console-oidc-.+|slow-long-.+|mcp-approval-.+|websocket-(?:unread-.+|head-(?:endless|provider)))$/;
+  /^(?:neighbors-(?:flood|unread|schema|actor-rate)|guard-failures|slow-long-.+|mcp-approval-.+|websocket-(?:unread-.+|head-(?:endless|provider)))$/;
 /** Attacks on WebSockets concern the hosts alone that are weak there. */
 const concerns = (weakened: string, id: string) =>
   weakened in WEAKENED_WEBSOCKETS === id.startsWith('websocket-');
 const ATTACKS = ATTACK_CORPUS.filter(({ id }) => CASES.has(id));
 
-describe('attacks for the findings of reviews', function () {
+describe('attacks that once succeeded', function () {
   this.timeout(120_000);
   const recording = createRecording();
   let host: OwnHost;
   /** The cases that fail through proxies that weaken nothing. */
   let unsound: readonly string[];
   /** The cases that fail in weakened hosts whose attacks wait. */
-  const beside = new Map<Finding, Promise<string[]>>();
+  const beside = new Map<string, Promise<string[]>>();
 
   before(async () => {
     host = await startOwnHost();
@@ -43,73 +33,75 @@ describe('attacks for the findings of reviews', function () {
     const rare = ATTACKS.filter(({ id }) => RARE.test(id));
     unsound = [
       ...(await listFailing(() => recording.weakness, recording.follow(usual))),
-      ...(await listFailing((ports) => createWeakness('is not weakened', ports), rare)),
+      ...(await listFailing(() => ({}), rare)),
     ];
-    for (const finding of FINDINGS.filter(({ waits }) => waits)) {
-      const failing = listFailingIn(finding);
+    for (const [name, { waits }] of Object.entries(WEAKENED_HOSTS)) {
+      if (!waits) continue;
+      const failing = listFailingIn(name);
       failing.catch(() => {});
-      beside.set(finding, failing);
+      beside.set(name, failing);
     }
   });
 
   after(() => host.close());
 
   const listFailing = async (
-    weaken: (ports: Surroundings) => Weakness,
-    attacks: readonly AttackCase[],
+    weaken: WeakenedHost['weaken'],
+    attacks: readonly OwnCase[],
   ): Promise<string[]> => {
-    const { provider, sockets, introspection, exchange, candidate, ...rest } = requireOwn(
-      host.scene,
-    );
-    const { bystander, signIn, bounded, secrets } = rest;
-    const ports = {
-      host: host.scene.address.port,
-      provider: provider.port,
-      sockets: sockets.port,
-      introspection: introspection.port,
-      exchange: exchange.port,
-      candidate: candidate.port,
-      bystander: bystander.port,
-      issuer: Number(new URL(signIn.issuer).port),
-      secret: secrets[0] ?? '',
-    };
-    const proxy = await startWeakenedHost(weaken(ports), ports.host);
-    const second = await startWeakenedHost(weaken(ports), bounded.port);
+    const { scene } = host;
+    const { provider, sockets, introspection, candidate, bystander } = scene;
+    const weakness = () =>
+      weaken({
+        ...{ host: scene.address.port, provider: provider.port, sockets: sockets.port },
+        ...{ introspection: introspection.port, candidate: candidate.port },
+        ...{ bystander: bystander.port, secret: scene.secrets[0] ?? '' },
+      });
+    const proxies = [
+      await startWeakenedHost(weakness(), scene.address.port),
+      await startWeakenedHost(weakness(), scene.bounded.port),
+    ];
+    const [address, bounded] = proxies.map(({ port }) => ({ host: '127.0.0.1', port }));
     try {
-      const results = await runAttacks(attacks, aimAt(host.scene, proxy.port, second.port));
-      return results.filter(({ verdict }) => verdict !== 'held').map((result) => result.attack.id);
+      const results = await runAttacks(attacks, {
+        ...scene,
+        ...(address && { address }),
+        ...(bounded && { bounded }),
+      });
+      return results.filter(({ verdict }) => verdict !== 'held').map(({ attack }) => attack.id);
     } finally {
-      await proxy.close();
-      await second.close();
+      for (const proxy of proxies) await proxy.close();
     }
   };
 
-  /** Lists the attacks that fail against the weakened host of a finding. */
-  const listFailingIn = async ({ cases, weakened, waits }: Finding): Promise<string[]> => {
-    const touched = (await recording.listTouched(weakened)).filter((id) => concerns(weakened, id));
-    expect(touched).to.include.members(cases.filter((id) => !RARE.test(id)));
-    const attacks = ATTACKS.filter(({ id }) => cases.includes(id) || touched.includes(id));
+  /** Lists the attacks that fail against a weakened host. */
+  const listFailingIn = async (name: string): Promise<string[]> => {
+    const weakened = WEAKENED_HOSTS[name];
+    if (weakened === undefined) throw new Error(`no weakened host ${name}`);
+    const all = await recording.listTouched(weakened);
+    const touched = all.filter((id) => concerns(name, id));
+    expect(touched).to.include.members(weakened.attacks.filter((id) => !RARE.test(id)));
+    const attacks = ATTACKS.filter(
+      ({ id }) => weakened.attacks.includes(id) || touched.includes(id),
+    );
     return listFailing(
-      (ports) => createWeakness(weakened, ports),
-      attacks.map((attack) => ({ ...attack, ...(waits && { isSlow: true }) })),
+      weakened.weaken,
+      attacks.map((attack) => ({ ...attack, ...(weakened.waits && { isSlow: true }) })),
     );
   };
 
-  it('exist, and each weakened host is for one of them', () => {
+  it('exist, each of them', () => {
     expect(ATTACKS.map(({ id }) => id)).to.have.members([...CASES]);
-    const used = FINDINGS.map(({ weakened }) => weakened);
-    expect(['is not weakened', ...used]).to.have.members(WEAKENED_HOSTS);
   });
 
   it('hold through a proxy that weakens nothing', () => {
     expect(unsound).to.deep.equal([]);
   });
 
-  for (const finding of FINDINGS) {
-    const { subject, cases, weakened } = finding;
-    it(`find ${subject}, in a host that ${weakened}, and nothing else there`, async () => {
-      const failing = await (beside.get(finding) ?? listFailingIn(finding));
-      expect(failing).to.have.members(cases);
+  for (const [name, { attacks }] of Object.entries(WEAKENED_HOSTS)) {
+    it(`succeed in a host that ${name}: ${attacks.length}, and no other`, async () => {
+      const failing = await (beside.get(name) ?? listFailingIn(name));
+      expect(failing).to.have.members(attacks);
     });
   }
 });

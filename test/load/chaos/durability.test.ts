@@ -26,14 +26,14 @@ for (const { name, create, require } of BACKENDS) {
         const runs = starts.map((first) => writeUntilKilled(shared, first, 100));
         const acknowledged = (await Promise.all(runs)).flat();
         const store = await shared.open();
-        const { revision, values } = await store.readConfig('crm');
-        const lost = acknowledged.filter(({ n }) => values.get(`crm/k${n}`)?.value !== n);
+        const { revision, values } = await store.config.read('crm');
+        const lost = acknowledged.filter(({ n }) => values.get(`crm/k${n}`) !== n);
         expect(lost).to.deep.equal([]);
         expect(revision).to.equal(values.size);
         expect(new Set(acknowledged.map((result) => result.revision)).size).to.equal(
           acknowledged.length,
         );
-        expect(await store.verifyAudit()).to.deep.equal({ rows: revision, brokenAt: null });
+        expect(await store.audit.verify()).to.deep.equal({ rows: revision, brokenAt: null });
       } finally {
         await shared.dispose();
       }
@@ -50,15 +50,15 @@ for (const { name, create, require } of BACKENDS) {
         next = (acknowledged.at(-1)?.n ?? -1) + 1000 * kill;
       }
       const store = await backend.open();
-      const { revision, values } = await store.readConfig('crm');
-      const lost = acknowledged.filter(({ n }) => values.get(`crm/k${n}`)?.value !== n);
+      const { revision, values } = await store.config.read('crm');
+      const lost = acknowledged.filter(({ n }) => values.get(`crm/k${n}`) !== n);
       expect(lost).to.deep.equal([]);
       expect(acknowledged).to.have.length.of.at.least(WRITES);
       expect(revision).to.equal(values.size);
       expect(new Set(acknowledged.map((result) => result.revision)).size).to.equal(
         acknowledged.length,
       );
-      expect(await store.verifyAudit()).to.deep.equal({ rows: revision, brokenAt: null });
+      expect(await store.audit.verify()).to.deep.equal({ rows: revision, brokenAt: null });
     });
   });
 }

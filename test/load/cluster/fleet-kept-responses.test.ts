@@ -34,8 +34,14 @@ describe('the kept responses of a fleet', function () {
     );
     return responses.filter((response) => statusOf(response)?.startsWith('modgate; hit')).length;
   };
-  const fill = (host: HostProcess, target = TARGET) =>
-    waitUntil('hits alone', async () => (await countHits(host, target)) === CALLS);
+  /** Waits until each process of the host has a response. */
+  const fill = async (host: HostProcess, target = TARGET, processes = 1) => {
+    const enough = provider.requests.length + processes;
+    await waitUntil('hits alone', async () => {
+      const hits = await countHits(host, target);
+      return hits === CALLS && provider.requests.length >= enough;
+    });
+  };
   /** Waits until each process of the host has called the provider again. */
   const expectEmpty = async (host: HostProcess, processes: number) => {
     const before = provider.requests.length;
@@ -51,7 +57,7 @@ describe('the kept responses of a fleet', function () {
     const other = '/modules/shop/http/shared/8';
     for (const target of [TARGET, other]) {
       await fill(writer, target);
-      await fill(reader, target);
+      await fill(reader, target, 2);
     }
     const written = await call(writer, {
       ...{ method: 'PUT', target: TARGET, headers: [JSON_TYPE] },

@@ -102,7 +102,7 @@ describe('a fleet that loses something', function () {
       alter table ${fleet.schema}.fleet_host add column later text;
       alter table ${fleet.schema}.config_value add column later text;
       create table ${fleet.schema}.later (id text);
-      insert into ${fleet.schema}.schema_version values (99, 'now', 10)
+      insert into ${fleet.schema}.schema_version values (99, 'now', 15)
     `);
     // It opens the store again.
     await proxy.cut();

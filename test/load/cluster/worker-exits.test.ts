@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { rejectStart } from '../../support/cli/reject-start.js';
 import { runModgate } from '../../support/cli/run-modgate.js';
 import { startLoad } from '../../support/cluster/constant-load.js';
+import { createCpuGroup } from '../../support/cluster/cpu-group.js';
 import { describeShop, ITEM } from '../../support/cluster/use-workers.js';
 import { WHO, WHO_MODULE } from '../../support/cluster/who-module.js';
 import {
@@ -191,5 +192,20 @@ describe('start of modgate serve --workers', function () {
     expect(listening?.['workers']).to.be.at.least(1);
     expect(countLines(host, 'worker ready')).to.equal(listening?.['workers']);
     expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it('starts one worker for each core of the quota of its cgroup', async function () {
+    const group = createCpuGroup(1);
+    if (group === null) return this.skip();
+    try {
+      // The group of the starting process is that of the host.
+      group.enter();
+      host = await startHostProcess({ args: ['--workers', 'auto'] });
+    } finally {
+      group.leave();
+    }
+    expect(countLines(host, 'worker ready')).to.equal(1);
+    await host.stop();
+    group.remove();
   });
 });

@@ -16,7 +16,8 @@ describe('fuzzing', function () {
   // A second run would use other texts and hide the failure.
   this.retries(0);
 
-  const createFuzzing = (seconds: number) => ({ seconds, seed: Date.now() % 0x7fffffff });
+  const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 0x7fffffff);
+  const createFuzzing = (seconds: number) => ({ seconds, seed });
 
   it('finds no file that breaks a parser', async () => {
     expect(await fuzzTexts(createFuzzing(SECONDS))).to.be.above(0);
@@ -62,6 +63,21 @@ describe('fuzzing', function () {
     ],
     ['a response that is not HTTP', 'hello\r\n\r\n', /a response has no status line, for "/],
     ['a truncated response', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}', /within its body/],
+    [
+      'a response without its last chunk',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n',
+      /within its body/,
+    ],
+    [
+      'a chunk of another size',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n',
+      /an invalid chunk/,
+    ],
+    [
+      'a response with two framings',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n{}',
+      /no framing, or several/,
+    ],
     ['a host that hangs', null, /had no response and was not closed within 300 ms, for "/],
   ];
   for (const [title, bytes, message] of weakHosts) {

@@ -64,26 +64,65 @@ export function parseResponses({ text, isReset }: Received, mayBeHead: boolean):
       throw new Error('an error response has no body');
     }
     if (head.length === 0 || (mayBeHead && /^(?:HTTP\/|$)/.test(rest))) continue;
-    if (rest.length < head.length && isReset) return statuses;
-    if (rest.length < head.length) throw new Error('a response ends within its body');
-    if (head.status >= 400) assertProblem(rest.slice(0, head.length), head.status);
-    rest = rest.slice(head.length);
+    const body = readBody(rest, head.length);
+    if (body === null && isReset) return statuses;
+    if (body === null) throw new Error('a response ends within its body');
+    if (head.status >= 400) assertProblem(body.text, head.status);
+    rest = body.rest;
   }
   return statuses;
 }
 
-function readHead(text: string): { status: number; length: number } {
+/** A body, and what follows it on the connection. */
+interface Body {
+  readonly text: string;
+  readonly rest: string;
+}
+
+/** @returns `null` for one that is not complete */
+function readBody(text: string, length: number | 'chunked' | 'rest'): Body | null {
+  if (length === 'chunked') return readChunks(text);
+  if (length === 'rest') return { text, rest: '' };
+  if (text.length < length) return null;
+  return { text: text.slice(0, length), rest: text.slice(length) };
+}
+
+/** @returns `null` when the last chunk is missing */
+function readChunks(text: string): Body | null {
+  let body = '';
+  for (let rest = text; ; ) {
+    const size = /^([0-9a-f]{1,8})\r\n/.exec(rest);
+    if (size === null && /^[0-9a-f]{0,8}\r?$/.test(rest)) return null;
+    if (size === null) throw new Error('a response has an invalid chunk');
+    const length = Number.parseInt(size[1] as string, 16);
+    const start = size[0].length;
+    const end = start + length;
+    if (rest.length < end + 2) return null;
+    if (rest.slice(end, end + 2) !== '\r\n') throw new Error('a response has an invalid chunk');
+    body += rest.slice(start, end);
+    rest = rest.slice(end + 2);
+    if (length === 0) return { text: body, rest };
+  }
+}
+
+/** @returns a length of 0 for a status without a body */
+function readHead(text: string): { status: number; length: number | 'chunked' | 'rest' } {
   const [first = '', ...lines] = text.split('\r\n');
   const status = Number(STATUS_LINE.exec(first)?.[1]);
   if (!(status >= 100 && status < 600)) throw new Error('a response has no status line');
   if (!lines.every((line) => HEADER_LINE.test(line)))
     throw new Error('a response has an invalid header');
-  const lengths = lines.filter((line) => /^content-length:/i.test(line));
+  const framing = lines.filter((line) => /^(?:content-length|transfer-encoding):/i.test(line));
   if (status < 200 || status === 204 || status === 304) return { status, length: 0 };
-  const length = Number(/^content-length: *(\d+)$/i.exec(lengths[0] ?? '')?.[1] ?? Number.NaN);
-  if (lengths.length !== 1 || Number.isNaN(length)) {
-    throw new Error('a response has no content-length, or several');
+  const [line = ''] = framing;
+  // The response to HTTP/1.0, which knows no chunks.
+  if (framing.length === 0 && lines.some((other) => /^connection: *close$/i.test(other))) {
+    return { status, length: 'rest' };
   }
+  if (framing.length !== 1) throw new Error('a response has no framing, or several');
+  if (/^transfer-encoding: *chunked$/i.test(line)) return { status, length: 'chunked' };
+  const length = Number(/^content-length: *(\d+)$/i.exec(line)?.[1] ?? Number.NaN);
+  if (Number.isNaN(length)) throw new Error('a response has an invalid content-length');
   return { status, length };
 }
 

@@ -1,11 +1,9 @@
 import { type AddressInfo, createServer } from 'node:net';
-import type { AttackCase } from '../../../core/selftest/attack-case.js';
-import { ATTACK_CORPUS } from '../../../core/selftest/attack-corpus.js';
-import type { RecordingProvider } from '../../../core/selftest/recording-provider.js';
-import { runAttacks } from '../../../core/selftest/run-attacks.js';
-import type { OwnScene } from '../../../core/selftest/scene.js';
-import { createTokenIssuer } from '../../../core/selftest/signed-tokens.js';
+import { ATTACK_CORPUS, runAttacks } from '../../attacks/corpus.js';
+import type { Scene } from '../../attacks/scene.js';
+import { createTokenIssuer } from '../../attacks/servers/signed-tokens.js';
 import { type CorpusBytes, readCorpus, toBytes } from '../../support/http/corpus.js';
+import type { ScriptedProvider } from '../../support/provider.js';
 import type { Material } from './mutate.js';
 
 /** Longer seeds leave no room for edits. Bytes. */
@@ -146,45 +144,27 @@ async function recordAttacks(): Promise<Buffer[]> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const attacks = ATTACK_CORPUS.filter(({ isSlow }: AttackCase) => !isSlow);
-  await runAttacks(attacks, {
-    address: { host: '127.0.0.1', port },
-    authority: 'a',
-    base: '/modules/shop/http',
-    route: '/items',
-    token: TOKEN,
-    own: describeOwn(port),
-    mark: '',
-    lateChecks: [],
-  });
+  await runAttacks(
+    ATTACK_CORPUS.filter(({ isSlow }) => !isSlow),
+    describeScene(port),
+  );
   await new Promise((resolve) => server.close(resolve));
   return [...seen.values()];
 }
 
 /** Its providers are never called, because the server closes every connection. */
-function describeOwn(port: number): OwnScene {
-  const provider: RecordingProvider = {
-    url: 'http://127.0.0.1:9',
-    port: 9,
-    requests: [],
-    close: () => Promise.resolve(),
+function describeScene(port: number): Scene {
+  const address = { host: '127.0.0.1', port };
+  const provider: ScriptedProvider = {
+    ...{ url: 'http://127.0.0.1:9', port: 9, requests: [], sockets: new Set() },
+    ...{ accepted: () => 0, stop: () => Promise.resolve() },
   };
-  const digest = `sha256:${'1'.repeat(64)}`;
   return {
-    provider,
-    sockets: provider,
-    bystander: provider,
-    introspection: provider,
-    exchange: provider,
-    candidate: provider,
+    ...{ address, authority: 'a', base: '/modules/shop/http', route: '/items' },
+    ...{ token: TOKEN, secrets: [], mark: '', lateChecks: [] },
+    ...{ provider, sockets: provider, bystander: provider },
+    ...{ introspection: provider, candidate: provider, bounded: address },
     issuer: createTokenIssuer(),
-    tokens: new Proxy({} as OwnScene['tokens'], { get: () => TOKEN }),
-    signIn: {
-      ...{ issuer: provider.url, slowIssuer: provider.url, settings: [] },
-      ...{ countExchanges: () => 0, release: () => {} },
-    },
-    bounded: { host: '127.0.0.1', port },
-    secrets: [],
-    console: { release: digest, ui: digest },
+    tokens: new Proxy({} as Scene['tokens'], { get: () => TOKEN }),
   };
 }

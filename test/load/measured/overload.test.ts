@@ -49,8 +49,8 @@ describe('host under attack', () => {
   let idleBytes = 0;
   const sockets: Socket[] = [];
 
-  // One host for all attacks: the memory that each leaves behind counts for the next.
-  before(async () => {
+  // A host for each attack: otherwise garbage of earlier ones would count as memory of the attack.
+  beforeEach(async () => {
     provider = await startProvider();
     large = new Worker(LARGE_PROVIDER, { eval: true });
     const [port] = await once(large, 'message');
@@ -72,9 +72,6 @@ describe('host under attack', () => {
       const exposed = await scrape(host);
       return exposed.sum('modgate_held_bytes') + exposed.sum('modgate_in_flight') === 0;
     });
-  });
-
-  after(async () => {
     expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
     await provider.stop();
     await large.terminate();

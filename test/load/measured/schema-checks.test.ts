@@ -3,14 +3,14 @@ import { expect } from 'chai';
 import { createRouteSchemas } from '../../../core/modules/route-schemas.js';
 import { SchemaRegistry } from '../../../core/schema/compile-schema.js';
 import { RawConnection } from '../../../core/selftest/raw-http.js';
+import { measureHeldMs } from '../../support/held-ms.js';
 import { describeModule } from '../../support/http/modules.js';
 import { type ScriptedProvider, startProvider } from '../../support/provider.js';
 import { COSTLY_SCHEMAS, type CostlySchema } from '../../support/schema/costly-schemas.js';
 import { slowness } from '../../support/slowness.js';
 import { type HostProcess, startHostProcess } from '../../support/start-host.js';
-import { readMainThreadMs, readWaitedMs } from '../../support/waited-ms.js';
+import { readWaitedMs } from '../../support/waited-ms.js';
 
-const TICK_MS = 2;
 const MIB = 1_048_576;
 const MAX_HELD_MS = 50;
 const MAX_OTHER_MS = 100;
@@ -18,29 +18,6 @@ const ATTACK_MS = 12_000;
 /** Two requests a second. */
 const ATTACK_INTERVAL_MS = 500;
 const SIGNAL = new AbortController().signal;
-
-/** How long this thread runs without a turn of its event loop. */
-async function measureHeldMs(work: () => unknown): Promise<number> {
-  let heldMs = 0;
-  let at = readMainThreadMs(process.pid);
-  let isOver = false;
-  const tick = () => {
-    const now = readMainThreadMs(process.pid);
-    heldMs = Math.max(heldMs, now - at);
-    at = now;
-    if (!isOver) setTimeout(tick, TICK_MS);
-  };
-  tick();
-  await pause(5);
-  heldMs = 0;
-  try {
-    await work();
-    await pause(5);
-    return heldMs;
-  } finally {
-    isOver = true;
-  }
-}
 
 describe('a check by a schema', function () {
   this.timeout(120_000);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Secret } from '../../../core/contract/index.js';
 import { captureBodies } from '../../../core/observability/calls/capture-bodies.js';
+import { createMask } from '../../../core/provider/mask-failure.js';
 
 const CANARY = 'canary-7f3';
 /** Holds characters that JSON escapes. */
@@ -13,7 +14,7 @@ function capture(body: string | Uint8Array | null, captureBytes = 64 * KIB): str
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   const { request, response } = captureBodies({
     captureBytes,
-    secrets: [new Secret(CREDENTIAL)],
+    mask: createMask([new Secret(CREDENTIAL)]),
     request: bytes,
     response: bytes,
   });
@@ -130,5 +131,11 @@ describe('captured bodies', () => {
   it('are not parsed when they are large', () => {
     const body = JSON.stringify({ token: CANARY, text: 'x'.repeat(256 * KIB) });
     expect(capture(body)).to.equal('[cut]');
+  });
+
+  it('are not parsed when they have more than 20,000 values', () => {
+    const list = (count: number) => `[${Array(count).fill(0)}]`;
+    expect(capture(list(19_999)) === list(19_999)).to.equal(true);
+    expect(capture(list(20_000)) === '[cut]').to.equal(true);
   });
 });

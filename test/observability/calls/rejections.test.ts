@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { createPage } from '../../../core/observability/calls/call-page.js';
 import { RecentCalls } from '../../../core/observability/calls/recent-calls.js';
 import { ANY_CALL } from '../../../core/operations/status/call-record.js';
 import { RawConnection, type RawHeader } from '../../../core/selftest/raw-http.js';
@@ -153,13 +154,50 @@ describe('the record of a rejected request', () => {
     expect(setup.host.output()).to.not.include('canary.scope');
   });
 
+  it('never holds a part of a credential at the end of a long path', async () => {
+    const secret = `canary-${'0123456789'.repeat(30)}`;
+    const encode = (text: string) =>
+      text.replaceAll(/./g, (c) => `%${c.charCodeAt(0).toString(16)}`);
+    for (const form of [secret, encode(secret), encode(encode(secret))]) {
+      for (const length of [200, 240, 250]) {
+        const target = `/modules/shop/http/${'a'.repeat(length - 19)}${form}`;
+        const { id } = await send({ target, headers: [['cookie', `sid=${secret}`]] } as object);
+        const [record] = await list(`request_id=${id}`);
+        expect(record, target).to.include({ path_named: null });
+      }
+    }
+    // Far behind the recorded part it hides nothing.
+    const target = `/modules/shop/http/${'a'.repeat(1_000)}${secret}`;
+    const { id } = await send({ target, headers: [['cookie', `sid=${secret}`]] } as object);
+    expect((await list(`request_id=${id}`))[0]).to.include({ path_named: target.slice(0, 256) });
+  });
+
+  it('names nothing beside more credentials than are searched', async () => {
+    const cookies = (count: number) =>
+      Array.from({ length: count }, (_, index) => `c${index}=${10_000_000 + index}`);
+    const record = async (target: string, values: readonly string[]) => {
+      const headers = [['cookie', values.join('; ')]] as const;
+      const { id } = await send({ target, headers } as object);
+      return (await list(`request_id=${id}`))[0] ?? {};
+    };
+    const target = '/modules/nope/http/none';
+    // The token is one more, with its scheme and without.
+    const shown = await record(target, cookies(62));
+    expect(shown).to.include({ path_named: target, module_named: 'nope' });
+    expect(shown['detail']).to.not.equal('[redacted]');
+    const hidden = { path_named: null, module_named: null, detail: '[redacted]' };
+    expect(await record(target, cookies(63))).to.include(hidden);
+    const last = [...cookies(500), 'c=canary-cookie'];
+    expect(await record(`${target}/canary-cookie`, last)).to.include(hidden);
+  });
+
   it('does not displace the calls of actors', () => {
     const calls = new RecentCalls(10, 1000, 5);
     for (let id = 0; id < 8; id += 1) calls.add(createKept(id), null);
     for (let id = 0; id < 100; id += 1) {
       calls.add({ ...createKept(id), status: 401, actor: null }, null);
     }
-    const all = calls.list({ ...ANY_CALL, limit: 1000 })?.calls ?? [];
+    const all = createPage(calls.read({ ...ANY_CALL, limit: 1000 }), 1000)?.calls ?? [];
     expect(all.filter(({ actor }) => actor !== null)).to.have.length(8);
     expect(all.filter(({ actor }) => actor === null)).to.have.length(5);
   });

@@ -1,9 +1,11 @@
 import { expect } from 'chai';
-import { createObservability } from '../../../core/compose-parts.js';
 import type { Log } from '../../../core/contract/index.js';
+import { createPage } from '../../../core/observability/calls/call-page.js';
 import { StoredCalls } from '../../../core/observability/calls/stored-calls.js';
+import { createObservability } from '../../../core/observability/observability.js';
 import { ANY_CALL } from '../../../core/operations/status/call-record.js';
-import { type CallBounds, type StoredCall, StoreUnavailable } from '../../../core/store/store.js';
+import type { CallBounds, StoredCall } from '../../../core/store/call-log.js';
+import { StoreUnavailable } from '../../../core/store/store-unavailable.js';
 import { silent } from '../../store/backend.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { createEnded, createKept } from '../../support/observability/completed.js';
@@ -17,12 +19,12 @@ function createStore() {
     batches: [] as (readonly StoredCall[])[],
     prunes: [] as CallBounds[],
     failure: null as Error | null,
-    appendCalls: async (calls: readonly StoredCall[]) => {
+    append: async (calls: readonly StoredCall[]) => {
       if (store.failure !== null) throw store.failure;
       store.batches.push([...calls]);
     },
-    readCalls: async () => store.batches.flat().toReversed(),
-    pruneCalls: async (bounds: CallBounds) => {
+    read: async () => store.batches.flat().toReversed(),
+    prune: async (bounds: CallBounds) => {
       store.prunes.push(bounds);
     },
   };
@@ -78,7 +80,7 @@ describe('stored calls', () => {
     ended.facts.kind = null;
     observe(ended);
     observe(createEnded(2));
-    expect(calls.list(QUERY)?.calls).to.have.length(1);
+    expect(createPage(calls.read(QUERY), QUERY.limit)?.calls).to.have.length(1);
     await archive.close();
     expect(idsOf(store.batches.flat())).to.deep.equal([2]);
   });
@@ -103,18 +105,44 @@ describe('stored calls', () => {
     expect(idsOf(store.batches.flat())).to.deep.equal([...Array(150).keys()]);
   });
 
-  it('are dropped and logged when the store rejects them', async () => {
-    const errors: string[] = [];
+  for (const failure of [new TypeError('no'), new StoreUnavailable('inconsistent')]) {
+    it(`are written without those that the store rejects, which are counted in the log: ${failure.name}`, async () => {
+      const errors: object[] = [];
+      const store = createStore();
+      const log = { ...silent, error: (fields: object) => errors.push(fields) };
+      const archive = open(store, 1000, log as unknown as Log);
+      const { append } = store;
+      store.append = async (calls) => {
+        if (idsOf(calls).some((id) => id % 50 === 7)) throw failure;
+        await append(calls);
+      };
+      for (let id = 0; id < 250; id += 1) archive.add(createKept(id));
+      await waitUntil('the line', () => errors.length > 0, WAIT_MS);
+      expect(errors).to.deep.equal([{ err: failure, lost: 5 }]);
+      const others = [...Array(250).keys()].filter((id) => id % 50 !== 7);
+      expect(idsOf(store.batches.flat())).to.deep.equal(others);
+      archive.add(createKept(1000));
+      await waitUntil('the next', () => store.batches.flat().length > 245, WAIT_MS);
+    });
+  }
+
+  it('are kept when the store becomes unavailable while it rejects one', async () => {
     const store = createStore();
-    const log = { ...silent, error: (_: object, message: string) => errors.push(message) };
-    const archive = open(store, 1000, log as unknown as Log);
-    store.failure = new TypeError('no');
-    archive.add(createKept(1));
-    await waitUntil('the line', () => errors.length > 0, WAIT_MS);
-    store.failure = null;
-    archive.add(createKept(2));
-    await waitUntil('the next', () => store.batches.flat().length > 0, WAIT_MS);
-    expect(idsOf(store.batches.flat())).to.deep.equal([2]);
+    const archive = open(store);
+    const { append } = store;
+    let isDown = true;
+    store.append = async (calls) => {
+      if (idsOf(calls).includes(1)) throw new TypeError('no');
+      if (isDown && idsOf(calls).includes(2)) throw new StoreUnavailable('unreachable');
+      await append(calls);
+    };
+    for (const id of [0, 1, 2]) archive.add(createKept(id));
+    const unavailable = await archive.list(QUERY).catch((error: unknown) => error);
+    expect(unavailable).to.be.instanceOf(StoreUnavailable);
+    isDown = false;
+    await archive.list(QUERY);
+    // The store itself ignores a call that it already has.
+    expect(idsOf(store.batches.flat())).to.deep.equal([0, 0, 2]);
   });
 
   it('wait up to 20,000, and the dropped ones are counted in the log', async () => {
@@ -150,13 +178,16 @@ describe('stored calls', () => {
     expect(store.batches.flat()).to.have.length.within(200, 201);
   });
 
-  it('are closed in time with a store that hangs', async () => {
+  it('are closed in time with a store that hangs, and counted in the log', async () => {
     const store = createStore();
-    const archive = open(store);
-    store.appendCalls = () => new Promise(() => {});
+    const warnings: object[] = [];
+    const log = { ...silent, warn: (fields: object) => warnings.push(fields) };
+    const archive = open(store, 1000, log as unknown as Log);
+    store.append = () => new Promise(() => {});
     archive.add(createKept(1));
     await archive.close();
     expect(store.batches).to.have.length(0);
+    expect(warnings).to.deep.equal([{ reason: 'the host stops', lost: 1 }]);
     archives.length = 0;
   });
 });

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { Agent, get as httpGet, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { RawConnection } from '../../../core/selftest/raw-http.js';
@@ -248,13 +249,26 @@ describe('metrics', () => {
     expect([state('shop', 'live'), state('shop', 'refused')]).to.deep.equal([1, 0]);
     expect([state('bad', 'refused'), state('', 'refused')]).to.deep.equal([1, 1]);
     const quantiles = metrics.find('modgate_event_loop_delay_seconds');
-    expect(quantiles.map(({ labels }) => labels['quantile'])).to.deep.equal([
+    expect(quantiles.map(({ labels }) => labels['percentile'])).to.deep.equal([
       '0.5',
       '0.9',
       '0.99',
       '1',
     ]);
     for (const { value } of quantiles) expect(value).to.be.within(0, 10);
+  });
+
+  it("passes promtool check metrics, beside prom-client's defaults", async function () {
+    const lines = (await read()).text.split('\n').filter((line) => line.includes('modgate_'));
+    const { error, status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+      input: `${lines.join('\n')}\n`,
+      encoding: 'utf8',
+    });
+    if (error !== undefined) {
+      process.stderr.write('    skipped: no promtool (Debian package prometheus)\n');
+      this.skip();
+    }
+    expect({ status, stdout, stderr }).to.deep.equal({ status: 0, stdout: '', stderr: '' });
   });
 
   it("includes prom-client's defaults and their content type", async () => {

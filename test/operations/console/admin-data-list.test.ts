@@ -49,6 +49,7 @@ describe('console bridge: admin_data_list', () => {
     'crm.json': crmDescriptor(url, PATIENT),
     'down.json': createDescriptor('down', createManifest('down', DOWN), [READ]),
     'quick.json': crmDescriptor(url, { module: 'quick', limits: { timeout_ms: 200 } }),
+    'large.json': crmDescriptor(url, { module: 'large', limits: { response_bytes: 8_388_608 } }),
     'small.json': crmDescriptor(url, { module: 'small', limits: { response_bytes: 100 } }),
   }));
 
@@ -145,6 +146,24 @@ describe('console bridge: admin_data_list', () => {
       .to.include(record)
       .and.to.match(/,\s*1\.0\s*\]/);
     expect(text).to.match(/"nextCursor":null/);
+  });
+
+  it('finds the records among many other members, under an escaped name too', async () => {
+    const others = Array.from({ length: 100_000 }, (_, index) => `"a${index}":1,`).join('');
+    setup.provider.answer({ body: `{${others}"\\u0072ecords":[{"id":1}]}` });
+    const { text } = await ask();
+    expect(text).to.equal('{"data":{"data":[{"id":1}],"nextCursor":null}}');
+  });
+
+  it('returns 502 for a page of more than 4 MiB, whatever response_bytes is', async () => {
+    const answerWith = (bytes: number) => {
+      const page = '{"records":[],"next_cursor":null}';
+      setup.provider.answer({ body: page.padEnd(bytes) });
+      return ask({}, 'large');
+    };
+    expect((await answerWith(4_194_304)).status).to.equal(200);
+    const { errors } = expectProblem((await answerWith(4_194_305)).response, 502);
+    expect(errors).to.deep.include({ field: 'failure', reason: 'protocol' });
   });
 
   const failures: Readonly<Record<string, readonly [failure: string, answer: Answer]>> = {

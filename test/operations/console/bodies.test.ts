@@ -24,11 +24,12 @@ interface PayloadVector {
 
 // The most errors that a response lists.
 const MAX_ERRORS = 100;
-// As many as a body can hold.
-const CROWD = Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`m${index}`, 1]));
+// Almost as many as a body may have.
+const CROWD = Object.fromEntries(Array.from({ length: 19_000 }, (_, index) => [`m${index}`, 1]));
 
 const MAX_BODY_BYTES = 1_048_576;
 const MAX_NESTING = 1_000;
+const MAX_VALUES = 20_000;
 
 const CALL = { permission: READ };
 const METADATA = { operation: 'modules_metadata' };
@@ -232,6 +233,16 @@ describe('console bridge: bodies', () => {
       await expectRejected(bodyAround(nest(100_000)));
     });
   }
+
+  it(`accepts ${MAX_VALUES} values and rejects one more, with the number`, async () => {
+    // The body with its four members, the two of the payload, and the list itself.
+    const room = MAX_VALUES - 8;
+    const list = (count: number) => `[${'[],'.repeat(count - 1)}{}]`;
+    const passed = await send(bodyAround(list(room)));
+    expect(passed.status, passed.text).to.equal(200);
+    const { detail } = await expectRejected(bodyAround(list(room + 1)));
+    expect(detail).to.include(String(MAX_VALUES));
+  });
 
   it('does not count brackets in strings as levels', async () => {
     expect((await send(bodyAround(`"${'['.repeat(5_000)}\\"{"`))).status).to.equal(200);

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { AuditRow } from '../../../core/contract/audit-row.js';
 import type { ConfigField } from '../../../core/contract/index.js';
-import type { AuditRow } from '../../../core/store/store.js';
 import {
   bridgeBody,
   createDescriptor,

@@ -43,6 +43,12 @@ const FAULTS: readonly Fault[] = [
     apply: (call) => ({ ...call, token: null }),
   },
   {
+    title: 'an actor without the scope',
+    status: 403,
+    named: /scope/,
+    apply: (call) => ({ ...call, token: 'dev-service:tester:another.scope' }),
+  },
+  {
     title: 'an unknown field in the body',
     status: 400,
     named: /surplus/,
@@ -59,12 +65,6 @@ const FAULTS: readonly Fault[] = [
     status: 400,
     named: /moduleReleaseDigest/,
     apply: (call) => ({ ...call, release: 'sha256:abc' }),
-  },
-  {
-    title: 'an actor without the scope',
-    status: 403,
-    named: /scope/,
-    apply: (call) => ({ ...call, token: 'dev-service:tester:another.scope' }),
   },
   {
     title: 'a module that is not there',
@@ -153,7 +153,7 @@ describe('console bridge: order of checks', () => {
       permission: READ,
       payload,
       module: 'nowhere',
-      token: 'dev-service:a',
+      token: `dev-service:a:${READ}`,
     });
     expect(answer.status, answer.text).to.equal(400);
     expect(JSON.stringify(answer.problem.errors)).to.include('limit');

@@ -45,8 +45,8 @@ describe('explanation of the console bridge', () => {
     expect(summarize(checks)).to.deep.equal([
       'actor pass',
       'route pass',
-      'body unknown',
       'permission pass',
+      'body unknown',
       'module pass',
       'grant pass',
       'release unknown',

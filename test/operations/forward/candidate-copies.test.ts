@@ -23,16 +23,19 @@ const ROUTES = [
 /** The number of digits at the start of an id. */
 const IDS = 16 ** 8;
 
-/** Signs each request with a number of its own. */
-const SIGNER = `import { defineSigner } from ${JSON.stringify(CONTRACT_URL)};
-import { object } from ${JSON.stringify(SUPERSTRUCT_URL)};
+/** Signs each request with a number of its own; with a key, it fails for copies and quotes the key. */
+const SIGNER = `import { defineSigner, ProviderFailure, secretReference } from ${JSON.stringify(CONTRACT_URL)};
+import { object, optional } from ${JSON.stringify(SUPERSTRUCT_URL)};
 let signed = 0;
 export default { signers: [
   defineSigner({
     name: 'acme-count',
-    config: object({}),
-    open: () => ({
+    config: object({ key: optional(secretReference()) }),
+    open: ({ key }, context) => ({
       sign: ({ url, headers }) => {
+        if (key !== undefined && headers.has('modgate-candidate')) {
+          throw new ProviderFailure('unavailable', 'no key ' + context.secret(key).reveal(), { phase: 'preparing' });
+        }
         signed += 1;
         return { authorization: 'ACME ' + signed + ' ' + url, 'x-signed': headers.get('modgate-call-id') };
       },
@@ -92,13 +95,18 @@ describe('copies for a candidate', function () {
       client_secret: 'env:CRM_SECRET',
     };
     host = await startHostProcess({
-      env: { CRM_SECRET: 'secret-of-the-client' },
+      env: { CRM_SECRET: 'secret-of-the-client', SIGNING: 'secret-of-the-signer' },
       args: [
         ...['--plugins', join(folder, 'plugins')],
         ...['--memory-budget', '32MiB', '--actor-budget', '32MiB'],
       ],
       files: {
         'signed.json': describe('signed', {}, { auth: { signer: 'acme-count', config: {} } }),
+        'quoted.json': describe(
+          'quoted',
+          {},
+          { auth: { signer: 'acme-count', config: { key: 'env:SIGNING' } } },
+        ),
         'oauth.json': describe('oauth', {}, { auth: { oauth2 } }),
         'half.json': describe('half', { share: 0.5 }),
         'large.json': describe('large', { methods: ['GET'] }),
@@ -143,6 +151,13 @@ describe('copies for a candidate', function () {
     expect(ours?.authorization).to.equal(`ACME 1 ${live.url}/items`);
     expect(copy?.authorization).to.equal(`ACME 2 ${candidate.url}/items`);
     expect(copy?.['x-signed']).to.equal(ours?.['modgate-call-id']);
+  });
+
+  it('are logged without the secrets of the signer', async () => {
+    expect((await send('quoted')).status).to.equal(200);
+    const find = () => host.logs().find(({ msg }) => msg === 'candidate did not answer');
+    await waitUntil('the copy has failed', () => find() !== undefined);
+    expect(find()?.['failure_detail']).to.equal('no key [redacted]');
   });
 
   it('have a token of the same client, and their 401 leaves that of live calls', async () => {

@@ -102,7 +102,7 @@ describe('paths of forwarded routes', () => {
 
   it('checks a long target up to its last segment', async () => {
     // 10,000 bytes are within the 16 KiB that the parser accepts.
-    const path = '/a'.repeat(5_000);
+    const path = `/${'a'.repeat(39)}`.repeat(250);
     expect((await call(setup.host, { target: PREFIX + path })).status).to.equal(200);
     expect(setup.provider.only().target).to.equal(path);
     for (const end of ['/', '//', '/%2e', '/%ff']) {

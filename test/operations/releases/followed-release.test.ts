@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { digestRelease, encodeFiles } from '../../../core/modules/releases/release-files.js';
 import type { Store } from '../../../core/store/store.js';
 import { silent } from '../../store/backend.js';
+import { createReleaseDraft } from '../../store/drafts.js';
 import { call, parseJson } from '../../support/http/call.js';
 import { describeModule } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
@@ -45,8 +46,8 @@ describe('a release that a host finds in the store', () => {
     const { active: base } = await store.releases.readState('');
     const id = digestRelease(toFiles(named), { base, leastVersion });
     const author = { kind: 'service', id: 'other' } as const;
-    const content = encodeFiles(toFiles(descriptor));
-    const draft = { id, base, author, note: '', leastVersion, files: 1, bytes: 1, content };
+    const parts = encodeFiles(toFiles(descriptor));
+    const draft = { ...createReleaseDraft(id, base, parts), least_version: leastVersion };
     const ids = { requestId: 'r', correlationId: 'c' };
     const audit = {
       actor: author,
@@ -98,10 +99,24 @@ describe('a release that a host finds in the store', () => {
     expect(readServed()).to.equal('none');
   });
 
-  it('has no reference that this host does not allow', async () => {
-    await publish(describeCrm({ auth: { bearer: `env:${SECRET}` } }));
-    await waitUntil('the module', async () => (await readModules())[0]?.state === 'refused');
-    const [module] = await readModules();
-    expect(module?.reason).to.include('--release-references');
-  });
+  const socket = { kind: 'unix', config: { socket: '/run/other.sock' } };
+  const command = { kind: 'process', config: { command: ['true'] } };
+  const references: Readonly<Record<string, object>> = {
+    'a variable': describeCrm({ auth: { bearer: `env:${SECRET}` } }),
+    'a file of endpoints': describeCrm({ endpoints: { file: '/etc/hostname' } }),
+    'a file of endpoints of a candidate': {
+      ...describeCrm(),
+      candidate: { endpoints: { file: '/etc/hostname' } },
+    },
+    'a socket': { ...describeCrm(), provider: socket },
+    'a command': { ...describeCrm(), provider: command },
+  };
+  for (const [name, descriptor] of Object.entries(references)) {
+    it(`has no reference that this host does not allow: ${name}`, async () => {
+      await publish(descriptor);
+      await waitUntil('the module', async () => (await readModules())[0]?.state === 'refused');
+      const [module] = await readModules();
+      expect(module?.reason).to.include('--release-references');
+    });
+  }
 });

@@ -28,7 +28,7 @@ const describeProcess = (watch: readonly string[]) => ({
 
 describe('the files of a release', () => {
   const setup = useHost(() => ({}), {
-    args: ['--modules', 'store:', '--release-references', 'file:/run/secrets/*'],
+    args: ['--modules', 'store:', '--release-references', 'file:/run/secrets/*,command:node'],
   });
   const workspace = useWorkspace();
   const send = async (files: Record<string, string | object>) => {

@@ -156,20 +156,24 @@ describe('WebSockets', () => {
   }
 
   it('are 426 for anything but a handshake', async () => {
-    for (const changes of [
+    const cases: readonly Readonly<Record<string, string | null>>[] = [
       { upgrade: null },
+      { upgrade: null, 'sec-websocket-key': null },
       { upgrade: 'h2c' },
       { connection: 'keep-alive' },
       { 'sec-websocket-version': '8' },
       { 'sec-websocket-key': 'short' },
       { 'content-length': '2' },
-    ]) {
+    ];
+    for (const changes of cases) {
       const client = await raw(`${writeHandshake(PATH, changes)}{}`);
       const text = (await client.ended()).toString('latin1');
       expect(text, JSON.stringify(changes)).to.match(/^HTTP\/1\.1 426 Upgrade Required/);
       expect(text)
         .to.match(/\r\nupgrade: websocket\r\n/)
         .and.to.include('"upgrade_required"');
+      const isDropped = changes['upgrade'] === null && !('sec-websocket-key' in changes);
+      expect(text.includes('let the proxy in front of the host pass upgrade')).to.equal(isDropped);
     }
   });
 

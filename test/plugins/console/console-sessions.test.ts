@@ -219,6 +219,18 @@ describe('sign-in to the console', () => {
       expect(await status({ path: '/livez', cookie })).to.equal(404);
     });
 
+    it('reject a body with more values than the host reads', async () => {
+      const cookie = await signIn(setup.host, 'dev-service:ann:shop.write');
+      const path = '/modules/shop/http/console-bridge/shop.write';
+      const body = { payload: Array.from({ length: 20_000 }, () => null) };
+      const response = await callConsole(setup.host, { method: 'POST', path, cookie, body });
+      expect(response.status).to.equal(400);
+      expect(parseJson(response)['detail']).to.include('20000 values');
+      // A forwarded body has no such bound.
+      const item = { method: 'POST', path: '/modules/shop/http/items', cookie, body };
+      expect(await status(item)).to.equal(200);
+    });
+
     it('have samples and facts about the host beside them', async () => {
       const cookie = await signIn(setup.host);
       const samples = parseJson(await callConsole(setup.host, { path: '/samples', cookie }));

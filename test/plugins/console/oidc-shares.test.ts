@@ -86,18 +86,23 @@ describe('sign-ins at issuers by clients without a session', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const get = (target: string, localAddress: string, cookie = '') =>
+  const get = (target: string, localAddress: string, cookie = '', body = '') =>
     new Promise<Answered>((resolve, reject) => {
-      const headers = { 'sec-fetch-site': 'same-origin', cookie };
-      const options = { headers, localAddress, agent: false };
-      const request = http.get(host.url + target, options, (response) => {
+      const headers = {
+        'sec-fetch-site': 'same-origin',
+        'content-type': 'application/json',
+        cookie,
+      };
+      const method = body === '' ? 'GET' : 'POST';
+      const options = { method, headers, localAddress, agent: false };
+      const request = http.request(host.url + target, options, (response) => {
         const { location = '', 'set-cookie': set = [] } = response.headers;
         const status = response.statusCode ?? 0;
         response.resume().on('end', () => {
           resolve({ status, location, cookie: set[0]?.split(';', 1)[0] ?? '' });
         });
       });
-      request.on('error', reject);
+      request.on('error', reject).end(body);
     });
   const start = (issuer: PlainIssuer, from: string) =>
     get(`/console/api/oidc/start?issuer=${encodeURIComponent(issuer.url)}`, from);
@@ -157,6 +162,8 @@ describe('sign-ins at issuers by clients without a session', () => {
     await waitUntil('too many wait', () => limited >= 2 * MAX_OF_CLIENT);
     expect((await start(first, '127.0.2.5')).status).to.equal(302);
     expect((await get('/console/api/sign-in', '127.0.2.4')).status).to.equal(200);
+    const token = '{"token":"none-of-the-host"}';
+    expect((await get('/console/api/session', '127.0.2.4', '', token)).status).to.equal(401);
     slow.isSlow = false;
     for (const answer of slow.waiting.splice(0)) answer();
     await Promise.all(attack);

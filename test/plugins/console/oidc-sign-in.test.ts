@@ -133,11 +133,13 @@ describe('sign-in to the console at an issuer', () => {
 
   it('rejects the answer of another browser, and without the cookie', async () => {
     const callback = await reachCallback();
+    const before = provider.exchanges.length;
     browser = new Browser();
     expect(await end(callback.href)).to.deep.equal([302, '/console?sign_in=expired']);
     await browser.send(startUrl());
     expect(await end(callback.href)).to.deep.equal([302, '/console?sign_in=failed']);
     expect((await readSession()).status).to.equal(401);
+    expect(provider.exchanges.length).to.equal(before);
   });
 
   it('reports that the sign-in was canceled', async () => {

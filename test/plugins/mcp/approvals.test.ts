@@ -140,15 +140,60 @@ describe('approvals', () => {
       name: 'POST /items',
       danger_level: 'medium',
       actor: { kind: 'service', id: 'agent' },
-      arguments: '{"body":"a\\u202eb\\u200bc"}',
+      arguments: '{\n  "body": "a\\u202eb\\u200bc"\n}',
       has_invisible: true,
-      headers: ['x-tenant'],
+      members: 1,
+      bytes: 20,
+      headers: [{ name: 'x-tenant', value: 'a' }],
     });
-    expect(approval['previous']).to.include({ id: first, arguments: '{"body":"before"}' });
+    const before = '{\n  "body": "before"\n}';
+    expect(approval['previous']).to.include({ id: first, arguments: before, bytes: 17 });
     const { approvals } = parseJson(await send('/approvals?limit=1000'));
     const listed = (approvals as { id: string }[]).find((entry) => entry.id === id);
     expect(listed).not.to.have.any.keys('arguments', 'previous');
     expectProblem(await send('/approvals', 'dev-user:ann'), 403);
+  });
+
+  for (const [title, text, shown] of [
+    [
+      'blanks between members',
+      `{"b":${'\n\t '.repeat(2000)}1.0,\r\n"a":"x"}`,
+      '"a": "x",|    "b": 1.0',
+    ],
+    ['an em space', '{"a":"x\u2003y"}', '"a": "x\\u2003y"'],
+    ['a space that does not break', '{"a":"x\u00a0y"}', '"a": "x\\u00a0y"'],
+    ['an ideographic space in a name', '{"a\u3000":1}', '"a\\u3000": 1'],
+    ['two spaces', '{"a":"x  y z"}', '"a": "x\\u0020\\u0020y z"'],
+    ['line ends and tabs in a text', '{"a":"x\\n\\r\\ty"}', '"a": "x\\n\\r\\ty"'],
+    ['escapes of blanks', '{"a":"x\\u2003\\u0020\\u0020y"}', '"a": "x\\u2003\\u0020\\u0020y"'],
+    ['an escape that is text', '{"a":"x\\\\u2003"}', '"a": "x\\\\u2003"'],
+    [
+      'lists',
+      '{"a":[1,[],{}, {"b":[2]}]}',
+      '"a": [|      1,|      [],|      {},|      {|        "b": [|          2|        ]|      }|    ]',
+    ],
+  ] as const) {
+    it(`show ${title} as a person can see it`, async () => {
+      const { arguments: json, has_invisible } = await show(await ask(`{"body":${text}}`));
+      expect(json).to.equal(`{\n  "body": {\n    ${shown.replaceAll('|', '\n')}\n  }\n}`);
+      expect(JSON.parse(String(json))).to.deep.equal({ body: JSON.parse(text) });
+      expect(has_invisible).to.equal(/(?<!\\)\\[^\\]/.test(shown));
+    });
+  }
+
+  it('show deep arguments without pushing them aside', async () => {
+    const { arguments: json } = await show(
+      await ask(`{"body":${'['.repeat(90)}1${']'.repeat(90)}}`),
+    );
+    expect(json).to.match(/\n {32}1\n/);
+  });
+
+  it('show the values of headers, with escapes', async () => {
+    const id = await ask('{"body":"headers"}', { headers: [['x-tenant', 'a  b\u00a0c\td']] });
+    const { headers } = await show(id);
+    expect(headers).to.deep.equal([
+      { name: 'x-tenant', value: 'a\\u0020\\u0020b\\u00a0c\\u0009d' },
+    ]);
   });
 
   it('leave rows in the audit', async () => {
@@ -177,8 +222,9 @@ describe('approvals', () => {
   it('are not requested by callers without the right to call, nor over HTTP', async () => {
     const denied = await add(BODY, { as: 'dev-service:agent' });
     expect(problemOf(denied)).to.include({ code: 'forbidden' });
-    const value = { module: 'shop', operation: 'post_items', arguments: {} };
-    expectProblem(await send('/approvals', AGENT, value), 403);
+    const value = { module: 'shop', operation: 'action:merge', arguments: {} };
+    expectProblem(await send('/operations', AGENT, value), 403);
+    expectProblem(await send('/approvals', AGENT, value), 405);
   });
 
   it('are limited in length and number', async () => {

@@ -179,6 +179,22 @@ describe('tools of the surface mcp', () => {
     }
   });
 
+  it('are text alone beyond 10,000 values or 1,048,576 characters', async () => {
+    const list = (count: number) => `{"a":[${Array(count).fill(0)}]}`;
+    const long = (length: number) => `{"a":"${'x'.repeat(length - 8)}"}`;
+    for (const [body, isStructured] of [
+      [list(9998), true],
+      [list(9999), false],
+      [long(1_048_576), true],
+      [long(1_048_577), false],
+    ] as const) {
+      setup.provider.answer({ body });
+      const result = await callTool(setup.host, 'shop_get_item', '{"path_id":"1"}');
+      expect(result.content).to.deep.equal([{ type: 'text', text: body }]);
+      expect(result.structuredContent !== undefined, body.slice(0, 9)).to.equal(isStructured);
+    }
+  });
+
   it('give Problems as errors', async () => {
     const denied = await callTool(setup.host, 'shop_add_item', '{"body":{}}', { as: READER });
     const problem = problemOf(denied);

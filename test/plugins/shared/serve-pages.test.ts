@@ -69,6 +69,43 @@ describe('the pages of a surface', () => {
     expect(ask('gzip').headers.get('vary')).to.equal('accept-encoding');
   });
 
+  const CHOICES: Readonly<Record<string, string | null>> = {
+    '': null,
+    ',': null,
+    br: 'br',
+    'gzip, br': 'br',
+    ' GZIP ,\tBr ': 'br',
+    'X-Gzip': 'gzip',
+    'br;q=0': null,
+    'br;q=0.000, gzip;q=0.001': 'gzip',
+    'br;q=0.5, gzip;q=0.8': 'gzip',
+    'BR ; Q=0.5 , gzip ; q=0.5': 'br',
+    '*': 'br',
+    '*;q=0': null,
+    '*;q=0, gzip': 'gzip',
+    'br;q=0, *': 'gzip',
+    '*;q=0.1, gzip;q=0.2': 'gzip',
+    'identity, br': 'br',
+    'identity;q=1, br;q=0.9': null,
+    'identity;q=0, gzip;q=0.1': 'gzip',
+    'identity;q=0': null,
+    'br;q=0, br': null,
+    'br;q=2, gzip': 'gzip',
+    'br;q=0.0001': null,
+    'br;level=1': null,
+    'br;q=1;q=1': null,
+    'brotli, xbr, b r': null,
+    constructor: null,
+  };
+
+  it('have the coding that is accepted with the greatest weight', () => {
+    for (const [accepted, coding] of Object.entries(CHOICES)) {
+      const { headers } = get(SCRIPT_PATH, { 'accept-encoding': accepted });
+      expect(headers.get('content-encoding'), accepted).to.equal(coding);
+    }
+    expect(get(SCRIPT_PATH).headers.get('content-encoding')).to.equal(null);
+  });
+
   it('have the policy against foreign content and frames', () => {
     for (const path of ['/console', SCRIPT_PATH]) {
       const { headers } = get(path);

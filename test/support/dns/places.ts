@@ -10,7 +10,10 @@ export interface Places {
   close(): Promise<void>;
 }
 
-/** Answers the address that was called and the `host` header, and a `location` below it. `/slow` waits until it is released. */
+/**
+ * Answers the address that was called and the `host` header, and a `location` below it, or below
+ * `host` of the query. `/slow` waits until it is released.
+ */
 export async function startPlaces(): Promise<Places> {
   const waiting: (() => void)[] = [];
   const sockets = new Set<Socket>();
@@ -18,7 +21,8 @@ export async function startPlaces(): Promise<Places> {
     const at = request.socket.localAddress;
     const answer = () => {
       response.setHeader('content-type', 'application/json');
-      response.setHeader('location', `http://${request.headers.host}/api/things/1`);
+      const named = new URL(request.url ?? '/', 'http://place').searchParams.get('host');
+      response.setHeader('location', `http://${named ?? request.headers.host}/api/things/1`);
       response.end(JSON.stringify({ at, host: request.headers.host, target: request.url }));
     };
     if (request.url?.endsWith('/slow') === true) waiting.push(answer);

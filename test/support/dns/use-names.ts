@@ -1,15 +1,15 @@
+import { call, parseJson } from '../http/call.js';
+import { buildManifest } from '../http/modules.js';
+import { waitUntil } from '../http/wait-until.js';
+import { type RunningHost, startHost } from '../start-host.js';
+import { started } from '../started.js';
 import {
   type DnsQuestion,
   type DnsRecord,
   type DnsReply,
   type DnsServer,
   startDnsServer,
-} from '../../../core/selftest/dns-server.js';
-import { call, parseJson } from '../http/call.js';
-import { buildManifest } from '../http/modules.js';
-import { waitUntil } from '../http/wait-until.js';
-import { type RunningHost, startHost } from '../start-host.js';
-import { started } from '../started.js';
+} from './dns-server.js';
 import { type Places, startPlaces } from './places.js';
 
 interface Entry {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { packModgate } from './package-folder.js';
 
 const execute = promisify(execFile);
 
@@ -30,8 +31,7 @@ export interface AuthorFolder {
 /** Packs the files that would be published. Requires a build. */
 export async function createAuthorFolder(): Promise<AuthorFolder> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'modgate-author-')));
-  const { stdout } = await execute('npm', ['pack', '--silent', '--pack-destination', folder]);
-  const tarball = join(folder, stdout.trim().split('\n').at(-1) ?? '');
+  const tarball = await packModgate(folder);
   let directory = join(folder, 'work');
   mkdirSync(directory);
   const env = createEnvironment(folder);

@@ -1,10 +1,25 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
+
+const NOT_PACKED = new Set(['.git', 'core', 'dist', 'lib', 'node_modules', 'plugins', 'test']);
+
+/** Copies what packages are made of besides the build. */
+export function copyPacked(folder: string): void {
+  cpSync('.', folder, { recursive: true, filter: (path) => !NOT_PACKED.has(path) });
+}
 
 /** An empty folder with modgate as it would be published, and without a registry. */
 export interface PackageFolder {
@@ -17,11 +32,10 @@ export interface PackageFolder {
 /** Packs the files that would be published. Requires a build. The dependencies are those of the checkout. */
 export async function createPackageFolder(): Promise<PackageFolder> {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'modgate-package-')));
-  await execute('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', path]);
-  const [tarball = ''] = readdirSync(path);
+  const tarball = await packModgate(path);
   const packages = join(path, 'node_modules');
   mkdirSync(packages);
-  await execute('tar', ['-xzf', join(path, tarball), '-C', packages]);
+  await execute('tar', ['-xzf', tarball, '-C', packages]);
   const modgate = join(packages, 'modgate');
   await execute('mv', [join(packages, 'package'), modgate]);
   symlinkSync(join(process.cwd(), 'node_modules'), join(modgate, 'node_modules'));
@@ -40,5 +54,27 @@ export async function createPackageFolder(): Promise<PackageFolder> {
 
 function linkCommand(packages: string, modgate: string): void {
   mkdirSync(join(packages, '.bin'));
-  symlinkSync(join(modgate, 'dist/core/main.js'), join(packages, '.bin/modgate'));
+  symlinkSync(join(modgate, 'lib/core/main.js'), join(packages, '.bin/modgate'));
+}
+
+/**
+ * Packs a copy, because tests that run side by side use lib/.
+ * @returns the path of the tarball
+ */
+export async function packModgate(destination: string): Promise<string> {
+  const copy = mkdtempSync(join(tmpdir(), 'modgate-pack-'));
+  try {
+    copyPacked(copy);
+    await execute(process.execPath, ['tools/bundle-package.mjs', join(copy, 'lib')]);
+    await execute(
+      'npm',
+      ['pack', '--silent', '--ignore-scripts', '--pack-destination', destination],
+      {
+        cwd: copy,
+      },
+    );
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+  return join(destination, readdirSync(destination).find((name) => name.endsWith('.tgz')) ?? '');
 }

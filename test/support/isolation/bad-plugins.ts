@@ -159,6 +159,15 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
     }),
     module: { state: 'refused', reason: /'balancing\.health\.intervalMs' must be a whole number/ },
   },
+  'an unknown strategy': {
+    entry: adapterSource('KIND', {
+      provider: "balancing: () => ({ strategy: 'by_lot', hashHeader: null, health: null }),",
+    }),
+    module: {
+      state: 'refused',
+      reason: /'balancing\.strategy' must be one of round_robin, least_/,
+    },
+  },
   'a circular manifest': {
     entry: adapterSource('KIND', {
       provider: 'manifest: async () => { const loop = {}; loop.loop = loop; return loop; },',

@@ -80,9 +80,23 @@ async function requestMcp(host: Host, options: McpRequest): Promise<unknown> {
   return result;
 }
 
+interface ToolPage {
+  readonly tools: readonly ListedTool[];
+  readonly nextCursor?: string;
+}
+
+/** The first page of tools. */
 export async function listTools(host: Host, options: Partial<McpRequest> = {}) {
-  const result = await requestMcp(host, { ...options, method: 'tools/list' });
-  return (result as { tools: readonly ListedTool[] }).tools;
+  return (await listToolPage(host, options)).tools;
+}
+
+export async function listToolPage(
+  host: Host,
+  options: Partial<McpRequest> = {},
+  cursor?: string,
+): Promise<ToolPage> {
+  const params = cursor === undefined ? '' : `"cursor":${JSON.stringify(cursor)}`;
+  return (await requestMcp(host, { params, ...options, method: 'tools/list' })) as ToolPage;
 }
 
 /** @param text of the arguments, sent as it is */

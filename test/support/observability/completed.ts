@@ -6,8 +6,7 @@ import {
   keepCall,
 } from '../../../core/observability/completed-request.js';
 import { createRequestFacts } from '../../../core/operations/request.js';
-import { callId } from '../../../core/store/call-log.js';
-import type { StoredCall } from '../../../core/store/store.js';
+import { callId, type StoredCall } from '../../../core/store/call-log.js';
 
 const RUN = '0123abcd';
 

@@ -138,11 +138,20 @@ function readLabels(text: string, line: string): Record<string, string> {
   return labels;
 }
 
+/** Prometheus reserves these labels for the types that expose them. */
+function checkReservedLabels(labels: ExposedSample['labels'], { name, type }: Family): void {
+  if ('quantile' in labels) throw new Error(`label quantile outside of a summary: ${name}`);
+  if ('le' in labels && type !== 'histogram') {
+    throw new Error(`label le outside of a histogram: ${name}`);
+  }
+}
+
 function checkFamily(family: Family): void {
   const { name, type, samples } = family;
   const series = samples.map(seriesOf);
   const twice = series.find((name, index) => series.indexOf(name) !== index);
   if (twice !== undefined) throw new Error(`duplicate series: ${twice}`);
+  for (const { labels } of samples) checkReservedLabels(labels, family);
   if (type === 'gauge') return;
   if (type === 'counter' && !name.endsWith('_total')) throw new Error(`not …_total: ${name}`);
   for (const sample of samples) {

@@ -1,8 +1,8 @@
 // Measures the cost of metrics and records per request: node dist/test/support/observability/harness.js
 
 import { Counter, Registry } from 'prom-client';
-import { createObservability } from '../../../core/compose-parts.js';
 import { keepCall } from '../../../core/observability/completed-request.js';
+import { createObservability } from '../../../core/observability/observability.js';
 import { createSqliteBackend } from '../../store/backend.js';
 import { createEnded, createStored } from './completed.js';
 
@@ -62,7 +62,7 @@ async function measureArchive(): Promise<void> {
     });
     let immediate = timer;
     turnedAt = performance.now();
-    await store.appendCalls(calls);
+    await store.calls.append(calls);
     turn();
     clearImmediate(immediate);
   }
@@ -74,7 +74,7 @@ async function measureArchive(): Promise<void> {
     `archive: ${rate} calls a second; a batch of ${BATCH} holds the loop ${at(0.5)} ms, p99 ${at(0.99)} ms\n`,
   );
   const prunedAt = performance.now();
-  await store.pruneCalls({ maxCalls: (BATCHES * BATCH) / 2, since: 0 });
+  await store.calls.prune({ maxCalls: (BATCHES * BATCH) / 2, since: 0 });
   process.stdout.write(
     `archive: half removed in ${(performance.now() - prunedAt).toFixed(0)} ms\n`,
   );

@@ -9,7 +9,7 @@ import {
   ProviderFailure,
 } from '../../../core/contract/index.js';
 import { createDescriptor, type Descriptor } from '../../../core/descriptor/descriptor.js';
-import { descriptorStruct } from '../../../core/descriptor/descriptor-struct.js';
+import { descriptorStruct } from '../../../core/descriptor/sections.js';
 import { ModuleScope } from '../../../core/isolation/scope.js';
 import type { LoadShedder } from '../../../core/provider/load-shedding.js';
 import { type CheckedOutcome, ProviderStatus } from '../../../core/provider/outcome.js';
@@ -108,7 +108,7 @@ function createFakeDescriptor(options: FakeModuleOptions): Descriptor {
     },
     descriptorStruct,
   );
-  return createDescriptor(wire, {});
+  return createDescriptor(wire, {}, { configDescription: { hostUses: [] }, furtherProviders: [] });
 }
 
 let spans = 0;

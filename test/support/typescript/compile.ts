@@ -1,6 +1,10 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { createWorkplace, type Workplace } from '../cli/run-in.js';
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
 const FIXTURE = fileURLToPath(new URL('../../../../test/support/typed-client/', import.meta.url));
 
@@ -85,11 +89,33 @@ export function compile(files: readonly string[], { lib, types }: CompileOptions
   });
 }
 
-/** The file as a module of JavaScript that can be imported. */
-export function toModuleUrl(text: string): string {
+/** Imports a file of TypeScript, through a file of JavaScript beside it. */
+export async function importTypeScript(file: string) {
   const ts = loadCompiler();
-  const { outputText } = ts.transpileModule(text, {
+  const { outputText } = ts.transpileModule(readFileSync(file, 'utf8'), {
     compilerOptions: { target: ts.ScriptTarget['ES2022'], module: ts.ModuleKind['ESNext'] },
   });
-  return `data:text/javascript;base64,${Buffer.from(outputText).toString('base64')}`;
+  const script = file.replace(/\.ts$/, '.mjs');
+  writeFileSync(script, outputText);
+  return import(pathToFileURL(script).href);
+}
+
+/** A folder in which types of clients can be written, and files that use them compile. */
+export function createClientPlace(): Workplace {
+  const place = createWorkplace();
+  const link = (name: string, target: string) => {
+    const path = join(place.folder, 'node_modules', name);
+    mkdirSync(dirname(path), { recursive: true });
+    symlinkSync(target, path, 'junction');
+  };
+  link('modgate', ROOT);
+  const packages = ['openapi-fetch', 'openapi-typescript-helpers', 'openapi-typescript'];
+  for (const name of [...packages, 'typescript']) link(name, findPackage(name));
+  return place;
+}
+
+/** The folder of a package as the fixture finds it. */
+function findPackage(name: string): string {
+  const folders = [FIXTURE, ROOT].map((folder) => join(folder, 'node_modules', name));
+  return folders.find((folder) => existsSync(folder)) ?? name;
 }

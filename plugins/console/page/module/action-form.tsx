@@ -1,13 +1,12 @@
 import { useState } from 'preact/hooks';
 import { callBridge } from '../bridge.js';
 import { formatJson, parseJson, parseNumber } from '../exact-json.js';
-import type { Action, Field } from '../manifest.js';
-import type { ModuleStatus, Problem } from '../types.js';
+import type { ActionInputField, AdminAction, ModuleStatus, Problem } from '../types.js';
 import { ProblemBox } from '../ui/parts.js';
 
 interface ActionFormProps {
   readonly module: ModuleStatus;
-  readonly action: Action;
+  readonly action: AdminAction;
   /** The initial input of the form. */
   readonly input?: Readonly<Record<string, unknown>>;
   readonly onClose: () => void;
@@ -116,7 +115,7 @@ function InputField({
   text,
   onText,
 }: {
-  field: Field;
+  field: ActionInputField;
   text: string;
   onText: (text: string) => void;
 }) {
@@ -173,7 +172,7 @@ function InputField({
 type Texts = Readonly<Record<string, string>>;
 
 function createTexts(
-  fields: readonly Field[] | null,
+  fields: readonly ActionInputField[] | null,
   input: Readonly<Record<string, unknown>>,
 ): Texts {
   if (fields === null) return { '': Object.keys(input).length === 0 ? '' : formatJson(input) };
@@ -192,7 +191,7 @@ type ReadInput =
   | { readonly ok: false; readonly field: string; readonly reason: string };
 
 /** The host validates the input again. */
-function readInput(fields: readonly Field[] | null, texts: Texts): ReadInput {
+function readInput(fields: readonly ActionInputField[] | null, texts: Texts): ReadInput {
   if (fields === null) {
     const text = texts[''] ?? '';
     if (text.trim() === '') return { ok: true, input: undefined };
@@ -216,7 +215,7 @@ function readInput(fields: readonly Field[] | null, texts: Texts): ReadInput {
   return { ok: true, input };
 }
 
-function readValue({ type }: Field, text: string): unknown {
+function readValue({ type }: ActionInputField, text: string): unknown {
   if (type === 'boolean') return text === 'true';
   if (type === 'json') {
     try {

@@ -1,17 +1,20 @@
 import { useEffect, useState } from 'preact/hooks';
-import { hasScope } from '../api.js';
+import type { CandidateReport } from '../../../../core/contract/candidate-report.js';
+import { findResource, hasScope } from '../api.js';
 import { samples } from '../live.js';
 import { pathTo } from '../location.js';
-import type { CandidateReport, CandidateTotals } from '../types.js';
+import { ListTable } from '../ui/list-table.js';
 import { Card, Empty, RelativeTime, ResourceState, useResource } from '../ui/parts.js';
 import { Table } from '../ui/table.js';
 import type { TabProps } from './tab-props.js';
 
-const SCOPE = 'modgate.candidate.read';
+const PATH = '/candidate';
 /** Each interval takes at least 2 seconds. */
 const MAX_INTERVALS = 90;
 const SPARK_WIDTH = 180;
 const SPARK_HEIGHT = 24;
+
+type CandidateTotals = CandidateReport['totals'][number];
 
 /** The results of copies in one interval. */
 type Interval = ReadonlyMap<string, CandidateTotals>;
@@ -19,14 +22,15 @@ type Interval = ReadonlyMap<string, CandidateTotals>;
 /** Compares the responses of the candidate with the live ones. */
 export function CandidateTab({ module }: TabProps) {
   const name = module.name ?? '';
-  const path = hasScope(SCOPE) ? `/candidate?${new URLSearchParams({ module: name })}` : null;
+  const scope = findResource(PATH)?.scope ?? '';
+  const path = hasScope(scope) ? `${PATH}?${new URLSearchParams({ module: name })}` : null;
   // Read after calls, and with each sample of the host, because copies end after their calls.
   const version = `${module.counts.calls} ${samples.value.at(-1)?.at}`;
   const resource = useResource<CandidateReport>(path, version);
   const { data } = resource;
   const intervals = useIntervals(data);
   if (path === null)
-    return <Empty title="Results cannot be shown">They need the scope {SCOPE}.</Empty>;
+    return <Empty title="Results cannot be shown">They need the scope {scope}.</Empty>;
   return (
     <>
       <p class="fine">Copies of calls are sent to {module.candidate?.origins.join(', ')}</p>
@@ -98,19 +102,12 @@ function ResultTable({ totals, intervals }: ResultTableProps) {
         A share of the calls is copied once the live provider has responded.
       </Empty>
     );
-  const number = (id: keyof CandidateTotals, head: string) => ({
-    id,
-    head,
-    isNumber: true,
-    cell: (row: CandidateTotals) => row[id].toLocaleString('en'),
-  });
   return (
-    <Table
-      caption="Results by route"
+    <ListTable
+      of={PATH}
       rows={copied}
       keyOf={({ route }) => route}
-      columns={[
-        { id: 'route', head: 'Route', cell: ({ route }) => <code>{route}</code> },
+      more={[
         {
           id: 'share',
           head: 'Differs',
@@ -123,10 +120,6 @@ function ResultTable({ totals, intervals }: ResultTableProps) {
           head: 'While this tab is open',
           cell: ({ route }) => <Spark route={route} intervals={intervals} />,
         },
-        number('same', 'Same'),
-        number('different', 'Different'),
-        number('failed', 'Failed'),
-        number('dropped', 'Dropped'),
       ]}
     />
   );

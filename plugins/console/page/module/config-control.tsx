@@ -1,10 +1,5 @@
 import { formatJson, parseJson, parseNumber } from '../exact-json.js';
-
-export type ConfigType =
-  | { readonly kind: 'bool' }
-  | { readonly kind: 'int' | 'float'; readonly min?: number; readonly max?: number }
-  | { readonly kind: 'string' | 'json' }
-  | { readonly kind: 'enum'; readonly values: readonly string[] };
+import type { ConfigType } from '../types.js';
 
 interface ConfigControlProps {
   readonly id: string;

@@ -1,10 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Answer } from '../api.js';
 import { callBridge, explainDenied } from '../bridge.js';
-import type { ConfigField, Manifest } from '../manifest.js';
-import type { ModuleStatus, Problem } from '../types.js';
+import type { ConfigField, ConfigType, Manifest, ModuleStatus, Problem } from '../types.js';
 import { Card, Empty, Loading, ProblemBox, State } from '../ui/parts.js';
-import { ConfigControl, type ConfigType, describeType, toText, toValue } from './config-control.js';
+import { ConfigControl, describeType, toText, toValue } from './config-control.js';
 import type { TabProps } from './tab-props.js';
 
 interface ConfigValue {

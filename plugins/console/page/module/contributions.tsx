@@ -3,8 +3,7 @@ import { get } from '../api.js';
 import { callBridge, explainDenied } from '../bridge.js';
 import { formatJson } from '../exact-json.js';
 import { modules } from '../live.js';
-import type { Manifest, NamedManifest } from '../manifest.js';
-import type { ModuleStatus, Problem } from '../types.js';
+import type { Manifest, ModuleStatus, NamedManifest, Problem } from '../types.js';
 import { ProblemBox } from '../ui/parts.js';
 import { ActionForm } from './action-form.js';
 

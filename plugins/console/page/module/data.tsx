@@ -2,8 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { callBridge, explainDenied } from '../bridge.js';
 import { formatJson } from '../exact-json.js';
 import { query, setQuery } from '../location.js';
-import type { Entity, Field, Manifest } from '../manifest.js';
-import type { ModuleStatus, Problem } from '../types.js';
+import type { ActionInputField, AdminEntity, Manifest, ModuleStatus, Problem } from '../types.js';
 import { Panel } from '../ui/panel.js';
 import { Card, Empty, formatCount, Loading, ProblemBox } from '../ui/parts.js';
 import { type Column, Table } from '../ui/table.js';
@@ -48,7 +47,7 @@ function EntityTable({
 }: {
   module: ModuleStatus;
   manifest: Manifest;
-  entity: Entity;
+  entity: AdminEntity;
 }) {
   const denied = explainDenied(module, entity.read_capability);
   const { rows, problem, isBusy, next, more, reload } = useRows(
@@ -149,7 +148,7 @@ function EntityTable({
 interface RowPanelProps {
   readonly title: string;
   readonly row: Row;
-  readonly fields: readonly Field[];
+  readonly fields: readonly ActionInputField[];
   readonly onClose: () => void;
   readonly children: preact.ComponentChildren;
 }
@@ -179,7 +178,7 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-function useRows(module: ModuleStatus | null, entity: Entity) {
+function useRows(module: ModuleStatus | null, entity: AdminEntity) {
   const [rows, setRows] = useState<readonly Row[] | null>(null);
   const [next, setNext] = useState<string | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -216,13 +215,13 @@ function useRows(module: ModuleStatus | null, entity: Entity) {
 }
 
 /** Lists the fields of the first rows, for an entity that declares none. */
-function listFields(rows: readonly Row[]): Field[] {
+function listFields(rows: readonly Row[]): ActionInputField[] {
   const names = new Set(rows.slice(0, 20).flatMap((row) => Object.keys(row)));
   return [...names].slice(0, 12).map((name) => ({ name, type: 'json' }));
 }
 
 /** Also matches values as the table displays them: local dates, yes and no. */
-function matches(row: Row, fields: readonly Field[], filter: string): boolean {
+function matches(row: Row, fields: readonly ActionInputField[], filter: string): boolean {
   const sought = filter.trim().toLowerCase();
   if (sought === '') return true;
   const texts = fields.map((field) => formatValue(row[field.name], field));
@@ -236,12 +235,12 @@ function describeCount(read: number, fitting: number, hasMore: boolean): string 
 }
 
 /** Names a row by its first field. */
-function nameRow(row: Row, fields: readonly Field[]): string {
+function nameRow(row: Row, fields: readonly ActionInputField[]): string {
   return formatValue(row[fields[0]?.name ?? ''], fields[0]);
 }
 
 /** Always returns text. */
-function formatValue(value: unknown, field?: Field): string {
+function formatValue(value: unknown, field?: ActionInputField): string {
   if (value === null || value === undefined) return '–';
   if (field?.type === 'timestamp' && (typeof value === 'string' || typeof value === 'number')) {
     const time = new Date(value);

@@ -1,6 +1,5 @@
 import { session } from '../api.js';
-import type { Manifest } from '../manifest.js';
-import type { ModuleStatus } from '../types.js';
+import type { Manifest, ModuleStatus } from '../types.js';
 import { Card, formatCount, State } from '../ui/parts.js';
 import { Table } from '../ui/table.js';
 import { RolesOf } from './roles.js';

@@ -1,5 +1,5 @@
 import { pathTo, pathToDecision, query, targetOf } from '../location.js';
-import type { Manifest } from '../manifest.js';
+import type { Manifest } from '../types.js';
 import { Empty, FindBox, formatCount, State } from '../ui/parts.js';
 import { Table } from '../ui/table.js';
 import type { TabProps } from './tab-props.js';

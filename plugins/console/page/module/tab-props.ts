@@ -1,5 +1,4 @@
-import type { Manifest } from '../manifest.js';
-import type { ModuleStatus } from '../types.js';
+import type { Manifest, ModuleStatus } from '../types.js';
 
 export interface TabProps {
   readonly module: ModuleStatus;

@@ -1,8 +1,9 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { call, session } from '../api.js';
 import { listenToApprovals } from '../live.js';
 import { query, setQuery } from '../location.js';
-import type { ListedApproval, Problem } from '../types.js';
+import type { ApprovalDetails, ListedApproval, Problem } from '../types.js';
+import { ListTable } from '../ui/list-table.js';
 import {
   Card,
   Empty,
@@ -14,19 +15,7 @@ import {
   State,
   useResource,
 } from '../ui/parts.js';
-import { Table } from '../ui/table.js';
 import { useNow } from '../ui/ticks.js';
-
-interface ShownArguments {
-  /** JSON text without invisible characters. */
-  readonly arguments: string;
-  readonly has_invisible: boolean;
-}
-
-interface WholeApproval extends ListedApproval, ShownArguments {
-  readonly headers: readonly string[];
-  readonly previous: (ShownArguments & { readonly decided_at: string }) | null;
-}
 
 const SECOND_MS = 1000;
 
@@ -61,26 +50,18 @@ export function ApprovalsPage() {
         </Empty>
       )}
       {approvals && approvals.length > 0 && (
-        <Table
-          caption="Requests for approval"
+        <ListTable
+          of="/approvals"
           rows={approvals}
           keyOf={({ id }) => id}
-          columns={[
-            {
-              id: 'id',
-              head: 'Request',
-              cell: ({ id, name }) => (
-                <button type="button" onClick={() => setQuery({ id })}>
-                  {name}
-                </button>
-              ),
-            },
-            { id: 'module', head: 'Module', cell: ({ module }) => module },
-            { id: 'actor', head: 'Actor', cell: ({ actor }) => `${actor.kind}:${actor.id}` },
-            { id: 'danger', head: 'Danger', cell: ({ danger_level: level }) => level },
-            { id: 'status', head: 'Status', cell: ({ status }) => <State value={status} /> },
-            { id: 'expires', head: 'Expires', cell: (approval) => <TimeLeft of={approval} /> },
-          ]}
+          cells={{
+            name: ({ id, name }) => (
+              <button type="button" onClick={() => setQuery({ id })}>
+                {name}
+              </button>
+            ),
+            expires_at: (approval) => <TimeLeft of={approval} />,
+          }}
         />
       )}
     </>
@@ -89,9 +70,10 @@ export function ApprovalsPage() {
 
 /** @param status the status in the list; the request is read again when it changes */
 function ApprovalCard({ id, status }: { id: string; status: string | null }) {
-  const resource = useResource<WholeApproval>(`/approvals/${encodeURIComponent(id)}`, status);
+  const resource = useResource<ApprovalDetails>(`/approvals/${encodeURIComponent(id)}`, status);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isSending, setSending] = useState(false);
+  const [isRead, setRead] = useState(false);
   const { data } = resource;
   const decide = async (decision: 'approve' | 'reject') => {
     setSending(true);
@@ -104,6 +86,7 @@ function ApprovalCard({ id, status }: { id: string; status: string | null }) {
   };
   const actor = session.value?.actor;
   const reason = actor?.kind === 'user' ? null : 'Only a user can decide: sign in as a person.';
+  const unable = reason ?? (isRead ? null : 'Read the arguments to their end to approve.');
   return (
     <Card title={data ? `${data.name} of ${data.module}` : 'Request'}>
       <ResourceState of={resource} />
@@ -115,12 +98,32 @@ function ApprovalCard({ id, status }: { id: string; status: string | null }) {
           </p>
           {data.has_invisible && (
             <p role="alert">
-              The arguments contain invisible characters. They are shown as escapes such as \u200b.
+              The arguments contain blanks or invisible characters. They are shown as escapes such
+              as \u200b.
             </p>
           )}
+          {data.headers.length > 0 && (
+            <>
+              <h3>Headers</h3>
+              <pre>
+                {data.headers.map(({ name, value }) => (
+                  <code key={name}>
+                    {name}: <Escaped text={value} />
+                    {'\n'}
+                  </code>
+                ))}
+              </pre>
+            </>
+          )}
           <h3>Arguments, as they will be sent</h3>
-          <Changed text={data.arguments} before={data.previous?.arguments ?? null} />
-          {data.headers.length > 0 && <p>With the headers {data.headers.join(', ')}.</p>}
+          <p>
+            {data.members} members, {data.bytes} bytes
+          </p>
+          <Changed
+            text={data.arguments}
+            before={data.previous?.arguments ?? null}
+            onEnd={() => setRead(true)}
+          />
           {data.previous === null ? (
             <p>No call of this operation was approved before.</p>
           ) : (
@@ -136,7 +139,7 @@ function ApprovalCard({ id, status }: { id: string; status: string | null }) {
             <div class="row">
               <button
                 type="button"
-                disabled={isSending || reason !== null}
+                disabled={isSending || reason !== null || !isRead}
                 onClick={() => void decide('approve')}
               >
                 Approve
@@ -148,7 +151,7 @@ function ApprovalCard({ id, status }: { id: string; status: string | null }) {
               >
                 Reject
               </button>
-              {reason && <span class="fine">{reason}</span>}
+              {unable && <span class="fine">{unable}</span>}
             </div>
           ) : (
             <p>
@@ -164,30 +167,71 @@ function ApprovalCard({ id, status }: { id: string; status: string | null }) {
   );
 }
 
+interface ChangedProps {
+  readonly text: string;
+  readonly before: string | null;
+  /** Called when the end of the text is in view. */
+  readonly onEnd?: () => void;
+}
+
 /** Shows a text, and marks the part that differs from another one. */
-function Changed({ text, before }: { text: string; before: string | null }) {
-  if (before === null || before === text) {
-    return (
-      <pre>
-        <code>{text}</code>
-      </pre>
-    );
-  }
+function Changed({ text, before, onEnd }: ChangedProps) {
+  const [start, stop] = findChange(text, before ?? text);
+  return (
+    <pre tabIndex={0}>
+      <code>
+        <Escaped text={text.slice(0, start)} />
+        {start < stop && (
+          <mark>
+            <Escaped text={text.slice(start, stop)} />
+          </mark>
+        )}
+        <Escaped text={text.slice(stop)} />
+      </code>
+      {onEnd && <End onView={onEnd} />}
+    </pre>
+  );
+}
+
+function findChange(text: string, before: string): readonly [start: number, stop: number] {
   const shortest = Math.min(text.length, before.length);
   let start = 0;
   while (start < shortest && text[start] === before[start]) start += 1;
   let end = 0;
   while (end < shortest - start && text.at(-1 - end) === before.at(-1 - end)) end += 1;
-  const stop = text.length - end;
+  return [start, text.length - end];
+}
+
+const ESCAPE = /(\\(?:u[0-9a-f]{4}|.))/;
+
+/** Marks the escapes of blanks and invisible characters. */
+function Escaped({ text }: { text: string }) {
   return (
-    <pre>
-      <code>
-        {text.slice(0, start)}
-        <mark>{text.slice(start, stop)}</mark>
-        {text.slice(stop)}
-      </code>
-    </pre>
+    <>
+      {text.split(ESCAPE).map((part, index) =>
+        /^\\[^\\"]/.test(part) ? (
+          <span class="escape" key={index}>
+            {part}
+          </span>
+        ) : (
+          part
+        ),
+      )}
+    </>
   );
+}
+
+/** The end of a text, which may have to be scrolled into view. */
+function End({ onView }: { onView: () => void }) {
+  const end = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) onView();
+    });
+    if (end.current !== null) observer.observe(end.current);
+    return () => observer.disconnect();
+  }, []);
+  return <span ref={end} class="end" />;
 }
 
 function TimeLeft({ of }: { of: Pick<ListedApproval, 'expires_at' | 'status'> }) {

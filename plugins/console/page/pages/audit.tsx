@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
-import type { AuditRow } from '../../../../core/contract/audit-row.js';
+import type { AuditPage as Rows } from '../../../../core/contract/audit-row.js';
 import { get } from '../api.js';
 import { type ChainVerdict, verifyChain } from '../audit-chain.js';
 import { query, setQuery } from '../location.js';
 import type { Problem } from '../types.js';
+import { ListTable } from '../ui/list-table.js';
 import { ModuleSelect } from '../ui/modules.js';
 import {
   Card,
@@ -15,15 +16,9 @@ import {
   State,
   useResource,
 } from '../ui/parts.js';
-import { Table } from '../ui/table.js';
 
 const PAGE_SIZE = 100;
 const CHAIN_PAGE = 1000;
-
-interface AuditPage {
-  readonly rows: readonly AuditRow[];
-  readonly next_after: number | null;
-}
 
 export function AuditPage() {
   const module = query.value.get('module') ?? '';
@@ -33,7 +28,7 @@ export function AuditPage() {
     ...(module && { module }),
     ...(after && { after }),
   });
-  const resource = useResource<AuditPage>(`/audit?${parameters}`);
+  const resource = useResource<Rows>(`/audit?${parameters}`);
   const { data } = resource;
   return (
     <>
@@ -49,32 +44,7 @@ export function AuditPage() {
         </Empty>
       )}
       {data && data.rows.length > 0 && (
-        <Table
-          caption="Audit, oldest first"
-          rows={data.rows}
-          keyOf={({ id }) => String(id)}
-          columns={[
-            { id: 'id', head: 'Row', isNumber: true, cell: ({ id }) => id },
-            {
-              id: 'at',
-              head: 'Time',
-              cell: ({ at }) => <time dateTime={at}>{new Date(at).toLocaleString()}</time>,
-            },
-            { id: 'actor', head: 'Actor', cell: ({ actor }) => `${actor.kind}:${actor.id}` },
-            { id: 'module', head: 'Module', cell: (row) => row.module },
-            {
-              id: 'operation',
-              head: 'Operation',
-              cell: ({ operation, target }) => (
-                <>
-                  {operation} <code>{target}</code>
-                </>
-              ),
-            },
-            { id: 'outcome', head: 'Outcome', cell: ({ outcome }) => <State value={outcome} /> },
-            { id: 'request', head: 'Request', cell: ({ request_id: id }) => <code>{id}</code> },
-          ]}
-        />
+        <ListTable of="/audit" rows={data.rows} keyOf={({ id }) => String(id)} />
       )}
       <div class="row">
         {after !== '' && (
@@ -102,7 +72,7 @@ function ChainCard() {
     setProblem(null);
     setProgress(0);
     const verification = await verifyChain(async (after) => {
-      const answer = await get<AuditPage>(
+      const answer = await get<Rows>(
         `/audit?limit=${CHAIN_PAGE}${after === null ? '' : `&after=${after}`}`,
       );
       if (!answer.ok) setProblem(answer.problem);

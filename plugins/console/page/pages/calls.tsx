@@ -9,10 +9,10 @@ import { formatJson } from '../exact-json.js';
 import { epoch, listenToCalls } from '../live.js';
 import { pathTo, query, setQuery } from '../location.js';
 import type { CallRecord, Problem } from '../types.js';
+import { ListTable } from '../ui/list-table.js';
 import { ModuleSelect } from '../ui/modules.js';
 import { Panel } from '../ui/panel.js';
 import { Empty, Loading, PageHead, ProblemBox, Status } from '../ui/parts.js';
-import { type Column, Table } from '../ui/table.js';
 
 /** The page drops older calls; the host keeps them. */
 const MAX_SHOWN = 2000;
@@ -21,55 +21,20 @@ const PAGE_SIZE = 100;
 const SHORT_ID = 13;
 const STATUS = /^[1-5]\d\d$/;
 
-const COLUMNS: readonly Column<CallRecord>[] = [
-  {
-    id: 'at',
-    head: 'Time',
-    isMinor: true,
-    cell: ({ at }) => <time dateTime={at}>{new Date(at).toLocaleTimeString()}</time>,
-  },
-  {
-    id: 'module',
-    head: 'Module',
-    isMinor: true,
-    cell: ({ module, module_named: named }) => module ?? named ?? '–',
-  },
-  {
-    id: 'route',
-    head: 'Route',
-    cell: (call) => (
-      <button type="button" class="link" onClick={() => setQuery({ call: call.request_id })}>
-        {call.method} {call.route ?? call.path_named ?? '–'}
-      </button>
-    ),
-  },
-  { id: 'status', head: 'Status', cell: ({ status }) => <Status value={status} /> },
-  {
-    id: 'failure',
-    head: 'Failure',
-    cell: ({ failure, failure_detail: why, step, detail }) => (
-      <span class="clip wide" title={why ?? detail ?? ''}>
-        {failure ?? step}
-      </span>
-    ),
-  },
-  { id: 'actor', head: 'Actor', isMinor: true, cell: ({ actor }) => nameActor(actor) },
-  { id: 'client', head: 'Client', isMinor: true, cell: ({ client }) => client ?? '–' },
-  {
-    id: 'ms',
-    head: 'Duration',
-    isNumber: true,
-    isMinor: true,
-    cell: ({ duration_ms: ms }) => `${ms.toFixed(1)} ms`,
-  },
-];
-
-/** The column of a fleet. */
-const HOST: Column<CallRecord> = {
-  id: 'host',
-  head: 'Host',
-  isMinor: true,
-  cell: ({ host }) => (
+const CELLS = {
+  at: ({ at }: CallRecord) => <time dateTime={at}>{new Date(at).toLocaleTimeString()}</time>,
+  module: ({ module, module_named: named }: CallRecord) => module ?? named ?? '–',
+  route: (call: CallRecord) => (
+    <button type="button" class="link" onClick={() => setQuery({ call: call.request_id })}>
+      {call.method} {call.route ?? call.path_named ?? '–'}
+    </button>
+  ),
+  failure: ({ failure, failure_detail: why, step, detail }: CallRecord) => (
+    <span class="clip wide" title={why ?? detail ?? ''}>
+      {failure ?? step}
+    </span>
+  ),
+  host: ({ host }: CallRecord) => (
     <span class="clip" title={host ?? ''}>
       {host?.slice(0, SHORT_ID) ?? '–'}
     </span>
@@ -120,12 +85,7 @@ export function CallsPage() {
         </Empty>
       )}
       {calls !== null && calls.length > 0 && (
-        <Table
-          caption="Calls, newest first"
-          columns={hosts ? [...COLUMNS, HOST] : COLUMNS}
-          rows={calls}
-          keyOf={({ request_id: id, at }) => `${id} ${at}`}
-        />
+        <ListTable of="/calls" rows={calls} keyOf={keyOf} cells={CELLS} />
       )}
       {next !== null && (
         <button type="button" onClick={more}>

@@ -4,7 +4,6 @@ import { explainDenied } from '../bridge.js';
 import { formatJson } from '../exact-json.js';
 import { modules } from '../live.js';
 import { pathTo, query, setQuery } from '../location.js';
-import type { Manifest, NamedManifest } from '../manifest.js';
 import { ActionForm } from '../module/action-form.js';
 import { CandidateTab } from '../module/candidate.js';
 import { ConfigTab } from '../module/config.js';
@@ -14,7 +13,7 @@ import { EndpointsTab } from '../module/endpoints.js';
 import { GrantsTab } from '../module/grants.js';
 import { RoutesTab } from '../module/routes.js';
 import type { TabProps } from '../module/tab-props.js';
-import type { ModuleStatus } from '../types.js';
+import type { Manifest, ModuleStatus, NamedManifest } from '../types.js';
 import { ModulesState } from '../ui/modules.js';
 import {
   Card,
@@ -41,7 +40,7 @@ const TABS: Readonly<Record<string, (props: TabProps) => JSX.Element>> = {
 };
 
 export function ModulePage({ name }: { name: string }) {
-  const module = modules.value?.find((candidate) => candidate.name === name);
+  const module = modules.value?.find((one) => one.name === name);
   const { data, problem, isLoading, reload } = useResource<{ manifests: NamedManifest[] }>(
     module ? `/manifests?module=${encodeURIComponent(name)}` : null,
     module?.digest,
@@ -66,7 +65,7 @@ export function ModulePage({ name }: { name: string }) {
 }
 
 function Summary({ module, manifest }: { module: ModuleStatus; manifest: Manifest | undefined }) {
-  const { file, since, reason, hint, counts, owner, allow, mounts = [] } = module;
+  const { file, since, reason, hint, counts, owner, allow, identity, mounts = [] } = module;
   return (
     <>
       <p class="fine">
@@ -80,10 +79,27 @@ function Summary({ module, manifest }: { module: ModuleStatus; manifest: Manifes
       {owner && <OwnerLine owner={owner} />}
       {mounts.length > 0 && <MountLine mounts={mounts} />}
       {allow && <p class="fine">Open to these addresses only: {allow.addresses.join(', ')}</p>}
+      {identity && <IdentityLine identity={identity} />}
       {reason && (
         <p class="note">
           {reason} {hint && <b>{hint}</b>}
         </p>
+      )}
+    </>
+  );
+}
+
+function IdentityLine({ identity }: { identity: NonNullable<ModuleStatus['identity']> }) {
+  const { scopes, shared } = identity;
+  return (
+    <>
+      {scopes.length > 0 && (
+        <p class="fine">
+          The provider learns which of these scopes callers have: {scopes.join(', ')}
+        </p>
+      )}
+      {shared.length > 0 && (
+        <p class="note">Another module declares these, too: {shared.join(', ')}</p>
       )}
     </>
   );

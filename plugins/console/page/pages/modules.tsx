@@ -1,66 +1,20 @@
 import { ignoredFiles, modules } from '../live.js';
 import { pathTo, query, segments, setQuery } from '../location.js';
 import type { ModuleStatus } from '../types.js';
+import { ListTable, sortRows } from '../ui/list-table.js';
 import { ModulesState } from '../ui/modules.js';
-import { Empty, FindBox, formatCount, PageHead, RelativeTime, State } from '../ui/parts.js';
-import { type Column, Table } from '../ui/table.js';
+import { Empty, FindBox, formatCount, PageHead } from '../ui/parts.js';
 import { ModulePage } from './module.js';
 
-const COLUMNS: readonly Column<ModuleStatus>[] = [
-  {
-    id: 'name',
-    head: 'Name',
-    cell: ({ name, file }) =>
-      name === null ? <code>{file}</code> : <a href={pathTo('modules', name)}>{name}</a>,
-    sortBy: ({ name, file }) => name ?? file,
-  },
-  {
-    id: 'state',
-    head: 'State',
-    cell: ({ state }) => <State value={state} />,
-    sortBy: ({ state }) => state,
-  },
-  {
-    id: 'reason',
-    isMinor: true,
-    head: 'Reason',
-    cell: ({ reason, hint }) => (
-      <span class="clip wide" title={[reason, hint].filter(Boolean).join('\n')}>
-        {reason}
-      </span>
-    ),
-  },
-  {
-    id: 'calls',
-    head: 'Calls',
-    isNumber: true,
-    cell: ({ counts }) => counts.calls.toLocaleString('en'),
-    sortBy: ({ counts }) => counts.calls,
-  },
-  {
-    id: 'failed',
-    isMinor: true,
-    head: 'Failures',
-    isNumber: true,
-    cell: ({ counts }) => counts.failed.toLocaleString('en'),
-    sortBy: ({ counts }) => counts.failed,
-  },
-  {
-    id: 'in_flight',
-    isMinor: true,
-    head: 'In flight',
-    isNumber: true,
-    cell: ({ counts }) => counts.in_flight,
-    sortBy: ({ counts }) => counts.in_flight,
-  },
-  {
-    id: 'since',
-    isMinor: true,
-    head: 'Since',
-    cell: ({ since }) => <RelativeTime at={since} />,
-    sortBy: ({ since }) => since,
-  },
-];
+const CELLS = {
+  name: ({ name, file }: ModuleStatus) =>
+    name === null ? <code>{file}</code> : <a href={pathTo('modules', name)}>{name}</a>,
+  reason: ({ reason, hint }: ModuleStatus) => (
+    <span class="clip wide" title={[reason, hint].filter(Boolean).join('\n')}>
+      {reason}
+    </span>
+  ),
+};
 
 export function ModulesPage() {
   const [, name] = segments.value;
@@ -113,9 +67,9 @@ function ModuleList() {
               ? formatCount(rows.length, 'module')
               : `${rows.length} of ${formatCount(all?.length ?? 0, 'module')}`}
           </p>
-          <Table
-            caption="Modules"
-            columns={COLUMNS}
+          <ListTable
+            of="/modules"
+            cells={CELLS}
             rows={rows}
             keyOf={({ file }) => file}
             sort={{ by: sortColumn, isDescending }}
@@ -147,17 +101,4 @@ function ModuleList() {
 
 function matches({ name, file, reason }: ModuleStatus, find: string): boolean {
   return find === '' || [name, file, reason].some((text) => text?.toLowerCase().includes(find));
-}
-
-function sortRows(
-  rows: readonly ModuleStatus[],
-  sortColumn: string,
-  isDescending: boolean,
-): ModuleStatus[] {
-  const sortBy = COLUMNS.find(({ id }) => id === sortColumn)?.sortBy ?? (({ name }) => name ?? '');
-  const sign = isDescending ? -1 : 1;
-  return rows.toSorted((a, b) => {
-    const [x, y] = [sortBy(a), sortBy(b)];
-    return x === y ? 0 : x < y ? -sign : sign;
-  });
 }

@@ -1,5 +1,6 @@
 import type { ReleaseEntry, ReleasesStatus } from '../../../../core/contract/release-status.js';
 import { query, setQuery } from '../location.js';
+import { ListTable, shortenDigest } from '../ui/list-table.js';
 import {
   Card,
   Empty,
@@ -10,7 +11,6 @@ import {
   State,
   useResource,
 } from '../ui/parts.js';
-import { Table } from '../ui/table.js';
 import { useNow } from '../ui/ticks.js';
 
 /** The interval of reads, because other callers publish releases. */
@@ -41,33 +41,16 @@ export function ReleasesPage() {
 
 function ReleaseTable({ of: status }: { of: ReleasesStatus }) {
   return (
-    <Table
-      caption="Releases, newest first"
+    <ListTable
+      of="/releases"
       rows={status.releases}
       keyOf={({ release }) => release}
-      columns={[
-        { id: 'release', head: 'Release', cell: ({ release }) => <code>{shorten(release)}</code> },
-        {
-          id: 'state',
-          head: 'State',
-          cell: (release) => <ReleaseState of={release} in={status} />,
-        },
-        { id: 'at', head: 'Created', cell: ({ created_at: at }) => <RelativeTime at={at} /> },
-        { id: 'author', head: 'Author', cell: ({ author }) => `${author.kind}:${author.id}` },
-        { id: 'files', head: 'Files', isNumber: true, cell: ({ files }) => files },
-        {
-          id: 'base',
-          head: 'From',
-          cell: ({ base }) => (base === null ? '–' : <code>{shorten(base)}</code>),
-        },
-        { id: 'note', head: 'Note', isText: true, cell: describeNote },
-      ]}
+      cells={{
+        verdict: (release) => <ReleaseState of={release} in={status} />,
+        note: ({ note, verdict }) => [note, verdict?.reason].filter(Boolean).join(' · ') || '–',
+      }}
     />
   );
-}
-
-function describeNote({ note, verdict }: ReleaseEntry): string {
-  return [note, verdict?.reason].filter(Boolean).join(' · ') || '–';
 }
 
 function ReleaseState({
@@ -87,7 +70,7 @@ function CanaryCard({ of: canary }: { of: NonNullable<ReleasesStatus['canary']> 
   return (
     <Card title="Canary">
       <p>
-        <code>{shorten(canary.release)}</code> is tried by {canary.hosts.join(', ')}, until{' '}
+        <code>{shortenDigest(canary.release)}</code> is tried by {canary.hosts.join(', ')}, until{' '}
         <RelativeTime at={canary.until} />.
       </p>
       <ul>
@@ -158,15 +141,10 @@ function ReleaseSelect({ label, name, value, of: releases }: ReleaseSelectProps)
       <select value={value} onChange={(event) => setQuery({ [name]: event.currentTarget.value })}>
         {releases.map(({ release, note }) => (
           <option key={release} value={release}>
-            {[shorten(release), note].filter(Boolean).join(' ')}
+            {[shortenDigest(release), note].filter(Boolean).join(' ')}
           </option>
         ))}
       </select>
     </label>
   );
-}
-
-/** The first 12 of 64 digits identify a digest, as in git. */
-function shorten(digest: string): string {
-  return digest.replace(/^sha256:([0-9a-f]{12})[0-9a-f]*$/, '$1');
 }

@@ -14,7 +14,7 @@ export interface Column<Row> {
   readonly isMinor?: boolean;
 }
 
-interface TableProps<Row> {
+export interface TableProps<Row> {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];

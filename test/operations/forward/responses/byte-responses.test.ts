@@ -109,6 +109,36 @@ describe('responses of bytes', () => {
     }
   });
 
+  it('pass several ranges of a route with types, to callers that ask for ranges', async () => {
+    const type = 'multipart/byteranges; boundary=x';
+    setup.answer((_request, response) => {
+      response.writeHead(206, { 'content-type': type }).end('--x--');
+    });
+    const headers = { range: 'bytes=0-1,4-5' };
+    const response = await setup.fetch('files', '/images/x', { headers });
+    expect(response.status).to.equal(206);
+    expect(response.headers.get('content-type')).to.equal(type);
+    expect(await response.text()).to.equal('--x--');
+    expect((await setup.fetch('files', '/images/x')).status).to.equal(502);
+    setup.answer((_request, other) => {
+      other.writeHead(200, { 'content-type': type }).end('--x--');
+    });
+    expect((await setup.fetch('files', '/images/x', { headers })).status).to.equal(502);
+  });
+
+  it('keep the content-range of a raw 416 of another type, without its body', async () => {
+    setup.answer((_request, response) => {
+      const headers = { 'content-type': 'text/plain', 'content-range': 'bytes */9' };
+      response.writeHead(416, headers).end('too far');
+    });
+    for (const module of ['files', 'raw']) {
+      const response = await setup.fetch(module, '/images/x');
+      expect(response.status).to.equal(416);
+      expect(response.headers.get('content-range')).to.equal('bytes */9');
+      expect(await response.text()).not.to.contain('too far');
+    }
+  });
+
   it('report a range that cannot be satisfied as a Problem in the envelope', async () => {
     setup.answer((_request, response) => {
       const headers = { 'content-type': 'text/plain', 'content-range': 'bytes */9' };

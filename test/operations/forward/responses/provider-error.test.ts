@@ -170,6 +170,22 @@ describe('provider_errors: passthrough', () => {
     });
   }
 
+  it('uses its own detail for an error body of more than 20,000 values or 1 MiB', async () => {
+    const list = (count: number) => `{"detail":"own","a":[${Array(count).fill(0)}]}`;
+    const pad = (bytes: number) => '{"detail":"own"}'.padEnd(bytes);
+    for (const [body, isRead] of [
+      // Beside the items are the object, the detail and the list.
+      [list(19_997), true],
+      [list(19_998), false],
+      [pad(1_048_576), true],
+      [pad(1_048_577), false],
+    ] as const) {
+      setup.provider.answer({ status: 422, body });
+      const { detail } = expectProblem(await get(), 422, 'provider_error');
+      expect(detail === 'own', detail).to.equal(isRead);
+    }
+  });
+
   it('keeps the first 1,000 characters of a long detail', async () => {
     setup.provider.answer({ status: 400, body: JSON.stringify({ detail: 'x'.repeat(5_000) }) });
     const { detail } = expectProblem(await get(), 400, 'provider_error');
@@ -257,7 +273,7 @@ describe('provider_errors: passthrough', () => {
     const long = { field: `f${'😀'.repeat(300)}`, message: `m\u0007${'😀'.repeat(2_000)}` };
     setup.provider.answer({
       status: 400,
-      body: JSON.stringify({ errors: Array.from({ length: 200 }, () => long) }),
+      body: JSON.stringify({ errors: Array.from({ length: 110 }, () => long) }),
     });
     const { errors } = expectProblem(await get(), 400, 'provider_error');
     const sent = errors.filter(({ field }) => field?.startsWith('f😀'));

@@ -17,6 +17,7 @@ describe('raw responses', () => {
     expect(response.status).to.equal(203);
     expect(response.body.toString()).to.equal(body);
     expect(headersOf(response.headers)).to.deep.equal({
+      'content-security-policy': "sandbox; default-src 'none'",
       'x-content-type-options': 'nosniff',
       'cache-control': 'private',
       'content-type': type,

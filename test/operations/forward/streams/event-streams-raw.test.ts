@@ -28,7 +28,7 @@ describe('streams of events in raw mode', () => {
     });
     const headers = { ...POST.headers, accept: 'application/json' };
     const response = await setup.fetch('raw', '/chat', { ...POST, headers });
-    expect(response.headers.get('content-type')).to.equal('text/event-stream; charset=utf-8');
+    expect(response.headers.get('content-type')).to.equal('text/event-stream');
     expect(response.headers.get('modgate-origin')).to.equal('provider');
     expect(response.headers.get('cache-control')).to.equal('private');
     expect(await response.text()).to.equal(events);

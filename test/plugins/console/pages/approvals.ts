@@ -49,7 +49,8 @@ export function describeApprovals(setup: ConsoleSetup): void {
       const page = await setup.open('/console/approvals', { token: ANN });
       const text = await show(page);
       expect(text).to.include('service:agent requests this call (medium danger).');
-      expect(text).to.include('{"body":{"n":1.0}}');
+      expect(text).to.include('{\n  "body": {\n    "n": 1.0\n  }\n}');
+      expect(text).to.include('2 members, 18 bytes');
       expect(text).to.match(/[89] min \d+ s left/);
       expect(text).to.include('No call of this operation was approved before.');
       expect(await findAccessibilityViolations(page)).to.deep.equal([]);
@@ -68,17 +69,31 @@ export function describeApprovals(setup: ConsoleSetup): void {
       await ask('{"body":{"n":2.0,"to":"a\u202eb"}}');
       await rowOf(page, 'pending').waitFor();
       const text = await show(page);
-      expect(text).to.include('contain invisible characters');
-      expect(text).to.include('{"body":{"n":2.0,"to":"a\\u202eb"}}');
+      expect(text).to.include('contain blanks or invisible characters');
+      expect(text).to.include('"n": 2.0,\n    "to": "a\\u202eb"');
+      expect(await page.locator('.escape').allInnerTexts()).to.deep.equal(['\\u202e']);
       expect(text).not.to.include('\u202e');
-      expect(text).to.match(/Previously approved, [\s\S]*\{"body":\{"n":1\.0\}\}/);
+      expect(text).to.match(/Previously approved, [\s\S]*"n": 1\.0/);
       const [now, then] = await page.locator('mark').allInnerTexts();
-      expect([now, then]).to.deep.equal(['2.0,"to":"a\\u202eb"', '1.0']);
+      expect([now, then]).to.deep.equal(['2.0,\n    "to": "a\\u202eb"', '1.0']);
       expect(await findAccessibilityViolations(page)).to.deep.equal([]);
       await page.getByRole('button', { name: 'Reject', exact: true }).click();
       await rowOf(page, 'rejected').waitFor();
       await page.getByRole('button', { name: 'Close', exact: true }).click();
       expect(await page.getByRole('heading', { level: 2 }).count()).to.equal(0);
+    });
+
+    it('is approved only after the end of its arguments was in view', async () => {
+      const members = Array.from({ length: 200 }, (_, index) => `"m${index}":"x\\n"`);
+      await ask(`{"body":{${members.join(',')},"z":"the end"}}`);
+      const page = await setup.open('/console/approvals', { token: ANN });
+      expect(await show(page)).to.include('Read the arguments to their end to approve.');
+      const button = page.getByRole('button', { name: 'Approve', exact: true });
+      await button.scrollIntoViewIfNeeded();
+      expect(await button.isDisabled()).to.equal(true);
+      await page.locator('pre .end').scrollIntoViewIfNeeded();
+      await button.click();
+      await rowOf(page, 'approved').waitFor();
     });
 
     it('is not decided by a service', async () => {

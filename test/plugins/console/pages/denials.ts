@@ -75,6 +75,8 @@ export function describeDenials(setup: ConsoleSetup): void {
       await denied.getByRole('link', { name: 'Explain this decision' }).click();
       await page.getByText('Step by step').waitFor();
       setup.drop('crm.json', describeCrm(setup.provider.url));
+      const restored = await setup.open('/console/modules/crm');
+      await restored.getByText('version 1.4.0').waitFor();
     });
 
     it('is shown at once for a shared URL', async () => {

@@ -49,6 +49,7 @@ const RULES_OF_COLORS = ['color-contrast', 'link-in-text-block'];
 export function describeEveryPage(setup: ConsoleSetup): void {
   /** Follows a link of the page without loading it again. */
   const goTo = async (page: Page, path: string) => {
+    const before = new URL(page.url()).pathname;
     const go = `history.pushState(null, '', ${JSON.stringify(path)})`;
     await page.evaluate(`${go}; dispatchEvent(new PopStateEvent('popstate'))`);
     const name = PAGES[path] ?? '';
@@ -56,6 +57,11 @@ export function describeEveryPage(setup: ConsoleSetup): void {
     await untilLoaded(page);
     const title = `${name} · modgate`;
     await waitUntil(`the title ${title}`, async () => (await page.title()) === title);
+    if (path.split('?')[0] === before) return;
+    // Two pages may have the same title: the new one is there when its heading has the focus.
+    await waitUntil('the heading has the focus', async () => {
+      return (await page.evaluate('document.activeElement.tagName')) === 'H1';
+    });
   };
 
   /** Checks both themes; scripts of the page do not detect the change. */

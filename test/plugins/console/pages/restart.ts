@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import type { ConsoleSetup } from '../../../support/console/use-console.js';
+import { waitUntil } from '../../../support/http/wait-until.js';
 
 /** The number of requests for the list of modules. */
-const CALLS_COLUMN = 3;
+const CALLS_COLUMN = 4;
 
 export function describeRestart(setup: ConsoleSetup): void {
   const callContacts = () =>
@@ -37,8 +38,11 @@ export function describeRestart(setup: ConsoleSetup): void {
     // What could not be read is read again.
     await page.getByRole('table', { name: 'Surfaces' }).waitFor();
     await page.getByRole('link', { name: 'Calls' }).click();
-    await callContacts();
-    await page.getByRole('button', { name: 'GET /contacts', exact: true }).first().waitFor();
+    // A call between the first list and the new stream is not shown.
+    await waitUntil('a call is shown', async () => {
+      await callContacts();
+      return (await page.getByRole('button', { name: 'GET /contacts', exact: true }).count()) > 0;
+    });
     expect(await page.evaluate('window.marker')).to.equal(1);
   });
 }

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { headerValue } from '../../../../core/selftest/raw-http.js';
 import { a, useNames } from '../../../support/dns/use-names.js';
+import { call } from '../../../support/http/call.js';
 import { waitUntil } from '../../../support/http/wait-until.js';
 
 const FILE = 'crm/endpoints.json';
@@ -33,6 +35,25 @@ describe('endpoints in a file', () => {
     await names.waitForAddresses('127.0.0.4');
     expect((await names.at()).at).to.equal('127.0.0.4');
     expect(lines('module changed')).to.equal(1);
+  });
+
+  it('that join or leave decide which references lead to the module', async () => {
+    const { names } = context;
+    names.host.drop(FILE, [url('127.0.0.2')]);
+    await names.open({ file: `./${FILE}` }, { more: { responses: { mode: 'raw' } } });
+    await names.waitForAddresses('127.0.0.2');
+    const locate = async () => {
+      const target = `/modules/crm/http/x?host=127.0.0.3:${names.places.port}`;
+      return headerValue((await call(names.host, { target })).headers, 'location');
+    };
+    const elsewhere = `${url('127.0.0.3')}/api/things/1`;
+    expect(await locate()).to.equal(elsewhere);
+    names.host.drop(FILE, [url('127.0.0.2'), url('127.0.0.3')]);
+    await names.waitForAddresses('127.0.0.2', '127.0.0.3');
+    expect(await locate()).to.equal('/modules/crm/http/api/things/1');
+    names.host.drop(FILE, [url('127.0.0.2')]);
+    await names.waitForAddresses('127.0.0.2');
+    expect(await locate()).to.equal(elsewhere);
   });
 
   it('reject the module while the file is missing at the start, and serve once it exists', async () => {

@@ -39,6 +39,32 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
     adapter: { ...GOOD, config: any() },
   },
   {
+    clause: 'adapter.describe-config',
+    defect: 'describes its config later',
+    reason: /returns an invalid config description/,
+    adapter: { ...GOOD, describeConfig: () => Promise.resolve({ hostUses: [] }) as never },
+  },
+  {
+    clause: 'adapter.describe-config',
+    defect: 'uses a device of the host',
+    reason: /returns an invalid config description/,
+    adapter: {
+      ...GOOD,
+      describeConfig: () => ({ hostUses: [{ kind: 'device' as 'file', name: '/dev/tty' }] }),
+    },
+  },
+  {
+    clause: 'adapter.describe-config',
+    defect: 'says something else each time',
+    reason: /must return the same for each call/,
+    adapter: {
+      ...GOOD,
+      describeConfig: () => ({
+        hostUses: [{ kind: 'file', name: `/run/${process.hrtime.bigint()}` }],
+      }),
+    },
+  },
+  {
     clause: 'open.while-down',
     defect: 'connects while it opens',
     reason: /ECONNREFUSED/,

@@ -1,0 +1,68 @@
+import type { Argument, Command, Option } from 'commander';
+import { createProgram, loadCommand } from './program.js';
+
+/**
+ * Returns what may complete the last of the words that follow `modgate`: a choice a line, with
+ * its summary after a tab. `:file` and `:folder` leave a path to the shell.
+ */
+export async function complete(words: readonly string[]): Promise<string> {
+  const program = createProgram();
+  const before = [...words];
+  const current = before.pop() ?? '';
+  let command = program;
+  let place = 0;
+  let option: Option | undefined;
+  for (const word of before) {
+    if (option !== undefined || word.startsWith('-')) {
+      option = option === undefined ? findOption(command, word) : undefined;
+      continue;
+    }
+    const next = command === program ? await loadCommand(program, word) : findAction(command, word);
+    if (next === undefined) place += 1;
+    else command = next;
+  }
+  const [, flag] = /^(--[^=]+)=/.exec(current) ?? [];
+  if (option !== undefined) return formatChoices(current, listValues(option));
+  if (flag !== undefined) {
+    const values = listValues(findOption(command, flag)).map((value) => `${flag}=${value}`);
+    return formatChoices(current, values);
+  }
+  if (current.startsWith('-')) {
+    const options = listOptions(command).map(({ long, description }) => `${long}\t${description}`);
+    return formatChoices(current, options);
+  }
+  const { registeredArguments } = command;
+  const last = registeredArguments.at(-1);
+  const argument = registeredArguments[place] ?? (last?.variadic ? last : undefined);
+  const names =
+    place > 0 ? [] : command.commands.map((each) => `${each.name()}\t${each.summary()}`);
+  return formatChoices(current, [...names, ...listValues(argument)]);
+}
+
+function formatChoices(current: string, choices: readonly string[]): string {
+  const fitting = choices.filter((text) => text.startsWith(':') || text.startsWith(current));
+  return fitting.map((text) => `${text}\n`).join('');
+}
+
+function findAction({ commands }: Command, name: string): Command | undefined {
+  return commands.find((action) => action.name() === name);
+}
+
+/** The options of a command; before its action, those of the default. */
+function listOptions(command: Command): Option[] {
+  return command.createHelp().visibleOptions(findAction(command, 'list') ?? command);
+}
+
+/** Returns the option if a value follows. */
+function findOption(command: Command, flag: string): Option | undefined {
+  return listOptions(command).find(({ long, required }) => required && long === flag);
+}
+
+function listValues(subject: Option | Argument | undefined): readonly string[] {
+  if (subject === undefined) return [];
+  if (subject.argChoices !== undefined) return subject.argChoices;
+  const [, placeholder = subject.name()] =
+    'flags' in subject ? (/<(.+)>/.exec(subject.flags) ?? []) : [];
+  if (/^file(?:\||$)/.test(placeholder)) return [':file'];
+  return /^dirs?$/.test(placeholder) ? [':folder'] : [];
+}

@@ -1,0 +1,40 @@
+import { array, boolean, nullable, number, string, type } from 'superstruct';
+import { type Answer, actorStruct, member } from './members.js';
+
+const approval = {
+  id: member(string(), 'of the request'),
+  status: member(string(), '`pending`, `approved`, `rejected` or `used`'),
+  module: member(string(), 'the name of the module'),
+  name: member(string(), '`GET /contacts/{id}` of a route; the name of an entity or an action'),
+  danger_level: member(string(), 'of the operation'),
+  actor: member(actorStruct, 'who requested the call'),
+  requested_at: member(string(), 'when it was requested'),
+  expires_at: member(string(), 'when the request, or the approval, expires'),
+};
+
+const approvalEntry = type(approval);
+
+/** The response to `GET /approvals`. */
+export const approvalList = type({ approvals: member(array(approvalEntry), 'the requests') });
+
+const shownArguments = {
+  /** JSON text, one member a line, without invisible characters. */
+  arguments: string(),
+  has_invisible: boolean(),
+  members: number(),
+  bytes: number(),
+};
+
+/** The response to `GET /approvals/{id}`. */
+export const approvalDetails = type({
+  ...approval,
+  ...shownArguments,
+  headers: array(type({ name: string(), value: string() })),
+  previous: nullable(type({ ...shownArguments, actor: actorStruct, decided_at: string() })),
+});
+
+/** A request for approval, without the arguments of the call. */
+export type ListedApproval = Answer<typeof approvalEntry>;
+
+/** A request for approval with all parts that the decision covers. */
+export type ApprovalDetails = Answer<typeof approvalDetails>;

@@ -1,0 +1,22 @@
+/**
+ * Returns the canonical form (RFC 8785) of a value of JSON.parse, with `null` for numbers beyond a
+ * double. Concatenated text is copied once at the end, so that depth does not count.
+ */
+export function canonicalizeValue(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  let text = '';
+  let separator = '';
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      text += separator + canonicalizeValue(item);
+      separator = ',';
+    }
+    return `[${text}]`;
+  }
+  for (const name of Object.keys(value).sort()) {
+    const member: unknown = (value as Record<string, unknown>)[name];
+    text += `${separator}${JSON.stringify(name)}:${canonicalizeValue(member)}`;
+    separator = ',';
+  }
+  return `{${text}}`;
+}

@@ -1,0 +1,133 @@
+import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createApp } from '../http/app.js';
+import { Cors } from '../http/cors.js';
+import { completeRejected } from '../http/rejection.js';
+import { Clients, findPeer } from '../http/request/client.js';
+import { createRequestLog } from '../http/request-log.js';
+import { loadResources } from '../http/routes/host-routes.js';
+import { PUBLIC_FACTS } from '../http/routes/public-routes.js';
+import { createInProcessServer } from '../http/server/in-process-server.js';
+import type { RejectionObserver } from '../http/server/parser-errors.js';
+import { createServer, MAX_HEAD_BYTES } from '../http/server/server.js';
+import { createViolationLog } from '../http/violation-log.js';
+import { isLoopbackAddress, isLoopbackOrigin } from '../lib/loopback.js';
+import {
+  createListenerMetrics,
+  createMemoryMetrics,
+} from '../observability/metrics/process-metrics.js';
+import { ConsoleBridge } from '../operations/console/console-bridge.js';
+import { Forward } from '../operations/forward/forward.js';
+import { LOG } from '../operations/injection-tokens.js';
+import { MemoryBudget } from '../provider/memory-budget.js';
+import { ACCESS } from './access.js';
+import { MODULES } from './modules.js';
+import { OBSERVABILITY } from './observability.js';
+import { CONFIG, CONTAINER, definePart, PROCESSES } from './part.js';
+import { PLUGINS_PART } from './plugins.js';
+import { RECORDS } from './records.js';
+import { STORAGE } from './storage.js';
+
+/** The HTTP server of the application. */
+export const LISTENER = definePart(
+  'listener',
+  [
+    CONFIG,
+    LOG,
+    PROCESSES,
+    CONTAINER,
+    PLUGINS_PART.token,
+    ACCESS.token,
+    STORAGE.token,
+    RECORDS.token,
+    MODULES.token,
+    OBSERVABILITY.token,
+  ],
+  async (
+    config,
+    log,
+    processes,
+    container,
+    { surfaces },
+    { authentication, issuers, hasDevTokens, tlsPair },
+    { identity },
+    { tracing },
+    { registry, openStreams },
+    { observe },
+  ) => {
+    const endStreams = () => openStreams.endAll('shutdown');
+    const lifecycle = { isDraining: false, isClosing: false };
+    const memory = new MemoryBudget(config);
+    const observers = {
+      onDecided: observe,
+      onClosed: createRequestLog({
+        log: processes.requestLog,
+        successSample: config.logSuccessSample,
+        logViolations: createViolationLog(log),
+      }),
+    };
+    const clients = new Clients(config);
+    const { publicUrl: publicOrigin } = config;
+    container.register(PUBLIC_FACTS, {
+      useValue: {
+        surfaces,
+        issuers,
+        publicOrigin,
+        identityKeys: () => identity.publish(),
+        unreadyReason: () =>
+          lifecycle.isDraining ? 'the host is draining' : processes.unreadyReason(),
+      },
+    });
+    const app = createApp({
+      log,
+      lifecycle,
+      forward: container.resolve(Forward),
+      bridge: container.resolve(ConsoleBridge),
+      container,
+      resources: await loadResources(),
+      authentication,
+      cors: config.cors === null ? null : new Cors(config.cors, config.tokenHeader),
+      bodyTimeoutMs: config.bodyTimeoutMs,
+      clients,
+      memory,
+      mounts: registry,
+      sendTimeoutMs: config.sendTimeoutMs,
+      maxHeaders: config.maxHeaders,
+      loopbackOnly: hasDevTokens && !config.allowDevAuthAnywhere,
+      hasPublicMetrics: isLoopbackAddress(config.host) && isLoopbackOrigin(config.publicUrl),
+      observers,
+      tracing,
+      surfaces,
+      publicOrigin,
+    });
+    const reportRejected: RejectionObserver = (problem, ids, request, socket) => {
+      // Without a head, a client behind a proxy is known by its connection only.
+      const address =
+        (request === null ? null : clients.find(request)?.address) ??
+        findPeer(socket as Partial<Socket>);
+      const rejected = { request, address };
+      const completed = completeRejected(problem, ids, rejected, authentication, registry);
+      observers.onDecided(completed);
+      observers.onClosed(completed);
+    };
+    const server = createServer(app.callback(), config, tlsPair, reportRejected);
+    const observed = { connections: server.counts, certificate: tlsPair };
+    return {
+      metrics: [...createMemoryMetrics(memory), ...createListenerMetrics(observed)],
+      inProcess: createInProcessServer(app.callback(), MAX_HEAD_BYTES, reportRejected),
+      listen: (port = config.port) => server.listen(config.host, port),
+      drain: async () => {
+        Object.assign(lifecycle, { isDraining: true, isClosing: true });
+        await pause(config.drainDelayMs);
+        surfaces.endStreams();
+        await server.drain(config.drainMs, endStreams);
+      },
+      handOver: async () => {
+        lifecycle.isClosing = true;
+        surfaces.endStreams();
+        await server.handOver(config.drainMs, endStreams);
+      },
+      close: server.close,
+    };
+  },
+);

@@ -1,0 +1,21 @@
+import type {
+  AdminAction,
+  AdminEntity,
+  ExposedOperation,
+  Manifest,
+  ManifestRoute,
+} from '../../core/contract/index.js';
+
+/** The target of a tool. */
+export type ToolTarget =
+  | { readonly kind: 'route'; readonly route: ManifestRoute }
+  | { readonly kind: 'entity'; readonly entity: AdminEntity }
+  | { readonly kind: 'action'; readonly action: AdminAction };
+
+/** An operation that a module exposes. */
+export interface ToolSource {
+  readonly module: string;
+  readonly operation: ExposedOperation;
+  readonly target: ToolTarget;
+  readonly manifest: Manifest;
+}

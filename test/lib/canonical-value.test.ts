@@ -1,0 +1,25 @@
+import canonicalize from 'canonicalize';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { canonicalizeValue } from '../../core/lib/json/canonical-value.js';
+
+describe('canonicalizeValue', () => {
+  it('returns the canonical form of RFC 8785', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(canonicalizeValue(value)).to.equal(canonicalize(value));
+      }),
+    );
+  });
+
+  it('writes numbers beyond a double as null', () => {
+    expect(canonicalizeValue(JSON.parse('[1e999,-1e999,-0]'))).to.equal('[null,null,0]');
+  });
+
+  it('copies no text for each level around it', () => {
+    const text = JSON.stringify('a'.repeat(1_000_000));
+    const levels = 1000;
+    const json = '['.repeat(levels) + text + ']'.repeat(levels);
+    expect(canonicalizeValue(JSON.parse(json))).to.equal(json);
+  });
+});

@@ -1,0 +1,27 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { readMainThreadMs } from './waited-ms.js';
+
+const TICK_MS = 2;
+
+/** How long this thread runs without a turn of its event loop. */
+export async function measureHeldMs(work: () => unknown): Promise<number> {
+  let heldMs = 0;
+  let at = readMainThreadMs(process.pid);
+  let isOver = false;
+  const tick = () => {
+    const now = readMainThreadMs(process.pid);
+    heldMs = Math.max(heldMs, now - at);
+    at = now;
+    if (!isOver) setTimeout(tick, TICK_MS);
+  };
+  tick();
+  await pause(5);
+  heldMs = 0;
+  try {
+    await work();
+    await pause(5);
+    return heldMs;
+  } finally {
+    isOver = true;
+  }
+}

@@ -1,0 +1,212 @@
+// Bundles dist/ into lib/ (or the given folder), which `npm pack` packs: node
+// tools/bundle-package.mjs [lib]. The contract is one module for the host, its plugins and those of
+// others; each plugin, each thread and the test kit is one more file. Names stay and lines are short,
+// so that stack traces can be read.
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { build, stop } from 'esbuild-wasm';
+
+const DIST = resolve('dist');
+/** The folder in the package. */
+const LIB = 'lib';
+const outDir = process.argv[2] ?? LIB;
+const CONTRACT = 'core/contract/index.js';
+const TESTKIT = 'core/testkit/index.js';
+const CLIENT = 'core/client/index.js';
+/** One file for all modules of the contract, of which `CONTRACT` exports a part. */
+const WHOLE_CONTRACT = 'core/contract/all.js';
+/** Files beside the code that it opens by URL. */
+const OPENED = /\.wasm$|\/templates\.json$|\/plugin\.json$|\/web\/|^core\/schemas\//;
+const URL_OF_FILE = /new URL\(\s*['"](\.[^'"]+\.js)['"],\s*import\.meta\.url/g;
+
+/** Has hundreds of files, each of which would cost time at a start. */
+const BUNDLED = new Set(['kysely']);
+const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+const EXTERNAL = Object.keys({ ...dependencies, ...peerDependencies }).filter(
+  (name) => !BUNDLED.has(name),
+);
+
+const files = readdirSync(DIST, { recursive: true })
+  .filter((path) => /^(core|plugins)\//.test(path))
+  .toSorted();
+const read = (path) => readFileSync(join(DIST, path), 'utf8');
+
+/** Imported on demand for what few hosts need. */
+const SEPARATE = /\/(sqlite-database|postgres-database|otlp-tracing|issuers|metrics-snapshot)\.js$/;
+const IMPORT = /import\('(\.[^']+\.js)'\)/g;
+const COMMAND_IMPORT = /import\(`\.\/commands\/\$\{name\}\.js`\)/;
+const SERVE = 'core/cli/commands/serve.js';
+const PRIMARY = 'core/cluster/primary.js';
+
+/** What else is imported on demand is two files: one for hosts, one for commands. */
+const groups = {
+  'core/on-demand.js': (path) => !path.startsWith('core/cli/'),
+  'core/cli/on-demand.js': (path) => path.startsWith('core/cli/'),
+};
+const onDemand = listOnDemand();
+
+/** Modules that exist in the package only, by path. */
+const MADE = {
+  [WHOLE_CONTRACT]: listCode('core/contract')
+    .filter((name) => name !== 'index.js')
+    .map((name) => `export * from './${name}';`)
+    .join(''),
+  [CONTRACT]: `export { ${Object.keys(await import(join(DIST, CONTRACT)))} } from './all.js'`,
+  ...Object.fromEntries(
+    Object.entries(groups).map(([group, includes]) => [
+      group,
+      onDemand
+        .filter(includes)
+        .map((path) => `export * as ${JSON.stringify(path)} from ${refer(group, path)};`)
+        .join(''),
+    ]),
+  ),
+};
+
+rmSync(outDir, { recursive: true, force: true });
+await bundle(WHOLE_CONTRACT);
+for (const entry of [
+  'core/main.js',
+  CONTRACT,
+  TESTKIT,
+  CLIENT,
+  ...listPluginEntries(),
+  ...listThreadEntries(),
+]) {
+  await bundle(entry, { splitting: entry === 'core/main.js', plugins: [shareContract(entry)] });
+}
+await stop();
+for (const path of [...files.filter((one) => OPENED.test(one)), ...listTypes()]) {
+  mkdirSync(dirname(join(outDir, path)), { recursive: true });
+  cpSync(join(DIST, path), join(outDir, path), { recursive: true });
+}
+
+async function bundle(entry, { splitting = false, plugins = [] } = {}) {
+  await build({
+    entryPoints: [join(DIST, entry)],
+    outdir: outDir,
+    outbase: DIST,
+    // Beside the entry, because the contract is external by a relative path.
+    chunkNames: 'core/[name]-[hash]',
+    bundle: true,
+    splitting,
+    packages: 'bundle',
+    external: EXTERNAL,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    // Places in stack traces stay readable.
+    lineLimit: 120,
+    legalComments: 'none',
+    logLevel: 'warning',
+    plugins: [...plugins, { name: 'sources', setup: loadSources }],
+  });
+}
+
+/** A bundled file is elsewhere than its source, relative to which it opens others by URL. */
+function loadSources({ onResolve, onLoad }) {
+  const made = new Map(Object.entries(MADE).map(([path, text]) => [join(DIST, path), text]));
+  onResolve({ filter: /^[./]/ }, ({ path, resolveDir }) => {
+    const full = resolve(resolveDir, path);
+    return made.has(full) ? { path: full } : undefined;
+  });
+  onLoad({ filter: /\.js$/ }, ({ path }) => {
+    const text = made.get(path) ?? readFileSync(path, 'utf8');
+    const from = relative(DIST, path);
+    const place = JSON.stringify(join(LIB, from));
+    const url = `new URL(${place}, import.meta.resolve('modgate/package.json')).href`;
+    const contents = groupImports(from, text.replaceAll('import.meta.url', url));
+    return { contents, loader: 'js', resolveDir: dirname(path) };
+  });
+}
+
+/** Imports of any module of the contract become imports of its one file. */
+function shareContract(entry) {
+  const folder = join(DIST, 'core/contract');
+  const path = `./${relative(dirname(entry), WHOLE_CONTRACT)}`;
+  return {
+    name: 'contract',
+    setup: ({ onResolve }) =>
+      onResolve({ filter: /^\./ }, ({ path: imported, resolveDir }) =>
+        dirname(resolve(resolveDir, imported)) === folder ? { path, external: true } : undefined,
+      ),
+  };
+}
+
+/** A start needs `serve`, and often the primary: they are part of the first file. */
+function groupImports(from, text) {
+  const importGroup = (path) => {
+    const [group] = Object.entries(groups).find(([, includes]) => includes(path));
+    return `import(${refer(from, group)}).then((all) => all[${JSON.stringify(path)}])`;
+  };
+  const grouped = text.replace(IMPORT, (whole, url) => {
+    const path = join(dirname(from), url);
+    if (path === PRIMARY) return 'primary';
+    return onDemand.includes(path) ? importGroup(path) : whole;
+  });
+  if (from === SERVE) return `import * as primary from ${refer(from, PRIMARY)};${grouped}`;
+  if (!COMMAND_IMPORT.test(text)) return grouped;
+  const command = importGroup('core/cli/commands/NAME.js').replace('NAME', '" + name + "');
+  return `import * as serve from ${refer(from, SERVE)};`.concat(
+    grouped.replace(COMMAND_IMPORT, () => `(name === 'serve' ? serve : ${command})`),
+  );
+}
+
+/** The modules that the code imports on demand. */
+function listOnDemand() {
+  const imported = listReferred(IMPORT, (path) => path.startsWith('core/'));
+  const commands = listCode('core/cli/commands').map((name) => `core/cli/commands/${name}`);
+  return [...new Set([...imported, ...commands])].filter(
+    (path) => path !== SERVE && path !== PRIMARY && !SEPARATE.test(path),
+  );
+}
+
+/** The literal by which one file imports another. */
+function refer(from, path) {
+  const url = relative(dirname(from), path);
+  return JSON.stringify(url.startsWith('.') ? url : `./${url}`);
+}
+
+function listCode(folder) {
+  return readdirSync(join(DIST, folder))
+    .filter((name) => name.endsWith('.js'))
+    .toSorted();
+}
+
+function listPluginEntries() {
+  return files
+    .filter((path) => path.endsWith('/plugin.json'))
+    .map((path) => join(dirname(path), JSON.parse(read(path)).entry));
+}
+
+/** The code of threads and processes, which is opened by URL. */
+function listThreadEntries() {
+  const isPacked = (path) => !/^plugins\/.*\/testkit\.js$/.test(path);
+  const found = listReferred(URL_OF_FILE, isPacked);
+  return [...new Set(found)].filter((path) => path !== 'core/main.js');
+}
+
+/** The files that the pattern finds in the code. */
+function listReferred(pattern, includes) {
+  return files
+    .filter((path) => path.endsWith('.js') && includes(path))
+    .flatMap((path) =>
+      [...read(path).matchAll(pattern)].map(([, url]) => join(dirname(path), url)),
+    );
+}
+
+/** The declarations of what is exported, and all that they import. */
+function listTypes() {
+  const found = new Set();
+  const add = (path) => {
+    if (found.has(path)) return;
+    found.add(path);
+    for (const [, url] of read(path).matchAll(/(?:from |import\()['"](\.[^'"]+)\.js['"]/g)) {
+      add(join(dirname(path), `${url}.d.ts`));
+    }
+  };
+  for (const path of [CONTRACT, TESTKIT, CLIENT]) add(path.replace(/js$/, 'd.ts'));
+  return found;
+}
