@@ -1,11 +1,14 @@
 import { createRequire } from 'node:module';
 import type { Client, Dispatcher } from 'undici';
 import type { ConnectCallback, Connector } from './connector.js';
+import { HeldReads } from './held-reads.js';
 
 /** The part of a request that its client needs. */
 export interface ClientRequest {
   /** Whether it has a response or was aborted. */
   readonly isOver: boolean;
+  /** Called before it is sent, with the reads of its connection. */
+  onAssigned(reads: HeldReads): void;
   /** Called when a connection is opened for it; `cancel` stops that. */
   onConnecting(cancel: () => void): void;
 }
@@ -38,12 +41,14 @@ function loadUndici(): OpenPool {
 
   class AbortAwareClient extends Client {
     tracked: ClientRequest | null = null;
+    readonly reads = new HeldReads();
 
     override dispatch(
       options: Dispatcher.DispatchOptions,
       handler: Dispatcher.DispatchHandler,
     ): boolean {
       this.tracked = (options as AbortAwareOptions).tracked;
+      this.tracked.onAssigned(this.reads);
       return super.dispatch(options, handler);
     }
   }
@@ -51,7 +56,7 @@ function loadUndici(): OpenPool {
   const createClient = (origin: URL, connector: Connector, options: Client.Options) => {
     const client: AbortAwareClient = new AbortAwareClient(origin, {
       ...options,
-      connect: (_target, callback) => connectFor(client.tracked, connector, callback),
+      connect: (_target, callback) => connectFor(client.tracked, client.reads, connector, callback),
     });
     return client;
   };
@@ -65,6 +70,7 @@ function loadUndici(): OpenPool {
 
 function connectFor(
   request: ClientRequest | null,
+  reads: HeldReads,
   connector: Connector,
   opened: ConnectCallback,
 ): void {
@@ -74,5 +80,6 @@ function connectFor(
     return;
   }
   const socket = connector.open(opened);
+  reads.attach(socket);
   request.onConnecting(() => socket.destroy());
 }

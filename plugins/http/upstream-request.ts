@@ -12,6 +12,7 @@ import {
 } from '../../core/contract/index.js';
 import { createAbortFailure, createTransportFailure } from '../shared/failures.js';
 import type { AbortAwareOptions, ClientRequest } from './abort-aware-pool.js';
+import type { HeldReads } from './held-reads.js';
 
 interface UpstreamRequestOptions {
   readonly method: Dispatcher.HttpMethod;
@@ -77,6 +78,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
   readonly #reject: (failure: ProviderFailure) => void;
   #controller: Dispatcher.DispatchController | null = null;
   #cancelConnecting: (() => void) | null = null;
+  #reads: HeldReads | null = null;
   /** Whether the whole request was given to the connection. */
   #isSent = true;
   #isOver = false;
@@ -137,6 +139,10 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
     this.#fail(failure);
     if (this.#controller !== null) this.#controller.abort(failure);
     else this.#cancelConnecting?.();
+  }
+
+  onAssigned(reads: HeldReads): void {
+    this.#reads = reads;
   }
 
   onConnecting(cancel: () => void): void {
@@ -243,7 +249,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
       if (this.#length > (this.#limits.holdBytes ?? Number.POSITIVE_INFINITY)) {
         this.#openStream(controller);
       }
-    } else if (!this.#stream.push(chunk)) controller.pause();
+    } else if (!this.#stream.push(chunk)) this.#reads?.hold();
   }
 
   /** Passes the response on before it is complete. */
@@ -252,12 +258,9 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
     if (this.#isOver) return;
     const stream = new Readable({
       highWaterMark: READ_AHEAD_BYTES,
-      // Deferred: otherwise the next part would arrive before this one is read, and both would be
-      // copied into one.
-      read: () =>
-        queueMicrotask(() => {
-          if (!this.#isOver) controller.resume();
-        }),
+      read: () => {
+        if (!this.#isOver) this.#reads?.release();
+      },
       destroy: (error, done) => {
         if (this.#end()) controller.abort(createAbortFailure(error, this.#status));
         done(error);
@@ -298,6 +301,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
   #end(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
+    this.#reads?.release();
     this.#limits.signal.removeEventListener('abort', this);
     return true;
   }
