@@ -68,6 +68,8 @@ export interface RoutedModule extends DeclaredParts {
 }
 
 interface OpenedParts {
+  /** Whose responses are kept, and how they are fetched. */
+  readonly content: string;
   readonly client: ProviderClient;
   readonly config: ModuleConfig;
   /** `null` for a module whose calls nothing observes. */

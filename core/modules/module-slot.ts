@@ -5,6 +5,7 @@ import { isolate } from '../isolation/isolate.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { nameError } from '../lib/name-error.js';
 import { ManifestUnavailable, parseStoredManifest } from '../manifest/load-manifest.js';
+import { KnownModule } from '../provider/known-module.js';
 import type { DirectoryFile } from '../watch/directory.js';
 import { type DescriptorSource, readDescriptorSource } from './descriptor-source.js';
 import type { LastGoodKeeper } from './last-good.js';
@@ -77,8 +78,8 @@ export class ModuleSlot {
   #closing: Promise<unknown> = Promise.resolve();
   #firstAttempt: Promise<void> = Promise.resolve();
   #stopProbation: (() => void) | null = null;
-  /** Counts that survive a reload, as does the start of the current state. */
-  #totals = { module: '', calls: 0, failed: 0, resolveFailures: 0 };
+  /** Survives a reload, as does the start of the current state. */
+  #known: { readonly module: string; readonly provider: KnownModule } | null = null;
   #faults = 0;
   #lastFaultAt = Number.NEGATIVE_INFINITY;
 
@@ -264,9 +265,8 @@ export class ModuleSlot {
 
   #openVersion(prepared: PreparedDescriptor): Promise<ModuleVersion> {
     const { module } = prepared.descriptor;
-    if (this.#totals.module !== module)
-      this.#totals = { module, calls: 0, failed: 0, resolveFailures: 0 };
-    return openVersion(prepared, this.#context, this.#totals);
+    if (this.#known?.module !== module) this.#known = { module, provider: new KnownModule() };
+    return openVersion(prepared, this.#context, this.#known.provider);
   }
 
   /** @returns `null` when none is stored, another file has its name now, or it cannot be opened */

@@ -17,10 +17,11 @@ import { type Leadership, SOLE_LEADER } from '../processes.js';
 import type { ObserverFactory, ObserverSource } from '../provider/call-observer.js';
 import { checkedProvider } from '../provider/checked-provider.js';
 import { Deadline } from '../provider/deadline.js';
+import type { KnownModule } from '../provider/known-module.js';
 import type { LoadShedder } from '../provider/load-shedding.js';
 import { createMask, maskFailure } from '../provider/mask-failure.js';
 import type { OpenStreams } from '../provider/open-streams.js';
-import { type CallTotals, ProviderClient } from '../provider/provider-client.js';
+import { ProviderClient } from '../provider/provider-client.js';
 import type { RateLimiters } from '../provider/rate-limiter.js';
 import type { Store } from '../store/store.js';
 import { readDeliveryPlace } from './delivery-place.js';
@@ -40,6 +41,7 @@ import {
   type PreparedDescriptor,
   type PreparedSigner,
 } from './prepare-descriptor.js';
+import { describeDependence } from './provider-dependence.js';
 
 export interface VersionContext {
   readonly log: Log;
@@ -99,7 +101,7 @@ export interface ModuleVersion {
 export async function openVersion(
   prepared: PreparedDescriptor,
   context: VersionContext,
-  totals: CallTotals,
+  known: KnownModule,
 ): Promise<ModuleVersion> {
   const { descriptor, adapter, references } = prepared;
   const { module } = descriptor;
@@ -136,7 +138,7 @@ export async function openVersion(
     if (descriptor.identity) await context.identity.prepare();
     const routes = new PreparedRoutes(descriptor);
     if (prepared.manifest !== null) await routes.prepare(prepared.manifest.manifest);
-    const opening = { provider, scope, uncaughtErrors, owner, totals, routes };
+    const opening = { provider, scope, uncaughtErrors, owner, known, routes };
     const createObserver = await context.observers?.open({
       descriptor,
       furtherProviders: prepared.furtherProviders,
@@ -172,17 +174,18 @@ interface OpenedProvider extends Pick<ModuleVersion, 'scope' | 'uncaughtErrors'>
   readonly provider: Provider;
   /** The owner of errors in its code; `null` for the host's own code. */
   readonly owner: ErrorOwner | null;
-  readonly totals: CallTotals;
+  readonly known: KnownModule;
   readonly routes: PreparedRoutes;
   readonly createObserver: ObserverFactory | null | undefined;
 }
 
 function createVersion(
   prepared: PreparedDescriptor,
-  { provider, scope, uncaughtErrors, owner, totals, routes, createObserver }: OpenedProvider,
+  { provider, scope, uncaughtErrors, owner, known, routes, createObserver }: OpenedProvider,
   { log, store, loadShedder, openStreams, rates, drainMs, identity, ...leaders }: VersionContext,
 ): ModuleVersion {
   const { descriptor, file, locate, baseDir } = prepared;
+  const { connection, content } = describeDependence(prepared);
   const client = new ProviderClient({
     provider,
     streams: prepared.adapter.supports.streams === true,
@@ -196,7 +199,8 @@ function createVersion(
     identity: descriptor.identity ? identity : null,
     secrets: prepared.references.secrets,
     owner,
-    totals,
+    known,
+    connection,
   });
   // A version that serves with the last good manifest is bound again when its own arrives.
   let binding = new LazyAbortController();
@@ -244,12 +248,13 @@ function createVersion(
         end: binding,
       });
       config.start();
-      client.keepPlaces(manifest.http_routes.some(({ access }) => access !== 'public'));
+      client.useRoutes(manifest.http_routes);
       const parts = {
         descriptor,
         manifest,
         manifestDigest: digest,
         configDigest: configDigestOf(prepared.inputDigest, digest),
+        content,
         client,
         config,
         observer: createObserver?.(manifest) ?? null,

@@ -389,6 +389,6 @@ export function configDigestOf(inputDigest: string, manifestDigest: string): str
 }
 
 /** `sha256:` and the digest of plain values in canonical form. */
-function digestParts(parts: readonly unknown[]): string {
+export function digestParts(parts: readonly unknown[]): string {
   return digestText(canonicalize(parts) ?? '');
 }

@@ -40,6 +40,18 @@ export class CircuitBreaker {
     this.#onChange = onChange;
   }
 
+  /**
+   * Starts with the state of a breaker with the same settings. If that is not closed, the next call
+   * is the probe.
+   */
+  inherit(earlier: CircuitBreaker): void {
+    this.#window.inherit(earlier.#window);
+    if (earlier.#state === 'closed') return;
+    this.#state = 'open';
+    this.#openMs = earlier.#openMs;
+    this.#failure = earlier.#failure;
+  }
+
   /** An open breaker whose time is over is half-open, even before the probe starts. */
   get state(): BreakerState {
     return this.#state === 'open' && this.waitMs === 0 ? 'half_open' : this.#state;
@@ -125,6 +137,13 @@ class OutcomeWindow {
 
   constructor(windowMs: number) {
     this.#sliceMs = windowMs / SLICES;
+  }
+
+  /** Starts with the counts of a window of the same length. */
+  inherit(earlier: OutcomeWindow): void {
+    this.#slice = earlier.#slice;
+    this.#failures.set(earlier.#failures);
+    this.#successes.set(earlier.#successes);
   }
 
   addSuccess(): void {

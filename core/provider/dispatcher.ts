@@ -46,6 +46,7 @@ interface DispatcherOptions {
   readonly identity: IdentitySigner | null;
   /** Secrets that no failure may contain. */
   readonly secrets: readonly Secret[];
+  readonly budget: RetryBudget;
 }
 
 const NONE: readonly Endpoint[] = [];
@@ -65,14 +66,14 @@ export class Dispatcher {
   #retries = 0;
 
   constructor(options: DispatcherOptions) {
-    const { provider, endpoints, descriptor, log, identity, secrets } = options;
+    const { provider, endpoints, descriptor, log, identity, secrets, budget } = options;
     this.#provider = provider;
     this.#endpoints = endpoints;
     this.#descriptor = descriptor;
     this.#log = log;
     this.#identity = identity;
     this.#secrets = secrets;
-    this.#budget = new RetryBudget(descriptor.retry.budget);
+    this.#budget = budget;
   }
 
   /** The number of retries so far. */

@@ -1,9 +1,10 @@
-import type { Log } from '../contract/index.js';
+import type { HealthChecks, Log } from '../contract/index.js';
 import type { Breaker as BreakerSettings } from '../descriptor/descriptor.js';
 import { hashText } from '../lib/hash.js';
-import type { AttemptVerdict } from './circuit-breaker.js';
-import { type BreakerState, type BreakerTicket, CircuitBreaker } from './circuit-breaker.js';
+import type { AttemptVerdict, BreakerTicket, CircuitBreaker } from './circuit-breaker.js';
 import type { EndpointBase } from './endpoint-base.js';
+import { EndpointBreakers } from './endpoint-breakers.js';
+import { KnownModule, type KnownState } from './known-module.js';
 
 /** An endpoint in `GET /modules`. */
 export interface EndpointStatus {
@@ -17,17 +18,10 @@ export interface EndpointStatus {
   /** When an open breaker admits a probe. */
   readonly until: Date | null;
   /** Routes whose breaker at this endpoint is not closed. */
-  readonly routes: readonly RouteStatus[];
+  readonly routes: ReturnType<EndpointBreakers['listRoutes']>;
 }
 
-interface RouteStatus {
-  /** `GET /items/{id}` */
-  readonly route: string;
-  readonly state: 'open' | 'half_open';
-  readonly until: Date | null;
-}
-
-interface EndpointOptions {
+export interface EndpointOptions {
   /** Shown to operators. */
   readonly id: string;
   readonly weight: number;
@@ -38,7 +32,27 @@ interface EndpointOptions {
   /** Default: none, as for a provider whose endpoints name no URL. */
   readonly base?: EndpointBase | null;
   readonly breaker: BreakerSettings;
+  /** Default: no health checks. */
+  readonly health?: HealthChecks | null;
   readonly log: Log;
+  /** What earlier versions have learned. Default: nothing. */
+  readonly known?: KnownModule;
+  /** How the endpoint is called. Default: as by no other version. */
+  readonly connection?: string;
+}
+
+/** What the health checks have found. */
+export interface EndpointHealth {
+  isUp: boolean;
+  /** The number of consecutive checks that contradict it. */
+  contradictions: number;
+}
+
+/** What calls have done so far. */
+interface EndpointCounts {
+  inFlight: number;
+  calls: number;
+  failures: number;
 }
 
 /** The preference of an endpoint for the next attempt; the strategy chooses among the best ones. */
@@ -61,7 +75,10 @@ export interface Attempt {
   readonly routeTicket: BreakerTicket;
 }
 
-/** One replica of one module: its breakers, health and counts. Never shared between modules. */
+/**
+ * One replica of one version of a module. Its breakers, health and counts are those of all versions
+ * that call it in the same way, and never shared between modules.
+ */
 export class Endpoint {
   readonly id: string;
   /** These may change while the endpoint remains. */
@@ -70,90 +87,115 @@ export class Endpoint {
   base: EndpointBase | null;
   readonly name: string | null;
   readonly idHash: number;
-  inFlight = 0;
-  /** Set by the health checks. */
-  isUp = true;
   /** Scratch value of the strategies, computed for each choice. */
   preference: Preference = PREFERENCE.out;
   /** Running weight of smooth round robin. */
   credit = 0;
-  readonly #settings: BreakerSettings;
-  readonly #log: Log;
-  readonly #breaker: CircuitBreaker;
-  /** The circuit breakers by route name; the routes of the manifest bound them. */
-  readonly #routeBreakers = new Map<string, CircuitBreaker>();
-  #calls = 0;
-  #failures = 0;
+  readonly #breakers: KnownState<EndpointBreakers>;
+  readonly #health: KnownState<EndpointHealth>;
+  readonly #counts: KnownState<EndpointCounts>;
 
-  constructor({ id, weight, priority, name, base, breaker, log }: EndpointOptions) {
+  constructor({ id, weight, priority, name, base, ...options }: EndpointOptions) {
+    const { breaker, health = null, log, known = new KnownModule(), connection = '' } = options;
     this.id = id;
     this.idHash = hashText(id);
     this.weight = weight;
     this.priority = priority ?? 0;
     this.name = name;
     this.base = base ?? null;
-    this.#settings = breaker;
-    this.#log = log;
-    this.#breaker = this.#createBreaker({ endpoint: id });
+    // Without a name, it is the same only while it is called in the same way.
+    const identity = name ?? `${id} ${connection}`;
+    this.#breakers = known.use<EndpointBreakers>(
+      ['breakers', identity, breaker],
+      connection,
+      (earlier) => new EndpointBreakers(id, breaker, log, earlier),
+    );
+    this.#health = known.use<EndpointHealth>(
+      ['health', identity, health],
+      connection,
+      (earlier) => ({ isUp: true, contradictions: 0, ...earlier }),
+    );
+    this.#counts = known.use<EndpointCounts>(['counts', id], '', () => {
+      return { inFlight: 0, calls: 0, failures: 0 };
+    });
+  }
+
+  /** Call once, when its version no longer uses it. */
+  close(): void {
+    for (const known of [this.#breakers, this.#health, this.#counts]) known.release();
+  }
+
+  get isUp(): boolean {
+    return this.health.isUp;
+  }
+
+  get inFlight(): number {
+    return this.counts.inFlight;
+  }
+
+  get health(): EndpointHealth {
+    return this.#health.state;
+  }
+
+  get counts(): EndpointCounts {
+    return this.#counts.state;
+  }
+
+  get breakers(): EndpointBreakers {
+    return this.#breakers.state;
   }
 
   get status(): EndpointStatus {
-    const { state, until } = this.#breaker;
+    const { state, until } = this.breakers.own;
     const health = this.isUp ? 'up' : 'down';
     return {
       endpoint: this.id,
       state: state === 'closed' ? health : state,
-      inFlight: this.inFlight,
-      calls: this.#calls,
-      failures: this.#failures,
+      ...this.counts,
       until,
-      routes: this.#listRoutes(),
+      routes: this.breakers.listRoutes(),
     };
   }
 
   /** @param route `null` for an operation other than a route */
   isAdmitting(route: string | null): boolean {
-    if (!this.#breaker.isAdmitting) return false;
-    const breaker = route === null ? undefined : this.#routeBreakers.get(route);
-    return breaker === undefined || breaker.isAdmitting;
+    const { own } = this.breakers;
+    return own.isAdmitting && (this.breakers.find(route)?.isAdmitting ?? true);
   }
 
   /** Whether it is up, with its breaker and that of the route closed. */
   isServing(route: string | null): boolean {
-    if (!this.isUp || this.#breaker.state !== 'closed') return false;
-    const breaker = route === null ? undefined : this.#routeBreakers.get(route);
+    if (!this.isUp || this.breakers.own.state !== 'closed') return false;
+    const breaker = this.breakers.find(route);
     return breaker === undefined || breaker.state === 'closed';
   }
 
   /** The milliseconds until the breakers admit a probe. */
   waitMs(route: string | null): number {
-    const breaker = route === null ? undefined : this.#routeBreakers.get(route);
-    return Math.max(this.#breaker.waitMs, breaker?.waitMs ?? 0);
+    return Math.max(this.breakers.own.waitMs, this.breakers.find(route)?.waitMs ?? 0);
   }
 
   /** The failure that opened its breaker, or that of the route; `null` while both are closed. */
   failure(route: string | null): string | null {
-    const breaker = route === null ? undefined : this.#routeBreakers.get(route);
-    return this.#breaker.failure ?? breaker?.failure ?? null;
+    return this.breakers.own.failure ?? this.breakers.find(route)?.failure ?? null;
   }
 
   /** Call only while `isAdmitting`; `end` the attempt once. */
   begin(route: string | null): Attempt {
-    this.inFlight += 1;
-    this.#calls += 1;
-    const routeBreaker = route === null ? null : this.#getRouteBreaker(route);
-    return {
-      ticket: this.#breaker.admit(),
-      routeBreaker,
-      routeTicket: routeBreaker?.admit() ?? 0,
-    };
+    const { counts } = this;
+    counts.inFlight += 1;
+    counts.calls += 1;
+    const { own } = this.breakers;
+    const routeBreaker = route === null ? null : this.breakers.get(route);
+    return { ticket: own.admit(), routeBreaker, routeTicket: routeBreaker?.admit() ?? 0 };
   }
 
   /** Ends an attempt that was not sent. */
   abandon({ ticket, routeBreaker, routeTicket }: Attempt): void {
-    this.inFlight -= 1;
-    this.#calls -= 1;
-    this.#breaker.settle(ticket, 'neutral', null);
+    const { counts } = this;
+    counts.inFlight -= 1;
+    counts.calls -= 1;
+    this.breakers.own.settle(ticket, 'neutral', null);
     routeBreaker?.settle(routeTicket, 'neutral', null);
   }
 
@@ -163,42 +205,10 @@ export class Endpoint {
     { endpoint, route }: AttemptVerdict,
     failure: string | null = null,
   ): void {
-    this.inFlight -= 1;
-    if (endpoint === 'failure' || route === 'failure') this.#failures += 1;
-    this.#breaker.settle(ticket, endpoint, failure);
+    const { counts } = this;
+    counts.inFlight -= 1;
+    if (endpoint === 'failure' || route === 'failure') counts.failures += 1;
+    this.breakers.own.settle(ticket, endpoint, failure);
     routeBreaker?.settle(routeTicket, route, failure);
   }
-
-  #getRouteBreaker(route: string): CircuitBreaker {
-    let breaker = this.#routeBreakers.get(route);
-    if (breaker === undefined) {
-      breaker = this.#createBreaker({ endpoint: this.id, route });
-      this.#routeBreakers.set(route, breaker);
-    }
-    return breaker;
-  }
-
-  #createBreaker(fields: Readonly<Record<string, string>>): CircuitBreaker {
-    const breaker = new CircuitBreaker(this.#settings, (state, openMs) => {
-      if (state !== 'open') this.#log.info(fields, CHANGES[state]);
-      else {
-        const { failure } = breaker;
-        this.#log.warn({ ...fields, open_ms: openMs, failure_detail: failure }, CHANGES[state]);
-      }
-    });
-    return breaker;
-  }
-
-  #listRoutes(): RouteStatus[] {
-    return [...this.#routeBreakers].flatMap(([route, { state, until }]) =>
-      state === 'closed' ? [] : [{ route, state, until }],
-    );
-  }
 }
-
-/** The log messages of state changes. */
-const CHANGES: Readonly<Record<BreakerState, string>> = {
-  closed: 'circuit breaker closed',
-  open: 'circuit breaker open',
-  half_open: 'circuit breaker half-open',
-};

@@ -63,8 +63,6 @@ class EndpointCheck {
   #controller = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
-  /** The number of consecutive checks that contradict the known state of the endpoint. */
-  #contradictions = 0;
 
   constructor(endpoint: Endpoint, options: HealthCheckOptions) {
     this.#endpoint = endpoint;
@@ -119,20 +117,16 @@ class EndpointCheck {
   }
 
   #record(failure: Error | null): void {
-    const endpoint = this.#endpoint;
+    const { id, health } = this.#endpoint;
     const isUp = failure === null;
-    if (isUp === endpoint.isUp) {
-      this.#contradictions = 0;
-      return;
-    }
-    this.#contradictions += 1;
+    health.contradictions = isUp === health.isUp ? 0 : health.contradictions + 1;
     const { failures, successes } = this.#options.checks;
-    if (this.#contradictions < (isUp ? successes : failures)) return;
-    this.#contradictions = 0;
-    endpoint.isUp = isUp;
+    if (isUp === health.isUp || health.contradictions < (isUp ? successes : failures)) return;
+    health.contradictions = 0;
+    health.isUp = isUp;
     const { log } = this.#options;
-    if (isUp) log.info({ endpoint: endpoint.id }, 'endpoint up');
-    else log.warn({ endpoint: endpoint.id, reason: failure.message }, 'endpoint down');
+    if (isUp) log.info({ endpoint: id }, 'endpoint up');
+    else log.warn({ endpoint: id, reason: failure.message }, 'endpoint down');
   }
 }
 

@@ -8,10 +8,11 @@ import type {
 import type { Descriptor } from '../descriptor/descriptor.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
 import type { ModuleScope } from '../isolation/scope.js';
-import { Endpoint } from './endpoint.js';
+import { Endpoint, type EndpointOptions } from './endpoint.js';
 import { type EndpointBase, parseEndpointBase } from './endpoint-base.js';
 import { EndpointPool } from './endpoint-pool.js';
 import { EndpointChecks } from './health-checks.js';
+import type { KnownModule } from './known-module.js';
 
 interface ModuleEndpointsOptions {
   readonly provider: Provider;
@@ -21,6 +22,9 @@ interface ModuleEndpointsOptions {
   /** Its closing ends the health checks. */
   readonly scope: Pick<ModuleScope, 'defer'>;
   readonly owner: ErrorOwner | null;
+  readonly known: KnownModule;
+  /** How the endpoints are called. */
+  readonly connection: string;
   /** Called with the number of failed look-ups since the last change. */
   readonly onResolveFailures: (count: number) => void;
 }
@@ -35,6 +39,7 @@ export class ModuleEndpoints {
   readonly #checks: EndpointChecks | null;
   #bases: readonly EndpointBase[] = [];
   #resolution: Resolution | null = null;
+  #isClosed = false;
 
   constructor(options: ModuleEndpointsOptions) {
     const { provider, balancing, log, scope, owner } = options;
@@ -43,6 +48,10 @@ export class ModuleEndpoints {
     this.pool = new EndpointPool([], strategy);
     this.#checks =
       health === null ? null : new EndpointChecks({ provider, checks: health, log, owner }, scope);
+    scope.defer(() => {
+      this.#isClosed = true;
+      for (const endpoint of this.pool.all) endpoint.close();
+    });
     const resolved = provider.followEndpoints?.((next) => this.#follow(next)) ?? null;
     if (resolved !== null) {
       this.#follow(resolved);
@@ -51,7 +60,8 @@ export class ModuleEndpoints {
     const namedEndpoints = provider.endpoints?.() ?? [];
     this.#replace(
       namedEndpoints.length === 0
-        ? [createUnnamed(options)]
+        ? // The endpoint of a provider that names none.
+          [this.#create({ id: options.descriptor.provider.kind, weight: 1, name: null })]
         : namedEndpoints.map(this.#keepOrCreate),
     );
   }
@@ -65,7 +75,13 @@ export class ModuleEndpoints {
     return this.#resolution;
   }
 
+  /** Forgets what is known of other routes. */
+  keepRoutes(routes: ReadonlySet<string>): void {
+    for (const { breakers } of this.pool.all) breakers.keepOnly(routes);
+  }
+
   #follow({ endpoints, ...resolution }: FoundEndpoints): void {
+    if (this.#isClosed) return;
     const { descriptor, log, onResolveFailures } = this.#options;
     const before = this.#resolution;
     this.#resolution = resolution;
@@ -80,6 +96,7 @@ export class ModuleEndpoints {
   }
 
   #replace(endpoints: readonly Endpoint[], absence: string | null = null): void {
+    for (const endpoint of this.pool.all) if (!endpoints.includes(endpoint)) endpoint.close();
     this.pool.replace(endpoints, absence);
     const bases = endpoints.flatMap(({ base }) => base ?? []);
     this.#bases = [...new Map(bases.map((base) => [base.origin + base.path, base])).values()];
@@ -92,19 +109,20 @@ export class ModuleEndpoints {
     const existing = this.pool.all.find((endpoint) => endpoint.id === id);
     const base = url === undefined ? null : parseEndpointBase(url);
     if (existing === undefined) {
-      const { descriptor, log } = this.#options;
-      const { breaker } = descriptor;
-      return new Endpoint({ id, weight, priority, name: id, base, breaker, log });
+      return this.#create({ id, weight, priority, name: id, base });
     }
     existing.weight = weight;
     existing.priority = priority;
     existing.base = base;
     return existing;
   };
-}
 
-/** Creates the endpoint of a provider that names none. */
-function createUnnamed({ descriptor, log }: ModuleEndpointsOptions): Endpoint {
-  const { provider, breaker } = descriptor;
-  return new Endpoint({ id: provider.kind, weight: 1, name: null, breaker, log });
+  #create(
+    endpoint: Pick<EndpointOptions, 'id' | 'weight' | 'priority' | 'name' | 'base'>,
+  ): Endpoint {
+    const { descriptor, balancing, log, known, connection } = this.#options;
+    const { breaker } = descriptor;
+    const { health } = balancing;
+    return new Endpoint({ ...endpoint, breaker, health, log, known, connection });
+  }
 }

@@ -3,6 +3,7 @@ import {
   type Balancing,
   isProviderFailure,
   type Log,
+  type Manifest,
   type Provider,
   type Secret,
   type StreamForm,
@@ -17,10 +18,11 @@ import { beginUpload } from './begin-upload.js';
 import { Bulkhead } from './bulkhead.js';
 import { MIN_SERVER_ERROR } from './circuit-breaker.js';
 import { Deadline, OpenDeadlines } from './deadline.js';
-import { Dispatcher } from './dispatcher.js';
+import { Dispatcher, RetryBudget } from './dispatcher.js';
 import type { EndpointStatus } from './endpoint.js';
 import type { EndpointBase } from './endpoint-base.js';
 import type { EndpointPool } from './endpoint-pool.js';
+import { type CallTotals, KnownModule } from './known-module.js';
 import type { LoadShedder } from './load-shedding.js';
 import { createMask } from './mask-failure.js';
 import { ModuleEndpoints, type Resolution } from './module-endpoints.js';
@@ -45,14 +47,6 @@ interface CallCounts {
   readonly sending: number;
 }
 
-/** The calls of a module, over all its versions. */
-export interface CallTotals {
-  calls: number;
-  failed: number;
-  /** Failed look-ups of names of its endpoints; absent without names. */
-  resolveFailures?: number;
-}
-
 interface ProviderClientOptions {
   readonly provider: Provider;
   /** Whether the adapter streams. Default false. */
@@ -75,8 +69,10 @@ interface ProviderClientOptions {
   readonly secrets?: readonly Secret[];
   /** Owner of errors in the provider's code. Default: the host. */
   readonly owner?: ErrorOwner | null;
-  /** Counts of earlier versions. Default: none. */
-  readonly totals?: CallTotals;
+  /** What earlier versions have learned. Default: nothing. */
+  readonly known?: KnownModule;
+  /** How the provider is called. Default: as by no other version. */
+  readonly connection?: string;
 }
 
 const DEFAULT_BALANCING: Balancing = { strategy: 'round_robin', hashHeader: null, health: null };
@@ -129,8 +125,10 @@ export class ProviderClient {
     identity,
     secrets = [],
     owner,
-    totals = { calls: 0, failed: 0 },
+    known = new KnownModule(),
+    connection = '',
   }: ProviderClientOptions) {
+    const { totals } = known;
     this.totals = totals;
     this.streams = streams;
     this.#provider = provider;
@@ -149,6 +147,8 @@ export class ProviderClient {
       log,
       scope,
       owner: this.#owner,
+      known,
+      connection,
       onResolveFailures: (count) => {
         totals.resolveFailures = (totals.resolveFailures ?? 0) + count;
       },
@@ -157,6 +157,9 @@ export class ProviderClient {
     this.rates = RateLimits.create(descriptor.module, descriptor.rate, rates);
     const { concurrency, queue, queue_ms } = descriptor.limits;
     this.#bulkhead = new Bulkhead(concurrency, queue_ms === 0 ? 0 : queue);
+    const { budget: share } = descriptor.retry;
+    const budget = known.use(['retries', share], '', () => new RetryBudget(share));
+    scope.defer(budget.release);
     this.#dispatcher = new Dispatcher({
       provider,
       endpoints: this.#endpoints,
@@ -164,12 +167,17 @@ export class ProviderClient {
       log,
       identity,
       secrets,
+      budget: budget.state,
     });
   }
 
-  /** @param isKept whether callers without credentials leave places to others */
-  keepPlaces(isKept: boolean): void {
-    this.#bulkhead.keepsPlaces = isKept;
+  /** Called when the version is bound to a manifest. */
+  useRoutes(routes: Manifest['http_routes']): void {
+    // Callers without credentials leave places to others.
+    this.#bulkhead.keepsPlaces = routes.some(({ access }) => access !== 'public');
+    this.#moduleEndpoints.keepRoutes(
+      new Set(routes.map(({ method, path }) => `${method} ${path}`)),
+    );
   }
 
   /** The bases of the endpoints that name a URL, without duplicates. */

@@ -64,15 +64,15 @@ describe('load balancing', () => {
       expect(chooseMany(set, 4).join('')).to.equal('abab');
       open(find(set, 'a'));
       expect(chooseMany(set, 2).join('')).to.equal('bb');
-      find(set, 'b').isUp = false;
+      find(set, 'b').health.isUp = false;
       expect(chooseMany(set, 2).join('')).to.equal('cc');
-      find(set, 'b').isUp = true;
+      find(set, 'b').health.isUp = true;
       expect(chooseMany(set, 2).join('')).to.equal('bb');
     });
 
     it('tries all endpoints while no endpoint is up', () => {
       const set = create();
-      for (const endpoint of set.all) endpoint.isUp = false;
+      for (const endpoint of set.all) endpoint.health.isUp = false;
       expect(chooseMany(set, 3).sort().join('')).to.equal('abc');
     });
 
@@ -117,17 +117,17 @@ describe('load balancing', () => {
   describe('by least in flight', () => {
     it('chooses the endpoint with the fewest calls', () => {
       const set = createSet('least_in_flight', { a: 1, b: 1, c: 1 });
-      find(set, 'a').inFlight = 2;
-      find(set, 'c').inFlight = 1;
+      find(set, 'a').counts.inFlight = 2;
+      find(set, 'c').counts.inFlight = 1;
       expect(choose(set)).to.equal('b');
     });
 
     it('divides the calls by the weight', () => {
       const set = createSet('least_in_flight', { small: 1, big: 4 });
-      find(set, 'small').inFlight = 1;
-      find(set, 'big').inFlight = 3;
+      find(set, 'small').counts.inFlight = 1;
+      find(set, 'big').counts.inFlight = 3;
       expect(choose(set)).to.equal('big');
-      find(set, 'big').inFlight = 5;
+      find(set, 'big').counts.inFlight = 5;
       expect(choose(set)).to.equal('small');
     });
 
@@ -227,19 +227,19 @@ describe('load balancing', () => {
 
       it('skips endpoints that are down', () => {
         const set = createSet(strategy, { a: 1, b: 1, c: 1 });
-        find(set, 'a').isUp = false;
+        find(set, 'a').health.isUp = false;
         expect(chooseMany(set, 6)).not.to.include('a');
       });
 
       it('tries all endpoints when all are down', () => {
         const set = createSet(strategy, { a: 1, b: 1, c: 1 });
-        for (const endpoint of set.all) endpoint.isUp = false;
+        for (const endpoint of set.all) endpoint.health.isUp = false;
         expect(new Set(chooseMany(set, 6))).to.have.property('size', 3);
       });
 
       it('tries an endpoint that is down when the breakers of the others are open', () => {
         const set = createSet(strategy, { a: 1, b: 1 });
-        find(set, 'a').isUp = false;
+        find(set, 'a').health.isUp = false;
         open(find(set, 'b'));
         expect(choose(set, key)).to.equal('a');
       });

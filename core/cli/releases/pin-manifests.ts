@@ -8,6 +8,7 @@ import { openVersion, type VersionContext } from '../../modules/module-version.j
 import type { PreparedDescriptor } from '../../modules/prepare-descriptor.js';
 import { SILENT_LOG } from '../../plugin-loader/plugin-registry.js';
 import { SOLE_LEADER } from '../../processes.js';
+import { KnownModule } from '../../provider/known-module.js';
 import { LoadShedder } from '../../provider/load-shedding.js';
 import { OpenStreams } from '../../provider/open-streams.js';
 import { LocalRates } from '../../provider/rate-limiter.js';
@@ -21,8 +22,7 @@ import { CommandError } from '../command-error.js';
 export async function readRemoteManifest(prepared: PreparedDescriptor): Promise<string> {
   const stateDir = await mkdtemp(join(tmpdir(), 'modgate-publish-'));
   try {
-    const totals = { calls: 0, failed: 0 };
-    const version = await openVersion(prepared, createContext(stateDir), totals);
+    const version = await openVersion(prepared, createContext(stateDir), new KnownModule());
     try {
       const { manifest } = await version.requestManifest();
       return `${JSON.stringify(manifest, null, 2)}\n`;

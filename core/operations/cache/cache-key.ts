@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { Actor } from '../../contract/index.js';
 import { nameActor } from '../../lib/actor-name.js';
-import type { LiveModule } from '../../modules/live-module.js';
+import type { LiveModule, LiveRoute } from '../../modules/live-module.js';
 
 /** The parts on which a response may depend. */
 export interface CacheKeyParts {
   readonly module: LiveModule;
-  /** `GET /items/{id}` */
-  readonly route: string;
+  readonly route: LiveRoute;
   /** Raw path and query within the module. */
   readonly target: string;
   /** The headers for the provider; lower-case names. */
@@ -29,18 +28,15 @@ const UNKEYED: ReadonlySet<string> = new Set([
   'modgate-actor',
 ]);
 
-let lastVersion = 0;
-const versions = new WeakMap<LiveModule, number>();
+const declarations = new WeakMap<LiveRoute, string>();
 
-/** Numbers the versions of a module, so that responses of earlier ones are not found. */
-function versionOf(module: LiveModule): number {
-  let version = versions.get(module);
-  if (version === undefined) {
-    lastVersion += 1;
-    version = lastVersion;
-    versions.set(module, version);
-  }
-  return version;
+/** What a route declares: responses of another declaration, with other rules, are not found. */
+function declarationOf(route: LiveRoute): string {
+  const known = declarations.get(route);
+  if (known !== undefined) return known;
+  const declaration = hash('sha256', JSON.stringify(route.declared), 'base64');
+  declarations.set(route, declaration);
+  return declaration;
 }
 
 /** Returns a digest, which hides the length of the parts and is unique for each set of parts. */
@@ -49,8 +45,8 @@ export function createCacheKey(parts: CacheKeyParts): string {
   const keyed = Object.entries(headers).filter(([name]) => !UNKEYED.has(name));
   const text = JSON.stringify([
     module.name,
-    versionOf(module),
-    route,
+    module.content,
+    declarationOf(route),
     target,
     keyed.sort(([name], [other]) => (name < other ? -1 : 1)),
     hashKey,

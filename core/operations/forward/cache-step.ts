@@ -90,7 +90,7 @@ function createEntry(
   const { module, match, target } = matched;
   const key = createCacheKey({
     module,
-    route: match.value.name,
+    route: match.value,
     target: target.forwardTarget,
     headers: createCallHeaders(providerRequest),
     hashKey: readHashKey(module, request),

@@ -194,7 +194,7 @@ describe('kept responses', () => {
     expect(statusOf(response)).to.equal('modgate; fwd=miss');
   });
 
-  it('belong to one version of the module', async () => {
+  it('are forgotten when the descriptor calls the provider in another way', async () => {
     await get('known/own/version');
     const changed = describeModule('known', setup.provider.url, CACHE_ROUTES);
     setup.host.drop('known.json', changed);
