@@ -76,13 +76,13 @@ export interface HealthChecks {
  */
 export interface Provider {
   /**
-   * The manifest as parsed JSON, for `manifest: { from: provider }`; the host validates it. Called again
-   * with backoff (200 ms to 10 s) until it succeeds. The signal is aborted only when the scope closes: the
+   * The manifest for `manifest: { from: provider }`: JSON in UTF-8, at most 4 MiB, which the host parses
+   * in a thread and validates. Called again with backoff (200 ms to 10 s) until it succeeds. The signal is aborted only when the scope closes: the
    * adapter sets its own deadline. Used only with `supports.manifest`.
-   * @throws ProviderFailure if the provider does not respond, or not with JSON.
+   * @throws ProviderFailure if the provider does not respond, or not with success.
    *
    */
-  manifest(signal: AbortSignal): Promise<unknown>;
+  manifest(signal: AbortSignal): Promise<Uint8Array>;
   /**
    * Resolves if the provider can serve. Called for each endpoint at the interval of
    * {@link Provider.balancing}, and only with one; the signal is aborted after `timeoutMs`.

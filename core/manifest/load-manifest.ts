@@ -12,6 +12,7 @@ import {
 } from '../document/diagnostic.js';
 import { FileError, readTextFile } from '../document/read-file.js';
 import { describeFailure } from '../lib/failure-detail.js';
+import { findInvalidJsonInSlices } from '../lib/json/json-check.js';
 import { fetchManifestText, ManifestUnavailable } from './fetch-manifest.js';
 import { manifestDigest, parseManifest } from './parse-manifest.js';
 import type { ManifestText, ParsedText } from './parse-text.js';
@@ -30,7 +31,7 @@ export interface ManifestInput {
   /** The folder of the descriptor. */
   readonly baseDir: string;
   /** `Provider.manifest`, for `{ from: provider }`. */
-  readonly readFromProvider: (signal: AbortSignal) => Promise<unknown>;
+  readonly readFromProvider: (signal: AbortSignal) => Promise<Uint8Array>;
   readonly signal: AbortSignal;
   /** Default: no log. */
   readonly log?: Log | undefined;
@@ -49,6 +50,7 @@ export interface LoadedManifest {
 }
 
 const INLINE = ['manifest', 'inline'] as const;
+const NO_MANIFEST = 'the provider gave no manifest';
 
 /** A manifest from outside the descriptor. */
 interface Document extends Omit<ManifestText, 'checksExamples' | 'adapterLimits'> {
@@ -119,38 +121,38 @@ async function readUrl(url: string, signal: AbortSignal): Promise<Document> {
 
 async function requestManifest(input: ManifestInput): Promise<Document> {
   const file = `provider of ${input.descriptor.module}`;
-  let value: unknown;
+  let bytes: unknown;
   try {
-    value = await input.readFromProvider(input.signal);
+    bytes = await input.readFromProvider(input.signal);
   } catch (error) {
     throw explainMissingManifest(error, input.file);
   }
-  return { text: toJson(value, file), file, format: 'json', hasPlaces: false };
+  if (!(bytes instanceof Uint8Array)) {
+    const message = 'the adapter must return the manifest as bytes of JSON in UTF-8';
+    throw new InvalidFile([createFileDiagnostic(file, 'no-json', message)]);
+  }
+  return { text: await decodeManifest(bytes, input.file), file, format: 'json', hasPlaces: true };
+}
+
+/** A provider that is starting may answer with something else for a while. */
+async function decodeManifest(bytes: Uint8Array, descriptorFile: string): Promise<string> {
+  const invalid = await findInvalidJsonInSlices([bytes]);
+  if (invalid === null) return new TextDecoder().decode(bytes);
+  const why = `${NO_MANIFEST}: what it sent is ${invalid.reason} at byte ${invalid.at}`;
+  throw new ManifestUnavailable(why, { hint: hintAtFile(descriptorFile) });
 }
 
 /** A provider that responds without a manifest probably never has one. */
 function explainMissingManifest(error: unknown, descriptorFile: string): ManifestUnavailable {
-  const message = 'the provider gave no manifest';
-  if (!isProviderFailure(error)) return new ManifestUnavailable(message, { cause: error });
-  const why = `${message} (${error.failure}): ${describeFailure(error)}`;
-  const hint = `write manifest: ./${parse(descriptorFile).name}/manifest.yaml to read it from a file`;
+  if (!isProviderFailure(error)) return new ManifestUnavailable(NO_MANIFEST, { cause: error });
+  const why = `${NO_MANIFEST} (${error.failure}): ${describeFailure(error)}`;
   const hasResponded = error.status !== null;
+  const hint = hintAtFile(descriptorFile);
   return new ManifestUnavailable(why, { cause: error, ...(hasResponded && { hint }) });
 }
 
-/** An adapter may return a value with cycles, getters, or a depth or size that no file can have. */
-function toJson(value: unknown, file: string): string {
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(value);
-  } catch {
-    text = undefined;
-  }
-  if (text === undefined) {
-    const message = 'the manifest must be a value that JSON can hold';
-    throw new InvalidFile([createFileDiagnostic(file, 'no-json', message)]);
-  }
-  return text;
+function hintAtFile(descriptorFile: string): string {
+  return `write manifest: ./${parse(descriptorFile).name}/manifest.yaml to read it from a file`;
 }
 
 function assertPinned(digest: string, input: ManifestInput): void {

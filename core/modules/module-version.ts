@@ -295,7 +295,7 @@ async function requestFromProvider(
   { limits }: Descriptor,
   signal: AbortSignal,
   owner: ErrorOwner | null,
-): Promise<unknown> {
+): Promise<Uint8Array> {
   const deadline = new Deadline(limits.timeout_ms, signal, owner);
   try {
     return await deadline.race(provider.manifest(deadline.signal));

@@ -12,7 +12,7 @@ import {
   assertSuccess,
   MANIFEST_TIMEOUT_MS,
   MAX_MANIFEST_BYTES,
-  parseManifestResponse,
+  readManifestResponse,
 } from '../shared/own-requests.js';
 import type { Replica, ReplicaSet } from './replica.js';
 import type { SendRequest } from './send-request.js';
@@ -77,7 +77,7 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
     manifest: (signal) =>
       withDeadline(signal, MANIFEST_TIMEOUT_MS, async (deadline) => {
         const read = async (replica: Replica) =>
-          parseManifestResponse(
+          readManifestResponse(
             `GET ${withoutQuery(manifestPath)}`,
             await get(replica, manifestPath, MAX_MANIFEST_BYTES, deadline),
           );

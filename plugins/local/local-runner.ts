@@ -14,7 +14,7 @@ interface LocalRunner {
   /** @throws ProviderFailure only. Does not wait for the signal, which is created on access. */
   run(invocation: Invocation): Promise<LocalOutcome>;
   /** @throws ProviderFailure `protocol` unless the file exports a manifest of JSON. */
-  readManifest(): unknown;
+  readManifest(): Uint8Array;
 }
 
 export function createLocalRunner(
@@ -85,13 +85,12 @@ function parseBody(bytes: Uint8Array): unknown {
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
 }
 
-/** Converted through JSON, so that dates and functions become plain JSON as from any provider. */
-function readManifest({ manifest }: LocalModule): unknown {
+function readManifest({ manifest }: LocalModule): Uint8Array {
   if (manifest === undefined) {
     throw new ProviderFailure('protocol', "the file exports no 'manifest'");
   }
   try {
-    return JSON.parse(JSON.stringify(manifest));
+    return Buffer.from(JSON.stringify(manifest));
   } catch (cause) {
     throw new ProviderFailure('protocol', "the file's 'manifest' is not JSON", { cause });
   }

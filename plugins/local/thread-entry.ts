@@ -96,7 +96,7 @@ function sendOutcome(
   return { status, headers, body: body === null ? null : sendBytes(body, transfers) };
 }
 
-function readManifest(read: () => unknown): SentManifest {
+function readManifest(read: () => Uint8Array): SentManifest {
   try {
     return { value: read() };
   } catch (error) {

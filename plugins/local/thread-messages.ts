@@ -61,7 +61,7 @@ export type ThreadMessage =
   | { readonly kind: 'closed'; readonly error: string | null };
 
 export type SentManifest =
-  | { readonly value: unknown }
+  | { readonly value: Uint8Array }
   | { readonly value?: never; readonly failure: SentFailure };
 
 /** A copied error would lose its brand. */

@@ -57,7 +57,7 @@ class ThreadSupervisor {
     this.#watch(this.#thread, performance.now());
   }
 
-  manifest(): unknown {
+  manifest(): Uint8Array {
     const manifest = this.#manifest;
     if (manifest === null) throw new ProviderFailure('unavailable', 'the thread is not ready');
     if ('failure' in manifest) throw receiveFailure(manifest.failure);

@@ -18,7 +18,7 @@ import {
   assertSuccess,
   MANIFEST_TIMEOUT_MS,
   MAX_MANIFEST_BYTES,
-  parseManifestResponse,
+  readManifestResponse,
 } from '../shared/own-requests.js';
 import { DEFAULT_INBOX, type NatsConfig, natsConfig } from './config.js';
 import { createConnectOptions } from './connect-options.js';
@@ -58,7 +58,7 @@ function createNatsProvider(link: NatsLink, id: string, balancing: Balancing): P
 
     manifest: (signal) =>
       withDeadline(signal, MANIFEST_TIMEOUT_MS, async (deadline) =>
-        parseManifestResponse(
+        readManifestResponse(
           'the manifest request',
           await send('manifest', MAX_MANIFEST_BYTES, deadline),
         ),

@@ -9,16 +9,11 @@ export const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * @param request the name for operators: `GET /manifest.json`
- * @throws ProviderFailure unless the response is 2xx with JSON in valid UTF-8.
+ * @throws ProviderFailure `unavailable` unless the status is 2xx.
  */
-export function parseManifestResponse(request: string, { status, body }: Outcome): unknown {
+export function readManifestResponse(request: string, { status, body }: Outcome): Uint8Array {
   assertSuccess(request, status);
-  try {
-    return JSON.parse(UTF8.decode(joinBody(body)));
-  } catch (cause) {
-    const message = `${request} answered with something other than JSON`;
-    throw new ProviderFailure('protocol', message, { cause, status });
-  }
+  return joinBody(body);
 }
 
 /** @throws ProviderFailure `unavailable` unless the status is 2xx. */

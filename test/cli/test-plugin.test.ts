@@ -25,7 +25,7 @@ export const adapter = defineAdapter({
   config: object({ known: any() }),
   supports: {},
   open: () => ({
-    manifest: async () => ({}),
+    manifest: async () => Buffer.from('{}'),
     check: async () => { setTimeout(() => { throw new Error('uncaught'); }); await new Promise((resolve) => setTimeout(resolve, 50)); },
     invoke: async () => ({ status: 200, headers: {}, body }),
   }),

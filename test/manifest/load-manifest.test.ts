@@ -142,12 +142,26 @@ describe('loadManifest', () => {
   });
 
   it('requests the manifest of the provider', async () => {
-    const readFromProvider = () => Promise.resolve(MANIFEST);
+    const readFromProvider = () => Promise.resolve(Buffer.from(JSON.stringify(MANIFEST)));
     const result = await read('manifest: { from: provider }', { readFromProvider });
     expect(result).to.deep.include({ manifest: MANIFEST, digest: DIGEST, files: [] });
-    const bad = () => Promise.resolve({ ...MANIFEST, module_id: 1 });
+    const wrong = { ...MANIFEST, module_id: 1 };
+    const bad = () => Promise.resolve(Buffer.from(JSON.stringify(wrong, null, 1)));
     const [finding] = await diagnosticsOf(() => read('', { readFromProvider: bad }));
-    expect(finding).to.include({ file: 'provider of crm', line: null, column: null });
+    expect(finding).to.include({ file: 'provider of crm', line: 3, column: 15 });
+  });
+
+  it('waits for a provider that sends something other than JSON', async () => {
+    const cases = {
+      '<html>': 'not valid JSON at byte 0',
+      '{"protocol":': 'not valid JSON at byte 12',
+      '"\xff"': 'not valid UTF-8 at byte 1',
+    };
+    for (const [sent, reason] of Object.entries(cases)) {
+      const readFromProvider = () => Promise.resolve(Buffer.from(sent, 'latin1'));
+      const message = `the provider gave no manifest: what it sent is ${reason}`;
+      expect(await unavailability(read('', { readFromProvider }))).to.equal(message);
+    }
   });
 
   it('reports why a provider does not respond, without the message of a foreign error', async () => {

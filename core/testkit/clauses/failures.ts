@@ -85,11 +85,12 @@ export const FAILURES: readonly AdapterClause[] = [
       if (down !== undefined) {
         await down.call(harness.reference);
         const signal = new AbortController().signal;
-        for (const work of [
+        const works: (() => Promise<unknown>)[] = [
           () => opened.invoke({ target: '/echo/down' }),
           () => provider.check(signal),
           () => provider.manifest(signal),
-        ]) {
+        ];
+        for (const work of works) {
           await harness.wait.settles('work while down', work().catch(keep));
         }
       }

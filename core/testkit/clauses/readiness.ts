@@ -13,7 +13,8 @@ export const READINESS: readonly AdapterClause[] = [
     run: async (harness) => {
       const { provider } = await harness.open();
       const manifest = await harness.wait.settles('manifest', provider.manifest(NEVER()));
-      assert.deepEqual(manifest, JSON.parse(JSON.stringify(REFERENCE_MANIFEST)));
+      const expected: unknown = JSON.parse(JSON.stringify(REFERENCE_MANIFEST));
+      assert.deepEqual(JSON.parse(new TextDecoder().decode(manifest)), expected);
     },
   },
   {

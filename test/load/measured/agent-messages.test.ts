@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { findDearRequests } from '../../support/dear-requests.js';
 import { call, JSON_TYPE } from '../../support/http/call.js';
-import { createLongValues } from '../../support/http/long-values.js';
+import { createLongValues, listLongValues } from '../../support/http/long-values.js';
 import { describeModule } from '../../support/http/modules.js';
 import { useHostProcess } from '../../support/http/use-host.js';
 import { parseRpc } from '../../support/mcp/mcp-call.js';
@@ -34,7 +34,7 @@ const ADMIN = {
 };
 
 /** Leaves room for the rest of a message of 1 MiB. Bytes. */
-const VALUES = createLongValues(1_048_576 - 1000);
+const VALUE_BYTES = 1_048_576 - 1000;
 /** The longest arguments that a person can approve. */
 const APPROVED_BYTES = 49_152 - 100;
 
@@ -96,7 +96,8 @@ describe('messages of agents of 1 MiB', function () {
 
   before(async () => {
     // Compiles the code.
-    for (const value of [VALUES['members'] ?? '', VALUES['strings'] ?? '']) {
+    const { members = '', strings = '' } = createLongValues(VALUE_BYTES);
+    for (const value of [members, strings]) {
       for (const create of Object.values(MESSAGES)) {
         for (const as of [NOBODY, NOBODY, AGENT]) await send(create(value), as);
       }
@@ -105,7 +106,7 @@ describe('messages of agents of 1 MiB', function () {
 
   for (const [place, create] of Object.entries(MESSAGES)) {
     it(`cost at most ${MAX_MS} ms, whatever is in ${place}`, async () => {
-      const requests = Object.entries(VALUES).flatMap(([name, value]) =>
+      const requests = listLongValues(VALUE_BYTES).flatMap(([name, value]) =>
         [NOBODY, AGENT].map((as) => [`${name} of ${as}`, () => send(create(value), as)] as const),
       );
       const { problems, dearest } = await findDearRequests(setup.host, requests, MAX_MS);
@@ -115,7 +116,7 @@ describe('messages of agents of 1 MiB', function () {
   }
 
   it(`cost at most ${MAX_MS} ms until a person has read and rejected them`, async () => {
-    const values = Object.entries(createLongValues(APPROVED_BYTES));
+    const values = listLongValues(APPROVED_BYTES);
     const requests = values.map(([name, value]) => {
       const askAndReject = async () => {
         const { body } = await send(createCall('asked_merge', `{"body":${value}}`), AGENT);

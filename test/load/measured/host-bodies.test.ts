@@ -10,7 +10,7 @@ import {
 import { SAME_ORIGIN, signIn } from '../../support/console/console-client.js';
 import { findDearRequests } from '../../support/dear-requests.js';
 import { call, JSON_TYPE } from '../../support/http/call.js';
-import { createLongValues } from '../../support/http/long-values.js';
+import { createLongValues, listLongValues } from '../../support/http/long-values.js';
 import { useHostProcess } from '../../support/http/use-host.js';
 
 const MAX_MS = 50;
@@ -125,7 +125,7 @@ describe('bodies that the host reads', function () {
     });
 
   const expectCheap = async (bytes: number, send: (value: string) => Promise<unknown>) => {
-    const values = Object.entries(createLongValues(bytes));
+    const values = listLongValues(bytes);
     const requests = values.map(([name, value]) => [name, () => send(value)] as const);
     const { problems, dearest } = await findDearRequests(setup.host, requests, MAX_MS);
     console.log(`      ${dearest}`);

@@ -142,7 +142,7 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
   'an open that never ends': opens('await new Promise(() => {});', /did not open within 5000 ms/),
   'an open that returns null': opens('return null;', /'open' must return an object/),
   'a provider that cannot be invoked': opens(
-    'return { manifest: async () => ({}), check: async () => {} };',
+    'return { manifest: async () => Buffer.from("{}"), check: async () => {} };',
     /opened an invalid provider: 'invoke' must be a function/,
   ),
   'endpoints without ids': {
@@ -168,12 +168,12 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
       reason: /'balancing\.strategy' must be one of round_robin, least_/,
     },
   },
-  'a circular manifest': {
+  'a manifest that is not bytes': {
     entry: adapterSource('KIND', {
-      provider: 'manifest: async () => { const loop = {}; loop.loop = loop; return loop; },',
+      provider: 'manifest: async () => ({}),',
     }),
     descriptor: { manifest: { from: 'provider' } },
-    module: { state: 'refused', reason: /the manifest must be a value that JSON can hold/ },
+    module: { state: 'refused', reason: /the adapter must return the manifest as bytes of JSON/ },
   },
   'a manifest that never arrives': {
     entry: adapterSource('KIND', { provider: 'manifest: () => new Promise(() => {}),' }),

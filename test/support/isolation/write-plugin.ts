@@ -70,12 +70,12 @@ export default {
       open: async (config, context) => {
         ${open}
         return {
-          manifest: async () => ({
+          manifest: async () => Buffer.from(JSON.stringify({
             protocol: 'modgate.manifest.v1',
             module_id: 'any',
             capabilities: ['any.use'],
             http_routes: [{ method: 'GET', path: '/{rest...}', capability: 'any.use' }],
-          }),
+          })),
           check: async () => {},
           invoke: async (invocation) => {
             ${invoke}

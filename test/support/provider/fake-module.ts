@@ -50,7 +50,7 @@ export function createFakeModule(options: FakeModuleOptions = {}): FakeModule {
     typeof endpoint === 'string' ? { id: endpoint, weight: 1 } : endpoint,
   );
   const provider: Provider = {
-    manifest: async () => ({}),
+    manifest: async () => Buffer.from('{}'),
     check: async (signal, endpoint) => options.check?.(signal, endpoint),
     invoke: (invocation) => {
       if (options.isForgetful !== true) {

@@ -245,16 +245,17 @@ async function findModule(pool: Pool, name: string): Promise<ModuleEntry | undef
   return modules.find((module) => module.name === name);
 }
 
-async function readManifest(pool: Pool, name: string): Promise<unknown> {
+async function readManifest(pool: Pool, name: string): Promise<Uint8Array> {
   // The host retries until the provider has started.
   const end = performance.now() + MANIFEST_MS;
-  let found = await findModule(pool, name);
-  while (found?.state !== 'live') {
-    if (performance.now() > end) throw new ProviderFailure('unavailable', `${found?.reason}`);
+  let module = await findModule(pool, name);
+  while (module?.state !== 'live') {
+    if (performance.now() > end) throw new ProviderFailure('unavailable', `${module?.reason}`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    found = await findModule(pool, name);
+    module = await findModule(pool, name);
   }
   const { text } = await send(pool, { method: 'GET', path: '/manifests', headers: {}, body: null });
   const { manifests } = JSON.parse(text) as { manifests: { name: string; manifest: unknown }[] };
-  return manifests.find((entry) => entry.name === name)?.manifest;
+  const found = manifests.find((entry) => entry.name === name);
+  return Buffer.from(JSON.stringify(found?.manifest ?? null));
 }

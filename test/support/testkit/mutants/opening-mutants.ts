@@ -94,8 +94,9 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
     reason: /deepEqual|deeply equal|deep-equal/,
     adapter: changeProvider((good) => ({
       manifest: async (signal) => {
-        const { admin: _left, ...manifest } = (await good.manifest(signal)) as { admin: unknown };
-        return manifest;
+        const sent = new TextDecoder().decode(await good.manifest(signal));
+        const { admin: _left, ...manifest } = JSON.parse(sent);
+        return Buffer.from(JSON.stringify(manifest));
       },
     })),
   },
@@ -104,7 +105,7 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
     defect: 'returns an empty manifest while the provider is down',
     reason: /must fail, but it succeeded/,
     adapter: changeProvider((good) => ({
-      manifest: (signal) => good.manifest(signal).catch(() => ({})),
+      manifest: (signal) => good.manifest(signal).catch(() => Buffer.from('{}')),
     })),
   },
   {
