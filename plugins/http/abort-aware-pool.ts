@@ -2,15 +2,23 @@ import { createRequire } from 'node:module';
 import type { Client, Dispatcher } from 'undici';
 import type { ConnectCallback, Connector } from './connector.js';
 import { HeldReads } from './held-reads.js';
+import { RequestWrites } from './request-writes.js';
 
 /** The part of a request that its client needs. */
 export interface ClientRequest {
   /** Whether it has a response or was aborted. */
   readonly isOver: boolean;
-  /** Called before it is sent, with the reads of its connection. */
-  onAssigned(reads: HeldReads): void;
+  /** Called before it is sent, with the reads and writes of its connection. */
+  onAssigned(reads: HeldReads, writes: RequestWrites): void;
   /** Called when a connection is opened for it; `cancel` stops that. */
   onConnecting(cancel: () => void): void;
+}
+
+/** A client, with one connection at a time. */
+interface AssignedClient {
+  readonly tracked: ClientRequest | null;
+  readonly reads: HeldReads;
+  readonly writes: RequestWrites;
 }
 
 export interface AbortAwareOptions extends Dispatcher.DispatchOptions {
@@ -42,13 +50,14 @@ function loadUndici(): OpenPool {
   class AbortAwareClient extends Client {
     tracked: ClientRequest | null = null;
     readonly reads = new HeldReads();
+    readonly writes = new RequestWrites();
 
     override dispatch(
       options: Dispatcher.DispatchOptions,
       handler: Dispatcher.DispatchHandler,
     ): boolean {
       this.tracked = (options as AbortAwareOptions).tracked;
-      this.tracked.onAssigned(this.reads);
+      this.tracked.onAssigned(this.reads, this.writes);
       return super.dispatch(options, handler);
     }
   }
@@ -56,7 +65,7 @@ function loadUndici(): OpenPool {
   const createClient = (origin: URL, connector: Connector, options: Client.Options) => {
     const client: AbortAwareClient = new AbortAwareClient(origin, {
       ...options,
-      connect: (_target, callback) => connectFor(client.tracked, client.reads, connector, callback),
+      connect: (_target, callback) => connectFor(client, connector, callback),
     });
     return client;
   };
@@ -69,8 +78,7 @@ function loadUndici(): OpenPool {
 }
 
 function connectFor(
-  request: ClientRequest | null,
-  reads: HeldReads,
+  { tracked: request, reads, writes }: AssignedClient,
   connector: Connector,
   opened: ConnectCallback,
 ): void {
@@ -81,5 +89,6 @@ function connectFor(
   }
   const socket = connector.open(opened);
   reads.attach(socket);
+  writes.attach(socket);
   request.onConnecting(() => socket.destroy());
 }

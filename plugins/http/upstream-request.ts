@@ -13,6 +13,7 @@ import {
 import { createAbortFailure, createTransportFailure } from '../shared/failures.js';
 import type { AbortAwareOptions, ClientRequest } from './abort-aware-pool.js';
 import type { HeldReads } from './held-reads.js';
+import type { RequestWrites } from './request-writes.js';
 
 interface UpstreamRequestOptions {
   readonly method: Dispatcher.HttpMethod;
@@ -34,6 +35,8 @@ export interface UpstreamLimits {
   readonly counter?: Pick<Invocation, 'countReceived' | 'needsBody'>;
 }
 
+/** From this status on, a response ends the request, of which nothing more is sent. */
+const MIN_ERROR_STATUS = 400;
 const EVENT_STREAM = /^text\/event-stream\b/i;
 /** The last transfer coding delimits the body (RFC 9112, 6.3). */
 const CHUNKED = /(?:^|[\s,])chunked$/i;
@@ -79,9 +82,11 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
   #controller: Dispatcher.DispatchController | null = null;
   #cancelConnecting: (() => void) | null = null;
   #reads: HeldReads | null = null;
+  #writes: RequestWrites | null = null;
   /** Whether the whole request was given to the connection. */
   #isSent = true;
   #isOver = false;
+  #onOver = () => {};
   /** The body, once it is streamed. */
   #stream: Readable | null = null;
   #hasResponse = false;
@@ -123,13 +128,31 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
   }
 
   async *#passOn(body: BodyStream): AsyncGenerator<Uint8Array, void, undefined> {
-    yield* body;
+    for await (const part of body) {
+      if (this.#status >= MIN_ERROR_STATUS) return this.#stopSending();
+      yield part;
+    }
     this.#isSent = true;
+  }
+
+  /** An error would end the connection, and an end would complete the body. */
+  async #stopSending(): Promise<never> {
+    if (!this.#isOver) {
+      await new Promise<void>((resolve) => {
+        this.#onOver = resolve;
+      });
+    }
+    throw new Error('the provider has answered');
   }
 
   get #phase(): FailurePhase {
     if (this.#controller === null) return 'connecting';
-    return this.#isSent || this.#hasResponse ? 'responding' : 'sending';
+    if (this.#hasResponse) return 'responding';
+    return this.#isSent && !this.#isWriting ? 'responding' : 'sending';
+  }
+
+  get #isWriting(): boolean {
+    return this.#writes?.isPending === true;
   }
 
   /** Called when the signal is aborted, possibly during the connection setup. */
@@ -141,8 +164,9 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
     else this.#cancelConnecting?.();
   }
 
-  onAssigned(reads: HeldReads): void {
+  onAssigned(reads: HeldReads, writes: RequestWrites): void {
     this.#reads = reads;
+    this.#writes = writes;
   }
 
   onConnecting(cancel: () => void): void {
@@ -210,13 +234,14 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
   }
 
   onResponseEnd(): void {
+    // The next request would follow the rest of this one. undici knows it of a streamed body.
+    if (this.#isSent && this.#isWriting) this.#writes?.close();
     if (this.#status < 300 && this.#mayLackBytes) this.#fail(this.#createUndelimited());
     else this.#succeed();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    const phase = isWriteError(error) ? 'sending' : this.#phase;
-    this.#fail(createTransportFailure(error, phase, this.#hasResponse, this.#status));
+    this.#fail(createTransportFailure(error, this.#phase, this.#hasResponse, this.#status));
   }
 
   /**
@@ -303,6 +328,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
     this.#isOver = true;
     this.#reads?.release();
     this.#limits.signal.removeEventListener('abort', this);
+    this.#onOver();
     return true;
   }
 
@@ -325,11 +351,6 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
     const options = { status: this.#status, phase: 'answered' } as const;
     return new ProviderFailure('protocol', `response ${problem}`, options);
   }
-}
-
-/** Whether the connection took only a part of the request. */
-function isWriteError(error: NodeJS.ErrnoException): boolean {
-  return error.syscall === 'write';
 }
 
 /** undici lower-cases the names and collects the values of a repeated header in an array. */

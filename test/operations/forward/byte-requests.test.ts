@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { ROOT } from '../../support/http/call.js';
 import { useBytes } from '../../support/http/use-bytes.js';
+import { openRaw } from '../../support/http/use-websockets.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 
 const HEAD = `host: localhost\r\nauthorization: Bearer ${ROOT}\r\n`;
@@ -121,6 +122,37 @@ describe('requests of bytes', () => {
     expect(text.toLowerCase()).to.include('\r\nconnection: close\r\n');
     expect(text).to.include('{"too":"large"}');
     await waitUntil('the connection closes', () => setup.provider.sockets.size === 0);
+  });
+
+  it('flow on after the head of a success, and stop at that of an error', async () => {
+    for (const status of [200, 413]) {
+      const parts: Buffer[] = [];
+      let end = () => {};
+      setup.answer((request, response) => {
+        request.on('data', (part: Buffer) => parts.push(part)).on('error', () => {});
+        request.once('end', () => end());
+        response.writeHead(status, { 'content-type': 'text/plain' }).write('progress');
+        end = () => response.end(' and end');
+      });
+      const socket = await openRaw(setup.host.port);
+      socket.write(
+        `PUT /modules/raw/http/files/x HTTP/1.1\r\n${HEAD}content-length: 9\r\n\r\nfirst`,
+      );
+      await socket.until('progress');
+      socket.write('last');
+      if (status === 413) {
+        // Another request shows that the host has read what came before it.
+        await setup.lastCall();
+        end();
+      }
+      await socket.until(' and end');
+      await waitUntil(
+        'the connection closes',
+        () => setup.provider.sockets.size === 0 || status === 200,
+      );
+      expect(Buffer.concat(parts).toString()).to.equal(status === 200 ? 'firstlast' : 'first');
+      socket.socket.destroy();
+    }
   });
 
   it('are 408 where the client pauses for too long, and the provider sees a cut', async () => {
