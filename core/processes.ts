@@ -8,6 +8,17 @@ export interface Leadership {
   onChange(listener: () => void): () => void;
 }
 
+/** The leadership of one process of one host of a fleet. */
+export interface FleetLeadership extends Leadership {
+  /**
+   * Runs work for the whole fleet while the store confirms that no other host does.
+   * @param ending aborted when the store has not confirmed it for 5 s
+   * @returns `null` without running the work when another host may act
+   * @throws StoreUnavailable, and the error of the work.
+   */
+  act<T>(ending: AbortController, work: () => Promise<T>): Promise<T | null>;
+}
+
 /** The leadership of a host with one process. */
 export const SOLE_LEADER: Leadership = { leads: true, onChange: () => () => {} };
 

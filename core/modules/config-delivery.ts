@@ -3,12 +3,15 @@ import { type ConfigureOperation, isProviderFailure, type Provider } from '../co
 import type { Descriptor } from '../descriptor/descriptor.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
+import type { FleetLeadership } from '../processes.js';
 import { Deadline } from '../provider/deadline.js';
 import { type CheckedOutcome, checkOutcome } from '../provider/outcome.js';
+import { StoreUnavailable } from '../store/store-unavailable.js';
 
 const RETRY: BackoffBounds = { firstMs: 200, maxMs: 10_000 };
+const OTHER_HOST = { kind: 'failed', reason: 'another host may deliver' } as const;
 
-interface Configuration {
+export interface Configuration {
   /** Increases with each write, from 0. */
   readonly revision: number;
   /** Keyed `service/key`. */
@@ -22,29 +25,30 @@ type Delivered =
   | { readonly kind: 'failed'; readonly reason: string };
 
 interface ConfigDeliveryOptions {
+  /** Reads the newest configuration. @throws StoreUnavailable, when the attempt is repeated later. */
+  readonly read: () => Promise<Configuration>;
   /** Never throws. */
   readonly deliver: (configuration: Configuration, signal: AbortSignal) => Promise<Delivered>;
+  /** Allows each attempt, in a fleet whose hosts share the provider. */
+  readonly leadership: Pick<FleetLeadership, 'act'> | null;
   /** Called when the reason of failures changes; `null` after a success. */
-  readonly onProblem: (reason: string | null, configuration: Configuration) => void;
-}
-
-interface PendingConfig {
-  readonly configuration: Configuration;
-  /** The text, for comparison. */
-  readonly text: string;
+  readonly onProblem: (reason: string | null, revision: number) => void;
 }
 
 /**
- * Delivers configurations to one endpoint, sequentially and in order. Of several waiting ones only
- * the latest is delivered, with retries until it is accepted.
+ * Delivers configurations to one endpoint, one after the other, with retries until it is accepted. Each attempt
+ * reads the newest one, because another host may have delivered a newer one meanwhile.
  */
 export class ConfigDelivery {
   readonly #options: ConfigDeliveryOptions;
-  readonly #stopping = new AbortController();
-  #wanted: PendingConfig | null = null;
+  /** The newest known configuration, while it is not accepted. */
+  #wanted: Configuration | null = null;
+  /** The text, for comparison. */
   #accepted: string | null = null;
   #problem: string | null = null;
+  #attempt: AbortController | null = null;
   #isRunning = false;
+  #isStopped = false;
   #wake: (() => void) | null = null;
 
   constructor(options: ConfigDeliveryOptions) {
@@ -53,9 +57,9 @@ export class ConfigDelivery {
 
   /** Ignores a configuration that is being delivered or was accepted last. */
   push(configuration: Configuration): void {
-    const text = JSON.stringify(configuration);
-    if (text === (this.#wanted?.text ?? this.#accepted)) return;
-    this.#wanted = { configuration, text };
+    const known = this.#wanted === null ? this.#accepted : JSON.stringify(this.#wanted);
+    if (JSON.stringify(configuration) === known) return;
+    this.#wanted = configuration;
     this.#wake?.();
     // Never rejects.
     if (!this.#isRunning) void this.#run();
@@ -63,35 +67,60 @@ export class ConfigDelivery {
 
   /** Cancels the current delivery; no other follows. */
   stop(): void {
-    this.#stopping.abort();
+    this.#isStopped = true;
+    this.#attempt?.abort();
     this.#wake?.();
   }
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    const { signal } = this.#stopping;
-    for (let attempt = 1; this.#wanted !== null && !signal.aborted; attempt += 1) {
-      const pending = this.#wanted;
-      const delivered = await this.#options.deliver(pending.configuration, signal);
-      if (signal.aborted) break;
+    for (let attempt = 1; this.#wanted !== null && !this.#isStopped; attempt += 1) {
+      const wanted = this.#wanted;
+      const delivered = await this.#try();
+      if (this.#isStopped) break;
       if (delivered.kind === 'refused') this.stop();
       else if (delivered.kind === 'failed') {
-        this.#report(delivered.reason, pending);
-        if (this.#wanted === pending) await this.#wait(backoffMs(attempt, RETRY));
+        this.#report(delivered.reason, wanted);
+        if (this.#wanted === wanted) await this.#wait(backoffMs(attempt, RETRY));
       } else {
-        this.#report(null, pending);
-        this.#accepted = pending.text;
-        if (this.#wanted === pending) this.#wanted = null;
+        this.#report(null, wanted);
+        if (this.#wanted === wanted) this.#wanted = null;
         attempt = 0;
       }
     }
     this.#isRunning = false;
   }
 
-  #report(reason: string | null, { configuration }: PendingConfig): void {
+  async #try(): Promise<Delivered> {
+    const { leadership } = this.#options;
+    const ending = new AbortController();
+    this.#attempt = ending;
+    const deliver = () => this.#deliverNewest(ending.signal);
+    try {
+      if (leadership === null) return await deliver();
+      return (await leadership.act(ending, deliver)) ?? OTHER_HOST;
+    } catch (error) {
+      if (error instanceof StoreUnavailable) return { kind: 'failed', reason: error.message };
+      return { kind: 'failed', reason: 'the configuration cannot be read' };
+    } finally {
+      this.#attempt = null;
+    }
+  }
+
+  async #deliverNewest(signal: AbortSignal): Promise<Delivered> {
+    const newest = await this.#options.read();
+    const text = JSON.stringify(newest);
+    if (text === this.#accepted) return { kind: 'accepted' };
+    if (signal.aborted) return OTHER_HOST;
+    const delivered = await this.#options.deliver(newest, signal);
+    if (delivered.kind === 'accepted') this.#accepted = text;
+    return delivered;
+  }
+
+  #report(reason: string | null, { revision }: Configuration): void {
     if (reason === this.#problem) return;
     this.#problem = reason;
-    this.#options.onProblem(reason, configuration);
+    this.#options.onProblem(reason, revision);
   }
 
   /** Ends early when a new configuration arrives. */

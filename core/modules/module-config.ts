@@ -4,11 +4,11 @@ import type { ErrorOwner } from '../isolation/error-owner.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { isLoopbackAddress } from '../lib/loopback.js';
 import { toError } from '../lib/to-error.js';
-import type { Leadership } from '../processes.js';
+import type { FleetLeadership, Leadership } from '../processes.js';
 import type { StoredConfig } from '../store/config-values.js';
 import type { Store } from '../store/store.js';
 import { StoreUnavailable } from '../store/store-unavailable.js';
-import { ConfigDelivery, deliverConfig } from './config-delivery.js';
+import { ConfigDelivery, type Configuration, deliverConfig } from './config-delivery.js';
 import {
   fieldName,
   findUnusable,
@@ -29,8 +29,8 @@ interface ModuleConfigOptions {
    * overtake each other.
    */
   readonly leadership: Leadership;
-  /** Only this process of a fleet delivers to the others. */
-  readonly fleetLeadership: Leadership;
+  /** Only this process of a fleet delivers to the others. `null` without a fleet. */
+  readonly fleetLeadership: FleetLeadership | null;
   readonly store: Store;
   /** Reads the digest of the place of delivery; the content of a followed file may change. */
   readonly readPlace: () => Promise<string>;
@@ -71,16 +71,14 @@ export class ModuleConfig {
     if (this.#fields.length === 0) return;
     const { store, end, descriptor, leadership, fleetLeadership } = this.#options;
     this.#deliveries = this.#createDeliveries();
-    const leaderships = new Set([leadership, fleetLeadership]);
-    const unfollow = [...leaderships].map((leadershipSource) =>
-      leadershipSource.onChange(() => this.#changeDeliveries()),
-    );
+    // That of the fleet changes with that of the process.
+    const unfollow = (fleetLeadership ?? leadership).onChange(() => this.#changeDeliveries());
     const unsubscribe = store.onConfigChange((module) => {
       if (module === null || module === descriptor.module) this.#refresh();
     });
     const stop = () => {
       unsubscribe();
-      for (const stopFollowing of unfollow) stopFollowing();
+      unfollow();
       clearTimeout(this.#rereading);
       for (const delivery of this.#deliveries) delivery.stop();
     };
@@ -103,28 +101,30 @@ export class ModuleConfig {
   /** Creates one per endpoint, because each endpoint is a separate process. */
   #createDeliveries(): ConfigDelivery[] {
     const { provider, descriptor, manifest, supportsConfigure, log, owner } = this.#options;
+    const { leadership, fleetLeadership } = this.#options;
     if (!supportsConfigure) return [];
     const path = manifest.config?.delivery_path ?? null;
     const endpointIds = provider.endpoints?.().map(({ id }) => id) ?? [];
     const endpoints = endpointIds.length > 0 ? endpointIds : [null];
     return endpoints
-      .filter((endpoint) => this.#mayDeliver(endpoint))
-      .map((endpoint) => {
+      .map((endpoint) => ({ endpoint, fleet: isOnThisMachine(endpoint) ? null : fleetLeadership }))
+      .filter(({ fleet }) => (fleet ?? leadership).leads)
+      .map(({ endpoint, fleet }) => {
         const target = { provider, descriptor, path, endpoint, owner };
         return new ConfigDelivery({
+          read: async () => {
+            const stored = await this.#read();
+            return this.#toConfiguration(stored, this.#opened ?? this.#readRestartOnly(stored));
+          },
+          leadership: fleet,
           deliver: (configuration, signal) => deliverConfig(target, configuration, signal),
-          onProblem: (reason, { revision }) => {
+          onProblem: (reason, revision) => {
             const fields = { endpoint, revision, reason };
             if (reason === null) log.info(fields, 'configuration accepted');
             else log.warn(fields, 'configuration not delivered yet');
           },
         });
       });
-  }
-
-  #mayDeliver(endpoint: string | null): boolean {
-    const { leadership, fleetLeadership } = this.#options;
-    return isOnThisMachine(endpoint) ? leadership.leads : fleetLeadership.leads;
   }
 
   #refresh(): void {
@@ -151,18 +151,23 @@ export class ModuleConfig {
   /** @throws StoreUnavailable, also when all values except a generated one were delivered. */
   async #deliver(): Promise<void> {
     const failure = await this.#ensureGenerated().then(() => null, toError);
-    const { store, descriptor } = this.#options;
-    const stored = await store.config.read(descriptor.module, listSecretNames(this.#fields));
+    const stored = await this.#read();
     this.#opened ??= this.#readRestartOnly(stored);
     this.#reportUnusable(stored);
-    const values = this.#listValues(stored, this.#opened);
     const unrecorded = await this.#recordPlace(stored).then(() => null, toError);
     if (!this.#options.end.aborted) {
-      for (const delivery of this.#deliveries) delivery.push({ revision: stored.revision, values });
+      const configuration = this.#toConfiguration(stored, this.#opened);
+      for (const delivery of this.#deliveries) delivery.push(configuration);
     }
     // Thrown after the delivery, because the other values do not depend on a generated one.
     const problem = failure ?? unrecorded;
     if (problem !== null) throw problem;
+  }
+
+  /** @throws StoreUnavailable. */
+  #read(): Promise<StoredConfig> {
+    const { store, descriptor } = this.#options;
+    return store.config.read(descriptor.module, listSecretNames(this.#fields));
   }
 
   /** Releases may not move stored secrets to another place without a further right. */
@@ -191,14 +196,14 @@ export class ModuleConfig {
     return new Map(fields.map((field) => [fieldName(field), readEffective(field, stored)]));
   }
 
-  #listValues(stored: StoredConfig, opened: ReadonlyMap<string, unknown>): Record<string, unknown> {
+  #toConfiguration(stored: StoredConfig, opened: ReadonlyMap<string, unknown>): Configuration {
     const values: Record<string, unknown> = Object.create(null);
     for (const field of this.#fields) {
       const name = fieldName(field);
       const value = isFixedAtOpen(field) ? opened.get(name) : readEffective(field, stored);
       if (value !== undefined) values[name] = value;
     }
-    return values;
+    return { revision: stored.revision, values };
   }
 
   #rereadLater(error: unknown): void {

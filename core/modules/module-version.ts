@@ -13,7 +13,7 @@ import { withTimeout } from '../lib/promises.js';
 import type { RouteTable } from '../lib/routing/route-table.js';
 import { withFields } from '../log/logger.js';
 import { type LoadedManifest, loadManifest } from '../manifest/load-manifest.js';
-import { type Leadership, SOLE_LEADER } from '../processes.js';
+import { type FleetLeadership, type Leadership, SOLE_LEADER } from '../processes.js';
 import type { ObserverFactory, ObserverSource } from '../provider/call-observer.js';
 import { checkedProvider } from '../provider/checked-provider.js';
 import { Deadline } from '../provider/deadline.js';
@@ -61,8 +61,8 @@ export interface VersionContext {
   /** Signs the caller's identity, for descriptors with `identity: true`. */
   readonly identity: IdentitySigner;
   readonly leadership: Leadership;
-  /** The leadership over hosts of a fleet, which share a provider that one configures. Default: `leadership`. */
-  readonly fleetLeadership?: Leadership;
+  /** The leadership over hosts of a fleet, which share a provider that one configures. */
+  readonly fleetLeadership?: FleetLeadership | null;
   /** Opens the tokens of descriptors that exchange tokens. */
   readonly callerTokens: Pick<AcceptedTokens, 'open'>;
 }
@@ -306,13 +306,10 @@ async function requestFromProvider(
 
 /** A process with its own provider configures that provider itself. */
 function chooseLeaders(
-  {
-    leadership,
-    fleetLeadership = leadership,
-  }: Pick<VersionContext, 'leadership' | 'fleetLeadership'>,
+  { leadership, fleetLeadership = null }: Pick<VersionContext, 'leadership' | 'fleetLeadership'>,
   { perProcess }: Supports,
 ) {
   return perProcess === true
-    ? { leadership: SOLE_LEADER, fleetLeadership: SOLE_LEADER }
+    ? { leadership: SOLE_LEADER, fleetLeadership: null }
     : { leadership, fleetLeadership };
 }

@@ -24,7 +24,7 @@ export const FLEET_PART = definePart(
       version: readVersion(),
       hosts: store.fleetHosts,
       onChange: (listener) => registry.onChange(listener),
-      onList: (hosts, id) => fleetLeadership.choose(hosts, id),
+      onList: (hosts) => fleetLeadership.choose(hosts),
     });
     return {
       provides: [provide(FLEET, member)],

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { followsReleases, readModulesFolder, releasesFolder } from '../config/modules-folder.js';
 import { ModuleRegistry } from '../modules/module-registry.js';
 import { ProcessProbation } from '../modules/shared-probation.js';
@@ -6,7 +7,7 @@ import {
   createEventLoopMetric,
   createStreamsMetric,
 } from '../observability/metrics/process-metrics.js';
-import { FleetLeadership } from '../operations/fleet/fleet-leadership.js';
+import { LeasedLeadership } from '../operations/fleet/fleet-leadership.js';
 import { LOG, MODULES_FOLDER } from '../operations/injection-tokens.js';
 import { shareModuleOverview } from '../operations/status/merge-modules.js';
 import { MODULE_OVERVIEW } from '../operations/status/module-overview.js';
@@ -22,14 +23,24 @@ import { RedisRates } from '../provider/redis-rates.js';
 import { ACCESS } from './access.js';
 import { CONFIG, definePart, PROCESSES, provide } from './part.js';
 import { PLUGINS_PART } from './plugins.js';
+import { RECORDS } from './records.js';
 import { RELEASES } from './releases.js';
 import { STORAGE } from './storage.js';
 
 /** The modules of the modules folder with their plugins. */
 export const MODULES = definePart(
   'modules',
-  [CONFIG, LOG, PROCESSES, PLUGINS_PART.token, ACCESS.token, STORAGE.token, RELEASES.token],
-  async (config, log, processes, { plugins }, access, { store, identity }, releases) => {
+  [
+    CONFIG,
+    LOG,
+    PROCESSES,
+    PLUGINS_PART.token,
+    ACCESS.token,
+    STORAGE.token,
+    RECORDS.token,
+    RELEASES.token,
+  ],
+  async (config, log, processes, { plugins }, access, { store, identity }, records, releases) => {
     const loopDelay = new EventLoopDelay();
     const openStreams = new OpenStreams();
     const { redis: url, fleet } = config;
@@ -37,7 +48,13 @@ export const MODULES = definePart(
       url === null ? null : await RedisRates.open({ url, fleet, local: access.rates, log });
     const candidateReports = new CandidateReports();
     const { leadership } = processes;
-    const fleetLeadership = fleet === null ? null : new FleetLeadership(leadership);
+    const fleetLeadership =
+      fleet === null
+        ? null
+        : new LeasedLeadership({
+            ...{ leadership, fleet, leases: store.fleetLeases },
+            host: records.host ?? randomUUID(),
+          });
     const { rejections, ...files } = processes.connect(SHARED_MODULE_FILES);
     const registry = new ModuleRegistry({
       store,

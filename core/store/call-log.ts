@@ -11,7 +11,7 @@ import {
   type Rejection,
   type StreamFields,
 } from '../contract/call-record.js';
-import type { Database, UseDatabase } from './database.js';
+import { type Database, storeTime, type UseDatabase } from './database.js';
 import { type Column, type Table, type Tables, TEXT, TEXT_OR_NULL } from './tables.js';
 
 /** The columns of the members of a call; lists are JSON text. */
@@ -114,6 +114,12 @@ export function createCallStore(use: UseDatabase) {
     /** Newest first. */
     read: (filter: CallFilter): Promise<readonly StoredCall[]> =>
       use(({ query }) => selectCalls(query, filter)),
+    /** The store's clock, in milliseconds since 1970. */
+    now: (): Promise<number> =>
+      use(async (database) => {
+        const select = database.query.selectNoFrom(storeTime(database).as('now'));
+        return Date.parse((await select.executeTakeFirstOrThrow()).now);
+      }),
     /** Removes calls beyond the bounds, in several short transactions. */
     prune: async (bounds: CallBounds): Promise<void> => {
       const cuts = await use(({ query }) => findCallCuts(query, bounds));

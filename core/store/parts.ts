@@ -6,6 +6,7 @@ import { CALL_TABLES, createCallStore } from './call-log.js';
 import { CONFIG_TABLES, createConfigStore } from './config-values.js';
 import { type PartContext, RELEASE_CHANGE } from './database.js';
 import { createFleetHostStore, FLEET_TABLES } from './fleet-hosts.js';
+import { createFleetLeaseStore, LEASE_TABLES } from './fleet-lease.js';
 import { createReleaseStore } from './releases/release-store.js';
 import { RELEASE_TABLES } from './releases/releases.js';
 import { createSurfaceRecordStore, SURFACE_TABLES } from './surface-records.js';
@@ -20,6 +21,7 @@ export const TABLES = {
   ...SURFACE_TABLES,
   ...APPROVAL_TABLES,
   ...FLEET_TABLES,
+  ...LEASE_TABLES,
   ...RELEASE_TABLES,
 };
 
@@ -37,6 +39,7 @@ export function createParts(context: PartContext) {
     surfaceRecords: createSurfaceRecordStore(use),
     approvals: createApprovalStore(use),
     fleetHosts: createFleetHostStore(use),
+    fleetLeases: createFleetLeaseStore(use),
     releases: createReleaseStore(use, () => notify(RELEASE_CHANGE)),
   };
 }

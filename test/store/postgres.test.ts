@@ -38,6 +38,7 @@ describe('PostgreSQL store', () => {
       'config_module',
       'config_value',
       'fleet_host',
+      'fleet_lease',
       'release',
       'release_host',
       'release_part',

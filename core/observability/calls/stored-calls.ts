@@ -176,7 +176,8 @@ export class StoredCalls {
     if (!isCount && now - this.#prunedAt < PRUNE_INTERVAL_MS) return;
     this.#prunedAt = now;
     if (isCount) this.#uncounted = 0;
-    const since = Date.now() - maxHours * MS_PER_HOUR;
+    // A host whose clock is ahead must not remove the calls of the others.
+    const since = (await store.now()) - maxHours * MS_PER_HOUR;
     await store.prune({ maxCalls: isCount ? maxCalls : null, since });
   }
 

@@ -38,8 +38,8 @@ interface FleetMemberOptions {
   readonly unreadyReason: () => string | null;
   /** @returns removes the listener */
   readonly onChange: (listener: () => void) => () => void;
-  /** Called every few seconds with the hosts of the fleet and the id of this one. */
-  readonly onList: (hosts: readonly FleetHostStatus[], id: string) => void;
+  /** Called every few seconds with the hosts of the fleet. */
+  readonly onList: (hosts: readonly FleetHostStatus[]) => void;
   readonly log: Log;
   /** Milliseconds between heartbeats, default 2000. */
   readonly heartbeatMs?: number;
@@ -196,7 +196,7 @@ export class FleetMember implements Fleet {
       if (this.#beats % PRUNE_EVERY === 0) await hosts.prune(fleet);
       if (this.#beats % LIST_EVERY === 1) {
         this.#last = await hosts.list(fleet);
-        this.#options.onList(this.#last, this.#id);
+        this.#options.onList(this.#last);
       }
     } catch (error) {
       this.#reported = null;

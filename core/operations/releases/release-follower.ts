@@ -225,18 +225,19 @@ export class ReleaseFollower {
   async #decide({ canary, now }: ReleaseState): Promise<void> {
     const { store, fleet, log } = this.#options;
     if (canary === null || this.#overview === null) return;
-    const verdict = decideCanary(canary, await store.releases.listHosts(fleet), now);
-    if (verdict === null) return;
-    const isDecided = await store.releases.endCanary(fleet, canary.release, verdict, {
+    // Asks for the lock only when there is a verdict, which is then made again of what the store has.
+    if (decideCanary(canary, await store.releases.listHosts(fleet), now) === null) return;
+    const { release } = canary;
+    const verdict = await store.releases.endCanary(fleet, release, decideCanary, (decided) => ({
       actor: { kind: 'system', id: 'modgate' },
       module: '',
       permission: '',
       operation: 'release_verdict',
-      target: `${canary.release} ${verdict.outcome}`,
+      target: `${release} ${decided?.outcome}`,
       requestId: '',
       correlationId: '',
-    });
-    if (isDecided) log.info({ release: canary.release, ...verdict }, 'canary decided');
+    }));
+    if (verdict !== null) log.info({ release: canary.release, ...verdict }, 'canary decided');
   }
 
   async #readModules(): Promise<readonly ModuleEntry[]> {

@@ -3,7 +3,7 @@ import type { AnyStruct } from '../../contract/described.js';
 import { HostError } from '../../errors.js';
 import { listServedPlaces } from '../../modules/releases/needs-code.js';
 import type { WriteAudit } from '../../store/audit-row.js';
-import type { Canary } from '../../store/releases/releases.js';
+import type { Canary, CanaryVerdict, ReleaseHost } from '../../store/releases/releases.js';
 import type { Store } from '../../store/store.js';
 import { STORE } from '../injection-tokens.js';
 import { defineResource } from '../resource.js';
@@ -70,12 +70,14 @@ async function abort(
   canary: Canary,
   audit: WriteAudit,
 ): Promise<void> {
-  const modules = sumFigures(canary, await releases.listHosts(fleet).catch(rethrowStoreError));
-  const verdict = { outcome: 'aborted', reason: 'ended by an operator', modules } as const;
-  const isEnded = await releases
-    .endCanary(fleet, canary.release, verdict, { ...audit, target: canary.release })
+  const decide = (stored: Canary, reports: readonly ReleaseHost[]): CanaryVerdict => {
+    const modules = sumFigures(stored, reports);
+    return { outcome: 'aborted', reason: 'ended by an operator', modules };
+  };
+  const verdict = await releases
+    .endCanary(fleet, canary.release, decide, () => ({ ...audit, target: canary.release }))
     .catch(rethrowStoreError);
-  if (isEnded) return;
+  if (verdict !== null) return;
   throw new HostError('conflict', 'the canary was decided meanwhile', {
     nextActions: ['see modgate releases'],
   });

@@ -33,7 +33,7 @@ const SUMMARY = [
  */
 export function createReleaseStore(use: UseDatabase, notify: () => void) {
   const change = async <T>(
-    audit: WriteAudit,
+    audit: WriteAudit | ((result: T) => WriteAudit),
     isDone: (result: T) => boolean,
     work: (trx: Transaction<Tables>, database: Database) => Promise<T>,
   ): Promise<T> => {
@@ -41,7 +41,8 @@ export function createReleaseStore(use: UseDatabase, notify: () => void) {
       database.transact(async (trx) => {
         const result = await work(trx, database);
         if (!isDone(result)) return result;
-        await appendAuditRow(trx, { ...audit, outcome: 'ok', value: null }, null);
+        const row = typeof audit === 'function' ? audit(result) : audit;
+        await appendAuditRow(trx, { ...row, outcome: 'ok', value: null }, null);
         await database.announce(trx, RELEASE_CHANGE);
         return result;
       }),
@@ -121,18 +122,21 @@ export function createReleaseStore(use: UseDatabase, notify: () => void) {
       }),
     /**
      * Ends a canary once, under an advisory lock.
-     * @returns whether it was this one that ended it
+     * @param decide called with what the store has under the lock
+     * @returns the verdict, if it was this one that ended it
      */
     endCanary: (
       fleet: string,
       release: string,
-      verdict: CanaryVerdict,
-      audit: WriteAudit,
-    ): Promise<boolean> =>
+      decide: DecideCanary,
+      audit: (verdict: CanaryVerdict | null) => WriteAudit,
+    ): Promise<CanaryVerdict | null> =>
       change(audit, Boolean, async (trx, database) => {
-        if (!(await tryLock(trx, fleet, database))) return false;
-        const { canary, active } = await lockState(trx, fleet, database);
-        if (canary?.release !== release) return false;
+        if (!(await tryLock(trx, fleet, database))) return null;
+        const { canary, active, now } = await lockState(trx, fleet, database);
+        if (canary?.release !== release) return null;
+        const verdict = decide(canary, await listHosts(trx, fleet), now);
+        if (verdict === null) return null;
         const isReleased = verdict.outcome === 'released';
         await setState(trx, fleet, { active: isReleased ? release : active, canary: null });
         await trx
@@ -140,7 +144,7 @@ export function createReleaseStore(use: UseDatabase, notify: () => void) {
           .set({ verdict: JSON.stringify(verdict) })
           .where(({ and }) => and({ fleet, id: release }))
           .execute();
-        return true;
+        return verdict;
       }),
     report: (fleet: string, { figures, ...host }: ReleaseHost): Promise<void> =>
       use(async ({ query }) => {
@@ -152,21 +156,20 @@ export function createReleaseStore(use: UseDatabase, notify: () => void) {
           .execute();
       }),
     listHosts: (fleet: string): Promise<readonly ReleaseHost[]> =>
-      use(async ({ query }) => {
-        const rows = await query
-          .selectFrom('release_host')
-          .selectAll()
-          .where('fleet', '=', fleet)
-          .orderBy('host')
-          .execute();
-        return rows.map(fromHostTable);
-      }),
+      use(({ query }) => listHosts(query, fleet)),
   };
 }
 
 export type ReleaseStore = ReturnType<typeof createReleaseStore>;
 
 type Places = ReadonlyMap<string, string>;
+
+/** @returns `null` while it is undecided */
+type DecideCanary = (
+  canary: Canary,
+  reports: readonly ReleaseHost[],
+  now: string,
+) => CanaryVerdict | null;
 
 /** `incomplete`: another process has removed some parts, because they were of no release yet. */
 type PublishResult = ChangeResult | { readonly outcome: 'incomplete' };
@@ -185,6 +188,16 @@ async function readState(
     .executeTakeFirst();
   const { active = null, canary = null, now = '' } = row ?? {};
   return { active, canary: canary === null ? null : (JSON.parse(canary) as Canary), now };
+}
+
+async function listHosts(query: Kysely<Tables>, fleet: string): Promise<readonly ReleaseHost[]> {
+  const rows = await query
+    .selectFrom('release_host')
+    .selectAll()
+    .where('fleet', '=', fleet)
+    .orderBy('host')
+    .execute();
+  return rows.map(fromHostTable);
 }
 
 /** Writers of one fleet follow each other. */

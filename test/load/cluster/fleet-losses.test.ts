@@ -1,4 +1,3 @@
-import { networkInterfaces } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { FleetStatus } from '../../../core/contract/fleet-status.js';
@@ -17,6 +16,7 @@ import { type EchoProvider, startEchoProvider } from '../../support/echo-provide
 import { useFleet } from '../../support/fleet.js';
 import { call } from '../../support/http/call.js';
 import { waitUntil } from '../../support/http/wait-until.js';
+import { requireOwnAddress } from '../../support/own-address.js';
 import type { HostProcess } from '../../support/start-host.js';
 import { startCountingProxy } from '../../support/store/counting-proxy.js';
 
@@ -114,11 +114,7 @@ describe('a fleet that loses something', function () {
   });
 
   it('delivers configuration by one host, and by another one when that is lost', async function () {
-    const address = findOwnAddress();
-    if (address === undefined) {
-      console.log('      skipped: needs an address other than loopback');
-      return this.skip();
-    }
+    const address = requireOwnAddress(this);
     const shared = await startEchoProvider(address);
     try {
       const url = `http://${address}:${shared.port}`;
@@ -200,9 +196,3 @@ describe('a fleet that loses something', function () {
     await counted.close();
   });
 });
-
-/** An address of this machine that other machines could use. */
-function findOwnAddress(): string | undefined {
-  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
-}

@@ -16,6 +16,9 @@ interface Audit {
   readonly rows: readonly { readonly id: number; readonly target: string }[];
 }
 
+/** The clock of a process, which is a day ahead. */
+const AHEAD = 'const now = Date.now; Date.now = () => now() + 86_400_000;';
+
 describe('the records of a fleet', function () {
   this.timeout(120_000);
   const fleet = useFleet();
@@ -63,6 +66,24 @@ describe('the records of a fleet', function () {
     const chosen = await readCalls(second, `?module=conf&host=${ids[0]}`);
     expect(chosen.calls.map(({ host }) => host)).to.deep.equal([ids[0]]);
     expect((await call(first, { target: '/calls?host=other' })).status).to.equal(400);
+  });
+
+  it('are kept when the clock of another host is a day ahead', async () => {
+    const { hosts } = await start(1, '--keep-calls', '1000', '--keep-calls-hours', '1');
+    const [usual] = hosts as [HostProcess];
+    await ask(usual, 'a');
+    const ahead = await fleet.start({
+      files: { 'conf.json': configDescriptor(provider.url, []) },
+      args: ['--keep-calls', '1000', '--keep-calls-hours', '1'],
+      env: { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(AHEAD)}` },
+    });
+    // It removes old calls after each hundred.
+    for (let count = 0; count < 120; count += 1) await ask(ahead, 'b');
+    await waitUntil('its calls', async () => {
+      return (await readCalls(ahead, '?module=conf&limit=200')).calls.length > 100;
+    });
+    const kept = await readCalls(usual, '?module=conf&limit=200');
+    expect(kept.calls).to.have.length(121);
   });
 
   it('say that calls are those of one host, where they are not kept', async () => {

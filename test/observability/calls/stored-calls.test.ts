@@ -23,6 +23,7 @@ function createStore() {
       if (store.failure !== null) throw store.failure;
       store.batches.push([...calls]);
     },
+    now: async () => Date.now(),
     read: async () => store.batches.flat().toReversed(),
     prune: async (bounds: CallBounds) => {
       store.prunes.push(bounds);
