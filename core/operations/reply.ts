@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { encodeInSlices } from '../lib/json/encode-in-slices.js';
 import type { RejectedCall } from '../provider/rejected-call.js';
 import { Authorization } from './authorization.js';
 import type { CallerRequest } from './request.js';
@@ -147,9 +148,10 @@ export class Reply {
     return new Reply(101, [], null, headers, { upgrade });
   }
 
-  /** Creates a 200 with a value as JSON. */
-  static json(authorization: Authorization, value: unknown): Reply {
-    return Reply.ok(authorization, [Buffer.from(JSON.stringify(value))]);
+  /** Creates a 200 with an object as JSON. */
+  static json(authorization: Authorization, value: object): Promise<Reply> {
+    Authorization.assert(authorization);
+    return encodeInSlices(value).then((pieces) => Reply.ok(authorization, pieces));
   }
 
   /** Creates a 204 that lists what pages of another origin may send; it contains no data. */

@@ -56,8 +56,8 @@ interface Declaration<
   readonly ids?: RegExp;
   readonly listing?: AnyListing;
   readonly needs: readonly [...Tokens<Needs>];
-  /** @returns a value that is sent as JSON, or a complete reply */
-  answer(call: ResourceCall<Values<P>, Request>, ...needs: Needs): unknown;
+  /** @returns an object that is sent as JSON, or a complete reply */
+  answer(call: ResourceCall<Values<P>, Request>, ...needs: Needs): object | Promise<object>;
 }
 
 export function defineResource<

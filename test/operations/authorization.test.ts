@@ -80,7 +80,7 @@ describe('authorization', () => {
     }
   }
 
-  it('rejects a forged authorization', () => {
+  it('rejects a forged authorization', async () => {
     const forged = Object.create(Authorization.prototype) as Authorization;
     expect(() => Reply.ok(forged, [Buffer.from('{}')])).to.throw('was not made by its checks');
     expect(() => Reply.ok({} as Authorization, [Buffer.from('{}')])).to.throw(
@@ -88,7 +88,7 @@ describe('authorization', () => {
     );
     const made = authorize(null, { kind: 'public' });
     expect(() => Reply.error(200, '{}', 'application/json', [])).to.throw('needs an authorization');
-    expect(Reply.json(made, {}).length).to.equal(2);
+    expect((await Reply.json(made, {})).length).to.equal(2);
   });
 
   it('rejects an authorization that lacks one of its checks', () => {

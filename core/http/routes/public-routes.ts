@@ -12,7 +12,7 @@ export interface PublicFacts extends ResourceOptions {
   /** The origin of the public URL; `null` without one. */
   readonly publicOrigin: string | null;
   /** The keys with which providers verify `modgate-identity`. */
-  readonly identityKeys: () => unknown;
+  readonly identityKeys: () => object;
   /** Returns `null` when ready, otherwise the reason. */
   readonly unreadyReason: () => string | null;
 }

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { signIn } from '../../support/console/console-client.js';
 import { measureHeldMs } from '../../support/held-ms.js';
 import { call } from '../../support/http/call.js';
+import { ClientThread } from '../../support/http/client-thread.js';
 import { buildManifest, toRoutes } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { measureSlowness } from '../../support/slowness.js';
@@ -22,6 +23,7 @@ const describeModule = (name: string) => ({
 describe(`${MODULES} modules`, function () {
   this.timeout(180_000);
   let host: RunningHost;
+  const client = new ClientThread();
   let changed = 0;
 
   before(async () => {
@@ -34,7 +36,7 @@ describe(`${MODULES} modules`, function () {
     expect(await isServed('m0')).to.equal(true);
   });
 
-  after(() => host?.stop());
+  after(() => Promise.all([host?.stop(), client.close()]));
 
   const expectShort = (heldMs: number) => {
     console.log(`      ${heldMs.toFixed(0)} ms`);
@@ -66,6 +68,18 @@ describe(`${MODULES} modules`, function () {
     expect(events).to.include('event: sample').and.include('event: alive');
     expectShort(heldMs);
   });
+
+  for (const target of ['/modules', '/manifests', '/openapi.json']) {
+    it(`hold the event loop for less than ${MAX_HELD_MS} ms at GET ${target}`, async () => {
+      let answer = '';
+      const heldMs = await measureHeldMs(async () => {
+        answer = await client.get(host.port, target);
+      });
+      expect(answer.slice(0, 13)).to.equal('HTTP/1.1 200 ');
+      expect(answer).to.include('m9999');
+      expectShort(heldMs);
+    });
+  }
 
   for (const [title, change] of Object.entries({
     'one is added': () => host.drop('added.json', describeModule('changed1')),
