@@ -183,8 +183,9 @@ export interface Outcome {
    */
   readonly body: Uint8Array | readonly Uint8Array[] | BodyStream | null;
   /**
-   * Whether the end of the body is known. `false` for one that ends with its connection and may lack bytes: the
-   * host then passes on nothing of it. Default true.
+   * Whether the end of the body is known. `false` for one that ends with its connection, which was closed in
+   * order: the host then passes on only what shows its own end, such as a JSON object and a complete event.
+   * Default true.
    */
   readonly isDelimited?: boolean;
   /**

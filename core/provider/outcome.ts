@@ -13,6 +13,8 @@ import {
   type InvalidJson,
   MAX_PART_BYTES,
 } from '../lib/json/json-check.js';
+import { findLastByte, isEndOfValue } from '../lib/json/value-end.js';
+import { isJsonMediaType } from '../lib/media-type.js';
 import { PASSTHROUGH_STATUSES } from '../passthrough-statuses.js';
 import type { ResponseStream } from './response-stream.js';
 
@@ -59,7 +61,7 @@ export interface CheckedOutcome extends Pick<Outcome, 'status' | 'headers'> {
   readonly pieces: readonly Uint8Array[];
   /** Bytes in all pieces. */
   readonly length: number;
-  /** Whether the body is known to be complete. */
+  /** Whether the body is known to be complete: by its head, or as JSON that shows its own end. */
   readonly isDelimited: boolean;
   /** The body after `pieces`, which is still arriving; `null` for a buffered body. */
   readonly stream: ResponseStream | null;
@@ -118,7 +120,16 @@ export function checkOutcome(
     throw createMalformed('with a body over limits.response_bytes');
   }
   const parts = { status, headers, pieces, length, stream: null, secrets, connection };
-  return { ...parts, isDelimited: isDelimited !== false };
+  return { ...parts, isDelimited: isDelimited !== false || showsEnd({ headers, pieces }) };
+}
+
+/**
+ * Whether a body that is valid JSON cannot be the start of a longer one: any value but a number.
+ */
+function showsEnd({ headers, pieces }: Pick<CheckedOutcome, 'headers' | 'pieces'>): boolean {
+  if (!isJsonMediaType(headers['content-type'] ?? '')) return false;
+  const last = pieces.findLast((piece) => findLastByte(piece) !== null);
+  return last !== undefined && isEndOfValue(findLastByte(last));
 }
 
 /** @throws ProviderFailure for an unexpected connection, which is closed. */
@@ -162,7 +173,7 @@ export async function holdBody(outcome: CheckedOutcome, maxBytes: number): Promi
     }
     stream.hold(pieces.length);
   }
-  return checkLongBody({ ...outcome, pieces: pieces.list, length: pieces.length, stream: null });
+  return becomeHeld(outcome, pieces.list, pieces.length);
 }
 
 /**
@@ -186,7 +197,12 @@ export async function holdStart(
     }
     stream.hold(length);
   }
-  return checkLongBody({ ...outcome, pieces: parts, length, stream: null });
+  return becomeHeld(outcome, parts, length);
+}
+
+function becomeHeld(outcome: CheckedOutcome, pieces: readonly Uint8Array[], length: number) {
+  const isDelimited = outcome.isDelimited || showsEnd({ headers: outcome.headers, pieces });
+  return checkLongBody({ ...outcome, pieces, length, isDelimited, stream: null });
 }
 
 function toBuffer(bytes: Uint8Array): Buffer {

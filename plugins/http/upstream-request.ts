@@ -98,10 +98,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
   #counted = 0;
   /** Whether the headers announce the end of the body. */
   #isDelimited = true;
-  /**
-   * Whether a body, or one with a type but without bytes, ends with its connection. Allowed for
-   * errors only, of which the message may suffice.
-   */
+  /** Whether a body, or one with a type but without bytes, ends with its connection. */
   #mayLackBytes = false;
 
   constructor(
@@ -227,7 +224,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
     if (this.#stream === null) this.#countUpTo(this.#length);
     if (this.#isOver) return;
     if (this.#length > this.#limits.maxResponseBytes) controller.abort(this.#createTooLarge());
-    else if (!this.#isDelimited && this.#status < 300) controller.abort(this.#createUndelimited());
+    else if (this.#isUnusable) controller.abort(this.#createUndelimited());
     else if (this.#length > chunk.length || this.#isNeeded()) this.#receive(controller, chunk);
     else this.#leaveBody(controller);
     this.#mayLackBytes = !this.#isDelimited;
@@ -236,7 +233,9 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
   onResponseEnd(): void {
     // The next request would follow the rest of this one. undici knows it of a streamed body.
     if (this.#isSent && this.#isWriting) this.#writes?.close();
-    if (this.#status < 300 && this.#mayLackBytes) this.#fail(this.#createUndelimited());
+    // undici takes a reset for the end of such a body. The message of an error may suffice.
+    const isReset = !this.#isDelimited && this.#reads?.hasEnded !== true;
+    if (this.#status < 300 && isReset) this.#fail(this.#createProtocolFailure('was reset'));
     else this.#succeed();
   }
 
@@ -256,6 +255,13 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
       controller.abort(this.#createEndless());
     } else if (length > 0 && !this.#isNeeded()) this.#leaveBody(controller);
     else this.#countUpTo(Math.min(length, holdBytes));
+  }
+
+  /** Whether the body of a success can never show its own end. */
+  get #isUnusable(): boolean {
+    if (this.#isDelimited || this.#status >= 300) return false;
+    const { 'content-type': type, 'transfer-encoding': coding = 'identity' } = this.#headers;
+    return type === undefined || coding.toLowerCase() !== 'identity';
   }
 
   #isNeeded(): boolean {

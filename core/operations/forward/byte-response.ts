@@ -16,6 +16,7 @@ import {
   createProtocolFailure,
   createRedirectFailure,
   describeContentType,
+  UNKNOWN_LENGTH,
 } from './provider-response.js';
 import type { MatchedRoute } from './route-call.js';
 
@@ -82,6 +83,9 @@ export function createByteReader<Other>(
     if (!isListed) {
       const detail = describeContentType(headers['content-type']);
       throw createProtocolFailure(outcome, 'of a media type that the route does not list', detail);
+    }
+    if (isSuccess(status) && !outcome.isDelimited) {
+      throw createProtocolFailure(outcome, UNKNOWN_LENGTH.state, UNKNOWN_LENGTH.detail);
     }
     const bytes = createByteResponse(outcome, match.value, isHead);
     return { mode: 'bytes', bytes, exposed: expose?.(outcome, source.base) ?? null };

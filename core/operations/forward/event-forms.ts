@@ -1,7 +1,12 @@
 import type { EventForm as FormName } from '../../contract/index.js';
 import { EventScanner, type UnitEnd } from '../../lib/event-scanner.js';
-import { findInvalidCharacter, findInvalidLine } from '../../lib/json/json-check.js';
+import {
+  findInvalidCharacter,
+  findInvalidJson,
+  findInvalidLine,
+} from '../../lib/json/json-check.js';
 import { hasMember } from '../../lib/json/json-structure.js';
+import { findLastByte, isEndOfValue } from '../../lib/json/value-end.js';
 
 /** One form of stream: what the host adds to it, and which events of a provider it rejects. */
 export interface EventForm {
@@ -11,6 +16,8 @@ export interface EventForm {
   readonly heartbeat: Buffer;
   /** Completes an unfinished event of the provider. */
   readonly end: Buffer;
+  /** Whether an unfinished event cannot be the start of a longer one. */
+  showsEnd(event: Buffer): boolean;
   /** Made in this order, each for the events that the ones before have accepted. */
   readonly checks: readonly EventCheck[];
 }
@@ -78,6 +85,7 @@ export const EVENT_FORMS: Readonly<Record<FormName, EventForm>> = {
     write: (name, data) => Buffer.from(`event: ${name}\ndata: ${data}\n\n`),
     heartbeat: Buffer.from(':\n\n'),
     end: Buffer.from('\n\n'),
+    showsEnd: () => false,
     checks: [
       { problem: 'has an event that is not UTF-8', find: findInvalidCharacter },
       { problem: 'has an event whose name begins with modgate.', find: findReservedEvent },
@@ -88,6 +96,8 @@ export const EVENT_FORMS: Readonly<Record<FormName, EventForm>> = {
     write: (name, data) => Buffer.from(`{"${name}":${data}}\n`),
     heartbeat: Buffer.from('\n'),
     end: Buffer.from('\n'),
+    showsEnd: (line) =>
+      findInvalidJson([line], line.length) === null && isEndOfValue(findLastByte(line)),
     checks: [
       { problem: 'has a line that is not valid UTF-8', find: findInvalidCharacter },
       { problem: 'has a line that is not valid JSON', find: findInvalidLine },

@@ -40,7 +40,7 @@ export function admitStream({ matched, request }: RouteCall, form: StreamForm): 
  */
 export function createEventReply(
   call: RouteCall,
-  { status, contentType, source, pieces }: ForwardedEvents,
+  { status, contentType, source, pieces, isDelimited }: ForwardedEvents,
   admitted: OpenStream | null,
 ): Pick<Reply, 'status' | 'pieces' | 'contentType' | 'contentLength' | 'stream' | 'headers'> {
   const { matched, facts, request } = call;
@@ -58,6 +58,7 @@ export function createEventReply(
   const stream = new EventStream({
     source,
     pieces,
+    isDelimited,
     form,
     opening: isRaw ? null : createOpening(matched.target, matched.match),
     limits: descriptor.limits.stream,

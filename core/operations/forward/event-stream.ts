@@ -21,6 +21,8 @@ interface EventStreamOptions {
   readonly source: ResponseStream | null;
   /** The parts that have already arrived. */
   readonly pieces: readonly Uint8Array[];
+  /** Whether the end of the stream shows that its last event is complete. */
+  readonly isDelimited: boolean;
   readonly form: FormName;
   /** The first event of the host, as JSON; `null` in raw mode, in which the host adds nothing. */
   readonly opening: string | null;
@@ -37,11 +39,13 @@ interface EventStreamOptions {
 const DEFAULT_EVENT_BYTES = 262_144;
 /** The timeout for the last event, which a client that does not read never receives. */
 const LAST_EVENT_MS = 1000;
+const NO_BYTES = Buffer.alloc(0);
 const BYTE_ORDER_MARK = Buffer.from('\u{feff}');
 
 /**
  * A stream of events for a client: complete events of the provider unchanged, and those of the host
- * between them. In raw mode it has only the bytes of the provider, as they arrive.
+ * between them. In raw mode it has only the bytes of the provider, as they arrive if their end is
+ * known.
  */
 export class EventStream implements ReplyStream {
   readonly isEvents = true;
@@ -197,9 +201,8 @@ export class EventStream implements ReplyStream {
     const { units, end, next } = this.#scanner.scan(bytes, this.#pace.turnUnits);
     const { isTooLong } = this.#scanner;
     this.#unread = isTooLong || next === bytes.length ? null : bytes.subarray(next);
-    const passed = this.#isRaw && !isTooLong ? next : end;
-    if (passed > 0 && this.#isRaw) this.#ready.push(bytes.subarray(0, passed));
-    else if (passed > 0) this.#pass(bytes.subarray(0, passed));
+    const passed = this.#isRaw && this.#options.isDelimited && !isTooLong ? next : end;
+    if (passed > 0) this.#pass(bytes.subarray(0, passed));
     if (isTooLong) this.#reject(`has an event of more than ${this.#maxBytes} bytes`);
     // Copied, so that a few bytes do not keep the whole part in memory.
     else if (passed < next) this.#held.add(Buffer.from(bytes.subarray(passed, next)));
@@ -218,9 +221,14 @@ export class EventStream implements ReplyStream {
     return isMark ? start.subarray(length) : start;
   }
 
-  /** Forwards complete events, up to an invalid one. */
+  /** Forwards complete events, up to one that is invalid in envelope mode. */
   #pass(events: Buffer): void {
-    const { valid, problem } = checkEvents(this.#form, this.#takeHeld(events));
+    const complete = this.#takeHeld(events);
+    if (this.#isRaw) {
+      this.#ready.push(complete);
+      return;
+    }
+    const { valid, problem } = checkEvents(this.#form, complete);
     if (valid.length > 0) this.#ready.push(valid);
     if (problem !== null) this.#reject(problem);
   }
@@ -234,15 +242,17 @@ export class EventStream implements ReplyStream {
     return joined;
   }
 
-  /** Forwards a properly ended stream completely, even without the end of its last event. */
+  /** Forwards a properly ended stream with its last event, if that is complete without its end. */
   #complete(): void {
-    if (this.#isRaw) {
-      this.#finish('complete');
-      return;
-    }
-    if (this.#start !== null) this.#held.add(this.#start);
-    if (this.#held.length > 0) this.#pass(this.#form.end);
+    if (this.#start !== null && !this.#isRaw) this.#held.add(this.#start);
+    if (this.#held.length > 0) this.#passLast();
     this.#finish('complete');
+  }
+
+  #passLast(): void {
+    const { isDelimited } = this.#options;
+    if (!isDelimited && !this.#form.showsEnd(this.#held.join())) return;
+    this.#pass(this.#isRaw ? NO_BYTES : this.#form.end);
   }
 
   #finish(end: HostEndReason | 'complete'): void {

@@ -15,7 +15,7 @@ export function readResponseData(outcome: CheckedOutcome): readonly Uint8Array[]
   const { status, pieces, length } = outcome;
   if (REDIRECTS.has(status)) throw createRedirectFailure(outcome);
   if (status < 200 || status > 299) throw new ProviderStatus(outcome);
-  if (length === 0) return NULL;
+  if (length === 0 && outcome.isDelimited) return NULL;
   const problem = findBodyProblem(outcome);
   if (problem !== null) throw createProtocolFailure(outcome, problem.state, problem.detail);
   return pieces;
@@ -26,17 +26,24 @@ export function createRedirectFailure(outcome: CheckedOutcome): ProviderFailure 
   return createProtocolFailure(outcome, 'a redirect, which is never followed', detail);
 }
 
-interface BodyProblem {
+export interface BodyProblem {
   /** Continues `the response of the provider is`. */
   readonly state: string;
   /** The detail, for operators. */
   readonly detail: string;
 }
 
-/** The reason why a body is not JSON; `null` for JSON. */
+/** For a body that may have been cut. */
+export const UNKNOWN_LENGTH: BodyProblem = {
+  state: 'of unknown length',
+  detail: 'body without a length',
+};
+
+/** The reason why a body is not complete JSON; `null` for JSON. */
 export function findBodyProblem(outcome: CheckedOutcome): BodyProblem | null {
   const foreign = findHeaderProblem(outcome);
   if (foreign !== null) return foreign;
+  if (!outcome.isDelimited) return UNKNOWN_LENGTH;
   const { pieces, length, invalidJson } = outcome;
   const invalid = invalidJson === undefined ? findInvalidJson(pieces, length) : invalidJson;
   return invalid && describeProblem(invalid);

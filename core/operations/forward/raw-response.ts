@@ -6,6 +6,7 @@ import {
   createRedirectFailure,
   findBodyProblem,
   isJsonResponse,
+  UNKNOWN_LENGTH,
 } from './provider-response.js';
 
 const NOT_MODIFIED = 304;
@@ -51,20 +52,17 @@ export function readRawResponse(outcome: CheckedOutcome, isHead: boolean): RawRe
     const empty = { status, pieces: NONE, contentType: isJson ? contentType : null };
     return isHead ? { ...empty, contentLength: readLength(headers) } : empty;
   }
-  if (!outcome.isDelimited) {
-    throw createProtocolFailure(outcome, 'of unknown length', 'body without a length');
-  }
   const problem = findBodyProblem(outcome);
   if (problem === null) return { status, pieces, contentType: contentType ?? null };
-  if (status < MIN_ERROR_STATUS) {
+  if (status < MIN_ERROR_STATUS || problem === UNKNOWN_LENGTH) {
     throw createProtocolFailure(outcome, problem.state, problem.detail);
   }
   return { status, pieces: NONE, contentType: null, omitted: problem.detail };
 }
 
 /** Whether the body of a response is forwarded regardless of its content, if it is JSON. */
-export function isForwardedJson({ status, headers, isDelimited }: CheckedOutcome): boolean {
-  if (status < 200 || NOT_PASSED.has(status) || !isDelimited) return false;
+export function isForwardedJson({ status, headers }: CheckedOutcome): boolean {
+  if (status < 200 || NOT_PASSED.has(status)) return false;
   if (status >= 300 && status < MIN_ERROR_STATUS) return false;
   return isJsonResponse(headers);
 }

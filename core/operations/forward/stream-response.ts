@@ -25,6 +25,8 @@ export interface ForwardedEvents {
   /** `null` if `pieces` is the complete response. */
   readonly source: ResponseStream | null;
   readonly pieces: readonly Uint8Array[];
+  /** Whether its end shows that it is complete. */
+  readonly isDelimited: boolean;
   /** `null` if the descriptor exposes none. */
   readonly exposed: ExposedHeaders | null;
 }
@@ -61,6 +63,7 @@ export function createStreamReader<Other>(
         contentType: (isRaw ? readMediaType(type ?? '') : null) ?? rules.mediaType,
         source,
         pieces,
+        isDelimited: outcome.isDelimited,
         exposed: expose?.(outcome, endpoint.base) ?? null,
       };
     }

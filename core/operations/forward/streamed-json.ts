@@ -1,11 +1,18 @@
-import { JsonCheck } from '../../lib/json/json-check.js';
+import { type InvalidJson, JsonCheck } from '../../lib/json/json-check.js';
+import { findLastByte, isEndOfValue } from '../../lib/json/value-end.js';
 import { type CheckedOutcome, holdBody, readLength } from '../../provider/outcome.js';
 import type { ParseResponse } from '../../provider/provider-call.js';
 import type { RejectedCall } from '../../provider/rejected-call.js';
 import type { ResponseStream } from '../../provider/response-stream.js';
 import type { ReplyStream } from '../reply.js';
 import type { ExposedHeaders, ExposeHeaders } from './exposed-headers.js';
-import { createProtocolFailure, describeProblem, findHeaderProblem } from './provider-response.js';
+import {
+  type BodyProblem,
+  createProtocolFailure,
+  describeProblem,
+  findHeaderProblem,
+  UNKNOWN_LENGTH,
+} from './provider-response.js';
 import { isForwardedJson } from './raw-response.js';
 import type { MatchedRoute } from './route-call.js';
 
@@ -63,13 +70,19 @@ export function createJsonReader<Held>(
 /** The stream fails at the first invalid byte, or at its end. */
 function checkWhileRead(source: ResponseStream, outcome: CheckedOutcome): void {
   const check = new JsonCheck();
-  const fail = (invalid: ReturnType<JsonCheck['end']>) => {
-    if (invalid === null) return;
-    const { state, detail } = describeProblem(invalid);
+  let last: number | null = null;
+  const fail = ({ state, detail }: BodyProblem) => {
     throw createProtocolFailure(outcome, state, detail);
   };
-  source.onChunk = (chunk) => fail(check.add(chunk));
-  source.onLast = () => fail(check.end());
+  const assertValid = (invalid: InvalidJson | null) => invalid && fail(describeProblem(invalid));
+  source.onChunk = (chunk) => {
+    assertValid(check.add(chunk));
+    last = findLastByte(chunk) ?? last;
+  };
+  source.onLast = () => {
+    assertValid(check.end());
+    if (!outcome.isDelimited && !isEndOfValue(last)) fail(UNKNOWN_LENGTH);
+  };
 }
 
 /** A body with its envelope that is validated while it is sent. */

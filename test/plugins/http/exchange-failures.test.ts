@@ -8,7 +8,7 @@ import { createInvocation } from '../open-adapter.js';
 describe('http adapter: one call that fails', () => {
   const { keep, openOn, callRaw } = useExchange();
 
-  it('rejects the body of a success that ends with the connection', async () => {
+  it('rejects a success without a type that ends with the connection', async () => {
     const head = 'HTTP/1.1 200 OK\r\nConnection: close\r\n';
     for (const framing of ['', 'Transfer-Encoding: gzip\r\n', 'Transfer-Encoding: x-chunked\r\n']) {
       const failure = await failureOf(callRaw(`${head}${framing}\r\n{"a":1}`));

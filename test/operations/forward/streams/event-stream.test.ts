@@ -36,6 +36,7 @@ async function read(
   const stream = new EventStream({
     source: source as unknown as ResponseStream,
     pieces: [],
+    isDelimited: true,
     form,
     opening: isRaw ? null : '{}',
     limits: { ...LIMITS, event_bytes: maxBytes, units_s: unitsPerSecond },
