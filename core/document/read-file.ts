@@ -3,11 +3,13 @@ import { open } from 'node:fs/promises';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 import { createFileDiagnostic, InvalidFile } from './diagnostic.js';
 import { MAX_TEXT_LENGTH } from './parse-document.js';
+import { BUSY_FILE, isPassing } from './passing-failure.js';
 
 type FileErrorCode =
   | 'invalid-path'
   | 'file-missing'
   | 'file-unreadable'
+  | 'file-busy'
   | 'not-a-file'
   | 'file-too-large'
   | 'invalid-utf8';
@@ -16,6 +18,7 @@ const FILE_ERRORS: Readonly<Record<FileErrorCode, string>> = {
   'invalid-path': 'contains a NUL character in its path',
   'file-missing': 'does not exist',
   'file-unreadable': 'cannot be read',
+  'file-busy': 'cannot be read at the moment',
   'not-a-file': 'is not a regular file',
   'file-too-large': 'is larger than 4 MiB',
   'invalid-utf8': 'is not valid UTF-8',
@@ -28,18 +31,23 @@ export class FileError extends Error {
 
   constructor(code: FileErrorCode, options?: ErrorOptions) {
     super(
-      code === 'file-unreadable' ? describeUnreadable(options?.cause) : FILE_ERRORS[code],
+      options?.cause === undefined ? FILE_ERRORS[code] : describe(code, options.cause),
       options,
     );
     this.code = code;
   }
 }
 
-/** Includes the code of the system, such as EACCES, which identifies the cause. */
 export function describeUnreadable(error: unknown): string {
-  const { code } = Object(error) as { code?: unknown };
-  const suffix = typeof code === 'string' ? ` (${code})` : '';
-  return `${FILE_ERRORS['file-unreadable']}${suffix}`;
+  return describe(isPassing(error) ? BUSY_FILE : 'file-unreadable', error);
+}
+
+/** Includes the code of the system, such as EACCES, which identifies the cause. */
+function describe(code: FileErrorCode, cause: unknown): string {
+  const { code: systemCode } = Object(cause) as { code?: unknown };
+  const isNamed = code === BUSY_FILE || code === 'file-unreadable';
+  const suffix = isNamed && typeof systemCode === 'string' ? ` (${systemCode})` : '';
+  return `${FILE_ERRORS[code]}${suffix}`;
 }
 
 // Without O_NONBLOCK, opening a pipe would wait for a writer.
@@ -105,7 +113,8 @@ function codeOf(error: unknown): FileErrorCode {
   if (code === 'ERR_INVALID_ARG_VALUE') return 'invalid-path';
   // The error code of opening a socket.
   if (code === 'ENXIO') return 'not-a-file';
-  return code === 'ENOENT' || code === 'ENOTDIR' ? 'file-missing' : 'file-unreadable';
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'file-missing';
+  return isPassing(error) ? BUSY_FILE : 'file-unreadable';
 }
 
 /**

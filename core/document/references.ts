@@ -20,6 +20,7 @@ import {
   type Violation,
 } from './diagnostic.js';
 import { readStructuredText } from './parse-document.js';
+import { BUSY_FILE, isPassing } from './passing-failure.js';
 import { FileError, readSmallFile } from './read-file.js';
 import type { TextLimits } from './text-limits.js';
 import { validateStruct } from './validate.js';
@@ -148,7 +149,7 @@ export async function resolveReferences(input: ReferencesInput): Promise<Referen
       }
     } catch (error) {
       if (!(error instanceof UnresolvedReference)) throw error;
-      const violation = createReferenceViolation(reference, error.message, input.source);
+      const violation = createReferenceViolation(reference, error, input.source);
       const { onMissingSecret } = input;
       const isMissing = reference.kind === 'secret' && error.isMissing;
       if (!isMissing || onMissingSecret === undefined) {
@@ -212,8 +213,8 @@ class UnresolvedReference extends Error {
   /** Whether another machine may resolve it without a change of the descriptor. */
   readonly isMissing: boolean;
 
-  constructor(message: string, isMissing: boolean) {
-    super(message);
+  constructor(message: string, isMissing: boolean, options?: ErrorOptions) {
+    super(message, options);
     this.isMissing = isMissing;
   }
 }
@@ -234,7 +235,8 @@ async function readReference(reference: FoundReference, input: ReferencesInput):
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     const isMissing = error.code === 'file-missing';
-    throw new UnresolvedReference(`the file '${written}', which ${error.message}`, isMissing);
+    const problem = `the file '${written}', which ${error.message}`;
+    throw new UnresolvedReference(problem, isMissing, { cause: error });
   }
 }
 
@@ -287,12 +289,13 @@ function describeFault(value: string): string {
 
 function createReferenceViolation(
   reference: FoundReference,
-  rest: string,
+  error: UnresolvedReference,
   source: DocumentSource,
 ): Violation {
   const { path } = reference;
-  const message = `${describePath([...(source.prefix ?? []), ...path])} refers to ${rest}`;
-  return { rule: 'unresolved-reference', message, hint: null, path, at: 'value' };
+  const message = `${describePath([...(source.prefix ?? []), ...path])} refers to ${error.message}`;
+  const rule = isPassing(error) ? BUSY_FILE : 'unresolved-reference';
+  return { rule, message, hint: null, path, at: 'value' };
 }
 
 function createReferences(

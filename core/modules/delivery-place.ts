@@ -3,6 +3,7 @@ import { isAbsolute, resolve } from 'node:path';
 import canonicalize from 'canonicalize';
 import type { Manifest, ProviderAdapter, SignerFactory } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
+import { isPassing } from '../document/passing-failure.js';
 import { readSmallFile } from '../document/read-file.js';
 import { digestText } from '../lib/hash.js';
 import { listHostUses } from './host-uses.js';
@@ -48,8 +49,14 @@ function listFiles({ descriptor, adapter, signer }: PlacedDescriptor): readonly 
   return [...new Set([...references, ...used])].filter((path) => !isAbsolute(path)).sort();
 }
 
-/** `null` for a folder, and for a file that cannot be read. */
+/**
+ * `null` for a folder, and for a file that cannot be read.
+ * @throws FileError for one that can probably be read soon
+ */
 async function digestFile(path: string): Promise<string | null> {
-  const bytes = await readSmallFile(path).catch(() => null);
+  const bytes = await readSmallFile(path).catch((error: unknown) => {
+    if (isPassing(error)) throw error;
+    return null;
+  });
   return bytes === null ? null : createHash('sha256').update(bytes).digest('hex');
 }

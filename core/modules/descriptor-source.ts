@@ -1,4 +1,5 @@
 import type { Mount } from '../descriptor/sections/mount.js';
+import { isPassing } from '../document/passing-failure.js';
 import { digestText } from '../lib/hash.js';
 import type { DirectoryFile } from '../watch/directory.js';
 import {
@@ -21,6 +22,8 @@ export interface DescriptorSource {
   readonly prepared: PreparedDescriptor | null;
   /** The reason why the file is unusable; `null` when it is usable. */
   readonly problem: StateReason | null;
+  /** Whether the file may be usable soon, although it does not change. */
+  readonly isPassing: boolean;
   /** The readable mounts; none of a disabled module. */
   readonly mounts: readonly Mount[];
   /** The absolute paths of all files that the descriptor names. */
@@ -33,6 +36,7 @@ export const UNREAD_SOURCE: DescriptorSource = {
   textDigest: null,
   prepared: null,
   problem: null,
+  isPassing: false,
   mounts: [],
   files: [],
 };
@@ -50,12 +54,14 @@ export async function readDescriptorSource(
     const { module: name, enabled } = descriptor;
     const wantedName = enabled ? name : null;
     const mounts = enabled ? descriptor.mount : [];
-    return { name, wantedName, textDigest, prepared, problem: null, mounts, files };
+    const usable = { prepared, problem: null, isPassing: false };
+    return { name, wantedName, textDigest, ...usable, mounts, files };
   } catch (error) {
     if (!(error instanceof UnpreparedDescriptor)) throw error;
     const name = error.module ?? servedName;
     const problem = explainError(error.cause);
     const { files, mounts } = error;
-    return { name, wantedName: null, textDigest, prepared: null, problem, mounts, files };
+    const unusable = { prepared: null, problem, isPassing: isPassing(error) };
+    return { name, wantedName: null, textDigest, ...unusable, mounts, files };
   }
 }

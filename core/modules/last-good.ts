@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Log } from '../contract/index.js';
+import { isPassing } from '../document/passing-failure.js';
 import type { Leadership } from '../processes.js';
 import { BackgroundWriter } from './background-writer.js';
 import { PrivateFolder } from './private-folder.js';
@@ -15,7 +16,10 @@ export interface LastGood {
 }
 
 export interface LastGoodKeeper {
-  /** `null` when there is none, or it cannot be read. */
+  /**
+   * `null` when there is none, or it cannot be read.
+   * @throws an error for one that can probably be read soon
+   */
   read(file: string): Promise<LastGood | null>;
   /** Returns at once; the file is written later. */
   write(file: string, lastGood: LastGood): void;
@@ -58,6 +62,7 @@ export class LastGoodStore implements LastGoodKeeper {
       const storedVersion: unknown = text === null ? null : JSON.parse(text);
       return isLastGood(storedVersion) ? storedVersion : null;
     } catch (error) {
+      if (isPassing(error)) throw error;
       this.#log.warn({ err: error, file }, 'last good version cannot be read');
       return null;
     }

@@ -27,6 +27,7 @@ import type { StatusSink } from './status-files.js';
 /** How long a start waits for manifests from providers; after that the modules are `waiting`. */
 const START_TIMEOUT_MS = 2000;
 const MODULES_AT_ONCE = 16;
+const BUSY = 'descriptor cannot be read at the moment; reading it again';
 
 export interface ModuleRegistryOptions
   extends Omit<SlotContext, 'pathOf' | 'isNameFree' | 'onLiveChange' | 'onRecordChange'> {
@@ -210,8 +211,10 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
     }
   }
 
-  async #applyScan({ changed, removed, renamed, unsettled, ignored }: ScanResult): Promise<void> {
+  async #applyScan(result: ScanResult): Promise<void> {
+    const { changed, removed, renamed, unsettled, busy, ignored } = result;
     this.#replaceIgnored(ignored);
+    for (const file of busy) this.#log.warn({ file }, BUSY);
     for (const file of unsettled) {
       this.#log.warn({ file }, 'descriptor keeps changing; keeping the last good content');
     }
@@ -228,6 +231,11 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
       return slot;
     });
     await this.#settle(read, removed);
+    for (const { file, hasPassingFailure } of read) {
+      if (!hasPassingFailure) continue;
+      this.#scanner.forget(file);
+      this.#log.warn({ file }, BUSY);
+    }
     this.#countReloads(read, removed.length + renamed.length);
     this.#followFolders();
   }

@@ -1,14 +1,15 @@
 import type { Log } from '../contract/index.js';
 import type { Mount } from '../descriptor/sections/mount.js';
 import { formatDiagnostic } from '../document/diagnostic.js';
+import { isPassing } from '../document/passing-failure.js';
 import { isolate } from '../isolation/isolate.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { nameError } from '../lib/name-error.js';
 import { ManifestUnavailable, parseStoredManifest } from '../manifest/load-manifest.js';
 import { KnownModule } from '../provider/known-module.js';
 import type { DirectoryFile } from '../watch/directory.js';
-import { type DescriptorSource, readDescriptorSource } from './descriptor-source.js';
-import type { LastGoodKeeper } from './last-good.js';
+import { type DescriptorSource, readDescriptorSource, UNREAD_SOURCE } from './descriptor-source.js';
+import type { LastGood, LastGoodKeeper } from './last-good.js';
 import type { LiveModule } from './live-module.js';
 import type { ModuleRecord } from './module-record.js';
 import { type ModuleVersion, openVersion, type VersionContext } from './module-version.js';
@@ -74,6 +75,7 @@ export class ModuleSlot {
   readonly #bound = new WeakMap<Serving, LiveModule>();
   readonly #effects: SlotEffect[] = [];
   #isRunning = false;
+  #hasPassingFailure = false;
   #opening: Promise<void> = Promise.resolve();
   #closing: Promise<unknown> = Promise.resolve();
   #firstAttempt: Promise<void> = Promise.resolve();
@@ -99,6 +101,11 @@ export class ModuleSlot {
 
   get live(): LiveModule | null {
     return this.#live;
+  }
+
+  /** Whether its file must be read again, although it does not change. */
+  get hasPassingFailure(): boolean {
+    return this.#hasPassingFailure;
   }
 
   /** Resolves when a pending manifest has been requested once. */
@@ -137,9 +144,14 @@ export class ModuleSlot {
     this.#dispatch({ kind: 'lastGoodLost' });
   }
 
-  /** Reads and validates the file; the serving version does not change. */
+  /**
+   * Reads and validates the file; the serving version does not change. Nor does the known content
+   * if a file can probably be read soon.
+   */
   async read(entry: DirectoryFile): Promise<void> {
     const source = await readDescriptorSource(entry, this.#context, this.#live?.name ?? null);
+    this.#hasPassingFailure = source.isPassing;
+    if (source.isPassing && this.source !== UNREAD_SOURCE) return;
     this.#dispatch({ kind: 'read', source });
     for (const warning of source.prepared?.warnings ?? []) {
       const fields = { module: source.name, file: this.file, warning: formatDiagnostic(warning) };
@@ -153,8 +165,9 @@ export class ModuleSlot {
    */
   async apply(taken: StateReason | null = null): Promise<void> {
     const mayOpen = taken === null && this.source.prepared?.descriptor.enabled === true;
-    const storedVersion =
-      mayOpen && this.#live === null ? await this.#context.lastGood.read(this.file) : null;
+    const storedVersion = mayOpen && this.#live === null ? await this.#readLastGood() : null;
+    // Without the stored version, one that was rolled back might serve.
+    if (storedVersion === undefined) return;
     this.#dispatch({ kind: 'applied', taken, storedRejection: storedVersion?.rejected ?? null });
     await this.#settle();
   }
@@ -259,6 +272,7 @@ export class ModuleSlot {
       const errors = { count, first: count === 0 ? null : nameFirst() };
       this.#dispatch({ kind: 'opened', version, errors });
     } catch (error) {
+      this.#hasPassingFailure ||= isPassing(error);
       this.#dispatch({ kind: 'openFailed', reason: explainError(error) });
     }
   }
@@ -271,9 +285,9 @@ export class ModuleSlot {
 
   /** @returns `null` when none is stored, another file has its name now, or it cannot be opened */
   async #openLastGood(file: string): Promise<ModuleVersion | null> {
-    const { log, lastGood, pathOf, isNameFree } = this.#context;
-    const storedVersion = await lastGood.read(file);
-    if (storedVersion === null) return null;
+    const { log, pathOf, isNameFree } = this.#context;
+    const storedVersion = await this.#readLastGood(file);
+    if (storedVersion == null) return null;
     try {
       const manifest = parseStoredManifest(storedVersion.manifest, null);
       if (manifest === null) return null;
@@ -284,6 +298,16 @@ export class ModuleSlot {
     } catch (error) {
       log.warn({ err: error, file }, 'last good version cannot be opened');
       return null;
+    }
+  }
+
+  /** `undefined` for one that can probably be read soon. Never rejects. */
+  async #readLastGood(file = this.file): Promise<LastGood | null | undefined> {
+    try {
+      return await this.#context.lastGood.read(file);
+    } catch {
+      this.#hasPassingFailure = true;
+      return undefined;
     }
   }
 
@@ -301,9 +325,11 @@ export class ModuleSlot {
     } catch (error) {
       const reason = explainError(error);
       if (error instanceof ManifestUnavailable) {
-        const storedVersion = attempt === 1 ? await this.#context.lastGood.read(this.file) : null;
+        const storedVersion = attempt === 1 ? await this.#readLastGood() : null;
         const lastGood =
-          storedVersion && parseStoredManifest(storedVersion.manifest, version.prepared.descriptor);
+          storedVersion == null
+            ? null
+            : parseStoredManifest(storedVersion.manifest, version.prepared.descriptor);
         this.#dispatch({ kind: 'manifestUnavailable', version, reason, lastGood });
       } else {
         this.#dispatch({ kind: 'manifestInvalid', version, reason });

@@ -8,6 +8,7 @@ import type {
   SurfaceFactory,
 } from '../contract/index.js';
 import type { PluginStatus } from '../contract/plugin-status.js';
+import { isPassing } from '../document/passing-failure.js';
 import { suggestName } from '../document/suggest.js';
 import type { AdapterSource } from './adapter-source.js';
 import {
@@ -205,7 +206,9 @@ class Registry implements PluginRegistry {
       if (existing.isImported || existing.isLoading) return existing;
       // Shipped plugins do not change while the host runs.
       if (found.origin === 'shipped' && !isRejectedPlugin(existing.read)) return existing;
-      const isSame = existing.stamp === (await readStamp(found.folder));
+      const isSame =
+        existing.stamp === (await readStamp(found.folder)) &&
+        !(isRejectedPlugin(existing.read) && isPassing(existing.read.error));
       if (isSame && !(force && existing.readStatus(null).state === 'refused')) return existing;
     }
     return PluginEntry.read(found, this.#trust);

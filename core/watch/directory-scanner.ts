@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { BUSY_FILE } from '../document/passing-failure.js';
 import { FileError, readSmallFile } from '../document/read-file.js';
 import { mapConcurrently } from '../lib/promises.js';
 import {
@@ -33,6 +34,8 @@ export interface ScanResult {
   readonly renamed: readonly { readonly from: string; readonly to: string }[];
   /** Files that keep changing; each is listed once. */
   readonly unsettled: readonly string[];
+  /** Files that cannot be read at the moment; each is listed once. */
+  readonly busy: readonly string[];
   readonly ignored: readonly IgnoredFile[];
   /**
    * The time until the next scan for unsettled files; `null` when all have settled. Milliseconds.
@@ -51,6 +54,8 @@ interface TrackedFile {
   identity: string | null;
   /** Set while a change has not settled. */
   settling: Settling | null;
+  /** Whether it could not be read for a passing reason. */
+  isBusy: boolean;
 }
 
 interface Clock {
@@ -85,8 +90,9 @@ export class DirectoryScanner {
     const different = await this.#findDifferent(names);
     // A file may have become a folder, for example.
     if (different.length > 0) this.#lister.forget();
+    const busy: string[] = [];
     const read = await mapConcurrently(different, FILES_AT_ONCE, (file) =>
-      this.#readSettled(file, settle ? SETTLE_MS : 0),
+      this.#readSettled(file, settle ? SETTLE_MS : 0, busy),
     );
     const removed = isAsTracked ? [] : this.#findRemoved(new Set(names), listedAt, settle);
     return {
@@ -94,6 +100,7 @@ export class DirectoryScanner {
       removed,
       renamed,
       unsettled: this.#takeUnsettled(),
+      busy,
       ignored,
       againAfterMs: this.#remainingMs(),
     };
@@ -115,9 +122,10 @@ export class DirectoryScanner {
     if (ownFingerprint !== undefined) tracked.fingerprint = [ownFingerprint, ...ofNamed];
   }
 
-  /** Makes every file count as changed at the next scan. */
-  forget(): void {
-    for (const tracked of this.#tracked.values()) {
+  /** Makes every file, or one of them, count as changed at the next scan. */
+  forget(file?: string): void {
+    for (const [name, tracked] of this.#tracked) {
+      if (file !== undefined && file !== name) continue;
       tracked.fingerprint = UNREAD;
       tracked.content = null;
     }
@@ -165,13 +173,17 @@ export class DirectoryScanner {
     if (known !== undefined) return known;
     const paths = [join(this.#directory, file)];
     const unread = { fingerprint: UNREAD, content: null, identity: null, settling: null };
-    const tracked: TrackedFile = { paths, ...unread };
+    const tracked: TrackedFile = { paths, ...unread, isBusy: false };
     this.#tracked.set(file, tracked);
     return tracked;
   }
 
   /** Returns `null` for a file that has not settled, or has not changed after all. */
-  async #readSettled(file: string, settleMs: number): Promise<DirectoryFile | null> {
+  async #readSettled(
+    file: string,
+    settleMs: number,
+    busy: string[],
+  ): Promise<DirectoryFile | null> {
     const tracked = this.#track(file);
     const startedAt = this.#clock.now();
     // Taken before the content is read, so that any later change shows as a different fingerprint.
@@ -184,6 +196,13 @@ export class DirectoryScanner {
     }
     const read = await readDirectoryFile(this.#directory, file);
     const content = await digestContent(read, tracked.paths.slice(1));
+    if (content === null && !tracked.isBusy) busy.push(file);
+    tracked.isBusy = content === null;
+    if (content === null) {
+      tracked.settling = null;
+      // At the start of the host, the last good version of the file must serve.
+      return settleMs === 0 && tracked.content === null ? read : null;
+    }
     const endedAt = this.#clock.now();
     tracked.settling ??= new Settling(startedAt);
     const isSettled = tracked.settling.accepts(content, { startedAt, endedAt }, settleMs);
@@ -235,11 +254,14 @@ export class DirectoryScanner {
   }
 }
 
-/** Covers the descriptor and the files that it names. */
-async function digestContent(read: DirectoryFile, namedFiles: readonly string[]): Promise<string> {
+/** Covers the descriptor and the files that it names. `null` if one can probably be read soon. */
+async function digestContent(
+  read: DirectoryFile,
+  namedFiles: readonly string[],
+): Promise<string | null> {
   const stamp = 'text' in read ? hash('sha256', read.text) : read.diagnostic.rule;
-  const others = await Promise.all(namedFiles.map(digestFile));
-  return [stamp, ...others].join();
+  const all = [stamp, ...(await Promise.all(namedFiles.map(digestFile)))];
+  return all.includes(BUSY_FILE) ? null : all.join();
 }
 
 async function digestFile(path: string): Promise<string> {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { dirname } from 'node:path';
 import type { Log } from '../contract/index.js';
 import { createFileDiagnostic, formatDiagnostic, InvalidFile } from '../document/diagnostic.js';
+import { isPassing } from '../document/passing-failure.js';
 import { FileError, readSmallFile } from '../document/read-file.js';
 import { ConfigError } from '../errors.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
@@ -94,6 +95,7 @@ class Reloaded<T> implements ReloadedFile<T> {
   #seenKey: string;
   #fingerprint: Fingerprint;
   #settling: Settling | null = null;
+  #isBusy = false;
 
   constructor(
     files: readonly string[],
@@ -136,6 +138,10 @@ class Reloaded<T> implements ReloadedFile<T> {
     const startedAt = performance.now();
     const content = await readContent(this.#files);
     const endedAt = performance.now();
+    const isBusy = isPassing(content.error);
+    if (isBusy && !this.#isBusy) this.#warn('cannot be read at the moment');
+    this.#isBusy = isBusy;
+    if (isBusy) return null;
     this.#fingerprint = fingerprint;
     if (content.key === this.#seenKey) {
       this.#settling = null;
@@ -143,7 +149,7 @@ class Reloaded<T> implements ReloadedFile<T> {
     }
     this.#settling ??= new Settling(startedAt);
     if (!this.#settling.accepts(content.key, { startedAt, endedAt })) {
-      if (this.#settling.takeWarning(endedAt)) this.#warnUnsettled();
+      if (this.#settling.takeWarning(endedAt)) this.#warn('keeps changing');
       return this.#settling.remainingMs(endedAt);
     }
     this.#settling = null;
@@ -174,9 +180,9 @@ class Reloaded<T> implements ReloadedFile<T> {
     }
   }
 
-  #warnUnsettled(): void {
+  #warn(problem: string): void {
     const { log, name } = this.#options;
-    log.warn({ file: this.#files[0] }, `${name} keeps changing; keeping the last good content`);
+    log.warn({ file: this.#files[0] }, `${name} ${problem}; keeping the last good content`);
   }
 }
 
