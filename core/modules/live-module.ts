@@ -193,8 +193,14 @@ export interface GenerationSource {
   readonly current: Generation;
 }
 
-/** A module whose first manifest is pending, so that it does not serve yet. */
-export type WaitingModule = Pick<Descriptor, 'module' | 'callers' | 'allow'>;
+/** The reason of a module whose first manifest is pending. */
+export const NO_MANIFEST = 'the module waits for its manifest';
+
+/** A module that does not serve yet. */
+export interface WaitingModule extends Pick<Descriptor, 'module' | 'callers' | 'allow'> {
+  /** Why, for the caller. */
+  readonly reason: string;
+}
 
 /** Provides modules that are not part of a generation yet. */
 export interface WaitingSource {

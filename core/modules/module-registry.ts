@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { Log } from '../contract/index.js';
+import { ACTOR_KINDS, type Log } from '../contract/index.js';
 import { normalizeHost } from '../descriptor/sections/mount.js';
 import { isolate } from '../isolation/isolate.js';
 import { mapConcurrently } from '../lib/promises.js';
@@ -11,12 +11,13 @@ import { DirectoryScanner, type ScanResult } from '../watch/directory-scanner.js
 import { Watcher } from '../watch/watcher.js';
 import { ChangePublisher, ChangeSignal } from './change-publisher.js';
 import { LostVersions } from './last-good.js';
-import type {
-  Generation,
-  GenerationSource,
-  LiveModule,
-  WaitingModule,
-  WaitingSource,
+import {
+  type Generation,
+  type GenerationSource,
+  type LiveModule,
+  NO_MANIFEST,
+  type WaitingModule,
+  type WaitingSource,
 } from './live-module.js';
 import { compareRecords, type ModuleRecord, REJECTED_STATES } from './module-record.js';
 import { ModuleSlot, type SlotContext } from './module-slot.js';
@@ -40,11 +41,15 @@ export interface ModuleRegistryOptions
    * need not settle. Absent for a folder that people write to.
    */
   readonly linkFolder?: string;
+  /** Whether there may be a release of which the link has no files. Absent without releases. */
+  readonly lacksRelease?: () => boolean;
   /** The origin of the public URL; `null` if none is configured. */
   readonly publicOrigin: string | null;
   /** The file that already serves in another process, by name and mount, when the host starts. */
   readonly holders?: ReadonlyMap<string, string>;
 }
+
+const NO_RELEASE = 'the host has no release';
 
 /** Owns every module. Watches the folder of descriptors and applies its changes. */
 export class ModuleRegistry implements GenerationSource, WaitingSource, MountSource {
@@ -52,7 +57,7 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
   readonly #modulesDir: string;
   readonly #linkFolder: string | null;
   readonly #publicHost: string | null;
-  readonly #context: SlotContext;
+  readonly #context: SlotContext & Pick<ModuleRegistryOptions, 'lacksRelease'>;
   readonly #scanner: DirectoryScanner;
   readonly #watcher: Watcher;
   readonly #lostVersions: LostVersions;
@@ -76,6 +81,8 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
   #ignored: DirectoryListing['ignored'] = [];
   #reloads = { success: 0, failure: 0, lastAt: new Date() };
   #isDirectoryLost = false;
+  /** Until the files of the first release are applied. */
+  #lacksRelease = false;
 
   constructor(options: ModuleRegistryOptions) {
     const { modulesDir, log, statusSink, sharedProbation, publicOrigin } = options;
@@ -146,9 +153,17 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
     );
   }
 
+  /** Whether the host follows releases, and has applied none although there may be one. */
+  get lacksRelease(): boolean {
+    return this.#lacksRelease || this.#context.lacksRelease?.() === true;
+  }
+
+  /** Without a release, any module. */
   findWaiting(name: string): WaitingModule | null {
+    if (this.lacksRelease) return { module: name, callers: ACTOR_KINDS, reason: NO_RELEASE };
     for (const { waiting } of this.#slots.values()) {
-      if (waiting?.name === name) return waiting.descriptor;
+      if (waiting?.name !== name) continue;
+      return waiting.descriptor && { ...waiting.descriptor, reason: NO_MANIFEST };
     }
     return null;
   }
@@ -158,10 +173,12 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
    * @throws UnreadableDirectory when the folder of descriptors cannot be read.
    */
   async start(): Promise<void> {
+    const lacksRelease = this.#context.lacksRelease?.() === true;
     const result = await this.#scanner.scan(false);
     const files = new Set(result.changed.map(({ file }) => file));
     await this.#context.lastGood.keepOnly(files);
     await this.#applyScan(result);
+    this.#lacksRelease = lacksRelease;
     this.#isStarting = false;
     this.#publishGeneration();
     this.#holders = new Map();
@@ -198,10 +215,12 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
 
   async #check(isPoll: boolean): Promise<number | null> {
     if (isPoll) await this.#lostVersions.check();
+    const lacksRelease = this.#context.lacksRelease?.() === true;
     try {
       const result = await this.#scanner.scan(this.#linkFolder === null);
       this.#reportDirectory(null);
       await this.#applyScan(result);
+      this.#lacksRelease &&= lacksRelease;
       return result.againAfterMs;
     } catch (error) {
       // A missing folder is not an empty folder: the last loaded modules continue to serve.

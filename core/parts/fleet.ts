@@ -15,10 +15,10 @@ export const FLEET_PART = definePart(
   [CONFIG, LOG, PROCESSES, STORAGE.token, RELEASES.token, MODULES.token],
   (config, log, processes, { store }, releases, modules) => {
     const { fleet, state: stateDir, host } = config;
-    const { registry, overview, fleetLeadership } = modules;
+    const { registry, overview, fleetLeadership, unreadyReason } = modules;
     releases.follower?.start(overview);
     if (fleet === null || fleetLeadership === null) return { provides: [provide(FLEET, NO_FLEET)] };
-    const { leadership, unreadyReason } = processes;
+    const { leadership } = processes;
     const member = new FleetMember({
       ...{ fleet, stateDir, overview, leadership, unreadyReason, log },
       version: readVersion(),

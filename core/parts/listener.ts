@@ -52,7 +52,7 @@ export const LISTENER = definePart(
     { authentication, issuers, hasDevTokens, tlsPair },
     { identity },
     { tracing },
-    { registry, openStreams },
+    { registry, openStreams, unreadyReason },
     { observe },
   ) => {
     const endStreams = () => openStreams.endAll('shutdown');
@@ -74,8 +74,7 @@ export const LISTENER = definePart(
         issuers,
         publicOrigin,
         identityKeys: () => identity.publish(),
-        unreadyReason: () =>
-          lifecycle.isDraining ? 'the host is draining' : processes.unreadyReason(),
+        unreadyReason: () => (lifecycle.isDraining ? 'the host is draining' : unreadyReason()),
       },
     });
     const app = createApp({

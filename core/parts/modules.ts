@@ -62,6 +62,7 @@ export const MODULES = definePart(
       ...(followsReleases(config) && {
         linkFolder: releasesFolder(config.state),
         allowsReference: releases.allowsReference,
+        lacksRelease: () => releases.follower?.lacksRelease === true,
       }),
       stateDir: config.state,
       ...files,
@@ -87,6 +88,8 @@ export const MODULES = definePart(
     const overview = shareModuleOverview(processes, registry);
     return {
       registry,
+      unreadyReason: () =>
+        processes.unreadyReason() ?? (registry.lacksRelease ? 'no release' : null),
       overview,
       fleetLeadership,
       openStreams,

@@ -2,7 +2,7 @@ import Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { BodyPieces } from '../../contract/body-pieces.js';
 import type { HostResource, ListedTable } from '../../contract/index.js';
-import { HostError } from '../../errors.js';
+import { createUnavailable, HostError } from '../../errors.js';
 import type { DependencyContainer } from '../../injection.js';
 import { ModuleRegistry } from '../../modules/module-registry.js';
 import { type Authorization, authorize } from '../../operations/authorization.js';
@@ -69,7 +69,11 @@ export function createHostRoutes(options: HostRoutesOptions): Middleware<HostSta
       state.reply = await answer({ querystring, params, body, authorization, request });
     });
   }
-  return [router.routes() as Middleware<HostState>, rejectUnrouted];
+  const registry = options.container.resolve(ModuleRegistry);
+  return [
+    router.routes() as Middleware<HostState>,
+    (ctx) => rejectUnrouted(ctx, registry.lacksRelease),
+  ];
 }
 
 /** Decides whether the caller may use the route, before anything but its head is read. */
@@ -119,12 +123,14 @@ async function readRouteBody(
 }
 
 /** Rejects a known path with another method by 405, any other path by 404, OPTIONS included. */
-const rejectUnrouted: Middleware<HostState> = (ctx) => {
+function rejectUnrouted(ctx: HostContext, lacksRelease: boolean): never {
   const layers: readonly { readonly methods: readonly string[] }[] = ctx['matched'] ?? [];
   const allowed = [...new Set(layers.flatMap((layer) => layer.methods))].sort();
+  // The path may be a mount of the release.
+  if (allowed.length === 0 && lacksRelease) throw createUnavailable('the host has no release');
   if (allowed.length === 0) throw createUnknownPath();
   throw new HostError('method_not_allowed', 'the path does not support this method', {
     headers: { allow: allowed.join(', ') },
     nextActions: [`use ${allowed.join(' or ')}`],
   });
-};
+}

@@ -28,7 +28,7 @@ export const LIVENESS = defineResource({
 });
 
 export const READINESS = defineResource({
-  text: '`{"status":"ready"}`, or 503 while the host starts or drains',
+  text: '`{"status":"ready"}`, or 503 while the host starts, drains or has no release',
   needs: [PUBLIC_FACTS],
   answer: (_call, { unreadyReason }) => {
     const reason = unreadyReason();

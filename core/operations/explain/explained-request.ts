@@ -2,11 +2,12 @@ import type { Actor } from '../../contract/index.js';
 import type { StructuredText } from '../../document/parse-document.js';
 import { HostError } from '../../errors.js';
 import type { RouteMatch } from '../../lib/routing/route-table.js';
-import type {
-  LiveModule,
-  LiveRoute,
-  RoutedModule,
-  WaitingModule,
+import {
+  type LiveModule,
+  type LiveRoute,
+  NO_MANIFEST,
+  type RoutedModule,
+  type WaitingModule,
 } from '../../modules/live-module.js';
 import type { ModuleRecord } from '../../modules/module-record.js';
 import { Authorization, UNAUTHENTICATED } from '../authorization.js';
@@ -50,7 +51,7 @@ export interface ExplainedRecord
   extends Pick<ModuleRecord, 'file' | 'name' | 'state' | 'since' | 'reason' | 'hint'> {
   readonly live: (RoutedModule & Partial<ExplainedCredentials>) | null;
   /** `null` for a file that cannot be read. */
-  readonly descriptor: WaitingModule | null;
+  readonly descriptor: Omit<WaitingModule, 'reason'> | null;
   readonly endpoints: readonly Pick<EndpointEntry, 'endpoint' | 'state' | 'routes'>[];
 }
 
@@ -146,7 +147,9 @@ class ExplainedCall implements ExplainedModules {
 
   get waiting(): WaitingModule | null {
     const { record } = this;
-    return record?.state === 'waiting' && record.live === null ? record.descriptor : null;
+    if (record?.state !== 'waiting' || record.live !== null || record.descriptor === null)
+      return null;
+    return { ...record.descriptor, reason: NO_MANIFEST };
   }
 }
 

@@ -130,7 +130,7 @@ export const moduleStep: AccessStep = {
   name: 'module',
   run({ module, waiting, target }) {
     if (module !== null) return;
-    if (waiting !== null) throw createUnavailable('the module waits for its manifest');
+    if (waiting !== null) throw createUnavailable(waiting.reason);
     throw createNotFound(findFormOf(target));
   },
   explain(explained) {

@@ -56,6 +56,8 @@ export class ReleaseFollower {
   #isAgain = false;
   #isClosed = false;
   #problem: string | null = null;
+  /** Whether the store has answered that there is no release. */
+  #hasNone = false;
   #served: Pick<ServedRelease, 'release' | 'since'> = { release: null, since: null };
   readonly #failures = { rejected: 0, store: 0 };
   #polls = 0;
@@ -82,6 +84,7 @@ export class ReleaseFollower {
         this.#syncing = null;
       });
       await settleWithin(this.#syncing, START_TIMEOUT_MS);
+      await this.#note(await this.#folder.read());
     } catch (error) {
       log.error({ err: error }, 'folder of releases cannot be written');
     }
@@ -99,6 +102,11 @@ export class ReleaseFollower {
     );
     // Never rejects.
     void Promise.resolve(this.#syncing).then(() => this.#syncIn(0));
+  }
+
+  /** Whether the host has no release although the store may have one. */
+  get lacksRelease(): boolean {
+    return this.#served.release === null && !this.#hasNone;
   }
 
   /** The served release; `null` in processes that do not follow for the host. */
@@ -129,7 +137,8 @@ export class ReleaseFollower {
 
   async #follow(): Promise<void> {
     this.#isAgain = false;
-    if (this.#options.leadership.leads) await this.#sync();
+    // Until there is a release, every process serves none.
+    if (this.#options.leadership.leads || this.#served.release === null) await this.#sync();
     this.#syncing = null;
     this.#syncIn(this.#isAgain ? 0 : POLL_MS);
   }
@@ -154,6 +163,7 @@ export class ReleaseFollower {
     const { host, log } = this.#options;
     const isCanary = canary?.hosts.includes(host) === true;
     const expected = isCanary ? canary.release : active;
+    this.#hasNone = expected === null;
     const served = await this.#folder.read();
     if (expected === served) {
       this.#problem = null;
@@ -223,8 +233,8 @@ export class ReleaseFollower {
 
   /** Any host decides; the store accepts one verdict. */
   async #decide({ canary, now }: ReleaseState): Promise<void> {
-    const { store, fleet, log } = this.#options;
-    if (canary === null || this.#overview === null) return;
+    const { store, fleet, leadership, log } = this.#options;
+    if (canary === null || this.#overview === null || !leadership.leads) return;
     // Asks for the lock only when there is a verdict, which is then made again of what the store has.
     if (decideCanary(canary, await store.releases.listHosts(fleet), now) === null) return;
     const { release } = canary;

@@ -1,0 +1,148 @@
+import { expect } from 'chai';
+import { headerValues } from '../../../core/selftest/raw-http.js';
+import {
+  type Backend,
+  createPostgresBackend,
+  POSTGRES_URL,
+  requirePostgres,
+  runSql,
+} from '../../store/backend.js';
+import { startTcpProxy, type TcpProxy } from '../../store/tcp-proxy.js';
+import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { call, parseJson } from '../../support/http/call.js';
+import { describeModule } from '../../support/http/modules.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { useWorkspace } from '../../support/releases.js';
+import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+
+const ROUTE = '/modules/crm/http/items';
+const BRIDGE = '/modules/crm/http/console-bridge/crm.read';
+const MOUNT = '/shop/items';
+const CALLER = 'dev-service:caller:crm.read';
+
+for (const workers of ['1', '2']) {
+  describe(`a host of ${workers} workers that follows releases and has none`, function () {
+    this.timeout(60_000);
+    const workspace = useWorkspace();
+    let provider: EchoProvider;
+    let backend: Backend;
+    let proxy: TcpProxy;
+    const hosts: HostProcess[] = [];
+
+    before(async function () {
+      await requirePostgres(this);
+      provider = await startEchoProvider();
+    });
+    after(() => provider.close());
+    beforeEach(async () => {
+      backend = createPostgresBackend();
+      const server = new URL(POSTGRES_URL);
+      proxy = await startTcpProxy({ host: server.hostname, port: Number(server.port || 5432) });
+      const routes = [{ method: 'GET', path: '/items', capability: 'crm.read' }] as const;
+      workspace.write(
+        'crm.json',
+        describeModule('crm', provider.url, routes, { mount: [{ path: '/shop' }] }),
+      );
+    });
+    afterEach(async () => {
+      for (const host of hosts.splice(0)) await host.stop();
+      await proxy.cut();
+      await backend.dispose();
+    });
+
+    const start = async (store: string, more: readonly string[] = []) => {
+      const args = ['--modules', 'store:', '--store', store, '--workers', workers, ...more];
+      const host = await startHostProcess({ args });
+      hosts.push(host);
+      return host;
+    };
+    const url = () => backend.url ?? '';
+    const proxied = () => {
+      const address = new URL(url());
+      address.host = `127.0.0.1:${proxy.port}`;
+      return address.href;
+    };
+    const statusOf = async (host: HostProcess, target: string) =>
+      (await call(host, { target, as: CALLER })).status;
+    const expectNoRelease = async (host: HostProcess) => {
+      const ready = await call(host, { target: '/readyz' });
+      expect([ready.status, parseJson(ready)['detail']]).to.deep.equal([503, 'no release']);
+      for (const target of [ROUTE, MOUNT]) {
+        const answer = await call(host, { target, as: CALLER });
+        expect(answer.status, target).to.equal(503);
+        expect(parseJson(answer)).to.include({ detail: 'the host has no release' });
+        expect(headerValues(answer.headers, 'retry-after')).to.deep.equal(['1']);
+      }
+      expect((await call(host, { target: ROUTE, as: null })).status).to.equal(401);
+      expect((await call(host, { target: '/livez' })).status).to.equal(200);
+    };
+    /** As often as any worker may answer. */
+    const expectServed = async (host: HostProcess) => {
+      for (let count = 0; count < 8; count += 1) {
+        expect([await statusOf(host, ROUTE), await statusOf(host, MOUNT)]).to.deep.equal([
+          200, 200,
+        ]);
+      }
+    };
+    const untilReady = async (host: HostProcess) => {
+      let inARow = 0;
+      await waitUntil('the host', async () => {
+        inARow = (await statusOf(host, '/readyz')) === 200 ? inARow + 1 : 0;
+        return inARow > 4;
+      });
+    };
+
+    it('is not ready while the store has not answered, and serves as soon as it is ready', async () => {
+      const publisher = await start(url());
+      expect((await workspace.publish(publisher)).code).to.equal(0);
+      await proxy.cut();
+      const host = await start(proxied());
+      await expectNoRelease(host);
+      const bridge = {
+        method: 'POST',
+        target: BRIDGE,
+        as: CALLER,
+        body: Buffer.from('{}'),
+      } as const;
+      expect((await call(host, bridge)).status).not.to.equal(404);
+      await proxy.restore();
+      await untilReady(host);
+      await expectServed(host);
+    });
+
+    it('is not ready while it is older than the release', async () => {
+      const publisher = await start(url());
+      expect((await workspace.publish(publisher)).code).to.equal(0);
+      const schema = new URL(url()).searchParams.get('schema');
+      await runSql(`update ${schema}.release set least_version = '99.0.0'`);
+      const host = await start(url());
+      await expectNoRelease(host);
+      // It has a copy of the release.
+      await expectServed(publisher);
+      await runSql(`update ${schema}.release set least_version = '0.1.0'`);
+      await untilReady(host);
+      await expectServed(host);
+    });
+
+    it('is ready when the store has answered that there is none', async () => {
+      const host = await start(url());
+      await untilReady(host);
+      expect(await statusOf(host, ROUTE)).to.equal(404);
+      expect(await statusOf(host, MOUNT)).to.equal(404);
+      expect((await workspace.publish(host)).code).to.equal(0);
+      await waitUntil('the release', async () => (await statusOf(host, ROUTE)) === 200);
+    });
+
+    it('is ready with its copy while the store is down', async () => {
+      const state = ['--state', `${workspace.folder}/../state`];
+      const first = await start(url(), state);
+      expect((await workspace.publish(first)).code).to.equal(0);
+      await waitUntil('the release', async () => (await statusOf(first, ROUTE)) === 200);
+      await first.stop();
+      await proxy.cut();
+      const again = await start(proxied(), state);
+      await untilReady(again);
+      await expectServed(again);
+    });
+  });
+}
