@@ -30,7 +30,8 @@ export interface HttpRouteOperation {
    * Instead of `body`: any bytes, or long JSON that is checked on its way, which arrive while the adapter reads. Read it at most once, when the request can
    * be sent, and no faster than the provider takes it. If it throws, the connection to the provider must be closed,
    * so that no provider accepts the body as complete. Its length is `content-length` of `headers`; without that header
-   * it is not known. Used only with `supports.streams`.
+   * it is not known. The last bytes of JSON come only once the body has proved valid. Used only with
+   * `supports.streams`.
    */
   readonly bodyStream?: BodyStream;
   /**

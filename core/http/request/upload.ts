@@ -57,7 +57,7 @@ export class RequestUpload implements Upload {
     this.#start();
     try {
       while (true) {
-        const part = this.#parts.shift();
+        const part = this.#isLastHeld ? undefined : this.#parts.shift();
         if (part !== undefined) {
           this.#pace?.wait('provider');
           yield part;
@@ -72,6 +72,12 @@ export class RequestUpload implements Upload {
     } finally {
       this.#drop();
     }
+  }
+
+  /** Whether the next part is the last one of JSON that is not yet known to be valid. */
+  get #isLastHeld(): boolean {
+    if (this.#options.check === undefined || this.#isWhole || this.#parts.length > 1) return false;
+    return Number(this.#request.headers['content-length']) === this.#options.facts.bytesIn;
   }
 
   async waitForEnd(): Promise<void> {

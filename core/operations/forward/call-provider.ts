@@ -155,8 +155,7 @@ class ForwardedCall implements ProviderCall {
     if (providerRequest.admit) this.admit = providerRequest.admit;
     if (providerRequest.upload) {
       this.upload = providerRequest.upload;
-      // JSON is chunked, so that its end can be held until it is valid.
-      const length = providerRequest.sendsBytes ? request.headers.get('content-length') : undefined;
+      const length = request.headers.get('content-length');
       if (length !== undefined) this.headers['content-length'] = length;
     }
     this.timeoutMs = providerRequest.timeoutMs;

@@ -26,10 +26,11 @@ const ROUTES = [
   route('GET', '/events', { stream: 'sse' }),
   route('GET', '/lines', { stream: 'ndjson' }),
   route('GET', '/bytes', { response: 'bytes' }),
+  route('POST', '/upload'),
   route('GET', '/kept', { cache: { ttl_ms: 60_000, shared: true } }),
 ];
 /** Longer bodies are streamed. */
-const limits = { hold_bytes: 10 };
+const limits = { hold_bytes: 10, hold_request_bytes: 10 };
 const END = 'event: modgate.end\ndata: {"reason":"complete"}\n\n';
 
 describe('a response that ends with its connection', () => {
@@ -225,6 +226,12 @@ class Plain(BaseHTTPRequestHandler):
         self.send_header('Content-Type', kind)
         self.end_headers()
         for part in parts: self.wfile.write(part)
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers.get('Content-Length') or 0))
+        self.send_response(200)
+        self.send_header('Content-Type', 'application/json')
+        self.end_headers()
+        self.wfile.write(json.dumps({'length': len(body)}).encode())
     def log_message(self, *_): pass
 
 class Quiet(WSGIRequestHandler):
@@ -237,6 +244,9 @@ def answer(path):
 
 def application(environ, start):
     kind, parts = answer(environ['PATH_INFO'])
+    if environ['REQUEST_METHOD'] == 'POST':
+        body = environ['wsgi.input'].read(int(environ.get('CONTENT_LENGTH') or 0))
+        kind, parts = 'application/json', [json.dumps({'length': len(body)}).encode()]
     start('200 OK', [('Content-Type', kind)])
     return iter(parts)
 
@@ -248,6 +258,7 @@ wsgi.serve_forever()
 `;
 
 describe('a provider in Python that closes after each response', () => {
+  const authorization = 'Bearer dev-service:ann:x.use';
   let python: ChildProcess;
   let host: RunningHost;
 
@@ -264,7 +275,7 @@ describe('a provider in Python that closes after each response', () => {
     const [line] = (await once(createInterface(python.stdout), 'line')) as [string];
     const [plain, wsgi] = JSON.parse(line) as [number, number];
     const describe = (name: string, port: number) =>
-      describeModule(name, `http://127.0.0.1:${port}`, ROUTES);
+      describeModule(name, `http://127.0.0.1:${port}`, ROUTES, { limits });
     host = await startHost({
       files: { 'plain.json': describe('plain', plain), 'wsgi.json': describe('wsgi', wsgi) },
     });
@@ -276,9 +287,19 @@ describe('a provider in Python that closes after each response', () => {
   });
 
   for (const module of ['plain', 'wsgi']) {
+    it(`receives a request that is streamed with its length (${module})`, async () => {
+      const body = JSON.stringify('x'.repeat(100_000));
+      const response = await fetch(`${host.url}/modules/${module}/http/upload`, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json' },
+        body,
+      });
+      expect(await response.json()).to.deep.include({ data: { length: body.length } });
+    });
+
     it(`passes what it sends (${module})`, async () => {
       const get = async (path: string, accept: string) => {
-        const headers = { accept, authorization: 'Bearer dev-service:ann:x.use' };
+        const headers = { accept, authorization };
         const response = await fetch(`${host.url}/modules/${module}/http${path}`, { headers });
         return response.text();
       };
