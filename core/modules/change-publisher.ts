@@ -5,10 +5,10 @@ import type { ModuleRecord, ModuleState } from './module-record.js';
 import type { ModuleVersion } from './module-version.js';
 import { describeFileStatus, type StatusSink } from './status-files.js';
 
-/** How long calls in flight on a replaced version may continue before they are canceled. */
+/** How long calls in flight on a replaced version may continue at least before they are canceled. */
 const RETIRE_MS = 10_000;
-/** The time that streams need to end: a WebSocket waits 5 s for the response to its close frame. */
-const LAST_EVENT_MS = 6000;
+/** How long a WebSocket waits for the answer to its close frame. */
+const CLOSE_MS = 5000;
 
 /** Changes that are withheld while a name moves from one file to another. */
 interface Withheld {
@@ -103,7 +103,7 @@ export class ChangePublisher {
   async #retire({ client, scope, drainMs }: ModuleVersion): Promise<void> {
     await this.#takeTurn();
     const ending = setTimeout(() => client.endStreams('reload'), drainMs);
-    await client.drain(Math.min(Math.max(RETIRE_MS, drainMs + LAST_EVENT_MS), MAX_TIMER_MS));
+    await client.drain(Math.min(Math.max(RETIRE_MS, drainMs), MAX_TIMER_MS), CLOSE_MS);
     clearTimeout(ending);
     await scope.close();
   }

@@ -19,6 +19,8 @@ export class Deadline extends LazyAbortController {
   readonly #owner: ErrorOwner | null;
   #timer: NodeJS.Timeout;
   #endsAt: number;
+  /** Whether its call lasts as long as a stream of events or a WebSocket. */
+  isEndless = false;
   /** Whether the time no longer runs. */
   #isReleased = false;
   /** The position in `OpenDeadlines`. */
@@ -148,7 +150,11 @@ export class OpenDeadlines {
     last.index = deadline.index;
   }
 
-  cut(): void {
-    for (const deadline of [...this.#all]) deadline.cut();
+  /** Ends all calls but the endless ones. @returns whether there are such */
+  cut(): boolean {
+    const calls = this.#all.filter(({ isEndless }) => !isEndless);
+    const isLeft = calls.length < this.#all.length;
+    for (const deadline of calls) deadline.cut();
+    return isLeft;
   }
 }

@@ -245,18 +245,21 @@ export class ProviderClient {
     this.#reportIdle();
   }
 
-  /** Resolves when no request uses the version; calls in flight after `timeoutMs` are aborted. */
-  async drain(timeoutMs: number): Promise<void> {
+  /**
+   * Resolves when no request uses the version. Calls in flight after `timeoutMs` are aborted; event
+   * streams and WebSockets have `closeMs` more.
+   */
+  async drain(timeoutMs: number, closeMs: number): Promise<void> {
     if (this.#isIdle()) return;
-    const idle = new Promise<void>((resolve) => {
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
       this.#onIdle = resolve;
+      timer = setTimeout(() => {
+        if (this.#deadlines.cut()) timer = setTimeout(resolve, closeMs);
+        else resolve();
+      }, timeoutMs);
     });
-    const cut = setTimeout(() => {
-      this.#deadlines.cut();
-      this.#onIdle?.();
-    }, timeoutMs);
-    await idle;
-    clearTimeout(cut);
+    clearTimeout(timer);
   }
 
   /**
@@ -297,6 +300,7 @@ export class ProviderClient {
       const { connection } = answer;
       if (connection !== null) {
         isOpen = true;
+        deadline.isEndless = true;
         // The call ends, but the version stays open with the stream.
         this.#leave(isFailed);
         deadline.end();
@@ -305,6 +309,7 @@ export class ProviderClient {
         return answer;
       }
       if (stream?.isEndless === true) {
+        deadline.isEndless = true;
         this.#leave(isFailed);
         stream.onEnd(() => this.#close(deadline, endUpload));
         return answer;

@@ -316,7 +316,7 @@ describe('provider client', () => {
       const module = createFakeModule();
       await module.call();
       const from = performance.now();
-      await module.client.drain(2000);
+      await module.client.drain(2000, 0);
       expect(performance.now() - from).to.be.below(1000);
     });
 
@@ -329,7 +329,7 @@ describe('provider client', () => {
       });
       const calls = [module.call(), module.call()];
       let isDrained = false;
-      const drained = module.client.drain(5000).then(() => {
+      const drained = module.client.drain(5000, 0).then(() => {
         isDrained = true;
       });
       release.shift()?.();
@@ -344,7 +344,7 @@ describe('provider client', () => {
     it('cuts long calls, without a retry', async () => {
       const module = createFakeModule({ invoke: hang });
       const call = failureOf(module.call({ isRepeatable: true }));
-      await module.client.drain(20);
+      await module.client.drain(20, 60_000);
       expect((await call).failure).to.equal('unavailable');
       expect(module.invocations).to.have.length(1);
     });

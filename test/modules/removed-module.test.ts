@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { type ClientRequest, request } from 'node:http';
+import { expect } from 'chai';
+import { WebSocket } from 'ws';
+import { call, ROOT } from '../support/http/call.js';
+import { describeModule } from '../support/http/modules.js';
+import { writeAccepted } from '../support/http/use-websockets.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import { type ScriptedProvider, startProvider } from '../support/provider.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
+
+const capability = 'use';
+const ROUTES = [
+  { method: 'GET', path: '/slow', capability },
+  { method: 'GET', path: '/download', capability, operation: { response: 'bytes' } },
+  { method: 'PUT', path: '/upload', capability, operation: { body: 'bytes' } },
+  { method: 'GET', path: '/events', capability, operation: { stream: 'sse' } },
+  { method: 'GET', path: '/socket', capability, operation: { stream: 'websocket' } },
+];
+const PATIENT = { timeout_ms: 60_000, body_idle_ms: 60_000, body_min_bytes_s: 0 };
+const DRAIN_MS = 9000;
+const CUT_MS = 10_000;
+const CLOSE_MS = 5000;
+/** For a busy machine. */
+const SLACK_MS = 3000;
+const AUTHORIZATION = { authorization: `Bearer ${ROOT}` };
+
+describe('calls in flight on a removed module', () => {
+  let provider: ScriptedProvider;
+  let host: RunningHost;
+
+  before(async () => {
+    provider = await startProvider(() => {}, {
+      onHead: ({ url }, response) => {
+        if (url === '/download') {
+          response.writeHead(200, { 'content-type': 'application/octet-stream' }).write('part');
+        }
+        if (url === '/events') {
+          response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
+        }
+        return true;
+      },
+      onUpgrade: (handshake, connection) => {
+        connection.on('error', () => {});
+        // Never answers a close frame.
+        connection.write(writeAccepted(handshake));
+        connection.resume();
+      },
+    });
+    host = await startHost({
+      args: ['--drain-ms', String(DRAIN_MS)],
+      files: { 'm.json': describeModule('m', provider.url, ROUTES, { limits: PATIENT }) },
+    });
+  });
+
+  after(async () => {
+    await host.kill();
+    await provider.stop();
+  });
+
+  const send = (method: string, path: string): ClientRequest =>
+    request(`${host.url}/modules/m/http${path}`, { method, headers: AUTHORIZATION });
+  /** Resolves with the time of its end. */
+  const endOf = async (sent: ClientRequest): Promise<number> => {
+    await new Promise<void>((resolve) => {
+      sent.on('error', () => resolve());
+      sent.on('response', (response) => {
+        response.on('error', () => resolve());
+        response.on('close', () => resolve());
+        response.resume();
+      });
+    });
+    return performance.now();
+  };
+  const openSocket = async () => {
+    const url = `${host.url.replace('http', 'ws')}/modules/m/http/socket`;
+    const socket = new WebSocket(url, { headers: AUTHORIZATION });
+    await once(socket, 'open');
+    return socket;
+  };
+  const readInFlight = async () => {
+    const list = await call(host, { target: '/modules' });
+    const { modules } = JSON.parse(list.body.toString()) as {
+      modules: { counts: { in_flight: number } }[];
+    };
+    return modules[0]?.counts.in_flight;
+  };
+
+  it('end after 10 s, events when the time to drain is over, WebSockets 5 s later', async () => {
+    const slow = send('GET', '/slow');
+    const download = send('GET', '/download');
+    const upload = send('PUT', '/upload');
+    const events = send('GET', '/events');
+    upload.setHeader('content-type', 'application/octet-stream');
+    upload.write('part');
+    const ends = [slow, download, upload, events].map(endOf);
+    const begun = once(events, 'response');
+    for (const sent of [slow, download, events]) sent.end();
+    const socket = await openSocket();
+    const closed = once(socket, 'close').then(() => performance.now());
+    await begun;
+    await waitUntil('three calls', async () => (await readInFlight()) === 3);
+    host.remove('m.json');
+    await waitUntil(
+      '404',
+      async () => (await call(host, { target: '/modules/m/http/x' })).status === 404,
+    );
+    await waitUntil('the removal', () => host.logs().some(({ msg }) => msg === 'module removed'));
+    const removedAt = performance.now();
+    const [slowMs, downloadMs, uploadMs, eventsMs, socketMs] = (
+      await Promise.all([...ends, closed])
+    ).map((endedAt) => endedAt - removedAt);
+    for (const ms of [slowMs, downloadMs, uploadMs]) {
+      expect(ms).to.be.within(CUT_MS - SLACK_MS, CUT_MS + SLACK_MS);
+    }
+    expect(eventsMs).to.be.below(DRAIN_MS + SLACK_MS);
+    expect(socketMs).to.be.below(DRAIN_MS + CLOSE_MS + SLACK_MS);
+  });
+});
