@@ -75,6 +75,7 @@ export const CALL_MEMBERS = {
     ...COLLECTED_TEXT,
     label: 'route',
     text: 'the template of the route that matched',
+    isFilter: true,
   },
   status: {
     kind: 'integer',

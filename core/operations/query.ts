@@ -95,6 +95,18 @@ export function patternParameter(expected: string, pattern: RegExp) {
   return { expected, parse } satisfies Parameter<string>;
 }
 
+/** Names of a list, separated by commas. */
+export function namesParameter<Name extends string>(names: readonly Name[]) {
+  return {
+    expected: `some of ${names.join(', ')}, each once`,
+    parse: (text: string) => {
+      const parts = text.split(',') as Name[];
+      const isDistinct = new Set(parts).size === parts.length;
+      return isDistinct && parts.every((part) => names.includes(part)) ? parts : null;
+    },
+  } satisfies Parameter<readonly Name[]>;
+}
+
 /**
  * Reads the parameters of a query; an absent one is its fallback, or `null`.
  * @param usage the next action for an invalid query

@@ -68,15 +68,32 @@ type CallRow = Tables['call_record'];
 /** One stored call; its `id` sorts by time. */
 export type StoredCall = Readonly<CallRow>;
 
-export type CallFilter = {
-  readonly [Name in CallFilterName]: CallRow[Name] | null;
-} & {
-  /** Milliseconds since 1970. */
+/** The members that must be equal to select a call. */
+export const EQUAL_FILTERS = CALL_FILTERS.filter(
+  (name): name is Exclude<CallFilterName, 'status'> => name !== 'status',
+);
+
+type EqualFilters = { readonly [Name in (typeof EQUAL_FILTERS)[number]]: CallRow[Name] | null };
+
+/** The first and the last status: `[500, 599]`. */
+export type StatusRange = readonly [number, number];
+
+/** Which calls are read; `null` selects every call. */
+export interface CallSelection extends EqualFilters {
+  readonly method: string | null;
+  readonly status: StatusRange | null;
+  /** Milliseconds since 1970; calls that ended then or later. */
   readonly since: number | null;
+  /** Milliseconds since 1970; calls that ended before. */
+  readonly until: number | null;
+  /** 1 to 1000. */
+  readonly limit: number;
+}
+
+export interface CallFilter extends CallSelection {
   /** The id below which calls are read. */
   readonly beforeId: string | null;
-  readonly limit: number;
-};
+}
 
 export interface CallBounds {
   /** Keeps this many of the newest; `null`: calls are not counted, which takes 100 ns each. */
@@ -146,13 +163,19 @@ async function insertCalls(trx: Transaction<Tables>, calls: readonly StoredCall[
 
 function selectCalls(
   query: Kysely<Tables>,
-  { since, beforeId, limit, ...filters }: CallFilter,
+  { since, until, beforeId, limit, status, method, ...filters }: CallFilter,
 ): Promise<StoredCall[]> {
-  const equal = CALL_FILTERS.filter((name) => filters[name] !== null);
+  const equal = EQUAL_FILTERS.filter((name) => filters[name] !== null);
+  const [minStatus, maxStatus] = status ?? [0, 0];
   return query
     .selectFrom('call_record')
     .select(COLUMNS)
     .where((where) => where.and(equal.map((name) => where(name, '=', filters[name]))))
+    .$if(method !== null, (select) => select.where('method', '=', method ?? ''))
+    .$if(status !== null, (select) =>
+      select.where('status', '>=', minStatus).where('status', '<=', maxStatus),
+    )
+    .$if(until !== null, (select) => select.where('id', '<', hex(until ?? 0, TIME_DIGITS)))
     .$if(since !== null, (select) => select.where('id', '>=', hex(since ?? 0, TIME_DIGITS)))
     .$if(beforeId !== null, (select) => select.where('id', '<', beforeId ?? ''))
     .orderBy('id', 'desc')

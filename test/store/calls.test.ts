@@ -56,7 +56,7 @@ for (const kind of BACKENDS) {
       expect(await read()).to.have.length(61);
     });
 
-    it('are found by module, status, time, request id and cursor', async () => {
+    it('are found by module, method, status, time, request id and cursor', async () => {
       await store.calls.append([
         createCall(1),
         createCall(2, { module: 'other' }),
@@ -64,13 +64,21 @@ for (const kind of BACKENDS) {
         createCall(4),
       ]);
       expect(await read({ module: 'shop' })).to.deep.equal(['r4', 'r3', 'r1']);
-      expect(await read({ status: 502 })).to.deep.equal(['r3']);
+      expect(await read({ status: [502, 502] })).to.deep.equal(['r3']);
+      expect(await read({ status: [200, 499] })).to.deep.equal(['r4', 'r2', 'r1']);
       expect(await read({ since: NOON + 3 })).to.deep.equal(['r4', 'r3']);
+      expect(await read({ until: NOON + 3 })).to.deep.equal(['r2', 'r1']);
+      expect(await read({ method: 'POST' })).to.deep.equal([]);
       expect(await read({ request_id: 'r2' })).to.deep.equal(['r2']);
       expect(await read({ request_id: 'r' })).to.deep.equal([]);
       expect(await read({ beforeId: createCall(3).id, limit: 1 })).to.deep.equal(['r2']);
       expect(
-        await read({ module: 'shop', status: 200, since: NOON + 2, beforeId: createCall(9).id }),
+        await read({
+          module: 'shop',
+          status: [200, 299],
+          since: NOON + 2,
+          beforeId: createCall(9).id,
+        }),
       ).to.deep.equal(['r4']);
     });
 

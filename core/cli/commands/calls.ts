@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Listing } from '../../operations/listing.js';
 import { type CallEntry, callList } from '../../operations/status/call-struct.js';
+import { CALL_GROUPS } from '../../operations/status/group-calls.js';
 import { CALLS } from '../../operations/status/list-calls.js';
 import { readCallPages } from '../client/call-pages.js';
 import type { HostClient } from '../client/host-client.js';
@@ -21,17 +22,32 @@ export function define(command: Command): void {
   addFilters(command, CALLS.query);
   command.option('--follow', 'Print calls as they complete, until interrupted');
   addJsonOption(command, "the host's response to GET /calls, with --follow one call per line,");
-  addUselessOptions(command, { 'with --follow': ['limit'] });
+  command.option('--all', 'Print all calls that match, page by page, instead of the last ones');
+  addUselessOptions(command, {
+    'with --follow': ['limit', 'until', 'by', 'all'],
+    'with --all': ['limit', 'by'],
+  });
 }
 
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
-  if (!command.opts<{ follow?: true }>().follow) {
-    return printListing(command, context, 'GET /calls', CALLS);
-  }
-  return follow(command, context);
+  const { follow, all, by } = command.opts<{ follow?: true; all?: true; by?: string }>();
+  if (follow) return followAll(command, context);
+  if (all) return printAll(command, context);
+  const listing = by === undefined ? CALLS.listing : CALL_GROUPS;
+  return printListing(command, context, 'GET /calls', { ...CALLS, listing });
 }
 
-async function follow(command: Command, context: CommandContext): Promise<ExitCode> {
+async function printAll(command: Command, context: CommandContext): Promise<ExitCode> {
+  const client = openHostClient(command, context);
+  const format = isJsonRequested(command) ? JSON.stringify : formatCall;
+  const pages = readCallPages(client, readFilters(command, CALLS.query, client), callList);
+  for await (const page of pages) {
+    for (const call of page) await context.print(`${format(call)}\n`);
+  }
+  return EXIT.ok;
+}
+
+async function followAll(command: Command, context: CommandContext): Promise<ExitCode> {
   const client = openHostClient(command, context);
   // Validates the options first.
   readFilters(command, CALLS.query, client);

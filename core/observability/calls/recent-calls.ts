@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { CALL_FILTERS, type CallFilterName } from '../../contract/call-record.js';
 import type { CallBodies } from '../../operations/request.js';
 import type {
   CallPage,
@@ -9,6 +8,7 @@ import type {
   RecordedCall,
 } from '../../operations/status/call-record.js';
 import type { Processes } from '../../processes.js';
+import { EQUAL_FILTERS } from '../../store/call-log.js';
 import { type CallKey, type KeptCall, nameCall, readCall } from '../completed-request.js';
 import { type CallPart, createPage, parseCallCursor } from './call-page.js';
 import { captureBodies } from './capture-bodies.js';
@@ -41,8 +41,8 @@ export class RecentCalls {
   }
 
   /** The parts of a page from this process. */
-  read(query: CallQuery, until = Number.POSITIVE_INFINITY): CallPart[] {
-    return [this.#known.read(query, until), this.#anonymous.read(query, until)];
+  read(query: CallQuery, now = Number.POSITIVE_INFINITY): CallPart[] {
+    return [this.#known.read(query, now), this.#anonymous.read(query, now)];
   }
 
   /** The bodies of a call that is still in memory. */
@@ -58,13 +58,12 @@ export function shareRecentCalls(
 ): CallRecords {
   const askAll = processes.share(
     'calls',
-    ({ query, until }: { readonly query: CallQuery; readonly until: number }) =>
-      calls.read(query, until),
+    ({ query, now }: { readonly query: CallQuery; readonly now: number }) => calls.read(query, now),
   );
   return {
     list: async (query): Promise<CallPage | null> => {
       // The common end of the page, because processes answer at different times.
-      const { answers } = await askAll({ query, until: Date.now() });
+      const { answers } = await askAll({ query, now: Date.now() });
       const parts = answers.flatMap(({ answer }) => answer);
       return createPage(parts, query.limit);
     },
@@ -93,18 +92,23 @@ class CallRing {
     this.#end += 1;
   }
 
-  read(query: CallQuery, until: number): CallPart {
-    const { since, limit, cursor } = query;
+  read(query: CallQuery, now: number): CallPart {
+    const { limit, cursor, method } = query;
+    const [minStatus, maxStatus] = query.status ?? [0, Number.POSITIVE_INFINITY];
+    const since = query.since ?? Number.NEGATIVE_INFINITY;
+    const before = query.until ?? Number.POSITIVE_INFINITY;
     const end = cursor === null ? this.#end : this.#findEnd(cursor);
     const part = { run: this.#run, isKnown: end !== null, end: end ?? this.#end };
-    const filters = CALL_FILTERS.filter((name) => query[name] !== null);
+    const filters = EQUAL_FILTERS.filter((name) => query[name] !== null);
     const calls: { number: number; call: RecordedCall }[] = [];
     const oldest = Math.max(0, this.#end - this.#capacity);
     for (let number = (end ?? 0) - 1; number >= oldest; number -= 1) {
       const call = this.#calls[number % this.#capacity] as KeptCall;
       if (filters.some((name) => readMember(call, name) !== query[name])) continue;
+      if (call.status < minStatus || call.status > maxStatus) continue;
+      if (method !== null && call.method !== method) continue;
       // Continues: the clock may have been set back in between.
-      if ((since !== null && call.at < since) || call.at > until) continue;
+      if (call.at < since || call.at >= before || call.at > now) continue;
       if (calls.length === limit) return { ...part, calls, hasMore: true };
       calls.push({ number, call: { ...readCall(call), captured: this.#bodies.find(call) } });
     }
@@ -118,7 +122,7 @@ class CallRing {
   }
 }
 
-function readMember(call: KeptCall, name: CallFilterName): string | number | null {
+function readMember(call: KeptCall, name: (typeof EQUAL_FILTERS)[number]): string | null {
   if (name === 'code' || name === 'step') return call.rejection?.[name] ?? null;
   return call[name];
 }

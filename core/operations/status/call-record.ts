@@ -1,7 +1,6 @@
 import {
   CALL_FILTERS,
   type CallFields,
-  type CallFilterName,
   type CallRecord,
   type EntryFields,
   type Rejection,
@@ -11,6 +10,7 @@ import {
 import { createToken } from '../../injection.js';
 import { compareTexts } from '../../lib/compare-texts.js';
 import { createNulls } from '../../lib/fixed-shape.js';
+import type { CallSelection } from '../../store/call-log.js';
 
 export const CALL_RECORDS = createToken<CallRecords>('call-records');
 
@@ -34,23 +34,16 @@ export interface CapturedBodies {
   readonly response: string | null;
 }
 
-/** `null` selects every call. */
-type CallFilters = {
-  readonly [Name in CallFilterName]: (CallFields & EntryFields & Rejection)[Name] | null;
-};
-
-export interface CallQuery extends CallFilters {
-  /** Milliseconds since 1970; calls that ended then or later. */
-  readonly since: number | null;
-  /** 1 to 1000. */
-  readonly limit: number;
+export interface CallQuery extends CallSelection {
   /** The `next` of the previous page. */
   readonly cursor: string | null;
 }
 
 export const ANY_CALL: Omit<CallQuery, 'limit'> = {
   ...createNulls(CALL_FILTERS),
+  method: null,
   since: null,
+  until: null,
   cursor: null,
 };
 

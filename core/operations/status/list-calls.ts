@@ -1,12 +1,14 @@
 import { HostError, PROBLEMS } from '../../errors.js';
 import { STEP_NAMES } from '../../steps.js';
+import type { StatusRange } from '../../store/call-log.js';
 import { FLEET, NO_FLEET } from '../fleet/fleet.js';
 import { HOST_ID } from '../fleet/host-id.js';
 import { defineListing } from '../listing.js';
 import {
-  integerParameter,
+  createQueryError,
   limitParameter,
   moduleParameter,
+  namesParameter,
   patternParameter,
   timeParameter,
   wordParameter,
@@ -22,23 +24,34 @@ import {
   toWireCall,
 } from './call-record.js';
 import { callList } from './call-struct.js';
+import { CALL_GROUPS, GROUP_KEYS, groupCalls } from './group-calls.js';
 
 const ACTOR = /^(?:service|system|user|anonymous):[A-Za-z0-9._@-]{1,128}$/;
-const MIN_STATUS = 100;
-const MAX_STATUS = 599;
+const STATUS = /^[1-5](?:\d\d|xx)$/;
+const ROUTE = /^(?:([A-Z]{1,20}) )?(\/[^\s]{0,2047})$/;
 
 /** 64 workers with two parts of at most 25 characters each. */
 const MAX_CURSOR_LENGTH = 4096;
 
-/** Lists recent calls, newest first. */
+const BY_USAGE = 'use by without a cursor: all calls that match are counted';
+
+/** Lists recent calls, newest first, or counts them. */
 export const CALLS = defineResource({
-  text: '[records of calls](../operate/observability.md#calls), which [Call record](call-record.md) lists',
+  text: '[records of calls](../operate/observability.md#calls), which [Call record](call-record.md) lists; with `by` `{groups, truncated}`: how many there were of each, see [Calls](../operate/observability.md#calls)',
   query: {
     module: { ...moduleParameter, help: 'Only calls of this module' },
+    route: {
+      expected: 'a template as /items/{id}, or GET /items/{id}',
+      parse: (text: string) => {
+        const [, method = null, route] = ROUTE.exec(text) ?? [];
+        return route === undefined ? null : { method, route };
+      },
+      help: 'Only calls of this route, such as "GET /items/{id}"',
+    },
     status: {
-      ...integerParameter(`a status, ${MIN_STATUS} to ${MAX_STATUS}`, MIN_STATUS, MAX_STATUS),
-      help: 'Only calls with this status',
-      placeholder: 'status',
+      expected: 'a status as 404, or all of a class as 5xx',
+      parse: parseStatus,
+      help: 'Only calls with this status, such as 404 or 5xx',
     },
     request_id: {
       ...patternParameter('a request id, 1 to 128 of A-Z a-z 0-9 . _ : -', CLIENT_ID),
@@ -66,6 +79,15 @@ export const CALLS = defineResource({
       ...timeParameter,
       help: 'Only calls since 2026-01-31T12:00:00Z, or in the last 10m',
     },
+    until: {
+      ...timeParameter,
+      help: 'Only calls before 2026-01-31T12:00:00Z, or more than 10m ago',
+    },
+    by: {
+      ...namesParameter(GROUP_KEYS),
+      help: `Count the calls by these: ${GROUP_KEYS.join(',')}`,
+      placeholder: 'keys',
+    },
     limit: { ...limitParameter, help: 'Maximum number of calls, 1 to 1000 (default: 100)' },
     cursor: {
       expected: 'the next_cursor of an earlier page',
@@ -91,9 +113,15 @@ export const CALLS = defineResource({
       request_id: { title: 'Request', only: 'command' },
       host: { title: 'Host', only: 'page', isSparse: true, isMinor: true },
     },
+    more: [CALL_GROUPS],
   }),
   needs: [CALL_RECORDS, FLEET],
-  answer: async ({ query }, records, fleet) => {
+  answer: async ({ query: { by, route, ...selected } }, records, fleet) => {
+    const query = { ...selected, route: route?.route ?? null, method: route?.method ?? null };
+    if (by !== null) {
+      if (query.cursor !== null) throw createQueryError('cursor', 'not allowed with by', BY_USAGE);
+      return groupCalls((page) => readCalls(records, page), query, by);
+    }
     const page = await readCalls(records, query);
     if (page === null) throw createUnknownCursor();
     return {
@@ -104,6 +132,12 @@ export const CALLS = defineResource({
     };
   },
 });
+
+/** `404` is one status, `5xx` all of a class. */
+function parseStatus(text: string): StatusRange | null {
+  if (!STATUS.test(text)) return null;
+  return [Number(text.replace('xx', '00')), Number(text.replace('xx', '99'))];
+}
 
 /**
  * @returns `null` for an unknown cursor.

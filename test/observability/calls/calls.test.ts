@@ -43,6 +43,10 @@ describe('GET /calls', () => {
     parseJson(await call(setup.host, { target: `/calls${query}` })) as unknown as Page;
   const request = (id: string, target = '/modules/shop/http/items/1', overrides: object = {}) =>
     call(setup.host, { target, headers: [['x-request-id', id]], ...overrides });
+  const timeOf = async (id: string) => {
+    const [found] = (await list(`?request_id=${id}&limit=1`)).calls;
+    return String(found?.['at']);
+  };
   const idsOf = ({ calls }: Page) => calls.map((record) => record['request_id']);
 
   it('shows a call with exactly its fields', async () => {
@@ -132,6 +136,55 @@ describe('GET /calls', () => {
     expect(idsOf(await list(`?since=${encodeURIComponent(later)}`))).to.deep.equal([]);
   });
 
+  it('filters by a route with or without its method, a class of statuses and an end', async () => {
+    const since = new Date().toISOString();
+    const query = `since=${encodeURIComponent(since)}`;
+    await request('f1');
+    await request('f2', '/modules/shop/http/none');
+    const until = new Date(Date.parse(await timeOf('f2')) + 1).toISOString();
+    while (Date.now() <= Date.parse(until)) await new Promise(setImmediate);
+    setup.provider.answer({ status: 503 });
+    await request('f3');
+    const find = async (more: string) => idsOf(await list(`?${query}&${more}`));
+    expect(await find('route=/items/{id}')).to.deep.equal(['f3', 'f1']);
+    expect(await find('route=GET%20/items/{id}')).to.deep.equal(['f3', 'f1']);
+    expect(await find('route=POST%20/items/{id}')).to.deep.equal([]);
+    expect(await find('status=4xx')).to.deep.equal(['f2']);
+    expect(await find('status=5xx')).to.deep.equal(['f3']);
+    expect(await find(`until=${encodeURIComponent(until)}`)).to.deep.equal(['f2', 'f1']);
+    const atF2 = encodeURIComponent(await timeOf('f2'));
+    expect(await find(`until=${atF2}&status=4xx`)).to.deep.equal([]);
+  });
+
+  it('counts calls by actor, module, route and status', async () => {
+    const query = `since=${encodeURIComponent(new Date().toISOString())}`;
+    await request('c1', undefined, { as: 'dev-service:crm:shop.read' });
+    await request('c2', undefined, { as: 'dev-service:crm:shop.read' });
+    setup.provider.answer({ status: 503 });
+    await request('c3');
+    const count = async (by: string, more = '') => {
+      const response = await call(setup.host, { target: `/calls?${query}&by=${by}${more}` });
+      return parseJson(response) as { groups: Record<string, unknown>[]; truncated: boolean };
+    };
+    const { groups, truncated } = await count('actor,status');
+    expect(truncated).to.equal(false);
+    const shown = groups.map(({ duration_ms: _duration, ...group }) => group);
+    const bytes = { bytes_in: 0, bytes_out: 0 };
+    expect(shown).to.deep.equal([
+      { actor: 'service:crm', status: 200, calls: 2, failed: 0, ...bytes },
+      { actor: 'system:root', status: 502, calls: 1, failed: 1, ...bytes },
+    ]);
+    const duration = groups[0]?.['duration_ms'] as { p50: number; p95: number };
+    expect(duration.p50).to.be.above(0).and.at.most(duration.p95);
+    const [first] = (await count('route')).groups;
+    expect(first).to.include({ route: 'GET /items/{id}', calls: 3, failed: 1 });
+    expect((await count('module', '&status=5xx')).groups[0]).to.include({
+      module: 'shop',
+      calls: 1,
+    });
+    expect(await count('actor', '&limit=1')).to.have.property('truncated', true);
+  });
+
   it('pages without gaps or repetitions while new calls arrive', async () => {
     for (let number = 0; number < 7; number += 1) await request(`page-${number}`);
     const ids: unknown[] = [];
@@ -163,7 +216,15 @@ describe('GET /calls', () => {
     ['limit=1&limit=2', 'limit'],
     ['status=99', 'status'],
     ['status=600', 'status'],
-    ['status=2xx', 'status'],
+    ['status=6xx', 'status'],
+    ['status=4x', 'status'],
+    ['route=items', 'route'],
+    ['route=get%20/items', 'route'],
+    ['until=yesterday', 'until'],
+    ['by=client', 'by'],
+    ['by=actor,actor', 'by'],
+    ['by=', 'by'],
+    ['by=actor&cursor=a', 'cursor'],
     ['since=yesterday', 'since'],
     ['since=2026-01-31', 'since'],
     ['since=2026-13-31T00:00:00Z', 'since'],

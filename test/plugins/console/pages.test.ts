@@ -1,6 +1,7 @@
 import { useConsole } from '../../support/console/use-console.js';
 import { describeApprovals } from './pages/approvals.js';
 import { describeAudit } from './pages/audit.js';
+import { describeCalls } from './pages/calls.js';
 import { describeCandidate } from './pages/candidate.js';
 import { describeDenials } from './pages/denials.js';
 import { describeEveryPage } from './pages/every-page.js';
@@ -20,6 +21,7 @@ describe('the console in a browser', () => {
   describeModulePages(setup);
   describeModuleGrants(setup);
   describeCandidate(setup);
+  describeCalls(setup);
   describeDenials(setup);
   describeAudit(setup);
   describeApprovals(setup);

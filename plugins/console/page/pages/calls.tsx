@@ -4,25 +4,33 @@ import {
   type CallMemberName,
   listCallMembers,
 } from '../../../../core/contract/call-record.js';
-import { get } from '../api.js';
+import { findResource, get } from '../api.js';
 import { formatJson } from '../exact-json.js';
 import { epoch, listenToCalls } from '../live.js';
 import { pathTo, query, setQuery } from '../location.js';
 import type { CallRecord, Problem } from '../types.js';
-import { ListTable } from '../ui/list-table.js';
+import { ListTable, ShownTable } from '../ui/list-table.js';
 import { ModuleSelect } from '../ui/modules.js';
 import { Panel } from '../ui/panel.js';
-import { Empty, Loading, PageHead, ProblemBox, Status } from '../ui/parts.js';
+import {
+  Empty,
+  Loading,
+  PageHead,
+  ProblemBox,
+  ResourceState,
+  Status,
+  useResource,
+} from '../ui/parts.js';
 
 /** The page drops older calls; the host keeps them. */
 const MAX_SHOWN = 2000;
 const PAGE_SIZE = 100;
 /** `host_` and the first digits, which identify a host for people. */
 const SHORT_ID = 13;
-const STATUS = /^[1-5]\d\d$/;
+const STATUS = /^[1-5](?:\d\d|xx)$/;
 
 const CELLS = {
-  at: ({ at }: CallRecord) => <time dateTime={at}>{new Date(at).toLocaleTimeString()}</time>,
+  at: ({ at }: CallRecord) => <time dateTime={at}>{new Date(at).toLocaleString()}</time>,
   module: ({ module, module_named: named }: CallRecord) => module ?? named ?? '–',
   route: (call: CallRecord) => (
     <button type="button" class="link" onClick={() => setQuery({ call: call.request_id })}>
@@ -44,6 +52,7 @@ const CELLS = {
 export function CallsPage() {
   const filters = readFilters();
   const { module, status } = filters;
+  const by = query.value.get('by') ?? '';
   const [isPaused, setPaused] = useState(false);
   const { calls, hosts, problem, next, more } = useCalls(filters, isPaused);
   const opened = calls?.find(({ request_id: id }) => id === query.value.get('call'));
@@ -55,17 +64,31 @@ export function CallsPage() {
           Status{' '}
           <input
             class="short"
-            inputMode="numeric"
-            pattern="[1-5]\d\d"
+            pattern="[1-5](\d\d|xx)"
             placeholder="all"
             value={status}
             onInput={(event) => setQuery({ status: event.currentTarget.value })}
           />
         </label>
+        <TextFilter name="route" label="Route" value={filters.route} />
         <TextFilter name="code" label="Code" value={filters.code} />
+        <TextFilter name="step" label="Step" value={filters.step} />
         <TextFilter name="actor" label="Actor" value={filters.actor} />
         {hosts && <TextFilter name="host" label="Host" value={filters.host} />}
         <TextFilter name="request_id" label="Request ID" value={filters.request_id} />
+        <TimeFilter name="since" label="Since" value={filters.since} />
+        <TimeFilter name="until" label="Until" value={filters.until} />
+        <label class="inline">
+          Count by{' '}
+          <select value={by} onChange={(event) => setQuery({ by: event.currentTarget.value })}>
+            <option value="">nothing</option>
+            {GROUPS.map((keys) => (
+              <option key={keys} value={keys}>
+                {keys.replace(',', ' and ')}
+              </option>
+            ))}
+          </select>
+        </label>
         <button type="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
           {isPaused ? 'Resume' : 'Pause'}
         </button>
@@ -84,10 +107,11 @@ export function CallsPage() {
           Calls appear here as they happen. Try one on the page <a href={pathTo('api')}>API</a>.
         </Empty>
       )}
-      {calls !== null && calls.length > 0 && (
+      {by !== '' && <CallGroups filters={filters} by={by} />}
+      {by === '' && calls !== null && calls.length > 0 && (
         <ListTable of="/calls" rows={calls} keyOf={keyOf} cells={CELLS} />
       )}
-      {next !== null && (
+      {by === '' && next !== null && (
         <button type="button" onClick={more}>
           Show older calls
         </button>
@@ -96,7 +120,9 @@ export function CallsPage() {
   );
 }
 
-const FILTERS = ['module', 'status', 'code', 'actor', 'host', 'request_id'] as const;
+const EQUAL = ['module', 'code', 'step', 'actor', 'host', 'request_id'] as const;
+const FILTERS = [...EQUAL, 'route', 'status', 'since', 'until'] as const;
+const GROUPS = ['actor', 'module', 'route', 'status', 'actor,route', 'module,status'];
 
 type Filters = Readonly<Record<(typeof FILTERS)[number], string>>;
 
@@ -120,6 +146,67 @@ function TextFilter({ name, label, value }: { name: string; label: string; value
   );
 }
 
+/** A time of the zone of the browser. */
+function TimeFilter({ name, label, value }: { name: string; label: string; value: string }) {
+  const time = new Date(value);
+  const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
+  const select = (text: string) =>
+    setQuery({ [name]: text === '' ? '' : new Date(text).toISOString() });
+  return (
+    <label class="inline">
+      {label}{' '}
+      <input
+        type="datetime-local"
+        value={Number.isNaN(time.getTime()) ? '' : local.toISOString().slice(0, 16)}
+        onChange={(event) => select(event.currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+/** Whether the host would list a call. */
+function matches(call: CallRecord, filters: Filters): boolean {
+  const { route, status, since, until } = filters;
+  const at = Date.parse(call.at);
+  return (
+    EQUAL.every((name) => filters[name] === '' || String(call[name]) === filters[name]) &&
+    (route === '' || [call.route, `${call.method} ${call.route}`].includes(route)) &&
+    (!STATUS.test(status) || String(call.status).startsWith(status.replace('xx', ''))) &&
+    (since === '' || at >= Date.parse(since)) &&
+    (until === '' || at < Date.parse(until))
+  );
+}
+
+function toParameters(filters: Filters): URLSearchParams {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(filters)) {
+    if (value !== '' && (name !== 'status' || STATUS.test(value))) parameters.set(name, value);
+  }
+  return parameters;
+}
+
+interface CallGroupList {
+  readonly groups: readonly object[];
+  readonly truncated: boolean;
+}
+
+function CallGroups({ filters, by }: { filters: Filters; by: string }) {
+  const parameters = toParameters(filters);
+  parameters.set('by', by);
+  const counted = useResource<CallGroupList>(`/calls?${parameters}`);
+  const { data } = counted;
+  const [, table] = findResource('/calls')?.tables ?? [];
+  return (
+    <>
+      <ResourceState of={counted} />
+      {data && table && (
+        <ShownTable table={table} rows={data.groups} keyOf={(row) => JSON.stringify(row)} />
+      )}
+      {data?.truncated && <p role="status">There are more: choose fewer by a filter.</p>}
+    </>
+  );
+}
+
 interface CallPage {
   readonly calls: CallRecord[];
   readonly next_cursor: string | null;
@@ -135,10 +222,8 @@ function useCalls(filters: Filters, isPaused: boolean) {
   const [problem, setProblem] = useState<Problem | null>(null);
   const restarts = epoch.value;
   const read = async (cursor: string | null, signal?: AbortSignal) => {
-    const parameters = new URLSearchParams({ limit: String(PAGE_SIZE) });
-    for (const [name, value] of Object.entries(filters)) {
-      if (value !== '' && (name !== 'status' || STATUS.test(value))) parameters.set(name, value);
-    }
+    const parameters = toParameters(filters);
+    parameters.set('limit', String(PAGE_SIZE));
     if (cursor !== null) parameters.set('cursor', cursor);
     const answer = await get<CallPage>(`/calls?${parameters}`, signal);
     setProblem(answer.ok ? null : answer.problem);
@@ -156,9 +241,7 @@ function useCalls(filters: Filters, isPaused: boolean) {
   useEffect(() => {
     if (isPaused) return;
     return listenToCalls((fresh) => {
-      const fitting = fresh.filter((call) =>
-        FILTERS.every((name) => filters[name] === '' || String(call[name]) === filters[name]),
-      );
+      const fitting = fresh.filter((call) => matches(call, filters));
       if (fitting.length === 0) return;
       setCalls((before) => {
         const previousKeys = new Set(

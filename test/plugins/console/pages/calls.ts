@@ -1,0 +1,41 @@
+import { expect } from 'chai';
+import type { ConsoleSetup } from '../../../support/console/use-console.js';
+
+export function describeCalls(setup: ConsoleSetup): void {
+  describe('the page of calls', () => {
+    const ask = async (path: string, id: string) => {
+      const headers = { authorization: 'Bearer dev-service:counted:crm.read', 'x-request-id': id };
+      await fetch(`${setup.host.url}/modules/${path}`, { headers });
+    };
+
+    before(async () => {
+      await ask('crm/http/contacts', 'counted-1');
+      await ask('crm/http/contacts', 'counted-2');
+      await ask('cmr/http/contacts', 'counted-3');
+    });
+
+    it('counts calls by their actor and route', async () => {
+      const page = await setup.open('/console/calls?actor=service:counted');
+      await page.getByLabel('Count by').selectOption('actor,route');
+      const row = page.getByRole('row').filter({ hasText: 'GET /contacts' });
+      await row.waitFor();
+      expect(await row.innerText()).to.match(/service:counted\s+GET \/contacts\s+2\s/);
+      expect(new URL(page.url()).searchParams.get('by')).to.equal('actor,route');
+    });
+
+    it('selects by route, class of status and time', async () => {
+      const page = await setup.open('/console/calls?actor=service:counted&status=4xx');
+      await page.getByRole('button', { name: 'GET /modules/cmr/http/contacts' }).waitFor();
+      expect(await page.getByRole('button', { name: 'GET /contacts' }).count()).to.equal(0);
+      await page.getByRole('textbox', { name: 'Status' }).fill('');
+      await page.getByRole('textbox', { name: 'Route' }).fill('GET /contacts');
+      await page.getByRole('textbox', { name: 'Route' }).press('Enter');
+      await page.getByRole('button', { name: 'GET /contacts' }).nth(1).waitFor();
+      await page.getByLabel('Until').fill('2026-01-31T12:00');
+      await page.getByText('No calls yet').waitFor();
+      const until = new URL(page.url()).searchParams.get('until');
+      expect(until).to.match(/^2026-01-3[01]T\d\d:\d\d:00\.000Z$/);
+      expect(await page.getByLabel('Until').inputValue()).to.equal('2026-01-31T12:00');
+    });
+  });
+}
