@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BodyPieces } from '../../contract/body-pieces.js';
 import type { Cancellation } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
+import { MAX_DISCARD_MS, MAX_DISCARDED_BYTES } from '../../lib/linger.js';
 import { forEachInSlices } from '../../lib/slices.js';
 import { ClientClosed } from '../../operations/request.js';
 import type { HeldMemory } from '../../provider/held-memory.js';
@@ -18,11 +19,6 @@ interface BodyLimits {
   /** Aborted when the rest of the body cannot arrive. */
   readonly signal: Cancellation;
 }
-
-// A client whose request was rejected may still be sending. Its body is read and discarded up to
-// these limits, so that a reset of the connection does not lose the response.
-const MAX_DISCARDED_BYTES = 16 * 1024 * 1024;
-const MAX_DISCARD_MS = 5000;
 
 /** A longer body is copied in slices. Bytes. */
 const MAX_JOINED_BYTES = 1_048_576;
@@ -162,7 +158,10 @@ export async function withStallTimeout<T>(
   }
 }
 
-/** Limits how much of a body is discarded after the response. */
+/**
+ * Discards the rest of a body after its response, up to a limit, so that the connection can be used
+ * again.
+ */
 export function discardBody(request: IncomingMessage): void {
   if (request.complete) return;
   let size = 0;
@@ -173,6 +172,7 @@ export function discardBody(request: IncomingMessage): void {
     if (size > MAX_DISCARDED_BYTES) cut();
   });
   request.once('close', () => clearTimeout(timer));
+  request.resume();
 }
 
 export function createLengthError(limit: number, cause?: unknown, status = 400): HostError {

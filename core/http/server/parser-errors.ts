@@ -1,7 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorDetail, HostError } from '../../errors.js';
-import { destroyLater } from '../../lib/linger.js';
+import { closeLingering } from '../../lib/linger.js';
 import { CallerHeaders, createIds, type RequestIds } from '../request/caller-headers.js';
 import { createProblemReply } from '../response/problem.js';
 import { listHeaders } from '../response/reply-queue.js';
@@ -118,8 +118,7 @@ export function answerConnect(
 }
 
 /**
- * Closes the connection after a delay: the client could lose the Problem otherwise. A client that
- * never closes must not keep it open.
+ * Sends the Problem, and closes the connection.
  * @param request `null` if the head could not be parsed
  */
 function endWith(
@@ -131,10 +130,9 @@ function endWith(
   const headers = request === null ? null : new CallerHeaders(request);
   const handled = request === null ? null : findInterruptible(request);
   const ids = handled ?? createIds(headers);
-  socket.end(formatResponse(problem, ids, headers?.get('accept')));
+  closeLingering(socket, formatResponse(problem, ids, headers?.get('accept')));
   if (handled === null) onRejected(problem, ids, request, socket);
   else handled.interrupt(problem);
-  destroyLater(socket);
 }
 
 function formatResponse(problem: HostError, ids: RequestIds, accept: string | undefined): Buffer {

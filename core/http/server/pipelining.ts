@@ -1,6 +1,7 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { BatchQueue } from '../../lib/batch-queue.js';
+import { closeLingering } from '../../lib/linger.js';
 
 /**
  * The maximum number of unanswered requests of a connection; at this number, the host stops reading
@@ -93,6 +94,20 @@ class Pipeline {
       if (this.#isFull) socket.pause();
     });
     socket.once('close', () => this.#clear());
+    this.#closeLingering(socket);
+  }
+
+  /** Node closes the connection with this method after its last response. */
+  #closeLingering(socket: Duplex & { destroySoon?: () => void }): void {
+    const destroySoon = socket.destroySoon?.bind(socket);
+    if (destroySoon === undefined) return;
+    socket.destroySoon = () => {
+      const [first, next] = this.#unanswered;
+      const isSending = first?.req.complete === false || next !== undefined || this.#end !== null;
+      this.#clear();
+      if (isSending) closeLingering(socket);
+      else destroySoon();
+    };
   }
 
   add(response: ServerResponse, queue: RequestQueue): void {

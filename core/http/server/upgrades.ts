@@ -1,7 +1,7 @@
 import { type IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { destroyLater } from '../../lib/linger.js';
+import { closeLingering } from '../../lib/linger.js';
 import { readHandshake } from './handshake.js';
 import { findCurrent } from './pipelining.js';
 
@@ -34,18 +34,7 @@ export function answerUpgrade(
     socket.setTimeout(0);
   });
   response.once('finish', () => {
-    if (response.statusCode !== SWITCHING_PROTOCOLS) endConnection(socket);
+    if (response.statusCode !== SWITCHING_PROTOCOLS) closeLingering(socket);
   });
   listener(request, response);
-}
-
-/**
- * Closes the connection after a delay: the client could lose the response otherwise. A client that
- * never closes must not keep it open.
- */
-function endConnection(socket: Socket): void {
-  destroyLater(socket);
-  socket.once('end', () => socket.destroy());
-  socket.end();
-  socket.resume();
 }
