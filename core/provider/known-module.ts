@@ -1,3 +1,20 @@
+/** The calls of one version of a module. */
+export interface CallCounts {
+  readonly calls: number;
+  /** Calls that have ended, failed or not. */
+  readonly ended: number;
+  /**
+   * Calls that ended with a 502, or in raw mode with a status of 500 or more, and answers that
+   * broke off: bodies, event streams and WebSockets.
+   */
+  readonly failed: number;
+  readonly retries: number;
+  readonly inFlight: number;
+  readonly queued: number;
+  /** Responses that clients have not read completely. */
+  readonly sending: number;
+}
+
 /** The calls of a module, over all its versions. */
 export interface CallTotals {
   calls: number;

@@ -14,12 +14,15 @@ interface Opened {
   readonly share: string;
   /** The version to which it belongs. */
   readonly client: object;
+  readonly onFailure: () => void;
 }
 
 /** One stream, from its admission to its end. */
 export interface OpenStream {
   /** Set by the stream once it has started. */
   end: (reason: HostEndReason) => void;
+  /** Counts it as failed, because it broke off: call it once at most. */
+  readonly fail: () => void;
   /** Records its end; may be called again. */
   close(): void;
 }
@@ -55,7 +58,8 @@ export class OpenStreams {
     counts.total += 1;
     counts.byShare.set(share, ofShare + 1);
     this.#byModule.set(module, counts);
-    const stream: OpenStream = { end: NO_END, close: () => this.#close(stream) };
+    const { onFailure: fail } = opened;
+    const stream: OpenStream = { end: NO_END, fail, close: () => this.#close(stream) };
     this.#all.set(stream, opened);
     return stream;
   }

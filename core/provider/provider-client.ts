@@ -22,7 +22,7 @@ import { Dispatcher, RetryBudget } from './dispatcher.js';
 import type { EndpointStatus } from './endpoint.js';
 import type { EndpointBase } from './endpoint-base.js';
 import type { EndpointPool } from './endpoint-pool.js';
-import { type CallTotals, KnownModule } from './known-module.js';
+import { type CallCounts, type CallTotals, KnownModule } from './known-module.js';
 import type { LoadShedder } from './load-shedding.js';
 import { createMask } from './mask-failure.js';
 import { ModuleEndpoints, type Resolution } from './module-endpoints.js';
@@ -33,19 +33,6 @@ import { LocalRates, type RateLimiters } from './rate-limiter.js';
 import { RateLimits } from './rate-limits.js';
 import { createOverload } from './rejected-call.js';
 import type { ResponseStream } from './response-stream.js';
-
-interface CallCounts {
-  readonly calls: number;
-  /** Calls that have ended, failed or not. */
-  readonly ended: number;
-  /** Calls that ended with a 502, or in raw mode with a status of 500 or more. */
-  readonly failed: number;
-  readonly retries: number;
-  readonly inFlight: number;
-  readonly queued: number;
-  /** Responses that clients have not read completely. */
-  readonly sending: number;
-}
 
 interface ProviderClientOptions {
   readonly provider: Provider;
@@ -84,7 +71,7 @@ const DEFAULT_BALANCING: Balancing = { strategy: 'round_robin', hashHeader: null
 export class ProviderClient {
   /** The request header that is the key of `consistent_hash`, in lower case; `null` for other strategies. */
   readonly hashHeader: string | null;
-  /** Called after each call is counted. */
+  /** Called after each call, and each stream that broke off, is counted. */
   onCallEnd: (() => void) | null = null;
   /** `null` for no limit. */
   readonly rates: RateLimits | null;
@@ -198,7 +185,11 @@ export class ProviderClient {
   openStream(form: StreamForm, actor: Actor): OpenStream {
     const { module, limits } = this.#descriptor;
     const share = nameShare(actor);
-    return this.#openStreams.open({ form, module, share, client: this }, limits.stream);
+    const onFailure = () => {
+      this.#countFailure();
+      this.onCallEnd?.();
+    };
+    return this.#openStreams.open({ form, module, share, client: this, onFailure }, limits.stream);
   }
 
   /** The number of open streams, over all versions of the module. */
@@ -315,7 +306,7 @@ export class ProviderClient {
         return answer;
       }
       stream?.onEnd((failure) => {
-        isFailed ||= failure !== null && !isCancelled(failure);
+        isFailed ||= isFailureOfProvider(failure);
         end();
       });
       if (call.held !== undefined) {
@@ -365,12 +356,14 @@ export class ProviderClient {
 
   #countEnd(isFailed: boolean): void {
     this.#ended += 1;
-    if (isFailed) {
-      this.#failed += 1;
-      this.totals.failed += 1;
-    }
+    if (isFailed) this.#countFailure();
     this.#reportIdle();
     this.onCallEnd?.();
+  }
+
+  #countFailure(): void {
+    this.#failed += 1;
+    this.totals.failed += 1;
   }
 
   #isIdle(): boolean {
@@ -389,10 +382,6 @@ function shareOf({ actor }: ProviderCall['context']): string {
 /** Any other error is that of the host, such as for a call that is not admitted. */
 function isFailureOfProvider(error: unknown): boolean {
   if (error instanceof ProviderStatus) return true;
-  return isProviderFailure(error) && !isCancelled(error);
-}
-
-/** A disconnected client is not a failure of the module. */
-function isCancelled(error: unknown): boolean {
-  return isProviderFailure(error) && error.failure === 'cancelled';
+  // A disconnected client is not a failure of the module.
+  return isProviderFailure(error) && error.failure !== 'cancelled';
 }

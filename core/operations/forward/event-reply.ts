@@ -65,6 +65,7 @@ export function createEventReply(
     toError: createToError(call),
     onEnd: (end) => {
       facts.stream_end = end;
+      if (end === 'problem') open.fail();
       stopWatching();
     },
     onSettled: () => {

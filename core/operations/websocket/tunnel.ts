@@ -19,6 +19,8 @@ type ClosedBy = 'caller' | 'provider' | 'host';
 export interface TunnelEnd {
   readonly closedBy: ClosedBy;
   readonly code: number;
+  /** Whether the provider broke it off: without a close frame, or with an invalid frame. */
+  readonly isBroken: boolean;
   /** The bytes and frames of the caller that were forwarded. */
   readonly received: TunnelCounts;
   /** The bytes and frames of the provider that were forwarded. */
@@ -91,7 +93,7 @@ export class Tunnel {
   readonly #longest: NodeJS.Timeout;
   readonly #unread: UnreadBytes | null;
   #answer: NodeJS.Timeout | null = null;
-  #closing: Pick<TunnelEnd, 'closedBy' | 'code'> | null = null;
+  #closing: Pick<TunnelEnd, 'closedBy' | 'code' | 'isBroken'> | null = null;
   #open = 2;
 
   constructor(options: TunnelOptions) {
@@ -111,7 +113,11 @@ export class Tunnel {
    * connection.
    */
   close(code: number): void {
-    this.#begin('host', code);
+    this.#close(code, false);
+  }
+
+  #close(code: number, isBroken: boolean): void {
+    this.#begin('host', code, isBroken);
     for (const direction of [this.#fromCaller, this.#fromProvider]) {
       this.#sendClose(direction, code);
       // Later bytes are not forwarded, but read for the response, and so that no end loses the
@@ -230,7 +236,7 @@ export class Tunnel {
   #rejectFrame(direction: Direction, code: number): void {
     if (direction.isRejected) return;
     direction.isRejected = true;
-    this.close(code);
+    this.#close(code, direction.name === 'provider');
     direction.source.end();
   }
 
@@ -244,9 +250,9 @@ export class Tunnel {
   }
 
   /** Only the first close is recorded. */
-  #begin(closedBy: ClosedBy, code: number): void {
+  #begin(closedBy: ClosedBy, code: number, isBroken = false): void {
     if (this.#closing !== null) return;
-    this.#closing = { closedBy, code };
+    this.#closing = { closedBy, code, isBroken };
     clearTimeout(this.#longest);
     clearTimeout(this.#idle);
     for (const { stall } of [this.#fromCaller, this.#fromProvider]) stall.end();
@@ -255,7 +261,7 @@ export class Tunnel {
 
   /** Forwards the end once the other side has read all earlier bytes. */
   #disconnect({ name, target }: Direction): void {
-    this.#begin(name, CLOSE_CODES.abnormal);
+    this.#begin(name, CLOSE_CODES.abnormal, name === 'provider');
     if (target.destroyed) return;
     target.end();
     destroyLater(target);
@@ -267,13 +273,12 @@ export class Tunnel {
   }
 
   #finish(last: Direction['name']): void {
-    this.#begin(last, CLOSE_CODES.abnormal);
+    this.#begin(last, CLOSE_CODES.abnormal, last === 'provider');
     if (this.#answer !== null) clearTimeout(this.#answer);
     for (const { pace } of [this.#fromCaller, this.#fromProvider]) pace.end();
-    const { closedBy, code } = this.#closing ?? { closedBy: last, code: CLOSE_CODES.abnormal };
+    if (this.#closing === null) return;
     this.#options.onEnd({
-      closedBy,
-      code,
+      ...this.#closing,
       received: countsOf(this.#fromCaller),
       sent: countsOf(this.#fromProvider),
     });

@@ -19,6 +19,13 @@ const CODES: Readonly<Record<HostEndReason, number>> = {
   shutdown: CLOSE_CODES.serviceRestart,
 };
 
+/** What a provider did that broke off a WebSocket, by who closed it. */
+const BROKEN: Readonly<Record<TunnelEnd['closedBy'], string | null>> = {
+  provider: 'closed without a close frame',
+  host: 'invalid frame',
+  caller: null,
+};
+
 /** @param open counts the WebSocket until it has ended */
 export function createWebSocketReply(
   call: RouteCall,
@@ -41,6 +48,11 @@ export function createWebSocketReply(
         held?.close();
         open.close();
         Object.assign(facts, describeEnd(end));
+        if (end.isBroken) {
+          open.fail();
+          facts.failure = 'protocol';
+          facts.failure_detail = BROKEN[end.closedBy];
+        }
         resolve(end.sent.bytes);
       };
       const tunnel = new Tunnel({
