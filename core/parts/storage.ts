@@ -9,7 +9,8 @@ const HOUR_MS = 3_600_000;
 /** The store, and the keys that sign identities. */
 export const STORAGE = definePart('storage', [CONFIG, LOG], async (config, log) => {
   const keys = parseStoreKeys(process.env[STORE_KEY_VARIABLE]);
-  const store = createStore({ url: config.store, stateDir: config.state, keys, log });
+  const isWorker = config.workers !== null;
+  const store = createStore({ url: config.store, stateDir: config.state, isWorker, keys, log });
   const identity = await IdentityKeys.open({
     stateDir: config.state,
     log,

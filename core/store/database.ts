@@ -25,12 +25,12 @@ export interface ReadableDatabase {
 type Connection = Pick<ReadableDatabase, 'query' | 'close'>;
 
 /** Closes the connection when opening fails half-way. @throws StoreUnavailable */
-export async function openOrClose<T>(
+export async function openOrClose<C extends Connection, T>(
   explain: ReadableDatabase['explain'],
-  connect: () => Promise<Connection>,
-  finish: (connection: Connection) => Promise<T>,
+  connect: () => Promise<C>,
+  finish: (connection: C) => Promise<T>,
 ): Promise<T> {
-  let connection: Connection | null = null;
+  let connection: C | null = null;
   try {
     connection = await connect();
     return await finish(connection);

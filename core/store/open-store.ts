@@ -15,6 +15,8 @@ interface StoreOptions {
   /** `postgres://…`; `null`: SQLite, in `modgate.db` of `stateDir`. */
   readonly url: string | null;
   readonly stateDir: string;
+  /** Whether the process is one of several of its host: each has one connection to PostgreSQL. Default: false. */
+  readonly isWorker?: boolean;
   /** The keys for sensitive values; `null` stores them in clear. */
   readonly keys: StoreKeys | null;
   readonly log: Log;
@@ -24,8 +26,8 @@ interface StoreOptions {
  * A store that is opened later.
  * @throws ConfigError for an invalid URL.
  */
-export function createStore({ url, stateDir, ...options }: StoreOptions) {
-  return connectStore({ ...options, open: createOpener(url, stateDir) });
+export function createStore({ url, stateDir, isWorker = false, ...options }: StoreOptions) {
+  return connectStore({ ...options, open: createOpener(url, stateDir, isWorker) });
 }
 
 /** A store over databases that `open` opens. */
@@ -35,14 +37,20 @@ export function connectStore(options: StoreConnectionOptions): StoreConnection &
 }
 
 /** Loads kysely and the driver on first use: it takes 120 to 160 ms. @throws ConfigError for an invalid URL. */
-export function createOpener(url: string | null, stateDir: string): OpenDatabase {
+export function createOpener(
+  url: string | null,
+  stateDir: string,
+  hasOneConnection = false,
+): OpenDatabase {
   if (url === null) {
     return async (onChange) =>
       (await import('./sqlite-database.js')).openSqlite(stateDir, onChange);
   }
   const address = parsePostgresUrl(url);
-  return async (onChange, onNotice) =>
-    (await import('./postgres-database.js')).openPostgres(address, onChange, onNotice);
+  return async (onChange, onNotice) => {
+    const { openPostgres } = await import('./postgres-database.js');
+    return openPostgres(address, { onChange, onNotice, hasOneConnection });
+  };
 }
 
 /**

@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { Semaphore } from '../contract/semaphore.js';
 import { FileError, readSmallFile } from '../document/read-file.js';
@@ -12,9 +11,7 @@ import { StoreUnavailable } from './store-unavailable.js';
 const CONNECT_TIMEOUT_MS = 2000;
 const QUERY_TIMEOUT_MS = 5000;
 /** A server that hangs must not delay the shutdown of the host. */
-export const CLOSE_TIMEOUT_MS = 1000;
-// Writers queue for one row; the other connection is for reading. A third one listens.
-const MAX_CONNECTIONS = 2;
+const CLOSE_TIMEOUT_MS = 1000;
 const INT8_OID = 20;
 
 // A host that stops in a transaction must not block the others. Set by a statement, since poolers such as
@@ -38,6 +35,28 @@ export interface SessionRow {
  */
 export function assertWritable(row: SessionRow | undefined): void {
   if (row?.read_only === 'on') throw new StoreUnavailable('read_only_server');
+}
+
+/** Connections that are opened when they are needed. */
+export interface Pool {
+  connect(): Promise<Connection>;
+  end(): Promise<void>;
+}
+
+interface Connection {
+  query<Row extends pg.QueryResultRow>(
+    text: string,
+    parameters: readonly unknown[],
+  ): Promise<{ readonly rows: Row[] }>;
+  /** @param isBroken closes the connection */
+  release(isBroken?: boolean): void;
+}
+
+interface PoolOptions {
+  readonly access: Access;
+  readonly max: number;
+  /** Prepares each new connection. */
+  readonly onConnect?: (client: pg.PoolClient) => Promise<void>;
 }
 
 /** Ids and revisions are far below 2^53. */
@@ -67,13 +86,14 @@ export async function assertCertificateFiles(address: PostgresAddress): Promise<
   }
 }
 
-/** A pool for kysely that distinguishes a lost connection, after which it is unusable, from a failed query. */
-export function createPool(connectionString: string, access: Access): PostgresPool {
-  const pool = new pg.Pool({ ...connectionOptions(connectionString), max: MAX_CONNECTIONS });
-  const wrapped = new WeakMap<pg.PoolClient, PostgresPoolClient>();
+/** A pool that distinguishes a lost connection, after which it is unusable, from a failed query. */
+export function createPool(connectionString: string, options: PoolOptions): Pool {
+  const { max } = options;
+  const pool = new pg.Pool({ ...connectionOptions(connectionString), max });
+  const wrapped = new WeakMap<pg.PoolClient, Connection>();
   // Its queue is bounded by the operations of the store. The pool would count the wait for a free connection as
   // one for the server.
-  const turns = new Semaphore(MAX_CONNECTIONS, Number.POSITIVE_INFINITY);
+  const turns = new Semaphore(max, Number.POSITIVE_INFINITY);
   const closing = new AbortController();
   // One for each operation that waits.
   setMaxListeners(0, closing.signal);
@@ -87,7 +107,7 @@ export function createPool(connectionString: string, access: Access): PostgresPo
       try {
         const client = await rethrowConnectionLost(pool.connect());
         const prepared =
-          wrapped.get(client) ?? (await prepareClient(client, access, () => turns.release()));
+          wrapped.get(client) ?? (await prepareClient(client, options, () => turns.release()));
         wrapped.set(client, prepared);
         return prepared;
       } catch (error) {
@@ -104,14 +124,15 @@ export function createPool(connectionString: string, access: Access): PostgresPo
 
 async function prepareClient(
   client: pg.PoolClient,
-  access: Access,
+  { access, onConnect }: PoolOptions,
   onRelease: () => void,
-): Promise<PostgresPoolClient> {
+): Promise<Connection> {
   const wrapped = wrapClient(client, onRelease);
   try {
     const prepare = client.query<SessionRow>(`select ${READ_ONLY}, ${SESSION_SETTINGS}`);
     const { rows } = await rethrowConnectionLost(prepare);
     if (access === 'write') assertWritable(rows[0]);
+    if (onConnect !== undefined) await rethrowConnectionLost(onConnect(client));
   } catch (error) {
     client.release(true);
     throw error;
@@ -119,13 +140,13 @@ async function prepareClient(
   return wrapped;
 }
 
-function wrapClient(client: pg.PoolClient, onRelease: () => void): PostgresPoolClient {
-  const query = (text: string, parameters: readonly unknown[]) =>
-    rethrowConnectionLost(client.query(text, [...parameters]));
-  const release = () => {
-    client.release();
-    onRelease();
+function wrapClient(client: pg.PoolClient, onRelease: () => void): Connection {
+  return {
+    query: <Row extends pg.QueryResultRow>(text: string, parameters: readonly unknown[]) =>
+      rethrowConnectionLost(client.query<Row>(text, [...parameters])),
+    release: (isBroken = false) => {
+      client.release(isBroken);
+      onRelease();
+    },
   };
-  // kysely calls this form of `query`; the other one is for streams.
-  return { query, release } as unknown as PostgresPoolClient;
 }

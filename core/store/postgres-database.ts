@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
+import { Kysely, PostgresDialect, type PostgresPool, sql, type Transaction } from 'kysely';
 import {
   type ChangeListener,
   type Database,
@@ -8,7 +8,12 @@ import {
   type ReadableDatabase,
 } from './database.js';
 import { migrate, requireReadableSchema } from './migrations.js';
-import { type Access, assertCertificateFiles, createPool } from './postgres-connection.js';
+import {
+  type Access,
+  assertCertificateFiles,
+  createPool,
+  type Pool,
+} from './postgres-connection.js';
 import { explainPostgresError, isPostgresContention } from './postgres-error.js';
 import { NOTICE, PostgresListener } from './postgres-listener.js';
 import type { PostgresAddress } from './postgres-url.js';
@@ -16,21 +21,45 @@ import { retryContended } from './retry-contended.js';
 import { StoreUnavailable } from './store-unavailable.js';
 import type { Tables } from './tables.js';
 
+// Writers queue for one row; the other connection is for reading.
+const MAX_CONNECTIONS = 2;
+
+interface PostgresOptions {
+  readonly onChange: ChangeListener;
+  readonly onNotice?: NoticeListener;
+  /** Whether statements use the connection that listens, so that the process has only one. */
+  readonly hasOneConnection?: boolean;
+}
+
 /**
  * Opens the schema and creates it where it is missing.
  * @throws StoreUnavailable
  */
 export function openPostgres(
   address: PostgresAddress,
-  onChange: ChangeListener,
-  onNotice: NoticeListener = () => {},
+  { onChange, onNotice = () => {}, hasOneConnection = false }: PostgresOptions,
 ): Promise<Database> {
-  const begin = () => connect(address, 'write');
-  return openOrClose(explainPostgresError, begin, async ({ query, close }) => {
-    const channel = `modgate.${address.schema}`;
-    const origin = randomUUID();
-    await query.transaction().execute((trx) => prepare(trx, address.schema));
-    const listener = await PostgresListener.open({ address, channel, origin, onChange, onNotice });
+  const { schema } = address;
+  const channel = `modgate.${schema}`;
+  const origin = randomUUID();
+  const listener = new PostgresListener({ schema, channel, origin, onChange, onNotice });
+  const begin = async () => {
+    await assertCertificateFiles(address);
+    const listening = createPool(address.connectionString, {
+      access: 'write',
+      max: 1,
+      onConnect: listener.attach,
+    });
+    const used = hasOneConnection ? listening : createUsedPool(address, 'write');
+    const close = async () => {
+      listener.close();
+      await Promise.all([...new Set([listening, used])].map((pool) => pool.end()));
+    };
+    return { query: createQuery(address, used), listening, close };
+  };
+  return openOrClose(explainPostgresError, begin, async ({ query, listening, close }) => {
+    await query.transaction().execute((trx) => prepare(trx, schema));
+    await listener.start(listening);
     return {
       query,
       sql,
@@ -45,9 +74,7 @@ export function openPostgres(
         const payload = `${origin} ${NOTICE}${notice}`;
         await sql`select pg_notify(${channel}, ${payload})`.execute(query);
       },
-      close: async () => {
-        await Promise.all([listener.close(), close()]);
-      },
+      close,
     };
   });
 }
@@ -76,10 +103,19 @@ async function connect(
   access: Access,
 ): Promise<Pick<ReadableDatabase, 'query' | 'close'>> {
   await assertCertificateFiles(address);
-  const pool = createPool(address.connectionString, access);
-  const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const pool = createUsedPool(address, access);
   // Closed here, since kysely does not end a pool that it has not used yet.
-  return { query: query.withSchema(address.schema), close: () => pool.end() };
+  return { query: createQuery(address, pool), close: () => pool.end() };
+}
+
+function createUsedPool({ connectionString }: PostgresAddress, access: Access): Pool {
+  return createPool(connectionString, { access, max: MAX_CONNECTIONS });
+}
+
+function createQuery({ schema }: PostgresAddress, pool: Pool): Kysely<Tables> {
+  // kysely calls no other members; the other form of `query` is for streams.
+  const dialect = new PostgresDialect({ pool: pool as unknown as PostgresPool });
+  return new Kysely<Tables>({ dialect }).withSchema(schema);
 }
 
 /** The lock serializes hosts that start at the same time. */

@@ -6,6 +6,7 @@ import {
   type ChangeListener,
   type Database,
   openOrClose,
+  RELEASE_CHANGE,
   type ReadableDatabase,
 } from './database.js';
 import { migrate, requireReadableSchema } from './migrations.js';
@@ -100,8 +101,8 @@ async function prepare(query: Kysely<Tables>): Promise<void> {
 const POLL_MS = 250;
 
 /**
- * Calls `onChange` for modules that another process, such as a worker, has written to. A module that this
- * process wrote to as well may be reported again.
+ * Calls `onChange` for modules and releases that another process, such as a worker, has changed. What this
+ * process changed as well may be reported again.
  * @returns stops watching
  */
 async function watchRevisions(
@@ -131,7 +132,12 @@ async function readDataVersion(query: Kysely<Tables>): Promise<number> {
   return rows[0]?.data_version ?? 0;
 }
 
-async function readRevisions(query: Kysely<Tables>): Promise<ReadonlyMap<string, number>> {
+/** The revisions of modules, and the state of releases. */
+async function readRevisions(query: Kysely<Tables>): Promise<ReadonlyMap<string, unknown>> {
   const rows = await query.selectFrom('config_module').select(['module', 'revision']).execute();
-  return new Map(rows.map(({ module, revision }) => [module, revision]));
+  const releases = await query.selectFrom('release_state').selectAll().orderBy('fleet').execute();
+  return new Map<string, unknown>([
+    ...rows.map(({ module, revision }) => [module, revision] as const),
+    [RELEASE_CHANGE, JSON.stringify(releases)],
+  ]);
 }

@@ -35,12 +35,13 @@ export function createSqliteBackend(): Backend {
   return createBackend(null, stateDir, () => openSqlite(stateDir, () => {}), removeFolder);
 }
 
-/** Uses a separate schema, which `dispose` drops. */
-export function createPostgresBackend(base: string = POSTGRES_URL): Backend {
+/** Uses a separate schema, which `dispose` drops. Stores of workers have one connection. */
+export function createPostgresBackend(base: string = POSTGRES_URL, isWorker = false): Backend {
   const schema = `modgate_test_${randomBytes(6).toString('hex')}`;
   const url = withSchema(base, schema);
-  const open = () => openPostgres(parsePostgresUrl(url), () => {});
-  return createBackend(url, '', open, () => runSql(`drop schema if exists ${schema} cascade`));
+  const open = () => openPostgres(parsePostgresUrl(url), { onChange: () => {} });
+  const drop = () => runSql(`drop schema if exists ${schema} cascade`);
+  return createBackend(url, '', open, drop, isWorker);
 }
 
 export function withSchema(base: string, schema: string): string {
@@ -80,6 +81,7 @@ function createBackend(
   stateDir: string,
   connect: () => Promise<Database>,
   remove: () => Promise<unknown>,
+  isWorker = false,
 ): Backend {
   const opened: { close(): Promise<void> }[] = [];
   const keep = <T extends { close(): Promise<void> }>(resource: T): T => {
@@ -90,7 +92,7 @@ function createBackend(
     url,
     stateDir,
     open: async (keys, log = silent) =>
-      keep(await openStore({ url, stateDir, keys: parseStoreKeys(keys), log })),
+      keep(await openStore({ url, stateDir, isWorker, keys: parseStoreKeys(keys), log })),
     openDatabase: async () => keep(await connect()),
     dispose: async () => {
       await Promise.all(opened.map((resource) => resource.close()));

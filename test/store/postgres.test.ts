@@ -122,131 +122,136 @@ describe('PostgreSQL store', () => {
     expect(await reported()).to.deep.equal(['d']);
   });
 
-  describe('with an unreachable server', () => {
-    let proxy: TcpProxy;
-    let proxied: string;
-    beforeEach(async () => {
-      const { hostname, port } = new URL(POSTGRES_URL);
-      proxy = await startTcpProxy({ host: hostname, port: Number(port === '' ? 5432 : port) });
-      const url = new URL(POSTGRES_URL);
-      url.host = `127.0.0.1:${proxy.port}`;
-      proxied = url.href;
-      backend = createPostgresBackend(proxied);
-    });
-    afterEach(async () => {
-      proxy.unblock();
-      await backend.dispose();
-      await proxy.cut();
-    });
-
-    it('is opened when the server comes up after the start', async () => {
-      await proxy.cut();
-      const started = Date.now();
-      const store = await backend.open();
-      expect(Date.now() - started).to.be.lessThan(1000);
-      const error = await expectUnavailable(store.config.read('crm'), 'unreachable');
-      expect(error.message).to.equal('the database server does not respond (ECONNREFUSED)');
-      const notified: (string | null)[] = [];
-      store.onConfigChange((module) => notified.push(module));
-      await proxy.restore();
-      await waitUntil('the store is open', () => store.unavailable === null, 10_000);
-      expect(notified).to.deep.equal([null]);
-      expect(await write(store, 'a', 1)).to.deep.equal({ revision: 1 });
-    });
-
-    it('is back within seconds with all acknowledged writes, and notifies listeners', async () => {
-      const lines: string[] = [];
-      const keep = (_fields: object, message: string) => void lines.push(message);
-      const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
-      const store = await backend.open(undefined, log);
-      await write(store, 'a', 1);
-      const notified: (string | null)[] = [];
-      store.onConfigChange((module) => notified.push(module));
-      await proxy.cut();
-      await expectUnavailable(write(store, 'a', 2), 'unreachable');
-      await expectUnavailable(store.config.read('crm'), 'unreachable');
-      await proxy.restore();
-      await waitUntil('the store is open', () => store.unavailable === null, 10_000);
-      await waitUntil('the notification', () => notified.includes(null), 10_000);
-      expect(await readValue(store, 'crm/a')).to.equal(1);
-      expect(await write(store, 'a', 3)).to.deep.equal({ revision: 2 });
-      expect(await store.audit.verify()).to.deep.equal({ rows: 2, brokenAt: null });
-      expect(lines.at(-1)).to.equal('store available again');
-    });
-
-    it('notifies listeners when only the listening connection broke', async () => {
-      const [store, other] = [await backend.open(), await backend.open()];
-      const notified: (string | null)[] = [];
-      store.onConfigChange((module) => notified.push(module));
-      // The store is not used meanwhile, so the pool does not notice.
-      await proxy.cut();
-      await proxy.restore();
-      await waitUntil('the notification', () => notified.includes(null), 10_000);
-      await waitUntil('the other is open', () => other.unavailable === null);
-      await write(other, 'a', 1).catch(() => write(other, 'a', 1));
-      await waitUntil('the change is notified', () => notified.includes('crm'), 10_000);
-    });
-
-    it('fails within some seconds when the server hangs', async function () {
-      this.timeout(30_000);
-      const store = await backend.open();
-      await write(store, 'a', 1);
-      proxy.block();
-      const hung = await backend.open();
-      expect(hung.unavailable?.code).to.equal('unreachable');
-      const started = Date.now();
-      await expectUnavailable(write(store, 'a', 2), 'unreachable');
-      expect(Date.now() - started).to.be.lessThan(8000);
-      await expectUnavailable(store.config.read('crm'), 'unreachable');
-      proxy.unblock();
-      await waitUntil('the store is open', () => store.unavailable === null, 15_000);
-      expect((await store.audit.verify()).brokenAt).to.equal(null);
-    });
-
-    it('delays a start by about a second when the server hangs', async () => {
-      proxy.block();
-      const started = Date.now();
-      expect(await findOlderStore(proxied, '')).to.equal(null);
-      expect(Date.now() - started).to.be.lessThan(2000);
-    });
-
-    it('does not delay shutdown', async () => {
-      const store = await backend.open();
-      await write(store, 'a', 1);
-      proxy.block();
-      const started = Date.now();
-      await store.close();
-      expect(Date.now() - started).to.be.lessThan(2000);
-    });
-
-    it('does not block others when a host hangs in the middle of a write', async function () {
-      this.timeout(30_000);
-      const healthy = await openStore({
-        url: withSchema(POSTGRES_URL, new URL(backend.url ?? '').searchParams.get('schema') ?? ''),
-        stateDir: '',
-        keys: null,
-        log: silent,
+  for (const process of ['process', 'worker']) {
+    describe(`with an unreachable server, in a ${process}`, () => {
+      let proxy: TcpProxy;
+      let proxied: string;
+      beforeEach(async () => {
+        const { hostname, port } = new URL(POSTGRES_URL);
+        proxy = await startTcpProxy({ host: hostname, port: Number(port === '' ? 5432 : port) });
+        const url = new URL(POSTGRES_URL);
+        url.host = `127.0.0.1:${proxy.port}`;
+        proxied = url.href;
+        backend = createPostgresBackend(proxied, process === 'worker');
       });
-      try {
+      afterEach(async () => {
+        proxy.unblock();
+        await backend.dispose();
+        await proxy.cut();
+      });
+
+      it('is opened when the server comes up after the start', async () => {
+        await proxy.cut();
+        const started = Date.now();
         const store = await backend.open();
-        const writes = Array.from({ length: 20 }, () => write(store, 'a', 1).catch(() => null));
+        expect(Date.now() - started).to.be.lessThan(1000);
+        const error = await expectUnavailable(store.config.read('crm'), 'unreachable');
+        expect(error.message).to.equal('the database server does not respond (ECONNREFUSED)');
+        const notified: (string | null)[] = [];
+        store.onConfigChange((module) => notified.push(module));
+        await proxy.restore();
+        await waitUntil('the store is open', () => store.unavailable === null, 10_000);
+        expect(notified).to.deep.equal([null]);
+        expect(await write(store, 'a', 1)).to.deep.equal({ revision: 1 });
+      });
+
+      it('is back within seconds with all acknowledged writes, and notifies listeners', async () => {
+        const lines: string[] = [];
+        const keep = (_fields: object, message: string) => void lines.push(message);
+        const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
+        const store = await backend.open(undefined, log);
+        await write(store, 'a', 1);
+        const notified: (string | null)[] = [];
+        store.onConfigChange((module) => notified.push(module));
+        await proxy.cut();
+        await expectUnavailable(write(store, 'a', 2), 'unreachable');
+        await expectUnavailable(store.config.read('crm'), 'unreachable');
+        await proxy.restore();
+        await waitUntil('the store is open', () => store.unavailable === null, 10_000);
+        await waitUntil('the notification', () => notified.includes(null), 10_000);
+        expect(await readValue(store, 'crm/a')).to.equal(1);
+        expect(await write(store, 'a', 3)).to.deep.equal({ revision: 2 });
+        expect(await store.audit.verify()).to.deep.equal({ rows: 2, brokenAt: null });
+        expect(lines.at(-1)).to.equal('store available again');
+      });
+
+      it('notifies listeners when only the listening connection broke', async () => {
+        const [store, other] = [await backend.open(), await backend.open()];
+        const notified: (string | null)[] = [];
+        store.onConfigChange((module) => notified.push(module));
+        // The store is not used meanwhile, so the pool does not notice.
+        await proxy.cut();
+        await proxy.restore();
+        await waitUntil('the notification', () => notified.includes(null), 10_000);
+        await waitUntil('the other is open', () => other.unavailable === null);
+        await write(other, 'a', 1).catch(() => write(other, 'a', 1));
+        await waitUntil('the change is notified', () => notified.includes('crm'), 10_000);
+      });
+
+      it('fails within some seconds when the server hangs', async function () {
+        this.timeout(30_000);
+        const store = await backend.open();
+        await write(store, 'a', 1);
         proxy.block();
-        await Promise.all(writes);
-        let row: object | null = null;
-        await waitUntil(
-          'another host writes',
-          async () => {
-            row = await healthy.audit.append(DRAFT).catch(() => null);
-            return row !== null;
-          },
-          20_000,
-        );
-        expect((await healthy.audit.verify()).brokenAt).to.equal(null);
-      } finally {
-        await healthy.close();
-      }
+        const hung = await backend.open();
+        expect(hung.unavailable?.code).to.equal('unreachable');
+        const started = Date.now();
+        await expectUnavailable(write(store, 'a', 2), 'unreachable');
+        expect(Date.now() - started).to.be.lessThan(8000);
+        await expectUnavailable(store.config.read('crm'), 'unreachable');
+        proxy.unblock();
+        await waitUntil('the store is open', () => store.unavailable === null, 15_000);
+        expect((await store.audit.verify()).brokenAt).to.equal(null);
+      });
+
+      it('delays a start by about a second when the server hangs', async () => {
+        proxy.block();
+        const started = Date.now();
+        expect(await findOlderStore(proxied, '')).to.equal(null);
+        expect(Date.now() - started).to.be.lessThan(2000);
+      });
+
+      it('does not delay shutdown', async () => {
+        const store = await backend.open();
+        await write(store, 'a', 1);
+        proxy.block();
+        const started = Date.now();
+        await store.close();
+        expect(Date.now() - started).to.be.lessThan(2000);
+      });
+
+      it('does not block others when a host hangs in the middle of a write', async function () {
+        this.timeout(30_000);
+        const healthy = await openStore({
+          url: withSchema(
+            POSTGRES_URL,
+            new URL(backend.url ?? '').searchParams.get('schema') ?? '',
+          ),
+          stateDir: '',
+          keys: null,
+          log: silent,
+        });
+        try {
+          const store = await backend.open();
+          const writes = Array.from({ length: 20 }, () => write(store, 'a', 1).catch(() => null));
+          proxy.block();
+          await Promise.all(writes);
+          let row: object | null = null;
+          await waitUntil(
+            'another host writes',
+            async () => {
+              row = await healthy.audit.append(DRAFT).catch(() => null);
+              return row !== null;
+            },
+            20_000,
+          );
+          expect((await healthy.audit.verify()).brokenAt).to.equal(null);
+        } finally {
+          await healthy.close();
+        }
+      });
     });
-  });
+  }
 });
 
 function withDatabase(name: string): string {

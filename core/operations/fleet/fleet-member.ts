@@ -17,7 +17,7 @@ const MIN_INTERVAL_MS = 100;
 /** The heartbeats between two reads of the list. */
 const LIST_EVERY = 2;
 /** The heartbeats between two removals of hosts that were lost long ago. */
-const PRUNE_EVERY = 30;
+const PRUNE_EVERY = 150;
 /** Limits how long a store that does not respond delays the end of the host. Milliseconds. */
 const LEAVE_TIMEOUT_MS = 1000;
 const WARN_INTERVAL_MS = 60_000;

@@ -12,13 +12,15 @@ import { type Baseline, countSince, takeBaseline } from './canary-figures.js';
 import { decideCanary } from './decide-canary.js';
 import { readStoredFiles } from './release-thread.js';
 
-/** A pooler between host and database may drop notifications. */
+/** While the host waits for something: figures of a canary, its first release, the store. */
 const POLL_MS = 1000;
+/** The store announces changes. */
+const IDLE_POLL_MS = 30_000;
 /** How long the start waits for the store before the local copy is used. Milliseconds. */
 const START_TIMEOUT_MS = 5000;
 const WARN_INTERVAL_MS = 60_000;
-/** Polls after which an unchanged report is repeated. */
-const REPORT_EVERY = 60;
+/** The time after which an unchanged report is repeated. Milliseconds. */
+const REPORT_INTERVAL_MS = 60_000;
 
 interface ReleaseFollowerOptions {
   readonly store: Store;
@@ -52,7 +54,7 @@ export class ReleaseFollower {
   readonly #mayWarn = createLogInterval(WARN_INTERVAL_MS);
   #overview: ModuleOverview | null = null;
   #timer: NodeJS.Timeout | undefined;
-  #syncing: Promise<void> | null = null;
+  #syncing: Promise<unknown> | null = null;
   #isAgain = false;
   #isClosed = false;
   #problem: string | null = null;
@@ -60,7 +62,7 @@ export class ReleaseFollower {
   #hasNone = false;
   #served: Pick<ServedRelease, 'release' | 'since'> = { release: null, since: null };
   readonly #failures = { rejected: 0, store: 0 };
-  #polls = 0;
+  #reportedAt = Number.NEGATIVE_INFINITY;
   /** The last report that the store accepted. */
   #reported: string | null = null;
   /** The counts when the canary began here; `null` for a host that serves none. */
@@ -137,24 +139,32 @@ export class ReleaseFollower {
 
   async #follow(): Promise<void> {
     this.#isAgain = false;
+    let isIdle = true;
     // Until there is a release, every process serves none.
-    if (this.#options.leadership.leads || this.#served.release === null) await this.#sync();
+    if (this.#options.leadership.leads || this.#served.release === null) {
+      isIdle = await this.#sync();
+    }
     this.#syncing = null;
-    this.#syncIn(this.#isAgain ? 0 : POLL_MS);
+    this.#syncIn(this.#isAgain ? 0 : isIdle ? IDLE_POLL_MS : POLL_MS);
   }
 
-  /** Never rejects: without the store, the host keeps its release. */
-  async #sync(): Promise<void> {
+  /**
+   * Never rejects: without the store, the host keeps its release.
+   * @returns whether nothing more can change before the store announces it
+   */
+  async #sync(): Promise<boolean> {
     const { store, fleet, log } = this.#options;
     try {
       const state = await store.releases.readState(fleet);
       await this.#note(await this.#apply(state));
       await this.#report(state);
       if (state.canary !== null) await this.#decide(state);
+      return state.canary === null && this.#problem === null;
     } catch (error) {
       this.#reported = null;
       this.#failures.store += 1;
       if (this.#mayWarn()) log.warn({ err: error }, 'releases cannot be followed');
+      return false;
     }
   }
 
@@ -213,8 +223,7 @@ export class ReleaseFollower {
     const { store, fleet, host, leadership } = this.#options;
     if (!leadership.leads || this.#overview === null) return;
     // Other hosts remove the report of a host that has been silent for long.
-    this.#polls += 1;
-    if (this.#polls % REPORT_EVERY === 0) this.#reported = null;
+    if (performance.now() - this.#reportedAt >= REPORT_INTERVAL_MS) this.#reported = null;
     const { release } = this.#served;
     const figures = canary === null ? null : await this.#count(Object.keys(canary.rules));
     const row: ReleaseHost = { host, release, problem: this.#problem, figures };
@@ -222,6 +231,7 @@ export class ReleaseFollower {
     if (text === this.#reported) return;
     await store.releases.report(fleet, row);
     this.#reported = text;
+    this.#reportedAt = performance.now();
   }
 
   async #count(names: readonly string[]): Promise<ReleaseHost['figures']> {

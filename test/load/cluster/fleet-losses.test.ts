@@ -18,11 +18,7 @@ import { call } from '../../support/http/call.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { requireOwnAddress } from '../../support/own-address.js';
 import type { HostProcess } from '../../support/start-host.js';
-import { startCountingProxy } from '../../support/store/counting-proxy.js';
 
-const IDLE_MS = 6000;
-const MAX_STATEMENTS_PER_S = 2;
-const MAX_CONNECTIONS = 3;
 const JUMP_AFTER_MS = 3000;
 const DAY_MS = 86_400_000;
 /** The clock of a process, which jumps ahead by a day. */
@@ -179,20 +175,5 @@ describe('a fleet that loses something', function () {
     for (const { heartbeat_at } of hosts) {
       expect(Math.abs(Date.parse(heartbeat_at) - Date.now())).to.be.below(DAY_MS / 2);
     }
-  });
-
-  it('costs the store little while it is idle', async () => {
-    const counted = await startCountingProxy(target);
-    const host = await startBehind(counted.port);
-    await fleet.until(host, 'the host', ({ hosts: [firstHost] }) => firstHost?.state === 'ready');
-    await Promise.all(Array.from({ length: 50 }, () => readValues(host)));
-    expect(counted.maxConnections).to.equal(MAX_CONNECTIONS);
-    const before = counted.statements;
-    await pause(IDLE_MS);
-    const perSecond = (counted.statements - before) / (IDLE_MS / 1000);
-    console.log(`      statements a second: ${perSecond.toFixed(2)}`);
-    expect(perSecond).to.be.within(0.5, MAX_STATEMENTS_PER_S);
-    await host.kill();
-    await counted.close();
   });
 });
