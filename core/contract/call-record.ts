@@ -141,7 +141,7 @@ export const CALL_MEMBERS = {
   },
 } as const satisfies Record<string, CallMember>;
 
-/** Members that are added if they apply: a surface, a mount, the host of a fleet, a cache. */
+/** Members that are added if they apply: a surface, a mount, the host of a fleet, a cache, an ignored body. */
 export const ENTRY_MEMBERS = {
   surface: {
     ...COLLECTED_TEXT,
@@ -165,6 +165,12 @@ export const ENTRY_MEMBERS = {
     label: 'cache',
     text: 'what the cache of its route did: `hit`, `stale`, `collapsed`, `miss`, `bypass`; absent for a route without one',
     attribute: 'modgate.cache',
+  },
+  request_body: {
+    ...COLLECTED_TEXT,
+    label: 'body',
+    text: '`ignored` for the body of a `GET` or `HEAD` that the route does not carry; otherwise absent, or the captured body',
+    since: 17,
   },
 } as const satisfies Record<string, CallMember>;
 
@@ -314,7 +320,7 @@ export type Rejection = ValuesOf<typeof REJECTION_MEMBERS>;
 /** The members of a call about streamed bodies. */
 export type StreamFields = ValuesOf<typeof STREAM_MEMBERS>;
 
-/** The surface and the mount of a call, and the host that responded. */
+/** The surface and the mount of a call, the host that responded, and an ignored body. */
 export type EntryFields = ValuesOf<typeof ENTRY_MEMBERS>;
 
 /** A call as `GET /calls` lists it. */
@@ -325,7 +331,8 @@ export interface CallRecord
     Partial<Rejection> {
   /**
    * The body of the request as JSON text, without secrets and cut to `records.capture_bytes`; `null` for
-   * an empty body and for one that is not JSON, absent if the descriptor captures no bodies.
+   * an empty body and for one that is not JSON, absent if the descriptor captures no bodies. `ignored` for a body
+   * that did not reach the provider.
    */
   readonly request_body?: string | null;
   /** The body of the response, in the form of `request_body`. */

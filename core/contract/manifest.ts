@@ -105,7 +105,8 @@ export interface RouteOperation {
   /** Whether a failed call may be repeated: always, with an idempotency key, or never. Default `none`. */
   readonly idempotency?: 'idempotent' | 'requires_key' | 'none';
   /**
-   * Whether a call has a body. Default: `required` for POST, PUT and PATCH, `none` for DELETE. A GET has none.
+   * Whether a call has a body. Default: `required` for POST, PUT and PATCH, `none` for GET and DELETE. That of a
+   * GET can only be `optional`, and is ignored otherwise.
    */
   readonly body?: BodyRule;
   /** The provider answers with any media type, and the client gets it as a stream. Default: JSON. */

@@ -81,5 +81,6 @@ function createLine(ended: CompletedRequest): Record<string, unknown> {
   }
   if (call.surface !== null) line['surface'] = call.surface;
   if (call.mount !== null) line['mount'] = call.mount;
+  if (call.request_body !== null) line['request_body'] = call.request_body;
   return line;
 }

@@ -5,7 +5,7 @@ export function bodyRuleOf(route: ManifestRoute): BodyRule {
   return route.operation?.body ?? defaultBodyRule(route);
 }
 
-/** The default for a method: `none` for GET, whose body is ignored. */
+/** The default for a method: `none` for GET, whose body is then ignored. */
 export function defaultBodyRule({ method }: ManifestRoute): BodyRule {
   return method === 'GET' || method === 'DELETE' ? 'none' : 'required';
 }

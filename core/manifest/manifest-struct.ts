@@ -123,7 +123,7 @@ const operation = object({
   }),
   body: optionally(enums(['required', 'optional', 'none', 'bytes']), {
     description:
-      'Whether a call has a body of JSON; bytes: any media type, as a stream. Default: required for POST, PUT and PATCH, none for DELETE. A GET has none.',
+      'Whether a call has a body of JSON; bytes: any media type, as a stream. Default: required for POST, PUT and PATCH, none for GET and DELETE. That of a GET can only be optional, and is ignored otherwise.',
   }),
   response: optionally(enums(['bytes']), {
     description:

@@ -47,11 +47,20 @@ export function validateRoutes({ http_routes = [] }: Partial<Manifest>): Violati
 }
 
 function validateBodyRule(route: ManifestRoute, index: number): Violation[] {
-  const rule = route.operation?.body ?? 'none';
-  if (route.method !== 'GET' || rule === 'none') return [];
-  const message = `${describeRoute(route, index)} must not have a body: that of a GET is ignored`;
-  const path = ['http_routes', index, 'operation', 'body'];
-  return [{ rule: 'body-of-get', message, hint: 'remove it', path, at: 'key' }];
+  const { body = 'none', cache } = route.operation ?? {};
+  if (route.method !== 'GET' || body === 'none' || isWebSocket(route)) return [];
+  const name = describeRoute(route, index);
+  const violate = (member: string, rest: string, hint: string): Violation[] => {
+    const path = ['http_routes', index, 'operation', member];
+    return [{ rule: 'body-of-get', message: `${name} ${rest}`, hint, path, at: 'key' }];
+  };
+  if (body !== 'optional') {
+    const rest = `must not have body: ${body}, since the body of a GET can only be optional`;
+    return violate('body', rest, 'write body: optional, or remove it');
+  }
+  if (cache === undefined) return [];
+  const rest = 'must not have a cache: two bodies at one path would share a response';
+  return violate('cache', rest, 'remove it, or body: optional');
 }
 
 /** Rejects members of byte bodies on a JSON route, and members of JSON bodies on a byte route. */

@@ -27,7 +27,7 @@ export interface LiveRoute {
   readonly isPublic: boolean;
   /** The time of a stream of events counts until its head, that of a WebSocket until it is open. */
   readonly timeoutMs: number;
-  /** `none` for GET, whose body is ignored. */
+  /** The body of a GET is ignored if it is `none`. */
   readonly body: BodyRule;
   /** The rules of a byte body; `null` for a JSON route, or without a body. */
   readonly bodyBytes: ByteRules | null;

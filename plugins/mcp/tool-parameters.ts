@@ -58,10 +58,9 @@ function createBody(isRequired: boolean): ToolParameter {
   return { argument: BODY, place: 'body', name: BODY, isRequired };
 }
 
-/** The body rule of the host: a GET ignores its body. */
+/** The body rule of the host. */
 export function bodyRuleOf({ method, operation }: ManifestRoute) {
-  if (method === 'GET') return 'none';
-  return operation?.body ?? (method === 'DELETE' ? 'none' : 'required');
+  return operation?.body ?? (method === 'GET' || method === 'DELETE' ? 'none' : 'required');
 }
 
 function listQueryNames(schema: SchemaObject | null) {

@@ -37,23 +37,23 @@ const NONE: ConvertedBody = { rule: 'none', types: [], schema: null, examples: n
 
 export function convertRequestBody(
   operation: JsonObject,
-  hasBody: boolean,
+  isGet: boolean,
   context: OperationContext,
 ): ConvertedBody {
   if (operation['requestBody'] === undefined) return NONE;
   const body = followReference(context.document, operation['requestBody']);
   const { json, others } = splitMediaTypes(body);
-  if (!hasBody) {
-    context.report('body of the request', 'a GET has none');
-    return NONE;
-  }
   if (json.length === 0) {
     if (others.length === 0) return NONE;
+    if (isGet) {
+      context.report('body of the request', 'that of a GET can only be JSON');
+      return NONE;
+    }
     return { ...NONE, rule: 'bytes', types: others };
   }
   listOtherTypes('request', others, context);
   return {
-    rule: body['required'] === true ? 'required' : 'optional',
+    rule: body['required'] === true && !isGet ? 'required' : 'optional',
     types: [],
     schema: convertAlternatives(json.map(readSchema), 'input', context),
     examples: readExamples(json, context),

@@ -39,7 +39,7 @@ export function convertOperation(source: OperationSource): DraftRoute | null {
     unmapped.addOperation(place, path);
     return null;
   }
-  const body = convertRequestBody(operation, method !== 'GET', context);
+  const body = convertRequestBody(operation, method === 'GET', context);
   const response = convertResponses(operation, context, method === 'GET');
   const { querySchema, requiresKey, encoded } = convertParameters(item, operation, context);
   if (source.path.includes('?')) {

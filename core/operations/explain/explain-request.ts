@@ -7,6 +7,7 @@ import type { LiveRoute } from '../../modules/live-module.js';
 import { parseEndpointBase } from '../../provider/endpoint-base.js';
 import { BRIDGE_STEPS, HANDLED_BY_BRIDGE } from '../console/bridge-steps.js';
 import { findBridgeModule } from '../console/find-bridge-module.js';
+import { isBodyIgnored } from '../forward/body-policy.js';
 import { FORWARD_STEPS } from '../forward/forward.js';
 import { acceptedContentOf, createProviderHeaders } from '../forward/headers-to-provider.js';
 import { isPublicRoute } from '../forward/route-call.js';
@@ -71,7 +72,7 @@ export async function explainRequest(
     route: match ? { ...describeRoute(match.value), path_params: match.params } : null,
     also_matches: others.map(({ value }) => describeRoute(value)),
     methods: listMethods(module, path),
-    body: match && module ? explainBody(match.value, module.descriptor) : null,
+    body: match && module ? explainBody(method, match.value, module.descriptor) : null,
     headers: match && module ? explainHeaders(module.descriptor, match.value, actor) : [],
     endpoints: addTargets(endpoints, path, basePath),
     limits: record ? await explainLimits(record, match?.value ?? null, context.documents) : [],
@@ -222,10 +223,12 @@ function describeRoute({ method, declaredPath, capability, stream }: LiveRoute):
 }
 
 function explainBody(
-  { method, body }: Pick<LiveRoute, 'method' | 'body'>,
+  requestMethod: string,
+  route: Pick<LiveRoute, 'method' | 'body'>,
   { limits }: Descriptor,
 ): Explanation['body'] {
-  if (method === 'GET') return { policy: 'ignored', max_bytes: null };
+  const { body } = route;
+  if (isBodyIgnored(requestMethod, route)) return { policy: 'ignored', max_bytes: null };
   if (body === 'none') return { policy: 'empty', max_bytes: 0 };
   return { policy: body === 'optional' ? 'optional' : 'json', max_bytes: limits.request_bytes };
 }

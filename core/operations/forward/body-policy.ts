@@ -54,6 +54,20 @@ function createJsonCheck(): BodyCheck {
   return { add: (part) => toError(check.add(part)), end: () => toError(check.end()) };
 }
 
+/** Whether a body is neither read nor rejected: that of a GET which declares none, and of HEAD. */
+export function isBodyIgnored(
+  requestMethod: string,
+  { method, body }: { readonly method: Method; readonly body: BodyRule },
+): boolean {
+  return method === 'GET' && (body === 'none' || requestMethod === 'HEAD');
+}
+
+/** Whether the head announces a body, which may be empty if it is chunked. */
+export function announcesBody(headers: CallerRequest['headers']): boolean {
+  if (headers.get('transfer-encoding') !== undefined) return true;
+  return Number(headers.get('content-length') ?? 0) > 0;
+}
+
 /** Whether a long JSON body may be streamed: a schema needs the complete body. */
 export function isStreamedJson({ module, match }: MatchedRoute): boolean {
   const { hold_request_bytes, request_bytes } = module.descriptor.limits;

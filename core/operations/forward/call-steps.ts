@@ -5,13 +5,15 @@ import type { RouteSchemas } from '../../modules/route-schemas.js';
 import type { OpenStream } from '../../provider/open-streams.js';
 import { createPendingReply, PendingApproval } from '../approvals/pending-approval.js';
 import type { ExplainedRouteCall } from '../explain/explained-request.js';
-import { fail, unknown } from '../explain/step-report.js';
+import { fail, pass, unknown } from '../explain/step-report.js';
 import type { CallerRequest } from '../request.js';
 import type { ReportedStep, RouteStep } from '../step.js';
 import { assertHandshake } from '../websocket/websocket-call.js';
 import {
+  announcesBody,
   assertListedBody,
   assertSignedBody,
+  isBodyIgnored,
   isStreamedJson,
   readCheckedBody,
 } from './body-policy.js';
@@ -92,11 +94,16 @@ export const idempotencyKeyStep: CallStep = {
 export const bodyStep: CallStep = {
   name: 'body',
   run(call) {
-    // The body of a GET is ignored.
-    return call.matched.match.value.method === 'GET' ? checkContent(call) : readBody(call);
+    const { matched, request, facts } = call;
+    if (!isBodyIgnored(request.method, matched.match.value)) return readBody(call);
+    if (announcesBody(request.headers)) facts.request_body = 'ignored';
+    return checkContent(call);
   },
-  explain({ route }) {
+  explain({ request, route }) {
     const { bodyBytes } = route?.value ?? {};
+    if (route && isBodyIgnored(request.method, route.value)) {
+      return pass('a body is ignored, and recorded as request_body: ignored');
+    }
     if (!bodyBytes) return unknown('checked when it arrives; an invalid body is 400');
     const { types, maxBytes } = bodyBytes;
     const listed = types?.join(', ') ?? 'any media type';

@@ -74,6 +74,7 @@ export function toWireCall({
   mount,
   host,
   cache,
+  request_body,
   rejection,
   scopes,
   captured,
@@ -90,9 +91,10 @@ export function toWireCall({
     ...(mount !== null && { mount }),
     ...(host !== null && { host }),
     ...(cache !== null && { cache }),
+    ...(request_body !== null && { request_body }),
     ...rejection,
     ...(captured !== null && {
-      request_body: captured.request,
+      request_body: request_body ?? captured.request,
       response_body: captured.response,
     }),
   };

@@ -46,10 +46,10 @@ const MEMBERS = {
   ...toStructs({ ...STREAM_MEMBERS, ...ENTRY_MEMBERS, ...REJECTION_MEMBERS }, optional),
 };
 
-/** A call as `GET /calls` lists it, without its bodies. */
+/** A call as `GET /calls` lists it, without captured bodies. */
 const callEntry = type(MEMBERS) as unknown as Describe<CallEntry>;
 
-export type CallEntry = Omit<CallRecord, 'request_body' | 'response_body'>;
+export type CallEntry = Omit<CallRecord, 'response_body'>;
 
 /** The response to `GET /calls`. */
 export const callList = type({

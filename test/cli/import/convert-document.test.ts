@@ -159,8 +159,14 @@ describe('an imported OpenAPI document', () => {
       convertOne(jsonBody({}), 'post'),
       convertOne({}, 'post'),
       convertOne(jsonBody({}, { required: true }), 'delete'),
+      convertOne(jsonBody({}, { required: true }), 'get'),
+      convertOne(jsonBody({}), 'get'),
+      convertOne({}, 'get'),
     ].map(({ route }) => route?.operation?.body);
-    expect(rules).to.deep.equal([undefined, 'optional', 'none', 'required']);
+    expect(rules).to.deep.equal([
+      ...[undefined, 'optional', 'none', 'required'],
+      ...['optional', 'optional', undefined],
+    ]);
   });
 
   it('carries other media types as bytes', () => {

@@ -48,6 +48,12 @@ describe('an imported OpenAPI document with parts that become no route', () => {
       'security: each route needs its capability, and the descriptor has the credentials',
     ],
     [
+      'the body of a GET that is not JSON',
+      { requestBody: { content: { 'text/plain': {} } } },
+      'get',
+      'body of the request: that of a GET can only be JSON',
+    ],
+    [
       'a method that routes do not have',
       {},
       'options',
