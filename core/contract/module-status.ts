@@ -27,6 +27,13 @@ export interface EndpointStatus<State extends string = string> {
   readonly routes: readonly RouteBreaker<State>[];
 }
 
+const GOOD_STATES: ReadonlySet<string> = new Set(['up', 'closed']);
+
+/** Whether an endpoint gets no calls: it is down by its health, or its breaker is not closed. */
+export function isEndpointDown({ state }: Pick<EndpointStatus, 'state'>): boolean {
+  return !GOOD_STATES.has(state);
+}
+
 /** The digests of the served and of the rejected version; `null` for none. */
 export interface ModuleDigests {
   /** The digest of the manifest. */

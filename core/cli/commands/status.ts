@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Infer } from 'superstruct';
+import { isEndpointDown } from '../../contract/module-status.js';
 import type { Listing } from '../../operations/listing.js';
 import { MODULES } from '../../operations/status/list-modules.js';
 import type { ListedModule, moduleList } from '../../operations/status/module-struct.js';
@@ -55,15 +56,12 @@ function isUnhealthy(module: ListedModule): boolean {
   return !['live', 'disabled'].includes(module.state) || hasEndpointDown(module);
 }
 
-/** An endpoint is down by its health or while its circuit breaker is not closed. */
 function hasEndpointDown({ endpoints = [] }: ListedModule): boolean {
-  return endpoints.some(({ state }) => !GOOD_ENDPOINT_STATES.has(state));
+  return endpoints.some(isEndpointDown);
 }
 
 type ModuleList = Infer<typeof moduleList>;
 type EndpointEntry = NonNullable<ListedModule['endpoints']>[number];
-
-const GOOD_ENDPOINT_STATES: ReadonlySet<string> = new Set(['up', 'closed']);
 
 function formatReason(
   { file, reason, hint, endpoints, counts, resolve_error = null }: ListedModule,
@@ -80,13 +78,14 @@ function formatReason(
 }
 
 /** Formats the endpoint unless it is up, and its routes whose circuit breaker is not closed. */
-function formatEndpoint({ endpoint, state, until, routes }: EndpointEntry): string[] {
+function formatEndpoint(entry: EndpointEntry): string[] {
+  const { endpoint, state, until, routes } = entry;
   const ofEndpoint = `  endpoint ${endpoint} is ${formatBreaker(state, until)}`;
   const ofRoutes = (routes ?? []).map(
     (breaker) =>
       `  route ${breaker.route} at ${endpoint} is ${formatBreaker(breaker.state, breaker.until)}`,
   );
-  return GOOD_ENDPOINT_STATES.has(state) ? ofRoutes : [ofEndpoint, ...ofRoutes];
+  return isEndpointDown(entry) ? [ofEndpoint, ...ofRoutes] : ofRoutes;
 }
 
 function formatBreaker(state: string, until: string | null | undefined): string {

@@ -64,7 +64,9 @@ const HTTP_PROVIDER = `provider:
   kind: http
   config:
     # Where the service listens.
-    endpoints: [http://127.0.0.1:4100]`;
+    endpoints: [http://127.0.0.1:4100]
+    # An endpoint that does not answer this with 2xx gets no calls.
+    # health: { path: /health }`;
 
 function createManifest(name: string): string {
   // Uses only the last part of the name, because a capability has a lower maximum length.

@@ -8,6 +8,7 @@ import { describeEveryPage } from './pages/every-page.js';
 import { describeInjection } from './pages/injection.js';
 import { describeModuleGrants } from './pages/module-grants.js';
 import { describeModulePages } from './pages/module-pages.js';
+import { describeOverview } from './pages/overview.js';
 import { describeReleases } from './pages/releases.js';
 import { describeRestart } from './pages/restart.js';
 import { describeSignIn } from './pages/sign-in.js';
@@ -22,6 +23,7 @@ describe('the console in a browser', () => {
   describeModuleGrants(setup);
   describeCandidate(setup);
   describeCalls(setup);
+  describeOverview(setup);
   describeDenials(setup);
   describeAudit(setup);
   describeApprovals(setup);

@@ -1,3 +1,4 @@
+import { isEndpointDown } from '../../../../core/contract/module-status.js';
 import { modules, samples } from '../live.js';
 import { pathTo } from '../location.js';
 import type { ModuleStatus } from '../types.js';
@@ -53,6 +54,7 @@ function Facts({ all, host }: { all: readonly ModuleStatus[]; host: HostFacts | 
   const sum = (name: 'calls' | 'failed') =>
     samples.value.reduce((total, sample) => total + sample[name], 0);
   const streams = all.reduce((total, { counts }) => total + (counts.streams ?? 0), 0);
+  const down = all.filter(hasEndpointDown).length;
   const inFlight = all.reduce((total, { counts }) => total + counts.in_flight, 0);
   return (
     <dl class="facts">
@@ -66,6 +68,7 @@ function Facts({ all, host }: { all: readonly ModuleStatus[]; host: HostFacts | 
             </a>
           ))}
         </dd>
+        {down > 0 && <dd class="fine">{down} with an endpoint down</dd>}
       </div>
       <div>
         <dt>Calls, last 15 minutes</dt>
@@ -96,25 +99,41 @@ function Facts({ all, host }: { all: readonly ModuleStatus[]; host: HostFacts | 
 
 const HEALTHY = new Set(['live', 'disabled']);
 
-/** Lists modules that do not serve, or whose last change was rejected. */
+function hasEndpointDown({ endpoints }: ModuleStatus): boolean {
+  return endpoints.some(isEndpointDown);
+}
+
+/** Lists modules that do not serve, with an endpoint down, or whose last change was rejected. */
 function Troubled({ all }: { all: readonly ModuleStatus[] }) {
   const troubled = all.filter(
-    ({ state, reason }) => !HEALTHY.has(state) || (state === 'live' && reason !== null),
+    (module) =>
+      !HEALTHY.has(module.state) ||
+      (module.state === 'live' && module.reason !== null) ||
+      hasEndpointDown(module),
   );
   return (
     <Card title="Needs attention">
       {troubled.length === 0 && (
-        <Empty title="Every module serves">Failed reloads and modules that wait appear here.</Empty>
+        <Empty title="Every module serves">
+          Failed reloads, modules that wait and endpoints that are down appear here.
+        </Empty>
       )}
       <ul class="plain">
-        {troubled.slice(0, MAX_LISTED).map(({ name, file, state, reason, hint, since }) => (
-          <li key={file}>
-            {name === null ? <code>{file}</code> : <a href={pathTo('modules', name)}>{name}</a>}{' '}
-            <State value={state} /> <RelativeTime at={since} />
-            {reason && <p class="fine">{reason}</p>}
-            {hint && <p class="fine next">{hint}</p>}
-          </li>
-        ))}
+        {troubled
+          .slice(0, MAX_LISTED)
+          .map(({ name, file, state, reason, hint, since, endpoints }) => (
+            <li key={file}>
+              {name === null ? <code>{file}</code> : <a href={pathTo('modules', name)}>{name}</a>}{' '}
+              <State value={state} /> <RelativeTime at={since} />
+              {endpoints.filter(isEndpointDown).map(({ endpoint, state: endpointState }) => (
+                <p key={endpoint} class="fine">
+                  <code>{endpoint}</code> is {endpointState}
+                </p>
+              ))}
+              {reason && <p class="fine">{reason}</p>}
+              {hint && <p class="fine next">{hint}</p>}
+            </li>
+          ))}
       </ul>
       {troubled.length > MAX_LISTED && (
         <p class="fine">and {troubled.length - MAX_LISTED} more, see Modules</p>
@@ -126,7 +145,7 @@ function Troubled({ all }: { all: readonly ModuleStatus[] }) {
 function Breakers({ all }: { all: readonly ModuleStatus[] }) {
   const open = all.flatMap(({ name, endpoints }) =>
     endpoints.flatMap(({ endpoint, state, routes = [] }) => [
-      ...(state === 'closed' || state === 'up' ? [] : [{ name, endpoint, state, route: '' }]),
+      ...(isEndpointDown({ state }) ? [{ name, endpoint, state, route: '' }] : []),
       ...routes.map((breaker) => ({ name, endpoint, state: breaker.state, route: breaker.route })),
     ]),
   );
