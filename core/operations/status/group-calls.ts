@@ -21,10 +21,7 @@ const callGroup = type({
   route: member(optional(nullable(string())), 'with `by=route`: `GET /items/{id}`'),
   status: member(optional(number()), 'with `by=status`'),
   calls: member(number(), 'how many there were'),
-  failed: member(
-    number(),
-    'those with a `failure` other than `cancelled`, or a status of 500 and above',
-  ),
+  failed: member(number(), 'those that the provider failed, as in `GET /modules`'),
   bytes_in: member(number(), 'of streamed request bodies'),
   bytes_out: member(number(), 'of streamed response bodies'),
   duration_ms: member(duration, 'the median and the 95th percentile'),
@@ -116,8 +113,11 @@ function readKey(call: RecordedCall, key: GroupKey): string | number | null {
   return call.route === null ? null : `${call.method} ${call.route}`;
 }
 
-function isFailed({ failure, status }: RecordedCall): boolean {
-  return status >= 500 || (failure !== null && failure !== 'cancelled');
+const NOT_OF_PROVIDER: ReadonlySet<string | null> = new Set([null, 'cancelled', 'overloaded']);
+
+/** In raw mode a provider's own status of 500 and above is no failure of its call. */
+function isFailed({ failure, status, rejection }: RecordedCall): boolean {
+  return !NOT_OF_PROVIDER.has(failure) || (status >= 500 && rejection === null);
 }
 
 function describe({ keys, durations, failed, bytesIn, bytesOut }: Counted): CallGroup {
