@@ -8,6 +8,7 @@ import type { HostError } from '../errors.js';
 import { nameActor, nameShare } from '../lib/actor-name.js';
 import { nameNetwork } from '../lib/client-network.js';
 import { LazyAbortController } from '../lib/lazy-abort-controller.js';
+import { rejectOnAbort } from '../lib/promises.js';
 import type { Mask } from '../lib/secrets/mask-secrets.js';
 import { forEachInSlices } from '../lib/slices.js';
 import type { MountSource } from '../modules/mount-table.js';
@@ -146,7 +147,8 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
   }
 
   authenticate(isPublic: () => boolean = () => false): void | Promise<void> {
-    return authenticate(this, this.#options.authentication, isPublic);
+    const pending = authenticate(this, this.#options.authentication, isPublic);
+    return pending instanceof Promise ? rejectOnAbort(pending, this.signal) : pending;
   }
 
   /** Call it once. */

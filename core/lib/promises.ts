@@ -1,3 +1,5 @@
+import type { Cancellation } from '../contract/index.js';
+
 /** The longest delay of a Node.js timer: a longer one fires at once. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -19,6 +21,16 @@ export async function withTimeout<T>(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Rejects when the signal is aborted. The work continues; its result is then ignored. */
+export function rejectOnAbort<T>(work: Promise<T>, signal: Cancellation): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const listener = { handleEvent: () => reject(signal.reason) };
+    const settle = () => signal.removeEventListener('abort', listener);
+    signal.addEventListener('abort', listener);
+    work.finally(settle).then(resolve, reject);
+  });
 }
 
 /** Resolves when the work has settled or the time is over. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Reply, ReplyUpgrade } from '../../operations/reply.js';
 import type { RequestIds } from '../request/caller-headers.js';
+import { releaseConnection } from '../server/upgrades.js';
 
 interface UpgradedRequest extends RequestIds {
   readonly res: ServerResponse;
@@ -15,11 +16,10 @@ export function sendUpgrade(
   upgrade: ReplyUpgrade,
   { res, requestId, correlationId }: UpgradedRequest,
 ): Promise<number> {
-  const { socket } = res.req;
   res.writeHead(status, [
     ...['x-request-id', requestId, 'x-correlation-id', correlationId],
     ...headers,
   ]);
   res.end();
-  return upgrade.connect(socket);
+  return upgrade.connect(releaseConnection(res.req));
 }

@@ -6,11 +6,20 @@ import { readHandshake } from './handshake.js';
 import { findCurrent } from './pipelining.js';
 
 const SWITCHING_PROTOCOLS = 101;
+/** From this number on, what follows a handshake is not read until its WebSocket is open. Bytes. */
+const MAX_READ_AHEAD_BYTES = 16_384;
+
+const waiting = new WeakMap<IncomingMessage, WaitingConnection>();
+
+/** Returns the connection of a handshake, whose later bytes are still to be read. */
+export function releaseConnection(request: IncomingMessage): Duplex {
+  waiting.get(request)?.release();
+  return request.socket;
+}
 
 /**
  * Handles a WebSocket handshake like any other request. Node transfers its connection without a
- * response and without a parser. Later bytes of the client wait in the connection until a WebSocket
- * is open.
+ * response and without a parser. Later bytes of the client wait until a WebSocket is open.
  * @param listener receives the request when it is next in order
  */
 export function answerUpgrade(
@@ -24,6 +33,7 @@ export function answerUpgrade(
   // Node has removed its own listeners.
   socket.on('error', () => socket.destroy());
   if (head.length > 0) socket.unshift(head);
+  waiting.set(request, new WaitingConnection(socket));
   readHandshake(request);
   const response = new ServerResponse(request);
   const drain = () => findCurrent(socket)?.emit('drain');
@@ -37,4 +47,30 @@ export function answerUpgrade(
     if (response.statusCode !== SWITCHING_PROTOCOLS) closeLingering(socket);
   });
   listener(request, response);
+}
+
+/** Reads a connection whose handshake waits, which shows that its client has closed. */
+class WaitingConnection {
+  readonly #socket: Duplex;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(socket: Duplex) {
+    this.#socket = socket;
+    socket.on('data', this.#onData).on('end', this.#onEnd);
+  }
+
+  release(): void {
+    this.#socket.off('data', this.#onData).off('end', this.#onEnd).pause();
+    if (this.#bytes > 0) this.#socket.unshift(Buffer.concat(this.#chunks));
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes >= MAX_READ_AHEAD_BYTES) this.#socket.pause();
+  };
+
+  /** As for a connection with a parser: the request ends with its connection. */
+  readonly #onEnd = (): void => void this.#socket.end();
 }
