@@ -37,10 +37,16 @@ export async function requestIssuer(
     return value;
   } catch (error) {
     if (!(error instanceof FetchFailed)) throw error;
-    const reason =
-      error.reason === 'timeout'
-        ? `did not respond within ${ISSUER_TIMEOUT_MS / 1000} s`
-        : 'cannot be reached, or its response is longer than 256 KiB';
-    throw new IssuerError(reason, { cause: error.cause });
+    throw new IssuerError(describeFailure(url, error), { cause: error.cause });
   }
+}
+
+function describeFailure(url: string, { reason, cause }: FetchFailed): string {
+  const { origin } = new URL(url);
+  if (reason === 'timeout')
+    return `did not respond within ${ISSUER_TIMEOUT_MS / 1000} s at ${origin}`;
+  if (reason === 'max-size')
+    return `sent more than ${MAX_RESPONSE_BYTES / 1024} KiB from ${origin}`;
+  const { code = 'the connection was lost' } = cause as { readonly code?: string };
+  return `cannot be reached at ${origin} (${code})`;
 }

@@ -1,10 +1,11 @@
 import type { Log } from '../contract/index.js';
 import { type AuditReader, createAuditReader } from './audit-log.js';
-import type { ReadableDatabase } from './database.js';
+import type { ReadableDatabase, UseDatabase } from './database.js';
 import type { StoreKeys } from './encryption-keys.js';
 import { createParts, type StoreParts } from './parts.js';
 import { parsePostgresUrl } from './postgres-url.js';
 import { encryptStore } from './reencrypt.js';
+import { createReleaseReader } from './releases/release-store.js';
 import {
   type OpenDatabase,
   StoreConnection,
@@ -79,9 +80,11 @@ export async function encryptClearValues(
   }
 }
 
-export interface OpenedAudit extends AuditReader {
+interface OpenedReader {
   close(): Promise<void>;
 }
+
+export type OpenedAudit = AuditReader & OpenedReader;
 
 /**
  * Reads the audit of a store that a host may be using: nothing is written, no key is required.
@@ -89,8 +92,21 @@ export interface OpenedAudit extends AuditReader {
  * @throws ConfigError for an invalid URL.
  */
 export async function openAuditReader(url: string | null, stateDir: string): Promise<OpenedAudit> {
+  return openReader(url, stateDir, createAuditReader);
+}
+
+/** The same for releases. @throws StoreUnavailable, ConfigError. */
+export function openReleaseReader(url: string | null, stateDir: string) {
+  return openReader(url, stateDir, createReleaseReader);
+}
+
+async function openReader<Reader extends object>(
+  url: string | null,
+  stateDir: string,
+  createReader: (use: UseDatabase<ReadableDatabase>) => Reader,
+): Promise<Reader & OpenedReader> {
   const database = await openToRead(url, stateDir);
-  const reader = createAuditReader(async (work) => {
+  const reader = createReader(async (work) => {
     try {
       return await work(database);
     } catch (error) {

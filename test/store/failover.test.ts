@@ -131,7 +131,9 @@ describe('PostgreSQL store that fails over', function () {
       mkdirSync(`${place.folder}/modules.d`);
       const where = ['--store', `postgres://postgres@127.0.0.1:${primary.port}/postgres`];
       const checked = await place.run(['serve', '--check', '--connect', ...where]);
-      expect(checked.stdout).to.include(`the store cannot be used: ${READ_ONLY}`);
+      expect(checked.stdout).to.include(
+        `the store at 127.0.0.1:${primary.port} cannot be used: ${READ_ONLY}`,
+      );
       expect((await place.run(['audit', ...where])).code).to.equal(0);
     } finally {
       place.remove();

@@ -29,6 +29,7 @@ import { parsePostgresUrl } from '../../store/postgres-url.js';
 import { StoreUnavailable } from '../../store/store-unavailable.js';
 import type { CommandContext } from '../command-module.js';
 import { readSettings } from '../setting-options.js';
+import { checkActiveRelease } from './check-active-release.js';
 import { checkCredentials, checkExchange } from './check-credentials.js';
 import { checkFiles } from './check-files.js';
 import type { CheckReport } from './check-report.js';
@@ -73,27 +74,36 @@ export async function checkHost(
   }
   if (connects) await tryConnections(config, context, findings);
   const modules = await attempt(async () => {
-    // Releases are checked when they are published.
-    if (followsReleases(config)) return null;
-    await requireFolder(config.modules, settingFlag('modules'));
-    return checkFiles(config.modules, {
+    const checkContext = {
       plugins,
       environment: context.environment,
       credentialHeaders,
       reservedPrefixes: new HostPrefixes(plugins),
       canShareRates: config.redis !== null,
       unopenedAuthenticators: [],
-    });
+    };
+    if (followsReleases(config)) {
+      if (!connects) return createNote('the release of the store is checked with --connect');
+      const checked = await checkActiveRelease(config, checkContext);
+      return typeof checked === 'string' ? createNote(checked) : checked;
+    }
+    await requireFolder(config.modules, settingFlag('modules'));
+    return checkFiles(config.modules, checkContext);
   });
   const credentials = { files: modules?.files ?? [], tokens, log };
   findings.report(checkExchange(credentials));
   if (connects) for (const problem of await checkCredentials(credentials)) findings.warn(problem);
   const report = modules ?? EMPTY;
   const roles = await attempt(() => {
-    return checkRoles(config, context.environment, modules?.files ?? null);
+    const files = modules?.isFolder === true ? modules.files : null;
+    return checkRoles(config, context.environment, files);
   });
   findings.report(roles ?? []);
   return { ...report, diagnostics: [...findings.diagnostics, ...report.diagnostics] };
+}
+
+function createNote(message: string): CheckReport {
+  return { ...EMPTY, isFolder: false, notes: [{ file: settingFlag('modules'), message }] };
 }
 
 /** Diagnostics by severity: an error would prevent startup, a warning would be logged. */
@@ -177,7 +187,8 @@ async function tryConnections(
   const { attempt } = findings;
   if (store !== null) {
     const problem = await attempt(() => findStoreProblem(store));
-    if (problem !== null) findings.warn(`the store cannot be used: ${problem}`);
+    if (problem !== null)
+      findings.warn(`the store${describePlace(store)} cannot be used: ${problem}`);
   }
   if (issuers === null) return;
   const file = await attempt(async () =>
@@ -204,6 +215,13 @@ async function findStoreProblem(url: string): Promise<string | null> {
     // The first startup creates it, and an older one is an error.
     return error.code === 'missing' || error.code === 'older_schema' ? null : error.message;
   }
+}
+
+/** Without the user, and the password that the URL may contain. */
+function describePlace(url: string): string {
+  const { hostname, port, searchParams } = new URL(url);
+  const host = searchParams.get('host') ?? hostname;
+  return host === '' ? '' : ` at ${host}:${searchParams.get('port') ?? (port || 5432)}`;
 }
 
 async function findIssuerProblem(url: string): Promise<string | null> {

@@ -37,7 +37,10 @@ interface ServeOptions extends FormatOptions {
 export function define(command: Command): void {
   command
     .option('--check', 'Report what would keep the host from starting, and exit')
-    .option('--connect', 'With --check, also try the store, issuers and token endpoints');
+    .option(
+      '--connect',
+      'With --check, also try the store, issuers and token endpoints, and check the active release',
+    );
   addFormatOptions(command);
   addSettings(command, SETTING_NAMES);
   addUselessOptions(command, { 'without --check': ['connect', 'format', 'json'] });

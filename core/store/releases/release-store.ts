@@ -3,7 +3,13 @@ import { nextTurn } from '../../lib/slices.js';
 import { appendAuditRow } from '../audit-log.js';
 import type { WriteAudit } from '../audit-row.js';
 import { writeStoredPlace } from '../config-values.js';
-import { type Database, RELEASE_CHANGE, storeTime, type UseDatabase } from '../database.js';
+import {
+  type Database,
+  RELEASE_CHANGE,
+  type ReadableDatabase,
+  storeTime,
+  type UseDatabase,
+} from '../database.js';
 import type { Tables } from '../tables.js';
 import { countParts, insertPart, readPart, removeUnusedPart } from './release-parts.js';
 import type {
@@ -53,35 +59,7 @@ export function createReleaseStore(use: UseDatabase, notify: () => void) {
   const isDone = ({ outcome }: PublishResult) => outcome === 'done';
   return {
     readState: (fleet: string) => use((database) => readState(database.query, fleet, database)),
-    /** Newest first. */
-    list: (fleet: string): Promise<readonly StoredRelease[]> =>
-      use(async ({ query }) => {
-        const rows = await query
-          .selectFrom('release')
-          .select(SUMMARY)
-          .where('fleet', '=', fleet)
-          .orderBy('number', 'desc')
-          .execute();
-        return rows.map(fromTable);
-      }),
-    get: (fleet: string, id: string): Promise<StoredRelease | null> =>
-      use(async ({ query }) => {
-        const row = await query
-          .selectFrom('release')
-          .select(SUMMARY)
-          .where(({ and }) => and({ fleet, id }))
-          .executeTakeFirst();
-        return row === undefined ? null : fromTable(row);
-      }),
-    /** The parts of the files, in order. None, or not all, if the release is removed meanwhile. */
-    readParts: async function* (fleet: string, release: string) {
-      for (let number = 0; ; number += 1) {
-        const part = await use(({ query }) => readPart(query, { fleet, release }, number));
-        if (part === null) return;
-        yield part;
-        await nextTurn();
-      }
-    },
+    ...createReleaseReader(use),
     /**
      * Stores a release that was made from the active one, and makes it active or a canary.
      * @param places where the active release delivers stored secrets, by module: digests. Default: unknown
@@ -157,6 +135,51 @@ export function createReleaseStore(use: UseDatabase, notify: () => void) {
       }),
     listHosts: (fleet: string): Promise<readonly ReleaseHost[]> =>
       use(({ query }) => listHosts(query, fleet)),
+  };
+}
+
+/** What can be read of a store that a host may be using. */
+export function createReleaseReader(use: UseDatabase<ReadableDatabase>) {
+  return {
+    /** The active release; `null` without one. */
+    readActive: (fleet: string): Promise<string | null> =>
+      use(async ({ query }) => {
+        const row = await query
+          .selectFrom('release_state')
+          .select('active')
+          .where('fleet', '=', fleet)
+          .executeTakeFirst();
+        return row?.active ?? null;
+      }),
+    /** Newest first. */
+    list: (fleet: string): Promise<readonly StoredRelease[]> =>
+      use(async ({ query }) => {
+        const rows = await query
+          .selectFrom('release')
+          .select(SUMMARY)
+          .where('fleet', '=', fleet)
+          .orderBy('number', 'desc')
+          .execute();
+        return rows.map(fromTable);
+      }),
+    get: (fleet: string, id: string): Promise<StoredRelease | null> =>
+      use(async ({ query }) => {
+        const row = await query
+          .selectFrom('release')
+          .select(SUMMARY)
+          .where(({ and }) => and({ fleet, id }))
+          .executeTakeFirst();
+        return row === undefined ? null : fromTable(row);
+      }),
+    /** The parts of the files, in order. None, or not all, if the release is removed meanwhile. */
+    readParts: async function* (fleet: string, release: string) {
+      for (let number = 0; ; number += 1) {
+        const part = await use(({ query }) => readPart(query, { fleet, release }, number));
+        if (part === null) return;
+        yield part;
+        await nextTurn();
+      }
+    },
   };
 }
 
