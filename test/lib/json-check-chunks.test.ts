@@ -9,6 +9,8 @@ import {
 } from '../../core/lib/json/json-check.js';
 import { INVALID, PIECES, VALID } from '../support/lib/json-texts.js';
 
+const LEVELS = 524_288;
+
 /** @param cuts where chunks end, in any order */
 function checkInChunks(bytes: Buffer, cuts: readonly number[]): InvalidJson | null {
   const check = new JsonCheck();
@@ -111,17 +113,24 @@ describe('JsonCheck', () => {
     for (const { check } of texts) expect(check.end()).to.equal(null);
   });
 
-  it('accepts 65,536 open brackets between two chunks, and rejects more', () => {
-    const open = Buffer.from('['.repeat(65_536));
-    const check = new JsonCheck();
-    expect(check.add(open)).to.equal(null);
-    expect(check.add(Buffer.from('1'))).to.equal(null);
-    expect(check.add(Buffer.from(']'.repeat(65_536)))).to.equal(null);
-    expect(check.end()).to.equal(null);
-    expect(checkInChunks(Buffer.concat([open, Buffer.from('[[')]), [])).to.deep.equal({
-      reason: 'nested too deeply',
-      at: 65_538,
-    });
+  it('accepts 524,288 levels whole and in chunks, and rejects one more', async () => {
+    const tooDeep = `nested deeper than ${LEVELS} levels`;
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"a":', '}'],
+    ] as const) {
+      for (const [levels, reason] of [
+        [LEVELS, undefined],
+        [LEVELS + 1, tooDeep],
+      ] as const) {
+        const bytes = Buffer.from(`${open.repeat(levels)}1${close.repeat(levels)}`);
+        expect(findInvalidJson([bytes], bytes.length)?.reason).to.equal(reason);
+        expect((await findInvalidJsonInSlices([bytes]))?.reason).to.equal(reason);
+        for (const where of [[], [levels], [levels - 1, levels + 1], [7, 65_543, 131_079]]) {
+          expect(checkInChunks(bytes, where)?.reason).to.equal(reason);
+        }
+      }
+    }
   });
 
   it('closes brackets of many chunks before', () => {
@@ -143,11 +152,11 @@ describe('JsonCheck', () => {
   it('has the same result for long texts in slices, also for deep ones', async () => {
     const half = MAX_PART_BYTES + 7;
     const texts = {
-      deep: `${'['.repeat(half)}${']'.repeat(half)}`,
+      deep: `${' '.repeat(half)}${'['.repeat(LEVELS)}${']'.repeat(LEVELS)}`,
       'deep objects': `${'{"a":['.repeat(half / 5)}1${']}'.repeat(half / 5)}`,
-      'deep, and open': '['.repeat(half),
-      'deep, with a wrong end': `${'['.repeat(half)}${']'.repeat(half - 1)}}`,
-      'closed too often': `${'['.repeat(half)}${']'.repeat(half + 1)}`,
+      'deep, and open': ' '.repeat(half) + '['.repeat(LEVELS),
+      'deep, with a wrong end': `${' '.repeat(half)}${'['.repeat(LEVELS)}${']'.repeat(LEVELS - 1)}}`,
+      'closed too often': `${' '.repeat(half)}${'['.repeat(LEVELS)}${']'.repeat(LEVELS + 1)}`,
       wide: `[${'{"a":[1,"é"]},'.repeat(half / 10)}0]`,
       'wide, and open': `[${'1,'.repeat(half)}`,
       'one string': `"${'é'.repeat(half)}"`,

@@ -69,7 +69,7 @@ describe('isJson', () => {
     });
   }
 
-  it('has no nesting limit', () => {
+  it('accepts deep nesting', () => {
     const depth = 200_000;
     expect(isJson(Buffer.from('['.repeat(depth) + ']'.repeat(depth)))).to.equal(true);
     expect(isJson(Buffer.from('['.repeat(depth) + ']'.repeat(depth - 1)))).to.equal(false);

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { forEachInSlices } from '../slices.js';
+import { BracketStack } from './bracket-stack.js';
 
 /** The exports of core/lib/wasm/json-check.ts. */
 interface Checker {
@@ -61,23 +62,32 @@ const IS_JSON = 1;
 const IS_OPEN = 2;
 /** A longer text is checked in parts: the kept memory is enough, and others wait for 2 ms. Bytes. */
 export const MAX_PART_BYTES = 1_048_576;
-/** Each takes a byte between two chunks. */
-const MAX_OPEN_BRACKETS = 65_536;
+/**
+ * No text of `MAX_PART_BYTES` can be nested deeper. Each level takes a bit between two chunks: 64 KiB
+ * for all.
+ */
+const MAX_DEPTH = MAX_PART_BYTES / 2;
 /** The maximum that a chunk continues of the one before it. Bytes. */
 const MAX_CARRIED_BYTES = 16;
 const NONE = Buffer.alloc(0);
 
+/** The reason for JSON whose arrays and objects are nested beyond the limit. */
+export const TOO_DEEP = `nested deeper than ${MAX_DEPTH} levels` as const;
+
 /** The reason and the position of invalid JSON. */
 export interface InvalidJson {
-  readonly reason: 'not valid UTF-8' | 'not valid JSON' | 'nested too deeply';
-  /** The first byte that cannot be there, from 0; the length for a text that ends too early. */
+  readonly reason: 'not valid UTF-8' | 'not valid JSON' | typeof TOO_DEEP;
+  /**
+   * The first byte that cannot be there, from 0; the length for a text that ends too early. A byte
+   * behind the first level beyond the limit.
+   */
   readonly at: number;
 }
 
 /**
  * Returns the reason why the bytes are not JSON in UTF-8 (RFC 8259, as `JSON.parse` decides), or
  * `null`. It builds no value: for rows of a table it needs a fifth of the time of `JSON.parse` and
- * leaves no garbage. Nesting has no limit.
+ * leaves no garbage.
  * @param length the bytes of all pieces
  */
 export function findInvalidJson(pieces: readonly Uint8Array[], length: number): InvalidJson | null {
@@ -85,8 +95,10 @@ export function findInvalidJson(pieces: readonly Uint8Array[], length: number): 
   const text = checker.TEXT.value;
   const copy = new Uint8Array(checker.memory.buffer, text, length);
   if (!isUtf8(copy)) return { reason: 'not valid UTF-8', at: findInvalidUtf8(copy) };
-  if (checker.check(length, true) === IS_JSON) return null;
-  return { reason: 'not valid JSON', at: checker.invalidAt.value - text };
+  if (checker.check(length, true) !== IS_JSON) {
+    return { reason: 'not valid JSON', at: checker.invalidAt.value - text };
+  }
+  return checker.depthOfLast.value > MAX_DEPTH ? { reason: TOO_DEEP, at: length } : null;
 }
 
 /**
@@ -110,8 +122,7 @@ export function findInvalidCharacter(bytes: Uint8Array): number {
 export async function findInvalidJsonInSlices(
   pieces: readonly Uint8Array[],
 ): Promise<InvalidJson | null> {
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  const check = new JsonCheck(length);
+  const check = new JsonCheck();
   let invalid: InvalidJson | null = null;
   await forEachInSlices(listAllParts(pieces), (part) => {
     invalid ??= check.add(part);
@@ -142,23 +153,17 @@ const NOTHING_OPEN: OpenText = { carried: NONE, bracket: 0, isName: false };
 
 /**
  * Checks a text that arrives in chunks, which may be cut anywhere: the text is valid if `add` and `end` return `null`.
- * Keeps a few bytes between two chunks, and one for each open bracket.
+ * Keeps a few bytes between two chunks, and one bit for each open bracket.
  */
 export class JsonCheck {
-  readonly #maxOpenBrackets: number;
   /** Bytes that were checked. */
   #checked = 0;
   #open = NOTHING_OPEN;
   /** The start of a character. */
   #cut: Uint8Array = NONE;
   /** The brackets around the innermost open one. */
-  #stack: Uint8Array = NONE;
+  readonly #stack = new BracketStack();
   #depth = 0;
-
-  /** @param maxOpenBrackets between two chunks */
-  constructor(maxOpenBrackets = MAX_OPEN_BRACKETS) {
-    this.#maxOpenBrackets = maxOpenBrackets;
-  }
 
   /** Returns the reason why the text cannot become valid; then do not continue. */
   add(chunk: Uint8Array): InvalidJson | null {
@@ -191,7 +196,7 @@ export class JsonCheck {
     this.#cut = length === received ? NONE : text.slice(length);
     const memory = new Uint8Array(checker.memory.buffer);
     memory.set(carried, start - carried.length);
-    memory.set(this.#stack.subarray(below, this.#depth), checker.bracketsAfter(length));
+    this.#stack.copyTo(memory, checker.bracketsAfter(length), below, loaded);
     const result = checker.resume(length, isLast, carried.length, loaded, bracket, isName);
     if (result === IS_JSON) return null;
     if (result !== IS_OPEN) {
@@ -199,25 +204,13 @@ export class JsonCheck {
     }
     this.#checked += length;
     this.#depth = below + checker.depthOfOpen.value;
-    if (this.#depth > this.#maxOpenBrackets) {
-      return { reason: 'nested too deeply', at: this.#checked };
+    if (below + checker.depthOfLast.value > MAX_DEPTH) {
+      return { reason: TOO_DEEP, at: this.#checked };
     }
     this.#open = keepOpen(checker);
-    this.#keepBrackets(checker, below);
+    const { bracketsOfOpen, depthOfOpen } = checker;
+    this.#stack.copyFrom(memory, bracketsOfOpen.value, below, depthOfOpen.value);
     return null;
-  }
-
-  /** @param below brackets that the chunk has not reached */
-  #keepBrackets({ memory, bracketsOfOpen, depthOfOpen }: Checker, below: number): void {
-    if (this.#depth > this.#stack.length) {
-      // Memory that is not used yet costs nothing, but copying a deep stack takes long.
-      const isDeep = this.#depth > MAX_OPEN_BRACKETS;
-      const grown = new Uint8Array(isDeep ? this.#maxOpenBrackets : 2 * this.#depth);
-      grown.set(this.#stack.subarray(0, below));
-      this.#stack = grown;
-    }
-    const open = new Uint8Array(memory.buffer, bracketsOfOpen.value, depthOfOpen.value);
-    this.#stack.set(open, below);
   }
 }
 

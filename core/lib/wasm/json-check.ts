@@ -92,7 +92,7 @@ export let bracketOfOpen: u8 = 0;
 /** Whether the name of a member comes next. */
 export let isNameOfOpen: bool = false;
 
-/** The depth of nested arrays and objects in the last valid text. */
+/** The depth of nested arrays and objects in the last text or chunk that was valid. */
 export let depthOfLast: usize = 0;
 /** The members of all objects in the last text that was JSON. */
 export let membersOfLast: usize = 0;
@@ -175,7 +175,7 @@ function checkFrom(
   isNameAtStart: bool,
 ): i32 {
   let depth = depthAtStart;
-  let deepest: usize = 0;
+  let deepest = depthAtStart;
   let members: usize = 0;
   let values: usize = 0;
   // The innermost open bracket.
@@ -262,6 +262,7 @@ function checkFrom(
   if (isLast || invalidAt !== end) return IS_INVALID;
   keep(cut, token, end);
   depthOfOpen = depth;
+  depthOfLast = deepest;
   bracketsOfOpen = brackets;
   bracketOfOpen = bracket;
   isNameOfOpen = isName;

@@ -2,6 +2,7 @@ import type { FailureCode, ProviderFailure } from '../../contract/index.js';
 import { describeOwner, type Owner } from '../../descriptor/sections/owner.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
 import { describeFailure } from '../../lib/failure-detail.js';
+import { TOO_DEEP } from '../../lib/json/json-check.js';
 import type { Mask } from '../../lib/secrets/mask-secrets.js';
 import type { LiveModule, LiveRoute } from '../../modules/live-module.js';
 import { createMask } from '../../provider/mask-failure.js';
@@ -122,7 +123,7 @@ export function createFailureError(
   if (isRejected) errors.push(error.evidence);
   if (error instanceof SchemaMismatch) errors.push(...error.details);
   const reason = { failure, detail: describeFailure(error), owner };
-  const detail = [DETAILS[failure], ...describeType(reason.detail, carried)].join(': ');
+  const detail = [DETAILS[failure], ...describeBody(reason.detail, carried)].join(': ');
   return new ProviderError(reason, 'external_dependency_failure', detail, {
     errors,
     nextActions: NEXT_ACTIONS[failure],
@@ -140,8 +141,9 @@ const CARRIES_EVENTS = 'this route carries the media types of operation.stream_t
 /** The content of a route, for messages. */
 export type RouteContent = Pick<LiveRoute, 'responseBytes' | 'stream'>;
 
-/** Includes the type of the body for callers if the host cannot forward it. */
-function describeType(detail: string, carried: RouteContent | null): string[] {
+/** Includes what callers may know of a body that the host cannot forward: its type or its depth. */
+function describeBody(detail: string, carried: RouteContent | null): string[] {
+  if (detail === TOO_DEEP) return [detail];
   const [type] = FOREIGN_TYPE.exec(detail) ?? [];
   return type === undefined ? [] : [type, describeCarried(carried)];
 }

@@ -116,6 +116,6 @@ export function describeContentType(contentType: string | undefined): string {
 }
 
 function describeInvalid({ reason, at }: InvalidJson): string {
-  if (reason === 'nested too deeply') return `${reason} at byte ${at}`;
-  return `invalid ${reason === 'not valid JSON' ? 'JSON' : 'UTF-8'} at byte ${at}`;
+  if (reason === 'not valid JSON') return `invalid JSON at byte ${at}`;
+  return reason === 'not valid UTF-8' ? `invalid UTF-8 at byte ${at}` : reason;
 }
