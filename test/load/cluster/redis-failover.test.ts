@@ -1,53 +1,34 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { Redis } from 'ioredis';
 import { startTcpProxy, type TcpProxy } from '../../store/tcp-proxy.js';
 import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
-import { findFreePort } from '../../support/free-port.js';
 import { call } from '../../support/http/call.js';
 import { describeWideModule } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { type HostProcess, startHostProcess } from '../../support/start-host.js';
 import { started } from '../../support/started.js';
+import {
+  type RedisServer,
+  requireRedisServer,
+  startRedisServer,
+} from '../../support/store/redis-server.js';
 
 const BACK_WITHIN_MS = 5000;
 /** Several attempts to connect. */
 const LOST_MS = 4000;
 
-interface Server {
-  readonly port: number;
-  readonly child: ChildProcess;
-  readonly client: Redis;
-}
-
-async function startRedis(): Promise<Server> {
-  const port = await findFreePort();
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', '/tmp'];
-  const child = spawn('redis-server', args, { stdio: 'ignore' });
-  const client = new Redis(port, '127.0.0.1');
-  client.on('error', () => {});
-  await waitUntil('Redis', () => client.status === 'ready');
-  return { port, child, client };
-}
-
 describe('rates over several hosts when Redis fails over', function () {
   this.timeout(120_000);
   const target = { host: '127.0.0.1', port: 0 };
-  let servers: readonly [Server, Server] | undefined;
+  let servers: readonly [RedisServer, RedisServer] | undefined;
   let provider: EchoProvider;
   let proxy: TcpProxy;
   let host: HostProcess | undefined;
 
   before(async function () {
-    if (spawnSync('redis-server', ['--version']).error !== undefined) {
-      if (process.env['CI'] === 'true') throw new Error('needs redis-server');
-      process.stderr.write('    skipped: needs redis-server\n');
-      this.skip();
-    }
+    requireRedisServer(this);
     provider = await startEchoProvider();
   });
   beforeEach(async () => {
-    servers = [await startRedis(), await startRedis()];
+    servers = [await startRedisServer(), await startRedisServer()];
     target.port = servers[0].port;
     proxy = await startTcpProxy(target);
     // No tokens are drawn ahead of so small a burst: each call asks Redis.
@@ -61,12 +42,7 @@ describe('rates over several hosts when Redis fails over', function () {
   afterEach(async () => {
     await host?.stop();
     await proxy?.cut();
-    for (const { child, client } of servers ?? []) {
-      client.disconnect();
-      const ended = once(child, 'exit');
-      child.kill('SIGKILL');
-      await ended;
-    }
+    for (const server of servers ?? []) await server.kill();
     host = undefined;
     servers = undefined;
   });
