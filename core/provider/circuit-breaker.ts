@@ -54,22 +54,27 @@ export class CircuitBreaker {
 
   /** An open breaker whose time is over is half-open, even before the probe starts. */
   get state(): BreakerState {
-    return this.#state === 'open' && this.waitMs === 0 ? 'half_open' : this.#state;
+    return this.#state === 'open' && this.waitMs() === 0 ? 'half_open' : this.#state;
   }
 
   /** Whether the next call may pass. */
-  get isAdmitting(): boolean {
-    return this.#state === 'closed' || (this.#state === 'open' && this.waitMs === 0);
+  isAdmitting(isRepeatable = true): boolean {
+    return this.#state === 'closed' || (this.#state === 'open' && this.waitMs(isRepeatable) === 0);
   }
 
-  /** The milliseconds until it is half-open; 0 when it is not open. */
-  get waitMs(): number {
-    return this.#state === 'open' ? Math.max(0, this.#openUntil - performance.now()) : 0;
+  /**
+   * The milliseconds until it admits a probe; 0 when it is not open. A probe may fail, so that a
+   * call that must not be repeated waits for another probe for `open_ms` more.
+   */
+  waitMs(isRepeatable = true): number {
+    if (this.#state !== 'open') return 0;
+    const graceMs = isRepeatable ? 0 : this.#settings.open_ms;
+    return Math.max(0, this.#openUntil + graceMs - performance.now());
   }
 
   /** The time when it becomes half-open; `null` when it is not open. */
   get until(): Date | null {
-    return this.waitMs === 0 ? null : this.#until;
+    return this.waitMs() === 0 ? null : this.#until;
   }
 
   /** The failure that opened it; `null` while it is closed. */

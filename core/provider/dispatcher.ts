@@ -101,8 +101,8 @@ export class Dispatcher {
     this.#budget.deposit();
     for (let attempts = 1; ; attempts += 1) {
       deadline.throwIfAborted();
-      const endpoint = this.#endpoints.choose(route, call.hashKey ?? null, tried);
-      if (endpoint === null) throw failure ?? this.#endpoints.createRejection(route);
+      const endpoint = this.#endpoints.choose(call, call.hashKey ?? null, tried);
+      if (endpoint === null) throw failure ?? this.#endpoints.createRejection(call);
       const attempt = endpoint.begin(route);
       if (attempts > 1) this.#retries += 1;
       else if (call.admit !== undefined) await admit(call.admit, endpoint, attempt);
@@ -116,7 +116,7 @@ export class Dispatcher {
         const delayMs = backoffMs(attempts, RETRY_BACKOFF);
         const leftMs = deadline.leftMs - delayMs;
         tried = [...tried, endpoint];
-        if (!this.#canRetry(call, route, error, tried, leftMs)) throw error;
+        if (!this.#canRetry(call, error, tried, leftMs)) throw error;
         failure = error;
         await deadline.pause(delayMs);
       }
@@ -266,7 +266,6 @@ export class Dispatcher {
    */
   #canRetry(
     call: ProviderCall,
-    route: string | null,
     error: unknown,
     tried: readonly Endpoint[],
     leftMs: number,
@@ -280,7 +279,7 @@ export class Dispatcher {
       (call.isRepeatable === true || error.phase === 'connecting') &&
       tried.length <= this.#descriptor.retry.attempts &&
       leftMs > 0 &&
-      this.#endpoints.isAdmitting(route, call.isRepeatable === true ? NONE : tried) &&
+      this.#endpoints.isAdmitting(call, call.isRepeatable === true ? NONE : tried) &&
       this.#budget.withdraw()
     );
   }

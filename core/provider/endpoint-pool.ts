@@ -1,6 +1,6 @@
 import { type Balancing, ProviderFailure } from '../contract/index.js';
 import { hashText, mixHashes } from '../lib/hash.js';
-import { type Endpoint, PREFERENCE, type Preference } from './endpoint.js';
+import { type Endpoint, PREFERENCE, type Preference, type RoutedCall } from './endpoint.js';
 import { createOpenBreaker } from './rejected-call.js';
 
 /** The endpoints of one module, and the choice among them. */
@@ -31,23 +31,21 @@ export class EndpointPool {
     this.#absence = absence;
   }
 
-  /** Whether any endpoint admits a call of the route, besides the excluded ones. */
-  isAdmitting(route: string | null, excluded: readonly Endpoint[] = []): boolean {
-    return this.#all.some(
-      (endpoint) => !excluded.includes(endpoint) && endpoint.isAdmitting(route),
-    );
+  /** Whether any endpoint admits a call, besides the excluded ones. */
+  isAdmitting(call: RoutedCall, excluded: readonly Endpoint[] = []): boolean {
+    return this.#all.some((endpoint) => !excluded.includes(endpoint) && endpoint.isAdmitting(call));
   }
 
   /** The milliseconds until an endpoint admits a probe. */
-  waitMs(route: string | null): number {
-    return Math.min(...this.#all.map((endpoint) => endpoint.waitMs(route)));
+  waitMs(call: RoutedCall): number {
+    return Math.min(...this.#all.map((endpoint) => endpoint.waitMs(call)));
   }
 
   /** Creates the failure of a call while every breaker is open, or no endpoint is known. */
-  createRejection(route: string | null): ProviderFailure {
+  createRejection(call: RoutedCall): ProviderFailure {
     if (this.#all.length === 0) return createAbsence(this.#absence);
-    const failures = this.#all.map((endpoint) => endpoint.failure(route));
-    return createOpenBreaker(this.waitMs(route), failures.find(Boolean) ?? null);
+    const failures = this.#all.map((endpoint) => endpoint.failure(call.route));
+    return createOpenBreaker(this.waitMs(call), failures.find(Boolean) ?? null);
   }
 
   /**
@@ -55,19 +53,19 @@ export class EndpointPool {
    * every breaker is open. An endpoint that the call has tried is chosen again only if there is no
    * other.
    */
-  choose(route: string | null, key: string | null, tried: readonly Endpoint[]): Endpoint | null {
-    if (this.#only !== null) return this.#only.isAdmitting(route) ? this.#only : null;
-    const best = this.#rank(route, tried);
+  choose(call: RoutedCall, key: string | null, tried: readonly Endpoint[]): Endpoint | null {
+    if (this.#only !== null) return this.#only.isAdmitting(call) ? this.#only : null;
+    const best = this.#rank(call, tried);
     return best === PREFERENCE.out ? null : this.#strategy(this.#all, best, key);
   }
 
   /** Sets the preference of each endpoint. @returns the best. */
-  #rank(route: string | null, tried: readonly Endpoint[]): Preference {
+  #rank(call: RoutedCall, tried: readonly Endpoint[]): Preference {
     let best: Preference = PREFERENCE.out;
-    const last = this.#hasPriorities ? this.#lastPriority(route) : Number.POSITIVE_INFINITY;
+    const last = this.#hasPriorities ? this.#lastPriority(call.route) : Number.POSITIVE_INFINITY;
     for (const endpoint of this.#all) {
       endpoint.preference =
-        endpoint.priority > last ? PREFERENCE.out : preferenceOf(endpoint, route, tried);
+        endpoint.priority > last ? PREFERENCE.out : preferenceOf(endpoint, call, tried);
       if (endpoint.preference > best) best = endpoint.preference;
     }
     return best;
@@ -91,10 +89,10 @@ function createAbsence(reason: string | null): ProviderFailure {
 
 function preferenceOf(
   endpoint: Endpoint,
-  route: string | null,
+  call: RoutedCall,
   tried: readonly Endpoint[],
 ): Preference {
-  if (!endpoint.isAdmitting(route)) return PREFERENCE.out;
+  if (!endpoint.isAdmitting(call)) return PREFERENCE.out;
   if (tried.includes(endpoint)) return PREFERENCE.tried;
   return endpoint.isUp ? PREFERENCE.up : PREFERENCE.down;
 }

@@ -68,6 +68,14 @@ export const PREFERENCE = {
 
 export type Preference = (typeof PREFERENCE)[keyof typeof PREFERENCE];
 
+/** What decides whether a breaker admits a call. */
+export interface RoutedCall {
+  /** `null` for an operation other than a route. */
+  readonly route: string | null;
+  /** Whether the call may be repeated. Default false. */
+  readonly isRepeatable?: boolean;
+}
+
 /** One attempt of a call at an endpoint. */
 export interface Attempt {
   readonly ticket: BreakerTicket;
@@ -157,10 +165,10 @@ export class Endpoint {
     };
   }
 
-  /** @param route `null` for an operation other than a route */
-  isAdmitting(route: string | null): boolean {
+  isAdmitting({ route, isRepeatable = false }: RoutedCall): boolean {
     const { own } = this.breakers;
-    return own.isAdmitting && (this.breakers.find(route)?.isAdmitting ?? true);
+    // The calls of one route are all alike, so that none is a better probe.
+    return own.isAdmitting(isRepeatable) && (this.breakers.find(route)?.isAdmitting() ?? true);
   }
 
   /** Whether it is up, with its breaker and that of the route closed. */
@@ -170,9 +178,11 @@ export class Endpoint {
     return breaker === undefined || breaker.state === 'closed';
   }
 
-  /** The milliseconds until the breakers admit a probe. */
-  waitMs(route: string | null): number {
-    return Math.max(this.breakers.own.waitMs, this.breakers.find(route)?.waitMs ?? 0);
+  /** The milliseconds until the breakers admit a probe, or, once they do, until this call is one. */
+  waitMs({ route, isRepeatable = false }: RoutedCall): number {
+    const { own } = this.breakers;
+    const probeMs = Math.max(own.waitMs(), this.breakers.find(route)?.waitMs() ?? 0);
+    return probeMs > 0 ? probeMs : own.waitMs(isRepeatable);
   }
 
   /** The failure that opened its breaker, or that of the route; `null` while both are closed. */
@@ -188,6 +198,16 @@ export class Endpoint {
     const { own } = this.breakers;
     const routeBreaker = route === null ? null : this.breakers.get(route);
     return { ticket: own.admit(), routeBreaker, routeTicket: routeBreaker?.admit() ?? 0 };
+  }
+
+  /**
+   * Takes a health check as the probe of a breaker that waits for one.
+   * @param failure `null` for a check that passed
+   */
+  probe(failure: string | null): void {
+    const { own } = this.breakers;
+    if (own.state !== 'half_open' || !own.isAdmitting()) return;
+    own.settle(own.admit(), failure === null ? 'success' : 'failure', failure);
   }
 
   /** Ends an attempt that was not sent. */

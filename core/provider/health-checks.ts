@@ -119,6 +119,7 @@ class EndpointCheck {
   #record(failure: Error | null): void {
     const { id, health } = this.#endpoint;
     const isUp = failure === null;
+    this.#endpoint.probe(failure?.message ?? null);
     health.contradictions = isUp === health.isUp ? 0 : health.contradictions + 1;
     const { failures, successes } = this.#options.checks;
     if (isUp === health.isUp || health.contradictions < (isUp ? successes : failures)) return;

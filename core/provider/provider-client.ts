@@ -337,9 +337,8 @@ export class ProviderClient {
   }
 
   async #waitForTurn(call: ProviderCall, share: string, deadline: Deadline): Promise<true> {
-    const { route } = call;
     // Waiting is pointless while every breaker is open.
-    if (!this.#endpoints.isAdmitting(route)) throw this.#endpoints.createRejection(route);
+    if (!this.#endpoints.isAdmitting(call)) throw this.#endpoints.createRejection(call);
     deadline.throwIfAborted();
     try {
       const timeoutMs = this.#descriptor.limits.queue_ms;

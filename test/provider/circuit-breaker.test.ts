@@ -19,8 +19,8 @@ describe('circuit breaker', () => {
     expect(breaker.state).to.equal('closed');
     settle(breaker, 'failure');
     expect(breaker.state).to.equal('open');
-    expect(breaker.isAdmitting).to.equal(false);
-    expect(breaker.waitMs).to.be.within(1, SETTINGS.open_ms);
+    expect(breaker.isAdmitting()).to.equal(false);
+    expect(breaker.waitMs()).to.be.within(1, SETTINGS.open_ms);
   });
 
   it('counts failures between successes', () => {
@@ -63,13 +63,13 @@ describe('circuit breaker', () => {
     const breaker = new CircuitBreaker(SETTINGS);
     settle(breaker, 'failure', 'failure', 'failure');
     await halfOpen(breaker);
-    expect(breaker.isAdmitting).to.equal(true);
+    expect(breaker.isAdmitting()).to.equal(true);
     const probe = breaker.admit();
     expect(breaker.state).to.equal('half_open');
-    expect(breaker.isAdmitting).to.equal(false);
+    expect(breaker.isAdmitting()).to.equal(false);
     breaker.settle(probe, 'success');
     expect(breaker.state).to.equal('closed');
-    expect(breaker.isAdmitting).to.equal(true);
+    expect(breaker.isAdmitting()).to.equal(true);
   });
 
   it('doubles the open time after each failed probe, up to the maximum', async () => {
@@ -108,7 +108,7 @@ describe('circuit breaker', () => {
     await halfOpen(breaker);
     settle(breaker, 'neutral');
     expect(breaker.state).to.equal('half_open');
-    expect(breaker.isAdmitting).to.equal(true);
+    expect(breaker.isAdmitting()).to.equal(true);
     settle(breaker, 'success');
     expect(breaker.state).to.equal('closed');
   });

@@ -15,6 +15,7 @@ const BREAKER = {
   max_open_ms: FAR_MS,
 };
 const ROUTE = 'GET /a';
+const CALL = { route: ROUTE };
 
 function createEndpoints(weights: Readonly<Record<string, number>>): Endpoint[] {
   return Object.entries(weights).map(
@@ -44,7 +45,7 @@ const open = (endpoint: Endpoint) => endpoint.end(endpoint.begin(ROUTE), VERDICT
 const openRoute = (endpoint: Endpoint, route: string) =>
   endpoint.end(endpoint.begin(route), VERDICTS.serverError);
 const choose = (set: EndpointPool, key: string | null = null, tried: readonly Endpoint[] = []) =>
-  set.choose(ROUTE, key, tried)?.id ?? null;
+  set.choose(CALL, key, tried)?.id ?? null;
 const chooseMany = (set: EndpointPool, times: number) =>
   Array.from({ length: times }, () => choose(set));
 const countOf = (chosen: readonly (string | null)[], id: string) =>
@@ -81,7 +82,7 @@ describe('load balancing', () => {
       openRoute(find(set, 'a'), ROUTE);
       openRoute(find(set, 'b'), ROUTE);
       expect(choose(set)).to.equal('c');
-      expect(set.choose('GET /b', null, [])?.id).to.be.oneOf(['a', 'b']);
+      expect(set.choose({ route: 'GET /b' }, null, [])?.id).to.be.oneOf(['a', 'b']);
     });
   });
 
@@ -138,7 +139,7 @@ describe('load balancing', () => {
 
     it('distributes long calls in proportion to the weights', () => {
       const set = createSet('least_in_flight', { a: 1, b: 2, c: 5 });
-      for (let call = 0; call < 80; call += 1) set.choose(ROUTE, null, [])?.begin(ROUTE);
+      for (let call = 0; call < 80; call += 1) set.choose(CALL, null, [])?.begin(ROUTE);
       expect(set.all.map(({ inFlight }) => inFlight)).to.deep.equal([10, 20, 50]);
     });
   });
@@ -189,7 +190,7 @@ describe('load balancing', () => {
     it('chooses the next endpoint of the key for a retry', () => {
       const set = createSet('consistent_hash', even);
       for (const key of keys.slice(0, 50)) {
-        const first = set.choose(ROUTE, key, []) ?? expect.fail();
+        const first = set.choose(CALL, key, []) ?? expect.fail();
         const second = choose(set, key, [first]);
         expect(second).not.to.equal(first.id);
         expect(choose(set, key, [first])).to.equal(second);
@@ -212,8 +213,8 @@ describe('load balancing', () => {
         const set = createSet(strategy, { a: 1, b: 1 });
         for (const endpoint of set.all) open(endpoint);
         expect(choose(set, key)).to.equal(null);
-        expect(set.isAdmitting(ROUTE)).to.equal(false);
-        expect(set.waitMs(ROUTE)).to.be.within(1, FAR_MS);
+        expect(set.isAdmitting(CALL)).to.equal(false);
+        expect(set.waitMs({ ...CALL, isRepeatable: true })).to.be.within(1, FAR_MS);
       });
 
       it('skips an endpoint for a route whose breaker is open there', () => {

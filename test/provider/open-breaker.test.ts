@@ -107,7 +107,7 @@ describe('circuit breaker of a host', () => {
     await waitUntil('half open', async () => (await stateOf()) === 'half_open');
     const before = proxy.accepted;
     // It hangs until its connection is cut at the end.
-    const probe = callPost().catch(() => null);
+    const probe = callItems(host, 'm').catch(() => null);
     await waitUntil('the probe', () => proxy.accepted > before);
     for (let round = 0; round < 5; round += 1) {
       const problem = expectProblem(await callPost(), 502);
@@ -122,11 +122,32 @@ describe('circuit breaker of a host', () => {
     await open();
     await waitUntil('half open', async () => (await stateOf()) === 'half_open');
     const from = Date.now();
-    await callPost();
+    await callItems(host, 'm', { method: 'PUT' });
     const [endpoint] = (await readModule(host, 'm')).endpoints;
     expect(endpoint?.state).to.equal('open');
     const until = new Date(endpoint?.until ?? '').getTime();
     expect(until - from).to.be.within(OPEN_MS * 1.5, OPEN_MS * 2.5);
+  });
+
+  it('takes a call that must not be repeated as its probe open_ms later', async () => {
+    const from = performance.now();
+    await open();
+    await proxy.set({ kind: 'none' });
+    await waitUntil('a good answer', async () => (await callPost()).status === 200);
+    expect(performance.now() - from).to.be.above(2 * OPEN_MS);
+    expect(provider.requests.map(({ method }) => method)).to.deep.equal(['POST']);
+  });
+
+  it('takes a health check as its probe', async () => {
+    const health = { interval_ms: 100 };
+    const config = { endpoints: [proxy.url], health };
+    host.drop('m.json', describeItems('m', config, { breaker: BREAKER }));
+    await waitUntil('it is checked', () => proxy.accepted > 1);
+    await open();
+    await proxy.set({ kind: 'none' });
+    await waitUntil('closed', async () => (await stateOf()) === 'up');
+    expect(provider.requests).to.have.length(0);
+    expect((await callPost()).status).to.equal(200);
   });
 
   const openRoute = async () => {

@@ -145,12 +145,31 @@ describe('provider client', () => {
         });
         return ok();
       });
-      const probe = module.call();
-      const beside = await failureOf(module.call());
+      const probe = module.call({ isRepeatable: true });
+      const beside = await failureOf(module.call({ isRepeatable: true }));
       expect(beside).to.be.instanceOf(RejectedCall);
       release();
       expect(await probe).to.have.property('value', '"fine"');
       expect(module.client.endpoints()[0]).to.include({ state: 'up', until: null });
+    });
+
+    it('leaves the probe to a call that may be repeated', async () => {
+      const module = createFakeModule({
+        breaker: { failures: 1, open_ms: 1000, max_open_ms: 1000 },
+        endpoints: ['bad', 'good'],
+        invoke: async ({ endpoint }) => (endpoint === 'bad' ? fail() : ok()),
+      });
+      const state = () => module.client.endpoints()[0]?.state;
+      for (let call = 0; call < 2; call += 1) await module.call().catch(() => {});
+      expect(state()).to.equal('open');
+      await waitUntil('half open', () => state() === 'half_open');
+      const before = module.invocations.length;
+      for (let call = 0; call < 10; call += 1) await module.call();
+      for (const { endpoint } of module.invocations.slice(before))
+        expect(endpoint).to.equal('good');
+      module.answer(async () => ok());
+      for (let call = 0; call < 2; call += 1) await module.call({ isRepeatable: true });
+      expect(state()).to.equal('up');
     });
 
     it('reports the remaining time in whole seconds', async () => {
@@ -177,7 +196,7 @@ describe('provider client', () => {
       await failureOf(module.call());
       await waitUntil('half open', () => module.client.endpoints()[0]?.state === 'half_open');
       module.answer(hang);
-      const probe = failureOf(module.call({ signal: callers.signal }));
+      const probe = failureOf(module.call({ signal: callers.signal, isRepeatable: true }));
       expect(module.client.counts()).to.include({ inFlight: 2 });
       const refused = failureOf(module.call({ timeoutMs: 1000 }));
       expect(module.client.counts()).to.include({ queued: 0 });
