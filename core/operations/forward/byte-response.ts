@@ -170,7 +170,8 @@ export function listEnvelopeHeaders({ module, target, match }: MatchedRoute): re
     status: 'forwarded',
     'module-name': module.name,
     method,
-    'declared-path': encodeURI(declaredPath),
+    // Braces may stand in a header, and mark the parameters.
+    'declared-path': encodeURI(declaredPath).replaceAll('%7B', '{').replaceAll('%7D', '}'),
     'provider-path': pathOf(target),
     ...(capability !== null && { capability }),
     'path-params': new URLSearchParams(match.params).toString(),

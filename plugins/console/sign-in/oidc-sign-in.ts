@@ -31,7 +31,7 @@ const STORED_MS = PENDING_SECONDS * 1000;
 const PAGE = /^\/console(?:[/?][\w!$&'()*+,\-./:;=?@~%]*)?$/;
 
 /** The reason of a failed sign-in, which the page shows. */
-type Failure = 'denied' | 'expired' | 'failed' | 'unavailable';
+type Failure = 'denied' | 'expired' | 'failed' | 'unavailable' | 'limited';
 
 /** Sign-in at an issuer: OpenID Connect, authorization code with PKCE. */
 export class OidcSignIn {
@@ -68,7 +68,8 @@ export class OidcSignIn {
 
   /** Handles `GET /console/api/oidc/start?issuer=&return=`: redirects the browser to the issuer. */
   start(request: Request, call: SurfaceCall): Promise<Response> {
-    return this.#shares.run(call.network, () => this.#start(request, call));
+    const start = () => this.#start(request, call);
+    return showFailure(() => this.#shares.run(call.network, start));
   }
 
   async #start(request: Request, { origin }: SurfaceCall): Promise<Response> {
@@ -103,7 +104,8 @@ export class OidcSignIn {
 
   /** Handles `GET /console/api/oidc/callback`: the browser returns from the issuer. */
   finish(request: Request, call: SurfaceCall): Promise<Response> {
-    return this.#shares.run(call.network, () => this.#finish(request, call));
+    const finish = () => this.#finish(request, call);
+    return showFailure(() => this.#shares.run(call.network, finish));
   }
 
   async #finish(request: Request, call: SurfaceCall): Promise<Response> {
@@ -112,7 +114,7 @@ export class OidcSignIn {
       throw new SurfaceError('forbidden', 'the host does not know its address: set --public-url');
     }
     const done = formatCookie(OIDC_COOKIE, origin, '', 0);
-    const fail = (why: Failure) => createRedirect(`${CONSOLE}?sign_in=${why}`, [done]);
+    const fail = (why: Failure) => redirectToSignIn(why, [done]);
     const cookie = readCookie(OIDC_COOKIE, origin, request.headers.get('cookie'));
     const pending = cookie === null ? null : await this.#cookies.decrypt(cookie);
     const client = pending && this.#clients.get(pending.issuer);
@@ -173,6 +175,22 @@ export class OidcSignIn {
     this.#warnedAt.set(fields.issuer, now);
     this.#log.warn(fields, message);
   }
+}
+
+/** People follow these links in the browser: a failure that will pass is shown by the sign-in page. */
+async function showFailure(work: () => Promise<Response>): Promise<Response> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isSurfaceError(error)) throw error;
+    if (error.code === 'rate_limited') return redirectToSignIn('limited', []);
+    if (error.code === 'unavailable') return redirectToSignIn('unavailable', []);
+    throw error;
+  }
+}
+
+function redirectToSignIn(why: Failure, cookies: string[]): Response {
+  return createRedirect(`${CONSOLE}?sign_in=${why}`, cookies);
 }
 
 /** @throws SurfaceError for an issuer whose access tokens the host would reject. */

@@ -11,6 +11,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   denied: 'The sign-in was denied by the identity provider, or your account may not use this host.',
   expired: 'The sign-in took too long. Start again.',
   failed: 'The sign-in failed. Start again, or ask the people who run this host.',
+  limited: 'Too many sign-ins come from your address. Try again in a minute.',
   unavailable: 'The identity provider does not respond. Try again later.',
 };
 

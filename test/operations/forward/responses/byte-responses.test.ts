@@ -42,7 +42,7 @@ describe('responses of bytes', () => {
       'modgate-status': 'forwarded',
       'modgate-module-name': 'files',
       'modgate-method': 'GET',
-      'modgate-declared-path': '/files/%7Brest...%7D',
+      'modgate-declared-path': '/files/{rest...}',
       'modgate-provider-path': '/files/a%20b/c.pdf',
       'modgate-capability': 'files.read',
       'modgate-path-params': 'rest=a+b%2Fc.pdf',
