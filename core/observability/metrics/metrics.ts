@@ -9,6 +9,9 @@ import { createRequestMetrics, readRequestHistograms } from './request-metrics.j
 /** `Registry.contentType`, known before prom-client is loaded. */
 const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
+/** Gauges of prom-client whose names are those of counters; each is the sum of another metric. */
+const SUMS = ['handles', 'requests', 'resources'].map((kind) => `nodejs_active_${kind}_total`);
+
 /**
  * The registry of these metrics and of prom-client's defaults, which are measured from now on. prom-client is
  * loaded on first use: it takes a tenth of a start.
@@ -18,6 +21,7 @@ async function openRegistry(metrics: readonly CollectedMetric[]): Promise<Regist
   const registry = new client.Registry();
   for (const metric of metrics) registerCollected(client, registry, metric);
   client.collectDefaultMetrics({ register: registry });
+  for (const name of SUMS) registry.removeSingleMetric(name);
   return registry;
 }
 

@@ -258,13 +258,13 @@ describe('metrics', () => {
     for (const { value } of quantiles) expect(value).to.be.within(0, 10);
   });
 
-  it("passes promtool check metrics, beside prom-client's defaults", async function () {
-    const lines = (await read()).text.split('\n').filter((line) => line.includes('modgate_'));
+  it('passes promtool check metrics', async function () {
     const { error, status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
-      input: `${lines.join('\n')}\n`,
+      input: (await read()).text,
       encoding: 'utf8',
     });
     if (error !== undefined) {
+      if (process.env['CI'] === 'true') throw new Error('needs promtool');
       process.stderr.write('    skipped: no promtool (Debian package prometheus)\n');
       this.skip();
     }
