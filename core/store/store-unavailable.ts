@@ -49,3 +49,9 @@ export class StoreUnavailable extends Error {
     this.code = code;
   }
 }
+
+/** The fields of a log line about a failure. A known state of the store needs no stack. */
+export function describeStoreFailure(error: unknown): Readonly<Record<string, unknown>> {
+  if (!(error instanceof StoreUnavailable)) return { err: error };
+  return { code: error.code, reason: error.message };
+}

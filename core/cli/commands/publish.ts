@@ -46,6 +46,7 @@ Runs 'modgate check' first. Reads manifests of URLs and providers now, and
 stores them with the release. Hosts with --modules store: serve it within a
 second. The release is made from the one that .modgate-release beside the
 folder names; 'modgate publish' and 'modgate releases pull' write this file.
+To see the difference before, run 'modgate check DIR --against URL'.
 Exits with 1 when another release is active, and when a canary goes back.
 Needs the scope modgate.releases; for code, and to use credentials of the hosts
 in another way, also modgate.releases.code.`;

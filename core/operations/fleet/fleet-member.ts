@@ -4,6 +4,7 @@ import { settleWithin } from '../../lib/promises.js';
 import { createLogInterval } from '../../log/log-interval.js';
 import type { Leadership } from '../../processes.js';
 import type { FleetHostStore, Heartbeat } from '../../store/fleet-hosts.js';
+import { describeStoreFailure } from '../../store/store-unavailable.js';
 import type { ModuleOverview } from '../status/module-overview.js';
 import { describeFleet, type Fleet } from './fleet.js';
 import { readHostId } from './host-id.js';
@@ -221,6 +222,7 @@ export class FleetMember implements Fleet {
   }
 
   #warn(error: unknown): void {
-    if (this.#mayWarn()) this.#options.log.warn({ err: error }, 'fleet heartbeat failed');
+    if (!this.#mayWarn()) return;
+    this.#options.log.warn(describeStoreFailure(error), 'fleet heartbeat failed');
   }
 }

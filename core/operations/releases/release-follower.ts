@@ -7,6 +7,7 @@ import type { Leadership } from '../../processes.js';
 import { RELEASE_CHANGE } from '../../store/database.js';
 import type { CanaryFigures, ReleaseHost, ReleaseState } from '../../store/releases/releases.js';
 import type { Store } from '../../store/store.js';
+import { describeStoreFailure } from '../../store/store-unavailable.js';
 import type { ModuleEntry, ModuleOverview } from '../status/module-overview.js';
 import { type Baseline, countSince, takeBaseline } from './canary-figures.js';
 import { decideCanary } from './decide-canary.js';
@@ -163,7 +164,7 @@ export class ReleaseFollower {
     } catch (error) {
       this.#reported = null;
       this.#failures.store += 1;
-      if (this.#mayWarn()) log.warn({ err: error }, 'releases cannot be followed');
+      if (this.#mayWarn()) log.warn(describeStoreFailure(error), 'releases cannot be followed');
       return false;
     }
   }

@@ -51,7 +51,17 @@ for (const workers of ['1', '2']) {
     });
 
     const start = async (store: string, more: readonly string[] = []) => {
-      const args = ['--modules', 'store:', '--store', store, '--workers', workers, ...more];
+      const args = [
+        '--modules',
+        'store:',
+        '--store',
+        store,
+        '--workers',
+        workers,
+        '--fleet',
+        'shop',
+        ...more,
+      ];
       const host = await startHostProcess({ args });
       hosts.push(host);
       return host;
@@ -105,6 +115,9 @@ for (const workers of ['1', '2']) {
         body: Buffer.from('{}'),
       } as const;
       expect((await call(host, bridge)).status).not.to.equal(404);
+      const failures = host.logs().filter(({ level }) => level === 'warn' || level === 'error');
+      expect(failures.map(({ msg }) => msg)).to.include('releases cannot be followed');
+      expect(failures.filter((line) => 'err' in line)).to.deep.equal([]);
       await proxy.restore();
       await untilReady(host);
       await expectServed(host);

@@ -20,16 +20,17 @@ interface HostFacts {
 
 export function Overview() {
   const { data: host } = useResource<HostFacts>('/host');
+  const whose = host?.fleet ? ' of this host' : '';
   return (
     <>
       <PageHead title="Overview" />
       <ModulesState />
       {modules.value && <Facts all={modules.value} host={host} />}
       {host?.fleet && <FleetHosts />}
-      <Card title="Calls, last 15 minutes">
+      <Card title={`Calls${whose}, last 15 minutes`}>
         <RateCharts samples={samples.value} />
       </Card>
-      <Card title="Latency by module, last 15 minutes">
+      <Card title={`Latency by module${whose}, last 15 minutes`}>
         <Latency
           module={null}
           head="Module"
@@ -48,6 +49,7 @@ export function Overview() {
 }
 
 function Facts({ all, host }: { all: readonly ModuleStatus[]; host: HostFacts | undefined }) {
+  const whose = host?.fleet ? ' of this host' : '';
   const byState = Map.groupBy(all, ({ state }) => state);
   // Uses the figures of the charts, because the counts of a module restart with each of its
   // versions.
@@ -71,12 +73,12 @@ function Facts({ all, host }: { all: readonly ModuleStatus[]; host: HostFacts | 
         {down > 0 && <dd class="fine">{down} with an endpoint down</dd>}
       </div>
       <div>
-        <dt>Calls, last 15 minutes</dt>
+        <dt>Calls{whose}, last 15 minutes</dt>
         <dd>{samples.value.length === 0 ? '…' : sum('calls').toLocaleString('en')}</dd>
         <dd class="fine">{sum('failed').toLocaleString('en')} failed</dd>
       </div>
       <div>
-        <dt>In flight</dt>
+        <dt>In flight{whose}</dt>
         <dd>{inFlight}</dd>
         {streams > 0 && <dd class="fine">{streams} open streams</dd>}
       </div>
