@@ -17,11 +17,11 @@ import { createFakeOpenContext, type FakeOpenContext } from './fakes/fake-open-c
 import type { Echo } from './reference/behaviors.js';
 import { createReferenceModule } from './reference/reference-module.js';
 import type { RunningReference } from './reference/running-reference.js';
-import { Wait } from './wait.js';
+import { createWait, openLikeHost, startSubject } from './start-subject.js';
+import type { Wait } from './wait.js';
 
 const DEFAULT_CYCLES = 1_000;
 const MIN_CYCLES = 50;
-const DEFAULT_TIMEOUT_MS = 10_000;
 
 /** A provider opened by a clause. */
 export interface OpenedProvider {
@@ -45,15 +45,17 @@ export class AdapterHarness {
   readonly wait: Wait;
   readonly #opened: OpenedProvider[] = [];
 
-  private constructor(subject: AdapterSubject, reference: RunningReference) {
+  private constructor(subject: AdapterSubject, reference: RunningReference, wait: Wait) {
     this.adapter = subject.adapter;
     this.reference = reference;
     this.cycles = Math.max(MIN_CYCLES, subject.cycles ?? DEFAULT_CYCLES);
-    this.wait = new Wait(subject.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    this.wait = wait;
   }
 
   static async start(subject: AdapterSubject): Promise<AdapterHarness> {
-    return new AdapterHarness(subject, await subject.start(createReferenceModule()));
+    const wait = createWait(subject);
+    const start = () => subject.start(createReferenceModule());
+    return new AdapterHarness(subject, await startSubject(wait, start), wait);
   }
 
   /**
@@ -89,16 +91,9 @@ export class AdapterHarness {
 
   /** Validates the config and opens the provider, like the host. The clause must close it. */
   async openOnce(): Promise<OpenedProvider> {
-    const config = this.check(this.reference.config);
     const context = createFakeOpenContext(this.reference);
-    let provider: Provider;
-    try {
-      const opening = Promise.resolve(this.adapter.open(config, context));
-      provider = await this.wait.settles('open', opening);
-    } catch (error) {
-      await context.scope.close();
-      throw error;
-    }
+    const { config } = this.reference;
+    const provider = await openLikeHost(this.adapter, config, context, this.wait);
     return createOpened(provider, context, this.wait);
   }
 

@@ -1,14 +1,14 @@
 import { AssertionError } from 'node:assert';
-import type { Actor, AuthenticationResult } from '../contract/index.js';
+import type { Actor, AuthenticationResult, Authenticator } from '../contract/index.js';
 import type {
   AuthenticatorSubject,
   GivenCredentials,
-  RunningAuthenticator,
+  RunningIssuer,
 } from './authenticator-subject.js';
+import { createFakeOpenContext, type FakeOpenContext } from './fakes/fake-open-context.js';
 import { completeCredentials } from './given-credentials.js';
-import { countHandles, Wait } from './wait.js';
-
-const DEFAULT_TIMEOUT_MS = 10_000;
+import { createWait, openLikeHost, startSubject } from './start-subject.js';
+import { countHandles, type Wait } from './wait.js';
 
 /** The result of accepted credentials. */
 interface Accepted {
@@ -16,30 +16,63 @@ interface Accepted {
   readonly bodySha256: string | undefined;
 }
 
-/** The fixture of one clause: its own authenticator. */
-export class AuthenticatorHarness {
-  readonly running: RunningAuthenticator;
+/** What a harness is made of. */
+interface Opened {
+  readonly subject: AuthenticatorSubject;
+  readonly issuer: RunningIssuer;
+  readonly authenticator: Authenticator;
+  readonly context: FakeOpenContext;
   readonly wait: Wait;
-  /** The handles of this process before the authenticator was started. */
   readonly handlesBefore: number;
-  #isStopped = false;
+}
 
-  private constructor(running: RunningAuthenticator, wait: Wait, handlesBefore: number) {
-    this.running = running;
-    this.wait = wait;
-    this.handlesBefore = handlesBefore;
+/** The fixture of one clause: its own opened authenticator. */
+export class AuthenticatorHarness {
+  readonly subject: AuthenticatorSubject;
+  readonly issuer: RunningIssuer;
+  readonly authenticator: Authenticator;
+  readonly context: FakeOpenContext;
+  readonly wait: Wait;
+  /** The handles of this process before the subject was started. */
+  readonly handlesBefore: number;
+  #isClosed = false;
+
+  private constructor(opened: Opened) {
+    this.subject = opened.subject;
+    this.issuer = opened.issuer;
+    this.authenticator = opened.authenticator;
+    this.context = opened.context;
+    this.wait = opened.wait;
+    this.handlesBefore = opened.handlesBefore;
   }
 
+  /** Starts the subject and opens the authenticator, like a host. */
   static async start(subject: AuthenticatorSubject): Promise<AuthenticatorHarness> {
     const handlesBefore = countHandles();
-    const wait = new Wait(subject.timeoutMs ?? DEFAULT_TIMEOUT_MS);
-    return new AuthenticatorHarness(await subject.start(), wait, handlesBefore);
+    const wait = createWait(subject);
+    const issuer = await startSubject(wait, subject.start);
+    const context = createFakeOpenContext(issuer.references);
+    try {
+      const { config = {} } = issuer;
+      const authenticator = await openLikeHost(subject.authenticator, config, context, wait);
+      return new AuthenticatorHarness({
+        subject,
+        issuer,
+        authenticator,
+        context,
+        wait,
+        handlesBefore,
+      });
+    } catch (error) {
+      await stop(issuer, wait).catch(() => {});
+      throw error;
+    }
   }
 
   /** @throws AssertionError for an authenticator that throws, which callers would see as a 500. */
   async authenticate(subject: string, partial: GivenCredentials): Promise<Accepted | null> {
     const credentials = completeCredentials(partial);
-    const work = (async () => this.running.authenticator.authenticate(credentials))();
+    const work = (async () => this.authenticator.authenticate(credentials))();
     try {
       return readAccepted(await this.wait.settles(`authenticate of ${subject}`, work));
     } catch (error) {
@@ -51,10 +84,18 @@ export class AuthenticatorHarness {
 
   /** Does nothing when called again. */
   async close(): Promise<void> {
-    if (this.#isStopped) return;
-    this.#isStopped = true;
-    await this.wait.settles('stop of the authenticator', this.running.stop());
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    try {
+      await this.wait.settles('close of the scope', this.context.scope.close());
+    } finally {
+      await stop(this.issuer, this.wait);
+    }
   }
+}
+
+async function stop(issuer: RunningIssuer, wait: Wait): Promise<void> {
+  await wait.settles('stop of the subject', issuer.stop?.() ?? Promise.resolve());
 }
 
 function readAccepted(result: AuthenticationResult): Accepted | null {

@@ -1,11 +1,12 @@
 /** The conformance suites and fakes for authors of plugins: `modgate/testkit`. */
 
 export { type AdapterSubject, defineSubject } from './adapter-subject.js';
-export type {
-  AuthenticatorSubject,
-  GivenCredentials,
-  GoodCredentials,
-  RunningAuthenticator,
+export {
+  type AuthenticatorSubject,
+  defineAuthenticatorSubject,
+  type GivenCredentials,
+  type GoodCredentials,
+  type RunningIssuer,
 } from './authenticator-subject.js';
 
 export type { ClauseResult } from './clause.js';
@@ -50,6 +51,7 @@ export type { RunningReference, StartReference } from './reference/running-refer
 export { toReferenceRequest } from './reference/to-reference-request.js';
 export type { RunOptions } from './run-clauses.js';
 export { defineSignerSubject, type SignerSubject, type SignerVector } from './signer-subject.js';
+export type { SkippedStart } from './skipped.js';
 export {
   adapterSuite,
   authenticatorSuite,

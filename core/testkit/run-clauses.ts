@@ -1,5 +1,6 @@
 import { AssertionError } from 'node:assert';
 import type { Clause, ClauseResult } from './clause.js';
+import { SkippedClause } from './skipped.js';
 
 /** The fixture of one clause. */
 export interface Harness {
@@ -18,7 +19,7 @@ export interface Harnesses<H extends Harness> {
 
 /** Options to run clauses without a test framework. */
 export interface RunOptions {
-  /** The ids of the clauses to run. Default all. Unknown ids are ignored. */
+  /** The clauses to run: ids, or areas such as `answer.*`. Default all. Unknown ones are ignored. */
   readonly only?: readonly string[];
   /** Called with each result, before the next clause starts. */
   readonly onResult?: (result: ClauseResult) => void;
@@ -32,12 +33,17 @@ export async function runClauses<H extends Harness>(
 ): Promise<ClauseResult[]> {
   const results: ClauseResult[] = [];
   for (const clause of clauses) {
-    if (only !== undefined && !only.includes(clause.id)) continue;
+    if (only !== undefined && !only.some((pattern) => isClause(pattern, clause))) continue;
     const result = await runClause(clause, harnesses);
     onResult?.(result);
     results.push(result);
   }
   return results;
+}
+
+/** Whether the pattern is the id of the clause, or its area: `answer.*`. */
+export function isClause(pattern: string, { id }: { readonly id: string }): boolean {
+  return pattern === id || (pattern.endsWith('.*') && id.startsWith(pattern.slice(0, -1)));
 }
 
 /** Runs one clause. Never throws: an error fails the clause. */
@@ -63,6 +69,7 @@ export async function runClause<H extends Harness>(
     const skipped = await withTimeLimit(harnesses.timeoutMs, () => runOnHarness(clause, harnesses));
     return skipped === null ? finish('pass', null) : finish('skip', skipped);
   } catch (error) {
+    if (error instanceof SkippedClause) return finish('skip', error.message);
     return finish('fail', describe(error), error);
   }
 }

@@ -2,9 +2,8 @@ import { AssertionError } from 'node:assert';
 import type { RequestToSign, Signer } from '../contract/index.js';
 import { createFakeOpenContext, type FakeOpenContext } from './fakes/fake-open-context.js';
 import type { SignerSubject } from './signer-subject.js';
-import { countHandles, Wait } from './wait.js';
-
-const DEFAULT_TIMEOUT_MS = 10_000;
+import { createWait, openLikeHost } from './start-subject.js';
+import { countHandles, type Wait } from './wait.js';
 
 /** The fixture of one clause: its own opened signer. */
 export class SignerHarness {
@@ -31,13 +30,11 @@ export class SignerHarness {
 
   /** Opens the signer, like a host. */
   static async start(subject: SignerSubject): Promise<SignerHarness> {
-    const { signer, config = {}, references = {}, timeoutMs = DEFAULT_TIMEOUT_MS } = subject;
+    const { signer, config = {}, references = {} } = subject;
     const handlesBefore = countHandles();
-    const wait = new Wait(timeoutMs);
+    const wait = createWait(subject);
     const context = createFakeOpenContext(references);
-    const [error, valid] = signer.config.validate(config, { coerce: true });
-    if (error) throw new AssertionError({ message: 'config of the subject must be valid' });
-    const opened = await wait.settles('open', (async () => signer.open(valid, context))());
+    const opened = await openLikeHost(signer, config, context, wait);
     return new SignerHarness(subject, opened, context, wait, handlesBefore);
   }
 

@@ -75,7 +75,7 @@ export const { register: adapterSuite, run: runAdapterClauses } = createSuite({
 export const { register: authenticatorSuite, run: runAuthenticatorClauses } = createSuite({
   clauses: AUTHENTICATION,
   timeoutMs: 60_000,
-  nameOf: ({ name }: AuthenticatorSubject) => `authenticator '${name}'`,
+  nameOf: ({ authenticator }: AuthenticatorSubject) => `authenticator '${authenticator.name}'`,
   start: (subject) => AuthenticatorHarness.start(subject),
 });
 

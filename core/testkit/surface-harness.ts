@@ -1,10 +1,10 @@
 import { AssertionError } from 'node:assert';
 import { type Actor, isSurfaceError, type Surface, type SurfaceCall } from '../contract/index.js';
 import { createFakeSurfaceContext, type FakeSurfaceContext } from './fakes/fake-surface-context.js';
+import { createWait, openLikeHost } from './start-subject.js';
 import type { SurfaceRequest, SurfaceSubject } from './surface-subject.js';
-import { Wait } from './wait.js';
+import type { Wait } from './wait.js';
 
-const DEFAULT_TIMEOUT_MS = 10_000;
 const ORIGIN = 'http://localhost:3000';
 
 /** A request of a clause. */
@@ -28,17 +28,19 @@ export class SurfaceHarness {
 
   constructor(subject: SurfaceSubject) {
     this.subject = subject;
-    this.wait = new Wait(subject.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    this.wait = createWait(subject);
     this.context = createFakeSurfaceContext(subject.host);
   }
 
   /** Opens the surface, like a host. */
   async open(): Promise<void> {
     const { surface, config = {} } = this.subject;
-    const [error, valid] = surface.config.validate(config, { coerce: true });
-    if (error) throw new AssertionError({ message: 'config of the subject must be valid' });
-    const opening = (async () => surface.open(valid, this.context))();
-    this.#surface = await this.wait.settles('open', opening);
+    this.#surface = await openLikeHost<unknown, FakeSurfaceContext, Surface>(
+      surface,
+      config,
+      this.context,
+      this.wait,
+    );
   }
 
   /** @throws AssertionError for anything but a response or a SurfaceError. */

@@ -76,21 +76,21 @@ describe('modgate test-plugin', () => {
       only,
     ]);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    const score = (subject: string) => [
+      '',
+      `adapter ${subject}`,
+      '  ok    adapter\\.brand: is created by defineAdapter for this contract version',
+      '  skip  request\\.target: .+',
+      '        a handler receives .+',
+      '  skip  close\\.sockets: .+',
+      '        this transport has no connections',
+    ];
+    const lines = [...score("'local'"), ...score("'local' \\(2\\)"), ''];
     expect(stdout).to.match(
       new RegExp(
-        [
-          "^plugin 'local' \\d+\\.\\d+\\.\\d+",
-          '',
-          "adapter 'local'",
-          '  ok    adapter\\.brand: is created by defineAdapter for this contract version',
-          '  skip  request\\.target: .+',
-          '        a handler receives .+',
-          '  skip  close\\.sockets: .+',
-          '        this transport has no connections',
-          '',
-          '1 passed, 0 failed, 2 skipped',
-          '$',
-        ].join('\\n'),
+        ["^plugin 'local' \\d+\\.\\d+\\.\\d+", ...lines, '2 passed, 0 failed, 4 skipped', '$'].join(
+          '\n',
+        ),
       ),
     );
   });
@@ -123,13 +123,57 @@ describe('modgate test-plugin', () => {
     });
   });
 
-  it('fails an adapter without a subject', async () => {
-    const testkit = `export const subjects = [{ name: 'other', start: async () => { throw new Error('down'); } }];`;
+  it('fails an adapter without a subject, and a subject without an export', async () => {
+    const testkit = `export const subjects = [{
+      authenticator: { name: 'other' },
+      start: async () => { throw new Error('down'); },
+    }];`;
     writePlugin('untested', INDEX, testkit);
-    const args = ['test-plugin', './untested', '--only', 'adapter.kind'];
+    const args = ['test-plugin', './untested', '--only', 'adapter.kind,authenticator.name'];
     const { code, stdout } = await place.run(args);
     expect(code).to.equal(1);
     expect(stdout).to.include("FAIL  adapter 'acme': testkit.js has no subject for it\n");
+    expect(stdout).to.include("FAIL  authenticator 'other': the plugin does not export it\n");
+    expect(stdout).to.include('0 passed, 2 failed, 0 skipped\n');
+  });
+
+  it('runs every subject of an adapter', async () => {
+    const second = `${TESTKIT}
+subjects.push({ adapter, start: async () => ({ skip: 'no server' }) });
+subjects.push({ ...subjects[0], except: { 'adapter.kind': 'it is the third' } });`;
+    writePlugin('several', INDEX, second);
+    const args = ['test-plugin', 'several', '--only', 'adapter.kind'];
+    const { code, stdout } = await place.run(args);
+    const title = 'adapter.kind: .+';
+    expect(code).to.equal(0);
+    expect(stdout).to.match(
+      new RegExp(
+        [
+          "adapter 'acme'",
+          `  ok    ${title}`,
+          '',
+          "adapter 'acme' \\(2\\)",
+          `  skip  ${title}`,
+          '        no server',
+          '',
+          "adapter 'acme' \\(3\\)",
+          `  skip  ${title}`,
+          '        it is the third',
+          '',
+          '1 passed, 0 failed, 2 skipped',
+        ].join('\n'),
+      ),
+    );
+  });
+
+  it('runs the clauses of an area', async () => {
+    const args = ['test-plugin', 'acme', '--only', 'signer.*,adapter.*', '--json'];
+    const { stdout } = await place.run(args);
+    const [subject] = (JSON.parse(stdout) as Card).subjects;
+    const ids = subject?.clauses.map(({ id }) => `${id}`) ?? [];
+    expect(ids)
+      .to.include('adapter.kind')
+      .and.to.satisfy((all: string[]) => all.every((id) => id.startsWith('adapter.')));
   });
 
   it('finds an installed package by its name', async () => {
@@ -185,7 +229,9 @@ describe('modgate test-plugin', () => {
       [['../..'], /^modgate: \.\.\/\.\. is neither a folder nor an installed package/],
       [['bare'], /^modgate: .+testkit\.js does not exist: build the plugin/],
       [['empty'], /^modgate: .+testkit\.js must export subjects/],
-      [['acme', '--only', 'no.such'], /^modgate: --only must be clause ids/],
+      [['acme', '--only', 'no.such'], /^modgate: --only must be ids of clauses/],
+      [['acme', '--only', 'answers.*'], /^modgate: --only must be ids of clauses/],
+      [['acme', '--only', '*'], /^modgate: --only must be ids of clauses/],
     ];
     for (const [args, line] of cases) {
       const { code, stdout, stderr } = await place.run(['test-plugin', ...args]);

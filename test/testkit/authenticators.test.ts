@@ -3,24 +3,38 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { any, object, string } from 'superstruct';
 import { createBearerCredentials } from '../../core/auth/caller-credentials.js';
 import { createDevAuthenticator } from '../../core/auth/dev-tokens.js';
 import { openTokensAuthenticator } from '../../core/auth/static-tokens.js';
-import type { Actor, Authenticator } from '../../core/contract/index.js';
+import {
+  type Actor,
+  type Authenticator,
+  type AuthenticatorContext,
+  type AuthenticatorFactory,
+  defineAuthenticator,
+  type Secret,
+  secretReference,
+} from '../../core/contract/index.js';
 import { AUTHENTICATION } from '../../core/testkit/clauses/authentication.js';
 import {
   type AuthenticatorSubject,
   authenticatorSuite,
   createFakeLog,
+  defineAuthenticatorSubject,
   runAuthenticatorClauses,
 } from '../../core/testkit/index.js';
+import { waitUntil } from '../support/http/wait-until.js';
 
 const bearer = createBearerCredentials;
 
-const DEV: AuthenticatorSubject = {
-  name: 'dev',
+const DEV = defineAuthenticatorSubject({
+  authenticator: defineAuthenticator({
+    name: 'dev',
+    config: object({}),
+    open: () => createDevAuthenticator(),
+  }),
   start: async () => ({
-    authenticator: createDevAuthenticator(),
     good: [
       {
         credentials: bearer('dev-service:billing:crm.read,crm.write'),
@@ -32,11 +46,21 @@ const DEV: AuthenticatorSubject = {
       },
     ],
     bad: [bearer('dev-service:'), bearer('dev-robot:a'), bearer('dev-service:a:')],
-    stop: async () => {},
   }),
-};
+});
 
-const TOKENS: AuthenticatorSubject = { name: 'tokens', start: startTokens };
+const TOKENS = defineAuthenticatorSubject({
+  authenticator: defineAuthenticator({
+    name: 'tokens',
+    config: object({ file: string() }),
+    open: async ({ file }, { scope }) => {
+      const authenticator = await openTokensAuthenticator(file, { log: createFakeLog() });
+      scope.defer(() => authenticator.close());
+      return authenticator;
+    },
+  }),
+  start: startTokens,
+});
 
 async function startTokens() {
   const folder = mkdtempSync(join(tmpdir(), 'modgate-tokens-'));
@@ -48,53 +72,61 @@ async function startTokens() {
   const old = { expires_at: '2020-01-01T00:00:00Z' };
   const tokens = [entry('one', 'token-one'), entry('two', 'token-two'), entry('old', 'old', old)];
   writeFileSync(file, JSON.stringify({ tokens }));
-  const authenticator = await openTokensAuthenticator(file, { log: createFakeLog() });
   const good = (id: string) =>
     ({
       credentials: bearer(`token-${id}`),
       actor: { kind: 'service', id, scopes: ['crm.read'] },
     }) as const;
   return {
-    authenticator,
+    config: { file },
     good: [good('one'), good('two')] as const,
     bad: [bearer('old'), bearer('token-three')],
-    stop: async () => {
-      await authenticator.close();
-      rmSync(folder, { recursive: true });
-    },
+    stop: async () => rmSync(folder, { recursive: true }),
   };
 }
 
 const SIGNING_KEY = 'a key of tests';
-const SIGNED: AuthenticatorSubject = { name: 'signed', start: startSigned };
+const SIGNED = defineAuthenticatorSubject({
+  authenticator: defineAuthenticator({
+    name: 'signed',
+    config: object({ key: secretReference() }),
+    open: ({ key }: { key: string }, context) => createSigned(context.secret(key)),
+  }),
+  start: startSigned,
+});
+
+const sign = (key: string, ...parts: readonly string[]) =>
+  createHmac('sha256', key).update(parts.join(' ')).digest('hex');
 
 /** Requests signed in a header of their own, with their method, target and body. */
-async function startSigned() {
-  const sign = (...parts: readonly string[]) =>
-    createHmac('sha256', SIGNING_KEY).update(parts.join(' ')).digest('hex');
-  const good = (id: string, body: string) => {
-    const [method, target, bodySha256] = ['POST', `/${id}`, hash('sha256', body)];
-    const signature = `${id}.${bodySha256}.${sign(id, method, target, bodySha256)}`;
-    const headers = new Map([['x-signature', [signature]]]);
-    const actor = { kind: 'service', id, scopes: [] } as const;
-    return { credentials: { method, target, headers }, actor, bodySha256 };
-  };
-  const authenticator: Authenticator = {
+function createSigned(key: Secret): Authenticator {
+  return {
     name: 'signed',
     reads: ['x-signature'],
     challenges: ['Signature realm="tests"'],
     authenticate: ({ method, target, headers }) => {
       const [value = ''] = headers.get('x-signature') ?? [];
       const [id = '', bodySha256 = '', signature, more] = value.split('.');
-      const isValid = signature === sign(id, method, target, bodySha256) && more === undefined;
-      return isValid ? { actor: { kind: 'service', id, scopes: new Set() }, bodySha256 } : null;
+      const expected = sign(key.reveal(), id, method, target, bodySha256);
+      if (signature !== expected || more !== undefined) return null;
+      return { actor: { kind: 'service', id, scopes: new Set() }, bodySha256 };
     },
   };
+}
+
+async function startSigned() {
+  const good = (id: string, body: string) => {
+    const [method, target, bodySha256] = ['POST', `/${id}`, hash('sha256', body)];
+    const signature = `${id}.${bodySha256}.${sign(SIGNING_KEY, id, method, target, bodySha256)}`;
+    const headers = new Map([['x-signature', [signature]]]);
+    const actor = { kind: 'service', id, scopes: [] } as const;
+    return { credentials: { method, target, headers }, actor, bodySha256 };
+  };
   return {
-    authenticator,
+    config: { key: 'env:KEY' },
+    references: { secrets: { 'env:KEY': SIGNING_KEY } },
     good: [good('one', '{}'), good('two', '')] as const,
     bad: [{ headers: new Map([['x-signature', ['one.x.y']]]) }, {}],
-    stop: async () => {},
   };
 }
 
@@ -107,13 +139,43 @@ interface Mutant {
   readonly defect: string;
   /** Default: `TOKENS`. */
   readonly of?: AuthenticatorSubject;
-  readonly change: (good: Authenticator) => Partial<Authenticator>;
+  /** Changes what `open` returns. */
+  readonly change?: (
+    good: Authenticator,
+    context: AuthenticatorContext,
+  ) => Partial<Authenticator> | Promise<Partial<Authenticator>>;
+  /** Changes the factory. */
+  readonly changeFactory?: Partial<AuthenticatorFactory>;
 }
 
 const timers: NodeJS.Timeout[] = [];
 
 const MUTANTS: readonly Mutant[] = [
-  { clause: 'authenticator.name', defect: 'has no name', change: () => ({ name: '' }) },
+  {
+    clause: 'authenticator.name',
+    defect: 'has no name',
+    changeFactory: { name: '' },
+  },
+  {
+    clause: 'authenticator.name',
+    defect: 'has no name in logs',
+    change: () => ({ name: '' }),
+  },
+  {
+    clause: 'authenticator.config',
+    defect: 'accepts every config',
+    changeFactory: { config: any() },
+  },
+  {
+    clause: 'authenticator.open',
+    defect: 'never opens',
+    change: () => new Promise(() => {}),
+  },
+  {
+    clause: 'authenticator.open',
+    defect: 'opens without the function authenticate',
+    change: () => ({ authenticate: undefined }) as unknown as Partial<Authenticator>,
+  },
   {
     clause: 'authenticator.headers',
     defect: 'names a header in upper case',
@@ -260,6 +322,25 @@ const MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    clause: 'authenticator.no-secrets',
+    defect: 'logs tokens',
+    change: (good, { log }) => ({
+      authenticate: (credentials) => {
+        log.info({ token: credentials.token }, 'token received');
+        return good.authenticate(credentials);
+      },
+    }),
+  },
+  {
+    clause: 'authenticator.no-secrets',
+    defect: 'keeps the secret of its config',
+    of: SIGNED,
+    change: (_good, context) => {
+      const key = context.secret('env:KEY').reveal();
+      return { key } as Partial<Authenticator>;
+    },
+  },
+  {
     clause: 'authenticator.handles',
     defect: 'leaks a timer',
     change: () => {
@@ -274,14 +355,17 @@ describe('authenticator clauses', () => {
     for (const timer of timers.splice(0)) clearInterval(timer);
   });
 
-  for (const { clause, defect, change, of = TOKENS } of MUTANTS) {
+  for (const { clause, defect, of = TOKENS, change = () => ({}), changeFactory } of MUTANTS) {
     it(`${clause} catches an authenticator that ${defect}`, async () => {
-      const start = async () => {
-        const running = await of.start();
-        const authenticator = { ...running.authenticator, ...change(running.authenticator) };
-        return { ...running, authenticator };
+      const authenticator: AuthenticatorFactory = {
+        ...of.authenticator,
+        open: async (config, context) => {
+          const good = await of.authenticator.open(config, context);
+          return { ...good, ...(await change(good, context)) };
+        },
+        ...changeFactory,
       };
-      const subject = { ...of, start, timeoutMs: 500 };
+      const subject = { ...of, authenticator, timeoutMs: 500 };
       const [result, ...others] = await runAuthenticatorClauses(subject, { only: [clause] });
       expect(others).to.deep.equal([]);
       expect(result?.status, `${result?.reason}`).to.equal('fail');
@@ -291,5 +375,47 @@ describe('authenticator clauses', () => {
   it('have at least one mutant each', () => {
     const caught = new Set(MUTANTS.map(({ clause }) => clause));
     expect(AUTHENTICATION.map(({ id }) => id).filter((id) => !caught.has(id))).to.deep.equal([]);
+  });
+
+  it('are skipped with the reason of a subject that cannot run here', async () => {
+    const start = async () => ({ skip: 'no server' });
+    const results = await runAuthenticatorClauses({ ...TOKENS, start });
+    expect(results.map(({ id }) => id)).to.deep.equal(AUTHENTICATION.map(({ id }) => id));
+    for (const { status, reason } of results) {
+      expect({ status, reason }).to.deep.equal({ status: 'skip', reason: 'no server' });
+    }
+  });
+
+  it('fail, and stop the subject later, when its start takes too long', async () => {
+    let startNow = () => {};
+    const late = new Promise<void>((resolve) => {
+      startNow = resolve;
+    });
+    let isStopped = false;
+    const start = async () => {
+      await late;
+      const stop = async () => {
+        isStopped = true;
+      };
+      return { ...(await startSigned()), stop };
+    };
+    const [result] = await runAuthenticatorClauses(
+      { ...SIGNED, start, timeoutMs: 50 },
+      { only: ['authenticator.name'] },
+    );
+    expect(result).to.include({
+      status: 'fail',
+      reason: 'start of the subject did not settle within 50 ms',
+    });
+    startNow();
+    await waitUntil('the stop of the subject', async () => isStopped);
+  });
+
+  it('are selected by their area', async () => {
+    const ids = async (only: string) =>
+      (await runAuthenticatorClauses(DEV, { only: [only] })).map(({ id }) => id);
+    expect(await ids('authenticator.*')).to.deep.equal(AUTHENTICATION.map(({ id }) => id));
+    expect(await ids('auth.*')).to.deep.equal([]);
+    expect(await ids('authenticator.')).to.deep.equal([]);
   });
 });

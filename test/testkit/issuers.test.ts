@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { any, object } from 'superstruct';
 import { openIssuersAuthenticators } from '../../core/auth/issuers.js';
+import { defineAuthenticator } from '../../core/contract/index.js';
 import {
   type AuthenticatorSubject,
   authenticatorSuite,
-  createFakeLog,
   type GivenCredentials,
 } from '../../core/testkit/index.js';
 import {
@@ -20,22 +21,24 @@ import { type ScriptedProvider, startProvider } from '../support/provider.js';
 const bearer = (token: string): GivenCredentials => ({ scheme: 'bearer', token });
 const actorOf = (id: string) => ({ kind: 'service', id, scopes: ['crm.read'] }) as const;
 
-/** Opens the authenticator of this name over a file of issuers. */
-async function open(name: string, issuers: object) {
-  const folder = mkdtempSync(join(tmpdir(), 'modgate-issuers-'));
-  const file = join(folder, 'issuers.json');
-  writeFileSync(file, JSON.stringify(issuers));
-  const opened = await openIssuersAuthenticators(file, {
-    log: createFakeLog(),
-    environment: { SECRET: 'x' },
+/** The authenticator of this name of the host. */
+function define(name: string) {
+  return defineAuthenticator({
+    name,
+    config: object({ issuers: any() }),
+    open: async ({ issuers }, { scope, log }) => {
+      const folder = mkdtempSync(join(tmpdir(), 'modgate-issuers-'));
+      scope.defer(() => rmSync(folder, { recursive: true }));
+      const file = join(folder, 'issuers.json');
+      writeFileSync(file, JSON.stringify(issuers));
+      const environment = { SECRET: 'x' };
+      const opened = await openIssuersAuthenticators(file, { log, environment });
+      scope.defer(() => opened.close());
+      const authenticator = opened.chain.find((member) => member.name === name);
+      if (authenticator === undefined) throw new Error(`no authenticator ${name}`);
+      return authenticator;
+    },
   });
-  const authenticator = opened.chain.find((member) => member.name === name);
-  if (authenticator === undefined) throw new Error(`no authenticator ${name}`);
-  const stop = async () => {
-    await opened.close();
-    rmSync(folder, { recursive: true });
-  };
-  return { authenticator, stop };
 }
 
 /** One pair for all clauses: to create an RSA key takes longer than most of them. */
@@ -47,11 +50,11 @@ function createKeys() {
 }
 
 const JWT: AuthenticatorSubject = {
-  name: 'jwt',
+  authenticator: define('jwt'),
   start: async () => {
     const [key, otherKey] = await createKeys();
     const issuer = await startFakeIssuer([key]);
-    const { authenticator, stop } = await open('jwt', {
+    const issuers = {
       issuers: [
         {
           issuer: ISSUER,
@@ -61,23 +64,20 @@ const JWT: AuthenticatorSubject = {
           actor: { kind: 'service' },
         },
       ],
-    });
+    };
     const good = async (sub: string) => ({
       credentials: bearer(await signToken(key, { sub })),
       actor: actorOf(sub),
     });
     return {
-      authenticator,
+      config: { issuers },
       good: [await good('one'), await good('two')] as const,
       bad: [
         bearer(await signToken(key, { exp: 1 })),
         bearer(await signToken(otherKey)),
         bearer('a.b.c'),
       ],
-      stop: async () => {
-        await stop();
-        await issuer.close();
-      },
+      stop: () => issuer.close(),
     };
   },
 };
@@ -88,7 +88,7 @@ const OPAQUE: ReadonlyMap<string, string> = new Map([
 ]);
 
 const INTROSPECTION: AuthenticatorSubject = {
-  name: 'introspection',
+  authenticator: define('introspection'),
   start: async () => {
     const issuer: ScriptedProvider = await startProvider((_request, response) => {
       const form = new URLSearchParams(issuer.requests.at(-1)?.body.toString());
@@ -96,7 +96,7 @@ const INTROSPECTION: AuthenticatorSubject = {
       const introspected = { active: true, sub, scope: 'crm.read' };
       response.end(JSON.stringify(sub === undefined ? { active: false } : introspected));
     });
-    const { authenticator, stop } = await open('introspection', {
+    const issuers = {
       introspection: [
         {
           name: 'corp',
@@ -106,18 +106,15 @@ const INTROSPECTION: AuthenticatorSubject = {
           actor: { kind: 'service' },
         },
       ],
-    });
+    };
     return {
-      authenticator,
+      config: { issuers },
       good: [
         { credentials: bearer('opaque-one'), actor: actorOf('one') },
         { credentials: bearer('opaque-two'), actor: actorOf('two') },
       ],
       bad: [bearer('opaque-three'), bearer('opaque one')],
-      stop: async () => {
-        await stop();
-        await issuer.stop();
-      },
+      stop: () => issuer.stop(),
     };
   },
 };

@@ -74,6 +74,11 @@ const MUTANTS: readonly {
     change: { signer: defineSigner({ ...GOOD.signer, config: any() }) },
   },
   {
+    clause: 'signer.open',
+    defect: 'never opens',
+    change: { signer: defineSigner({ name: 'bad', config, open: () => new Promise(() => {}) }) },
+  },
+  {
     clause: 'signer.headers',
     defect: 'sets the host',
     change: signing(() => ({ host: 'elsewhere' })),

@@ -9,6 +9,7 @@ import { ADAPTER_CLAUSES } from '../../testkit/adapter-clauses.js';
 import { AUTHENTICATION } from '../../testkit/clauses/authentication.js';
 import { SIGNING } from '../../testkit/clauses/signing.js';
 import { SURFACE_CLAUSES } from '../../testkit/clauses/surfaces.js';
+import { isClause } from '../../testkit/run-clauses.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { addJsonOption, isJsonRequested } from '../setting-options.js';
 import { isFile, readSubjects } from '../test-plugin/read-subjects.js';
@@ -34,7 +35,10 @@ is invalid, 2 for usage errors.`;
 export function define(command: Command): void {
   command
     .argument('<plugin>', 'Folder with a plugin.json, or an installed package')
-    .option('--only <clauses>', 'Run these clauses only, by id, separated by commas')
+    .option(
+      '--only <clauses>',
+      'Run these clauses only: ids or areas (answer.*), separated by commas',
+    )
     .addHelpText('after', HELP);
   addJsonOption(command, 'the scorecard');
 }
@@ -73,10 +77,13 @@ function formatReasons(scores: readonly SubjectScore[]): string {
 
 function readOnly(list: string | undefined): readonly string[] | undefined {
   if (list === undefined) return undefined;
-  const ids = list.split(',');
+  const patterns = list.split(',');
   const clauses = [...ADAPTER_CLAUSES, ...AUTHENTICATION, ...SIGNING, ...SURFACE_CLAUSES];
-  if (ids.every((id) => clauses.some((clause) => clause.id === id))) return ids;
-  throw new ConfigError('--only must be clause ids separated by commas, such as answer.body');
+  const isKnown = (pattern: string) => clauses.some((clause) => isClause(pattern, clause));
+  if (patterns.every(isKnown)) return patterns;
+  throw new ConfigError(
+    '--only must be ids of clauses, or areas, separated by commas: answer.body or answer.*',
+  );
 }
 
 /**

@@ -26,7 +26,7 @@ export async function readSubjects(entryPath: string): Promise<readonly Subject[
   const { subjects } = await importFile(path);
   if (Array.isArray(subjects) && subjects.length > 0 && subjects.every(isSubject)) return subjects;
   throw new ConfigError(
-    `${path} must export subjects: a list of { adapter, start }, { name, start }, { surface } or { signer }`,
+    `${path} must export subjects: a list of { adapter, start }, { authenticator, start }, { surface } or { signer }`,
   );
 }
 
@@ -41,9 +41,9 @@ async function importFile(path: string): Promise<{ readonly subjects?: unknown }
 
 function isSubject(value: unknown): value is Subject {
   if (typeof value !== 'object' || value === null) return false;
-  const { start, adapter, name, surface, signer } = value as Record<string, unknown>;
+  const { start, adapter, authenticator, surface, signer } = value as Record<string, unknown>;
   if (isObject(surface) || isObject(signer)) return true;
-  return typeof start === 'function' && (isObject(adapter) || typeof name === 'string');
+  return typeof start === 'function' && (isObject(adapter) || isObject(authenticator));
 }
 
 function isObject(value: unknown): boolean {

@@ -1,14 +1,11 @@
-import type { ProviderAdapter, SignerFactory, SurfaceFactory } from '../../contract/index.js';
+import type { PluginExports } from '../../plugin-loader/import-plugin.js';
 import {
-  type AdapterSubject,
   type ClauseResult,
   type RunOptions,
   runAdapterClauses,
   runAuthenticatorClauses,
   runSignerClauses,
   runSurfaceClauses,
-  type SignerSubject,
-  type SurfaceSubject,
 } from '../../testkit/index.js';
 import type { Subject } from './read-subjects.js';
 import type { SubjectScore } from './scorecard.js';
@@ -19,55 +16,44 @@ interface TestOptions {
   readonly onResult: (result: ClauseResult) => void;
 }
 
-interface TestedExports {
-  readonly adapters: ReadonlyMap<string, ProviderAdapter>;
-  readonly surfaces: ReadonlyMap<string, SurfaceFactory>;
-  readonly signers: ReadonlyMap<string, SignerFactory>;
-}
+/** The suites, by the member of a subject that holds what it tests. */
+const SUITES = {
+  adapter: { exports: 'adapters', run: runAdapterClauses },
+  authenticator: { exports: 'authenticators', run: runAuthenticatorClauses },
+  surface: { exports: 'surfaces', run: runSurfaceClauses },
+  signer: { exports: 'signers', run: runSignerClauses },
+} as const;
 
-/**
- * Tests each adapter, surface and signer of the plugin, the same objects that a host would use, and
- * each authenticator with a subject.
- */
+type Noun = keyof typeof SUITES;
+type Run = (subject: object, options: RunOptions) => Promise<unknown>;
+
+/** Runs each subject on the same object that a host would use. */
 export async function testSubjects(
-  { adapters, surfaces, signers }: TestedExports,
+  exports: PluginExports,
   subjects: readonly Subject[],
   { only, onSubject, onResult }: TestOptions,
 ): Promise<SubjectScore[]> {
   const scores: SubjectScore[] = [];
-  for (const [kind, adapter] of adapters) {
-    const subject = subjects.find(
-      (one): one is AdapterSubject => 'adapter' in one && one.adapter.kind === kind,
-    );
-    const run = (each: RunOptions) => subject && runAdapterClauses({ ...subject, adapter }, each);
-    await test(`adapter '${kind}'`, run);
-  }
-  for (const [name, surface] of surfaces) {
-    const subject = subjects.find(
-      (one): one is SurfaceSubject => 'surface' in one && one.surface.name === name,
-    );
-    const run = (each: RunOptions) => subject && runSurfaceClauses({ ...subject, surface }, each);
-    await test(`surface '${name}'`, run);
-  }
-  for (const [name, signer] of signers) {
-    const subject = subjects.find(
-      (one): one is SignerSubject => 'signer' in one && one.signer.name === name,
-    );
-    const run = (each: RunOptions) => subject && runSignerClauses({ ...subject, signer }, each);
-    await test(`signer '${name}'`, run);
-  }
-  for (const subject of subjects) {
-    if ('adapter' in subject || 'surface' in subject || 'signer' in subject) continue;
-    await test(`authenticator '${subject.name}'`, (each) => runAuthenticatorClauses(subject, each));
+  for (const noun of Object.keys(SUITES) as Noun[]) {
+    const exported: ReadonlyMap<string, object> = exports[SUITES[noun].exports];
+    const ofNoun = subjects.filter((subject) => noun in subject);
+    for (const name of new Set([...exported.keys(), ...ofNoun.map(nameOf)])) {
+      const own = ofNoun.filter((subject) => nameOf(subject) === name);
+      for (const [index, subject] of (own.length === 0 ? [null] : own).entries()) {
+        const title = `${noun} '${name}'${index === 0 ? '' : ` (${index + 1})`}`;
+        await test(title, noun, exported.get(name), subject);
+      }
+    }
   }
   return scores;
 
-  /** @param run returns `undefined` without a subject */
   async function test(
-    subject: string,
-    run: (each: RunOptions) => Promise<unknown> | undefined,
+    title: string,
+    noun: Noun,
+    plugin: object | undefined,
+    subject: Subject | null,
   ): Promise<void> {
-    onSubject(subject);
+    onSubject(title);
     const errors = collectUncaughtErrors();
     const clauses: ClauseResult[] = [];
     const report = (result: ClauseResult) => {
@@ -75,18 +61,26 @@ export async function testSubjects(
       clauses.push(checked);
       onResult(checked);
     };
+    let reason: string | null = null;
     try {
-      const running = run({ ...(only !== undefined && { only }), onResult: report });
-      await running;
-      const reason = running === undefined ? 'testkit.js has no subject for it' : null;
-      scores.push({ subject, clauses, reason });
+      if (subject === null) throw new Error('testkit.js has no subject for it');
+      if (plugin === undefined) throw new Error('the plugin does not export it');
+      const run = SUITES[noun].run as Run;
+      await run({ ...subject, [noun]: plugin }, { ...(only && { only }), onResult: report });
     } catch (error) {
-      const reason = error instanceof Error ? error.message : 'the suite failed to run';
-      scores.push({ subject, clauses, reason });
+      reason = error instanceof Error ? error.message : 'the suite failed to run';
     } finally {
       errors.stop();
     }
+    scores.push({ subject: title, clauses, reason });
   }
+}
+
+/** The kind of an adapter, the name of anything else. */
+function nameOf(subject: Subject): string {
+  if ('adapter' in subject) return subject.adapter.kind;
+  if ('authenticator' in subject) return subject.authenticator.name;
+  return 'surface' in subject ? subject.surface.name : subject.signer.name;
 }
 
 /** Fails the clause in which an uncaught error occurred, without affecting the others. */

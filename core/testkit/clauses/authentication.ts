@@ -51,14 +51,32 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
   {
     id: 'authenticator.name',
     title: 'has a printable name',
-    run: async ({ running }) => {
-      assert.match(running.authenticator.name, NAME, `name must match ${NAME}`);
+    run: async ({ subject, authenticator }) => {
+      assert.match(subject.authenticator.name, NAME, `name must match ${NAME}`);
+      assert.match(authenticator.name, NAME, `name of the opened one must match ${NAME}`);
+    },
+  },
+  {
+    id: 'authenticator.config',
+    title: 'rejects unknown keys in its config',
+    run: async ({ subject: { authenticator }, issuer: { config = {} } }) => {
+      const [error] = authenticator.config.validate({ ...Object(config), 'no-such-key': 1 });
+      assert.ok(error !== undefined, 'an unknown key must be rejected');
+    },
+  },
+  {
+    id: 'authenticator.open',
+    title: 'opens within 5 s',
+    // The harness has opened it within that time.
+    run: async ({ authenticator }) => {
+      const { authenticate } = authenticator;
+      assert.equal(typeof authenticate, 'function', 'open must return a function authenticate');
     },
   },
   {
     id: 'authenticator.headers',
     title: 'names the headers of its credentials, and its challenges',
-    run: async ({ running: { authenticator, good } }) => {
+    run: async ({ authenticator, issuer: { good } }) => {
       const reads = readHeadersOf(authenticator);
       const { challenges = ['Bearer'] } = authenticator;
       assert.ok(reads.length > 0 && reads.length <= MAX_READS, `1 to ${MAX_READS} headers`);
@@ -79,8 +97,8 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
     title: 'returns the actor of valid credentials with exactly its scopes, each time',
     run: async (harness) => {
       for (const { credentials, actor, bodySha256 } of [
-        ...harness.running.good,
-        ...harness.running.good,
+        ...harness.issuer.good,
+        ...harness.issuer.good,
       ]) {
         const accepted = await harness.authenticate('valid credentials', credentials);
         assert.ok(accepted !== null, 'valid credentials must return an actor');
@@ -93,7 +111,7 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
     id: 'authenticator.actor',
     title: 'returns actors with a valid kind, id and scopes',
     run: async (harness) => {
-      for (const { credentials } of harness.running.good) {
+      for (const { credentials } of harness.issuer.good) {
         const accepted = await harness.authenticate('valid credentials', credentials);
         assert.ok(accepted !== null, 'valid credentials must return an actor');
         const { kind, id, scopes } = accepted.actor;
@@ -112,10 +130,10 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
   {
     id: 'authenticator.bad',
     title: 'returns null, and does not throw, for invalid credentials',
-    skip: ({ running }) =>
-      running.bad.length === 0 ? 'the subject has no invalid credentials' : null,
+    skip: ({ issuer }) =>
+      issuer.bad.length === 0 ? 'the subject has no invalid credentials' : null,
     run: async (harness) => {
-      for (const [index, credentials] of harness.running.bad.entries()) {
+      for (const [index, credentials] of harness.issuer.bad.entries()) {
         const accepted = await harness.authenticate(`invalid credentials ${index}`, credentials);
         assert.equal(accepted, null, `invalid credentials ${index} must return null`);
       }
@@ -125,8 +143,8 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
     id: 'authenticator.garbage',
     title: 'returns null, and does not throw, for malformed tokens',
     run: async (harness) => {
-      const [{ credentials }] = harness.running.good;
-      for (const { name, replace } of listSecretParts(credentials, harness.running.authenticator)) {
+      const [{ credentials }] = harness.issuer.good;
+      for (const { name, replace } of listSecretParts(credentials, harness.authenticator)) {
         for (const [index, text] of GARBAGE.entries()) {
           const accepted = await harness.authenticate(`garbage ${index} in ${name}`, replace(text));
           assert.equal(accepted, null, `garbage ${index} in ${name} must return null`);
@@ -138,10 +156,10 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
     id: 'authenticator.near-miss',
     title: 'does not accept a token that is nearly the same',
     run: async (harness) => {
-      for (const { credentials, actor } of harness.running.good) {
+      for (const { credentials, actor } of harness.issuer.good) {
         for (const { name, value, replace } of listSecretParts(
           credentials,
-          harness.running.authenticator,
+          harness.authenticator,
         )) {
           for (const [index, changed] of listNearMisses(name, value).entries()) {
             const accepted = await harness.authenticate(`near miss ${index}`, replace(changed));
@@ -157,13 +175,13 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
   {
     id: 'authenticator.scheme',
     title: 'returns null for its tokens under another scheme',
-    skip: ({ running }) =>
-      running.good.every(({ credentials }) => (credentials.scheme ?? '') === '')
+    skip: ({ issuer }) =>
+      issuer.good.every(({ credentials }) => (credentials.scheme ?? '') === '')
         ? 'the credentials have no scheme'
         : null,
     run: async (harness) => {
-      const schemes = new Set(harness.running.good.map(({ credentials }) => credentials.scheme));
-      for (const { credentials } of harness.running.good) {
+      const schemes = new Set(harness.issuer.good.map(({ credentials }) => credentials.scheme));
+      for (const { credentials } of harness.issuer.good) {
         if ((credentials.scheme ?? '') === '') continue;
         for (const scheme of ['', 'basic', 'bearer', 'digest', 'negotiate']) {
           if (schemes.has(scheme)) continue;
@@ -179,12 +197,12 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
   {
     id: 'authenticator.signed',
     title: 'binds credentials with the digest of a body to the method and the target',
-    skip: ({ running }) =>
-      running.good.every(({ bodySha256 }) => bodySha256 === undefined)
+    skip: ({ issuer }) =>
+      issuer.good.every(({ bodySha256 }) => bodySha256 === undefined)
         ? 'the credentials cover no body'
         : null,
     run: async (harness) => {
-      for (const { credentials, bodySha256 } of harness.running.good) {
+      for (const { credentials, bodySha256 } of harness.issuer.good) {
         if (bodySha256 === undefined) continue;
         const { method, target } = completeCredentials(credentials);
         const other = { method: method === 'DELETE' ? 'PUT' : 'DELETE', target: `${target}x` };
@@ -202,12 +220,12 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
     id: 'authenticator.apart',
     title: `keeps ${CONCURRENT_CALLS} concurrent calls apart`,
     run: async (harness) => {
-      const [{ credentials: first }] = harness.running.good;
-      const [part] = listSecretParts(first, harness.running.authenticator);
+      const [{ credentials: first }] = harness.issuer.good;
+      const [part] = listSecretParts(first, harness.authenticator);
       assert.ok(part, 'valid credentials must have a header that the authenticator reads');
       const bad = part.replace(`${part.value.slice(0, 1)}-no-such-token`);
       const calls = Array.from({ length: CONCURRENT_CALLS }, (_, index) => {
-        const good = harness.running.good[index % (harness.running.good.length + 1)];
+        const good = harness.issuer.good[index % (harness.issuer.good.length + 1)];
         const credentials: GivenCredentials = good?.credentials ?? bad;
         return { credentials, id: good?.actor.id ?? null };
       });
@@ -222,12 +240,17 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
   },
   {
     id: 'authenticator.no-secrets',
-    title: 'does not reveal tokens when it is inspected',
+    title: 'does not reveal tokens and secrets when it is inspected, nor in its log',
     run: async (harness) => {
-      const { authenticator, good, bad } = harness.running;
+      const { authenticator, context } = harness;
+      const { good, bad, references } = harness.issuer;
       const presented = [...good.map(({ credentials }) => credentials), ...bad];
       for (const credentials of presented) await harness.authenticate('credentials', credentials);
-      const text = inspect(authenticator, { depth: INSPECT_DEPTH, maxStringLength: null });
+      const options = { depth: INSPECT_DEPTH, maxStringLength: null };
+      const text = inspect([authenticator, context.log.lines], options);
+      for (const secret of Object.values(references?.secrets ?? {})) {
+        assert.ok(!text.includes(secret), 'a secret of the config is revealed');
+      }
       for (const credentials of presented) {
         for (const { name, value } of listSecretParts(credentials, authenticator)) {
           if (value === '') continue;
@@ -238,10 +261,10 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
   },
   {
     id: 'authenticator.handles',
-    title: 'keeps no timer, socket or other handle after its stop',
+    title: 'keeps no timer, socket or other handle after its scope has closed',
     run: async (harness) => {
       const { handlesBefore } = harness;
-      const [{ credentials }] = harness.running.good;
+      const [{ credentials }] = harness.issuer.good;
       await harness.authenticate('valid credentials', credentials);
       await harness.close();
       await harness.wait.eventually(

@@ -49,6 +49,14 @@ export const SIGNING: readonly Clause<SignerHarness>[] = [
     },
   },
   {
+    id: 'signer.open',
+    title: 'opens within 5 s',
+    // The harness has opened it within that time.
+    run: async ({ signer }) => {
+      assert.equal(typeof signer.sign, 'function', 'open must return a function sign');
+    },
+  },
+  {
     id: 'signer.headers',
     title: 'returns headers that may be signed, for requests of every form',
     run: async (harness) => {

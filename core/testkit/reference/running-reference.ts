@@ -1,3 +1,4 @@
+import type { SkippedStart } from '../skipped.js';
 import type { ReferenceModule } from './reference-module.js';
 import type { ReferenceFault } from './reference-protocol.js';
 
@@ -30,4 +31,6 @@ export interface RunningReference {
 }
 
 /** Serves `reference` over a transport. Called once per clause, without shared state. */
-export type StartReference = (reference: ReferenceModule) => Promise<RunningReference>;
+export type StartReference = (
+  reference: ReferenceModule,
+) => Promise<RunningReference | SkippedStart>;

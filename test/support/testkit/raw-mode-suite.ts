@@ -6,7 +6,6 @@ import {
 } from '../../../core/selftest/raw-http.js';
 import {
   type AdapterSubject,
-  createReferenceModule,
   REFERENCE_MANIFEST,
   type RunningReference,
 } from '../../../core/testkit/index.js';
@@ -15,6 +14,7 @@ import { call } from '../http/call.js';
 import { expectProblem, reasonOf } from '../http/expect-problem.js';
 import { waitUntil } from '../http/wait-until.js';
 import type { RunningHost } from '../start-host.js';
+import { startReference } from './start-reference.js';
 
 /** Lost with an envelope, so they show that raw mode works over this kind. */
 const STATUSES = [200, 201, 299, 400, 401, 404, 409, 412, 429, 500, 503, 599];
@@ -29,7 +29,7 @@ export function rawModeSuite(subject: AdapterSubject, host: () => RunningHost): 
       call(host(), { method, target: `${BASE}${path}`, headers });
 
     before(async () => {
-      reference = await subject.start(createReferenceModule());
+      reference = await startReference(subject);
       host().drop(`${MODULE}.json`, {
         module: MODULE,
         provider: { kind: subject.adapter.kind, config: reference.config },

@@ -4,12 +4,12 @@ import {
   adapterSuite,
   createFakeOpenContext,
   createInvocation,
-  createReferenceModule,
   REFERENCE_SECRET,
 } from '../../../core/testkit/index.js';
 import { type RunningHost, startHost } from '../start-host.js';
 import { rawModeSuite } from './raw-mode-suite.js';
 import { SHIPPED } from './shipped-subjects.js';
+import { startReference } from './start-reference.js';
 import { callThroughHost } from './through-host.js';
 
 /** Runs the subjects of these kinds through a host. Each kind has a test file, so that they run in parallel. */
@@ -36,8 +36,9 @@ export function throughHostSuite(...kinds: readonly string[]): void {
       rawModeSuite(subject, () => host);
 
       it(`delivers the configuration over ${subject.adapter.kind}`, async () => {
-        const { adapter, start } = callThroughHost(subject, () => host);
-        const reference = await start(createReferenceModule());
+        const through = callThroughHost(subject, () => host);
+        const { adapter } = through;
+        const reference = await startReference(through);
         const context = createFakeOpenContext();
         const provider = await adapter.open(reference.config, context);
         const readConfig = async () => {
