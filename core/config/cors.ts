@@ -2,7 +2,7 @@ import { array, boolean, define, type Infer, object, refine } from 'superstruct'
 import { optionally } from '../contract/described.js';
 import { findRepeated, wholeNumber } from '../document/structs.js';
 import { isHeaderName } from '../lib/secrets/credential-header.js';
-import { isOrigin } from '../lib/web-origin.js';
+import { isPageOrigin } from '../lib/web-origin.js';
 import type { SettingKind } from './setting-kind.js';
 
 export interface CorsSettings {
@@ -22,8 +22,8 @@ const MAX_ORIGINS = 100;
 const MAX_HEADERS = 100;
 
 const exactOrigin = define<string>(
-  'an origin such as https://app.example, without a path or a wildcard',
-  (value) => typeof value === 'string' && isOrigin(value),
+  'an origin such as https://app.example or capacitor://localhost, without a path or a wildcard',
+  (value) => typeof value === 'string' && isPageOrigin(value),
 );
 
 const headerName = define<string>(

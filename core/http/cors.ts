@@ -1,4 +1,13 @@
 import type { CorsSettings } from '../config/cors.js';
+import {
+  ALWAYS_FORWARDED,
+  BYTE_BODY_HEADERS,
+  BYTE_REQUEST_HEADERS,
+  CONDITIONAL,
+  EVENT_REQUEST_HEADERS,
+  REQUEST_IDS,
+  TRACE_CONTEXT,
+} from '../lib/header-names.js';
 import { Reply } from '../operations/reply.js';
 import {
   type ParsedTarget,
@@ -11,22 +20,17 @@ const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 
 const METHOD_NAMES: ReadonlySet<string> = new Set(METHODS.split(', '));
 
-/** Request headers that pages may always send. */
-const REQUEST_HEADERS = [
+/** Request headers that pages may always send: what the host reads or forwards by itself. */
+const REQUEST_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
-  'content-type',
-  'accept',
-  'accept-language',
-  'idempotency-key',
-  'if-match',
-  'if-none-match',
-  'prefer',
-  'range',
-  'if-range',
-  'last-event-id',
-  'x-request-id',
-  'x-correlation-id',
-];
+  ...ALWAYS_FORWARDED,
+  ...CONDITIONAL,
+  ...BYTE_BODY_HEADERS,
+  ...BYTE_REQUEST_HEADERS,
+  ...EVENT_REQUEST_HEADERS,
+  ...REQUEST_IDS,
+  ...TRACE_CONTEXT,
+]);
 
 /** Response headers of the host that pages may read. */
 const HOST_HEADERS = [

@@ -57,6 +57,28 @@ describe('settings of how clients reach the host', () => {
   it('accept origins as a flag', async () => {
     const { cors } = await read('{}', { cors: `${APP},http://localhost:8080` });
     expect(cors?.origins).to.deep.equal([APP, 'http://localhost:8080']);
+    for (const origin of [
+      'capacitor://localhost',
+      'tauri://localhost',
+      'chrome-extension://abcdefghijklmnop',
+      'moz-extension://2c127fa4-62c7-7e4f-90e5-472b45eecfdc',
+      'app://my-app:8080',
+    ]) {
+      expect((await read('{}', { cors: origin })).cors?.origins).to.deep.equal([origin]);
+    }
+    for (const origin of [
+      'file://localhost',
+      'data://a',
+      'capacitor://*',
+      'capacitor://',
+      'Capacitor://localhost',
+      'capacitor://localhost/',
+      'capacitor://me@localhost',
+      'app://my-app:0',
+      'localhost',
+    ]) {
+      expect(await readError('{}', { cors: origin }), origin).to.match(/^--cors must be exact/);
+    }
     expect(await readError('{}', { cors: '*' })).to.match(/^--cors must be exact origins/);
   });
 

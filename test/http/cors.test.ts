@@ -26,8 +26,10 @@ const CORS = [
 ];
 const EXPOSED = 'x-request-id, x-correlation-id, retry-after, www-authenticate, modgate-origin';
 const HEADERS =
-  'authorization, content-type, accept, accept-language, idempotency-key, if-match, if-none-match, ' +
-  'prefer, range, if-range, last-event-id, x-request-id, x-correlation-id, x-api-key, x-tenant';
+  'authorization, accept-language, idempotency-key, if-match, prefer, if-none-match, ' +
+  'if-modified-since, if-unmodified-since, content-type, content-encoding, content-disposition, ' +
+  'content-range, content-language, content-md5, content-digest, accept, range, if-range, ' +
+  'last-event-id, x-correlation-id, x-request-id, traceparent, tracestate, x-api-key, x-tenant';
 
 /** Looks like a configured origin, but is another. */
 const OTHER_ORIGINS = [
