@@ -1,5 +1,9 @@
 import type { Socket } from 'node:net';
 
+const CONTINUE = 'HTTP/1.1 100';
+/** An interim response without a meaning for the request (RFC 2518, 10.1). */
+const PROCESSING = 'HTTP/1.1 102';
+
 /**
  * Holds the reads of one connection at a time, for a client that is slower than its provider. The
  * parser of undici 7 must not be paused: it throws where nothing can catch it if the connection
@@ -8,6 +12,7 @@ import type { Socket } from 'node:net';
 export class HeldReads {
   #socket: Socket | null = null;
   #isHeld = false;
+  #isAtStart = false;
 
   /** Whether the peer has ended the connection in order, and all its bytes are read. */
   get hasEnded(): boolean {
@@ -17,13 +22,30 @@ export class HeldReads {
   /** Follows a new connection, of which nothing is read yet. */
   attach(socket: Socket): void {
     const read = socket.read.bind(socket);
-    socket.read = (size) => (this.#isHeld ? null : read(size));
+    socket.read = (size) => {
+      if (this.#isHeld) return null;
+      const chunk: Buffer | null = read(size);
+      if (chunk !== null && this.#isAtStart) this.#begin(chunk);
+      return chunk;
+    };
     this.#socket = socket;
     this.#isHeld = false;
   }
 
   hold(): void {
     this.#isHeld = true;
+  }
+
+  /** Call it when a request is sent: its response is read next. */
+  expectResponse(): void {
+    this.#isAtStart = true;
+  }
+
+  /** undici skips every interim response but a 100, for which it closes the connection. */
+  #begin(chunk: Buffer): void {
+    this.#isAtStart = false;
+    if (chunk.toString('latin1', 0, CONTINUE.length) !== CONTINUE) return;
+    chunk.write(PROCESSING, 'latin1');
   }
 
   /**

@@ -172,6 +172,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    this.#reads?.expectResponse();
     // Aborted at the moment the connection was ready: the request must not be sent.
     if (this.#isOver) controller.abort(createAbortFailure(this.#limits.signal.reason));
   }

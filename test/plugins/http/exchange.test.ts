@@ -44,6 +44,32 @@ describe('http adapter: one call', () => {
     ]);
   });
 
+  it('skips interim responses, on each request of a connection', async () => {
+    const interims = ['100 Continue', '102 Processing', '103 Early Hints\r\nlink: </a>'];
+    const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}';
+    let interim = '';
+    let isDivided = false;
+    const upstream = await keep(
+      startRawProvider((socket) =>
+        socket.on('data', () => {
+          if (isDivided) socket.write(interim, () => setImmediate(() => socket.write(answer)));
+          else socket.write(interim + answer);
+        }),
+      ),
+    );
+    const provider = await openOn(upstream.url);
+    for (const line of interims) {
+      interim = `HTTP/1.1 ${line}\r\n\r\n`;
+      for (isDivided of [false, true]) {
+        const body = Buffer.from('{}');
+        const outcome = await provider.invoke(createInvocation({ method: 'POST', body }));
+        expect([outcome.status, textOf(outcome)]).to.deep.equal([200, '{}']);
+      }
+    }
+    // Not one for each request.
+    expect(upstream.accepted()).to.be.below(2 * interims.length);
+  });
+
   it('sends a Uint8Array that is a window of a larger buffer', async () => {
     const upstream = await keep(startProvider());
     const body = new Uint8Array(Buffer.from('xx{"a":1}yy')).subarray(2, 9);

@@ -72,8 +72,8 @@ const ANSWERS: readonly (readonly [string, Answer, string, RegExp])[] = [
     /^response cut short or malformed: HTTPParserError$/,
   ],
   [
-    '100 Continue',
-    { raw: ['HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'] },
+    'a second 100 Continue',
+    { raw: ['HTTP/1.1 100 Continue\r\n\r\n'.repeat(2)] },
     'protocol',
     /^response cut short or malformed: 100 Continue without expect$/,
   ],
