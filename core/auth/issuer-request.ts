@@ -1,4 +1,5 @@
 import { FetchFailed, fetchBounded } from '../document/bounded-fetch.js';
+import { skipMark } from '../lib/byte-order-mark.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 import { parsePlainJson } from './strict-json.js';
 
@@ -31,7 +32,7 @@ export async function requestIssuer(
     const { body } = await fetchBounded(url, { ...request, ...limits, headers }, ({ status }) => {
       if (status !== 200) throw new IssuerError(`responded with ${status}`);
     });
-    const text = decodeUtf8(body);
+    const text = decodeUtf8(skipMark(Buffer.from(body)));
     const value = text === null ? undefined : parsePlainJson(text);
     if (value === undefined) throw new IssuerError('did not respond with JSON');
     return value;

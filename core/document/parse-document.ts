@@ -1,3 +1,4 @@
+import { skipMarkOfText } from '../lib/byte-order-mark.js';
 import {
   type Diagnostic,
   InvalidFile,
@@ -47,17 +48,17 @@ export class InvalidText extends Error {
 /** The maximum length of a text in characters, and of a file in bytes. */
 export const MAX_TEXT_LENGTH = FILE_LIMITS.length;
 
-const BYTE_ORDER_MARK = '\uFEFF';
-
 /**
- * Reads JSON (strict, RFC 8259) or YAML (1.2, core schema); rejects duplicate keys.
+ * Reads JSON (strict, RFC 8259) or YAML (1.2, core schema); rejects duplicate keys, and ignores a
+ * byte-order mark.
  * @throws InvalidText for anything else.
  */
 export function parseStructuredText(
-  text: string,
+  written: string,
   format: TextFormat,
   limits: TextLimits = FILE_LIMITS,
 ): StructuredText {
+  const text = skipMarkOfText(written);
   const findPlace = createPlaceFinder(text);
   const violations: SyntaxViolation[] = [];
   const root = parseNode(text, format, violations, limits);
@@ -96,11 +97,6 @@ function assertReadable(text: string, { length, hint }: TextLimits): void {
   if (text.length > length) {
     const message = `the text is longer than ${formatLength(length)}`;
     throw new SyntaxStop({ rule: 'file-too-large', message, hint, offset: 0 });
-  }
-  if (text.startsWith(BYTE_ORDER_MARK)) {
-    const message = 'the file starts with a byte-order mark';
-    const hint = 'save it as UTF-8 without a byte-order mark';
-    throw new SyntaxStop({ rule: 'byte-order-mark', message, hint, offset: 0 });
   }
   if (text.trim() === '') throw new SyntaxStop(EMPTY_TEXT);
 }

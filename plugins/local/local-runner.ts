@@ -82,7 +82,8 @@ function toLocalOperation(
 
 /** The host has checked that it is JSON in UTF-8. */
 function parseBody(bytes: Uint8Array): unknown {
-  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
+  // The decoder ignores a byte-order mark.
+  return JSON.parse(new TextDecoder().decode(bytes));
 }
 
 function readManifest({ manifest }: LocalModule): Uint8Array {

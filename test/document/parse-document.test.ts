@@ -8,7 +8,6 @@ const REJECTED_YAML: readonly [text: string, rule: string, place: string][] = [
   [' \n\n', 'empty-file', '1:1'],
   ['# a comment\n', 'empty-file', '1:1'],
   ['---\n# a comment\n...\n', 'empty-file', '1:1'],
-  ['\uFEFFa: 1', 'byte-order-mark', '1:1'],
   ['a: 1\nb: 2\na: 3', 'duplicate-key', '3:1'],
   ['a: { b: 1, "b": 2 }', 'duplicate-key', '1:12'],
   ['a: 1\n---\nb: 2', 'multiple-documents', '2:1'],
@@ -49,7 +48,6 @@ const REJECTED_YAML: readonly [text: string, rule: string, place: string][] = [
 
 const REJECTED_JSON: readonly [text: string, rule: string, place: string][] = [
   ['', 'empty-file', '1:1'],
-  ['\uFEFF{}', 'byte-order-mark', '1:1'],
   ['{"a":1,"a":2}', 'duplicate-key', '1:8'],
   ['{"a":1,"\\u0061":2}', 'duplicate-key', '1:8'],
   ['{"__proto__":1}', 'forbidden-key', '1:2'],
@@ -84,6 +82,18 @@ describe('parseStructuredText', () => {
       expectViolation(text, 'json', rule, place);
     });
   }
+
+  it('ignores a byte-order mark at the start, which no place counts', () => {
+    for (const [text, format] of [
+      ['\uFEFF{"a": 1}', 'json'],
+      ['\uFEFFa: 1\n', 'yaml'],
+    ] as const) {
+      const { value, locate } = parseStructuredText(text, format);
+      expect(value).to.deep.equal({ a: 1 });
+      expect(locate(['a'], 'key')).to.include({ line: 1, column: format === 'json' ? 2 : 1 });
+      expect(() => parseStructuredText(`\uFEFF${text}`, 'json')).to.throw();
+    }
+  });
 
   it('accepts only true and false as booleans', () => {
     const { value } = parseStructuredText('[true, false, True, FALSE, yes, on, "true"]', 'yaml');

@@ -56,7 +56,6 @@ function readSchema(name: string): Schema {
 
 // Rules of the parsers, which reject such a text before a schema is applied.
 const TEXT_RULES = new Set([
-  'byte-order-mark',
   'duplicate-key',
   'empty-file',
   'forbidden-key',

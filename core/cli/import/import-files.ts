@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { MAX_TEXT_LENGTH } from '../../document/parse-document.js';
 import { ConfigError } from '../../errors.js';
+import { skipMarkOfText } from '../../lib/byte-order-mark.js';
 import { CommandError } from '../command-error.js';
 import { asList, asObject, isObject, type JsonObject } from '../json-value.js';
 import { assertNameAvailable } from '../new/assert-name-available.js';
@@ -100,7 +101,7 @@ function formatManifest(manifest: ImportedManifest): string {
 
 async function readText(file: string): Promise<string | null> {
   try {
-    return await readFile(file, 'utf8');
+    return skipMarkOfText(await readFile(file, 'utf8'));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;

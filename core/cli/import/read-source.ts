@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { parse, YAMLParseError } from 'yaml';
 import { fetchText, TextUnavailable } from '../../document/fetch-text.js';
+import { skipMarkOfText } from '../../lib/byte-order-mark.js';
 import { decodeUtf8 } from '../../lib/decode-utf8.js';
 import { CommandError } from '../command-error.js';
 
@@ -17,7 +18,9 @@ const FETCH_TIMEOUT_MS = 30_000;
 export async function readSource(source: string): Promise<unknown> {
   const isUrl = /^https?:\/\//i.test(source);
   const subject = isUrl ? 'the URL of the document' : source;
-  const text = isUrl ? await fetchDocument(source, subject) : await readDocument(source);
+  const text = skipMarkOfText(
+    isUrl ? await fetchDocument(source, subject) : await readDocument(source),
+  );
   const isJson = text.trimStart().startsWith('{');
   try {
     if (isJson) return JSON.parse(text);

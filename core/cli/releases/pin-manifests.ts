@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { InvalidFile } from '../../document/diagnostic.js';
+import { skipMarkOfText } from '../../lib/byte-order-mark.js';
 import { ManifestUnavailable } from '../../manifest/load-manifest.js';
 import { openVersion, type VersionContext } from '../../modules/module-version.js';
 import type { PreparedDescriptor } from '../../modules/prepare-descriptor.js';
@@ -60,7 +61,7 @@ function createContext(stateDir: string): VersionContext {
 /** Writes the path of the manifest into the text of a descriptor; comments are kept. */
 export function writeManifestPath(file: string, text: string, path: string): string {
   if (file.endsWith('.json')) {
-    const value = JSON.parse(text) as object;
+    const value = JSON.parse(skipMarkOfText(text)) as object;
     return `${JSON.stringify({ ...value, manifest: path }, null, 2)}\n`;
   }
   const document = parseDocument(text);

@@ -1,3 +1,4 @@
+import { skipMark } from '../byte-order-mark.js';
 import { findInvalidJson, measureJson } from './json-check.js';
 
 /** More than a provider sends in an error or in a body that is captured. Parsed in 20 ms. */
@@ -15,5 +16,5 @@ export function parseJson(bytes: Buffer): ParsedBytes {
   if (isInvalid) return { value: undefined, problem: 'invalid' };
   const isLong = measureJson(bytes).values > MAX_PARSED_VALUES;
   if (isLong) return { value: undefined, problem: 'too many values' };
-  return { value: JSON.parse(bytes.toString('utf8')), problem: null };
+  return { value: JSON.parse(skipMark(bytes).toString('utf8')), problem: null };
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
+import { startsWithMark } from '../byte-order-mark.js';
 import { forEachInSlices } from '../slices.js';
 import { BracketStack } from './bracket-stack.js';
 
@@ -70,6 +71,8 @@ const MAX_DEPTH = MAX_PART_BYTES / 2;
 /** The maximum that a chunk continues of the one before it. Bytes. */
 const MAX_CARRIED_BYTES = 16;
 const NONE = Buffer.alloc(0);
+const SPACE = 0x20;
+const MARK_BYTES = 3;
 
 /** The reason for JSON whose arrays and objects are nested beyond the limit. */
 export const TOO_DEEP = `nested deeper than ${MAX_DEPTH} levels` as const;
@@ -86,7 +89,7 @@ export interface InvalidJson {
 
 /**
  * Returns the reason why the bytes are not JSON in UTF-8 (RFC 8259, as `JSON.parse` decides), or
- * `null`. It builds no value: for rows of a table it needs a fifth of the time of `JSON.parse` and
+ * `null`. A byte-order mark is ignored. It builds no value: for rows of a table it needs a fifth of the time of `JSON.parse` and
  * leaves no garbage.
  * @param length the bytes of all pieces
  */
@@ -94,6 +97,7 @@ export function findInvalidJson(pieces: readonly Uint8Array[], length: number): 
   const checker = load(pieces, length);
   const text = checker.TEXT.value;
   const copy = new Uint8Array(checker.memory.buffer, text, length);
+  blankMark(copy);
   if (!isUtf8(copy)) return { reason: 'not valid UTF-8', at: findInvalidUtf8(copy) };
   if (checker.check(length, true) !== IS_JSON) {
     return { reason: 'not valid JSON', at: checker.invalidAt.value - text };
@@ -188,6 +192,7 @@ export class JsonCheck {
     const checker = load([this.#cut, chunk], received, loaded);
     const start = checker.TEXT.value;
     const text = new Uint8Array(checker.memory.buffer, start, received);
+    if (this.#checked === 0) blankMark(text);
     const length = isLast ? received : received - countOfCutCharacter(text);
     if (!isUtf8(text.subarray(0, length))) {
       const offset = this.#checked + findInvalidUtf8(text.subarray(0, length));
@@ -242,9 +247,15 @@ function countOfCharacter(first: number): number {
   return first < 0xf0 ? 3 : MAX_CHARACTER_BYTES;
 }
 
+/** Replaces a byte-order mark with white space, which has no meaning either. */
+function blankMark(text: Uint8Array): void {
+  if (startsWithMark(text)) text.fill(SPACE, 0, MARK_BYTES);
+}
+
 /** Measures bytes that are known to be JSON in UTF-8. */
 export function measureJson(json: Uint8Array): JsonMeasures {
   const checker = load([json], json.length);
+  blankMark(new Uint8Array(checker.memory.buffer, checker.TEXT.value, json.length));
   checker.check(json.length, true);
   const { depthOfLast, membersOfLast, valuesOfLast } = checker;
   return {

@@ -1,3 +1,4 @@
+import { skipMark } from '../byte-order-mark.js';
 import { measureJson } from './json-check.js';
 
 /** A place that a JavaScript value cannot represent, or that is nested too deeply. */
@@ -47,7 +48,7 @@ interface ParsedJson {
 export function parseStrictJson(json: Buffer, maxDepth: number, maxProblems: number): ParsedJson {
   const { depth, members } = measureJson(json);
   if (depth <= maxDepth) {
-    const value: unknown = JSON.parse(json.toString('utf8'));
+    const value: unknown = JSON.parse(skipMark(json).toString('utf8'));
     if (countMembers(value) === members) return { value, problems: [] };
   }
   return { value: undefined, problems: scanStructure(json, maxDepth, maxProblems) };

@@ -3,6 +3,7 @@ import type { AnyStruct } from '../../contract/described.js';
 import { validateStruct } from '../../document/validate.js';
 import { HostError } from '../../errors.js';
 import { createToken } from '../../injection.js';
+import { skipMark } from '../../lib/byte-order-mark.js';
 import type { Decision } from '../../store/approvals.js';
 import { isSameActor } from '../authorization.js';
 import { STORE } from '../injection-tokens.js';
@@ -54,7 +55,7 @@ const decisionBody = object({ decision: enums(['approve', 'reject']) });
 
 /** @throws HostError 400. */
 function parseDecision(body: Buffer): Decision {
-  const value: unknown = JSON.parse(body.toString('utf8'));
+  const value: unknown = JSON.parse(skipMark(body).toString('utf8'));
   const { violations } = validateStruct(value, decisionBody as AnyStruct);
   const [violation] = violations;
   if (violation === undefined) return (value as { decision: Decision }).decision;

@@ -1,3 +1,4 @@
+import { skipMark } from '../../lib/byte-order-mark.js';
 import { decodeUtf8 } from '../../lib/decode-utf8.js';
 import { BYTE_BODY_HEADERS, BYTE_REQUEST_HEADERS } from '../../lib/header-names.js';
 import { splitForm } from '../../schema/query-schema.js';
@@ -53,7 +54,7 @@ function readQuery(target: string): Map<string, string[]> {
 
 /** The body as JSON text: JSON as it was sent, any other text as a string. */
 function readBody(body: Buffer, isBytes: boolean): string {
-  const text = decodeUtf8(body);
+  const text = decodeUtf8(isBytes ? body : skipMark(body));
   if (text === null) throw createUnreadable(BODY);
   return isBytes ? JSON.stringify(text) : text;
 }

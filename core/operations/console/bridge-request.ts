@@ -3,6 +3,7 @@ import type { AnyStruct } from '../../contract/described.js';
 import { isPrintableKey, MAX_DIAGNOSTICS, type Violation } from '../../document/diagnostic.js';
 import { validateStruct } from '../../document/validate.js';
 import { HostError } from '../../errors.js';
+import { skipMark } from '../../lib/byte-order-mark.js';
 import { measureJson } from '../../lib/json/json-check.js';
 import { readMember } from '../../lib/read-member.js';
 import { type BridgeOperationName, type BridgePayload, PAYLOADS } from './bridge-payload.js';
@@ -36,7 +37,7 @@ export function parseBridgeRequest(body: Buffer): BridgeRequest {
   if (measureJson(body).depth > MAX_DEPTH) {
     throw createBridgeError([{ field: 'body', reason: `nested deeper than ${MAX_DEPTH} levels` }]);
   }
-  const value: unknown = JSON.parse(body.toString('utf8'));
+  const value: unknown = JSON.parse(skipMark(body).toString('utf8'));
   assertFewMembers(value, 'body');
   assertFewMembers(readMember(value, 'payload'), 'payload');
   const validated = validateStruct(value, bridgeRequest as AnyStruct);

@@ -5,6 +5,7 @@ import {
   ProviderFailure,
 } from '../../contract/index.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
+import { MarkFilter } from '../../lib/byte-order-mark.js';
 import { EventScanner } from '../../lib/event-scanner.js';
 import { UnitPace } from '../../lib/unit-pace.js';
 import type { HostEndReason } from '../../provider/open-streams.js';
@@ -40,7 +41,6 @@ const DEFAULT_EVENT_BYTES = 262_144;
 /** The timeout for the last event, which a client that does not read never receives. */
 const LAST_EVENT_MS = 1000;
 const NO_BYTES = Buffer.alloc(0);
-const BYTE_ORDER_MARK = Buffer.from('\u{feff}');
 
 /**
  * A stream of events for a client: complete events of the provider unchanged, and those of the host
@@ -66,8 +66,8 @@ export class EventStream implements ReplyStream {
   readonly #longest: NodeJS.Timeout;
   #lastEvent: NodeJS.Timeout | null = null;
   #isReading = false;
-  /** The start of the stream, while it may become a byte-order mark; `null` afterwards. */
-  #start: Buffer | null = Buffer.alloc(0);
+  /** Drops a byte-order mark at the start, because the host's event precedes it. */
+  readonly #mark = new MarkFilter();
   #end: StreamEnd | null = null;
   #failure: Error | null = null;
   #wake: (() => void) | null = null;
@@ -197,7 +197,7 @@ export class EventStream implements ReplyStream {
   /** Forwards the events that may be read now; the rest stays unread. @returns their number */
   #receive(part: Buffer): number {
     this.#heartbeat?.refresh();
-    const bytes = this.#isRaw ? part : this.#stripStart(part);
+    const bytes = this.#isRaw ? part : this.#mark.pass(part);
     const { units, end, next } = this.#scanner.scan(bytes, this.#pace.turnUnits);
     const { isTooLong } = this.#scanner;
     this.#unread = isTooLong || next === bytes.length ? null : bytes.subarray(next);
@@ -208,17 +208,6 @@ export class EventStream implements ReplyStream {
     else if (passed < next) this.#held.add(Buffer.from(bytes.subarray(passed, next)));
     if (this.#held.length > 0) this.onHold?.();
     return units;
-  }
-
-  /** Drops a byte-order mark at the start, because the host's event precedes it. */
-  #stripStart(part: Buffer): Buffer {
-    if (this.#start === null) return part;
-    const start = Buffer.concat([this.#start, part]);
-    const { length } = BYTE_ORDER_MARK;
-    const isMark = start.subarray(0, length).equals(BYTE_ORDER_MARK.subarray(0, start.length));
-    this.#start = isMark && start.length < length ? start : null;
-    if (this.#start !== null) return start.subarray(start.length);
-    return isMark ? start.subarray(length) : start;
   }
 
   /** Forwards complete events, up to one that is invalid in envelope mode. */
@@ -244,7 +233,7 @@ export class EventStream implements ReplyStream {
 
   /** Forwards a properly ended stream with its last event, if that is complete without its end. */
   #complete(): void {
-    if (this.#start !== null && !this.#isRaw) this.#held.add(this.#start);
+    if (!this.#isRaw) this.#held.add(this.#mark.rest);
     if (this.#held.length > 0) this.#passLast();
     this.#finish('complete');
   }

@@ -1,4 +1,5 @@
 import { type FailurePhase, type Outcome, ProviderFailure } from '../../contract/index.js';
+import { skipMarkOfPieces } from '../../lib/byte-order-mark.js';
 import { findInvalidJson, type InvalidJson } from '../../lib/json/json-check.js';
 import { isJsonMediaType, readMediaType } from '../../lib/media-type.js';
 import { type CheckedOutcome, ProviderStatus } from '../../provider/outcome.js';
@@ -7,7 +8,7 @@ const NULL: readonly Uint8Array[] = [Buffer.from('null')];
 export const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * The unchanged JSON bytes of a 2xx; `null` for a 2xx without a body.
+ * The unchanged JSON bytes of a 2xx, without a byte-order mark; `null` for a 2xx without a body.
  * @throws ProviderFailure `protocol` for a response that cannot be forwarded.
  * @throws ProviderStatus for any other status.
  */
@@ -18,7 +19,7 @@ export function readResponseData(outcome: CheckedOutcome): readonly Uint8Array[]
   if (length === 0 && outcome.isDelimited) return NULL;
   const problem = findBodyProblem(outcome);
   if (problem !== null) throw createProtocolFailure(outcome, problem.state, problem.detail);
-  return pieces;
+  return skipMarkOfPieces(pieces);
 }
 
 export function createRedirectFailure(outcome: CheckedOutcome): ProviderFailure {

@@ -1,3 +1,4 @@
+import { MarkFilter } from '../../lib/byte-order-mark.js';
 import { type InvalidJson, JsonCheck } from '../../lib/json/json-check.js';
 import { findLastByte, isEndOfValue } from '../../lib/json/value-end.js';
 import { type CheckedOutcome, holdBody, readLength } from '../../provider/outcome.js';
@@ -97,6 +98,7 @@ export class JsonStream implements ReplyStream {
   readonly #source: ResponseStream;
   #opening: Uint8Array | null;
   #first: Uint8Array | null = null;
+  readonly #mark: MarkFilter | null;
   #closing: Uint8Array | null;
 
   /** @param envelope `null` for a body that is forwarded without one */
@@ -107,6 +109,7 @@ export class JsonStream implements ReplyStream {
     this.#source = source;
     this.#opening = envelope?.opening ?? null;
     this.#closing = envelope?.closing ?? null;
+    this.#mark = envelope === null ? null : new MarkFilter();
   }
 
   get heldBytes(): number {
@@ -137,11 +140,24 @@ export class JsonStream implements ReplyStream {
     return null;
   }
 
+  /** Reads on behind a byte-order mark, which the envelope does not contain. */
+  async #readPart(): Promise<Uint8Array | null> {
+    const mark = this.#mark;
+    if (mark === null) return this.#source.read();
+    let part = await this.#source.read();
+    while (part !== null) {
+      const kept = mark.pass(part);
+      if (kept.length > 0) return kept;
+      part = await this.#source.read();
+    }
+    return null;
+  }
+
   async #next(): Promise<Uint8Array | null> {
     const first = this.#first;
     this.#first = null;
     if (first !== null) return first;
-    const part = await this.#source.read();
+    const part = await this.#readPart();
     const opening = this.#opening;
     this.#opening = null;
     if (opening !== null) {

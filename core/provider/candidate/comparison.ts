@@ -45,6 +45,7 @@ export function compareBodies({
 const LONG_NUMBER = /\d[\d.]{15}|\d[eE]/;
 
 function parse(bytes: Uint8Array, exact: ExactJson): unknown {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  // The decoder ignores a byte-order mark.
+  const text = new TextDecoder().decode(bytes);
   return LONG_NUMBER.test(text) ? exact.parse(text) : JSON.parse(text);
 }

@@ -12,7 +12,7 @@ type Row = readonly [name: string, title: string, body: string | Buffer];
 const REJECTED_JSON: readonly Row[] = [
   ['empty', 'an empty body', ''],
   ['space', 'only white space', '  '],
-  ['bom', 'a byte-order mark', '\ufeff{}'],
+  ['bom', 'two byte-order marks', '\ufeff\ufeff{}'],
   ['bom-16', 'UTF-16', Buffer.from('\ufeff{}', 'utf16le')],
   ['bad-utf8', 'invalid UTF-8', Buffer.from('22ff22', 'hex')],
   ['overlong', 'an overlong encoding in a string', Buffer.from('22c0ae22', 'hex')],

@@ -81,7 +81,7 @@ const STATUS_LINES: readonly RawResponseBytes[] = (
 
 const BODIES: readonly RawResponseBytes[] = (
   [
-    ['bom', 'a byte-order mark', '\xef\xbb\xbf{}'],
+    ['bom', 'two byte-order marks', '\xef\xbb\xbf\xef\xbb\xbf{}'],
     ['utf-16', 'UTF-16', '\xff\xfe{\0}\0'],
     ['bad-utf8', 'invalid UTF-8', '"\xff"'],
     ['nan', 'NaN', 'NaN'],

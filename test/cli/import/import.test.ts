@@ -68,6 +68,18 @@ describe('modgate import openapi', () => {
     expect(JSON.parse(checked.stdout).findings).to.deep.equal([]);
   });
 
+  it('reads a document behind a byte-order mark, and checks files behind one', async () => {
+    place.write('shop.json', `\u{feff}${JSON.stringify(createDocument())}`);
+    const { code, stderr } = await importShop();
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    for (const name of ['modules.d/acme-shop.yaml', 'modules.d/acme-shop/manifest.json']) {
+      place.write(name, `\u{feff}${read(name)}`);
+    }
+    const checked = await place.run(['check', '--json']);
+    expect(checked.code, checked.stdout).to.equal(0);
+    expect((await importShop()).code).to.equal(0);
+  });
+
   it('prints one line for each reason, with the count of all that has no route', async () => {
     const get = createDocument().paths['/items/{id}'].get;
     const fragments = Array.from({ length: 14 }, (_, n) => [`/items#${n}`, { get }]);

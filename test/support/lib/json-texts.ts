@@ -24,7 +24,6 @@ export const VALID = [
 export const INVALID = [
   '',
   ' ',
-  '\ufeff1',
   'nul',
   'nulll',
   'True',

@@ -93,7 +93,7 @@ describe('responses that are longer than they are held', () => {
   });
 
   it('are a Problem where they are bad from the start', async () => {
-    for (const text of [`x${TEXT}`, '\ufeff{}'.padEnd(HELD + 1)]) {
+    for (const text of [`x${TEXT}`, '\ufeff\ufeff{}'.padEnd(HELD + 1)]) {
       setup.answer((_request, response) => sendText(response, text));
       const response = await get();
       expect(response.status).to.equal(502);
