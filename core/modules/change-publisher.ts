@@ -2,6 +2,7 @@ import type { Log } from '../contract/index.js';
 import { MAX_TIMER_MS } from '../lib/promises.js';
 import { createTurns } from '../lib/slices.js';
 import type { ModuleRecord, ModuleState } from './module-record.js';
+import type { ModuleSlot } from './module-slot.js';
 import type { ModuleVersion } from './module-version.js';
 import { describeFileStatus, type StatusSink } from './status-files.js';
 
@@ -10,10 +11,13 @@ const RETIRE_MS = 10_000;
 /** How long a WebSocket waits for the answer to its close frame. */
 const CLOSE_MS = 5000;
 
+/** A slot as it was when its changes began to be withheld. */
+export type FrozenSlot = Pick<ModuleSlot, 'live' | 'record' | 'mounts'>;
+
 /** Changes that are withheld while a name moves from one file to another. */
 interface Withheld {
-  /** Shown meanwhile; they match the serving versions. */
-  readonly records: readonly ModuleRecord[];
+  /** Shown and served meanwhile, by file. */
+  readonly frozen: ReadonlyMap<string, FrozenSlot>;
   readonly retired: ModuleVersion[];
   readonly changes: { readonly record: ModuleRecord; readonly changed: readonly string[] }[];
 }
@@ -38,14 +42,20 @@ export class ChangePublisher {
     this.#options = options;
   }
 
-  /** `null` when the records are up to date. */
-  get withheldRecords(): readonly ModuleRecord[] | null {
-    return this.#withheld?.records ?? null;
+  /** The slots, and in place of those whose changes are withheld what they were. */
+  listServed(slots: FrozenSlot[]): FrozenSlot[] {
+    const frozen = this.#withheld?.frozen;
+    if (frozen === undefined) return slots;
+    return [...frozen.values(), ...slots.filter(({ record }) => !frozen.has(record.file))];
   }
 
-  /** Withholds every change until `release`, so that a name never disappears while it moves. */
-  withhold(records: readonly ModuleRecord[]): void {
-    this.#withheld = { records, retired: [], changes: [] };
+  /** Withholds the changes of slots until `release`, so that a name never disappears while it moves. */
+  withhold(slots: Iterable<ModuleSlot>): void {
+    const frozen = [...slots].map((slot): [string, FrozenSlot] => {
+      const { file, live, record, mounts } = slot;
+      return [file, { live, record, mounts }];
+    });
+    this.#withheld = { frozen: new Map(frozen), retired: [], changes: [] };
   }
 
   release(): void {
@@ -58,9 +68,9 @@ export class ChangePublisher {
     for (const version of withheld.retired) void this.#retire(version);
   }
 
-  /** Called when the serving version has changed. */
-  replace(retired: ModuleVersion | null): void {
-    if (this.#withheld === null) {
+  /** Called when the serving version of a file has changed. */
+  replace(file: string, retired: ModuleVersion | null): void {
+    if (this.#withheld?.frozen.has(file) !== true) {
       this.#options.publishGeneration();
       // Not awaited: calls in flight end on their own time. Never rejects.
       if (retired !== null) void this.#retire(retired);
@@ -70,7 +80,7 @@ export class ChangePublisher {
   }
 
   reportRecord(record: ModuleRecord, changed: readonly string[]): void {
-    if (this.#withheld !== null) {
+    if (this.#withheld?.frozen.has(record.file)) {
       this.#withheld.changes.push({ record, changed });
       return;
     }

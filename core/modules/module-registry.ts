@@ -1,3 +1,4 @@
+import { readlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -9,45 +10,35 @@ import { createTurns } from '../lib/slices.js';
 import { type DirectoryListing, omitUsedFiles, UnreadableDirectory } from '../watch/directory.js';
 import { DirectoryScanner, type ScanResult } from '../watch/directory-scanner.js';
 import { Watcher } from '../watch/watcher.js';
-import { ChangePublisher, ChangeSignal } from './change-publisher.js';
+import { ChangePublisher, ChangeSignal, type FrozenSlot } from './change-publisher.js';
+import { createGeneration, createMounts } from './create-generation.js';
+import { createDirectoryReport } from './directory-report.js';
 import { LostVersions } from './last-good.js';
 import {
   type Generation,
   type GenerationSource,
-  type LiveModule,
   NO_MANIFEST,
   type WaitingModule,
   type WaitingSource,
 } from './live-module.js';
 import { compareRecords, type ModuleRecord, REJECTED_STATES } from './module-record.js';
-import { ModuleSlot, type SlotContext } from './module-slot.js';
-import { createMountTable, type MountSource, type MountTable, NO_MOUNTS } from './mount-table.js';
-import { hasMovingName, listClaimants, settleNames } from './settle-names.js';
+import { ModuleSlot } from './module-slot.js';
+import { type MountSource, type MountTable, NO_MOUNTS } from './mount-table.js';
+import type { ModuleRegistryOptions, RegistryContext } from './registry-options.js';
+import {
+  keepsClaims,
+  listClaimants,
+  listExchanging,
+  listWanted,
+  settleNames,
+} from './settle-names.js';
+import { SlotOpenings } from './slot-openings.js';
 import type { StatusSink } from './status-files.js';
 
 /** How long a start waits for manifests from providers; after that the modules are `waiting`. */
 const START_TIMEOUT_MS = 2000;
 const MODULES_AT_ONCE = 16;
 const BUSY = 'descriptor cannot be read at the moment; reading it again';
-
-export interface ModuleRegistryOptions
-  extends Omit<SlotContext, 'pathOf' | 'isNameFree' | 'onLiveChange' | 'onRecordChange'> {
-  /** The folder of descriptors. */
-  readonly modulesDir: string;
-  /** `null`: no status files are written. */
-  readonly statusSink: StatusSink | null;
-  /**
-   * The folder that holds the link `modulesDir`. The target of the link is complete, so its files
-   * need not settle. Absent for a folder that people write to.
-   */
-  readonly linkFolder?: string;
-  /** Whether there may be a release of which the link has no files. Absent without releases. */
-  readonly lacksRelease?: () => boolean;
-  /** The origin of the public URL; `null` if none is configured. */
-  readonly publicOrigin: string | null;
-  /** The file that already serves in another process, by name and mount, when the host starts. */
-  readonly holders?: ReadonlyMap<string, string>;
-}
 
 const NO_RELEASE = 'the host has no release';
 
@@ -57,7 +48,7 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
   readonly #modulesDir: string;
   readonly #linkFolder: string | null;
   readonly #publicHost: string | null;
-  readonly #context: SlotContext & Pick<ModuleRegistryOptions, 'lacksRelease'>;
+  readonly #context: RegistryContext;
   readonly #scanner: DirectoryScanner;
   readonly #watcher: Watcher;
   readonly #lostVersions: LostVersions;
@@ -80,9 +71,13 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
   readonly #takeTurn = createTurns();
   #ignored: DirectoryListing['ignored'] = [];
   #reloads = { success: 0, failure: 0, lastAt: new Date() };
-  #isDirectoryLost = false;
+  readonly #reportDirectory: (error: UnreadableDirectory | null) => void;
   /** Until the files of the first release are applied. */
   #lacksRelease = false;
+  /** Resolves when names and mounts have moved. Never rejects. */
+  #exchange: Promise<void> = Promise.resolve();
+  #appliedFolder: string | null = null;
+  readonly #openings: SlotOpenings;
 
   constructor(options: ModuleRegistryOptions) {
     const { modulesDir, log, statusSink, sharedProbation, publicOrigin } = options;
@@ -93,8 +88,10 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
     this.#statusSink = statusSink;
     this.#holders = options.holders ?? new Map();
     this.#scanner = new DirectoryScanner(modulesDir);
+    this.#reportDirectory = createDirectoryReport(log);
+    this.#openings = new SlotOpenings({ log, onApplied: (slot) => this.#noteApplied(slot) });
     this.#watcher = new Watcher({
-      check: (isPoll) => this.#check(isPoll),
+      check: (isPoll, endSearch) => this.#check(isPoll, endSearch),
       onError: (error) => log.error({ err: error }, 'module scan failed'),
     });
     this.#lostVersions = new LostVersions({
@@ -114,7 +111,7 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
       ...options,
       pathOf: (file) => join(modulesDir, file),
       isNameFree: (name, file) => this.#isNameFree(name, file),
-      onLiveChange: (retired) => this.#publisher.replace(retired),
+      onLiveChange: (file, retired) => this.#publisher.replace(file, retired),
       onRecordChange: (record, changed) => this.#publisher.reportRecord(record, changed),
     };
     sharedProbation?.onRejected(({ file, digest, reason }) => {
@@ -126,7 +123,7 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
 
   /** Immutable. Built when it is read: thousands of modules may change in a row. */
   get current(): Generation {
-    this.#generation ??= this.#createGeneration();
+    this.#generation ??= createGeneration(this.#listServed());
     return this.#generation;
   }
 
@@ -140,6 +137,11 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
     return omitUsedFiles(this.#ignored, this.#modulesDir, this.#listNamedFiles());
   }
 
+  /** The target of the link when the last scan began of which everything is applied. */
+  get appliedFolder(): string | null {
+    return this.#appliedFolder;
+  }
+
   /** How many descriptor changes were applied and rejected, including those of the start. */
   get reloads(): { readonly success: number; readonly failure: number; readonly lastAt: Date } {
     return this.#reloads;
@@ -147,10 +149,9 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
 
   /** One record per descriptor, by name, those without a name first. Never newer than what is served. */
   list(): readonly ModuleRecord[] {
-    return (
-      this.#publisher.withheldRecords ??
-      [...this.#slots.values()].map((slot) => slot.record).sort(compareRecords)
-    );
+    return this.#listServed()
+      .map(({ record }) => record)
+      .sort(compareRecords);
   }
 
   /** Whether the host follows releases, and has applied none although there may be one. */
@@ -174,10 +175,13 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
    */
   async start(): Promise<void> {
     const lacksRelease = this.#context.lacksRelease?.() === true;
+    const folder = await this.#readLink();
     const result = await this.#scanner.scan(false);
     const files = new Set(result.changed.map(({ file }) => file));
     await this.#context.lastGood.keepOnly(files);
     await this.#applyScan(result);
+    await this.#waitForAll();
+    this.#appliedFolder = folder;
     this.#lacksRelease = lacksRelease;
     this.#isStarting = false;
     this.#publishGeneration();
@@ -207,20 +211,27 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
   /** Closes every provider; calls in flight are canceled. */
   async close(): Promise<void> {
     await this.#watcher.close();
+    await this.#waitForAll();
     this.#generation = new Map();
     await Promise.all([...this.#slots.values()].map((slot) => slot.close()));
     await this.#context.lastGood.flush();
     await this.#statusSink?.flush();
   }
 
-  async #check(isPoll: boolean): Promise<number | null> {
+  async #check(isPoll: boolean, endSearch: () => void): Promise<number | null> {
     if (isPoll) await this.#lostVersions.check();
     const lacksRelease = this.#context.lacksRelease?.() === true;
     try {
+      const folder = await this.#readLink();
       const result = await this.#scanner.scan(this.#linkFolder === null);
+      endSearch();
       this.#reportDirectory(null);
       await this.#applyScan(result);
-      this.#lacksRelease &&= lacksRelease;
+      // Not awaited: the next scan need not wait until modules are opened. Never rejects.
+      void this.#waitForAll().then(() => {
+        this.#lacksRelease &&= lacksRelease;
+        this.#appliedFolder = folder;
+      });
       return result.againAfterMs;
     } catch (error) {
       // A missing folder is not an empty folder: the last loaded modules continue to serve.
@@ -243,19 +254,19 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
       const slot = this.#slots.get(entry.file) ?? new ModuleSlot(entry.file, this.#context);
       this.#slots.set(entry.file, slot);
       await this.#takeTurn();
+      const before = String(listWanted(slot));
       await isolate(this.#log, entry.file, async () => {
         await slot.read(entry);
         await this.#scanner.follow(entry.file, slot.source.files);
       });
-      return slot;
+      // It may still be opened under a name that it no longer wants.
+      if (String(listWanted(slot)) !== before) await this.#openings.find(slot);
+      if (this.#isStarting || !keepsClaims(slot)) return slot;
+      void this.#openings.start([slot]);
+      return [];
     });
-    await this.#settle(read, removed);
-    for (const { file, hasPassingFailure } of read) {
-      if (!hasPassingFailure) continue;
-      this.#scanner.forget(file);
-      this.#log.warn({ file }, BUSY);
-    }
-    this.#countReloads(read, removed.length + renamed.length);
+    await this.#settle(read.flat(), removed);
+    this.#countReloads(removed.length + renamed.length, 0);
     this.#followFolders();
   }
 
@@ -281,45 +292,61 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
   async #settle(changed: readonly ModuleSlot[], removedFiles: readonly string[]): Promise<void> {
     const removed = new Set(removedFiles.flatMap((file) => this.#slots.get(file) ?? []));
     const slots = [...this.#slots.values()].filter((slot) => !removed.has(slot));
-    const { named, displaced } = settleNames(await listClaimants(slots), this.#holders);
+    const isApplying = (slot: ModuleSlot) => this.#openings.find(slot) !== undefined;
+    const claimants = await listClaimants(slots, isApplying);
+    const { named, displaced } = settleNames(claimants, this.#holders);
     const affected = new Set(changed);
     const toApply = named.filter((slot) => affected.has(slot) || this.#displaced.has(slot));
     this.#displaced = new Set(displaced.keys());
-    if (hasMovingName(toApply, [...removed])) {
-      // Neither is built before the name has moved.
-      this.#generation = this.current;
-      this.#mounts = this.mounts;
-      this.#publisher.withhold(this.list());
+    const exchanging = listExchanging(toApply, [...removed]);
+    if (exchanging.size > 0) {
+      await this.#exchange;
+      this.#publisher.withhold(exchanging);
     }
     for (const file of removedFiles) this.#slots.delete(file);
     for (const slot of removed) {
       await this.#takeTurn();
       slot.remove();
+      if (!exchanging.has(slot)) this.#publisher.reportRemoval(slot.record);
     }
-    await this.#forEach(toApply, (slot) => slot.apply());
-    this.#publisher.release();
-    for (const slot of removed) {
-      await this.#takeTurn();
-      this.#publisher.reportRemoval(slot.record);
-    }
-    for (const [slot, conflict] of displaced) {
-      await isolate(this.#log, slot.file, () => slot.apply(conflict));
-    }
-    // Last, because a last good version must not use a name that a valid file has now.
+    void this.#openings.start(toApply.filter((slot) => !exchanging.has(slot)));
+    for (const [slot, conflict] of displaced) void this.#openings.start([slot], conflict);
     const applied = new Set(toApply);
-    const rest = changed.filter((slot) => !applied.has(slot) && !displaced.has(slot));
-    await this.#forEach(rest, (slot) => slot.apply());
+    void this.#openings.start(changed.filter((slot) => !applied.has(slot) && !displaced.has(slot)));
     this.#mounts = null;
+    if (exchanging.size === 0) return;
+    const work = this.#openings.start(toApply.filter((slot) => exchanging.has(slot)));
+    this.#exchange = work.then(() => {
+      this.#publisher.release();
+      for (const slot of removed) {
+        if (exchanging.has(slot)) this.#publisher.reportRemoval(slot.record);
+      }
+    });
   }
 
-  async #forEach(
-    slots: readonly ModuleSlot[],
-    work: (slot: ModuleSlot) => Promise<void>,
-  ): Promise<void> {
-    await mapConcurrently(slots, MODULES_AT_ONCE, async (slot) => {
-      await this.#takeTurn();
-      await isolate(this.#log, slot.file, () => work(slot));
-    });
+  /** Resolves when all that has begun is published. Never rejects. */
+  async #waitForAll(): Promise<void> {
+    await Promise.all([this.#openings.waitForAll(), this.#exchange]);
+  }
+
+  /** Called when the content of a slot serves, or was rejected. */
+  #noteApplied({ file, hasPassingFailure, record }: ModuleSlot): void {
+    this.#mounts = null;
+    const isRejected = REJECTED_STATES.has(record.state);
+    this.#countReloads(isRejected ? 0 : 1, isRejected ? 1 : 0);
+    if (!hasPassingFailure) return;
+    this.#scanner.forget(file);
+    this.#log.warn({ file }, BUSY);
+  }
+
+  #listServed(): FrozenSlot[] {
+    return this.#publisher.listServed([...this.#slots.values()]);
+  }
+
+  /** The target of the link to the folder; `null` for a folder that people write to. */
+  async #readLink(): Promise<string | null> {
+    if (this.#linkFolder === null) return null;
+    return readlink(this.#modulesDir).catch(() => null);
   }
 
   #rename(from: string, to: string): void {
@@ -346,44 +373,18 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
     this.#changes.notify();
   }
 
-  #createGeneration(): Generation {
-    const generation = new Map<string, LiveModule>();
-    for (const { live } of this.#slots.values()) if (live !== null) generation.set(live.name, live);
-    return generation;
-  }
-
   #createMounts(): MountTable {
-    const slots = [...this.#slots.values()];
-    if (slots.every(({ mounts }) => mounts.length === 0)) return NO_MOUNTS;
     const reserved = this.#context.reservedPrefixes?.current ?? new Set();
-    const options = { publicHost: this.#publicHost, reserved };
-    return createMountTable(
-      slots.map(({ record }) => record),
-      options,
-    );
+    return createMounts(this.#listServed(), { publicHost: this.#publicHost, reserved });
   }
 
-  #countReloads(read: readonly ModuleSlot[], others: number): void {
-    const states = read.map(({ record }) => record.state);
-    const failure = states.filter((state) => REJECTED_STATES.has(state)).length;
-    const success = states.length - failure + others;
+  #countReloads(success: number, failure: number): void {
     const { reloads } = this;
+    if (success + failure === 0) return;
     this.#reloads = {
       success: reloads.success + success,
       failure: reloads.failure + failure,
       lastAt: new Date(),
     };
-  }
-
-  #reportDirectory(error: UnreadableDirectory | null): void {
-    const isLost = error !== null;
-    if (isLost === this.#isDirectoryLost) return;
-    this.#isDirectoryLost = isLost;
-    if (isLost) {
-      this.#log.error(
-        { reason: error.message },
-        'modules folder unavailable; serving the last loaded modules',
-      );
-    } else this.#log.info({}, 'modules folder available again');
   }
 }

@@ -51,7 +51,7 @@ export interface SlotContext extends DescriptorContext, VersionContext {
    * Called when the serving version has changed; `retired` can be closed once no request can select
    * it.
    */
-  readonly onLiveChange: (retired: ModuleVersion | null) => void;
+  readonly onLiveChange: (file: string, retired: ModuleVersion | null) => void;
   /** Called when the slot's record has changed; `changed` lists the changed parts of the module. */
   readonly onRecordChange: (record: ModuleRecord, changed: readonly string[]) => void;
 }
@@ -223,7 +223,7 @@ export class ModuleSlot {
     },
     serve: ({ serving, retired }) => {
       this.#live = serving && this.#bind(serving);
-      this.#context.onLiveChange(retired);
+      this.#context.onLiveChange(this.file, retired);
     },
     requestManifest: ({ version, attempt }) => {
       const requested = this.#requestManifest(version, attempt);
@@ -255,9 +255,9 @@ export class ModuleSlot {
     },
   };
 
-  /** Resolves when no version is being opened. */
+  /** Resolves when no version is being opened, or the slot has ended. */
   async #settle(): Promise<void> {
-    while (this.#current.opening !== null) await this.#opening;
+    while (this.#current.opening !== null && !this.#current.isEnded) await this.#opening;
   }
 
   /** Never rejects. */

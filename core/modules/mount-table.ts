@@ -8,7 +8,7 @@ import {
 import { firstSegment } from '../lib/routing/request-path.js';
 import { type ModuleRecord, REJECTED_STATES } from './module-record.js';
 
-interface MountTableOptions {
+export interface MountTableOptions {
   /** The host name of the public URL; `null` without one. */
   readonly publicHost: string | null;
   /** The prefixes of the host and its surfaces. */

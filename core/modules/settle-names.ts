@@ -33,18 +33,23 @@ export function explainTaken(claim: string, owner: string): StateReason {
 interface Claimant {
   readonly slot: ModuleSlot;
   readonly wanted: readonly string[];
+  /** Whether it has got its claims, and is opened. */
+  readonly isApplying: boolean;
 }
 
 /**
  * Lists slots with the claims of their files, by file name. Takes slices, because there may be
  * thousands: files are not read meanwhile.
  */
-export async function listClaimants(slots: readonly ModuleSlot[]): Promise<readonly Claimant[]> {
+export async function listClaimants(
+  slots: readonly ModuleSlot[],
+  isApplying: (slot: ModuleSlot) => boolean,
+): Promise<readonly Claimant[]> {
   const claimants: Claimant[] = [];
   await forEachInSlices(
     slots.toSorted((a, b) => compareTexts(a.file, b.file)),
     (slot) => {
-      claimants.push({ slot, wanted: listWanted(slot) });
+      claimants.push({ slot, wanted: listWanted(slot), isApplying: isApplying(slot) });
     },
   );
   return claimants;
@@ -61,8 +66,9 @@ export function settleNames(
   holders: ReadonlyMap<string, string>,
 ): NameSettlement {
   const owners = new Map<string, ModuleSlot>();
-  for (const { slot, wanted } of byFile) {
-    for (const claim of listHeld(slot, wanted)) owners.set(claim, slot);
+  for (const { slot, wanted, isApplying } of byFile) {
+    const held = isApplying ? wanted : listHeld(slot, wanted);
+    for (const claim of held) owners.set(claim, slot);
     if (holders.size === 0) continue;
     for (const claim of wanted) if (holders.get(claim) === slot.file) owners.set(claim, slot);
   }
@@ -81,20 +87,35 @@ export function settleNames(
   return { named, displaced };
 }
 
-/** Whether a file gets a name or a mount under which another one still serves. */
-export function hasMovingName(
+/** The slots that exchange a name or a mount: one serves under it, and another one gets it. */
+export function listExchanging(
   namedSlots: readonly ModuleSlot[],
   removed: readonly ModuleSlot[],
-): boolean {
-  const freed = new Set(removed.flatMap(listServed));
-  return namedSlots.some((slot) => {
-    const wanted = listWanted(slot);
-    const isGivenUp = listHeld(slot, wanted).length < listServed(slot).length;
-    return isGivenUp || wanted.some((claim) => freed.has(claim));
-  });
+): ReadonlySet<ModuleSlot> {
+  const servers = new Map<string, ModuleSlot>();
+  for (const slot of [...namedSlots, ...removed]) {
+    for (const claim of listServed(slot)) servers.set(claim, slot);
+  }
+  const exchanging = new Set<ModuleSlot>();
+  for (const slot of namedSlots) {
+    for (const claim of listWanted(slot)) {
+      const server = servers.get(claim);
+      if (server !== undefined && server !== slot) exchanging.add(slot).add(server);
+    }
+  }
+  return exchanging;
 }
 
-function listWanted({ source: { wantedName, mounts } }: ModuleSlot): readonly string[] {
+/** Whether a slot serves under exactly the claims of its file, so that no other file matters. */
+export function keepsClaims(slot: ModuleSlot): boolean {
+  const served = new Set(listServed(slot));
+  const wanted = listWanted(slot);
+  return (
+    served.size > 0 && served.size === wanted.length && wanted.every((claim) => served.has(claim))
+  );
+}
+
+export function listWanted({ source: { wantedName, mounts } }: ModuleSlot): readonly string[] {
   return wantedName === null ? [] : listClaims(wantedName, mounts);
 }
 

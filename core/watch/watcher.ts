@@ -7,10 +7,10 @@ import { basename } from 'node:path';
  * network file system.
  */
 const POLL_MS = 2000;
-/** Checks take at most a tenth of the time, regardless of the number of files and events. */
-const CHECK_SHARE = 10;
-/** A check that waited long, such as for the import of a plugin, was not busy all the time. */
-const MAX_REST_MS = 5000;
+/** Searches take at most a tenth of the time, regardless of the number of files and events. */
+const SEARCH_SHARE = 10;
+/** A file is found twice before it is used: it must not wait long for either. */
+const MAX_REST_MS = 1000;
 /** Debounce: file events arrive in bursts. */
 const EVENT_DELAY_MS = 20;
 
@@ -18,9 +18,10 @@ interface WatcherOptions {
   /**
    * Checks for changes. Checks do not overlap.
    * @param isPoll whether changes without an event count too
+   * @param endSearch called when the changes are found; the rest is their use, after which no pause follows
    * @returns the milliseconds until the next check; `null` to wait for an event or the next poll
    */
-  readonly check: (isPoll: boolean) => Promise<number | null>;
+  readonly check: (isPoll: boolean, endSearch: () => void) => Promise<number | null>;
   /** Called with errors of `check`. Watching continues. */
   readonly onError: (error: unknown) => void;
   /** Milliseconds between polls, default 2000. */
@@ -104,28 +105,32 @@ export class Watcher {
     // A later call of `pollSoon` makes the next check a poll.
     if (isPoll) this.#pollAt = Number.POSITIVE_INFINITY;
     let againAfterMs: number | null = null;
+    let foundAt: number | null = null;
+    const endSearch = () => {
+      foundAt = performance.now();
+    };
     try {
-      againAfterMs = await this.#checkNow(isPoll);
+      againAfterMs = await this.#checkNow(isPoll, endSearch);
     } catch (error) {
       this.#options.onError(error);
     } finally {
-      this.#scheduleNext(startedAt, againAfterMs);
+      this.#scheduleNext((foundAt ?? performance.now()) - startedAt, againAfterMs);
     }
   }
 
-  async #checkNow(isPoll: boolean): Promise<number | null> {
+  async #checkNow(isPoll: boolean, endSearch: () => void): Promise<number | null> {
     // Runs before the check, so that any later change raises an event.
     if (isPoll) await this.#renewWatchers();
     this.#hasEvent = false;
-    const againAfterMs = await this.#options.check(isPoll);
+    const againAfterMs = await this.#options.check(isPoll, endSearch);
     // Changes before a folder was watched have raised no event.
     if (this.#hasNewFolders && (await this.#renewWatchers())) this.pollSoon();
     return againAfterMs;
   }
 
-  #scheduleNext(startedAt: number, againAfterMs: number | null): void {
+  #scheduleNext(searchMs: number, againAfterMs: number | null): void {
     const endedAt = performance.now();
-    const restMs = Math.min((endedAt - startedAt) * CHECK_SHARE, MAX_REST_MS);
+    const restMs = Math.min(searchMs * SEARCH_SHARE, MAX_REST_MS);
     if (this.#pollAt === Number.POSITIVE_INFINITY) this.#pollAt = endedAt + this.#pollMs;
     this.#checking = null;
     const untilPollMs = Math.max(0, Math.ceil(this.#pollAt - endedAt));

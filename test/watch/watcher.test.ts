@@ -1,5 +1,6 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Watcher } from '../../core/watch/watcher.js';
 import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
@@ -14,12 +15,12 @@ describe('watcher', () => {
   /** Whether each check was a poll. */
   let checks: boolean[];
   let errors: unknown[];
-  let onCheck: () => number | null;
+  let onCheck: (endSearch: () => void) => number | null | Promise<number | null>;
   const start = async (pollMs?: number) => {
     watcher = new Watcher({
-      check: async (isPoll) => {
+      check: async (isPoll, endSearch) => {
         checks.push(isPoll);
-        return onCheck();
+        return onCheck(endSearch);
       },
       onError: (error) => errors.push(error),
       pollMs,
@@ -83,6 +84,22 @@ describe('watcher', () => {
     onCheck = () => (left-- > 0 ? 20 : null);
     await start(NO_POLL_MS);
     await waitUntil('four checks', () => checks.length === 4, 5000);
+  });
+
+  it('pauses for the time of the search, and not for that of the use', async () => {
+    const USE_MS = 300;
+    let usedAt = 0;
+    onCheck = async (endSearch) => {
+      endSearch();
+      if (checks.length > 1) return null;
+      await pause(USE_MS);
+      usedAt = performance.now();
+      return 20;
+    };
+    await start(NO_POLL_MS);
+    await waitUntil('a second check', () => checks.length > 1, 5000);
+    // A pause for the use would last a second.
+    expect(performance.now() - usedAt).to.be.below(900);
   });
 
   it('checks during events without end', async () => {
