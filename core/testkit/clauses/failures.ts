@@ -74,7 +74,7 @@ export const FAILURES: readonly AdapterClause[] = [
       const errors: unknown[] = [];
       const keep = (error: unknown) => void errors.push(error);
       const { faults = [], down } = harness.reference;
-      for (const fault of faults.filter((name) => name !== 'trickle')) {
+      for (const fault of faults.filter((name) => name !== 'trickle' && name !== 'endless')) {
         await harness.wait.settles(
           `the fault ${fault}`,
           opened.invoke({ target: `/fault/${fault}` }).catch(keep),

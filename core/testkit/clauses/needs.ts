@@ -19,6 +19,8 @@ const REASONS = {
       : 'the provider of this transport cannot be down',
   connections: ({ reference }: AdapterHarness) =>
     reference.connections === undefined ? 'this transport has no connections' : null,
+  holdBodies: ({ reference }: AdapterHarness) =>
+    reference.holdBodies === undefined ? 'the provider of this transport reads every body' : null,
   secrets: ({ reference }: AdapterHarness) =>
     Object.keys(reference.secrets ?? {}).length === 0 ? 'the config has no secrets' : null,
 } as const;

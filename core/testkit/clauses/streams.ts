@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
-import {
-  type BodyStream,
-  isBodyStream,
-  type Outcome,
-  ProviderFailure,
-} from '../../contract/index.js';
-import type { AdapterHarness } from '../adapter-harness.js';
+import { type BodyStream, isBodyStream, joinBody, type Outcome } from '../../contract/index.js';
+import { type AdapterHarness, cancel, type OpenedProvider } from '../adapter-harness.js';
 import type { AdapterClause } from '../clause.js';
-import { type Echo, hashBody } from '../reference/behaviors.js';
+import type { ReferenceFault } from '../reference/reference-protocol.js';
 import { needs } from './needs.js';
 
 const HOLD_BYTES = 1_000;
 const LONG_BYTES = 2_000_000;
-const PART = Buffer.alloc(50_000, 'x');
-const PARTS = 20;
+/** More than the idle connections that an adapter may keep. */
+const STREAM_COUNT = 10;
 
 export const STREAMS: readonly AdapterClause[] = [
   {
@@ -59,26 +54,77 @@ export const STREAMS: readonly AdapterClause[] = [
     },
   },
   {
-    id: 'streams.request',
-    title: 'sends a body that arrives in parts, byte for byte',
-    skip: needs('streams'),
+    id: 'streams.at-head',
+    title: 'returns the stream once the head has arrived, with holdBytes 0',
+    skip: needs('streams', 'endless'),
     run: async (harness) => {
       const opened = await harness.open();
-      const { bodySha256 } = await sendParts(harness, opened, writeParts());
-      const expected = Buffer.concat(Array.from({ length: PARTS }, () => PART));
-      assert.equal(bodySha256, hashBody(expected), 'the provider must get the body');
+      await stop(harness, await startStream(harness, opened, 'endless', 0));
     },
   },
   {
-    id: 'streams.request-cut',
-    title: 'does not let a provider accept a truncated body as complete',
+    id: 'streams.unknown-length',
+    title: 'returns a body without a length as a stream as soon as more than holdBytes has arrived',
+    skip: needs('streams', 'endless'),
+    run: async (harness) => {
+      const opened = await harness.open();
+      await stop(harness, await startStream(harness, opened, 'endless', HOLD_BYTES));
+    },
+  },
+  {
+    id: 'streams.cut-short',
+    title: 'throws a ProviderFailure from a stream that is truncated',
+    skip: needs('streams', 'cut_short'),
+    run: async (harness) => {
+      const opened = await harness.open();
+      const call = opened.invoke({ target: '/fault/cut_short' }, { holdBytes: 0 }).then(read);
+      await harness.failureOf('a truncated stream', call, 'protocol');
+    },
+  },
+  {
+    id: 'streams.stopped',
+    title: 'releases the connection of a stream that the host stops reading',
+    skip: needs('streams', 'trickle', 'connections'),
+    run: async (harness) => {
+      const opened = await harness.open();
+      await opened.read('/echo/before');
+      for (let count = 0; count < STREAM_COUNT; count += 1) {
+        await stop(harness, await startStream(harness, opened, 'trickle', HOLD_BYTES));
+      }
+      await expectReleased(harness);
+    },
+  },
+  {
+    id: 'streams.aborted',
+    title: 'throws the reason of the signal from a stream, and releases its connection',
+    skip: needs('streams', 'trickle', 'connections'),
+    run: async (harness) => {
+      const opened = await harness.open();
+      await opened.read('/echo/before');
+      for (let count = 0; count < STREAM_COUNT; count += 1) {
+        const controller = new AbortController();
+        const body = await startStream(harness, opened, 'trickle', HOLD_BYTES, controller.signal);
+        cancel(controller);
+        await harness.failureOf('a stream whose call is aborted', collect(body), 'cancelled');
+      }
+      await expectReleased(harness);
+    },
+  },
+  {
+    id: 'streams.head',
+    title: 'sends HEAD, and returns the response without a body',
     skip: needs('streams'),
     run: async (harness) => {
       const opened = await harness.open();
-      const call = sendParts(harness, opened, breakOff(), '/echo/cut?marker=cut');
-      await harness.failureOf('a request whose body breaks off', call);
-      const requestCount = await opened.read<number>('/seen/cut');
-      assert.equal(requestCount, 0, 'the provider must not get a whole request');
+      for (const holdBytes of [0, HOLD_BYTES]) {
+        const work = opened.invoke({ method: 'HEAD', target: '/echo/head' }, { holdBytes });
+        const { status, headers, body } = await harness.wait.settles('a HEAD', work);
+        assert.equal(status, 200);
+        assert.equal(headers['x-method'], 'HEAD', 'the provider must get a HEAD');
+        const bytes = body !== null && isBodyStream(body) ? await collect(body) : joinBody(body);
+        assert.equal(bytes.length, 0, 'the response must have no body');
+      }
+      await opened.read('/echo/after');
     },
   },
 ];
@@ -93,34 +139,31 @@ async function read({ body }: Outcome): Promise<void> {
   if (body !== null && isBodyStream(body)) await collect(body);
 }
 
-async function sendParts(
+/** Starts a response that never ends. */
+async function startStream(
   harness: AdapterHarness,
-  opened: Awaited<ReturnType<AdapterHarness['open']>>,
-  bodyStream: BodyStream,
-  target = '/echo/parts',
-): Promise<Echo> {
-  const operation = {
-    kind: 'http_route',
-    method: 'POST',
-    declaredPath: '/echo/{rest...}',
-    target,
-    providerPath: '/echo/parts',
-    pathParams: {},
-    body: null,
-    bodyStream,
-  } as const;
-  const headers = { accept: 'application/json', 'content-type': 'application/json' };
-  const work = opened.invoke(operation, { headers });
-  const { body } = await harness.wait.settles('a call whose body is a stream', work);
-  assert.ok(body !== null && !isBodyStream(body), 'a body must be held without holdBytes');
-  return JSON.parse(Buffer.concat([body].flat() as Uint8Array[]).toString()) as Echo;
+  opened: OpenedProvider,
+  fault: ReferenceFault,
+  holdBytes: number,
+  signal = new AbortController().signal,
+): Promise<BodyStream> {
+  const work = opened.invoke({ target: `/fault/${fault}` }, { holdBytes, signal });
+  const { body } = await harness.wait.settles('a response without an end', work);
+  assert.ok(body !== null && isBodyStream(body), 'a body without an end must be a stream');
+  return body;
 }
 
-async function* writeParts(): BodyStream & AsyncGenerator<Uint8Array> {
-  for (let count = 0; count < PARTS; count += 1) yield PART;
+/** Stops reading behind the first part, like a host whose client has closed the connection. */
+async function stop(harness: AdapterHarness, body: BodyStream): Promise<void> {
+  const iterator = body[Symbol.asyncIterator]();
+  await harness.wait.settles('the first part of a stream', iterator.next());
+  await harness.wait.settles('the end of the iteration', (async () => iterator.return?.())());
 }
 
-async function* breakOff(): BodyStream & AsyncGenerator<Uint8Array> {
-  yield PART;
-  throw new ProviderFailure('cancelled', 'the body of the request ended early');
+/** Some adapters keep an idle connection. */
+async function expectReleased({ wait, reference }: AdapterHarness): Promise<void> {
+  await wait.eventually(
+    'the release of the connections',
+    () => (reference.connections?.() ?? 0) < STREAM_COUNT,
+  );
 }

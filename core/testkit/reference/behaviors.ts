@@ -45,7 +45,7 @@ export async function respond(
   const [, name = '', argument = ''] = url.pathname.split('/');
   switch (name) {
     case 'echo':
-      return json(describe(request));
+      return { ...json(describe(request)), headers: { ...JSON_TYPE, 'x-method': request.method } };
     case 'status':
       return { ...json({ status: Number(argument) }), status: Number(argument) };
     case 'bytes':

@@ -61,7 +61,11 @@ export async function serveHttpReference(
   listenOptions: ListenOptions,
 ): Promise<HttpReference> {
   const sockets = new Set<Socket>();
-  const server = createServer((request, response) => void serve(reference, request, response));
+  let bodies: Promise<void> = Promise.resolve();
+  const server = createServer(async (request, response) => {
+    await bodies;
+    await serve(reference, request, response);
+  });
   server.on('upgrade', upgrade);
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -83,6 +87,13 @@ export async function serveHttpReference(
     secrets: { [REFERENCE_SECRET.reference]: REFERENCE_SECRET.value },
     faults: REFERENCE_FAULTS,
     connections: () => sockets.size,
+    holdBodies: () => {
+      let release = () => {};
+      bodies = new Promise((resolve) => {
+        release = resolve;
+      });
+      return release;
+    },
     down,
     up: () => listen(server, { ...listenOptions, ...sameAddress }),
     stop: down,
@@ -169,7 +180,10 @@ function send(response: ServerResponse, { status, headers, body }: ReferenceAnsw
 }
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n';
-const TRICKLE_INTERVAL_MS = 10;
+const ENDLESS_HEAD =
+  'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n';
+const ENDLESS_CHUNK = `64\r\n${' '.repeat(100)}\r\n`;
+const PART_INTERVAL_MS = 10;
 
 const FAULTS: Readonly<Record<ReferenceFault, (socket: Socket) => void>> = {
   malformed: (socket) => socket.end('HTTP/1.1 not a status line\r\n\r\n'),
@@ -180,12 +194,15 @@ const FAULTS: Readonly<Record<ReferenceFault, (socket: Socket) => void>> = {
     if (socket.remoteAddress === undefined) socket.destroy();
     else socket.resetAndDestroy();
   },
-  trickle: (socket) => {
-    socket.write(HEAD);
-    const timer = setInterval(() => socket.write(' '), TRICKLE_INTERVAL_MS);
-    socket.on('close', () => clearInterval(timer));
-  },
+  trickle: (socket) => sendForever(socket, HEAD, ' '),
+  endless: (socket) => sendForever(socket, ENDLESS_HEAD, ENDLESS_CHUNK),
 };
+
+function sendForever(socket: Socket, head: string, part: string): void {
+  socket.write(head);
+  const timer = setInterval(() => socket.write(part), PART_INTERVAL_MS);
+  socket.on('close', () => clearInterval(timer));
+}
 
 /** Injects the fault into an HTTP/1.1 connection. */
 function injectFault(fault: ReferenceFault, socket: Socket): void {

@@ -34,7 +34,7 @@ export function createReferenceModule(): ReferenceModule {
       const url = new URL(request.target, 'http://reference');
       const marker = url.searchParams.get('marker');
       if (marker !== null) countByMarker.set(marker, (countByMarker.get(marker) ?? 0) + 1);
-      return respond(request, url, {
+      const answer = await respond(request, url, {
         countOf: (marker) => countByMarker.get(marker) ?? 0,
         heldBy: (marker) => gateOf(marker).opened,
         release: (marker) => gateOf(marker).open(),
@@ -43,8 +43,15 @@ export function createReferenceModule(): ReferenceModule {
           configuration = new Uint8Array(bytes);
         },
       });
+      return request.method === 'HEAD' ? withoutBody(answer) : answer;
     },
   };
+}
+
+/** The response to a HEAD names the length of the body that a GET would get. */
+function withoutBody({ body, headers, ...answer }: ReferenceAnswer): ReferenceAnswer {
+  const length = String(body?.length ?? 0);
+  return { ...answer, headers: { ...headers, 'content-length': length }, body: null };
 }
 
 interface Gate {

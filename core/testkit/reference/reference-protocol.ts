@@ -5,8 +5,15 @@
  * - `half_close`: the provider ends its side of the connection without a response and keeps the other open
  * - `reset`: the connection is reset without a response
  * - `trickle`: the response starts immediately, then sends one byte at a time and never ends
+ * - `endless`: the head of a response without a length, then 100 bytes at a time without an end
  */
-export type ReferenceFault = 'malformed' | 'cut_short' | 'half_close' | 'reset' | 'trickle';
+export type ReferenceFault =
+  | 'malformed'
+  | 'cut_short'
+  | 'half_close'
+  | 'reset'
+  | 'trickle'
+  | 'endless';
 
 /** Every {@link ReferenceFault}. */
 export const REFERENCE_FAULTS = [
@@ -15,6 +22,7 @@ export const REFERENCE_FAULTS = [
   'half_close',
   'reset',
   'trickle',
+  'endless',
 ] as const satisfies readonly ReferenceFault[];
 
 /** A request as it arrived at the provider's end of the transport. */

@@ -20,6 +20,11 @@ export interface RunningReference {
   /** The open connections at the provider's end. Absent for a transport without connections. */
   connections?(): number;
   /**
+   * Stops reading the bodies of later requests. Reads them once the returned function is called.
+   * Absent for a transport whose provider cannot stop reading.
+   */
+  holdBodies?(): () => void;
+  /**
    * Takes the provider down: stops listening and breaks calls in flight. Resolves when it is down.
    * Absent, like `up`, if a provider cannot be down.
    */

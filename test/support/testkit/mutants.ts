@@ -3,9 +3,11 @@ import { ANSWER_MUTANTS } from './mutants/answer-mutants.js';
 import { FAILURE_MUTANTS } from './mutants/failure-mutants.js';
 import { changeProvider, type Mutant } from './mutants/mutant.js';
 import { OPENING_MUTANTS } from './mutants/opening-mutants.js';
+import { PHASE_MUTANTS } from './mutants/phase-mutants.js';
 import { RAW_MODE_MUTANTS } from './mutants/raw-mode-mutants.js';
 import { REQUEST_MUTANTS } from './mutants/request-mutants.js';
 import { STREAM_MUTANTS } from './mutants/stream-mutants.js';
+import { STREAMED_REQUEST_MUTANTS } from './mutants/streamed-request-mutants.js';
 import { UPGRADE_MUTANTS } from './mutants/upgrade-mutants.js';
 
 export const MUTANTS: readonly Mutant[] = [
@@ -14,6 +16,8 @@ export const MUTANTS: readonly Mutant[] = [
   ...ANSWER_MUTANTS,
   ...RAW_MODE_MUTANTS,
   ...STREAM_MUTANTS,
+  ...STREAMED_REQUEST_MUTANTS,
+  ...PHASE_MUTANTS,
   ...UPGRADE_MUTANTS,
   ...FAILURE_MUTANTS,
 ];

@@ -1,5 +1,15 @@
-import { type BodyStream, isBodyStream } from '../../../../core/contract/index.js';
-import { changeRequest, changeResponse, type Mutant } from './mutant.js';
+import {
+  type BodyStream,
+  isBodyStream,
+  type ProviderFailure,
+} from '../../../../core/contract/index.js';
+import {
+  changeProvider,
+  changeRequest,
+  changeResponse,
+  type Mutant,
+  withoutSignal,
+} from './mutant.js';
 
 export const STREAM_MUTANTS: readonly Mutant[] = [
   {
@@ -41,26 +51,99 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
-    clause: 'streams.request',
-    defect: 'sends the first part alone',
-    reason: /must get the body/,
-    adapter: changeBody((body) => takeFirst(body)),
+    clause: 'streams.at-head',
+    defect: 'takes holdBytes 0 for none',
+    reason: /did not settle/,
+    adapter: changeRequest(({ holdBytes, ...invocation }) => ({
+      ...invocation,
+      ...(holdBytes !== undefined && { holdBytes: holdBytes || 500_000 }),
+    })),
   },
   {
-    clause: 'streams.request-cut',
-    defect: 'ends a body that breaks off',
+    clause: 'streams.unknown-length',
+    defect: 'ignores holdBytes for a body without a length',
+    reason: /did not settle/,
+    adapter: changeResponse(async (outcome, { holdBytes = 0 }) => {
+      const { body, headers } = outcome;
+      const isLengthKnown = headers['content-length'] !== undefined || holdBytes === 0;
+      if (body === null || !isBodyStream(body) || isLengthKnown) return outcome;
+      const parts: Uint8Array[] = [];
+      for await (const part of body) parts.push(part);
+      return { ...outcome, body: parts };
+    }),
+  },
+  {
+    clause: 'streams.cut-short',
+    defect: 'ends a stream that is truncated',
     reason: /must fail/,
-    adapter: changeBody((body) => endQuietly(body)),
+    adapter: changeStream((body) => endWhenCut(body)),
+  },
+  {
+    clause: 'streams.stopped',
+    defect: 'goes on with a stream that the host stops reading',
+    reason: /the release of the connections did not happen/,
+    adapter: changeStream((body) => ({
+      [Symbol.asyncIterator]: () => {
+        const iterator = body[Symbol.asyncIterator]();
+        return { next: () => iterator.next(), return: async () => ({ done: true, value: null }) };
+      },
+    })),
+  },
+  {
+    clause: 'streams.aborted',
+    defect: 'ignores the signal once it has returned a stream',
+    reason: /did not settle/,
+    adapter: changeProvider((good) => ({
+      invoke: async (invocation) => {
+        const controller = new AbortController();
+        const abort = () => controller.abort(invocation.signal.reason);
+        if (invocation.signal.aborted) abort();
+        invocation.signal.addEventListener('abort', abort);
+        const { signal } = controller;
+        try {
+          return await good.invoke({ ...withoutSignal(invocation), signal });
+        } finally {
+          invocation.signal.removeEventListener('abort', abort);
+        }
+      },
+    })),
+  },
+  {
+    clause: 'streams.head',
+    defect: 'sends GET instead of HEAD, and drops the body',
+    reason: /must get a HEAD/,
+    adapter: changeProvider((good) => ({
+      invoke: async (invocation) => {
+        const { operation } = invocation;
+        if (operation.kind !== 'http_route' || operation.method !== 'HEAD') {
+          return good.invoke(invocation);
+        }
+        const { holdBytes: _ignored, ...others } = invocation;
+        const outcome = await good.invoke({
+          ...others,
+          operation: { ...operation, method: 'GET' },
+        });
+        return { ...outcome, body: null };
+      },
+    })),
   },
 ];
 
-function changeBody(change: (body: BodyStream) => BodyStream) {
-  return changeRequest((invocation) => {
-    const { operation } = invocation;
-    if (operation.kind !== 'http_route' || operation.bodyStream === undefined) return invocation;
-    const bodyStream = change(operation.bodyStream);
-    return { ...invocation, operation: { ...operation, bodyStream } };
+function changeStream(change: (body: BodyStream) => BodyStream) {
+  return changeResponse((outcome) => {
+    const { body } = outcome;
+    return body === null || !isBodyStream(body) ? outcome : { ...outcome, body: change(body) };
   });
+}
+
+/** A failure of the protocol is taken for the end. */
+async function* endWhenCut(body: BodyStream): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    const { failure, phase } = error as ProviderFailure;
+    if (failure !== 'protocol' || phase === 'answered') throw error;
+  }
 }
 
 async function* dropFirst(body: BodyStream): AsyncGenerator<Uint8Array> {
@@ -68,20 +151,5 @@ async function* dropFirst(body: BodyStream): AsyncGenerator<Uint8Array> {
   for await (const part of body) {
     if (!isFirst) yield part;
     isFirst = false;
-  }
-}
-
-async function* takeFirst(body: BodyStream): AsyncGenerator<Uint8Array> {
-  for await (const part of body) {
-    yield part;
-    return;
-  }
-}
-
-async function* endQuietly(body: BodyStream): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body;
-  } catch {
-    // The provider takes what has come for whole.
   }
 }

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import type { AdapterClause } from '../clause.js';
+import { needs } from './needs.js';
+import { callWithParts } from './streamed-requests.js';
+
+const LIMIT = 1_000;
+const PART = Buffer.alloc(50_000, 'x');
+/** More than the buffers of a connection take. */
+const MAX_PARTS = 2_000;
+
+export const PHASES: readonly AdapterClause[] = [
+  {
+    id: 'failure.connecting',
+    title: 'says that a call failed before anything was sent: phase connecting',
+    skip: needs('down'),
+    run: async (harness) => {
+      await harness.reference.down?.();
+      const opened = await harness.openUnready();
+      const call = opened.invoke({ target: '/echo/down' });
+      const { phase } = await harness.failureOf('a call while down', call, 'unavailable');
+      assert.equal(phase, 'connecting', 'without a connection the phase must be connecting');
+    },
+  },
+  {
+    id: 'failure.sending',
+    title: 'says that a call failed while its body was sent: phase sending',
+    skip: needs('streams', 'down', 'holdBodies'),
+    run: async (harness) => {
+      const opened = await harness.open();
+      await opened.read('/echo/before');
+      harness.reference.holdBodies?.();
+      const call = callWithParts(opened, writeUntilDown(harness.reference), '/echo/sending');
+      const { phase } = await harness.failureOf(
+        'a call whose provider goes down',
+        call,
+        'unavailable',
+      );
+      assert.equal(phase, 'sending', 'within the body of a request the phase must be sending');
+    },
+  },
+  {
+    id: 'failure.responding',
+    title: 'says that a call failed after it was sent: phase responding',
+    skip: needs('down'),
+    run: async (harness) => {
+      const opened = await harness.open();
+      const call = opened.invoke({ target: '/hang?marker=phase' });
+      call.catch(() => {});
+      await harness.wait.eventually(
+        'the arrival of the call',
+        async () => (await opened.read<number>('/seen/phase')) === 1,
+      );
+      await harness.reference.down?.();
+      const { phase } = await harness.failureOf('a call that was in flight', call, 'unavailable');
+      assert.equal(phase, 'responding', 'after the request the phase must be responding');
+    },
+  },
+  {
+    id: 'failure.answered',
+    title: 'says that a response has arrived that is too large: phase answered',
+    run: async (harness) => {
+      const opened = await harness.open();
+      const call = opened.invoke({ target: `/bytes/${LIMIT + 1}` }, { maxResponseBytes: LIMIT });
+      const { phase } = await harness.failureOf('a response that is too large', call, 'protocol');
+      assert.equal(
+        phase,
+        'answered',
+        'for a response that is too large the phase must be answered',
+      );
+    },
+  },
+];
+
+/** Takes the provider down after some parts, and goes on until the adapter stops reading. */
+async function* writeUntilDown(reference: { down?(): Promise<void> }): AsyncGenerator<Uint8Array> {
+  for (let count = 0; count < MAX_PARTS; count += 1) {
+    if (count === 4) await reference.down?.();
+    yield PART;
+  }
+}

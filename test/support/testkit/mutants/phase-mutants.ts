@@ -1,0 +1,89 @@
+import {
+  type FailurePhase,
+  type Outcome,
+  ProviderFailure,
+} from '../../../../core/contract/index.js';
+import { changeFailure, changeProvider, changeRequest, type Mutant } from './mutant.js';
+
+/** Failures and counts that only their own clauses see. */
+export const PHASE_MUTANTS: readonly Mutant[] = [
+  {
+    clause: 'failure.connecting',
+    defect: 'does not say that there was no connection',
+    reason: /the phase must be connecting/,
+    adapter: changePhase('connecting', 'responding'),
+  },
+  {
+    clause: 'failure.sending',
+    defect: 'takes a request that was cut for one that was never sent',
+    reason: /the phase must be sending/,
+    adapter: changePhase('sending', 'connecting'),
+  },
+  {
+    clause: 'failure.responding',
+    defect: 'takes a request that was sent for one that was not',
+    reason: /the phase must be responding/,
+    adapter: changePhase('responding', 'connecting'),
+  },
+  {
+    clause: 'failure.answered',
+    defect: 'takes a response that is too large for none',
+    reason: /the phase must be answered/,
+    adapter: changePhase('answered', 'responding'),
+  },
+  {
+    clause: 'answer.counted',
+    defect: 'counts no bytes',
+    reason: /a call of countReceived did not happen/,
+    adapter: changeRequest(({ countReceived: _ignored, ...invocation }) => invocation),
+  },
+  {
+    clause: 'answer.counted',
+    defect: 'counts bytes twice',
+    reason: /were counted of a body of/,
+    adapter: changeRequest((invocation) => ({
+      ...invocation,
+      countReceived: (bytes) => invocation.countReceived?.(2 * bytes),
+    })),
+  },
+  {
+    clause: 'answer.not-needed',
+    defect: 'asks whether a body is needed, and returns it nevertheless',
+    reason: /without its body/,
+    adapter: changeRequest((invocation) => ({
+      ...invocation,
+      needsBody: (status, headers) => {
+        invocation.needsBody?.(status, headers);
+        return true;
+      },
+    })),
+  },
+  {
+    clause: 'answer.not-needed',
+    defect: 'goes on with the transfer of a body that is not needed',
+    reason: /the release of the connections did not happen/,
+    adapter: changeProvider((good) => ({
+      invoke: (invocation) => {
+        let leave = (_status: number) => {};
+        const left = new Promise<Outcome>((resolve) => {
+          leave = (status) => resolve({ status, headers: {}, body: null });
+        });
+        const work = good.invoke({
+          ...invocation,
+          needsBody: (status, headers) => {
+            if (invocation.needsBody?.(status, headers) === false) leave(status);
+            return true;
+          },
+        });
+        return Promise.race([work, left]);
+      },
+    })),
+  },
+];
+
+function changePhase(from: FailurePhase, phase: FailurePhase) {
+  return changeFailure(
+    ({ failure, message, phase: own, cause }) =>
+      new ProviderFailure(failure, message, { cause, phase: own === from ? phase : own }),
+  );
+}
