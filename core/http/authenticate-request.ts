@@ -62,6 +62,7 @@ interface AuthenticatedRequest extends Pick<CallerRequest, 'actor' | 'client' | 
 }
 
 const CREDENTIALS = /^([A-Za-z][A-Za-z0-9._-]*) +(.+)$/;
+const BLANK = /\s/;
 const BASIC = /^[A-Za-z0-9+/]+={0,2}$/;
 const NO_TOKEN: Token = { scheme: '', token: '', isPassword: false };
 
@@ -248,6 +249,10 @@ function parseAuthorization(headers: CallerHeaders, authentication: Authenticati
     throw createUnauthorized(authentication, INVALID, ['authorization']);
   }
   const scheme = match[1].toLowerCase();
+  // No token of this scheme contains a blank (RFC 6750, 2.1).
+  if (scheme === 'bearer' && BLANK.test(match[2])) {
+    throw createUnauthorized(authentication, INVALID, ['authorization']);
+  }
   if (scheme !== 'basic' || !authentication.takesBasic) {
     return { scheme, token: match[2], isPassword: false };
   }

@@ -140,7 +140,10 @@ export function completeRejected(
 }
 
 function findNamedModule(parsed: ParsedTarget): string | null {
-  return parsed.kind === 'host' ? null : parsed.module;
+  if (parsed.kind === 'host') return null;
+  return parsed.kind === 'unmatched'
+    ? (parsed.module ?? parsed.invalidModule ?? null)
+    : parsed.module;
 }
 
 /** The text as it is recorded; `null` if it contains a credential. */

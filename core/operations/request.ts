@@ -76,6 +76,8 @@ export type ParsedTarget =
       readonly kind: 'unmatched';
       /** `null` if the path has no valid name of a module. */
       readonly module: string | null;
+      /** An invalid name of a module, for operators. */
+      readonly invalidModule?: string;
       readonly problem: PathProblem;
     }
   | ({ readonly kind: 'module' } & ModuleTarget);

@@ -31,7 +31,8 @@ type Atom = Readonly<Sequence>;
  * lookaround, backreferences.
  */
 export function translatePattern(pattern: string): TranslatedPattern {
-  if (pattern.length > MAX_LENGTH) throw new UntranslatablePattern('is too long');
+  if (pattern.length > MAX_LENGTH)
+    throw new UntranslatablePattern(`is longer than ${MAX_LENGTH} characters`);
   assertValid(pattern);
   const reader = new PatternReader(pattern);
   const open: Sequence[] = [];
@@ -42,7 +43,8 @@ export function translatePattern(pattern: string): TranslatedPattern {
       sequence.size += 1;
     } else if (reader.skip('(')) {
       reader.skipGroupHead();
-      if (open.length >= MAX_NESTING) throw new UntranslatablePattern('is nested too deeply');
+      if (open.length >= MAX_NESTING)
+        throw new UntranslatablePattern(`is nested deeper than ${MAX_NESTING} groups`);
       open.push(sequence);
       sequence = createSequence();
     } else {
@@ -50,7 +52,10 @@ export function translatePattern(pattern: string): TranslatedPattern {
       if (atom.isGroup) sequence = open.pop() ?? createSequence();
       append(sequence, repeat(atom, reader));
     }
-    if (sequence.size > MAX_SIZE) throw new UntranslatablePattern('is too large for RE2');
+    if (sequence.size > MAX_SIZE) {
+      const problem = `needs about ${sequence.size} instructions of RE2, at most ${MAX_SIZE} are allowed`;
+      throw new UntranslatablePattern(problem);
+    }
   }
   return { source: sequence.text, size: sequence.size };
 }

@@ -68,6 +68,8 @@ describe('the reason of a 401', () => {
     ['two headers', async () => ['Bearer a', 'Bearer b'], { reason: 'malformed' }],
     ['an empty token', async () => ['Bearer '], { reason: 'malformed' }],
     ['a scheme that nobody has', async () => ['Negotiate abc'], { reason: 'malformed' }],
+    ['a token with a blank', async () => ['Bearer two words'], { reason: 'malformed' }],
+    ['a token with a tab', async () => ['bearer two\twords'], { reason: 'malformed' }],
     ['a random token', () => bearer('random'), { reason: 'unknown' }],
     [
       'an expired token',

@@ -36,7 +36,8 @@ export function parseTarget(target: string): ParsedTarget {
   const rawModule = path.slice(PREFIX.length, moduleEnd);
   const module = decodeSegment(rawModule);
   if (module === null || !MODULE_NAME.test(module)) {
-    return { kind: 'unmatched', module: null, problem: explainModule(rawModule, module) };
+    const problem = explainModule(rawModule, module);
+    return { kind: 'unmatched', module: null, invalidModule: module ?? rawModule, problem };
   }
   return parseLocal(module, null, localPath, query);
 }

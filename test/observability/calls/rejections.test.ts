@@ -30,6 +30,18 @@ const REJECTIONS: Readonly<Record<string, Rejected>> = {
       ...{ module_named: 'nope', path_named: '/modules/nope/http/items' },
     },
   },
+  'an invalid name of a module': {
+    sent: { target: '/modules/Bad%20Name/http/items?q=secret' },
+    record: {
+      ...NAMED,
+      ...{ status: 404, code: 'not_found', module: null, module_named: 'Bad Name' },
+      path_named: '/modules/Bad%20Name/http/items',
+    },
+  },
+  'an invalid name of a module that is not UTF-8': {
+    sent: { target: '/modules/%ff/http/items' },
+    record: { ...NAMED, module_named: '%ff', path_named: '/modules/%ff/http/items' },
+  },
   'a path that no route matches': {
     sent: { target: '/modules/shop/http/none%0a' },
     record: {
