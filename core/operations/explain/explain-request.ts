@@ -259,7 +259,7 @@ function explainHeaders(
     forwardHeaders: descriptor.forward_headers,
     clientHeaders: descriptor.forward_client ? FORWARDED_CLIENT : {},
     isClientTrace: true,
-    hasBody: route.body !== 'none',
+    takesBody: route.body !== 'none',
     isRaw: descriptor.responses.mode === 'raw',
     sendsBytes: route.bodyBytes !== null,
     wanted: acceptedContentOf(route),

@@ -36,14 +36,17 @@ export async function readCheckedBody(
       `${method === 'DELETE' ? 'DELETE' : 'the route'} accepts no body`,
     );
   }
-  if (rule === 'optional' && isWithoutBody(request.headers)) {
+  const isOptional = rule === 'optional';
+  if (isOptional && mayBeWithoutType(request.headers)) {
     return assertNoBody(request, 'content-type', 'missing');
   }
   assertBodyHeaders(request.headers);
   const body = isStreamed
     ? await request.readOrStream(limits, createJsonCheck)
     : await request.readBody(limits.request_bytes);
-  if (Buffer.isBuffer(body)) await assertLongJson(body);
+  if (!Buffer.isBuffer(body)) return body;
+  if (isOptional && body.length === 0) return null;
+  await assertLongJson(body);
   return body;
 }
 
@@ -104,15 +107,9 @@ export function assertBodyHeaders(headers: CallerRequest['headers']): void {
   assertJsonType(headers);
 }
 
-/**
- * Whether the request has no framing, or no type. An empty body with a type is an empty JSON text,
- * which the policy rejects.
- */
-function isWithoutBody(headers: CallerRequest['headers']): boolean {
-  const isFramed = ['content-length', 'transfer-encoding'].some(
-    (name) => headers.get(name) !== undefined,
-  );
-  return !isFramed || headers.get('content-type') === undefined;
+/** Whether the request has no body, or no type and then must have none. */
+function mayBeWithoutType(headers: CallerRequest['headers']): boolean {
+  return !announcesBody(headers) || headers.get('content-type') === undefined;
 }
 
 /** @throws HostError 400 with `field` and `reason` for a body that is not empty. */

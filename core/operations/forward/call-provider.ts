@@ -48,6 +48,8 @@ export interface ProviderRequest<T> {
   readonly headers?: Readonly<Record<string, string>>;
   /** The body that the client is still sending; the operation has it too. Default: none. */
   readonly upload?: Upload | null;
+  /** Whether the provider gets the type of the body, even of an empty one. Default false. */
+  readonly takesBody?: boolean;
   /** Whether the body is bytes, buffered or not. Default false. */
   readonly sendsBytes?: boolean;
   /** The response that the caller accepts; `null`, the default, for JSON. */
@@ -205,7 +207,7 @@ export function createCallHeaders(
       ? createClientHeaders(request, input.target)
       : NO_HEADERS,
     isClientTrace: clientTrace !== null,
-    hasBody: isRoute && (operation.body !== null || operation.bodyStream !== undefined),
+    takesBody: input.takesBody === true,
     sendsBytes: input.sendsBytes === true,
     wanted: input.wanted ?? null,
     isRaw: isRoute && module.descriptor.responses.mode === 'raw',

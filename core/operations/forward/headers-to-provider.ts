@@ -57,7 +57,8 @@ export interface ProviderHeaderInput {
   readonly forwardHeaders: readonly string[];
   /** Whether the client sent a valid `traceparent`; otherwise its `tracestate` is ignored. */
   readonly isClientTrace: boolean;
-  readonly hasBody: boolean;
+  /** Whether the route takes a body of this request. */
+  readonly takesBody: boolean;
   /** Whether the body is bytes. */
   readonly sendsBytes: boolean;
   /** The response that the caller accepts; `null` for JSON. */
@@ -97,7 +98,7 @@ export function createProviderHeaders(input: ProviderHeaderInput): Record<string
     const value = request.headers.get(name);
     if (value !== undefined && !input.hopByHop.has(name)) headers[name] = value;
   };
-  if (input.hasBody) pass('content-type');
+  if (input.takesBody) pass('content-type');
   for (const name of ALWAYS_FORWARDED) pass(name);
   if (input.isRaw) {
     for (const name of CONDITIONAL) pass(name);

@@ -5,6 +5,7 @@ import { describeRouteCall } from '../approvals/route-arguments.js';
 import type { FoundOperation } from '../exposed/exposed-operations.js';
 import type { CallerRequest } from '../request.js';
 import { createWebSocketCall, createWebSocketReader } from '../websocket/websocket-call.js';
+import { isBodyIgnored } from './body-policy.js';
 import type { ProviderRequest } from './call-provider.js';
 import { createResponseReader, type ForwardedResponse, holdBytesOf } from './forwarded-response.js';
 import { acceptedContentOf } from './headers-to-provider.js';
@@ -36,7 +37,7 @@ async function awaitUpload(upload: Upload): Promise<void> {
 export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedResponse> {
   const { authorization, matched, request, hopByHop } = call;
   const { module, target, match } = matched;
-  const { name, declaredPath, timeoutMs, isRepeatable, bodyBytes, isWebSocket } = match.value;
+  const { name, declaredPath, timeoutMs, isRepeatable, body, bodyBytes, isWebSocket } = match.value;
   const { handshake } = request;
   const opening =
     isWebSocket && handshake !== null ? createWebSocketCall(handshake, hopByHop) : null;
@@ -63,6 +64,7 @@ export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedRe
     },
     ...(opening !== null && { headers: opening.headers }),
     upload: call.upload,
+    takesBody: body !== 'none' && !isBodyIgnored(request.method, match.value),
     sendsBytes: bodyBytes !== null,
     wanted: acceptedContentOf(match.value),
     carried: match.value,
