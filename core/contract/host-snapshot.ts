@@ -1,4 +1,5 @@
 import type { DangerLevel, Manifest } from './manifest.js';
+import type { ModuleOwner } from './module-status.js';
 
 /** The modules of a host at one moment, over all its processes. */
 export interface HostSnapshot {
@@ -28,6 +29,8 @@ export interface ModuleSnapshot {
   readonly reason: string | null;
   /** A remedy for operators. */
   readonly hint: string | null;
+  /** The owner of the module; absent without one. */
+  readonly owner?: ModuleOwner;
   /** Calls since the version began to serve. */
   readonly counts: ModuleCounts;
   /** The endpoints of its provider. */

@@ -11,6 +11,7 @@ export * from './host-snapshot.js';
 export * from './listing.js';
 export * from './log.js';
 export * from './manifest.js';
+export * from './module-status.js';
 export * from './operation.js';
 export * from './plugin.js';
 export * from './provider.js';

@@ -66,6 +66,16 @@ export interface ModuleCondition<State extends string = string> extends ModuleDi
   readonly hint: string | null;
 }
 
+/** The owner of a module, as in the descriptor. */
+export interface ModuleOwner {
+  /** The name of a person or team. */
+  readonly name?: string | undefined;
+  /** An address for questions. */
+  readonly contact?: string | undefined;
+  /** A link to documentation. */
+  readonly docs?: string | undefined;
+}
+
 /** A descriptor as `GET /modules` shows it. */
 export interface ModuleStatus<State extends string = string, Endpoint extends string = string>
   extends ModuleCondition<State> {
@@ -84,11 +94,7 @@ export interface ModuleStatus<State extends string = string, Endpoint extends st
   /** The addresses that may call the module; absent if all may. */
   readonly allow?: { readonly addresses: readonly string[] };
   /** The owner of the module, as in the descriptor; absent without one. */
-  readonly owner?: {
-    readonly name?: string | undefined;
-    readonly contact?: string | undefined;
-    readonly docs?: string | undefined;
-  };
+  readonly owner?: ModuleOwner;
   /**
    * The scopes of callers that the provider learns by `modgate-identity`, and those of them that
    * another module declares too; absent if calls carry no such token.
@@ -125,4 +131,14 @@ export interface ModuleStatus<State extends string = string, Endpoint extends st
   readonly candidate?: { readonly origins: readonly string[] };
   /** Absent for the envelope without headers of the provider. */
   readonly responses?: { readonly mode: string; readonly expose_headers: readonly string[] };
+}
+
+/** The response to `GET /modules`. */
+export interface ModuleStatusList<Module = ModuleStatus> {
+  /** One for each descriptor, by name. */
+  readonly modules: readonly Module[];
+  /** Files in the modules folder that are ignored. */
+  readonly ignored: readonly { readonly file: string; readonly reason: string }[];
+  /** The number of serving processes. */
+  readonly workers: number;
 }

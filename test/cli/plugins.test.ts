@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
@@ -110,20 +111,40 @@ describe('modgate plugins', () => {
     expect(pinned).to.include({ state: 'known', integrity: 'verified' });
   });
 
-  it("prints the digests for a plugin's own plugin.json", async () => {
-    const { stdout } = await place.run(['plugins', 'digest', '--own', 'plugins/acme']);
-    const printed = JSON.parse(stdout) as { readonly digests: object };
-    expect(printed).to.deep.equal({ digests: { 'index.mjs': sha256(adapterSource('acme')) } });
-    const own = join(place.folder, 'own');
-    writePlugin(own, { name: 'acme', manifest: printed, entry: adapterSource('acme') });
+  it("writes digests of the packed files into a plugin's own plugin.json, and removes them", async () => {
+    const own = join(place.folder, 'own/acme');
+    writePlugin(join(place.folder, 'own'), {
+      name: 'acme',
+      manifest: {},
+      entry: adapterSource('acme'),
+    });
+    const packed = ['index.mjs', 'plugin.json'];
+    place.write('own/acme/package.json', { name: 'acme', version: '1.0.0', files: packed });
+    place.write('own/acme/source.ts', 'not packed');
+    const before = readFileSync(join(own, 'plugin.json'), 'utf8');
+    const digest = async (...args: string[]) => {
+      const { code, stdout, stderr } = await place.run(['plugins', 'digest', '--own', ...args]);
+      expect({ code, stdout, stderr }).to.deep.equal({ code: 0, stdout: '', stderr: '' });
+      return readFileSync(join(own, 'plugin.json'), 'utf8');
+    };
+    const written = await digest('own/acme');
+    const { digests } = JSON.parse(written) as { readonly digests: Record<string, string> };
+    expect(Object.keys(digests)).to.deep.equal(['index.mjs', 'package.json']);
+    expect(digests['index.mjs']).to.equal(sha256(adapterSource('acme')));
+    expect(await digest('own/acme')).to.equal(written);
+    rmSync(join(own, 'source.ts'));
     const entries = await list('--plugins', 'own', '--plugin-integrity', 'enforce');
     expect(entries.find(({ name }) => name === 'acme')).to.include({ integrity: 'verified' });
+    const removed = await digest('own/acme', '--remove');
+    expect(JSON.parse(removed)).to.deep.equal(JSON.parse(before));
   });
 
   it('rejects other uses with one line', async () => {
     const uses: readonly (readonly [readonly string[], RegExp])[] = [
       [['digest', 'gone'], /the folder of a plugin must be a folder that can be read/],
       [['digest', '--own', 'plugins/acme', 'plugins/broken'], /--own accepts one folder/],
+      [['digest', '--remove', 'plugins/acme'], /--remove requires --own/],
+      [['digest', '--own', 'plugins'], /npm cannot list the files of plugins/],
       [['--plugins', 'gone'], /--plugins must be a folder that can be read/],
       [['--plugin-integrity', 'maybe'], /--plugin-integrity must be one of off, warn, enforce/],
       [['--plugin-digests', 'gone.json'], /gone\.json .*does not exist/],

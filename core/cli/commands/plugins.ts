@@ -6,7 +6,8 @@ import type { Listing } from '../../operations/listing.js';
 import { PLUGIN_LIST } from '../../operations/status/list-plugins.js';
 import { DigestError, digestFiles, type FileDigests } from '../../plugin-loader/digests.js';
 import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
-import { PLUGIN_FILE, readPluginManifest } from '../../plugin-loader/plugin-manifest.js';
+import { removeOwnDigests, writeOwnDigests } from '../../plugin-loader/own-digests.js';
+import { readPluginManifest } from '../../plugin-loader/plugin-manifest.js';
 import { addCredentialOptions, openHostClient } from '../client/host-options.js';
 import { requestJson } from '../client/host-response.js';
 import { type CommandContext, type CommandGroup, EXIT, type ExitCode } from '../command-module.js';
@@ -43,25 +44,25 @@ export const actions: CommandGroup['actions'] = {
     define: (command) =>
       command
         .argument('<dirs...>', 'Folders of the plugins')
-        .option('--own', "Print the member 'digests' of the plugin's own plugin.json"),
+        .option('--own', 'Write the digests of the files that npm packs into plugin.json')
+        .option('--remove', 'With --own: remove them from plugin.json'),
     run: digest,
   },
 };
 
 async function digest(command: Command, context: CommandContext): Promise<ExitCode> {
   const { args: folders } = command;
-  const { own: isOwn } = command.opts<{ own?: true }>();
+  const { own: isOwn, remove: isRemoved } = command.opts<{ own?: true; remove?: true }>();
+  if (isRemoved && !isOwn) throw new ConfigError('--remove requires --own');
   if (isOwn && folders.length > 1) throw new ConfigError('--own accepts one folder');
   const digests: Record<string, FileDigests> = {};
   for (const folder of folders) {
     await requireFolder(folder, 'the folder of a plugin');
-    const files = await digestFolder(folder);
-    // A `plugin.json` cannot contain its own digest.
-    const { [PLUGIN_FILE]: _own, ...others } = files;
-    if (isOwn) digests['digests'] = others;
-    else digests[await readName(folder)] = files;
+    if (isRemoved) await removeOwnDigests(folder);
+    else if (isOwn) await writeOwnDigests(folder);
+    else digests[await readName(folder)] = await digestFolder(folder);
   }
-  await context.print(`${JSON.stringify(digests, null, 2)}\n`);
+  if (!isOwn) await context.print(`${JSON.stringify(digests, null, 2)}\n`);
   return EXIT.ok;
 }
 

@@ -21,7 +21,7 @@ export async function readSnapshot(
 }
 
 function describe(entry: ModuleEntry, current: Generation): ModuleSnapshot {
-  const { name, file, state, since, reason, hint, counts, endpoints, digest } = entry;
+  const { name, file, state, since, reason, hint, owner, counts, endpoints, digest } = entry;
   const live = digest === null || name === null ? undefined : current.get(name);
   return {
     name,
@@ -30,6 +30,7 @@ function describe(entry: ModuleEntry, current: Generation): ModuleSnapshot {
     since,
     reason,
     hint,
+    ...(owner !== undefined && { owner }),
     counts: {
       calls: counts.calls,
       failed: counts.failed,

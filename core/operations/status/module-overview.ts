@@ -1,4 +1,4 @@
-import type { ModuleStatus } from '../../contract/module-status.js';
+import type { ModuleStatus, ModuleStatusList } from '../../contract/module-status.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import { listLearnedScopes } from '../../descriptor/sections/identity.js';
 import { LISTED_SECTIONS, type ShownMembers } from '../../descriptor/sections.js';
@@ -20,13 +20,7 @@ export interface ModuleRecords {
 }
 
 /** The descriptors of the whole host, over all its processes. */
-export interface ModuleList {
-  /** The modules, by name. */
-  readonly modules: readonly ModuleEntry[];
-  readonly ignored: readonly IgnoredFile[];
-  /** The number of serving processes. */
-  readonly workers: number;
-}
+export type ModuleList = ModuleStatusList<ModuleEntry>;
 
 export interface ModuleOverview {
   read(): Promise<ModuleList>;

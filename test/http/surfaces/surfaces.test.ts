@@ -283,11 +283,18 @@ describe('surfaces', () => {
 
     it('shows the modules, with counts and manifests', async () => {
       const { modules, workers } = parseJson(await get('/desk/snapshot')) as unknown as {
-        modules: { name: string; state: string; counts: object; manifest: { module_id: string } }[];
+        modules: {
+          name: string;
+          state: string;
+          owner: object;
+          counts: object;
+          manifest: { module_id: string };
+        }[];
         workers: number;
       };
       expect(workers).to.equal(1);
       expect(modules[0]).to.include({ name: 'shop', state: 'live' });
+      expect(modules[0]?.owner).to.deep.equal({ name: 'shop team' });
       expect(modules[0]?.counts).to.have.all.keys('calls', 'failed', 'inFlight', 'queued');
       expect(modules[0]?.manifest.module_id).to.equal('shop');
     });

@@ -2,6 +2,7 @@
 export function describeShop(endpoint: string, module = 'shop'): object {
   return {
     module,
+    owner: { name: 'shop team' },
     provider: { kind: 'http', config: { endpoints: [endpoint] } },
     manifest: {
       inline: {
