@@ -141,7 +141,7 @@ export const CALL_MEMBERS = {
   },
 } as const satisfies Record<string, CallMember>;
 
-/** Members that are added if they apply: a surface, a mount, the host of a fleet, a cache, an ignored body. */
+/** Members that are added only if they apply, such as a surface or an ignored body. */
 export const ENTRY_MEMBERS = {
   surface: {
     ...COLLECTED_TEXT,
@@ -332,7 +332,7 @@ export interface CallRecord
   /**
    * The body of the request as JSON text, without secrets and cut to `records.capture_bytes`; `null` for
    * an empty body and for one that is not JSON, absent if the descriptor captures no bodies. `ignored` for a body
-   * that did not reach the provider.
+   * that the route does not carry.
    */
   readonly request_body?: string | null;
   /** The body of the response, in the form of `request_body`. */

@@ -29,7 +29,7 @@ export interface EndpointStatus<State extends string = string> {
 
 const GOOD_STATES: ReadonlySet<string> = new Set(['up', 'closed']);
 
-/** Whether an endpoint gets no calls: it is down by its health, or its breaker is not closed. */
+/** Whether an endpoint is down by its health checks, or its circuit breaker is not closed. */
 export function isEndpointDown({ state }: Pick<EndpointStatus, 'state'>): boolean {
   return !GOOD_STATES.has(state);
 }

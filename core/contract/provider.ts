@@ -76,11 +76,10 @@ export interface HealthChecks {
  */
 export interface Provider {
   /**
-   * The manifest for `manifest: { from: provider }`: JSON in UTF-8, at most 4 MiB, which the host parses
-   * in a thread and validates. Called again with backoff (200 ms to 10 s) until it succeeds. The signal is aborted only when the scope closes: the
-   * adapter sets its own deadline. Used only with `supports.manifest`.
-   * @throws ProviderFailure if the provider does not respond, or not with success.
-   *
+   * The manifest for `manifest: { from: provider }`: JSON in UTF-8, at most 4 MiB. The host parses it in a
+   * thread and validates it. Called again with backoff (200 ms to 10 s) until it succeeds. The signal is aborted
+   * only when the scope closes: the adapter sets its own deadline. Used only with `supports.manifest`.
+   * @throws ProviderFailure if the provider does not respond, or its response is not a success.
    */
   manifest(signal: AbortSignal): Promise<Uint8Array>;
   /**

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 import { createFileDiagnostic, InvalidFile } from './diagnostic.js';
 import { MAX_TEXT_LENGTH } from './parse-document.js';
-import { BUSY_FILE, isPassing } from './passing-failure.js';
+import { BUSY_FILE, isTransient } from './transient-error.js';
 
 type FileErrorCode =
   | 'invalid-path'
@@ -39,7 +39,7 @@ export class FileError extends Error {
 }
 
 export function describeUnreadable(error: unknown): string {
-  return describe(isPassing(error) ? BUSY_FILE : 'file-unreadable', error);
+  return describe(isTransient(error) ? BUSY_FILE : 'file-unreadable', error);
 }
 
 /** Includes the code of the system, such as EACCES, which identifies the cause. */
@@ -114,7 +114,7 @@ function codeOf(error: unknown): FileErrorCode {
   // The error code of opening a socket.
   if (code === 'ENXIO') return 'not-a-file';
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'file-missing';
-  return isPassing(error) ? BUSY_FILE : 'file-unreadable';
+  return isTransient(error) ? BUSY_FILE : 'file-unreadable';
 }
 
 /**

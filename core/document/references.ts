@@ -20,9 +20,9 @@ import {
   type Violation,
 } from './diagnostic.js';
 import { readStructuredText } from './parse-document.js';
-import { BUSY_FILE, isPassing } from './passing-failure.js';
 import { FileError, readSmallFile } from './read-file.js';
 import type { TextLimits } from './text-limits.js';
+import { BUSY_FILE, isTransient } from './transient-error.js';
 import { validateStruct } from './validate.js';
 
 export interface ReferencesInput {
@@ -294,7 +294,7 @@ function createReferenceViolation(
 ): Violation {
   const { path } = reference;
   const message = `${describePath([...(source.prefix ?? []), ...path])} refers to ${error.message}`;
-  const rule = isPassing(error) ? BUSY_FILE : 'unresolved-reference';
+  const rule = isTransient(error) ? BUSY_FILE : 'unresolved-reference';
   return { rule, message, hint: null, path, at: 'value' };
 }
 

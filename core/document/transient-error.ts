@@ -1,7 +1,7 @@
 import { InvalidFile } from './diagnostic.js';
 
-/** Codes of the system for a lack of resources, and for storage that does not answer. */
-const PASSING: ReadonlySet<unknown> = new Set([
+/** System error codes for a lack of resources, and for storage that does not respond. */
+const TRANSIENT: ReadonlySet<unknown> = new Set([
   'EMFILE',
   'ENFILE',
   'EIO',
@@ -10,12 +10,12 @@ const PASSING: ReadonlySet<unknown> = new Set([
   'EAGAIN',
 ]);
 
-/** The rule of a diagnostic about a file that can probably be read soon. */
+/** The rule of a diagnostic about a file that cannot be read because of a transient error. */
 export const BUSY_FILE = 'file-busy';
 
 /** Whether the same work may succeed soon, although no file has changed. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (error instanceof InvalidFile) return error.diagnostics.some(({ rule }) => rule === BUSY_FILE);
   if (!(error instanceof Error)) return false;
-  return PASSING.has(Reflect.get(error, 'code')) || isPassing(error.cause);
+  return TRANSIENT.has(Reflect.get(error, 'code')) || isTransient(error.cause);
 }

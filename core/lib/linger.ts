@@ -6,8 +6,8 @@ export const MAX_DISCARD_MS = 5000;
 
 /**
  * Closes a connection whose client may still be sending. Unread bytes would reset the connection,
- * and the client would lose the response (RFC 9112, 9.6). The own side is closed at once, the rest
- * once the client has closed: what arrives until then is discarded.
+ * and the client would lose the response (RFC 9112, 9.6). The host closes its own side at once, and
+ * the connection when the client has closed its side. What arrives until then is discarded.
  * @param last the last bytes to send
  */
 export function closeLingering(socket: Duplex, last?: Uint8Array): void {
@@ -30,7 +30,7 @@ export function closeLingering(socket: Duplex, last?: Uint8Array): void {
       if (bytes > MAX_DISCARDED_BYTES) destroy();
     });
   };
-  // A server of Node reads again in this event, as long as the socket has its parser.
+  // While the socket has its parser, Node's server resumes its reads in this event.
   socket.pause().once('resume', discard);
   socket.resume();
 }

@@ -36,8 +36,8 @@ interface ConfigDeliveryOptions {
 }
 
 /**
- * Delivers configurations to one endpoint, one after the other, with retries until it is accepted. Each attempt
- * reads the newest one, because another host may have delivered a newer one meanwhile.
+ * Delivers configurations to one endpoint, one after the other, each with retries until it is accepted. Each
+ * attempt reads the newest one, because another host may have delivered it meanwhile.
  */
 export class ConfigDelivery {
   readonly #options: ConfigDeliveryOptions;

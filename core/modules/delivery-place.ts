@@ -3,8 +3,8 @@ import { isAbsolute, resolve } from 'node:path';
 import canonicalize from 'canonicalize';
 import type { Manifest, ProviderAdapter, SignerFactory } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
-import { isPassing } from '../document/passing-failure.js';
 import { readSmallFile } from '../document/read-file.js';
+import { isTransient } from '../document/transient-error.js';
 import { digestText } from '../lib/hash.js';
 import { listHostUses } from './host-uses.js';
 import { listConfigReferences } from './releases/inspect-release.js';
@@ -51,11 +51,11 @@ function listFiles({ descriptor, adapter, signer }: PlacedDescriptor): readonly 
 
 /**
  * `null` for a folder, and for a file that cannot be read.
- * @throws FileError for one that can probably be read soon
+ * @throws FileError for a transient error
  */
 async function digestFile(path: string): Promise<string | null> {
   const bytes = await readSmallFile(path).catch((error: unknown) => {
-    if (isPassing(error)) throw error;
+    if (isTransient(error)) throw error;
     return null;
   });
   return bytes === null ? null : createHash('sha256').update(bytes).digest('hex');

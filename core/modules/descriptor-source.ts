@@ -1,5 +1,5 @@
 import type { Mount } from '../descriptor/sections/mount.js';
-import { isPassing } from '../document/passing-failure.js';
+import { isTransient } from '../document/transient-error.js';
 import { digestText } from '../lib/hash.js';
 import type { DirectoryFile } from '../watch/directory.js';
 import {
@@ -23,7 +23,7 @@ export interface DescriptorSource {
   /** The reason why the file is unusable; `null` when it is usable. */
   readonly problem: StateReason | null;
   /** Whether the file may be usable soon, although it does not change. */
-  readonly isPassing: boolean;
+  readonly isTransient: boolean;
   /** The readable mounts; none of a disabled module. */
   readonly mounts: readonly Mount[];
   /** The absolute paths of all files that the descriptor names. */
@@ -36,7 +36,7 @@ export const UNREAD_SOURCE: DescriptorSource = {
   textDigest: null,
   prepared: null,
   problem: null,
-  isPassing: false,
+  isTransient: false,
   mounts: [],
   files: [],
 };
@@ -54,14 +54,14 @@ export async function readDescriptorSource(
     const { module: name, enabled } = descriptor;
     const wantedName = enabled ? name : null;
     const mounts = enabled ? descriptor.mount : [];
-    const usable = { prepared, problem: null, isPassing: false };
+    const usable = { prepared, problem: null, isTransient: false };
     return { name, wantedName, textDigest, ...usable, mounts, files };
   } catch (error) {
     if (!(error instanceof UnpreparedDescriptor)) throw error;
     const name = error.module ?? servedName;
     const problem = explainError(error.cause);
     const { files, mounts } = error;
-    const unusable = { prepared: null, problem, isPassing: isPassing(error) };
+    const unusable = { prepared: null, problem, isTransient: isTransient(error) };
     return { name, wantedName: null, textDigest, ...unusable, mounts, files };
   }
 }

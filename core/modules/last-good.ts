@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Log } from '../contract/index.js';
-import { isPassing } from '../document/passing-failure.js';
+import { isTransient } from '../document/transient-error.js';
 import type { Leadership } from '../processes.js';
 import { BackgroundWriter } from './background-writer.js';
 import { PrivateFolder } from './private-folder.js';
@@ -18,7 +18,7 @@ export interface LastGood {
 export interface LastGoodKeeper {
   /**
    * `null` when there is none, or it cannot be read.
-   * @throws an error for one that can probably be read soon
+   * @throws a transient error
    */
   read(file: string): Promise<LastGood | null>;
   /** Returns at once; the file is written later. */
@@ -62,7 +62,7 @@ export class LastGoodStore implements LastGoodKeeper {
       const storedVersion: unknown = text === null ? null : JSON.parse(text);
       return isLastGood(storedVersion) ? storedVersion : null;
     } catch (error) {
-      if (isPassing(error)) throw error;
+      if (isTransient(error)) throw error;
       this.#log.warn({ err: error, file }, 'last good version cannot be read');
       return null;
     }

@@ -194,7 +194,7 @@ export interface GenerationSource {
 }
 
 /** The reason of a module whose first manifest is pending. */
-export const NO_MANIFEST = 'the module waits for its manifest';
+export const MANIFEST_PENDING = 'the module waits for its manifest';
 
 /** A module that does not serve yet. */
 export interface WaitingModule extends Pick<Descriptor, 'module' | 'callers' | 'allow'> {

@@ -17,7 +17,7 @@ import { LostVersions } from './last-good.js';
 import {
   type Generation,
   type GenerationSource,
-  NO_MANIFEST,
+  MANIFEST_PENDING,
   type WaitingModule,
   type WaitingSource,
 } from './live-module.js';
@@ -40,7 +40,7 @@ const START_TIMEOUT_MS = 2000;
 const MODULES_AT_ONCE = 16;
 const BUSY = 'descriptor cannot be read at the moment; reading it again';
 
-const NO_RELEASE = 'the host has no release';
+export const NO_RELEASE = 'the host has no release';
 
 /** Owns every module. Watches the folder of descriptors and applies its changes. */
 export class ModuleRegistry implements GenerationSource, WaitingSource, MountSource {
@@ -164,7 +164,7 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
     if (this.lacksRelease) return { module: name, callers: ACTOR_KINDS, reason: NO_RELEASE };
     for (const { waiting } of this.#slots.values()) {
       if (waiting?.name !== name) continue;
-      return waiting.descriptor && { ...waiting.descriptor, reason: NO_MANIFEST };
+      return waiting.descriptor && { ...waiting.descriptor, reason: MANIFEST_PENDING };
     }
     return null;
   }
@@ -330,11 +330,11 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
   }
 
   /** Called when the content of a slot serves, or was rejected. */
-  #noteApplied({ file, hasPassingFailure, record }: ModuleSlot): void {
+  #noteApplied({ file, hasTransientError, record }: ModuleSlot): void {
     this.#mounts = null;
     const isRejected = REJECTED_STATES.has(record.state);
     this.#countReloads(isRejected ? 0 : 1, isRejected ? 1 : 0);
-    if (!hasPassingFailure) return;
+    if (!hasTransientError) return;
     this.#scanner.forget(file);
     this.#log.warn({ file }, BUSY);
   }

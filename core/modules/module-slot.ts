@@ -1,7 +1,7 @@
 import type { Log } from '../contract/index.js';
 import type { Mount } from '../descriptor/sections/mount.js';
 import { formatDiagnostic } from '../document/diagnostic.js';
-import { isPassing } from '../document/passing-failure.js';
+import { isTransient } from '../document/transient-error.js';
 import { isolate } from '../isolation/isolate.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { nameError } from '../lib/name-error.js';
@@ -75,7 +75,7 @@ export class ModuleSlot {
   readonly #bound = new WeakMap<Serving, LiveModule>();
   readonly #effects: SlotEffect[] = [];
   #isRunning = false;
-  #hasPassingFailure = false;
+  #hasTransientError = false;
   #opening: Promise<void> = Promise.resolve();
   #closing: Promise<unknown> = Promise.resolve();
   #firstAttempt: Promise<void> = Promise.resolve();
@@ -104,8 +104,8 @@ export class ModuleSlot {
   }
 
   /** Whether its file must be read again, although it does not change. */
-  get hasPassingFailure(): boolean {
-    return this.#hasPassingFailure;
+  get hasTransientError(): boolean {
+    return this.#hasTransientError;
   }
 
   /** Resolves when a pending manifest has been requested once. */
@@ -145,13 +145,13 @@ export class ModuleSlot {
   }
 
   /**
-   * Reads and validates the file; the serving version does not change. Nor does the known content
-   * if a file can probably be read soon.
+   * Reads and validates the file; the serving version does not change. After a transient error, the
+   * known content does not change either.
    */
   async read(entry: DirectoryFile): Promise<void> {
     const source = await readDescriptorSource(entry, this.#context, this.#live?.name ?? null);
-    this.#hasPassingFailure = source.isPassing;
-    if (source.isPassing && this.source !== UNREAD_SOURCE) return;
+    this.#hasTransientError = source.isTransient;
+    if (source.isTransient && this.source !== UNREAD_SOURCE) return;
     this.#dispatch({ kind: 'read', source });
     for (const warning of source.prepared?.warnings ?? []) {
       const fields = { module: source.name, file: this.file, warning: formatDiagnostic(warning) };
@@ -272,7 +272,7 @@ export class ModuleSlot {
       const errors = { count, first: count === 0 ? null : nameFirst() };
       this.#dispatch({ kind: 'opened', version, errors });
     } catch (error) {
-      this.#hasPassingFailure ||= isPassing(error);
+      this.#hasTransientError ||= isTransient(error);
       this.#dispatch({ kind: 'openFailed', reason: explainError(error) });
     }
   }
@@ -301,12 +301,12 @@ export class ModuleSlot {
     }
   }
 
-  /** `undefined` for one that can probably be read soon. Never rejects. */
+  /** `undefined` after a transient error. Never rejects. */
   async #readLastGood(file = this.file): Promise<LastGood | null | undefined> {
     try {
       return await this.#context.lastGood.read(file);
     } catch {
-      this.#hasPassingFailure = true;
+      this.#hasTransientError = true;
       return undefined;
     }
   }

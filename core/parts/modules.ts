@@ -7,7 +7,7 @@ import {
   createEventLoopMetric,
   createStreamsMetric,
 } from '../observability/metrics/process-metrics.js';
-import { LeasedLeadership } from '../operations/fleet/fleet-leadership.js';
+import { LeasedLeadership } from '../operations/fleet/leased-leadership.js';
 import { LOG, MODULES_FOLDER } from '../operations/injection-tokens.js';
 import { shareModuleOverview } from '../operations/status/merge-modules.js';
 import { MODULE_OVERVIEW } from '../operations/status/module-overview.js';

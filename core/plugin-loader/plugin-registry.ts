@@ -8,8 +8,8 @@ import type {
   SurfaceFactory,
 } from '../contract/index.js';
 import type { PluginStatus } from '../contract/plugin-status.js';
-import { isPassing } from '../document/passing-failure.js';
 import { suggestName } from '../document/suggest.js';
+import { isTransient } from '../document/transient-error.js';
 import type { AdapterSource } from './adapter-source.js';
 import {
   type FoundPlugin,
@@ -208,7 +208,7 @@ class Registry implements PluginRegistry {
       if (found.origin === 'shipped' && !isRejectedPlugin(existing.read)) return existing;
       const isSame =
         existing.stamp === (await readStamp(found.folder)) &&
-        !(isRejectedPlugin(existing.read) && isPassing(existing.read.error));
+        !(isRejectedPlugin(existing.read) && isTransient(existing.read.error));
       if (isSame && !(force && existing.readStatus(null).state === 'refused')) return existing;
     }
     return PluginEntry.read(found, this.#trust);

@@ -150,7 +150,7 @@ export class OpenDeadlines {
     last.index = deadline.index;
   }
 
-  /** Ends all calls but the endless ones. @returns whether there are such */
+  /** Ends all calls except endless ones. @returns whether any of those is left */
   cut(): boolean {
     const calls = this.#all.filter(({ isEndless }) => !isEndless);
     const isLeft = calls.length < this.#all.length;

@@ -167,7 +167,7 @@ export class Endpoint {
 
   isAdmitting({ route, isRepeatable = false }: RoutedCall): boolean {
     const { own } = this.breakers;
-    // The calls of one route are all alike, so that none is a better probe.
+    // The calls of one route are alike: none of them is a better probe.
     return own.isAdmitting(isRepeatable) && (this.breakers.find(route)?.isAdmitting() ?? true);
   }
 
@@ -178,7 +178,7 @@ export class Endpoint {
     return breaker === undefined || breaker.state === 'closed';
   }
 
-  /** The milliseconds until the breakers admit a probe, or, once they do, until this call is one. */
+  /** The milliseconds until the breakers admit a probe; once they do, until this call may be one. */
   waitMs({ route, isRepeatable = false }: RoutedCall): number {
     const { own } = this.breakers;
     const probeMs = Math.max(own.waitMs(), this.breakers.find(route)?.waitMs() ?? 0);

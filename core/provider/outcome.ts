@@ -123,9 +123,7 @@ export function checkOutcome(
   return { ...parts, isDelimited: isDelimited !== false || showsEnd({ headers, pieces }) };
 }
 
-/**
- * Whether a body that is valid JSON cannot be the start of a longer one: any value but a number.
- */
+/** Whether a body of valid JSON cannot be the start of a longer one: it is not a number. */
 function showsEnd({ headers, pieces }: Pick<CheckedOutcome, 'headers' | 'pieces'>): boolean {
   if (!isJsonMediaType(headers['content-type'] ?? '')) return false;
   const last = pieces.findLast((piece) => findLastByte(piece) !== null);
@@ -173,7 +171,7 @@ export async function holdBody(outcome: CheckedOutcome, maxBytes: number): Promi
     }
     stream.hold(pieces.length);
   }
-  return becomeHeld(outcome, pieces.list, pieces.length);
+  return createHeld(outcome, pieces.list, pieces.length);
 }
 
 /**
@@ -197,10 +195,11 @@ export async function holdStart(
     }
     stream.hold(length);
   }
-  return becomeHeld(outcome, parts, length);
+  return createHeld(outcome, parts, length);
 }
 
-function becomeHeld(outcome: CheckedOutcome, pieces: readonly Uint8Array[], length: number) {
+/** The outcome once its body has arrived. */
+function createHeld(outcome: CheckedOutcome, pieces: readonly Uint8Array[], length: number) {
   const isDelimited = outcome.isDelimited || showsEnd({ headers: outcome.headers, pieces });
   return checkLongBody({ ...outcome, pieces, length, isDelimited, stream: null });
 }

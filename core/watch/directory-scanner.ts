@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { BUSY_FILE } from '../document/passing-failure.js';
 import { FileError, readSmallFile } from '../document/read-file.js';
+import { BUSY_FILE } from '../document/transient-error.js';
 import { mapConcurrently } from '../lib/promises.js';
 import {
   type DirectoryFile,
@@ -54,7 +54,7 @@ interface TrackedFile {
   identity: string | null;
   /** Set while a change has not settled. */
   settling: Settling | null;
-  /** Whether it could not be read for a passing reason. */
+  /** Whether it could not be read because of a transient error. */
   isBusy: boolean;
 }
 
@@ -254,7 +254,7 @@ export class DirectoryScanner {
   }
 }
 
-/** Covers the descriptor and the files that it names. `null` if one can probably be read soon. */
+/** Covers the descriptor and the files that it names. `null` after a transient error. */
 async function digestContent(
   read: DirectoryFile,
   namedFiles: readonly string[],

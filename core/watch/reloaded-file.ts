@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { dirname } from 'node:path';
 import type { Log } from '../contract/index.js';
 import { createFileDiagnostic, formatDiagnostic, InvalidFile } from '../document/diagnostic.js';
-import { isPassing } from '../document/passing-failure.js';
 import { FileError, readSmallFile } from '../document/read-file.js';
+import { isTransient } from '../document/transient-error.js';
 import { ConfigError } from '../errors.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 import { type Fingerprint, isSame, takeFingerprint } from './fingerprint.js';
@@ -138,7 +138,7 @@ class Reloaded<T> implements ReloadedFile<T> {
     const startedAt = performance.now();
     const content = await readContent(this.#files);
     const endedAt = performance.now();
-    const isBusy = isPassing(content.error);
+    const isBusy = isTransient(content.error);
     if (isBusy && !this.#isBusy) this.#warn('cannot be read at the moment');
     this.#isBusy = isBusy;
     if (isBusy) return null;

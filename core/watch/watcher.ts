@@ -18,7 +18,7 @@ interface WatcherOptions {
   /**
    * Checks for changes. Checks do not overlap.
    * @param isPoll whether changes without an event count too
-   * @param endSearch called when the changes are found; the rest is their use, after which no pause follows
+   * @param endSearch called when the changes are found; only the time until then decides the pause
    * @returns the milliseconds until the next check; `null` to wait for an event or the next poll
    */
   readonly check: (isPoll: boolean, endSearch: () => void) => Promise<number | null>;

@@ -132,7 +132,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
     this.#isSent = true;
   }
 
-  /** An error would end the connection, and an end would complete the body. */
+  /** Waits: a throw would close the connection, and a return would complete the body. */
   async #stopSending(): Promise<never> {
     if (!this.#isOver) {
       await new Promise<void>((resolve) => {
@@ -232,7 +232,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
   }
 
   onResponseEnd(): void {
-    // The next request would follow the rest of this one. undici knows it of a streamed body.
+    // Otherwise the next request would follow the rest of this one. undici handles streamed bodies.
     if (this.#isSent && this.#isWriting) this.#writes?.close();
     // undici takes a reset for the end of such a body. The message of an error may suffice.
     const isReset = !this.#isDelimited && this.#reads?.hasEnded !== true;

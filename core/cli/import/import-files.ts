@@ -66,7 +66,7 @@ provider:
   kind: http
   config:
     endpoints: [${JSON.stringify(endpoint)}]
-    # An endpoint that does not answer this with 2xx gets no calls.
+    # Checks each endpoint: calls go to those that answer with 2xx.
     # health: { path: /health }
 ${credentials.map((line) => `    ${line}\n`).join('')}manifest: ${quote(`./${this.#stem}/manifest.json`)}
 # A 404 of the provider reaches the client as 404, not as 502.

@@ -65,7 +65,7 @@ const HTTP_PROVIDER = `provider:
   config:
     # Where the service listens.
     endpoints: [http://127.0.0.1:4100]
-    # An endpoint that does not answer this with 2xx gets no calls.
+    # Checks each endpoint: calls go to those that answer with 2xx.
     # health: { path: /health }`;
 
 function createManifest(name: string): string {

@@ -24,7 +24,7 @@ const SUITES = {
   signer: { exports: 'signers', run: runSignerClauses },
 } as const;
 
-type Noun = keyof typeof SUITES;
+type SuiteName = keyof typeof SUITES;
 type Run = (subject: object, options: RunOptions) => Promise<unknown>;
 
 /** Runs each subject on the same object that a host would use. */
@@ -34,14 +34,14 @@ export async function testSubjects(
   { only, onSubject, onResult }: TestOptions,
 ): Promise<SubjectScore[]> {
   const scores: SubjectScore[] = [];
-  for (const noun of Object.keys(SUITES) as Noun[]) {
-    const exported: ReadonlyMap<string, object> = exports[SUITES[noun].exports];
-    const ofNoun = subjects.filter((subject) => noun in subject);
-    for (const name of new Set([...exported.keys(), ...ofNoun.map(nameOf)])) {
-      const own = ofNoun.filter((subject) => nameOf(subject) === name);
+  for (const suite of Object.keys(SUITES) as SuiteName[]) {
+    const exported: ReadonlyMap<string, object> = exports[SUITES[suite].exports];
+    const ofSuite = subjects.filter((subject) => suite in subject);
+    for (const name of new Set([...exported.keys(), ...ofSuite.map(nameOf)])) {
+      const own = ofSuite.filter((subject) => nameOf(subject) === name);
       for (const [index, subject] of (own.length === 0 ? [null] : own).entries()) {
-        const title = `${noun} '${name}'${index === 0 ? '' : ` (${index + 1})`}`;
-        await test(title, noun, exported.get(name), subject);
+        const title = `${suite} '${name}'${index === 0 ? '' : ` (${index + 1})`}`;
+        await test(title, suite, exported.get(name), subject);
       }
     }
   }
@@ -49,7 +49,7 @@ export async function testSubjects(
 
   async function test(
     title: string,
-    noun: Noun,
+    suite: SuiteName,
     plugin: object | undefined,
     subject: Subject | null,
   ): Promise<void> {
@@ -65,8 +65,8 @@ export async function testSubjects(
     try {
       if (subject === null) throw new Error('testkit.js has no subject for it');
       if (plugin === undefined) throw new Error('the plugin does not export it');
-      const run = SUITES[noun].run as Run;
-      await run({ ...subject, [noun]: plugin }, { ...(only && { only }), onResult: report });
+      const run = SUITES[suite].run as Run;
+      await run({ ...subject, [suite]: plugin }, { ...(only && { only }), onResult: report });
     } catch (error) {
       reason = error instanceof Error ? error.message : 'the suite failed to run';
     } finally {

@@ -4,7 +4,7 @@ import { BodyPieces } from '../../contract/body-pieces.js';
 import type { HostResource, ListedTable } from '../../contract/index.js';
 import { createUnavailable, HostError } from '../../errors.js';
 import type { DependencyContainer } from '../../injection.js';
-import { ModuleRegistry } from '../../modules/module-registry.js';
+import { ModuleRegistry, NO_RELEASE } from '../../modules/module-registry.js';
 import { type Authorization, authorize } from '../../operations/authorization.js';
 import { findOperation } from '../../operations/exposed/list-operations.js';
 import { assertSignedBody } from '../../operations/forward/body-policy.js';
@@ -127,7 +127,7 @@ function rejectUnrouted(ctx: HostContext, lacksRelease: boolean): never {
   const layers: readonly { readonly methods: readonly string[] }[] = ctx['matched'] ?? [];
   const allowed = [...new Set(layers.flatMap((layer) => layer.methods))].sort();
   // The path may be a mount of the release.
-  if (allowed.length === 0 && lacksRelease) throw createUnavailable('the host has no release');
+  if (allowed.length === 0 && lacksRelease) throw createUnavailable(NO_RELEASE);
   if (allowed.length === 0) throw createUnknownPath();
   throw new HostError('method_not_allowed', 'the path does not support this method', {
     headers: { allow: allowed.join(', ') },

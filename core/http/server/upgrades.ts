@@ -6,12 +6,12 @@ import { readHandshake } from './handshake.js';
 import { findCurrent } from './pipelining.js';
 
 const SWITCHING_PROTOCOLS = 101;
-/** From this number on, what follows a handshake is not read until its WebSocket is open. Bytes. */
+/** Once so much follows a handshake, no more is read until its WebSocket is open. Bytes. */
 const MAX_READ_AHEAD_BYTES = 16_384;
 
 const waiting = new WeakMap<IncomingMessage, WaitingConnection>();
 
-/** Returns the connection of a handshake, whose later bytes are still to be read. */
+/** Returns the connection of a handshake, with the bytes that were read ahead. */
 export function releaseConnection(request: IncomingMessage): Duplex {
   waiting.get(request)?.release();
   return request.socket;
@@ -49,7 +49,7 @@ export function answerUpgrade(
   listener(request, response);
 }
 
-/** Reads a connection whose handshake waits, which shows that its client has closed. */
+/** Reads ahead on a connection whose handshake waits, to notice when its client closes it. */
 class WaitingConnection {
   readonly #socket: Duplex;
   readonly #chunks: Buffer[] = [];
@@ -71,6 +71,6 @@ class WaitingConnection {
     if (this.#bytes >= MAX_READ_AHEAD_BYTES) this.#socket.pause();
   };
 
-  /** As for a connection with a parser: the request ends with its connection. */
+  /** Ends the connection, as Node does for one with a parser. */
   readonly #onEnd = (): void => void this.#socket.end();
 }

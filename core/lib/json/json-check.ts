@@ -81,16 +81,16 @@ export const TOO_DEEP = `nested deeper than ${MAX_DEPTH} levels` as const;
 export interface InvalidJson {
   readonly reason: 'not valid UTF-8' | 'not valid JSON' | typeof TOO_DEEP;
   /**
-   * The first byte that cannot be there, from 0; the length for a text that ends too early. A byte
-   * behind the first level beyond the limit.
+   * The first byte that cannot be there, from 0; the length for a text that ends too early. For one
+   * that is nested too deeply, a byte after the first level beyond the limit.
    */
   readonly at: number;
 }
 
 /**
  * Returns the reason why the bytes are not JSON in UTF-8 (RFC 8259, as `JSON.parse` decides), or
- * `null`. A byte-order mark is ignored. It builds no value: for rows of a table it needs a fifth of the time of `JSON.parse` and
- * leaves no garbage.
+ * `null`. A byte-order mark is ignored. It builds no value: for rows of a table it needs a fifth of
+ * the time of `JSON.parse` and leaves no garbage.
  * @param length the bytes of all pieces
  */
 export function findInvalidJson(pieces: readonly Uint8Array[], length: number): InvalidJson | null {

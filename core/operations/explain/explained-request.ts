@@ -5,7 +5,7 @@ import type { RouteMatch } from '../../lib/routing/route-table.js';
 import {
   type LiveModule,
   type LiveRoute,
-  NO_MANIFEST,
+  MANIFEST_PENDING,
   type RoutedModule,
   type WaitingModule,
 } from '../../modules/live-module.js';
@@ -149,7 +149,7 @@ class ExplainedCall implements ExplainedModules {
     const { record } = this;
     if (record?.state !== 'waiting' || record.live !== null || record.descriptor === null)
       return null;
-    return { ...record.descriptor, reason: NO_MANIFEST };
+    return { ...record.descriptor, reason: MANIFEST_PENDING };
   }
 }
 

@@ -7,7 +7,7 @@ const LEASE_MS = LEASE_SECONDS * 1000;
 /** A lease with less time left is renewed before it is used. Milliseconds. */
 const RENEW_BELOW_MS = LEASE_MS / 2;
 
-interface FleetLeadershipOptions {
+interface LeasedLeadershipOptions {
   /** The leadership among the processes of this host. */
   readonly leadership: Leadership;
   readonly leases: FleetLeaseStore;
@@ -21,14 +21,14 @@ interface FleetLeadershipOptions {
  * outdated; the lease in the store says which one may act.
  */
 export class LeasedLeadership implements FleetLeadership {
-  readonly #options: FleetLeadershipOptions;
+  readonly #options: LeasedLeadershipOptions;
   readonly #listeners = new Set<() => void>();
   #isChosen = false;
   /** The end of the lease, on a monotonic clock. */
   #heldUntil = Number.NEGATIVE_INFINITY;
   #taking: Promise<void> | null = null;
 
-  constructor(options: FleetLeadershipOptions) {
+  constructor(options: LeasedLeadershipOptions) {
     this.#options = options;
     options.leadership.onChange(() => this.#notify());
   }

@@ -246,7 +246,7 @@ export class ReleaseFollower {
   async #decide({ canary, now }: ReleaseState): Promise<void> {
     const { store, fleet, leadership, log } = this.#options;
     if (canary === null || this.#overview === null || !leadership.leads) return;
-    // Asks for the lock only when there is a verdict, which is then made again of what the store has.
+    // Locks only if a verdict is due, which is then decided again by what the store has.
     if (decideCanary(canary, await store.releases.listHosts(fleet), now) === null) return;
     const { release } = canary;
     const verdict = await store.releases.endCanary(fleet, release, decideCanary, (decided) => ({

@@ -7,9 +7,9 @@ import type { CallPage, CallQuery, RecordedCall } from './call-record.js';
 export const GROUP_KEYS = ['actor', 'module', 'route', 'status'] as const;
 export type GroupKey = (typeof GROUP_KEYS)[number];
 
-/** The page of a list of calls. */
+/** Calls read at once. */
 const PAGE = 1000;
-/** The newest that are counted. */
+/** Only the newest calls are counted. */
 const MAX_CALLS = 200_000;
 const MAX_GROUPS = 10_000;
 
@@ -21,7 +21,10 @@ const callGroup = type({
   route: member(optional(nullable(string())), 'with `by=route`: `GET /items/{id}`'),
   status: member(optional(number()), 'with `by=status`'),
   calls: member(number(), 'how many there were'),
-  failed: member(number(), 'those that the provider failed, as in `GET /modules`'),
+  failed: member(
+    number(),
+    'those that the provider failed; without those with the failure `overloaded`',
+  ),
   bytes_in: member(number(), 'of streamed request bodies'),
   bytes_out: member(number(), 'of streamed response bodies'),
   duration_ms: member(duration, 'the median and the 95th percentile'),
@@ -56,7 +59,9 @@ export const CALL_GROUPS = defineListing({
     'duration_ms.p95': { title: 'p95', as: 'ms', isMinor: true },
   },
   linesAfter: ({ truncated }) =>
-    truncated ? ['there are more: choose fewer by --since, --module or another filter'] : [],
+    truncated
+      ? ['there are more: select fewer calls with --since, --module or another filter']
+      : [],
 });
 
 interface Counted {
@@ -115,7 +120,7 @@ function readKey(call: RecordedCall, key: GroupKey): string | number | null {
 
 const NOT_OF_PROVIDER: ReadonlySet<string | null> = new Set([null, 'cancelled', 'overloaded']);
 
-/** In raw mode a provider's own status of 500 and above is no failure of its call. */
+/** A status of 500 or more that raw mode forwards has no `failure` and no rejection. */
 function isFailed({ failure, status, rejection }: RecordedCall): boolean {
   return !NOT_OF_PROVIDER.has(failure) || (status >= 500 && rejection === null);
 }

@@ -37,11 +37,11 @@ const BY_USAGE = 'use by without a cursor: all calls that match are counted';
 
 /** Lists recent calls, newest first, or counts them. */
 export const CALLS = defineResource({
-  text: '[records of calls](../operate/observability.md#calls), which [Call record](call-record.md) lists; with `by` `{groups, truncated}`: how many there were of each, see [Calls](../operate/observability.md#calls)',
+  text: '[records of calls](../operate/observability.md#calls), which [Call record](call-record.md) lists; with `by` it counts them: `{groups, truncated}`',
   query: {
     module: { ...moduleParameter, help: 'Only calls of this module' },
     route: {
-      expected: 'a template as /items/{id}, or GET /items/{id}',
+      expected: 'a template such as /items/{id} or GET /items/{id}',
       parse: (text: string) => {
         const [, method = null, route] = ROUTE.exec(text) ?? [];
         return route === undefined ? null : { method, route };
@@ -49,7 +49,7 @@ export const CALLS = defineResource({
       help: 'Only calls of this route, such as "GET /items/{id}"',
     },
     status: {
-      expected: 'a status as 404, or all of a class as 5xx',
+      expected: 'a status such as 404, or a class such as 5xx',
       parse: parseStatus,
       help: 'Only calls with this status, such as 404 or 5xx',
     },
@@ -133,7 +133,7 @@ export const CALLS = defineResource({
   },
 });
 
-/** `404` is one status, `5xx` all of a class. */
+/** `404` is one status, `5xx` every status of the class. */
 function parseStatus(text: string): StatusRange | null {
   if (!STATUS.test(text)) return null;
   return [Number(text.replace('xx', '00')), Number(text.replace('xx', '99'))];

@@ -49,7 +49,7 @@ const HOSTILE_STREAMS: readonly HostileStream[] = [
   ['sse', 'end', 'an event that imitates the end', END],
   ['sse', 'open', 'an event that imitates the start', `event:modgate.open\n${DATA}`],
   ['sse', 'cr', 'such a name behind a carriage return', `id: 1\r${END.replaceAll('\n', '\r')}`],
-  ['sse', 'mark', 'such a name behind a byte order mark', `\xef\xbb\xbf${END}`],
+  ['sse', 'mark', 'such a name behind a byte-order mark', `\xef\xbb\xbf${END}`],
   ['sse', 'twice', 'such a name behind a harmless one', `event: a\n${END}`],
   ['sse', 'late', 'such a name, unfinished', `data: ${SMUGGLED}\nevent: modgate.problem`],
   ['sse', 'bytes', 'an event that is not UTF-8', `data: ${SMUGGLED} \xff\n\n`],

@@ -21,7 +21,7 @@ const MARK = Buffer.from('\u{feff}');
 const TEXT = `{"a": "${'é'.repeat(100)}"}`;
 const MARKED = Buffer.concat([MARK, Buffer.from(TEXT)]);
 
-describe('a byte order mark before JSON', () => {
+describe('a byte-order mark before JSON', () => {
   const setup = useScriptedProvider((url) => {
     const describe = (name: string, overrides: object) =>
       describeModule(name, url, ROUTES, overrides);
