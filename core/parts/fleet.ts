@@ -15,8 +15,8 @@ export const FLEET_PART = definePart(
   [CONFIG, LOG, PROCESSES, STORAGE.token, RELEASES.token, MODULES.token],
   (config, log, processes, { store }, releases, modules) => {
     const { fleet, state: stateDir, host } = config;
-    const { registry, overview, fleetLeadership, unreadyReason } = modules;
-    releases.follower?.start(overview);
+    const { registry, overview, isApplied, fleetLeadership, unreadyReason } = modules;
+    releases.follower?.start(overview, isApplied);
     if (fleet === null || fleetLeadership === null) return { provides: [provide(FLEET, NO_FLEET)] };
     const { leadership } = processes;
     const member = new FleetMember({

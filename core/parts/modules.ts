@@ -86,11 +86,18 @@ export const MODULES = definePart(
     const watcher = new PluginWatcher(plugins, log, () => registry.rescan());
     watcher.start();
     const overview = shareModuleOverview(processes, registry);
+    const askFolders = processes.share('release', () => registry.appliedFolder);
+    const isApplied = async (release: string) => {
+      const { answers } = await askFolders(null);
+      const serving = answers.filter(({ isServing }) => isServing);
+      return serving.every(({ answer }) => answer !== null && release.endsWith(`:${answer}`));
+    };
     return {
       registry,
       unreadyReason: () =>
         processes.unreadyReason() ?? (registry.lacksRelease ? 'no release' : null),
       overview,
+      isApplied,
       fleetLeadership,
       openStreams,
       provides: [

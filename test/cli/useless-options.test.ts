@@ -40,6 +40,8 @@ const USELESS: readonly Case[] = [
   ],
   [['calls', ...HOST, '--follow', '--limit', '1'], '--limit cannot be used with --follow'],
   [['publish', '.', '--no-wait'], '--no-wait cannot be used without --canary'],
+  [['publish', '.', '--timeout', '5s'], '--timeout cannot be used without --wait'],
+  [['publish', '.', '--ignore-lost'], '--ignore-lost cannot be used without --wait'],
   [['grants', '--ca', 'x'], '--ca cannot be used without --role'],
   [['audit', ...STORE, '--state', 'x'], '--state cannot be used with --store'],
   [['encrypt-store', ...STORE, '--state', 'x'], '--state cannot be used with --store'],

@@ -24,8 +24,10 @@ import {
   readReleases,
   writeBase,
 } from '../releases/release-client.js';
+import { readFleet, waitForRelease } from '../releases/wait-for-release.js';
 import { addSettings } from '../setting-options.js';
 import { addUselessOptions } from '../useless-options.js';
+import { readTimeout } from '../wait/poll-host.js';
 
 const POLL_MS = 1000;
 /** The time after the end of the probation within which hosts decide. */
@@ -37,8 +39,10 @@ interface PublishOptions {
   readonly leastVersion?: string;
   readonly canary?: string;
   readonly allowUnproven?: true;
-  /** Commander sets it for `--no-wait`. */
-  readonly wait: boolean;
+  /** `false` for `--no-wait`. */
+  readonly wait?: boolean;
+  readonly timeout: string;
+  readonly ignoreLost?: true;
 }
 
 const HELP = `
@@ -48,8 +52,11 @@ second. The release is made from the one that .modgate-release beside the
 folder names; 'modgate publish' and 'modgate releases pull' write this file.
 To see the difference before, run 'modgate check DIR --against URL'.
 Exits with 1 when another release is active, and when a canary goes back.
-Needs the scope modgate.releases; for code, and to use credentials of the hosts
-in another way, also modgate.releases.code.`;
+With --wait it also exits with 1 at the time limit, when a host rejects the
+release, and when a host is lost, unless --ignore-lost; it names the hosts.
+Needs the scope modgate.releases, with --wait also modgate.modules.read; for
+code, and to use credentials of the hosts in another way, also
+modgate.releases.code.`;
 
 export function define(command: Command): void {
   command
@@ -62,16 +69,26 @@ export function define(command: Command): void {
     )
     .option('--canary <share>', 'Let a share of the hosts try it first, such as 10%')
     .option('--allow-unproven', 'With --canary: release it also after too few calls')
+    .option('--wait', 'Wait until every ready host serves it; with --canary after the verdict')
     .option('--no-wait', 'With --canary: do not wait for the verdict')
+    .option('--timeout <duration>', 'With --wait: time limit, such as 60s or 2m', '60s')
+    .option('--ignore-lost', 'With --wait: do not wait for hosts that are lost')
     .addHelpText('after', HELP);
   addHostOptions(command);
   addSettings(command, ['tokenHeader', ...PLUGIN_SETTINGS]);
-  addUselessOptions(command, { 'without --canary': ['allowUnproven', 'wait'] });
+  addUselessOptions(command, {
+    'without --canary': ['allowUnproven'],
+    'without --wait': ['timeout', 'ignoreLost'],
+  });
 }
 
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
   const options = command.opts<PublishOptions>();
   const share = readShare(options);
+  const timeoutMs = readTimeout(options.timeout);
+  if (options.wait === false && share === null) {
+    throw new ConfigError('--no-wait cannot be used without --canary');
+  }
   const { leastVersion = readVersion() } = options;
   if (!isVersion(leastVersion)) throw new ConfigError('--least-version must be such as 0.2.0');
   const client = openHostClient(command, context);
@@ -88,6 +105,8 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     await context.print(formatCheckText(report));
     return EXIT.failure;
   }
+  // Without the right to wait, nothing is published.
+  if (options.wait === true) await readFleet(client);
   const files = await collectRelease(folder, descriptors);
   const base =
     options.base === undefined
@@ -105,11 +124,18 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     }),
   });
   if (release === null) return EXIT.failure;
-  if (outcome === 'canary' && options.wait) {
-    return reportVerdict(client, release, folder, context);
+  if (outcome === 'canary' && options.wait !== false) {
+    const code = await reportVerdict(client, release, folder, context);
+    if (code !== EXIT.ok) return code;
+  } else {
+    await writeBase(folder, release);
+    await context.print(`${shortenDigest(release)} ${RESULTS[outcome] ?? 'is active'}\n`);
   }
-  await writeBase(folder, release);
-  await context.print(`${shortenDigest(release)} ${RESULTS[outcome] ?? 'is active'}\n`);
+  if (options.wait !== true) return EXIT.ok;
+  const ignoresLost = options.ignoreLost === true;
+  const { isServed, detail } = await waitForRelease(client, release, { timeoutMs, ignoresLost });
+  if (!isServed) throw new CommandError(detail);
+  await context.print(`${toPrintable(detail)}\n`);
   return EXIT.ok;
 }
 

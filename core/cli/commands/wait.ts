@@ -1,26 +1,19 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import {
-  type FleetHostStatus,
-  type FleetStatus,
-  fleetStatus,
-} from '../../contract/fleet-status.js';
+import { type FleetStatus, fleetStatus } from '../../contract/fleet-status.js';
 import { DIGEST, MODULE_NAME } from '../../descriptor/identifiers.js';
 import { ConfigError } from '../../errors.js';
 import { type ListedModule, moduleList } from '../../operations/status/module-struct.js';
-import { catchUnreachable, type HostClient, HostUnreachable } from '../client/host-client.js';
+import { type HostClient, HostUnreachable } from '../client/host-client.js';
 import { addHostOptions, openHostClient } from '../client/host-options.js';
 import { requestJson } from '../client/host-response.js';
 import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { printResult } from '../output/print-result.js';
-import { parseDuration } from '../parse-duration.js';
 import { addJsonOption, isJsonRequested } from '../setting-options.js';
 import { addUselessOptions } from '../useless-options.js';
+import { listHosts, nameHosts, pollHost, readTimeout } from '../wait/poll-host.js';
 import { WaitTracker } from '../wait/wait-tracker.js';
-
-const POLL_MS = 100;
 
 interface WaitOptions {
   readonly timeout: string;
@@ -57,10 +50,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     );
   }
   const options = command.opts<WaitOptions>();
-  const timeoutMs = parseDuration(options.timeout);
-  if (Number.isNaN(timeoutMs)) {
-    throw new ConfigError('--timeout must be a duration, such as 10s, 500ms or 2m');
-  }
+  const timeoutMs = readTimeout(options.timeout);
   const client = openHostClient(command, context);
   const result = options.allHosts
     ? await waitForFleet(client, subject, timeoutMs, options)
@@ -131,34 +121,5 @@ function waitForFleet(
     const reason = isUnreachable ? last.message : `not by ${listHosts(missing)}`;
     const detail = `${served} is not served by all hosts after ${timeoutMs} ms: ${reason}`;
     return { outcome: 'timeout', detail, hosts };
-  }
-}
-
-function nameHosts(hosts: readonly FleetHostStatus[]): string {
-  return hosts.length === 1 ? `host ${listHosts(hosts)} is` : `hosts ${listHosts(hosts)} are`;
-}
-
-function listHosts(hosts: readonly FleetHostStatus[]): string {
-  return hosts.map(({ id, address }) => `${id} (${address})`).join(', ');
-}
-
-/**
- * Asks a host, which may still be starting, until an answer decides.
- * @param decide returns `null` to ask again
- * @param giveUp decides after the timeout
- */
-async function pollHost<Answer, End>(
-  timeoutMs: number,
-  ask: () => Promise<Answer>,
-  decide: (answer: Answer) => End | null,
-  giveUp: (last: Answer | HostUnreachable) => End,
-): Promise<End> {
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    const answer = await ask().catch(catchUnreachable);
-    const end = answer instanceof HostUnreachable ? null : decide(answer);
-    if (end !== null) return end;
-    if (performance.now() >= deadline) return giveUp(answer);
-    await pause(Math.min(POLL_MS, Math.max(0, deadline - performance.now())));
   }
 }

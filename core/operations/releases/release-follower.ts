@@ -17,6 +17,8 @@ import { readStoredFiles } from './release-thread.js';
 const POLL_MS = 1000;
 /** The store announces changes. */
 const IDLE_POLL_MS = 30_000;
+/** While the modules of a release are opened. */
+const APPLY_POLL_MS = 250;
 /** How long the start waits for the store before the local copy is used. Milliseconds. */
 const START_TIMEOUT_MS = 5000;
 const WARN_INTERVAL_MS = 60_000;
@@ -62,6 +64,9 @@ export class ReleaseFollower {
   /** Whether the store has answered that there is no release. */
   #hasNone = false;
   #served: Pick<ServedRelease, 'release' | 'since'> = { release: null, since: null };
+  /** The release whose modules all processes serve. */
+  #applied: string | null = null;
+  #isApplied: ((release: string) => Promise<boolean>) | null = null;
   readonly #failures = { rejected: 0, store: 0 };
   #reportedAt = Number.NEGATIVE_INFINITY;
   /** The last report that the store accepted. */
@@ -93,10 +98,14 @@ export class ReleaseFollower {
     }
   }
 
-  /** Starts to follow the releases. */
-  start(overview: ModuleOverview): void {
+  /**
+   * Starts to follow the releases.
+   * @param isApplied whether all processes serve the modules of a release
+   */
+  start(overview: ModuleOverview, isApplied: (release: string) => Promise<boolean>): void {
     const { store, leadership } = this.#options;
     this.#overview = overview;
+    this.#isApplied = isApplied;
     this.#stops.push(
       store.onConfigChange((changed) => {
         if (changed === null || changed === RELEASE_CHANGE) this.#syncIn(0);
@@ -115,7 +124,12 @@ export class ReleaseFollower {
   /** The served release; `null` in processes that do not follow for the host. */
   get status(): ServedRelease | null {
     if (!this.#options.leadership.leads) return null;
-    return { ...this.#served, problem: this.#problem, failures: this.#failures };
+    return {
+      ...this.#served,
+      release: this.#applied,
+      problem: this.#problem,
+      failures: this.#failures,
+    };
   }
 
   async close(): Promise<void> {
@@ -146,7 +160,9 @@ export class ReleaseFollower {
       isIdle = await this.#sync();
     }
     this.#syncing = null;
-    this.#syncIn(this.#isAgain ? 0 : isIdle ? IDLE_POLL_MS : POLL_MS);
+    if (this.#isAgain) this.#syncIn(0);
+    else if (this.#applied !== this.#served.release) this.#syncIn(APPLY_POLL_MS);
+    else this.#syncIn(isIdle ? IDLE_POLL_MS : POLL_MS);
   }
 
   /**
@@ -158,6 +174,7 @@ export class ReleaseFollower {
     try {
       const state = await store.releases.readState(fleet);
       await this.#note(await this.#apply(state));
+      await this.#noteApplied();
       await this.#report(state);
       if (state.canary !== null) await this.#decide(state);
       return state.canary === null && this.#problem === null;
@@ -199,7 +216,7 @@ export class ReleaseFollower {
 
   /** @returns the reason why this host cannot serve the release; `null` if it can */
   async #use(id: string, isCanary: boolean): Promise<string | null> {
-    const { store, fleet, version, log } = this.#options;
+    const { store, fleet, version } = this.#options;
     const release = await store.releases.get(fleet, id);
     if (release === null) return 'is not in the store';
     const { least_version } = release;
@@ -211,7 +228,6 @@ export class ReleaseFollower {
     const modules = await this.#readModules();
     await this.#folder.use(id, files);
     this.#baseline = isCanary ? takeBaseline(id, modules, true) : null;
-    log.info({ release: id, canary: isCanary }, 'release served');
     return null;
   }
 
@@ -220,12 +236,22 @@ export class ReleaseFollower {
     this.#served = { release, since: release === null ? null : await this.#folder.readSince() };
   }
 
+  /** A large module may need seconds until it serves. */
+  async #noteApplied(): Promise<void> {
+    const { release } = this.#served;
+    if (release === this.#applied || !this.#options.leadership.leads) return;
+    if (release !== null && (await this.#isApplied?.(release)) !== true) return;
+    this.#applied = release;
+    const canary = this.#baseline !== null;
+    if (release !== null) this.#options.log.info({ release, canary }, 'release served');
+  }
+
   async #report({ canary }: ReleaseState): Promise<void> {
     const { store, fleet, host, leadership } = this.#options;
     if (!leadership.leads || this.#overview === null) return;
     // Other hosts remove the report of a host that has been silent for long.
     if (performance.now() - this.#reportedAt >= REPORT_INTERVAL_MS) this.#reported = null;
-    const { release } = this.#served;
+    const release = this.#applied;
     const figures = canary === null ? null : await this.#count(Object.keys(canary.rules));
     const row: ReleaseHost = { host, release, problem: this.#problem, figures };
     const text = JSON.stringify(row);

@@ -76,11 +76,13 @@ describe('a release that a host finds in the store', () => {
     // Times of files are truncated.
     const startedAt = Date.now() / 1000 - 1;
     const good = await publish(describeCrm());
-    const isServed = () => readServed() === good.slice('sha256:'.length);
-    await waitUntil('the first release', isServed);
+    await waitUntil('the first release', async () => {
+      return (await readReleases(host)).hosts[0]?.release === good;
+    });
+    expect(readServed()).to.equal(good.slice('sha256:'.length));
     const newer = await publish(describeCrm({}), { leastVersion: '99.0.0' });
     await untilProblem(`${newer} requires modgate 99.0.0`);
-    expect(isServed()).to.equal(true);
+    expect(readServed()).to.equal(good.slice('sha256:'.length));
     expect((await readReleases(host)).hosts[0]?.release).to.equal(good);
     const metrics = await scrape(host);
     expect(metrics.find('modgate_release_info')).to.deep.equal([

@@ -1,0 +1,84 @@
+import { type FleetStatus, fleetStatus } from '../../contract/fleet-status.js';
+import type { ReleasesStatus } from '../../contract/release-status.js';
+import { shortenDigest } from '../../lib/short-digest.js';
+import { type HostClient, HostUnreachable } from '../client/host-client.js';
+import { RejectedRequest, requestJson } from '../client/host-response.js';
+import { listHosts, nameHosts, pollHost } from '../wait/poll-host.js';
+import { readReleases } from './release-client.js';
+
+/** The end of the wait for a release. */
+export interface ReleaseWait {
+  readonly isServed: boolean;
+  /** One sentence for people. */
+  readonly detail: string;
+}
+
+type Answer = readonly [releases: ReleasesStatus, fleet: FleetStatus | null];
+
+const NO_FLEET = 404;
+
+/** Polls until every ready host serves the release, or until one cannot. */
+export function waitForRelease(
+  client: HostClient,
+  release: string,
+  { timeoutMs, ignoresLost }: { readonly timeoutMs: number; readonly ignoresLost: boolean },
+): Promise<ReleaseWait> {
+  const name = shortenDigest(release);
+
+  /** @returns the hosts that count and do not serve it yet */
+  function listMissing([{ hosts: reports }, fleet]: Answer): readonly string[] {
+    const serving = new Set(
+      reports.flatMap((report) => (report.release === release ? report.host : [])),
+    );
+    const counted =
+      fleet === null
+        ? reports.map(({ host }) => ({ id: host, name: host }))
+        : fleet.hosts
+            .filter(({ state }) => state === 'ready')
+            .map((host) => ({ id: host.id, name: listHosts([host]) }));
+    if (counted.length === 0) return ['any host'];
+    return counted.flatMap((host) => (serving.has(host.id) ? [] : host.name));
+  }
+
+  function decide(answer: Answer): ReleaseWait | null {
+    const [{ hosts: reports }, fleet] = answer;
+    const lost = fleet?.hosts.filter(({ state }) => state === 'lost') ?? [];
+    if (lost.length > 0 && !ignoresLost) {
+      const detail = `${nameHosts(lost)} lost; with --ignore-lost the others alone count`;
+      return { isServed: false, detail };
+    }
+    const isLost = (host: string) => lost.some(({ id }) => id === host);
+    const rejecting = reports.find(
+      ({ host, problem }) => problem?.startsWith(release) && !isLost(host),
+    );
+    if (rejecting !== undefined) {
+      return { isServed: false, detail: `${rejecting.host} does not serve ${rejecting.problem}` };
+    }
+    if (listMissing(answer).length > 0) return null;
+    return { isServed: true, detail: `${name} is served by every ready host` };
+  }
+
+  function giveUp(last: Answer | HostUnreachable): ReleaseWait {
+    const reason =
+      last instanceof HostUnreachable ? last.message : `not by ${listMissing(last).join(', ')}`;
+    const detail = `${name} is not served by all hosts after ${timeoutMs} ms: ${reason}`;
+    return { isServed: false, detail };
+  }
+
+  return pollHost(
+    timeoutMs,
+    () => Promise.all([readReleases(client), readFleet(client)]),
+    decide,
+    giveUp,
+  );
+}
+
+/** `null` for a host without a fleet. */
+export async function readFleet(client: HostClient): Promise<FleetStatus | null> {
+  try {
+    return await requestJson(client, '/fleet', fleetStatus);
+  } catch (error) {
+    if (error instanceof RejectedRequest && error.status === NO_FLEET) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,43 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { FleetHostStatus } from '../../contract/fleet-status.js';
+import { ConfigError } from '../../errors.js';
+import { catchUnreachable, HostUnreachable } from '../client/host-client.js';
+import { parseDuration } from '../parse-duration.js';
+
+const POLL_MS = 100;
+
+/** The value of `--timeout` in milliseconds. @throws ConfigError */
+export function readTimeout(text: string): number {
+  const timeoutMs = parseDuration(text);
+  if (!Number.isNaN(timeoutMs)) return timeoutMs;
+  throw new ConfigError('--timeout must be a duration, such as 10s, 500ms or 2m');
+}
+
+export function nameHosts(hosts: readonly FleetHostStatus[]): string {
+  return hosts.length === 1 ? `host ${listHosts(hosts)} is` : `hosts ${listHosts(hosts)} are`;
+}
+
+export function listHosts(hosts: readonly FleetHostStatus[]): string {
+  return hosts.map(({ id, address }) => `${id} (${address})`).join(', ');
+}
+
+/**
+ * Asks a host, which may still be starting, until an answer decides.
+ * @param decide returns `null` to ask again
+ * @param giveUp decides after the timeout
+ */
+export async function pollHost<Answer, End>(
+  timeoutMs: number,
+  ask: () => Promise<Answer>,
+  decide: (answer: Answer) => End | null,
+  giveUp: (last: Answer | HostUnreachable) => End,
+): Promise<End> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const answer = await ask().catch(catchUnreachable);
+    const end = answer instanceof HostUnreachable ? null : decide(answer);
+    if (end !== null) return end;
+    if (performance.now() >= deadline) return giveUp(answer);
+    await pause(Math.min(POLL_MS, Math.max(0, deadline - performance.now())));
+  }
+}

@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { call } from '../../support/http/call.js';
+import { describeModule } from '../../support/http/modules.js';
+import { CODE_PUBLISHER, readReleases, useWorkspace } from '../../support/releases.js';
+import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+
+const routes = (path: string) => [{ method: 'GET', path, capability: 'crm.read' }];
+
+for (const workers of ['1', '2']) {
+  describe(`a release that ${workers} workers serve`, () => {
+    const workspace = useWorkspace(`${CODE_PUBLISHER},modgate.modules.read`);
+    let host: HostProcess;
+
+    before(async () => {
+      host = await startHostProcess({ args: ['--modules', 'store:', '--workers', workers] });
+    });
+    after(async () => {
+      expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
+    });
+
+    /** Opens for as long as DNS does not answer: 3 s. */
+    const describeSlow = (path: string) => ({
+      ...describeModule('slow', 'http://127.0.0.1:1', routes(path)),
+      provider: {
+        kind: 'http',
+        config: {
+          endpoints: [{ dns: 'crm.internal', port: 80 }],
+          resolver: { servers: ['192.0.2.1'] },
+        },
+      },
+    });
+    const publish = async (path: string, ...args: string[]) => {
+      const { active } = await readReleases(host);
+      if (active !== null) {
+        await workspace.run(host, 'releases', 'pull', workspace.folder, '--force');
+      }
+      workspace.write('slow.json', describeSlow(path));
+      return workspace.publish(host, ...args);
+    };
+
+    it('is reported after its modules serve, for which publish --wait waits', async () => {
+      const { code, stderr, stdout } = await publish('/first', '--wait');
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      expect(stdout).to.match(
+        /^[0-9a-f]{12} is active\n[0-9a-f]{12} is served by every ready host\n$/,
+      );
+      // No endpoint is known, so that the route is 502: the path is one of the release.
+      const { status } = await call(host, { target: '/modules/slow/http/first' });
+      expect(status).to.equal(502);
+      const lines = host.logs().map(({ msg }) => msg);
+      const served = lines.indexOf('release served');
+      expect(lines.indexOf('module changed')).to.be.within(0, served);
+      const { active, hosts } = await readReleases(host);
+      expect(hosts).to.have.length(1);
+      expect(hosts[0]).to.include({ release: active, problem: null });
+    });
+
+    it('is not waited for longer than the limit, which names the host', async () => {
+      const { code, stderr } = await publish('/second', '--wait', '--timeout', '100ms');
+      expect(code, stderr).to.equal(1);
+      expect(stderr).to.match(/is not served by all hosts after 100 ms: not by \S/);
+      expect((await publish('/second', '--wait')).code).to.equal(0);
+    });
+  });
+}
