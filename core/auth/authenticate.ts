@@ -1,5 +1,6 @@
 import { CREDENTIAL_REASONS } from '../contract/index.js';
 import { createUnavailable, type HostError } from '../errors.js';
+import { MAX_TOKEN_LENGTH } from './actor-syntax.js';
 import type { CallerCredentials } from './caller-credentials.js';
 import {
   type Authenticated,
@@ -13,6 +14,8 @@ import {
 export const AUTHORIZATION_ONLY: ReadonlySet<string> = new Set(['authorization']);
 
 type Result = Authenticated | Rejected;
+
+const TOO_LONG: Rejected = { rejected: 'too_long', token: null };
 
 /**
  * Calls the authenticators in order; the first actor wins. An authenticator that reads none of the
@@ -29,7 +32,7 @@ export function authenticateWith(
   present: ReadonlySet<string>,
 ): Result | Promise<Result> {
   let failure: { readonly cause: unknown } | null = null;
-  let rejected = UNKNOWN_CREDENTIALS;
+  let rejected = credentials.token.length > MAX_TOKEN_LENGTH ? TOO_LONG : UNKNOWN_CREDENTIALS;
   const isAccepted = (result: Result): boolean => {
     if (!isRejected(result)) return true;
     if (rank(result) > rank(rejected)) rejected = result;

@@ -50,6 +50,7 @@ export const CREDENTIAL_REASONS = [
   'no_authenticator',
   'unknown',
   'malformed',
+  'too_long',
   'issuer',
   'signature',
   'audience',

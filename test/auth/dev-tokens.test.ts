@@ -53,7 +53,7 @@ describe('dev tokens', () => {
     'another kind': 'dev-robot:a',
     'a kind in another case': 'dev-Service:a',
     'text before': ' dev-service:a',
-    'more than 8 KiB': `dev-service:a:${'x'.repeat(8 * 1024)}`,
+    'more than 15 KiB': `dev-service:a:${'x'.repeat(15 * 1024)}`,
   };
   for (const [title, token] of Object.entries(REJECTED)) {
     it(`rejects ${title}`, () => {

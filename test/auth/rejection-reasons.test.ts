@@ -63,6 +63,14 @@ describe('the reason of a 401', () => {
   const bearer = async (token: string | Promise<string>) => [`Bearer ${await token}`];
   const sign = (claims: object) => bearer(signToken(setup.key, claims));
 
+  it('is none for a token with the groups of a large company', async () => {
+    const groups = Array.from({ length: 200 }, (_, number) => `${number}`.padStart(36, '0'));
+    const [credentials = ''] = await sign({ groups });
+    expect(credentials.length).to.be.within(10_000, 11_000);
+    const { line } = await send([credentials]);
+    expect(line).to.include({ status: 200 }).and.not.have.property('reason');
+  });
+
   const CAUSES: readonly [string, () => Promise<readonly string[]>, Kept][] = [
     ['missing credentials', async () => [], { reason: 'missing' }],
     ['two headers', async () => ['Bearer a', 'Bearer b'], { reason: 'malformed' }],
@@ -70,6 +78,12 @@ describe('the reason of a 401', () => {
     ['a scheme that nobody has', async () => ['Negotiate abc'], { reason: 'malformed' }],
     ['a token with a blank', async () => ['Bearer two words'], { reason: 'malformed' }],
     ['a token with a tab', async () => ['bearer two\twords'], { reason: 'malformed' }],
+    ['a token of more than 15 KiB', () => bearer('x'.repeat(15_361)), { reason: 'too_long' }],
+    [
+      'a signed token of more than 15 KiB',
+      () => sign({ groups: ['x'.repeat(11_300)] }),
+      { reason: 'too_long' },
+    ],
     ['a random token', () => bearer('random'), { reason: 'unknown' }],
     [
       'an expired token',

@@ -176,8 +176,8 @@ describe('tokens authenticator', () => {
     expect(opened[0]?.authenticate(credentials)).to.equal(null);
   });
 
-  it('rejects a token of more than 8 KiB even when its digest is known', async () => {
-    const [longest, tooLong] = ['x'.repeat(8 * 1024), 'x'.repeat(8 * 1024 + 1)];
+  it('rejects a token of more than 15 KiB even when its digest is known', async () => {
+    const [longest, tooLong] = ['x'.repeat(15 * 1024), 'x'.repeat(15 * 1024 + 1)];
     const authenticate = await open(
       write(fileOf(entry({ sha256: sha256(longest) }), entry({ sha256: sha256(tooLong) }))),
     );

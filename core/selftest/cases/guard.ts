@@ -28,7 +28,7 @@ const BAD_AUTHORIZATIONS: readonly (readonly [
   ['quoted', 'a quoted token', (token) => `Bearer "${token}"`],
   ['proto', 'the token __proto__', () => 'Bearer __proto__'],
   ['dev', 'a development token in production', () => 'Bearer dev-system:root'],
-  ['long', 'a token of 8 KiB', () => `Bearer ${'a'.repeat(8192)}`],
+  ['long', 'a token of 15 KiB', () => `Bearer ${'a'.repeat(15_360)}`],
   ['tab', 'a tab after the scheme', (token) => `Bearer\t${token}`],
   ['nbsp', 'a no-break space after the scheme', (token) => `Bearer\xa0${token}`],
   ['digest', 'the scheme Digest', (token) => `Digest username="${token}"`],

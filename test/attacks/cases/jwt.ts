@@ -75,7 +75,7 @@ const CLAIMS: readonly (readonly [name: string, title: string, claims: (now: num
       () => ({ sub: 'owner\r\nmodgate-actor: system:root' }),
     ],
     ['bound', 'a token bound to a key', () => ({ cnf: { jkt: 'a' } })],
-    ['oversize', 'a token of 10 KiB', () => ({ padding: 'x'.repeat(7680) })],
+    ['oversize', 'a token of more than 15 KiB', () => ({ padding: 'x'.repeat(11_300) })],
   ];
 
 /** Roles that must not open a route, although the token is valid. */

@@ -170,23 +170,33 @@ export function expectUnreadStreamToEnd(
 ): Promise<Verdict> {
   return withConnection(scene, async (connection) => {
     connection.pause();
+    // Between two looks at a busy host the stream may open and end: its call is counted then.
+    const { calls: earlier } = await readCounts(scene, module);
     connection.write(bytes);
     let wasOpen = false;
     const deadline = performance.now() + CLOSE_DEADLINE_MS;
     while (performance.now() < deadline) {
-      const open = await countStreams(scene, module);
-      if (wasOpen && open === 0) return null;
-      wasOpen ||= open > 0;
+      const { calls, in_flight, streams = 0 } = await readCounts(scene, module);
+      wasOpen ||= calls > earlier && in_flight === 0;
+      if (wasOpen && streams === 0) return null;
       await pause(POLL_MS);
     }
     return wasOpen ? 'the stream stayed open' : 'the stream was never open';
   });
 }
 
-async function countStreams(scene: Scene, module: string): Promise<number> {
+interface Counts {
+  readonly calls: number;
+  readonly in_flight: number;
+  readonly streams?: number;
+}
+
+async function readCounts(scene: Scene, module: string): Promise<Counts> {
   const response = await sendOnce(scene, { target: '/modules' });
   const list = parseObject(response.body)?.['modules'];
   if (!Array.isArray(list)) throw new AttackFailure('the host lists no modules');
-  const entries = list as { name: string; counts: { streams?: number } }[];
-  return entries.find(({ name }) => name === module)?.counts.streams ?? 0;
+  const entries = list as { name: string; counts: Counts }[];
+  const entry = entries.find(({ name }) => name === module);
+  if (entry === undefined) throw new AttackFailure(`the host does not list ${module}`);
+  return entry.counts;
 }
