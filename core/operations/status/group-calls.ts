@@ -21,10 +21,7 @@ const callGroup = type({
   route: member(optional(nullable(string())), 'with `by=route`: `GET /items/{id}`'),
   status: member(optional(number()), 'with `by=status`'),
   calls: member(number(), 'how many there were'),
-  failed: member(
-    number(),
-    'those that the provider failed; without those with the failure `overloaded`',
-  ),
+  failed: member(number(), 'those that failed, as in `GET /modules`'),
   bytes_in: member(number(), 'of streamed request bodies'),
   bytes_out: member(number(), 'of streamed response bodies'),
   duration_ms: member(duration, 'the median and the 95th percentile'),
@@ -118,11 +115,10 @@ function readKey(call: RecordedCall, key: GroupKey): string | number | null {
   return call.route === null ? null : `${call.method} ${call.route}`;
 }
 
-const NOT_OF_PROVIDER: ReadonlySet<string | null> = new Set([null, 'cancelled', 'overloaded']);
-
 /** A status of 500 or more that raw mode forwards has no `failure` and no rejection. */
 function isFailed({ failure, status, rejection }: RecordedCall): boolean {
-  return !NOT_OF_PROVIDER.has(failure) || (status >= 500 && rejection === null);
+  if (failure !== null) return failure !== 'cancelled';
+  return status >= 500 && rejection === null;
 }
 
 function describe({ keys, durations, failed, bytesIn, bytesOut }: Counted): CallGroup {
