@@ -38,7 +38,7 @@ function splitInLanes(attacks: readonly OwnCase[]): OwnCase[][] {
 }
 
 describe('attack corpus', function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
   let host: OwnHost;
   const results = new Map<string, AttackResult>();
 

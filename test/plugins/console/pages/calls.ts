@@ -11,7 +11,7 @@ export function describeCalls(setup: ConsoleSetup): void {
     before(async () => {
       await ask('crm/http/contacts', 'counted-1');
       await ask('crm/http/contacts', 'counted-2');
-      await ask('cmr/http/contacts', 'counted-3');
+      await ask('cmr/http/others', 'counted-3');
     });
 
     it('counts calls by their actor and route', async () => {
@@ -25,7 +25,7 @@ export function describeCalls(setup: ConsoleSetup): void {
 
     it('selects by route, class of status and time', async () => {
       const page = await setup.open('/console/calls?actor=service:counted&status=4xx');
-      await page.getByRole('button', { name: 'GET /modules/cmr/http/contacts' }).waitFor();
+      await page.getByRole('button', { name: 'GET /modules/cmr/http/others' }).waitFor();
       expect(await page.getByRole('button', { name: 'GET /contacts' }).count()).to.equal(0);
       await page.getByRole('textbox', { name: 'Status' }).fill('');
       await page.getByRole('textbox', { name: 'Route' }).fill('GET /contacts');
