@@ -289,14 +289,14 @@ describe('modgate serve', () => {
   });
 
   it('accepts tokens of the tokens file in production and rejects dev tokens', async () => {
-    const sha256 = hash('sha256', 'open sesame');
+    const sha256 = hash('sha256', 'open-sesame');
     const tokens = { tokens: [{ id: 'a', kind: 'service', scopes: ['crm.read'], sha256 }] };
     const running = await startHere({ dev: false, tokens });
     const status = async (token: string) => {
       const headers = { authorization: `Bearer ${token}` };
       return (await fetch(`${running.url}/modules/crm/http/items`, { headers })).status;
     };
-    expect(await status('open sesame')).to.equal(200);
+    expect(await status('open-sesame')).to.equal(200);
     expect(await status('dev-service:probe:crm.read')).to.equal(401);
   });
 });

@@ -15,6 +15,8 @@ import { createInvocation, type OpenedProvider, openAdapter } from '../open-adap
 
 const NEVER = new AbortController().signal;
 
+const readJson = (bytes: Uint8Array): unknown => JSON.parse(Buffer.from(bytes).toString());
+
 describe('http adapter: admin, config, manifest and check', () => {
   const running: (RunningProvider | OpenedProvider)[] = [];
 
@@ -112,7 +114,7 @@ describe('http adapter: admin, config, manifest and check', () => {
     const upstream = await startProvider(answerJson(manifest));
     const auth = { bearer: 'env:TOKEN' };
     const usual = await openOn([upstream], { auth });
-    expect(await usual.manifest(NEVER)).to.deep.equal(manifest);
+    expect(readJson(await usual.manifest(NEVER))).to.deep.equal(manifest);
     expect(upstream.requests[0]?.target).to.equal('/.well-known/modgate/manifest.json');
     expect(upstream.requests[0]?.headers).to.include({
       accept: 'application/json',
@@ -129,18 +131,12 @@ describe('http adapter: admin, config, manifest and check', () => {
     await down.stop();
     const upstream = await startProvider(answerJson({ a: 1 }));
     const provider = await openOn([down, upstream]);
-    expect(await provider.manifest(NEVER)).to.deep.equal({ a: 1 });
+    expect(readJson(await provider.manifest(NEVER))).to.deep.equal({ a: 1 });
   });
 
-  const BAD_MANIFESTS: Readonly<Record<string, [answer: string | Buffer, failure: string]>> = {
+  const BAD_MANIFESTS: Readonly<Record<string, [answer: string, failure: string]>> = {
     'another status': ['HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\n{}', 'unavailable'],
     'a redirect': ['HTTP/1.1 302 No\r\nLocation: /m\r\nContent-Length: 0\r\n\r\n', 'unavailable'],
-    'no body': ['HTTP/1.1 204 No\r\n\r\n', 'protocol'],
-    'no JSON': ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{]', 'protocol'],
-    'invalid UTF-8': [
-      Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n"\u00ff"', 'latin1'),
-      'protocol',
-    ],
     'more than 4 MiB': ['HTTP/1.1 200 OK\r\nContent-Length: 4194305\r\n\r\n', 'protocol'],
   };
   for (const [title, [answer, expected]] of Object.entries(BAD_MANIFESTS)) {

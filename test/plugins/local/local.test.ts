@@ -277,7 +277,8 @@ for (const isolation of ['worker', 'none'] as const) {
       const source = `export default () => {};
       export const manifest = { module_id: 'notes', at: new Date(0), gone: undefined };`;
       const { provider } = await open(source);
-      expect(await provider.manifest(NEVER)).to.deep.equal({
+      const manifest = await provider.manifest(NEVER);
+      expect(JSON.parse(Buffer.from(manifest).toString())).to.deep.equal({
         module_id: 'notes',
         at: '1970-01-01T00:00:00.000Z',
       });

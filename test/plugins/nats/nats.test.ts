@@ -122,20 +122,16 @@ describe('nats adapter', () => {
         : { status: full.endsWith('.check') ? '204' : '404' },
     );
     const provider = await open();
-    expect(await provider.manifest(NEVER)).to.deep.equal({ module_id: 'crm' });
+    const manifest = await provider.manifest(NEVER);
+    expect(Buffer.from(manifest).toString()).to.equal('{"module_id":"crm"}');
     await provider.check(NEVER);
   });
 
-  it('fails for a rejected or malformed manifest and check', async () => {
-    let answer: NatsAnswer = { status: '500' };
-    await serve(() => answer);
+  it('fails for a rejected manifest and check', async () => {
+    await serve(() => ({ status: '500' }));
     const provider = await open();
     expect((await failureOf(provider.check(NEVER))).failure).to.equal('unavailable');
     expect((await failureOf(provider.manifest(NEVER))).failure).to.equal('unavailable');
-    for (const body of ['', '{', new Uint8Array([0x22, 0xff, 0x22])]) {
-      answer = { status: '200', body };
-      expect((await failureOf(provider.manifest(NEVER))).failure).to.equal('protocol');
-    }
   });
 
   it('spreads calls over the subscribers of one queue group', async () => {
