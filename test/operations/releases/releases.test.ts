@@ -125,6 +125,10 @@ describe('releases of a host', () => {
 
   it('publishes nothing that a check rejects', async () => {
     await catchUp();
+    await waitUntil('the host serves the active release', async () => {
+      const { active, hosts } = await readReleases(setup.host);
+      return hosts.every(({ release }) => release === active);
+    });
     const before = await readReleases(setup.host);
     workspace.write('broken.json', { module: 'broken', provider: { kind: 'http', confg: {} } });
     const ended = await workspace.publish(setup.host);
