@@ -1,6 +1,7 @@
 import type { Log } from '../contract/index.js';
 import { MAX_TIMER_MS } from '../lib/promises.js';
 import { createTurns } from '../lib/slices.js';
+import { CLOSE_ANSWER_MS } from '../lib/websocket/close-frame.js';
 import type { ModuleRecord, ModuleState } from './module-record.js';
 import type { ModuleSlot } from './module-slot.js';
 import type { ModuleVersion } from './module-version.js';
@@ -8,8 +9,6 @@ import { describeFileStatus, type StatusSink } from './status-files.js';
 
 /** How long calls in flight on a replaced version may continue at least before they are canceled. */
 const RETIRE_MS = 10_000;
-/** How long a WebSocket waits for the answer to its close frame. */
-const CLOSE_MS = 5000;
 
 /** A slot as it was when its changes began to be withheld. */
 export type FrozenSlot = Pick<ModuleSlot, 'live' | 'record' | 'mounts'>;
@@ -113,7 +112,7 @@ export class ChangePublisher {
   async #retire({ client, scope, drainMs }: ModuleVersion): Promise<void> {
     await this.#takeTurn();
     const ending = setTimeout(() => client.endStreams('reload'), drainMs);
-    await client.drain(Math.min(Math.max(RETIRE_MS, drainMs), MAX_TIMER_MS), CLOSE_MS);
+    await client.drain(Math.min(Math.max(RETIRE_MS, drainMs), MAX_TIMER_MS), CLOSE_ANSWER_MS);
     clearTimeout(ending);
     await scope.close();
   }

@@ -27,9 +27,9 @@ interface Watch extends WatchedRight {
 
 /** The longest time between two checks of a right. Milliseconds. */
 const RECHECK_MS = 30_000;
-/** How long a body goes on after its credential has expired: a download outlives short tokens. */
+/** How long a body continues after its credential has expired: a download outlives short tokens. */
 const EXPIRED_MS = 3_600_000;
-/** How long anything goes on while no authenticator answers. Milliseconds. */
+/** How long anything continues while no authenticator responds. Milliseconds. */
 const UNVERIFIED_MS = 600_000;
 /** Checks that are due soon after each other are made together. Milliseconds. */
 const MIN_TICK_MS = 50;

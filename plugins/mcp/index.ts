@@ -8,7 +8,6 @@ import {
   type SurfaceContext,
   SurfaceError,
 } from '../../core/contract/index.js';
-import { UTF8 } from '../shared/own-requests.js';
 import { createMethodError, createNotFound } from '../shared/surface-errors.js';
 import {
   countValues,
@@ -21,6 +20,9 @@ import {
 import { type Exchange, listForwardable } from './exchange.js';
 import { createProtocol } from './protocol.js';
 import { Tools } from './tools.js';
+
+/** Decodes strictly, and keeps a byte-order mark. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 const PREFIX = '/mcp';
 const PARSE_ERROR = -32_700;

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 export const META_NAMES = ['search_tools', 'describe_tool', 'call_tool'] as const;
 
 const MAX_LENGTH = 48;
-/** As many digits as nobody finds a second operation for. */
+/** So many digits that no second operation with the same ones can be found. */
 const HASH_LENGTH = 16;
 const OTHER_CHARACTERS = /[^A-Za-z0-9_-]/g;
 /** Could be the name of another operation, which anybody can compute. */

@@ -4,9 +4,6 @@ import { joinBody, type Outcome, ProviderFailure } from '../../core/contract/ind
 export const MANIFEST_TIMEOUT_MS = 5_000;
 export const MAX_MANIFEST_BYTES = 4 * 1_048_576;
 
-/** Decodes strictly, and keeps a byte-order mark. */
-export const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /**
  * @param request the name for operators: `GET /manifest.json`
  * @throws ProviderFailure `unavailable` unless the status is 2xx.

@@ -88,7 +88,7 @@ describe('a tool whose arguments make the path of another route', () => {
     });
   }
 
-  it('asks nobody for approval', async () => {
+  it('requests no approval', async () => {
     const response = await call(setup.host, { target: '/approvals' });
     expect(response.status, response.body.toString()).to.equal(200);
     expect(parseJson(response)).to.deep.equal({ approvals: [] });

@@ -195,7 +195,7 @@ describe('clients of one address that read nothing', function () {
   };
 
   for (const [name, kind] of Object.entries(KINDS)) {
-    it(`hold their share and keep nobody else out: ${name}`, async () => {
+    it(`hold their share and do not block others: ${name}`, async () => {
       expect(await findHarm(kind, null)).to.equal(null);
     });
   }
@@ -206,7 +206,7 @@ describe('clients of one address that read nothing', function () {
     });
   }
 
-  it('hold their share and keep nobody else out: files of the console', async () => {
+  it('hold their share and do not block others: files of the console', async () => {
     const page = await sendFrom('127.0.0.1', host.port, { target: '/console' });
     const [target] = /\/console\/assets\/main-\w+\.js/.exec(page.text) ?? [];
     if (target === undefined) throw new Error('the console has no script');

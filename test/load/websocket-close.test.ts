@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { CLOSE_ANSWER_MS } from '../../core/operations/websocket/tunnel.js';
+import { CLOSE_ANSWER_MS } from '../../core/lib/websocket/close-frame.js';
 import {
   createFrame,
   openRaw,

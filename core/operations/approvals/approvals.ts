@@ -145,7 +145,7 @@ function assertDisplayable(text: string): void {
   );
 }
 
-/** The error of arguments that a person could not judge. */
+/** The error for arguments that a person cannot review. */
 export function createArgumentError(reason: string, nextAction: string): HostError {
   return new HostError('validation_failed', 'the arguments cannot be approved', {
     step: 'body',

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { destroyLater } from '../../lib/linger.js';
 import { UnitPace } from '../../lib/unit-pace.js';
-import { createCloseFrame } from '../../lib/websocket/close-frame.js';
+import { CLOSE_ANSWER_MS, createCloseFrame } from '../../lib/websocket/close-frame.js';
 import {
   CLOSE_CODES,
   FrameScanner,
@@ -57,8 +57,6 @@ interface TunnelOptions {
 
 /** The most that an end may send after it was closed, before it reads that. */
 const MAX_DISCARDED_BYTES = 16_777_216;
-/** The timeout for the response to a close frame. Milliseconds. */
-export const CLOSE_ANSWER_MS = 5000;
 
 /** The frames from one end to the other. */
 interface Direction {

@@ -71,7 +71,7 @@ export const PHASES: readonly AdapterClause[] = [
   },
 ];
 
-/** Takes the provider down after some parts, and goes on until the adapter stops reading. */
+/** Stops the provider after some parts, and writes on until the adapter stops reading. */
 async function* writeUntilDown(reference: { down?(): Promise<void> }): AsyncGenerator<Uint8Array> {
   for (let count = 0; count < MAX_PARTS; count += 1) {
     if (count === 4) await reference.down?.();

@@ -187,7 +187,7 @@ describe('a request of a surface that names an operation', () => {
     expect((await write('text/plain')).status).to.equal(200);
   });
 
-  it('is 400 and asks nobody if people could not read the arguments', async () => {
+  it('is 400 without an approval if people cannot read the arguments', async () => {
     const put = { ...at('/items/9'), ...name('put'), method: 'PUT' };
     const headers = { 'content-type': 'application/json' };
     const deep = `${'['.repeat(200)}${']'.repeat(200)}`;

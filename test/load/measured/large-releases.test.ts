@@ -5,12 +5,11 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { BACKENDS } from '../../store/backend.js';
-import { measureHeldMs } from '../../support/held-ms.js';
+import { expectHeldBelow, measureHeldMs } from '../../support/held-ms.js';
 import { ClientThread } from '../../support/http/client-thread.js';
 import { buildManifest } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { readReleases } from '../../support/releases.js';
-import { measureSlowness } from '../../support/slowness.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 
 setFlagsFromString('--expose-gc');
@@ -202,10 +201,7 @@ for (const kind of BACKENDS) {
         await waitUntil('the release is served', () => isServed(path), 120_000);
       });
     };
-    const expectShort = (heldMs: number) => {
-      // Other processes come and go.
-      if (heldMs >= MAX_HELD_MS) expect(heldMs).to.be.below(MAX_HELD_MS * measureSlowness());
-    };
+    const expectShort = (heldMs: number) => expectHeldBelow(MAX_HELD_MS, heldMs);
     const small = (served: string) => ({
       'crm.yaml': YAML_DESCRIPTOR + createYaml([createRoute(served)], '    '),
     });

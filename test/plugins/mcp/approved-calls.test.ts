@@ -106,7 +106,7 @@ describe('an approved call', () => {
     setup.provider.reset();
     return count;
   };
-  /** Holds the only place of a module until the provider is told to answer. */
+  /** Holds the only place of a module until the test lets the provider respond. */
   const occupy = async (module: string) => {
     setup.provider.answer({ raw: [], finally: 'hang' });
     const controller = new AbortController();
