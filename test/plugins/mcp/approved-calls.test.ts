@@ -11,7 +11,24 @@ const ANN = 'dev-user:ann:modgate.approvals';
 const BODY = '{"body":{"n":1}}';
 
 const ROUTES = [
-  { method: 'GET', path: '/items', capability: 'shop.use' },
+  {
+    method: 'GET',
+    path: '/items',
+    capability: 'shop.use',
+    operation: { query_schema: { type: 'object', properties: { size: { type: 'integer' } } } },
+  },
+  {
+    method: 'DELETE',
+    path: '/items/{id}',
+    capability: 'shop.use',
+    operation: { operation_id: 'remove' },
+  },
+  {
+    method: 'POST',
+    path: '/notes',
+    capability: 'shop.use',
+    operation: { body: 'bytes', body_types: ['text/plain'] },
+  },
   {
     method: 'POST',
     path: '/items',
@@ -37,6 +54,8 @@ const ACTIONS = [
   },
 ];
 
+const ENTITIES = [{ name: 'people', read_capability: 'shop.use', list_path: '/people' }];
+
 interface ModuleEntry {
   readonly name: string;
   readonly config_digest: string;
@@ -49,7 +68,7 @@ const WAITING = { limits: { concurrency: 1, queue_ms: 60_000 } };
 function describeShop(url: string, name: string, more: object = {}): object {
   const shop = describeModule(name, url, ROUTES, { mcp: { expose: 'all' }, ...more });
   const { manifest } = shop as { manifest: { inline: object } };
-  Object.assign(manifest.inline, { admin: { actions: ACTIONS } });
+  Object.assign(manifest.inline, { admin: { actions: ACTIONS, entities: ENTITIES } });
   return shop;
 }
 
@@ -61,6 +80,10 @@ describe('an approved call', () => {
       'narrow.json': describeShop(url, 'narrow', { limits: { concurrency: 1, queue: 0 } }),
       'waiting.json': describeShop(url, 'waiting', WAITING),
       'changed.json': describeShop(url, 'changed'),
+      'always.json': describeShop(url, 'always', {
+        mcp: { expose: 'all', approve: 'always' },
+        limits: { request_bytes: 1024, bytes: { request: 1024 } },
+      }),
     }),
     { args: ['--surfaces', 'mcp'], isDescribed: false },
   );
@@ -125,16 +148,29 @@ describe('an approved call', () => {
   it('is never asked for if the call is invalid', async () => {
     const before = await countRequests();
     const invalid = [
-      ['shop_post_items', '{"body":{"n":"text"}}'],
-      ['shop_post_items', '{"body":{"n":1},"size":"x"}'],
-      ['shop_post_items', '{}'],
-      ['shop_post_items', '{"body":{"n":1},"other":1}'],
-      ['shop_merge', '{"body":{"n":"text"}}'],
-      ['shop_merge', '{"body":{}}'],
-      ['shop_merge', '{"body":{"n":1},"other":1}'],
+      ['post_items', '{"body":{"n":"text"}}'],
+      ['post_items', '{"body":{"n":1},"size":"x"}'],
+      ['post_items', '{}'],
+      ['post_items', '{"body":{"n":1},"other":1}'],
+      ['post_items', `{"body":{"n":1,"x":"${'x'.repeat(1024)}"}}`],
+      ['get_items', '{"size":"x"}'],
+      ['remove', '{"id":""}'],
+      ['remove', '{"id":".."}'],
+      ['remove', '{"id":{}}'],
+      ['post_notes', '{"body":1}'],
+      ['post_notes', `{"body":"${'x'.repeat(1025)}"}`],
+      ['merge', '{"body":{"n":"text"}}'],
+      ['merge', '{"body":{}}'],
+      ['merge', '{"body":{"n":1},"other":1}'],
+      ['list_people', '{"limit":"x"}'],
+      ['list_people', '{"cursor":1}'],
+      ['list_people', '{"other":1}'],
     ] as const;
-    for (const [tool, text] of invalid) {
-      expect(await send(tool, text), text).to.include({ code: 'validation_failed' });
+    for (const [name, text] of invalid) {
+      const tool = `always_${name}`;
+      expect(await send(tool, text), tool + text).to.include({ code: 'validation_failed' });
+      const found = await send('call_tool', `{"name":"${tool}","arguments":${text}}`);
+      expect(found, `call_tool ${tool}${text}`).to.include({ code: 'validation_failed' });
     }
     expect(await countRequests()).to.equal(before);
     expect(reached()).to.equal(0);
