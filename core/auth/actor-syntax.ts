@@ -1,6 +1,11 @@
 import { matching } from '../document/structs.js';
+import { ACTOR_ID } from '../lib/actor-name.js';
 
-export const ACTOR_ID = /^[A-Za-z0-9._@-]{1,128}$/;
+/** The id of a token that the host itself issues or lists: a word that needs no quotes anywhere. */
+export const TOKEN_ID = /^[A-Za-z0-9._@-]{1,128}$/;
+
+export const ACTOR_ID_RULE =
+  '1 to 255 characters without control characters and without space at the ends';
 
 /** Visible ASCII without a comma, at least one character. */
 export const SCOPE = /^[\x21-\x2b\x2d-\x7e]+$/;
@@ -11,8 +16,11 @@ export const SCOPE = /^[\x21-\x2b\x2d-\x7e]+$/;
  */
 export const MAX_TOKEN_LENGTH = 15 * 1024;
 
-/** The name of an actor in the files of tokens, issuers and client certificates. */
-export const actorId = matching('a name of 1 to 128 letters, digits or ._@-', ACTOR_ID);
+/** The id of an entry of the tokens file, and the name of an issuer of opaque tokens. */
+export const tokenId = matching('a name of 1 to 128 letters, digits or ._@-', TOKEN_ID);
+
+/** The id of an actor that a client certificate stands for. */
+export const actorId = matching(`text of ${ACTOR_ID_RULE}`, ACTOR_ID);
 
 export const scope = matching('a word of visible ASCII without a comma', SCOPE);
 

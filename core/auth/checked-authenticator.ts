@@ -9,10 +9,11 @@ import {
 } from '../contract/index.js';
 import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
 import { UncaughtErrors } from '../isolation/uncaught-errors.js';
+import { ACTOR_ID } from '../lib/actor-name.js';
 import { withTimeout } from '../lib/promises.js';
 import { withFields } from '../log/logger.js';
 import type { AcceptedTokens } from './accepted-tokens.js';
-import { ACTOR_ID, SCOPE } from './actor-syntax.js';
+import { SCOPE } from './actor-syntax.js';
 import type { CallerCredentials } from './caller-credentials.js';
 import { readDeclaration } from './declaration.js';
 import type { AuthenticatedActor, Roles } from './roles.js';

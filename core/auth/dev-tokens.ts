@@ -1,6 +1,6 @@
 import type { Actor, ActorKind, Authenticator } from '../contract/index.js';
 import { isProxyHeader } from '../lib/loopback.js';
-import { ACTOR_ID, MAX_TOKEN_LENGTH, SCOPE } from './actor-syntax.js';
+import { MAX_TOKEN_LENGTH, SCOPE, TOKEN_ID } from './actor-syntax.js';
 
 const DEV_PREFIX = /^dev-(?:service|system|user):/;
 
@@ -36,7 +36,7 @@ export function parseDevToken(token: string): Actor | null {
   const match = DEV_TOKEN.exec(token);
   if (match === null) return null;
   const [, kind, id = '', list] = match;
-  if (!ACTOR_ID.test(id)) return null;
+  if (!TOKEN_ID.test(id)) return null;
   if (list === undefined) return { kind: kind as ActorKind, id, scopes: new Set() };
   const scopes = list.split(',');
   if (kind === 'system' || !scopes.every((scope) => SCOPE.test(scope))) return null;

@@ -18,7 +18,7 @@ import { assertDistinct, parseByStruct } from '../document/parse-file.js';
 import { resolveReferences } from '../document/references.js';
 import { matching, nonEmptyText, wholeNumber } from '../document/structs.js';
 import { isLoopbackAddress } from '../lib/loopback.js';
-import { actorId, MAX_TOKEN_LENGTH, scope } from './actor-syntax.js';
+import { MAX_TOKEN_LENGTH, scope, tokenId } from './actor-syntax.js';
 import { roleName } from './role-table.js';
 
 /**
@@ -119,7 +119,7 @@ const tokenFormat = refine(
 );
 
 const introspection = object({
-  name: actorId,
+  name: tokenId,
   url: plainUrl,
   client_id: nonEmptyText(),
   client_secret: secretReference(),

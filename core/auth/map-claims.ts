@@ -1,5 +1,6 @@
 import type { ActorKind } from '../contract/index.js';
-import { ACTOR_ID, SCOPE } from './actor-syntax.js';
+import { ACTOR_ID } from '../lib/actor-name.js';
+import { ACTOR_ID_RULE, SCOPE } from './actor-syntax.js';
 import { type ActorMapping, ISSUER_DEFAULTS } from './issuers-file.js';
 import type { AuthenticatedActor } from './roles.js';
 
@@ -35,7 +36,7 @@ function readId(claims: Claims, name: string, prefix: string): string {
   const value = findClaim(claims, name);
   const id = typeof value === 'string' && value !== '' ? prefix + value : '';
   if (ACTOR_ID.test(id)) return id;
-  throw new UnmappedClaims(`the claim '${name}' must be an id of 1 to 128 letters, digits or ._@-`);
+  throw new UnmappedClaims(`the claim '${name}' must be text of ${ACTOR_ID_RULE}`);
 }
 
 function readKind(claims: Claims, kind: ActorMapping['kind']): ActorKind {

@@ -2,7 +2,7 @@ import { array, define, enums, type Infer, object, optional } from 'superstruct'
 import { ACTOR_KINDS, type Actor } from '../contract/index.js';
 import { assertDistinct, parseByStruct } from '../document/parse-file.js';
 import { isDay } from '../lib/parse-time.js';
-import { actorId, scope, sha256 } from './actor-syntax.js';
+import { scope, sha256, tokenId } from './actor-syntax.js';
 import { roleName } from './role-table.js';
 
 /** The actors by the SHA-256 of the token, in lower-case hex. */
@@ -14,7 +14,7 @@ const ISO_8601_WITH_ZONE =
 const TOKEN_FILE = object({
   tokens: array(
     object({
-      id: actorId,
+      id: tokenId,
       kind: enums(ACTOR_KINDS),
       scopes: array(scope),
       roles: optional(array(roleName)),

@@ -12,7 +12,10 @@ export type ActorKind = (typeof ACTOR_KINDS)[number];
 export interface Actor {
   /** Decides which scopes are required. `anonymous` calls a public route without credentials. */
   readonly kind: ActorKind | 'anonymous';
-  /** Matches `^[A-Za-z0-9._@-]{1,128}$`; shown in logs, records and the audit. */
+  /**
+   * Text of 1 to 255 code points, without control characters and without space at its ends; shown in
+   * logs, records and the audit. Headers have it percent-encoded.
+   */
   readonly id: string;
   /** Compared exactly: no wildcard, no prefix, no case folding. Visible ASCII without a comma. */
   readonly scopes: ReadonlySet<string>;

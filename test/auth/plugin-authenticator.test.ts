@@ -41,7 +41,7 @@ const ANSWERS = {
   hang: () => new Promise(() => {}),
   undefined: () => undefined,
   kind: () => actor({ kind: 'root' }),
-  id: () => actor({ id: 'ann smith' }),
+  id: () => actor({ id: 'ann ' }),
   scopes: () => actor({ scopes: ['any.use'] }),
   scope: () => actor({ scopes: new Set(['any,use']) }),
   roles: () => actor({ roles: 'support' }),

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { ACTOR_ID, SCOPE } from '../../auth/actor-syntax.js';
+import { SCOPE, TOKEN_ID } from '../../auth/actor-syntax.js';
 import { roleName } from '../../auth/role-table.js';
 import type { TokenFileEntry } from '../../auth/token-file.js';
 import { ACTOR_KINDS, type ActorKind } from '../../contract/index.js';
@@ -93,7 +93,7 @@ async function create(command: Command, context: CommandContext): Promise<ExitCo
   const { file, tokenHeader } = await requireFile(command, context);
   const options = command.opts<CreateOptions>();
   const [id = ''] = command.args;
-  if (!ACTOR_ID.test(id)) {
+  if (!TOKEN_ID.test(id)) {
     throw new ConfigError('the ID of a token must be 1 to 128 letters, digits or ._@-');
   }
   const expiry = parseExpiry(options.expires);

@@ -1,5 +1,5 @@
 import { HostError } from '../../errors.js';
-import { nameActor } from '../../lib/actor-name.js';
+import { formatActorHeader } from '../../lib/actor-name.js';
 import {
   ALWAYS_FORWARDED,
   BYTE_BODY_HEADERS,
@@ -91,7 +91,7 @@ export function createProviderHeaders(input: ProviderHeaderInput): Record<string
     'accept-encoding': 'identity',
     'x-request-id': request.requestId,
     'x-correlation-id': request.correlationId,
-    'modgate-actor': nameActor(request.actor),
+    'modgate-actor': formatActorHeader(request.actor),
     ...input.clientHeaders,
   };
   const pass = (name: string) => {

@@ -1,4 +1,5 @@
 import { HostError, PROBLEMS } from '../../errors.js';
+import { ACTOR_ID } from '../../lib/actor-name.js';
 import { STEP_NAMES } from '../../steps.js';
 import type { StatusRange } from '../../store/call-log.js';
 import { FLEET, NO_FLEET } from '../fleet/fleet.js';
@@ -26,7 +27,7 @@ import {
 import { callList } from './call-struct.js';
 import { CALL_GROUPS, GROUP_KEYS, groupCalls } from './group-calls.js';
 
-const ACTOR = /^(?:service|system|user|anonymous):[A-Za-z0-9._@-]{1,128}$/;
+const ACTOR = new RegExp(`^(?:service|system|user|anonymous):${ACTOR_ID.source.slice(1)}`, 'u');
 const STATUS = /^[1-5](?:\d\d|xx)$/;
 const ROUTE = /^(?:([A-Z]{1,20}) )?(\/[^\s]{0,2047})$/;
 

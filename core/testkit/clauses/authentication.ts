@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { ACTOR_KINDS, type Actor } from '../../contract/index.js';
+import { ACTOR_ID } from '../../lib/actor-name.js';
 import type { AuthenticatorHarness } from '../authenticator-harness.js';
 import type { GivenCredentials } from '../authenticator-subject.js';
 import type { Clause } from '../clause.js';
@@ -8,8 +9,6 @@ import { completeCredentials, listSecretParts, readHeadersOf } from '../given-cr
 import { countHandles } from '../wait.js';
 
 const NAME = /^[a-z][a-z0-9-]*$/;
-/** The syntax of actor ids in the host. */
-const ACTOR_ID = /^[A-Za-z0-9._@-]{1,128}$/;
 const SCOPE = /^[!-+\--~]+$/;
 
 /** A field name in lower case (RFC 9110, section 5.6.2). */

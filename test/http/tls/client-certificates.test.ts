@@ -55,7 +55,7 @@ describe('client certificates', () => {
 
   for (const [name, value] of Object.entries(NAMES)) {
     it(`are accepted by their ${name}`, async () => {
-      know({ id: 'first', ...READER, [name]: value });
+      know({ id: `first of ${name}: ü`, ...READER, [name]: value });
       await expectStatus(caller, 200);
       know({ id: 'first', ...READER, [name]: `${value}x`.slice(-64).replace(/x$/, '0') });
       await expectStatus(caller, 401);

@@ -4,6 +4,7 @@ import {
   type CallMemberName,
   listCallMembers,
 } from '../../../../core/contract/call-record.js';
+import { escapeLine } from '../../../../core/contract/visible-text.js';
 import { findResource, get } from '../api.js';
 import { formatJson } from '../exact-json.js';
 import { epoch, listenToCalls } from '../live.js';
@@ -311,5 +312,5 @@ function Captured({ title, value }: { title: string; value: unknown }) {
 const keyOf = ({ request_id: id, at }: CallRecord) => `${id} ${at}`;
 
 export function nameActor(actor: CallRecord['actor']): string {
-  return actor ?? '–';
+  return actor === null ? '–' : escapeLine(actor);
 }

@@ -180,7 +180,7 @@ function Decision({ explanation }: { explanation: Explanation }) {
         <dl class="pairs">
           <div>
             <dt>Actor</dt>
-            <dd>{actor ? `${actor.kind}:${actor.id}` : 'none'}</dd>
+            <dd>{actor ? nameActor(`${actor.kind}:${actor.id}`) : 'none'}</dd>
           </div>
           <div>
             <dt>Module</dt>

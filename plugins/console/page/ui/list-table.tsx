@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Column as ListedColumn, ListedTable } from '../../../../core/contract/listing.js';
+import { escapeLine } from '../../../../core/contract/visible-text.js';
 import { findResource } from '../api.js';
 import { RelativeTime, State, Status } from './parts.js';
 import { type Column, Table, type TableProps } from './table.js';
@@ -102,7 +103,7 @@ function showValue(value: unknown, as: ListedColumn['as']): ComponentChildren {
   switch (as) {
     case 'actor': {
       const { kind, id } = value as { readonly kind: string; readonly id: string };
-      return `${kind}:${id}`;
+      return escapeLine(`${kind}:${id}`);
     }
     case 'code':
       return <code>{String(value)}</code>;
@@ -122,7 +123,7 @@ function showValue(value: unknown, as: ListedColumn['as']): ComponentChildren {
     case 'time':
       return <RelativeTime at={String(value)} />;
     default:
-      return String(value);
+      return escapeLine(String(value));
   }
 }
 
