@@ -65,6 +65,11 @@ export interface ExposedOperation {
    * provider's own response.
    */
   readonly response: 'envelope' | 'raw' | 'bytes';
+  /**
+   * Whether the host answers 502 instead of each 2xx that violates the `output_schema` of the route,
+   * also for one without a body. False without such a schema.
+   */
+  readonly enforcesOutput: boolean;
 }
 
 /** The calls of one module. */

@@ -6,6 +6,7 @@ import {
   type ManifestRoute,
   type SchemaObject,
 } from '../../core/contract/index.js';
+import { isExactObject } from './exact-schema.js';
 import { shorten } from './shorten.js';
 import {
   bodyRuleOf,
@@ -180,18 +181,14 @@ function describeInput(fields: readonly ActionInputField[] | undefined): object 
   };
 }
 
-const PAGE = {
-  required: ['records'],
-  properties: { records: { type: 'array' }, next_cursor: { type: ['string', 'null'] } },
-};
-
-/** Returns a schema for objects only: the protocol has no others. */
-function createOutputSchema({ target, operation }: ToolSource, shared: SharedSchemas) {
+/**
+ * Clients reject a result that breaks the schema although the call was made. So only a schema that
+ * every response keeps is listed, and the protocol has schemas of objects alone.
+ */
+function createOutputSchema({ target, operation, manifest }: ToolSource, shared: SharedSchemas) {
+  const declared = target.kind === 'route' ? target.route.operation?.output_schema : null;
+  if (declared == null || !operation.enforcesOutput) return null;
+  if (!isExactObject(declared, manifest.schemas ?? {})) return null;
   const schema = new ToolSchema(shared);
-  if (target.kind === 'entity') return schema.complete(PAGE, PAGE);
-  if (target.kind === 'action' || operation.response === 'bytes') return null;
-  const declared = target.route.operation?.output_schema ?? null;
-  if (typeof declared !== 'object' || declared === null || declared['type'] !== 'object')
-    return null;
   return schema.complete(schema.embed(declared, '#') as Record<string, unknown>, {});
 }

@@ -1,5 +1,4 @@
 import type { CatalogEntry } from './catalog.js';
-import { assertExactNumbers, InexactJson, parseExact } from './exact-json.js';
 import {
   createProblemResult,
   createTextResult,
@@ -11,26 +10,19 @@ const MIN_ERROR_STATUS = 400;
 /** The status of a call that waits for the approval of a person. */
 const ACCEPTED = 202;
 const BEFORE_DATA = '},"data":';
-/** More than an agent reads; of a longer result only the text is sent. Characters. */
-const MAX_STRUCTURED_LENGTH = 1_048_576;
-const MAX_STRUCTURED_VALUES = 10_000;
 /** Preserves every character of the provider. */
 const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
-
-/** The properties of a call that determine its response. */
-interface AnsweredCall {
-  readonly operation: Pick<CatalogEntry['operation'], 'kind' | 'response'>;
-}
 
 /**
  * Converts a response of the host to the result of a tool: the provider's bytes, or the reason
  * without them.
  */
 export async function readResult(
-  { operation: { kind, response: mode } }: AnsweredCall,
+  entry: CatalogEntry,
   response: Response,
   requestId: string,
 ): Promise<ToolResult> {
+  const { kind, response: mode } = entry.operation;
   const text = UTF8.decode(await response.arrayBuffer());
   const isOfHost = response.headers.get('modgate-origin') === 'host';
   if (response.status >= MIN_ERROR_STATUS) {
@@ -41,8 +33,9 @@ export async function readResult(
   if (isOfHost && response.status === ACCEPTED) return createPending(text, requestId);
   if (mode === 'bytes') return createTextResult(text);
   const data = mode === 'envelope' ? readData(text) : text;
-  const value = readObject(data);
-  return { content: [{ type: 'text', text: data }], ...(value && { structuredContent: value }) };
+  if (entry.tools.describe(entry).tool.outputSchema === undefined) return createTextResult(data);
+  // The host has enforced the schema, which admits only objects that survive a parse.
+  return { ...createTextResult(data), structuredContent: JSON.parse(data) };
 }
 
 function createPending(text: string, request_id: string): ToolResult {
@@ -71,18 +64,6 @@ function readData(text: string): string {
   const before = text.indexOf(BEFORE_DATA);
   if (before === -1) throw new Error('the envelope has no data');
   return text.slice(before + BEFORE_DATA.length, -1);
-}
-
-/** Returns an object that is short and survives a parse; `undefined` for anything else. */
-function readObject(text: string): Record<string, unknown> | undefined {
-  if (text.length > MAX_STRUCTURED_LENGTH || !/^\s*\{/.test(text)) return undefined;
-  try {
-    assertExactNumbers(parseExact(text, MAX_STRUCTURED_VALUES));
-  } catch (error) {
-    if (error instanceof InexactJson) return undefined;
-    throw error;
-  }
-  return JSON.parse(text) as Record<string, unknown>;
 }
 
 function readProblem(text: string, requestId: string): ToolProblem | null {

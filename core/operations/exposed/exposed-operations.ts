@@ -58,7 +58,7 @@ function createOperations(module: ExposingModule): Operations {
       dangerLevel,
       needsApproval:
         mcp.approve === 'always' || (mcp.approve === 'danger' && dangerLevel !== 'low'),
-      response: declared.kind === 'route' ? responseOf(declared.route, responses.mode) : 'raw',
+      ...describeAnswer(declared, responses.mode),
     } as const;
     operations.set(id, { shown: description, declared });
   }
@@ -124,9 +124,14 @@ function nameOf(declared: Declared): string {
   return declared.kind === 'action' ? declared.action.name : declared.route.name;
 }
 
-function responseOf(
-  { responseBytes }: LiveRoute,
+/** The schema of a raw answer does not cover an absent body. */
+function describeAnswer(
+  declared: Declared,
   mode: Descriptor['responses']['mode'],
-): ExposedOperation['response'] {
-  return responseBytes === null ? mode : 'bytes';
+): Pick<ExposedOperation, 'response' | 'enforcesOutput'> {
+  if (declared.kind !== 'route') return { response: 'raw', enforcesOutput: false };
+  const { responseBytes, schemas } = declared.route;
+  const response = responseBytes === null ? mode : 'bytes';
+  const isEnforced = schemas?.output?.mode === 'enforce';
+  return { response, enforcesOutput: response === 'envelope' && isEnforced };
 }

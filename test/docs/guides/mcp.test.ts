@@ -146,7 +146,7 @@ describe(PAGE, function () {
     const commands = blocksOf('sh').at(-1)?.replaceAll('apr_ID', String(id)) ?? '';
     const output = await folder.run(`export MODGATE_URL=${host.url}\n${commands}`);
     expect(output).to.match(new RegExp(`${id} +pending[\\s\\S]*arguments[\\s\\S]*approved ${id}$`));
-    expect((await create()).structuredContent).to.include({ title: 'milk' });
+    expect((await create()).content[0]?.text).to.include('"milk"');
     await client.close();
   });
 });

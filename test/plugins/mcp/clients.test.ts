@@ -1,6 +1,3 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect } from 'chai';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { headerValue } from '../../../core/selftest/raw-http.js';
@@ -10,13 +7,16 @@ import { describeModule, type RouteOptions } from '../../support/http/modules.js
 import { useHost } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { callTool, listTools, postMcp, problemOf } from '../../support/mcp/mcp-call.js';
+import { connectClient, connectFirstClient } from '../../support/mcp/official-clients.js';
+
+const READER = 'dev-service:agent:shop.read';
 
 const ROUTES: readonly RouteOptions[] = [
   {
     method: 'GET',
     path: '/items/{id}',
     capability: 'shop.read',
-    operation: { operation_id: 'get_item', output_schema: { type: 'object' } },
+    operation: { operation_id: 'get_item' },
   },
 ];
 
@@ -27,46 +27,31 @@ describe('clients of the surface mcp', () => {
     args: ['--surfaces', 'mcp'],
   });
 
-  const OWN = { name: 'test', version: '1' };
-  const locate = (target: string) => new URL(setup.host.url + target);
-  const requestInit = { headers: { authorization: 'Bearer dev-service:agent:shop.read' } };
-
-  const connect = async (mode: 'auto' | 'legacy', target: string, onChange?: () => void) => {
-    const listChanged = onChange && { tools: { onChanged: onChange } };
-    const options = { versionNegotiation: { mode }, ...(listChanged && { listChanged }) };
-    const client = new Client(OWN, options);
-    await client.connect(new StreamableHTTPClientTransport(locate(target), { requestInit }));
-    return client;
-  };
-  const connectFirst = async (target: string) => {
-    const client = new FirstClient(OWN);
-    const transport = new FirstTransport(locate(target), { requestInit });
-    // Its declaration of `sessionId` predates exact optional types.
-    await client.connect(transport as Parameters<FirstClient['connect']>[0]);
-    return client;
-  };
+  const connect = (target: string, options: Parameters<typeof connectClient>[2] = {}) =>
+    connectClient(setup.host.url + target, READER, options);
 
   for (const [generation, open] of [
-    ['2.x', (target: string) => connect('auto', target)],
-    ['2.x, in its mode for older servers', (target: string) => connect('legacy', target)],
-    ['1.x', connectFirst],
+    ['2.x', () => connect('/mcp/shop')],
+    ['2.x, in its mode for older servers', () => connect('/mcp/shop', { mode: 'legacy' })],
+    ['1.x', () => connectFirstClient(`${setup.host.url}/mcp/shop`, READER)],
   ] as const) {
     it(`list and call tools with the official library ${generation}`, async () => {
-      const client = await open('/mcp/shop');
+      const client = await open();
       const { tools } = await client.listTools();
       expect(tools.map(({ name }) => name)).to.deep.equal(['shop_get_item']);
       setup.provider.answer({ body: '{"id":7}' });
       const result = await client.callTool({ name: 'shop_get_item', arguments: { id: '7' } });
-      expect(result.structuredContent).to.deep.equal({ id: 7 });
+      expect(result.content).to.deep.equal([{ type: 'text', text: '{"id":7}' }]);
       await client.close();
     });
   }
 
   it('are notified of tools that a reload adds, not of a reload that changes none', async () => {
     let changes = 0;
-    const client = await connect('auto', '/mcp/shop', () => {
+    const onChanged = () => {
       changes += 1;
-    });
+    };
+    const client = await connect('/mcp/shop', { onChanged });
     const names = async () => (await client.listTools()).tools.map(({ name }) => name);
     expect(await names()).to.deep.equal(['shop_get_item']);
     setup.host.drop('other.json', describeModule('other', setup.provider.url, ROUTES));
@@ -83,7 +68,7 @@ describe('clients of the surface mcp', () => {
   });
 
   it('get no notifications in older revisions, which say so', async () => {
-    const client = await connect('legacy', '/mcp/shop');
+    const client = await connect('/mcp/shop', { mode: 'legacy' });
     expect(client.getServerCapabilities()).to.deep.equal({ tools: {} });
     await client.close();
   });
@@ -151,7 +136,7 @@ describe('clients of the surface mcp', () => {
 
   it('read at most 1,000 tokens of many tools before their first call', async () => {
     await addMany();
-    const client = await connect('auto', '/mcp');
+    const client = await connect('/mcp');
     const { tools } = await client.listTools();
     expect(tools).to.have.length(3);
     const read = [client.getInstructions(), client.getServerVersion(), tools];

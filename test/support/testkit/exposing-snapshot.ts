@@ -17,6 +17,7 @@ const operation = (kind: ExposedOperation['kind'], id: string, name: string): Ex
   dangerLevel: 'low',
   needsApproval: false,
   response: 'raw',
+  enforcesOutput: false,
 });
 
 /** A host with one module, which exposes a route, an entity and an action. */
