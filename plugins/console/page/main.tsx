@@ -22,6 +22,10 @@ effect(() => {
   else connect();
 });
 document.addEventListener('visibilitychange', followVisibility);
+// Another tab may have signed in meanwhile.
+addEventListener('focus', () => {
+  if (session.value === null) void loadSession();
+});
 await loaded;
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);

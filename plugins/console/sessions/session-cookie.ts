@@ -11,12 +11,12 @@ interface CookieKind {
 
 export const SESSION_COOKIE: CookieKind = { name: 'modgate', path: CONSOLE, sameSite: 'Strict' };
 
-/** Sent with the navigation from the issuer, which is another site. */
-export const OIDC_COOKIE: CookieKind = {
-  name: 'modgate-oidc',
-  path: OIDC,
-  sameSite: 'Lax',
-};
+const OIDC_PREFIX = 'modgate-oidc-';
+
+/** The cookie of one pending sign-in. Sent with the navigation from the issuer, another site. */
+export function createOidcCookie(id: string): CookieKind {
+  return { name: OIDC_PREFIX + id, path: OIDC, sameSite: 'Lax' };
+}
 
 /** @param maxAgeSeconds 0 removes the cookie; `null` keeps it until the browser closes */
 export function formatCookie(
@@ -45,17 +45,28 @@ export function readCookie(
   origin: string | null,
   header: string | null,
 ): string | null {
-  if (origin === null || header === null) return null;
-  const prefix = `${nameOf(kind, origin)}=`;
-  const values = header
-    .split(/[;,]/)
-    .map((part) => part.trim())
-    .filter((part) => part.startsWith(prefix));
-  const [only] = values;
-  return only === undefined || values.length > 1 ? null : only.slice(prefix.length);
+  if (origin === null) return null;
+  const name = nameOf(kind, origin);
+  const [only, ...others] = parseCookies(header).filter((cookie) => cookie.name === name);
+  return only === undefined || others.length > 0 ? null : only.value;
 }
 
-function nameOf({ name }: CookieKind, origin: string): string {
+/** Lists the pending sign-ins of the browser by the id of their cookies. */
+export function listOidcCookies(origin: string, header: string | null) {
+  const prefix = nameOf({ name: OIDC_PREFIX }, origin);
+  return parseCookies(header)
+    .filter(({ name }) => name.startsWith(prefix))
+    .map(({ name, value }) => ({ id: name.slice(prefix.length), value }));
+}
+
+function parseCookies(header: string | null) {
+  return (header ?? '').split(/[;,]/).map((part) => {
+    const [name = '', ...value] = part.trim().split('=');
+    return { name, value: value.join('=') };
+  });
+}
+
+function nameOf({ name }: Pick<CookieKind, 'name'>, origin: string): string {
   return isHttps(origin) ? `__Host-${name}` : name;
 }
 

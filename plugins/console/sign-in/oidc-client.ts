@@ -4,6 +4,7 @@ import { createIssuerFetch } from '../../shared/issuer-fetch.js';
 import { isLoopbackName } from '../../shared/loopback.js';
 import type { OidcIssuerConfig } from '../config.js';
 import { OIDC_CALLBACK } from '../paths.js';
+import { createState } from './oidc-cookie.js';
 
 /** The time for each request to the issuer. Seconds. */
 const TIMEOUT_SECONDS = 5;
@@ -50,7 +51,7 @@ export class OidcClient {
     const configuration = await this.#discover();
     const callback = this.#findCallback(configuration);
     const checks: SignInChecks = {
-      state: client.randomState(),
+      state: createState(),
       nonce: client.randomNonce(),
       verifier: client.randomPKCECodeVerifier(),
     };

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import {
   isSurfaceError,
   type Log,
@@ -11,10 +11,9 @@ import { parseUrl } from '../../shared/parse-url.js';
 import { createRedirect } from '../api/json.js';
 import type { OidcIssuerConfig } from '../config.js';
 import { CONSOLE } from '../paths.js';
-import { formatCookie, OIDC_COOKIE, readCookie } from '../sessions/session-cookie.js';
 import { ClientShares } from './client-shares.js';
 import { OidcClient } from './oidc-client.js';
-import { OidcCookies, PENDING_SECONDS, type PendingSignIn } from './oidc-cookie.js';
+import { isLate, OidcCookies, PENDING_SECONDS, type PendingSignIn } from './oidc-cookie.js';
 import type { SignIn } from './sign-in.js';
 
 const WARN_INTERVAL_MS = 1000;
@@ -28,7 +27,7 @@ const MAX_STORED_USED = 100;
 const USED_PREFIX = 'oidc-used:';
 const STORED_MS = PENDING_SECONDS * 1000;
 /** A page of the console, the only allowed target of the redirect. */
-const PAGE = /^\/console(?:[/?][\w!$&'()*+,\-./:;=?@~%]*)?$/;
+const PAGE = /^\/console(?:[/?][\w!$&'()*+,\-./:;=?@~%]{0,1024})?$/;
 
 /** The reason of a failed sign-in, which the page shows. */
 type Failure = 'denied' | 'expired' | 'failed' | 'unavailable' | 'limited';
@@ -89,9 +88,8 @@ export class OidcSignIn {
     try {
       const { url, checks, callback } = await client.begin(origin);
       const pending = { issuer: client.issuer, ...checks, callback, page };
-      const value = await this.#cookies.encrypt(pending);
-      const cookie = formatCookie(OIDC_COOKIE, origin, value, PENDING_SECONDS);
-      return createRedirect(url.href, [cookie]);
+      const header = request.headers.get('cookie');
+      return createRedirect(url.href, await this.#cookies.begin(pending, origin, header));
     } catch (error) {
       if (isSurfaceError(error)) throw error;
       this.#warn({ err: error, issuer: client.issuer }, 'issuer does not answer');
@@ -113,34 +111,38 @@ export class OidcSignIn {
     if (origin === null) {
       throw new SurfaceError('forbidden', 'the host does not know its address: set --public-url');
     }
-    const done = formatCookie(OIDC_COOKIE, origin, '', 0);
-    const fail = (why: Failure) => redirectToSignIn(why, [done]);
-    const cookie = readCookie(OIDC_COOKIE, origin, request.headers.get('cookie'));
-    const pending = cookie === null ? null : await this.#cookies.decrypt(cookie);
+    const { pathname, search, searchParams } = parseUrl(request.url);
+    const [state = '', ...otherStates] = searchParams.getAll('state');
+    const isSingle = otherStates.length === 0;
+    const header = request.headers.get('cookie');
+    const pending = isSingle ? await this.#cookies.find(state, origin, header) : null;
+    const fail = async (why: Failure, cookies: string[] = []) =>
+      // Another tab may have signed in.
+      (await this.#signIn.isSignedIn(request, call))
+        ? createRedirect(pending?.page ?? CONSOLE, cookies)
+        : redirectToSignIn(why, cookies);
     const client = pending && this.#clients.get(pending.issuer);
-    if (pending === null || !client) return fail('expired');
-    const { pathname, search } = parseUrl(request.url);
+    // Without a pending sign-in, the response belongs to another browser, or to a finished one.
+    if (pending === null || !client) return fail(isSingle && isLate(state) ? 'expired' : 'failed');
     // The path identifies the issuer of the response.
     if (pathname !== pending.callback) return fail('failed');
-    const answer = new URL(`${origin}${pathname}${search}`);
-    // Checked first: without its state, the response belongs to another browser.
-    if (!hasState(answer, pending)) return fail('failed');
-    if (answer.searchParams.get('error') === 'access_denied') return fail('denied');
+    const done = [this.#cookies.end(state, origin)];
+    if (searchParams.get('error') === 'access_denied') return fail('denied', done);
     // Each response makes a request with the secret of the client, so a state is accepted once.
-    if (this.#used.has(pending.state)) return fail('failed');
+    if (this.#used.has(state)) return fail('failed', done);
     this.#shares.countExchange(call.network);
-    this.#remember(pending.state);
+    this.#remember(state);
     try {
-      if (!(await this.#isFirstUse(pending))) return fail('failed');
-      const token = await client.finish(answer, pending);
+      if (!(await this.#isFirstUse(pending))) return fail('failed', done);
+      const token = await client.finish(new URL(`${origin}${pathname}${search}`), pending);
       const session = await this.#signIn.begin(token, 'oidc', request, call);
-      return createRedirect(pending.page, [done, session]);
+      return createRedirect(pending.page, [...done, session]);
     } catch (error) {
       const isRejected = isSurfaceError(error) && error.code === 'unauthorized';
       const hint = isRejected ? 'the issuers file has to accept the access token' : null;
       this.#warn({ err: error, issuer: pending.issuer, hint }, 'sign-in failed');
       const isDown = isSurfaceError(error) && error.code === 'unavailable';
-      return fail(isDown ? 'unavailable' : 'failed');
+      return await fail(isDown ? 'unavailable' : 'failed', done);
     }
   }
 
@@ -210,10 +212,4 @@ function assertDistinct(clients: readonly OidcClient[]): void {
     'validation_failed',
     `surfaces.console.oidc has two issuers for ${repeated}`,
   );
-}
-
-function hasState({ searchParams }: URL, { state }: PendingSignIn): boolean {
-  const [received = '', ...others] = searchParams.getAll('state');
-  if (others.length > 0 || received.length !== state.length) return false;
-  return timingSafeEqual(Buffer.from(received), Buffer.from(state));
 }

@@ -94,6 +94,12 @@ export class SignIn {
     return formatCookie(SESSION_COOKIE, origin, cookie, null);
   }
 
+  /** Whether the browser has a session. */
+  async isSignedIn(request: Request, call: SurfaceCall): Promise<boolean> {
+    const cookie = readCookie(SESSION_COOKIE, call.origin, request.headers.get('cookie'));
+    return cookie !== null && (await this.#sessions.find(cookie, false, call)) !== null;
+  }
+
   /** Returns `null` without development tokens. */
   async #findDeveloper(call: SurfaceCall): Promise<Actor | null> {
     try {

@@ -17,8 +17,8 @@ describe('the cookie of a sign-in at an issuer', () => {
 
   it('is unchanged after a restart, also in another process', async () => {
     const cookie = await cookies.encrypt(PENDING);
-    expect(await cookies.decrypt(cookie)).to.deep.include(PENDING);
-    expect(await new OidcCookies(records).decrypt(cookie)).to.deep.include(PENDING);
+    expect(await cookies.decrypt(cookie, PENDING.state)).to.deep.include(PENDING);
+    expect(await new OidcCookies(records).decrypt(cookie, PENDING.state)).to.deep.include(PENDING);
     expect(cookie).to.match(/^[\w.-]+$/);
   });
 
@@ -39,8 +39,13 @@ describe('the cookie of a sign-in at an issuer', () => {
       ...[`${day}.${expiry}.${changed}`, `${day}.${later}.${encrypted}`, `${day}.${expiry}.`],
       ...[`${day}.1.${encrypted}`, `1.${expiry}.${encrypted}`, `${cookie}.x`, '', 'a.b.c'],
     ];
-    for (const cookie of bad) expect(await cookies.decrypt(cookie), cookie).to.equal(null);
-    expect(await new OidcCookies(createNow().records).decrypt(cookie)).to.equal(null);
+    for (const cookie of bad) {
+      expect(await cookies.decrypt(cookie, PENDING.state), cookie).to.equal(null);
+    }
+    expect(await cookies.decrypt(cookie, 'another state')).to.equal(null);
+    expect(await new OidcCookies(createNow().records).decrypt(cookie, PENDING.state)).to.equal(
+      null,
+    );
   });
 });
 

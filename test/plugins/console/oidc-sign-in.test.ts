@@ -66,8 +66,8 @@ describe('sign-in to the console at an issuer', () => {
   const readSession = async () =>
     browser.send(`${host.url}/console/api/session`, { headers: SAME_ORIGIN });
   /** Goes to the issuer and stops before the host sees its answer. */
-  const reachCallback = async () => {
-    let url = startUrl();
+  const reachCallback = async (page?: string) => {
+    let url = startUrl(page);
     while (!url.includes('/console/api/oidc/callback')) {
       const response = await browser.send(url);
       url = new URL(response.headers.get('location') ?? '', url).href;
@@ -112,6 +112,7 @@ describe('sign-in to the console at an issuer', () => {
     const jar = new Map(browser.jar(callback.host));
     expect(await end(callback.href)).to.deep.equal([302, '/console/calls']);
     expect(provider.exchanges[before]?.get('code_verifier')).to.match(/^[\w-]{43,}$/);
+    browser = new Browser();
     for (const [name, value] of jar) browser.jar(callback.host).set(name, value);
     expect(await end(callback.href)).to.deep.equal([302, '/console?sign_in=failed']);
     // The issuer is not asked again, so that nobody can make the host send its secret without end.
@@ -135,11 +136,70 @@ describe('sign-in to the console at an issuer', () => {
     const callback = await reachCallback();
     const before = provider.exchanges.length;
     browser = new Browser();
-    expect(await end(callback.href)).to.deep.equal([302, '/console?sign_in=expired']);
+    expect(await end(callback.href)).to.deep.equal([302, '/console?sign_in=failed']);
     await browser.send(startUrl());
     expect(await end(callback.href)).to.deep.equal([302, '/console?sign_in=failed']);
     expect((await readSession()).status).to.equal(401);
     expect(provider.exchanges.length).to.equal(before);
+  });
+
+  it('leads each of several tabs to its page', async () => {
+    const pages = ['/console/calls', '/console/modules', '/console/plugins?kind=surface'];
+    const callbacks: URL[] = [];
+    for (const page of pages) callbacks.push(await reachCallback(page));
+    const reached: unknown[] = [];
+    for (const { href } of callbacks.reverse()) reached.push((await end(href))[1]);
+    expect(reached.reverse()).to.deep.equal(pages);
+    expect((await readSession()).status).to.equal(200);
+  });
+
+  it('keeps the pending sign-in after an answer with another state', async () => {
+    const callback = await reachCallback();
+    for (const state of ['A'.repeat(43), '', `${callback.searchParams.get('state')}&state=other`]) {
+      const other = `${callback.origin}${callback.pathname}?code=x&state=${state}`;
+      expect(await end(other), state).to.deep.equal([302, '/console?sign_in=failed']);
+    }
+    expect(await end(callback.href)).to.deep.equal([302, '/console/calls']);
+  });
+
+  it('keeps the 8 newest of many pending sign-ins, and few of those with long pages', async () => {
+    const callbacks: URL[] = [];
+    for (let tab = 0; tab < 10; tab += 1) callbacks.push(await reachCallback(`/console/${tab}`));
+    const pending = () =>
+      [...browser.jar(new URL(host.url).host)].filter(([name]) => name !== 'modgate');
+    expect(pending()).to.have.lengthOf(8);
+    const reached: unknown[] = [];
+    for (const tab of [0, 1, 2, 9]) reached.push((await end(callbacks[tab]?.href ?? ''))[1]);
+    const failed = '/console?sign_in=failed';
+    expect(reached).to.deep.equal([failed, failed, '/console/2', '/console/9']);
+    for (let tab = 0; tab < 8; tab += 1)
+      await browser.send(startUrl(`/console?${'x'.repeat(1000)}`));
+    expect(pending().join().length).to.be.lessThan(6500);
+    await browser.send(startUrl(`/console?${'x'.repeat(10_000)}`));
+    expect(pending().join().length).to.be.lessThan(6500);
+  });
+
+  it('leads to the page when another tab has signed in', async () => {
+    const callback = await reachCallback();
+    await browser.open(startUrl('/console/modules'));
+    callback.searchParams.set('code', 'another');
+    expect(await end(callback.href)).to.deep.equal([302, '/console/calls']);
+    expect(await end(callback.href)).to.deep.equal([302, '/console']);
+    expect((await readSession()).status).to.equal(200);
+  });
+
+  it('says that a sign-in took too long only if it did', async () => {
+    const before = (minutes: number) => (Date.now() - minutes * 60_000).toString(36);
+    for (const [time, why] of [
+      [before(11), 'expired'],
+      [before(1), 'failed'],
+      [before(-1), 'failed'],
+      ['nonsense', 'failed'],
+    ]) {
+      const query = `code=x&state=${'A'.repeat(43)}-${time}`;
+      const callback = `${host.url}/console/api/oidc/callback?${query}`;
+      expect(await end(callback), time).to.deep.equal([302, `/console?sign_in=${why}`]);
+    }
   });
 
   it('reports that the sign-in was canceled', async () => {

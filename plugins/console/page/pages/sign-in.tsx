@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { OIDC } from '../../paths.js';
 import { call, get, session, sessionEnd } from '../api.js';
 import { Logo } from '../layout.js';
-import { query } from '../location.js';
+import { query, setQuery } from '../location.js';
 import type { Problem, Session, SessionEnd, SignInMethods } from '../types.js';
 import { Loading, PageHead, ProblemBox, useResource } from '../ui/parts.js';
 
@@ -119,7 +119,10 @@ function Methods({ methods: { developer, oidc } }: { methods: SignInMethods }) {
 export async function loadSession(): Promise<void> {
   const answer = await get<Session>('/session');
   session.value = answer.ok ? answer.data : null;
-  if (answer.ok) sessionEnd.value = null;
+  if (!answer.ok) return;
+  sessionEnd.value = null;
+  // The outcome of another sign-in, which the page must not show after a sign-out.
+  if (query.value.has('sign_in')) setQuery({ sign_in: null });
 }
 
 function returnPath(): string {
