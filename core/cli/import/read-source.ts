@@ -1,15 +1,21 @@
 import { readFile, stat } from 'node:fs/promises';
-import { parse, YAMLParseError } from 'yaml';
 import { fetchText, TextUnavailable } from '../../document/fetch-text.js';
+import { parseJsonNode } from '../../document/json-parser.js';
+import { createPlaceFinder } from '../../document/position.js';
+import { SyntaxStop } from '../../document/syntax-tree.js';
+import { FILE_LIMITS } from '../../document/text-limits.js';
 import { skipMarkOfText } from '../../lib/byte-order-mark.js';
 import { decodeUtf8 } from '../../lib/decode-utf8.js';
 import { CommandError } from '../command-error.js';
+import { parseYaml } from './parse-yaml.js';
 
 /** The largest public descriptions have about 12 MiB. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_TEXT = '32 MiB';
 
 const FETCH_TIMEOUT_MS = 30_000;
+
+const JSON_LIMITS = { ...FILE_LIMITS, length: MAX_BYTES, values: MAX_BYTES };
 
 /**
  * Reads a document in JSON or YAML from a URL or a file.
@@ -21,16 +27,37 @@ export async function readSource(source: string): Promise<unknown> {
   const text = skipMarkOfText(
     isUrl ? await fetchDocument(source, subject) : await readDocument(source),
   );
+  return parseText(text, subject, /\.ya?ml$/i.test(source));
+}
+
+/** @param isYaml whether the name says so: YAML may have the braces of JSON */
+function parseText(text: string, subject: string, isYaml: boolean): unknown {
   const isJson = text.trimStart().startsWith('{');
   try {
-    if (isJson) return JSON.parse(text);
-    // The library limits the expansion of aliases.
-    return parse(text, { version: '1.2', merge: true, logLevel: 'error', prettyErrors: true });
+    return isJson ? parseJson(text, isYaml) : parseYaml(text);
   } catch (error) {
-    const line = error instanceof YAMLParseError ? error.linePos?.[0].line : undefined;
-    const place = line === undefined ? '' : `: see line ${line}`;
-    const problem = `is not valid ${isJson ? 'JSON' : 'YAML'}${place}`;
-    throw new CommandError(`${subject} ${problem}`, { cause: error });
+    if (!(error instanceof SyntaxStop)) throw error;
+    const { message, offset } = error.violation;
+    const { line } = createPlaceFinder(text)(offset);
+    const problem = `is not valid ${isJson && !isYaml ? 'JSON' : 'YAML'} at line ${line}`;
+    throw new CommandError(`${subject} ${problem}: ${message}`, { cause: error });
+  }
+}
+
+/** Parses a text again if it is not JSON, because an error of `JSON.parse` has no place. */
+function parseJson(text: string, isYaml: boolean): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    if (isYaml) return parseYaml(text);
+    parseJsonNode(text, [], JSON_LIMITS);
+    throw new SyntaxStop({
+      rule: 'json-syntax',
+      message: 'unexpected text',
+      hint: null,
+      offset: 0,
+    });
   }
 }
 

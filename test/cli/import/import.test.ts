@@ -197,8 +197,8 @@ describe('modgate import openapi', () => {
         '{"openapi": "2.0"}',
         /OpenAPI 2\.0 is not supported: use Swagger 2\.0, OpenAPI 3\.0 or 3\.1\n$/,
       ],
-      ['{"openapi": ', /shop\.json is not valid JSON\n$/],
-      ['openapi: 3.1.0\na: [b\nc: d\n', /shop\.json is not valid YAML: see line \d+\n$/],
+      ['{"openapi": ', /shop\.json is not valid JSON at line 1: [^\n]+\n$/],
+      ['openapi: 3.1.0\na: [b\nc: d\n', /shop\.json is not valid YAML at line \d: [^\n]+\n$/],
     ];
     for (const [text, message] of expectations) {
       place.write('shop.json', text);
