@@ -12,6 +12,7 @@ import {
 import { dropRejectedParts } from './drop-rejected-parts.js';
 import { fitManifest } from './fit-manifest.js';
 import { dropUnused } from './fit-schemas.js';
+import { loosenManifest } from './loosen-manifest.js';
 import { followReference, type OpenApiDocument } from './openapi-document.js';
 import { SharedDefinitions } from './shared-definitions.js';
 import { type UnmappedPart, UnmappedParts } from './unmapped.js';
@@ -56,8 +57,10 @@ export function convertDocument(document: OpenApiDocument, module: string): Conv
       convertSchema(schema, { document, direction, unmapped, report: unmapped.at(place), shared }),
     ),
   };
-  fitManifest(manifest, unmapped);
-  dropRejectedParts(manifest, unmapped);
+  const opened = new Set<string>();
+  loosenManifest(manifest, opened, unmapped);
+  fitManifest(manifest, unmapped, opened);
+  dropRejectedParts(manifest, unmapped, opened);
   dropUnused(manifest);
   manifest.capabilities = listCapabilities(manifest);
   const { schemas, ...others } = manifest;

@@ -1,5 +1,6 @@
-import { asObject, isObject, type JsonObject } from '../json-value.js';
+import { asList, asObject, isObject, type JsonObject } from '../json-value.js';
 import { LOOKS_LIKE_SCHEMA, looksLikeSchema } from './looks-like-schema.js';
+import { hasLost, lostOf, markLost } from './lost-keywords.js';
 import type { Direction, MarkedMembers } from './marked-members.js';
 import type { OpenApiDocument } from './openapi-document.js';
 import { DROPPED_DEFINITIONS, formOfSchemas, KEPT_KEYWORDS } from './schema-keywords.js';
@@ -23,7 +24,7 @@ export function convertSchema(schema: unknown, context: SchemaContext): JsonObje
   const converted = new SchemaConversion(context).convert(schema);
   if (converted === true) return null;
   if (converted === false) return { not: {} };
-  return Object.keys(converted).length === 0 ? null : converted;
+  return Object.keys(converted).length === 0 && !hasLost(converted) ? null : converted;
 }
 
 class SchemaConversion {
@@ -48,35 +49,46 @@ class SchemaConversion {
     // OpenAPI 3.0 ignores siblings of a reference.
     const isAlone = this.#context.document.version === '3.0';
     const siblings = isAlone ? {} : this.#convertMembers(schema, enclosing);
-    return allowNull({ ...target, ...siblings }, schema);
+    return allowNull(markLost({ ...target, ...siblings }, lostOf(target)), schema);
   }
 
   #convertReference(reference: string): JsonObject {
     const referred = this.#context.shared.refer(reference, this.#context.direction);
     if (typeof referred !== 'string') return referred;
     this.#context.report(referred, 'any value is accepted there');
-    return {};
+    return markLost({}, ['$ref']);
   }
 
   #convertMembers(schema: JsonObject, enclosing: readonly JsonObject[]): JsonObject {
     const around = [...enclosing, schema];
+    const lost = new Set<string>();
     const members = Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {
       const form = DROPPED_DEFINITIONS.has(keyword) ? null : formOfSchemas(keyword);
       if (form === 'map') {
-        const schemas = Object.entries(asObject(value)).filter(([name]) => this.#isUsable(name));
+        const all = Object.entries(asObject(value));
+        const schemas = all.filter(([name]) => this.#isUsable(name));
+        if (schemas.length < all.length || !isObject(value)) lost.add(keyword);
         const converted = schemas.map(([name, part]) => [name, this.convert(part)]);
         return [[keyword, Object.fromEntries(converted)]];
       }
       if (form === 'list') {
-        if (!Array.isArray(value)) return [];
+        if (!Array.isArray(value)) {
+          this.#context.report(`keyword ${keyword}`, 'it is not a list of schemas');
+          lost.add(keyword);
+          return [];
+        }
         const above = keyword === 'allOf' ? around : [];
         return [[keyword, value.map((part) => this.convert(part, above))]];
       }
       if (form === 'one') return [[keyword, this.convert(value)]];
-      if (keyword === 'required') return this.#convertRequired(value, around);
-      return this.#convertKeyword(keyword, value, schema);
+      const kept =
+        keyword === 'required'
+          ? this.#convertRequired(value, around)
+          : this.#convertKeyword(keyword, value, schema);
+      if (isLost(value, kept, keyword)) lost.add(keyword);
+      return kept;
     });
-    return Object.fromEntries(members);
+    return markLost(Object.fromEntries(members), lost);
   }
 
   #isUsable(name: string): boolean {
@@ -138,6 +150,13 @@ class SchemaConversion {
     this.#context.report('a type that JSON Schema does not have', 'any value is accepted there');
     return [];
   }
+}
+
+/** Whether the conversion of a keyword accepts more than the keyword. */
+function isLost(value: unknown, [kept]: readonly [string, unknown][], keyword: string): boolean {
+  if (keyword === 'type' || keyword === '$dynamicRef') return kept === undefined;
+  if (keyword !== 'required' || !Array.isArray(value)) return false;
+  return new Set(value).size > asList(kept?.[1]).length;
 }
 
 const TYPES: ReadonlySet<unknown> = new Set([

@@ -11,8 +11,9 @@ import {
   OPERATION_PLACE,
   type SharedDraft,
 } from './draft-manifest.js';
-import { fitSchemas, loosenReferring } from './fit-schemas.js';
-import { loosenSchema } from './loosen-schema.js';
+import { fitSchemas } from './fit-schemas.js';
+import { loosenManifest } from './loosen-manifest.js';
+import { cutReferences, withoutKeyword } from './lost-keywords.js';
 import { stripAnnotations } from './schema-keywords.js';
 import type { UnmappedParts } from './unmapped.js';
 
@@ -37,12 +38,16 @@ const RULE_OF_LENGTH = 'schema-too-large';
 /**
  * Validates the manifest like `modgate check`, and removes rejected parts until none is left: a
  * keyword, an example, a schema or a route. Lists each with the reason.
+ * @param opened the names of shared schemas that accept more than the document specifies
  */
-export function dropRejectedParts(manifest: DraftManifest, unmapped: UnmappedParts): void {
-  const opened = new Set<string>();
+export function dropRejectedParts(
+  manifest: DraftManifest,
+  unmapped: UnmappedParts,
+  opened: Set<string>,
+): void {
   for (let pass = 0; pass < MAX_PASSES; pass += 1) {
     for (const name of fitSchemas(manifest.schemas, unmapped)) opened.add(name);
-    loosenReferring(manifest, opened);
+    loosenManifest(manifest, opened, unmapped);
     const rejected = findRejected(manifest);
     if (rejected.length === 0) return;
     const doomed = new Set<DraftRoute>();
@@ -86,7 +91,7 @@ function dropSharedPart(
   const isPart = path.length > 0 && RULES_OF_A_KEYWORD.has(diagnostic.rule);
   const part = isPart ? String(path.at(-1)) : 'the schema';
   unmapped.add(`the schema ${name}`, part, explain(diagnostic));
-  const remaining = isPart ? withoutMember(schemas[name], path) : true;
+  const remaining = isPart ? withoutKeyword(schemas[name], path) : true;
   schemas[name] = remaining as JsonObject | boolean;
 }
 
@@ -151,25 +156,12 @@ function weakenSchema(
 ): { readonly part: string; readonly schema: JsonObject } | undefined {
   const keyword = path.at(-1);
   if (typeof keyword === 'string' && RULES_OF_A_KEYWORD.has(rule)) {
-    return { part: keyword, schema: withoutMember(schema, path) as JsonObject };
+    return { part: keyword, schema: withoutKeyword(schema, path) as JsonObject };
   }
   const short = rule === RULE_OF_LENGTH ? stripAnnotations(schema) : schema;
   if (JSON.stringify(short) !== JSON.stringify(schema)) return { part: 'texts', schema: short };
-  const opening = { isCut: () => true, isWider: () => false };
-  const { schema: open, isWider } = loosenSchema(schema, opening);
-  return isWider ? { part: 'references', schema: open as JsonObject } : undefined;
-}
-
-function withoutMember(value: unknown, [key, ...rest]: Path): unknown {
-  if (key === undefined || typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) {
-    return value.map((item, index) => (index === key ? withoutMember(item, rest) : item));
-  }
-  const entries = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
-    if (name !== key) return [[name, member]];
-    return rest.length === 0 ? [] : [[name, withoutMember(member, rest)]];
-  });
-  return Object.fromEntries(entries);
+  const open = cutReferences(schema, () => true);
+  return open === schema ? undefined : { part: 'references', schema: open };
 }
 
 /** Removes the index of the route from the message, which is meaningless to the reader. */

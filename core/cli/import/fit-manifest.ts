@@ -30,8 +30,13 @@ const LEFT_OUT: readonly (readonly [part: string, drop: (route: DraftRoute) => v
 /**
  * Shortens the manifest of a large document: it removes texts, then schemas, the longest first. It
  * removes operations if the paths alone are too long.
+ * @param opened the names of schemas that accept more than the document specifies are added
  */
-export function fitManifest(manifest: DraftManifest, unmapped: UnmappedParts): void {
+export function fitManifest(
+  manifest: DraftManifest,
+  unmapped: UnmappedParts,
+  opened: Set<string>,
+): void {
   const { schemas, http_routes: routes } = manifest;
   let length = lengthOf(manifest);
   if (length <= MAX_LENGTH) return;
@@ -47,6 +52,7 @@ export function fitManifest(manifest: DraftManifest, unmapped: UnmappedParts): v
   for (const [name, saved] of listLongest(schemas)) {
     if (length <= MAX_LENGTH) return;
     schemas[name] = true;
+    opened.add(name);
     unmapped.add(`the schema ${name}`, 'the schema', REASON);
     length -= saved;
   }

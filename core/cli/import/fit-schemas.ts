@@ -2,7 +2,8 @@ import { SCHEMA_KEYS } from '../../manifest/schema-rules.js';
 import { SchemaRules } from '../../schema/schema-rules.js';
 import { isObject, type JsonObject } from '../json-value.js';
 import type { DraftManifest, SharedDraft } from './draft-manifest.js';
-import { listSharedNames, loosenSchema } from './loosen-schema.js';
+import { listSharedNames } from './loosen-manifest.js';
+import { cutReferences } from './lost-keywords.js';
 import { stripAnnotations } from './schema-keywords.js';
 import type { UnmappedParts } from './unmapped.js';
 
@@ -12,13 +13,11 @@ const LOST_REASON = 'it exceeds the bounds of a schema: any value is accepted';
 
 type Step = (schema: JsonObject | boolean, exceeds: (name: string) => boolean) => unknown;
 
-const NEVER = () => false;
-
 /** The steps for shared schemas that exceed a bound, in order. */
 const STEPS: readonly Step[] = [
-  (schema, exceeds) => loosenSchema(schema, { isCut: exceeds, isWider: NEVER }).schema,
+  (schema, exceeds) => cutReferences(schema, exceeds),
   (schema) => (isObject(schema) ? stripAnnotations(schema) : schema),
-  (schema) => loosenSchema(schema, { isCut: () => true, isWider: NEVER }).schema,
+  (schema) => cutReferences(schema, () => true),
   () => true,
 ];
 
@@ -42,37 +41,6 @@ export function fitSchemas(schemas: SharedDraft, unmapped: UnmappedParts): Set<s
     }
   }
   return opened;
-}
-
-/** Weakens schemas that refer to wider ones, so that they accept what the document accepts. */
-export function loosenReferring(manifest: DraftManifest, opened: ReadonlySet<string>): void {
-  if (opened.size === 0) return;
-  const { schemas } = manifest;
-  const wider = findReferring(schemas, opened);
-  const loosening = { isCut: NEVER, isWider: (name: string) => wider.has(name) };
-  for (const name of wider) {
-    schemas[name] = loosenSchema(schemas[name], loosening).schema as JsonObject | boolean;
-  }
-  for (const { operation } of manifest.http_routes) {
-    for (const name of SCHEMA_KEYS) {
-      if (operation?.[name] === undefined) continue;
-      operation[name] = loosenSchema(operation[name], loosening).schema as JsonObject;
-    }
-  }
-}
-
-function findReferring(schemas: SharedDraft, opened: ReadonlySet<string>): Set<string> {
-  const referring = new Map<string, string[]>();
-  for (const [name, schema] of Object.entries(schemas)) {
-    for (const other of listSharedNames(schema)) {
-      referring.set(other, [...(referring.get(other) ?? []), name]);
-    }
-  }
-  const widerNames = new Set(opened);
-  // The set grows during the loop.
-  for (const name of widerNames)
-    for (const other of referring.get(name) ?? []) widerNames.add(other);
-  return widerNames;
 }
 
 /** Removes shared schemas that no route reaches. */

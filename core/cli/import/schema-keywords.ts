@@ -59,9 +59,11 @@ export function mapSchemas(
 /** Removes texts, defaults and examples from a schema, which then accepts the same values. */
 export function stripAnnotations(schema: JsonObject): JsonObject {
   const strip = (part: unknown): unknown => (isObject(part) ? stripAnnotations(part) : part);
-  return Object.fromEntries(
-    Object.entries(schema)
-      .filter(([keyword]) => !ANNOTATIONS.has(keyword))
-      .map(([keyword, value]) => [keyword, mapSchemas(keyword, value, strip)]),
-  );
+  // A copy of all members also has the marks of those that were left out.
+  const stripped: Record<string, unknown> = { ...schema };
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (ANNOTATIONS.has(keyword)) delete stripped[keyword];
+    else stripped[keyword] = mapSchemas(keyword, value, strip);
+  }
+  return stripped;
 }

@@ -36,6 +36,18 @@ describe('an imported OpenAPI document with parts that become no route', () => {
       'a reference to another document: any value is accepted there',
     ],
     [
+      'a keyword that would reject more without a part',
+      jsonBody({ not: { $ref: 'https://other.example/a.json' } }),
+      'post',
+      'keyword not: without what is left out, it would reject more than in the document',
+    ],
+    [
+      'a list of schemas that is none',
+      jsonBody({ allOf: { type: 'string' } }),
+      'post',
+      'keyword allOf: it is not a list of schemas',
+    ],
+    [
       'an example that tools take for a schema',
       jsonBody({ type: 'object', example: { a: [{ $id: 'x' }] } }),
       'post',
