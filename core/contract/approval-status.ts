@@ -9,7 +9,11 @@ const approval = {
   danger_level: member(string(), 'of the operation'),
   actor: member(actorStruct, 'who requested the call'),
   requested_at: member(string(), 'when it was requested'),
-  expires_at: member(string(), 'when the request, or the approval, expires'),
+  expires_at: member(string(), 'when the request, the approval or the rejection expires'),
+  reason: member(
+    nullable(string()),
+    'why it was rejected, without invisible characters; `null` without a reason',
+  ),
 };
 
 const approvalEntry = type(approval);

@@ -7,7 +7,10 @@ import type { UseDatabase } from './database.js';
 import { lockSurface } from './surface-records.js';
 import { type Column, type Table, type Tables, TEXT, TEXT_OR_NULL } from './tables.js';
 
-export type Decision = 'approve' | 'reject';
+/** What a person decides; the reason of a rejection is for the caller. */
+export type Decision =
+  | { readonly decision: 'approve' }
+  | { readonly decision: 'reject'; readonly reason: string | null };
 
 export const APPROVAL_TABLES = {
   /** Pending and decided requests for a person's approval. Times are ISO 8601, UTC. */
@@ -31,6 +34,8 @@ export const APPROVAL_TABLES = {
       decided_at: TEXT_OR_NULL,
       decider_kind: TEXT_OR_NULL as Column<Actor['kind'] | null>,
       decider_id: TEXT_OR_NULL,
+      /** Why it was rejected, with escapes for invisible characters. */
+      reason: { ...TEXT_OR_NULL, since: 18 },
     },
     primaryKey: ['id'],
     indexes: {
@@ -57,8 +62,8 @@ export interface ApprovalAudit {
 type RequestResult =
   /** A person has approved the call; the approval is used now. */
   | { readonly outcome: 'approved'; readonly approval: StoredApproval }
-  | { readonly outcome: 'pending'; readonly approval: StoredApproval }
-  /** The caller, or the module, has too many pending requests. */
+  | { readonly outcome: 'pending' | 'rejected'; readonly approval: StoredApproval }
+  /** The caller, or the module, has too many requests. */
   | { readonly outcome: 'too_many'; readonly of: 'caller' | 'module' };
 
 type DecideResult =
@@ -67,8 +72,9 @@ type DecideResult =
 
 /** An approval expires this long after its request. */
 const APPROVAL_MS = 600_000;
-/** The maximum number of pending requests. */
+/** The maximum number of requests that are pending or were rejected. */
 const MAX_OF_CALLER = 20;
+/** The maximum number of pending requests. */
 const MAX_OF_MODULE = 200;
 const ID_BYTES = 15;
 const LOCK = 'host:approvals';
@@ -80,7 +86,10 @@ const LOCK = 'host:approvals';
 export function createApprovalStore(use: UseDatabase, now: () => number = Date.now) {
   const readTime = (laterMs = 0) => new Date(now() + laterMs).toISOString();
   return {
-    /** Uses an approval of the same binding, or finds the request that waits, or adds one with its audit row. */
+    /**
+     * Uses an approval of the same binding, or finds the request that waits or was rejected, or adds
+     * one with its audit row.
+     */
     request: (draft: ApprovalDraft, audit: ApprovalAudit): Promise<RequestResult> =>
       use(async (database) => {
         const digest = await database.digest({ json: draft.binding, sensitive: false });
@@ -94,7 +103,7 @@ export function createApprovalStore(use: UseDatabase, now: () => number = Date.n
           return { outcome: 'pending', approval };
         });
       }),
-    /** Decides once, and adds the audit row. */
+    /** Decides once, and adds the audit row: of a rejection with the digest of its reason. */
     decide: (
       id: string,
       decision: Decision,
@@ -104,11 +113,12 @@ export function createApprovalStore(use: UseDatabase, now: () => number = Date.n
       use(async (database) => {
         const stored = await find(database.query, id, readTime());
         if (stored === null) return { outcome: 'unknown' };
-        const digest = await database.digest({ json: stored.binding, sensitive: false });
+        const json = decision.decision === 'approve' ? stored.binding : decision.reason;
+        const digest = json === null ? null : await database.digest({ json, sensitive: false });
         return database.transact(async (trx) => {
           const approval = await decideIn(trx, id, decision, actor, readTime());
           if (approval === null) return { outcome: 'conflict' };
-          const operation = `approval_${decision}`;
+          const operation = `approval_${decision.decision}`;
           await addAuditRow(trx, approval, { ...audit, actor, operation }, digest);
           return { outcome: 'decided', approval };
         });
@@ -184,7 +194,7 @@ async function requestIn(
     .selectFrom('approval')
     .selectAll()
     .where('binding', '=', draft.binding)
-    .where('status', 'in', ['pending', 'approved'])
+    .where('status', 'in', ['pending', 'approved', 'rejected'])
     .where('expires_at', '>', requested_at)
     .orderBy('status')
     .executeTakeFirst();
@@ -192,12 +202,15 @@ async function requestIn(
     await trx.updateTable('approval').set({ status: 'used' }).where('id', '=', same.id).execute();
     return { outcome: 'approved', approval: { ...same, status: 'used' } };
   }
-  if (same !== undefined) return { outcome: 'pending', approval: same };
+  if (same?.status === 'pending' || same?.status === 'rejected') {
+    return { outcome: same.status, approval: same };
+  }
   const { actor_kind, actor_id, module } = draft;
-  if ((await countPending(trx, { actor_kind, actor_id })) >= MAX_OF_CALLER) {
+  const ofCaller = await count(trx, { actor_kind, actor_id }, ['pending', 'rejected']);
+  if (ofCaller >= MAX_OF_CALLER) {
     return { outcome: 'too_many', of: 'caller' };
   }
-  if ((await countPending(trx, { module })) >= MAX_OF_MODULE) {
+  if ((await count(trx, { module }, ['pending'])) >= MAX_OF_MODULE) {
     return { outcome: 'too_many', of: 'module' };
   }
   const id = `apr_${randomBytes(ID_BYTES).toString('base64url')}`;
@@ -209,16 +222,19 @@ async function requestIn(
   return { outcome: 'added', approval };
 }
 
-async function countPending(
+/** Counts requests that have not expired; expired ones are already removed. */
+async function count(
   trx: Transaction<Tables>,
   of: Partial<Pick<StoredApproval, 'module' | 'actor_kind' | 'actor_id'>>,
+  statuses: ('pending' | 'rejected')[],
 ): Promise<number> {
-  const { count } = await trx
+  const { rows } = await trx
     .selectFrom('approval')
-    .select((table) => table.fn.countAll().as('count'))
-    .where(({ and }) => and({ ...of, status: 'pending' }))
+    .select((table) => table.fn.countAll().as('rows'))
+    .where(({ and }) => and(of))
+    .where('status', 'in', statuses)
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return Number(rows);
 }
 
 /** Returns `null` for a request that was decided before. Keeps the last approved one of each operation, for comparison. */
@@ -233,7 +249,8 @@ async function decideIn(
   const decided = await trx
     .updateTable('approval')
     .set({
-      status: decision === 'approve' ? 'approved' : 'rejected',
+      status: decision.decision === 'approve' ? 'approved' : 'rejected',
+      reason: decision.decision === 'approve' ? null : decision.reason,
       decided_at: at,
       decider_kind: actor.kind,
       decider_id: actor.id,
@@ -244,7 +261,7 @@ async function decideIn(
     .executeTakeFirst();
   if (decided === undefined) return null;
   const { kind, module, operation } = decided;
-  if (decision === 'approve') {
+  if (decision.decision === 'approve') {
     await trx
       .deleteFrom('approval')
       .where(({ and }) => and({ kind, module, operation }))

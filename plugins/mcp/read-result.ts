@@ -7,7 +7,7 @@ import {
 } from './tool-error.js';
 
 const MIN_ERROR_STATUS = 400;
-/** The status of a call that waits for the approval of a person. */
+/** The status of a call that no person has approved. */
 const ACCEPTED = 202;
 const BEFORE_DATA = '},"data":';
 /** Preserves every character of the provider. */
@@ -30,7 +30,7 @@ export async function readResult(
     const problem = isProblem ? readProblem(text, requestId) : null;
     return problem === null ? createTextResult(text, true) : createProblemResult(problem);
   }
-  if (isOfHost && response.status === ACCEPTED) return createPending(text, requestId);
+  if (isOfHost && response.status === ACCEPTED) return createUnapproved(text, requestId);
   if (mode === 'bytes') return createTextResult(text);
   const data = mode === 'envelope' ? readData(text) : text;
   if (entry.tools.describe(entry).tool.outputSchema === undefined) return createTextResult(data);
@@ -38,11 +38,26 @@ export async function readResult(
   return { ...createTextResult(data), structuredContent: JSON.parse(data) };
 }
 
-function createPending(text: string, request_id: string): ToolResult {
-  const { id, expires_at } = JSON.parse(text) as {
-    readonly id: string;
-    readonly expires_at: string;
-  };
+/** The answer of the host to a call that no person has approved. */
+interface UnapprovedCall {
+  readonly status: 'pending' | 'rejected';
+  readonly id: string;
+  readonly expires_at: string;
+  readonly reason?: string | null;
+}
+
+function createUnapproved(text: string, request_id: string): ToolResult {
+  const { status, id, expires_at, reason = null } = JSON.parse(text) as UnapprovedCall;
+  if (status === 'rejected') {
+    const detail = `a person has rejected this call: ${reason ?? 'no reason was given'}`;
+    const next_actions = [
+      'do not repeat it, and do not try the same in another way',
+      'tell the user that the call was rejected, and why',
+    ];
+    const members = { code: 'approval_rejected', detail, reason };
+    const approval = { approval_id: id, expires_at };
+    return createProblemResult({ ...members, request_id, ...approval, next_actions });
+  }
   return createProblemResult({
     code: 'approval_required',
     detail: `a person has to approve this call: ${id}`,

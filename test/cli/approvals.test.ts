@@ -31,13 +31,16 @@ describe('modgate approvals', function () {
   it('lists, shows, approves and rejects', async () => {
     const [first, second] = [await ask('"one"'), await ask('{"t":"\u202ewo",\n\n"n":"a\u2003b"}')];
     expect((await run('approve', first)).stdout).to.equal(`approved ${first}\n`);
-    expect((await run('reject', second)).stdout).to.equal(`rejected ${second}\n`);
+    expect((await run('reject', second, '--reason', 'not yet')).stdout).to.equal(
+      `rejected ${second}\n`,
+    );
     const listed = await run();
     expect(listed.stdout).to.match(
       new RegExp(`${first} +approved +system:root +shop +POST /items`),
     );
     const output = await run('show', second);
     expect(output.stdout).to.include('system:root requests POST /items of shop (medium)');
+    expect(output.stdout).to.include('\n  rejected: not yet\n');
     expect(output.stdout).to.include(
       [
         '  warning: blanks and invisible characters are printed as escapes',

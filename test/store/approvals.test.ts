@@ -1,11 +1,21 @@
 import { expect } from 'chai';
-import { type ApprovalStore, createApprovalStore } from '../../core/store/approvals.js';
+import {
+  type ApprovalStore,
+  createApprovalStore,
+  type Decision,
+  type StoredApproval,
+} from '../../core/store/approvals.js';
 import { BACKENDS, useBackend } from './backend.js';
 
 const NOON = Date.parse('2026-01-31T12:00:00.000Z');
 const TEN_MINUTES_MS = 600_000;
 const AUDIT = { permission: 'shop.write', requestId: 'req_1', correlationId: 'cor_1' };
 const ANN = { kind: 'user', id: 'ann' } as const;
+
+interface Decided {
+  readonly outcome: string;
+  readonly approval: StoredApproval;
+}
 
 for (const kind of BACKENDS) {
   describe(`approvals on ${kind.name}`, () => {
@@ -37,8 +47,11 @@ for (const kind of BACKENDS) {
       if (result.outcome !== 'pending') throw new Error(result.outcome);
       return result.approval.id;
     };
-    const decide = (id: string, decision: 'approve' | 'reject' = 'approve') =>
+    const APPROVE = { decision: 'approve' } as const;
+    const decide = (id: string, decision: Decision = APPROVE) =>
       approvals.decide(id, decision, ANN, AUDIT).then(({ outcome }) => outcome);
+    const reject = (id: string, reason: string | null = null) =>
+      decide(id, { decision: 'reject', reason });
 
     it('are used once', async () => {
       const id = await ask('a');
@@ -51,7 +64,7 @@ for (const kind of BACKENDS) {
 
     it('are decided once, by the first decision', async () => {
       const id = await ask('a');
-      const results = await Promise.all([decide(id), decide(id, 'reject')]);
+      const results = await Promise.all([decide(id), reject(id)]);
       expect(results.sort()).to.deep.equal(['conflict', 'decided']);
     });
 
@@ -65,10 +78,22 @@ for (const kind of BACKENDS) {
       expect(await ask('a')).not.to.equal(approved);
     });
 
-    it('are asked for anew after a rejection', async () => {
+    it('stay rejected, with the reason, until the request would have expired', async () => {
       const id = await ask('a');
-      await decide(id, 'reject');
+      await reject(id, 'the ticket is open');
+      const { outcome, approval } = (await request('a')) as Decided;
+      expect(outcome).to.equal('rejected');
+      expect(approval).to.include({ id, reason: 'the ticket is open' });
+      now += TEN_MINUTES_MS;
       expect(await ask('a')).not.to.equal(id);
+    });
+
+    it('count for their caller while they are rejected', async () => {
+      for (let number = 0; number < 20; number += 1) await reject(await ask(`${number}`));
+      expect(await request('20')).to.deep.equal({ outcome: 'too_many', of: 'caller' });
+      expect(await request('0')).to.include({ outcome: 'rejected' });
+      now += TEN_MINUTES_MS;
+      await ask('20');
     });
 
     it('are limited for each caller and each module', async () => {

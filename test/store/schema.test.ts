@@ -11,7 +11,7 @@ import { BACKENDS, useBackend } from './backend.js';
 import { expectUnavailable, readValue, write } from './drafts.js';
 
 const FIRST_VERSION = 15;
-const VERSION = 17;
+const VERSION = 18;
 const NEWER = 99;
 const OLDER = 9;
 
@@ -141,7 +141,7 @@ for (const kind of BACKENDS) {
   });
 }
 
-const LATER = 18;
+const LATER = 19;
 
 /** A schema with a table, columns and an index of the next version, and a migration. */
 function createLaterSchema(leastReader: number): Schema {

@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { type ApprovalDetails, approvalDetails } from '../../contract/approval-status.js';
 import { APPROVALS } from '../../operations/approvals/read-approvals.js';
 import { addHostOptions, openHostClient } from '../client/host-options.js';
@@ -44,21 +45,40 @@ export const actions: CommandGroup['actions'] = {
       return EXIT.ok;
     },
   },
-  approve: createDecision('approve', 'approved'),
-  reject: createDecision('reject', 'rejected'),
+  approve: createDecision({ decision: 'approve', summary: 'Approve requests', done: 'approved' }),
+  reject: createDecision({
+    decision: 'reject',
+    summary: 'Reject requests',
+    done: 'rejected',
+    define: (command) => command.option('--reason <text>', 'Tell the agent why, in 500 characters'),
+  }),
 };
 
-function createDecision(decision: string, done: string): CommandGroup['actions'][string] {
+interface DecisionCommand {
+  readonly decision: string;
+  readonly summary: string;
+  readonly done: string;
+  readonly define?: (command: Command) => void;
+}
+
+function createDecision({
+  decision,
+  summary,
+  done,
+  define,
+}: DecisionCommand): CommandGroup['actions'][string] {
   return {
-    summary: `${decision === 'approve' ? 'Approve' : 'Reject'} requests`,
+    summary,
     define: (command) => {
       addIds(command, 'IDs of the requests');
+      define?.(command);
       addHostOptions(command);
     },
     run: async (command, context) => {
       const client = openHostClient(command, context);
+      const { reason } = command.opts<{ reason?: string }>();
       for (const id of command.args) {
-        await postResource(client, `${PATH}/${id}`, { decision });
+        await postResource(client, `${PATH}/${id}`, { decision, reason });
         await context.print(`${done} ${id}\n`);
       }
       return EXIT.ok;
@@ -67,11 +87,12 @@ function createDecision(decision: string, done: string): CommandGroup['actions']
 }
 
 function formatWhole(approval: ApprovalDetails): string {
-  const { id, status, module, name, headers, previous } = approval;
+  const { id, status, module, name, headers, previous, reason } = approval;
   return formatBlocks([
     `${id}  ${status}`,
     `  ${approval.actor.kind}:${approval.actor.id} requests ${name} of ${module} (${approval.danger_level})`,
     `  requested ${approval.requested_at}, expires ${approval.expires_at}`,
+    ...(reason === null ? [] : [`  rejected: ${reason}`]),
     ...headers.map((header) => `  header  ${header.name}: ${header.value}`),
     ...formatArguments('arguments', approval),
     ...(previous === null

@@ -49,8 +49,8 @@ export function describeApprovalDetails(approval: StoredApproval, previous: Stor
   };
 }
 
-function describeDecision({ decided_at, decider_kind, decider_id }: StoredApproval) {
-  return { decided_at, decided_by: decider_kind && { kind: decider_kind, id: decider_id } };
+function describeDecision({ decided_at, decider_kind, decider_id, reason }: StoredApproval) {
+  return { decided_at, decided_by: decider_kind && { kind: decider_kind, id: decider_id }, reason };
 }
 
 function readContent({ content }: StoredApproval): ApprovalContent {

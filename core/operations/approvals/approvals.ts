@@ -14,7 +14,7 @@ import { STORE } from '../injection-tokens.js';
 import type { CallerRequest } from '../request.js';
 import { rethrowStoreError } from '../store-error.js';
 import type { ApprovalContent } from './approval-content.js';
-import { PendingApproval } from './pending-approval.js';
+import { UnapprovedCall } from './unapproved-call.js';
 
 /** The maximum length of arguments, all of which a person must see. Bytes. */
 const MAX_ARGUMENT_BYTES = 49_152;
@@ -54,7 +54,7 @@ export class Approvals {
   /**
    * Checks that the module still exposes the operation, and uses the approval of exactly this call.
    * @param describe called for a call that needs approval
-   * @throws PendingApproval for a call that is not approved, which is now requested.
+   * @throws UnapprovedCall for a call that is now requested, or was rejected.
    * @throws HostError 400 for arguments that cannot be displayed, 404 after a reload that changed
    * the module, 429 for too many pending requests, 503.
    */
@@ -110,7 +110,7 @@ export class Approvals {
     const audit = { permission: findPermission(operation), requestId, correlationId };
     const result = await this.#store.approvals.request(draft, audit).catch(rethrowStoreError);
     if (result.outcome === 'too_many') throw createTooMany(result.of);
-    if (result.outcome === 'pending') throw new PendingApproval(result.approval);
+    if (result.outcome !== 'approved') throw new UnapprovedCall(result.approval);
   }
 }
 
@@ -155,8 +155,10 @@ export function createArgumentError(reason: string, nextAction: string): HostErr
 }
 
 function createTooMany(of: 'caller' | 'module'): HostError {
-  return new HostError('rate_limited', `too many calls of the ${of} are pending approval`, {
-    errors: [{ field: of, reason: 'too many pending requests' }],
-    nextActions: ['wait until a person has approved or rejected them'],
+  const counted =
+    of === 'caller' ? 'are pending approval or were rejected' : 'are pending approval';
+  return new HostError('rate_limited', `too many calls of the ${of} ${counted}`, {
+    errors: [{ field: of, reason: 'too many requests for approval' }],
+    nextActions: ['wait until a person has decided, and until rejected requests expire'],
   });
 }

@@ -1,5 +1,6 @@
-import { enums, object } from 'superstruct';
+import { enums, object, optional, refine, string } from 'superstruct';
 import type { AnyStruct } from '../../contract/described.js';
+import { escapeLine } from '../../contract/index.js';
 import { validateStruct } from '../../document/validate.js';
 import { HostError } from '../../errors.js';
 import { createToken } from '../../injection.js';
@@ -20,7 +21,7 @@ export const MAY_APPROVE_OWN = createToken<boolean>('may-approve-own');
 
 /** A person approves or rejects, once. */
 export const DECISION = defineResource({
-  text: '`{"decision": "approve"}` or `"reject"`, not of who asked; 409 once decided',
+  text: '`{"decision": "approve"}` or `{"decision": "reject", "reason": TEXT}`, not of who asked; the reason is optional, has at most 500 characters, and is shown to the agent; 409 once decided',
   ids: APPROVAL_ID,
   needs: [STORE, MAY_APPROVE_OWN],
   answer: async ({ params: { id = '' }, body, request }, store, mayApproveOwn) => {
@@ -51,16 +52,39 @@ function createConflict(): HostError {
   });
 }
 
-const decisionBody = object({ decision: enums(['approve', 'reject']) });
+/** More than a sentence or two; code points. */
+const MAX_REASON = 500;
+
+const reason = refine(
+  string(),
+  'reason',
+  (text) => [...text].length <= MAX_REASON || `expected at most ${MAX_REASON} characters`,
+);
+
+const decisionBody = object({
+  decision: enums(['approve', 'reject']),
+  reason: optional(reason),
+});
+
+type DecisionBody = Pick<Decision, 'decision'> & { readonly reason?: string };
 
 /** @throws HostError 400. */
 function parseDecision(body: Buffer): Decision {
   const value: unknown = JSON.parse(skipMark(body).toString('utf8'));
   const { violations } = validateStruct(value, decisionBody as AnyStruct);
   const [violation] = violations;
-  if (violation === undefined) return (value as { decision: Decision }).decision;
-  throw new HostError('validation_failed', 'the body is not a decision', {
-    errors: [{ field: violation.path.join('.') || 'body', reason: violation.message }],
-    nextActions: ['send {"decision": "approve"} or {"decision": "reject"}'],
+  if (violation !== undefined) {
+    throw createInvalid(violation.path.join('.') || 'body', violation.message);
+  }
+  const { decision, reason } = value as DecisionBody;
+  if (decision === 'reject') return { decision, reason: reason ? escapeLine(reason) : null };
+  if (reason !== undefined) throw createInvalid('reason', 'expected none of an approval');
+  return { decision };
+}
+
+function createInvalid(field: string, reason: string): HostError {
+  return new HostError('validation_failed', 'the body is not a decision', {
+    errors: [{ field, reason }],
+    nextActions: ['send {"decision": "approve"}, or {"decision": "reject"} with a reason'],
   });
 }

@@ -3,7 +3,7 @@ import type { AdminAction } from '../../contract/index.js';
 import { injectable } from '../../injection.js';
 import { sliceMember } from '../../lib/json/json-structure.js';
 import type { Store } from '../../store/store.js';
-import { PendingApproval } from '../approvals/pending-approval.js';
+import { UnapprovedCall } from '../approvals/unapproved-call.js';
 import { readResponseBytes } from '../forward/provider-response.js';
 import { STORE } from '../injection-tokens.js';
 import { rethrowStoreError } from '../store-error.js';
@@ -59,7 +59,7 @@ interface GivenInput {
 
 /**
  * Invokes an action, and writes its audit row.
- * @throws HostError 400, 502, 503; PendingApproval, for which nothing was invoked.
+ * @throws HostError 400, 502, 503; UnapprovedCall, for which nothing was invoked.
  */
 export async function invokeAction(
   store: Pick<Store, 'audit'>,
@@ -73,7 +73,7 @@ export async function invokeAction(
     (result) => ({ result, error: null }),
     (error: unknown) => ({ result: null, error }),
   );
-  if (outcome.error instanceof PendingApproval) throw outcome.error;
+  if (outcome.error instanceof UnapprovedCall) throw outcome.error;
   const draft = createAuditDraft(call, 'admin_action_invoke', action.name);
   const value = { json: input, sensitive: false };
   const result = outcome.result === null ? 'failed' : 'ok';

@@ -3,7 +3,7 @@ import { sliceMember } from '../../lib/json/json-structure.js';
 import { ModuleRegistry } from '../../modules/module-registry.js';
 import type { Store } from '../../store/store.js';
 import { Approvals } from '../approvals/approvals.js';
-import { createPendingReply, PendingApproval } from '../approvals/pending-approval.js';
+import { createUnapprovedReply, UnapprovedCall } from '../approvals/unapproved-call.js';
 import { Authorization } from '../authorization.js';
 import { invokeAction } from '../console/admin-action-invoke.js';
 import { readEntity, readPage } from '../console/admin-data-list.js';
@@ -27,10 +27,10 @@ import {
 
 /**
  * Calls an entity or an action that is exposed to agents, with the caller's own rights. The response
- * has the provider's bytes, or is a 202 if a person must approve the call first.
+ * has the provider's bytes, or is a 202 if no person has approved the call.
  */
 export const INVOCATION = defineResource({
-  text: "calls an exposed entity or action: `{module, operation, arguments}`; the provider's bytes, or 202 `{status, id, expires_at}` where a person has to approve the call",
+  text: "calls an exposed entity or action: `{module, operation, arguments}`; the provider's bytes, or 202 `{status, id, expires_at}` where a person has to approve the call, or has rejected it",
   needs: [ModuleRegistry, STORE, Approvals],
   answer: async ({ body, request }, generations, store, approvals) => {
     const input = parseOperationRequest(body.join());
@@ -63,8 +63,8 @@ export const INVOCATION = defineResource({
           : await invoke(store, declared.action, input, call);
       return Reply.ok(authorization, [bytes]);
     } catch (error) {
-      if (error instanceof PendingApproval) {
-        return createPendingReply(authorization, error.approval);
+      if (error instanceof UnapprovedCall) {
+        return createUnapprovedReply(authorization, error.approval);
       }
       throw translateOverload(error, [{ field: 'module', reason: module.name }]);
     } finally {

@@ -3,7 +3,7 @@ import { ProviderFailure } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
 import type { RouteSchemas } from '../../modules/route-schemas.js';
 import type { OpenStream } from '../../provider/open-streams.js';
-import { createPendingReply, PendingApproval } from '../approvals/pending-approval.js';
+import { createUnapprovedReply, UnapprovedCall } from '../approvals/unapproved-call.js';
 import type { ExplainedRouteCall } from '../explain/explained-request.js';
 import { fail, pass, unknown } from '../explain/step-report.js';
 import type { CallerRequest } from '../request.js';
@@ -183,8 +183,8 @@ export const providerStep: CallStep = {
       call.reply = createReply(call, response, admitted);
     } catch (error) {
       admitted?.close();
-      if (!(error instanceof PendingApproval)) throw error;
-      call.reply = createPendingReply(call.authorization, error.approval);
+      if (!(error instanceof UnapprovedCall)) throw error;
+      call.reply = createUnapprovedReply(call.authorization, error.approval);
     } finally {
       stopWatching();
     }

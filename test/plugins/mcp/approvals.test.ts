@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { digestText } from '../../../core/lib/hash.js';
 import { type Call, call, JSON_TYPE, parseJson } from '../../support/http/call.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
 import { describeModule } from '../../support/http/modules.js';
@@ -7,6 +8,8 @@ import { callTool, problemOf } from '../../support/mcp/mcp-call.js';
 
 const AGENT = 'dev-service:agent:shop.write,shop.merge';
 const OTHER = 'dev-service:other:shop.write,shop.merge';
+/** Rejected calls count for the limit of their caller. */
+const REJECTED = { as: 'dev-service:rejected:shop.write,shop.merge' };
 const ANN = 'dev-user:ann:modgate.approvals';
 const BODY = '{"body":{"n":1.0}}';
 
@@ -59,6 +62,8 @@ describe('approvals', () => {
   };
   const decide = (id: string, decision: string, as: string | null = ANN) =>
     send(`/approvals/${id}`, as, { decision });
+  const reject = (id: string, reason: unknown) =>
+    send(`/approvals/${id}`, ANN, { decision: 'reject', reason });
   const show = async (id: string) => parseJson(await send(`/approvals/${id}`));
   const approve = async (id: string) => expect((await decide(id, 'approve')).status).to.equal(200);
   const reached = () => {
@@ -90,13 +95,46 @@ describe('approvals', () => {
     expect(reached()).to.have.length(1);
   });
 
-  it('are asked for anew after a rejection', async () => {
-    const text = '{"body":"rejected"}';
-    const id = await ask(text);
-    expect((await decide(id, 'reject')).status).to.equal(200);
-    const next = await ask(text);
-    expect(next).not.to.equal(id);
-    expect(reached()).to.deep.equal([]);
+  for (const [what, tool] of [
+    ['a route', 'shop_post_items'],
+    ['an action', 'shop_merge'],
+  ] as const) {
+    it(`keep a call of ${what} rejected, with the reason`, async () => {
+      const send = async (text = '{"body":"rejected"}') =>
+        problemOf(await callTool(setup.host, tool, text, REJECTED));
+      const id = String((await send())['approval_id']);
+      const decided = parseJson(await reject(id, 'not\u200b yet\nann'));
+      expect(decided).to.include({ status: 'rejected', reason: 'not\\u200b yet\\u000aann' });
+      for (const _ of [1, 2]) {
+        const problem = await send();
+        expect(problem).to.include({ code: 'approval_rejected', approval_id: id });
+        expect(problem['reason']).to.equal('not\\u200b yet\\u000aann');
+        expect(problem['next_actions']).to.match(/do not repeat it/);
+        expect(problem['expires_at']).to.equal((await show(id))['expires_at']);
+      }
+      expect(await send('{"body":"other"}')).to.include({ code: 'approval_required' });
+      expect(reached()).to.deep.equal([]);
+    });
+  }
+
+  it('are rejected with a reason of at most 500 characters, or none', async () => {
+    const id = await ask('{"body":"reasons"}', REJECTED);
+    for (const reason of ['x'.repeat(501), 7, null]) {
+      expectProblem(await reject(id, reason), 400, 'validation_failed');
+    }
+    expectProblem(
+      await send(`/approvals/${id}`, ANN, { decision: 'approve', reason: 'fine' }),
+      400,
+      'validation_failed',
+    );
+    expect((await reject(id, '\u{1f600}'.repeat(500))).status).to.equal(200);
+    const other = await ask('{"body":"no reason"}', REJECTED);
+    expect(parseJson(await reject(other, ''))).to.include({ status: 'rejected', reason: null });
+    expect(problemOf(await add('{"body":"no reason"}', REJECTED))).to.include({ reason: null });
+    const unstorable = await ask('{"body":"unstorable"}', REJECTED);
+    expect(parseJson(await reject(unstorable, 'a\0b\ud800'))).to.include({
+      reason: 'a\\u0000b\\ud800',
+    });
   });
 
   it('are decided once, by another user with the scope', async () => {
@@ -196,17 +234,30 @@ describe('approvals', () => {
     ]);
   });
 
-  it('leave rows in the audit', async () => {
-    const id = await ask('{"body":"audited"}');
-    await approve(id);
+  it('leave rows in the audit, of a rejection with the digest of its reason', async () => {
+    const approved = await ask('{"body":"audited"}');
+    await approve(approved);
+    const rejected = await ask('{"body":"audited too"}', REJECTED);
+    await reject(rejected, 'not today');
     const { rows } = parseJson(await call(setup.host, { target: '/audit?module=shop&limit=1000' }));
-    const rowsOfApproval = (rows as Record<string, unknown>[]).filter(
-      ({ target }) => target === id,
-    );
-    expect(rowsOfApproval.map(({ operation, actor }) => ({ operation, actor }))).to.deep.equal([
-      { operation: 'approval_request', actor: { kind: 'service', id: 'agent' } },
-      { operation: 'approval_approve', actor: { kind: 'user', id: 'ann' } },
+    const rowsOf = (id: string) =>
+      (rows as Record<string, unknown>[])
+        .filter(({ target }) => target === id)
+        .map(({ operation, actor }) => ({ operation, actor }));
+    const asked = (id: string) => {
+      return { operation: 'approval_request', actor: { kind: 'service', id } };
+    };
+    const ann = { kind: 'user', id: 'ann' };
+    expect(rowsOf(approved)).to.deep.equal([
+      asked('agent'),
+      { operation: 'approval_approve', actor: ann },
     ]);
+    expect(rowsOf(rejected)).to.deep.equal([
+      asked('rejected'),
+      { operation: 'approval_reject', actor: ann },
+    ]);
+    const last = (rows as Record<string, unknown>[]).at(-1);
+    expect(last).to.include({ value_digest: digestText('"not today"') });
   });
 
   it('are needed as the descriptor says', async () => {

@@ -18,6 +18,8 @@ import {
 import { useNow } from '../ui/ticks.js';
 
 const SECOND_MS = 1000;
+/** As the host bounds it. */
+const MAX_REASON = 500;
 
 /** The list is part of the host's events, so that an open page does not prolong its session. */
 export function ApprovalsPage() {
@@ -74,19 +76,19 @@ function ApprovalCard({ id, status }: { id: string; status: string | null }) {
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isSending, setSending] = useState(false);
   const [isRead, setRead] = useState(false);
+  const [reason, setReason] = useState('');
   const { data } = resource;
-  const decide = async (decision: 'approve' | 'reject') => {
+  const decide = async (body: { decision: 'approve' } | { decision: 'reject'; reason: string }) => {
     setSending(true);
-    const answer = await call('POST', `/approvals/${encodeURIComponent(id)}`, {
-      body: { decision },
-    });
+    const answer = await call('POST', `/approvals/${encodeURIComponent(id)}`, { body });
     setSending(false);
     setProblem(answer.ok ? null : answer.problem);
     resource.reload();
   };
   const actor = session.value?.actor;
-  const reason = actor?.kind === 'user' ? null : 'Only a user can decide: sign in as a person.';
-  const unable = reason ?? (isRead ? null : 'Read the arguments to their end to approve.');
+  const isUser = actor?.kind === 'user';
+  const unread = isRead ? null : 'Read the arguments to their end to approve.';
+  const unable = isUser ? unread : 'Only a user can decide: sign in as a person.';
   return (
     <Card title={data ? `${data.name} of ${data.module}` : 'Request'}>
       <ResourceState of={resource} />
@@ -136,26 +138,39 @@ function ApprovalCard({ id, status }: { id: string; status: string | null }) {
           )}
           {problem && <ProblemBox problem={problem} />}
           {data.status === 'pending' ? (
-            <div class="row">
-              <button
-                type="button"
-                disabled={isSending || reason !== null || !isRead}
-                onClick={() => void decide('approve')}
-              >
-                Approve
-              </button>
-              <button
-                type="button"
-                disabled={isSending || reason !== null}
-                onClick={() => void decide('reject')}
-              >
-                Reject
-              </button>
-              {unable && <span class="fine">{unable}</span>}
-            </div>
+            <>
+              <label>
+                Reason of a rejection
+                <span class="help">optional; the agent reads it</span>
+                <input
+                  autocomplete="off"
+                  maxLength={MAX_REASON}
+                  value={reason}
+                  onInput={(event) => setReason(event.currentTarget.value)}
+                />
+              </label>
+              <div class="row">
+                <button
+                  type="button"
+                  disabled={isSending || !isUser || !isRead}
+                  onClick={() => void decide({ decision: 'approve' })}
+                >
+                  Approve
+                </button>
+                <button
+                  type="button"
+                  disabled={isSending || !isUser}
+                  onClick={() => void decide({ decision: 'reject', reason })}
+                >
+                  Reject
+                </button>
+                {unable && <span class="fine">{unable}</span>}
+              </div>
+            </>
           ) : (
             <p>
               <State value={data.status} />
+              {data.reason !== null && `: ${data.reason}`}
             </p>
           )}
         </>

@@ -77,8 +77,15 @@ export function describeApprovals(setup: ConsoleSetup): void {
       const [now, then] = await page.locator('mark').allInnerTexts();
       expect([now, then]).to.deep.equal(['2.0,\n    "to": "a\\u202eb"', '1.0']);
       expect(await findAccessibilityViolations(page)).to.deep.equal([]);
+      await page.getByLabel('Reason of a rejection').fill('the ticket is open');
       await page.getByRole('button', { name: 'Reject', exact: true }).click();
       await rowOf(page, 'rejected').waitFor();
+      await page.getByText('rejected: the ticket is open').waitFor();
+      const again = await write('{"body":{"n":2.0,"to":"a\u202eb"}}');
+      expect(problemOf(again)).to.include({
+        code: 'approval_rejected',
+        reason: 'the ticket is open',
+      });
       await page.getByRole('button', { name: 'Close', exact: true }).click();
       expect(await page.getByRole('heading', { level: 2 }).count()).to.equal(0);
     });

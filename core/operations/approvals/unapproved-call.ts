@@ -2,23 +2,23 @@ import type { StoredApproval } from '../../store/approvals.js';
 import type { Authorization } from '../authorization.js';
 import { JSON_TYPE, Reply } from '../reply.js';
 
-/** Ends a call that a person has to approve first: no provider was called. */
-export class PendingApproval extends Error {
-  override readonly name = 'PendingApproval';
+/** Ends a call that no person has approved: no provider was called. */
+export class UnapprovedCall extends Error {
+  override readonly name = 'UnapprovedCall';
   readonly approval: StoredApproval;
 
   constructor(approval: StoredApproval) {
-    super('a person has to approve the call');
+    super('no person has approved the call');
     this.approval = approval;
   }
 }
 
 /** Creates a 202, which the header distinguishes from that of a provider. */
-export function createPendingReply(
+export function createUnapprovedReply(
   authorization: Authorization,
-  { id, expires_at }: StoredApproval,
+  { id, status, expires_at, reason }: StoredApproval,
 ): Reply {
-  const approval = { status: 'pending', id, expires_at };
+  const approval = { status, id, expires_at, ...(status === 'rejected' && { reason }) };
   return Reply.forwarded(authorization, {
     status: 202,
     pieces: [Buffer.from(JSON.stringify(approval))],
