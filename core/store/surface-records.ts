@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { Transaction } from 'kysely';
+import type { SetRecordOptions } from '../contract/index.js';
 import type { Database, UseDatabase } from './database.js';
 import { type Table, type Tables, texts } from './tables.js';
 
@@ -30,13 +32,14 @@ export interface StoredSurfaceRecord {
   readonly key: string;
   /** JSON text. */
   readonly value: string;
+  readonly revision: string;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
 }
 
-export interface SurfaceRecordWrite extends StoredSurfaceRecord {
+export interface SurfaceRecordWrite extends Omit<StoredSurfaceRecord, 'revision'> {
   readonly surface: string;
-  readonly only: 'absent' | 'present' | null;
+  readonly only: SetRecordOptions['only'] | null;
 }
 
 /** Sorts after every character of a key. */
@@ -120,10 +123,10 @@ async function put(
     .execute();
   const existing = await trx
     .selectFrom('surface_record')
-    .select('key')
+    .selectAll()
     .where(({ and }) => and({ surface, key }))
     .executeTakeFirst();
-  if (only !== null && (only === 'present') !== (existing !== undefined)) return 'skipped';
+  if (!isAllowed(only, existing && fromTable(existing))) return 'skipped';
   const isNew = existing === undefined;
   if (isNew && (await countRecords(trx, surface)) >= maxRecords) return 'full';
   const content = { value, expires_at: new Date(expiresAt).toISOString() };
@@ -133,6 +136,16 @@ async function put(
     .onConflict((conflict) => conflict.columns(['surface', 'key']).doUpdateSet(content))
     .execute();
   return 'set';
+}
+
+function isAllowed(
+  only: SurfaceRecordWrite['only'],
+  existing: StoredSurfaceRecord | undefined,
+): boolean {
+  if (only == null) return true;
+  if (only === 'absent' || only === 'present')
+    return (only === 'present') === (existing !== undefined);
+  return existing?.revision === only.revision;
 }
 
 /** Serializes the writers of one surface, so that none exceeds the limit together with another. */
@@ -154,5 +167,7 @@ async function countRecords(trx: Transaction<Tables>, surface: string): Promise<
 }
 
 function fromTable({ key, value, expires_at }: Tables['surface_record']): StoredSurfaceRecord {
-  return { key, value, expiresAt: Date.parse(expires_at) };
+  // Of the content, so that a host of any version changes it with each write.
+  const revision = createHash('sha256').update(`${expires_at} ${value}`).digest('base64url');
+  return { key, value, revision, expiresAt: Date.parse(expires_at) };
 }

@@ -16,6 +16,7 @@ import { SAMPLE_MS } from './live/sampler.js';
 import { API, CONSOLE } from './paths.js';
 import { readCookie, SESSION_COOKIE } from './sessions/session-cookie.js';
 import { createUnauthenticated, type Session, Sessions } from './sessions/sessions.js';
+import { OidcIssuers } from './sign-in/oidc-issuers.js';
 import { OidcSignIn } from './sign-in/oidc-sign-in.js';
 import { createUnknownOrigin, SignIn } from './sign-in/sign-in.js';
 
@@ -80,11 +81,12 @@ export class Console implements Surface {
     this.#ofHost = groupByPath(host.resources);
     this.#pages = { prefix: CONSOLE, bundle };
     this.#version = context.host.version;
-    this.#sessions = new Sessions(context, now);
     const issuers = config.oidc ?? [];
+    const oidcIssuers = new OidcIssuers(issuers, context);
+    this.#sessions = new Sessions(context, oidcIssuers, now);
     const names = issuers.map(({ issuer }) => ({ issuer, name: new URL(issuer).host }));
     this.#signIn = new SignIn(this.#sessions, context, names);
-    this.#oidc = new OidcSignIn(issuers, context, this.#signIn);
+    this.#oidc = new OidcSignIn(oidcIssuers, context.records, this.#signIn);
     this.#feed = new HostFeed({ host, log, scope });
     const { version } = host;
     this.#events = new LiveEvents({
@@ -179,7 +181,7 @@ export class Console implements Surface {
       return passOn(this.#context.host, session.actor, request, call);
     }
     if (path === '/session') {
-      if (request.method === 'DELETE') return signOut(this.#sessions, session, call);
+      if (request.method === 'DELETE') return signOut(this.#sessions, cookie, call);
       const uiDigest = this.#pages.bundle?.digest ?? null;
       const { version, resources } = this.#context.host;
       return createSessionResponse(session, { version, uiDigest, resources });

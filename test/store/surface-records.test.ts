@@ -35,6 +35,7 @@ for (const kind of BACKENDS) {
       expect(await records.get('desk', 'a')).to.deep.equal({
         key: 'a',
         value: '"a"',
+        revision: (await records.list('desk', 'a'))[0]?.revision,
         expiresAt: NOON + 2000,
       });
       expect(await keys()).to.deep.equal(['a', 'b']);
@@ -52,6 +53,27 @@ for (const kind of BACKENDS) {
       expect(await list('a')).to.have.members(['a-b:1', 'a_b:1']);
       expect(await list('a_b:1')).to.deep.equal(['a_b:1']);
       expect(await list('b')).to.deep.equal([]);
+    });
+
+    it('are changed by one of those who have read the same revision', async () => {
+      await set('a');
+      const first = (await records.get('desk', 'a'))?.revision ?? '';
+      const write = (value: string, revision: string) =>
+        records.set({
+          surface: 'desk',
+          key: 'a',
+          value,
+          expiresAt: now + 1000,
+          only: { revision },
+        });
+      const results = await Promise.all(['1', '2', '3'].map((value) => write(value, first)));
+      expect(results.sort()).to.deep.equal(['set', 'skipped', 'skipped']);
+      const { value, revision = '' } = (await records.get('desk', 'a')) ?? {};
+      expect(revision).to.not.equal(first);
+      expect(await write(value ?? '', first)).to.equal('skipped');
+      expect(await write('4', revision)).to.equal('set');
+      await records.delete('desk', 'a');
+      expect(await write('5', revision)).to.equal('skipped');
     });
 
     it('are set on a condition, to which an expired one does not count', async () => {

@@ -58,8 +58,8 @@ function formatValue(value: unknown): string {
   return text;
 }
 
-function parseRecord({ key, value, expiresAt }: StoredSurfaceRecord): SurfaceRecord {
-  return { key, value: JSON.parse(value), expiresAt };
+function parseRecord({ value, ...record }: StoredSurfaceRecord): SurfaceRecord {
+  return { ...record, value: JSON.parse(value) };
 }
 
 async function translate<T>(work: () => Promise<T>): Promise<T> {

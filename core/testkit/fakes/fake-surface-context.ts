@@ -100,6 +100,7 @@ function createEmptySnapshot(): HostSnapshot {
 
 function createFakeRecords(): SurfaceRecords {
   const stored = new Map<string, SurfaceRecord>();
+  let revisions = 0;
   const find = (key: string): SurfaceRecord | null => {
     const record = stored.get(key);
     return record !== undefined && record.expiresAt > Date.now() ? record : null;
@@ -107,8 +108,14 @@ function createFakeRecords(): SurfaceRecords {
   return {
     get: async (key) => find(key),
     set: async (key, value, { expiresAt, only }) => {
-      if (only !== undefined && (only === 'present') !== (find(key) !== null)) return false;
-      stored.set(key, { key, value: JSON.parse(JSON.stringify(value)), expiresAt });
+      const existing = find(key);
+      const isAllowed =
+        typeof only === 'object'
+          ? existing?.revision === only.revision
+          : only === undefined || (only === 'present') === (existing !== null);
+      if (!isAllowed) return false;
+      const copy = JSON.parse(JSON.stringify(value));
+      stored.set(key, { key, value: copy, revision: String(++revisions), expiresAt });
       return true;
     },
     delete: async (key) => find(key) !== null && stored.delete(key),

@@ -39,10 +39,10 @@ export function createSessionResponse(
 /** Handles `DELETE /console/api/session`. */
 export async function signOut(
   sessions: Sessions,
-  { key }: Session,
+  cookie: string,
   { origin }: SurfaceCall,
 ): Promise<Response> {
-  await sessions.end(key, 'signed_out');
+  await sessions.signOut(cookie);
   return createEmpty(origin === null ? [] : [formatCookie(SESSION_COOKIE, origin, '', 0)]);
 }
 

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { define, enums, type Infer, is, object, string } from 'superstruct';
+import { define, enums, type Infer, is, object, optional, string } from 'superstruct';
 import { ACTOR_KINDS, type Actor } from '../../../core/contract/index.js';
 import { decryptText, encryptText } from './encrypted-text.js';
 
@@ -14,6 +14,7 @@ const ACTOR_LENGTH = 8;
 const ID_BYTES = 16;
 const COOKIE = /^[A-Za-z0-9_-]{43}$/;
 const PURPOSE = 'modgate console session';
+const REFRESH_PURPOSE = 'modgate console refresh';
 export const SESSION_PREFIX = 'session:';
 
 /** The ways to sign in. */
@@ -36,10 +37,25 @@ const sessionRecord = object({
   endsAt: time,
   /** The token, encrypted with a key derived from the cookie. */
   token: string(),
+  /** How the token is renewed, if a refresh token came with it. */
+  renewal: optional(
+    object({
+      issuer: string(),
+      /** The refresh token, encrypted like the token. */
+      token: string(),
+      expiresAt: time,
+      /** The time from which the token is renewed. */
+      dueAt: time,
+      /** Until then one process renews the token, and no other does; 0 for none. */
+      claimedUntil: time,
+    }),
+  ),
 });
 
 /** The stored session, which reveals neither the token nor the cookie. */
 export type SessionRecord = Infer<typeof sessionRecord>;
+
+export type Renewal = NonNullable<SessionRecord['renewal']>;
 
 type ActorName = Pick<Actor, 'kind' | 'id'>;
 
@@ -81,4 +97,12 @@ export function encryptToken(token: string, cookie: string): string {
 
 export function decryptToken({ token }: SessionRecord, cookie: string): string | null {
   return decryptText(token, Buffer.from(cookie, 'base64url'), PURPOSE);
+}
+
+export function encryptRefreshToken(token: string, cookie: string): string {
+  return encryptText(token, Buffer.from(cookie, 'base64url'), REFRESH_PURPOSE);
+}
+
+export function decryptRefreshToken({ token }: Renewal, cookie: string): string | null {
+  return decryptText(token, Buffer.from(cookie, 'base64url'), REFRESH_PURPOSE);
 }

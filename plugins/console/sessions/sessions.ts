@@ -4,20 +4,27 @@ import {
   type SurfaceCall,
   type SurfaceContext,
   SurfaceError,
-  type SurfaceRecord,
 } from '../../../core/contract/index.js';
 import {
   actorPrefix,
   createCookieValue,
   createSessionId,
+  decryptRefreshToken,
   decryptToken,
   encryptToken,
-  parseSessionRecord,
   recordKey,
   SESSION_PREFIX,
   type SessionRecord,
   type SignInKind,
 } from './session-record.js';
+import { type StoredSession, StoredSessions } from './stored-sessions.js';
+import {
+  createRenewal,
+  type RenewableTokens,
+  readTokenExpiry,
+  type TokenIssuers,
+  TokenRenewal,
+} from './token-renewal.js';
 
 const IDLE_MS = 30 * 60_000;
 const MAX_AGE_MS = 8 * 3_600_000;
@@ -30,8 +37,6 @@ const MAX_PER_ACTOR = 20;
 const MAX_EVICTED = 100;
 /** The maximum number of cached sessions of this process; the store has the others. */
 const MAX_KNOWN = 10_000;
-
-const MS_PER_SECOND = 1000;
 
 /** A currently valid session. */
 export interface Session {
@@ -64,11 +69,6 @@ interface Verification {
   readonly call: SurfaceCall;
 }
 
-interface StoredSession {
-  readonly key: string;
-  readonly record: SessionRecord;
-}
-
 export interface SessionsContext extends Pick<SurfaceContext, 'authenticate' | 'records'> {
   readonly host: Pick<SurfaceContext['host'], 'admit'>;
 }
@@ -77,22 +77,34 @@ export interface SessionsContext extends Pick<SurfaceContext, 'authenticate' | '
 export class Sessions {
   readonly #context: SessionsContext;
   readonly #now: () => number;
+  readonly #stored: StoredSessions;
+  readonly #issuers: TokenIssuers;
+  readonly #renewal: TokenRenewal;
   readonly #known = new Map<string, Known>();
   /** The listeners by the key of the record. */
   readonly #onEnd = new Map<string, Set<(reason: EndReason) => void>>();
 
   /** @param now the clock. Milliseconds since 1970 */
-  constructor(context: SessionsContext, now: () => number = Date.now) {
+  constructor(context: SessionsContext, issuers: TokenIssuers, now: () => number = Date.now) {
     this.#context = context;
     this.#now = now;
+    this.#issuers = issuers;
+    this.#stored = new StoredSessions(context.records, storedUntil);
+    this.#renewal = new TokenRenewal({ stored: this.#stored, issuers, now });
   }
 
   /**
    * Begins a session for a bearer token.
+   * @param renewable the tokens of an issuer, if the token is one of them that can be renewed
    * @returns the value of its cookie, always a new one; `null` for an invalid token.
    * @throws SurfaceError `rate_limited`, `unavailable`.
    */
-  async begin(token: string, via: SignInKind, call: SurfaceCall): Promise<string | null> {
+  async begin(
+    token: string,
+    via: SignInKind,
+    call: SurfaceCall,
+    renewable: (RenewableTokens & { readonly issuer: string }) | null = null,
+  ): Promise<string | null> {
     const actor = await this.#context.authenticate({ scheme: 'bearer', token }, call);
     if (actor === null || actor.kind === 'anonymous') return null;
     await this.#context.host.admit(actor);
@@ -100,11 +112,8 @@ export class Sessions {
     const cookie = createCookieValue(actor);
     const key = recordKey(cookie) ?? '';
     const now = this.#now();
-    const endsAt = Math.min(
-      now + MAX_AGE_MS,
-      readTokenExpiry(token) ?? Number.POSITIVE_INFINITY,
-      expiryOf(actor),
-    );
+    const tokenEndsAt = Math.min(readTokenExpiry(token), expiryOf(actor));
+    const maxEndsAt = now + MAX_AGE_MS;
     const record: SessionRecord = {
       id: createSessionId(),
       actor: { kind: actor.kind, id: actor.id },
@@ -112,8 +121,11 @@ export class Sessions {
       createdAt: now,
       usedAt: now,
       verifiedAt: now,
-      endsAt: Math.floor(endsAt),
+      endsAt: renewable === null ? Math.floor(Math.min(maxEndsAt, tokenEndsAt)) : maxEndsAt,
       token: encryptToken(token, cookie),
+      ...(renewable !== null && {
+        renewal: createRenewal(renewable.issuer, renewable, cookie, now),
+      }),
     };
     await this.#storeNew(key, record);
     this.#remember(key, { actor, verifiedAt: now, askedAt: now, usedAt: now });
@@ -132,29 +144,39 @@ export class Sessions {
   async find(cookie: string, isUse: boolean, call: SurfaceCall): Promise<Session | null> {
     const key = recordKey(cookie);
     if (key === null) return null;
-    const stored = parseSessionRecord((await this.#context.records.get(key))?.value ?? null);
+    const stored = await this.#stored.read(key);
     if (stored === null) {
       this.#announceEnd(key, 'revoked');
       return null;
     }
     const now = this.#now();
-    const record = limitTimes(stored, now);
+    const record = limitTimes(stored.record, now);
     const cached = this.#findKnown(key, now);
     const usedAt = Math.max(record.usedAt, cached?.usedAt ?? 0);
     if (now >= Math.min(record.endsAt, usedAt + IDLE_MS)) return this.#end(key, 'expired');
-    const isFresh = cached !== null && now - cached.askedAt < VERIFY_MS;
+    const isFresh =
+      cached !== null && now - cached.askedAt < VERIFY_MS && !isDue(record, now, cached.askedAt);
     const verified = isFresh
       ? cached
       : await this.#verify({ key, record, cookie, known: cached, call });
     if (verified === null) return null;
-    const current: SessionRecord = {
-      ...record,
-      endsAt: Math.min(record.endsAt, expiryOf(verified.actor)),
-      usedAt: isUse ? now : usedAt,
+    const update = (latest: SessionRecord): SessionRecord => ({
+      ...latest,
+      // A token that can be renewed does not end the session.
+      ...(latest.renewal === undefined && {
+        endsAt: Math.min(latest.endsAt, expiryOf(verified.actor)),
+      }),
+      usedAt: isUse ? now : Math.max(latest.usedAt, usedAt),
       verifiedAt: verified.verifiedAt,
-    };
-    this.#remember(key, { ...verified, usedAt: current.usedAt });
-    if (!isFresh && !(await this.#store(key, current))) return null;
+    });
+    this.#remember(key, { ...verified, usedAt: isUse ? now : usedAt });
+    const current = isFresh
+      ? update(record)
+      : await this.#stored.update(key, (latest) => update(limitTimes(latest, now)));
+    if (current === null) {
+      this.#announceEnd(key, 'revoked');
+      return null;
+    }
     const expiresAt = Math.min(current.endsAt, current.usedAt + IDLE_MS);
     return { key, record: current, actor: verified.actor, expiresAt };
   }
@@ -168,9 +190,20 @@ export class Sessions {
     return now >= expiresAt || now - record.verifiedAt >= UNVERIFIED_MS;
   }
 
+  /** Ends the session of a cookie, and the refresh token that came with it. */
+  async signOut(cookie: string): Promise<void> {
+    const key = recordKey(cookie);
+    if (key === null) return;
+    await this.#renewal.settle(key);
+    const renewal = (await this.#stored.read(key))?.record.renewal;
+    await this.end(key, 'signed_out');
+    const token = renewal && decryptRefreshToken(renewal, cookie);
+    if (renewal && token) await this.#issuers.revoke(renewal.issuer, token);
+  }
+
   /** Ends a session. @returns whether it still existed */
   async end(key: string, reason: EndReason): Promise<boolean> {
-    const existed = await this.#context.records.delete(key);
+    const existed = await this.#stored.delete(key);
     this.#announceEnd(key, reason);
     return existed;
   }
@@ -195,7 +228,7 @@ export class Sessions {
 
   async #list(prefix: string): Promise<readonly StoredSession[]> {
     const now = this.#now();
-    const sessions = (await this.#context.records.list(prefix)).flatMap(readSession);
+    const sessions = await this.#stored.list(prefix);
     return sessions
       .filter(({ record }) => now < Math.min(record.endsAt, record.usedAt + IDLE_MS))
       .sort((a, b) => a.record.createdAt - b.record.createdAt);
@@ -224,16 +257,15 @@ export class Sessions {
    * least used ones.
    */
   async #storeNew(key: string, record: SessionRecord): Promise<void> {
-    const options = { expiresAt: storedUntil(record) };
     try {
-      await this.#context.records.set(key, record, options);
+      await this.#stored.add(key, record);
     } catch (error) {
       if (!isSurfaceError(error) || error.code !== 'unavailable') throw error;
       const sessions = await this.#listOwn(record.actor);
       // Ends several at once, because all sessions must be read.
       const evicted = sessions.length > 0 ? sessions.slice(0, 1) : await this.#listLeastUsed();
       for (const { key } of evicted) await this.end(key, 'revoked');
-      await this.#context.records.set(key, record, options);
+      await this.#stored.add(key, record);
     }
   }
 
@@ -243,13 +275,11 @@ export class Sessions {
   }
 
   /** Calls the authenticators again. @returns `null` when the session has ended */
-  async #verify({ key, record, cookie, known, call }: Verification): Promise<Known | null> {
-    const token = decryptToken(record, cookie);
-    if (token === null) return this.#end(key, 'revoked');
+  async #verify(verification: Verification): Promise<Known | null> {
+    const { key, record, known } = verification;
     const now = this.#now();
     try {
-      const credentials = { scheme: 'bearer', token };
-      const actor = await this.#context.authenticate(credentials, call, { isKept: true });
+      const actor = await this.#authenticate(verification, now);
       const isSame = actor?.kind === record.actor.kind && actor.id === record.actor.id;
       if (actor === null || !isSame) return this.#end(key, 'revoked');
       return { actor, verifiedAt: now, askedAt: now, usedAt: now };
@@ -263,12 +293,28 @@ export class Sessions {
     }
   }
 
-  /** @returns false if the session was ended meanwhile */
-  async #store(key: string, record: SessionRecord): Promise<boolean> {
-    const options = { expiresAt: storedUntil(record), only: 'present' } as const;
-    if (await this.#context.records.set(key, record, options)) return true;
-    this.#announceEnd(key, 'revoked');
-    return false;
+  /** Renews the token shortly before it expires, and when the authenticators reject it. */
+  async #authenticate(
+    { key, record, cookie, call }: Verification,
+    now: number,
+  ): Promise<Actor | null> {
+    const { renewal } = record;
+    const ask = async (current: SessionRecord | null) => {
+      const token = current && decryptToken(current, cookie);
+      if (token === null) return null;
+      return this.#context.authenticate({ scheme: 'bearer', token }, call, { isKept: true });
+    };
+    if (renewal === undefined) return ask(record);
+    if (!isDue(record, now)) {
+      const actor = await ask(record);
+      return actor ?? ask(await this.#renewal.renew(key, record, cookie));
+    }
+    try {
+      return await ask(await this.#renewal.renew(key, record, cookie));
+    } catch (error) {
+      if (!isSurfaceError(error) || now >= renewal.expiresAt) throw error;
+      return ask(record);
+    }
   }
 
   async #end(key: string, reason: EndReason): Promise<null> {
@@ -314,6 +360,11 @@ function storedUntil({ usedAt, endsAt }: SessionRecord): number {
   return Math.min(endsAt, usedAt + IDLE_MS + 2 * VERIFY_MS);
 }
 
+/** @param triedAt the last attempt; a failed one is repeated with the next verification */
+function isDue({ renewal }: SessionRecord, now: number, triedAt = Number.NEGATIVE_INFINITY) {
+  return renewal !== undefined && now >= renewal.dueAt && triedAt < renewal.dueAt;
+}
+
 /** Limits the times, so that a clock that was set back extends nothing. */
 function limitTimes(record: SessionRecord, now: number): SessionRecord {
   const endsAt = Math.min(record.endsAt, now + MAX_AGE_MS);
@@ -330,26 +381,4 @@ function limitUse(
 /** Whole milliseconds since 1970. */
 function expiryOf({ expiresAt }: Actor): number {
   return Math.floor(expiresAt ?? Number.POSITIVE_INFINITY);
-}
-
-function readSession({ key, value }: SurfaceRecord) {
-  const record = parseSessionRecord(value);
-  return record === null ? [] : [{ key, record }];
-}
-
-/**
- * The expiry of a signed token in milliseconds since 1970; `null` for any other token. It only ends
- * a session in time: the authenticators decide whether the token is valid.
- */
-function readTokenExpiry(token: string): number | null {
-  const [, payload, , ...rest] = token.split('.');
-  if (payload === undefined || rest.length > 0) return null;
-  try {
-    const { exp } = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as {
-      readonly exp?: unknown;
-    };
-    return typeof exp === 'number' && Number.isFinite(exp) ? exp * MS_PER_SECOND : null;
-  } catch {
-    return null;
-  }
 }

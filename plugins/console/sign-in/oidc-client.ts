@@ -1,15 +1,22 @@
-import type { Configuration } from 'openid-client';
+import type {
+  Configuration,
+  TokenEndpointResponse,
+  TokenEndpointResponseHelpers,
+} from 'openid-client';
 import type { Secret } from '../../../core/contract/index.js';
 import { createIssuerFetch } from '../../shared/issuer-fetch.js';
 import { isLoopbackName } from '../../shared/loopback.js';
 import type { OidcIssuerConfig } from '../config.js';
 import { OIDC_CALLBACK } from '../paths.js';
+import type { IssuedTokens } from '../sessions/token-renewal.js';
 import { createState } from './oidc-cookie.js';
 
 /** The time for each request to the issuer. Seconds. */
 const TIMEOUT_SECONDS = 5;
 /** How long the metadata of the issuer is cached. Milliseconds. */
 const DISCOVERY_MS = 10 * 60_000;
+const MAX_REFRESH_TOKEN_LENGTH = 16_384;
+const MS_PER_SECOND = 1000;
 
 /** The values that the response of the issuer must contain. */
 interface SignInChecks {
@@ -82,13 +89,11 @@ export class OidcClient {
   /**
    * Verifies the response of the issuer: state, `iss`, and the ID token with its issuer, audience
    * and nonce.
-   * @returns the access token.
    * @throws Error for an invalid response.
    */
-  async finish(answer: URL, { state, nonce, verifier }: SignInChecks): Promise<string> {
+  async finish(answer: URL, { state, nonce, verifier }: SignInChecks): Promise<IssuedTokens> {
     const client = await import('openid-client');
     const configuration = await this.#discover();
-    const { resource } = this.#config;
     const tokens = await client.authorizationCodeGrant(
       configuration,
       answer,
@@ -98,9 +103,38 @@ export class OidcClient {
         pkceCodeVerifier: verifier,
         idTokenExpected: true,
       },
-      resource === undefined ? {} : { resource },
+      this.#tokenParameters(),
     );
-    return tokens.access_token;
+    return readTokens(tokens);
+  }
+
+  /**
+   * @returns `null` if the issuer rejects the refresh token.
+   * @throws Error if it does not answer, and for an invalid response.
+   */
+  async renew(refreshToken: string): Promise<IssuedTokens | null> {
+    const client = await import('openid-client');
+    const configuration = await this.#discover();
+    try {
+      const parameters = this.#tokenParameters();
+      return readTokens(await client.refreshTokenGrant(configuration, refreshToken, parameters));
+    } catch (error) {
+      if (error instanceof client.ResponseBodyError && error.error === 'invalid_grant') return null;
+      throw error;
+    }
+  }
+
+  /** Revokes a refresh token if the issuer has an endpoint for it. @throws Error if that fails. */
+  async revoke(refreshToken: string): Promise<void> {
+    const client = await import('openid-client');
+    const configuration = await this.#discover();
+    if (configuration.serverMetadata().revocation_endpoint === undefined) return;
+    await client.tokenRevocation(configuration, refreshToken, { token_type_hint: 'refresh_token' });
+  }
+
+  #tokenParameters(): Record<string, string> {
+    const { resource } = this.#config;
+    return resource === undefined ? {} : { resource };
   }
 
   #discover(): Promise<Configuration> {
@@ -133,6 +167,18 @@ export class OidcClient {
       ],
     });
   }
+}
+
+function readTokens(tokens: TokenEndpointResponse & TokenEndpointResponseHelpers): IssuedTokens {
+  const seconds = tokens.expiresIn() ?? Number.POSITIVE_INFINITY;
+  const { access_token: accessToken, refresh_token: refreshToken = '' } = tokens;
+  // A refresh token beyond what a record holds is not kept: the session ends with its token.
+  const isKept = refreshToken !== '' && refreshToken.length <= MAX_REFRESH_TOKEN_LENGTH;
+  return {
+    accessToken,
+    refreshToken: isKept ? refreshToken : null,
+    expiresAt: Date.now() + seconds * MS_PER_SECOND,
+  };
 }
 
 /** Formats the URL of an issuer as a readable path segment: `login.example-realms-acme`. */

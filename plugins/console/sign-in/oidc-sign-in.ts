@@ -1,22 +1,18 @@
 import { createHash } from 'node:crypto';
 import {
   isSurfaceError,
-  type Log,
   type SurfaceCall,
-  type SurfaceContext,
   SurfaceError,
   type SurfaceRecords,
 } from '../../../core/contract/index.js';
 import { parseUrl } from '../../shared/parse-url.js';
 import { createRedirect } from '../api/json.js';
-import type { OidcIssuerConfig } from '../config.js';
 import { CONSOLE } from '../paths.js';
 import { ClientShares } from './client-shares.js';
-import { OidcClient } from './oidc-client.js';
 import { isLate, OidcCookies, PENDING_SECONDS, type PendingSignIn } from './oidc-cookie.js';
+import type { OidcIssuers } from './oidc-issuers.js';
 import type { SignIn } from './sign-in.js';
 
-const WARN_INTERVAL_MS = 1000;
 /** The maximum number of used states; they expire after 10 minutes in any case. */
 const MAX_USED = 10_000;
 /**
@@ -34,35 +30,20 @@ type Failure = 'denied' | 'expired' | 'failed' | 'unavailable' | 'limited';
 
 /** Sign-in at an issuer: OpenID Connect, authorization code with PKCE. */
 export class OidcSignIn {
-  readonly #clients: ReadonlyMap<string, OidcClient>;
+  readonly #issuers: OidcIssuers;
   readonly #cookies: OidcCookies;
   readonly #signIn: SignIn;
-  readonly #log: Log;
-  readonly #warnedAt = new Map<string, number>();
   /** States whose response has arrived. */
   readonly #used = new Set<string>();
   readonly #shares = new ClientShares();
   readonly #records: SurfaceRecords;
   #stored = { count: 0, since: Number.NEGATIVE_INFINITY };
 
-  constructor(
-    issuers: readonly OidcIssuerConfig[],
-    context: Pick<SurfaceContext, 'records' | 'log' | 'secret' | 'issuers'>,
-    signIn: SignIn,
-  ) {
-    assertTrusted(issuers, context.issuers);
-    this.#clients = new Map(
-      issuers.map((config) => {
-        const { client_secret: reference } = config;
-        const secret = reference === undefined ? null : context.secret(reference);
-        return [config.issuer, new OidcClient(config, secret, issuers.length === 1)];
-      }),
-    );
-    assertDistinct([...this.#clients.values()]);
-    this.#records = context.records;
-    this.#cookies = new OidcCookies(context.records);
+  constructor(issuers: OidcIssuers, records: SurfaceRecords, signIn: SignIn) {
+    this.#issuers = issuers;
+    this.#records = records;
+    this.#cookies = new OidcCookies(records);
     this.#signIn = signIn;
-    this.#log = context.log;
   }
 
   /** Handles `GET /console/api/oidc/start?issuer=&return=`: redirects the browser to the issuer. */
@@ -73,7 +54,7 @@ export class OidcSignIn {
 
   async #start(request: Request, { origin }: SurfaceCall): Promise<Response> {
     const { searchParams } = parseUrl(request.url);
-    const client = this.#clients.get(searchParams.get('issuer') ?? '');
+    const client = this.#issuers.find(searchParams.get('issuer') ?? '');
     if (client === undefined) {
       throw new SurfaceError('validation_failed', 'the console has no such issuer', {
         errors: [{ field: 'issuer', reason: 'not configured' }],
@@ -92,7 +73,7 @@ export class OidcSignIn {
       return createRedirect(url.href, await this.#cookies.begin(pending, origin, header));
     } catch (error) {
       if (isSurfaceError(error)) throw error;
-      this.#warn({ err: error, issuer: client.issuer }, 'issuer does not answer');
+      this.#issuers.warn({ err: error, issuer: client.issuer }, 'issuer does not answer');
       throw new SurfaceError('unavailable', 'the issuer does not answer', {
         nextActions: ['try again later'],
         headers: { 'retry-after': '5' },
@@ -121,7 +102,7 @@ export class OidcSignIn {
       (await this.#signIn.isSignedIn(request, call))
         ? createRedirect(pending?.page ?? CONSOLE, cookies)
         : redirectToSignIn(why, cookies);
-    const client = pending && this.#clients.get(pending.issuer);
+    const client = pending && this.#issuers.find(pending.issuer);
     // Without a pending sign-in, the response belongs to another browser, or to a finished one.
     if (pending === null || !client) return fail(isSingle && isLate(state) ? 'expired' : 'failed');
     // The path identifies the issuer of the response.
@@ -134,13 +115,13 @@ export class OidcSignIn {
     this.#remember(state);
     try {
       if (!(await this.#isFirstUse(pending))) return fail('failed', done);
-      const token = await client.finish(new URL(`${origin}${pathname}${search}`), pending);
-      const session = await this.#signIn.begin(token, 'oidc', request, call);
+      const tokens = await client.finish(new URL(`${origin}${pathname}${search}`), pending);
+      const session = await this.#signIn.withIssued(client.issuer, tokens, request, call);
       return createRedirect(pending.page, [...done, session]);
     } catch (error) {
       const isRejected = isSurfaceError(error) && error.code === 'unauthorized';
       const hint = isRejected ? 'the issuers file has to accept the access token' : null;
-      this.#warn({ err: error, issuer: pending.issuer, hint }, 'sign-in failed');
+      this.#issuers.warn({ err: error, issuer: pending.issuer, hint }, 'sign-in failed');
       const isDown = isSurfaceError(error) && error.code === 'unavailable';
       return await fail(isDown ? 'unavailable' : 'failed', done);
     }
@@ -166,17 +147,6 @@ export class OidcSignIn {
     const digest = createHash('sha256').update(state).digest('base64url');
     return this.#records.set(USED_PREFIX + digest, true, { expiresAt, only: 'absent' });
   }
-
-  /**
-   * Logs at most one line a second for each issuer, because requests without credentials cause it.
-   */
-  #warn(fields: { readonly issuer: string; readonly [name: string]: unknown }, message: string) {
-    const now = performance.now();
-    const warnedAt = this.#warnedAt.get(fields.issuer) ?? Number.NEGATIVE_INFINITY;
-    if (now - warnedAt < WARN_INTERVAL_MS) return;
-    this.#warnedAt.set(fields.issuer, now);
-    this.#log.warn(fields, message);
-  }
 }
 
 /** People follow these links in the browser: a failure that will pass is shown by the sign-in page. */
@@ -193,23 +163,4 @@ async function showFailure(work: () => Promise<Response>): Promise<Response> {
 
 function redirectToSignIn(why: Failure, cookies: string[]): Response {
   return createRedirect(`${CONSOLE}?sign_in=${why}`, cookies);
-}
-
-/** @throws SurfaceError for an issuer whose access tokens the host would reject. */
-function assertTrusted(issuers: readonly OidcIssuerConfig[], trusted: readonly string[]): void {
-  const unknown = issuers.find(({ issuer }) => !trusted.includes(issuer));
-  if (unknown === undefined) return;
-  const where = `surfaces.console.oidc names the issuer '${unknown.issuer}'`;
-  throw new SurfaceError('validation_failed', `${where}: add it to the issuers file`);
-}
-
-/** @throws SurfaceError for issuers whose responses are indistinguishable. */
-function assertDistinct(clients: readonly OidcClient[]): void {
-  const paths = clients.map(({ ownCallback }) => ownCallback);
-  const repeated = paths.find((path, index) => paths.indexOf(path) !== index);
-  if (repeated === undefined) return;
-  throw new SurfaceError(
-    'validation_failed',
-    `surfaces.console.oidc has two issuers for ${repeated}`,
-  );
 }

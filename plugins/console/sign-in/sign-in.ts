@@ -11,8 +11,9 @@ import { createNotFound } from '../../shared/surface-errors.js';
 import { createEmpty, createJson, readJsonObject } from '../api/json.js';
 import { CONSOLE } from '../paths.js';
 import { formatCookie, readCookie, SESSION_COOKIE } from '../sessions/session-cookie.js';
-import { recordKey, type SignInKind } from '../sessions/session-record.js';
+import { recordKey } from '../sessions/session-record.js';
 import type { Sessions } from '../sessions/sessions.js';
+import type { IssuedTokens } from '../sessions/token-renewal.js';
 
 const MAX_TOKEN_LENGTH = 16_384;
 const UNAVAILABLE =
@@ -59,7 +60,8 @@ export class SignIn {
         errors: [{ field: 'token', reason: 'not a text of 1 to 16384 characters' }],
       });
     }
-    return createEmpty([await this.begin(token, 'token', request, call)]);
+    const begin = () => this.#sessions.begin(token, 'token', call);
+    return createEmpty([await this.#replace(request, call, begin)]);
   }
 
   /** @throws SurfaceError 404 without development tokens. */
@@ -70,23 +72,37 @@ export class SignIn {
   async asDeveloper(request: Request, call: SurfaceCall): Promise<Response> {
     const { modules } = await this.#context.host.snapshot();
     const token = createDeveloperToken(modules.flatMap(({ manifest }) => manifest ?? []));
-    return createEmpty([await this.begin(token, 'developer', request, call)]);
+    const begin = () => this.#sessions.begin(token, 'developer', call);
+    return createEmpty([await this.#replace(request, call, begin)]);
   }
 
-  /**
-   * Begins a session; the previous one of the browser ends.
-   * @returns the value of `set-cookie`.
-   * @throws SurfaceError 401, 403, 503.
-   */
-  async begin(
-    token: string,
-    via: SignInKind,
+  /** Begins a session with the tokens of an issuer. @returns the value of `set-cookie` */
+  withIssued(
+    issuer: string,
+    { accessToken, refreshToken, expiresAt }: IssuedTokens,
     request: Request,
     call: SurfaceCall,
   ): Promise<string> {
-    const { origin } = call;
+    const renewable =
+      refreshToken === null ? null : { issuer, accessToken, refreshToken, expiresAt };
+    return this.#replace(request, call, () =>
+      this.#sessions.begin(accessToken, 'oidc', call, renewable),
+    );
+  }
+
+  /**
+   * Begins a session; the previous one of the browser ends. Its refresh token is not revoked: an
+   * issuer may revoke with it what the same person has signed in to since.
+   * @returns the value of `set-cookie`.
+   * @throws SurfaceError 401, 403, 503.
+   */
+  async #replace(
+    request: Request,
+    { origin }: SurfaceCall,
+    begin: () => Promise<string | null>,
+  ): Promise<string> {
     if (origin === null) throw createUnknownOrigin();
-    const cookie = await this.#sessions.begin(token, via, call);
+    const cookie = await begin();
     if (cookie === null) throw createRejectedToken();
     const before = readCookie(SESSION_COOKIE, origin, request.headers.get('cookie'));
     const key = before === null ? null : recordKey(before);

@@ -13,7 +13,7 @@ import {
 } from '../../../plugins/console/sessions/session-record.js';
 import { Sessions } from '../../../plugins/console/sessions/sessions.js';
 import { BACKENDS, useBackend } from '../../store/backend.js';
-import { CALL } from '../../support/console/fake-context.js';
+import { CALL, NO_ISSUERS } from '../../support/console/fake-context.js';
 
 const SIGN_INS = 60;
 const ROUNDS = 12;
@@ -31,11 +31,12 @@ for (const kind of BACKENDS) {
       await (await backend.open()).close();
       database = await backend.openDatabase();
       const surfaceRecords = createSurfaceRecordStore((work) => work(database));
-      sessions = new Sessions({
+      const context = {
         records: createSurfaceRecords({ surfaceRecords }, 'console'),
-        authenticate: async ({ token }) => createUser(token),
+        authenticate: async ({ token }: { readonly token: string }) => createUser(token),
         host: { admit: async () => {} },
-      });
+      };
+      sessions = new Sessions(context, NO_ISSUERS);
     });
 
     it('costs the same beside 10 and 9,000 sessions, and succeeds beside 10,000', async () => {

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { SurfaceCall, SurfaceContext } from '../../../core/contract/index.js';
 import { fetchFromIssuer, OidcClient } from '../../../plugins/console/sign-in/oidc-client.js';
+import { OidcIssuers } from '../../../plugins/console/sign-in/oidc-issuers.js';
 import { OidcSignIn } from '../../../plugins/console/sign-in/oidc-sign-in.js';
 import type { SignIn } from '../../../plugins/console/sign-in/sign-in.js';
 
@@ -88,7 +89,8 @@ describe('requests of the console to an issuer', () => {
     const log = { debug: write, info: write, warn: write, error: write };
     const issuer = `${url}/missing`;
     const context = { log, issuers: [issuer] } as unknown as SurfaceContext;
-    const signIn = new OidcSignIn([{ issuer, client_id: 'console' }], context, {} as SignIn);
+    const issuers = new OidcIssuers([{ issuer, client_id: 'console' }], context);
+    const signIn = new OidcSignIn(issuers, context.records, {} as SignIn);
     const request = new Request(`http://127.0.0.1/start?issuer=${encodeURIComponent(issuer)}`);
     const call = { origin: 'http://127.0.0.1' } as SurfaceCall;
     const startedAt = performance.now();

@@ -9,6 +9,7 @@ import {
   createActor,
   createFakeContext,
   type FakeContext,
+  NO_ISSUERS,
 } from '../../support/console/fake-context.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 
@@ -30,7 +31,7 @@ describe('a stream of the console', () => {
     meanwhile: () => void = () => {},
     signal = new AbortController().signal,
   ): Promise<string> => {
-    const sessions = new Sessions(context);
+    const sessions = new Sessions(context, NO_ISSUERS);
     const cookie = (await sessions.begin('token', 'token', CALL)) ?? '';
     const session = await sessions.find(cookie, true, CALL);
     if (session === null) throw new Error('no session');
@@ -63,7 +64,7 @@ describe('a stream of the console', () => {
   it('gets new calls that are read once for all streams, in the order of their times', async () => {
     context.actors.set('token', createActor('ann', 'modgate.calls.read'));
     context.actors.set('token-of-bob', createActor('bob'));
-    const sessions = new Sessions(context);
+    const sessions = new Sessions(context, NO_ISSUERS);
     let requests = 0;
     const at = (ms: number) => new Date(Date.now() + ms).toISOString();
     const [first, second] = [

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { parseRolesFile } from '../../../core/auth/role-table.js';
 import { Roles } from '../../../core/auth/roles.js';
-import { SurfaceError } from '../../../core/contract/index.js';
+import { SurfaceError, type SurfaceRecord } from '../../../core/contract/index.js';
 import { type EndReason, Sessions } from '../../../plugins/console/sessions/sessions.js';
 import { createRecordedLog } from '../../support/auth/recorded-log.js';
 import {
@@ -9,6 +9,7 @@ import {
   createActor,
   createFakeContext,
   type FakeContext,
+  NO_ISSUERS,
 } from '../../support/console/fake-context.js';
 
 const SECOND = 1000;
@@ -22,14 +23,14 @@ describe('sessions of the console', () => {
   beforeEach(() => {
     context = createFakeContext();
     context.actors.set('token-of-ann', createActor('ann', 'modgate.modules.read'));
-    sessions = new Sessions(context, () => context.now);
+    sessions = new Sessions(context, NO_ISSUERS, () => context.now);
   });
 
   const begin = async (token = 'token-of-ann') =>
     (await sessions.begin(token, 'token', CALL)) ?? '';
   const isAlive = async (cookie: string) => (await sessions.find(cookie, true, CALL)) !== null;
   /** Behaves like a restart, or like another worker. */
-  const createOther = () => new Sessions(context, () => context.now);
+  const createOther = () => new Sessions(context, NO_ISSUERS, () => context.now);
 
   it('begin for a valid token only', async () => {
     expect(await sessions.begin('another', 'token', CALL)).to.equal(null);
@@ -60,7 +61,7 @@ describe('sessions of the console', () => {
     const [first, second] = [...context.stored.keys()];
     const swapped = context.stored.get(first ?? '')?.value;
     context.stored.set(second ?? '', {
-      ...(context.stored.get(second ?? '') as { key: string; expiresAt: number }),
+      ...(context.stored.get(second ?? '') as SurfaceRecord),
       value: swapped,
     });
     sessions = createOther();
@@ -315,6 +316,7 @@ describe('sessions of the console', () => {
           return authenticate(credentials);
         },
       },
+      NO_ISSUERS,
       () => context.now,
     );
     expect(await slow.find(cookie, true, CALL)).to.equal(null);

@@ -7,6 +7,7 @@ import {
   type SurfaceRecords,
 } from '../../../core/contract/index.js';
 import type { SessionsContext } from '../../../plugins/console/sessions/sessions.js';
+import type { TokenIssuers } from '../../../plugins/console/sessions/token-renewal.js';
 
 /** The host for sessions, in memory, with a clock that the test sets. */
 export interface FakeContext extends SessionsContext {
@@ -22,6 +23,9 @@ export interface FakeContext extends SessionsContext {
   /** Beyond it a new record is rejected. */
   maxRecords: number;
 }
+
+/** Sessions whose tokens are not renewed. */
+export const NO_ISSUERS: TokenIssuers = { renew: async () => null, revoke: async () => {} };
 
 /** A request with a session: its parts do not matter to it. */
 export const CALL = {} as SurfaceCall;
@@ -56,6 +60,7 @@ function createRecords(
   stored: Map<string, SurfaceRecord>,
   read: () => Pick<FakeContext, 'now' | 'maxRecords'>,
 ): SurfaceRecords {
+  let revisions = 0;
   const find = (key: string) => {
     const record = stored.get(key);
     return record !== undefined && record.expiresAt > read().now ? record : null;
@@ -63,11 +68,17 @@ function createRecords(
   return {
     get: async (key) => find(key),
     set: async (key, value, { expiresAt, only }: SetRecordOptions) => {
-      if (only !== undefined && (only === 'present') !== (find(key) !== null)) return false;
+      const existing = find(key);
+      const isAllowed =
+        typeof only === 'object'
+          ? existing?.revision === only.revision
+          : only === undefined || (only === 'present') === (existing !== null);
+      if (!isAllowed) return false;
       if (!stored.has(key) && stored.size >= read().maxRecords) {
         throw new SurfaceError('unavailable', 'there are too many records');
       }
-      stored.set(key, { key, value: JSON.parse(JSON.stringify(value)), expiresAt });
+      const copy = JSON.parse(JSON.stringify(value));
+      stored.set(key, { key, value: copy, revision: String(++revisions), expiresAt });
       return true;
     },
     delete: async (key) => find(key) !== null && stored.delete(key),

@@ -11,6 +11,8 @@ export interface SignInProvider {
   readonly issuer: string;
   /** The requests to the token endpoint, oldest first. */
   readonly exchanges: readonly URLSearchParams[];
+  /** The tokens that were revoked, oldest first. */
+  readonly revoked: readonly string[];
   /** Begins to serve, for one client with this redirect URI. */
   serve(redirectUri: string): void;
   /** The result of the next interactions; default `sign-in`. */
@@ -20,22 +22,32 @@ export interface SignInProvider {
     | 'server-error'
     | 'other-state'
     | 'other-nonce'
-    | 'other-signature';
+    | 'other-signature'
+    | 'down';
   close(): Promise<void>;
 }
 
-export async function startSignInProvider(): Promise<SignInProvider> {
+/** @param renewable the lifetime of access tokens with a refresh token; default: none come with them */
+export async function startSignInProvider(
+  renewable: { readonly tokenSeconds: number } | null = null,
+): Promise<SignInProvider> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const exchanges: URLSearchParams[] = [];
+  const revocations: URLSearchParams[] = [];
   const key = await createKey();
   // Answers with the keys until the client is known.
-  let oidc = new Provider(issuer, createConfiguration(key, `${issuer}/none`));
+  let oidc = new Provider(issuer, createConfiguration(key, `${issuer}/none`, renewable));
   let answer = oidc.callback();
   server.on('request', (request, response) => {
     const { outcome } = provider;
+    if (outcome === 'down') {
+      response.writeHead(503).end();
+      return;
+    }
     if (request.url === '/token') recordBody(request, exchanges);
+    if (request.url === '/token/revocation') recordBody(request, revocations);
     if (outcome === 'other-signature' && request.url === '/token') changeSignature(response);
     if (outcome === 'other-nonce') request.url = request.url?.replace(/nonce=[^&]*/, 'nonce=other');
     if (!request.url?.startsWith('/interaction/')) void answer(request, response);
@@ -46,10 +58,13 @@ export async function startSignInProvider(): Promise<SignInProvider> {
   const provider: SignInProvider = {
     issuer,
     exchanges,
+    get revoked() {
+      return revocations.map((body) => body.get('token') ?? '');
+    },
     outcome: 'sign-in',
     serve: (redirectUri) => {
       callback = redirectUri;
-      oidc = new Provider(issuer, createConfiguration(key, redirectUri));
+      oidc = new Provider(issuer, createConfiguration(key, redirectUri, renewable));
       answer = oidc.callback();
     },
     close: () =>
@@ -112,14 +127,19 @@ async function createKey(): Promise<object> {
   return { ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig', kid: 'signing' };
 }
 
-function createConfiguration(key: object, redirectUri: string): object {
+function createConfiguration(
+  key: object,
+  redirectUri: string,
+  renewable: { readonly tokenSeconds: number } | null,
+): object {
+  const grants = ['authorization_code', ...(renewable === null ? [] : ['refresh_token'])];
   return {
     jwks: { keys: [key] },
     clients: [
       {
         client_id: CONSOLE_CLIENT.id,
         client_secret: CONSOLE_CLIENT.secret,
-        grant_types: ['authorization_code'],
+        grant_types: grants,
         response_types: ['code'],
         redirect_uris: [redirectUri],
       },
@@ -130,14 +150,17 @@ function createConfiguration(key: object, redirectUri: string): object {
       accountId: id,
       claims: async () => ({ sub: id }),
     }),
+    issueRefreshToken: async () => renewable !== null,
+    rotateRefreshToken: true,
     features: {
       devInteractions: { enabled: false },
+      revocation: { enabled: true, allowedPolicy: () => true },
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: (_ctx: unknown, audience: string) => ({
           scope: 'modgate.modules.read',
           audience,
-          accessTokenTTL: 120,
+          accessTokenTTL: renewable?.tokenSeconds ?? 120,
           accessTokenFormat: 'jwt',
         }),
         useGrantedResource: () => true,
