@@ -6,6 +6,7 @@ const approval = {
   status: member(string(), '`pending`, `approved`, `rejected` or `used`'),
   module: member(string(), 'the name of the module'),
   name: member(string(), '`GET /contacts/{id}` of a route; the name of an entity or an action'),
+  summary: member(nullable(string()), 'the summary or label of the manifest; `null` without one'),
   danger_level: member(string(), 'of the operation'),
   actor: member(actorStruct, 'who requested the call'),
   requested_at: member(string(), 'when it was requested'),
@@ -29,12 +30,16 @@ const shownArguments = {
   bytes: number(),
 };
 
-/** The response to `GET /approvals/{id}`. */
+/** The response to `GET /approvals/{id}`. Its texts have no invisible characters. */
 export const approvalDetails = type({
   ...approval,
+  description: nullable(string()),
+  confirmation: nullable(type({ message: string(), required_phrase: nullable(string()) })),
   ...shownArguments,
   headers: array(type({ name: string(), value: string() })),
   previous: nullable(type({ ...shownArguments, actor: actorStruct, decided_at: string() })),
+  decided_at: nullable(string()),
+  decided_by: nullable(actorStruct),
 });
 
 /** A request for approval, without the arguments of the call. */

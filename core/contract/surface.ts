@@ -110,7 +110,7 @@ export interface HostRequest {
    * entity or an action. The host compares it with the route that matches, and consults exposure and
    * approvals. Any other route, and an operation that is not exposed, is 404. A call that needs approval
    * is 202 with `modgate-origin: host` and `{status: 'pending', id, expires_at}` until a person has
-   * approved it; the provider is then called once. If a person has rejected it, the status is `rejected`
+   * approved it, with the `url` of the page for it if that is known; the provider is then called once. If a person has rejected it, the status is `rejected`
    * with the `reason`, or `null`, until the request would have expired. Default: none, and the request is
    * one as over HTTP, to which neither exposure nor approvals apply.
    */

@@ -126,19 +126,8 @@ export function createApprovalStore(use: UseDatabase, now: () => number = Date.n
     get: (id: string) => use(({ query }) => find(query, id, readTime())),
     /** Lists pending requests, the oldest first, then decided ones, the newest first. */
     list: (limit: number) => use(({ query }) => listAll(query, readTime(), limit)),
-    /** Returns the last approved request of the same operation. */
-    findPrevious: ({ id, kind, module, operation }: StoredApproval) =>
-      use(async ({ query }) => {
-        const row = await query
-          .selectFrom('approval')
-          .selectAll()
-          .where(({ and }) => and({ kind, module, operation }))
-          .where('status', 'in', ['approved', 'used'])
-          .where('id', '!=', id)
-          .orderBy('decided_at', 'desc')
-          .executeTakeFirst();
-        return row ?? null;
-      }),
+    /** Returns the request of the same operation that was approved before. */
+    findPrevious: (approval: StoredApproval) => use(({ query }) => findPrevious(query, approval)),
   };
 }
 
@@ -154,6 +143,22 @@ async function find(
     .selectAll()
     .where('id', '=', id)
     .where('expires_at', '>', time)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+async function findPrevious(
+  query: Kysely<Tables>,
+  { id, kind, module, operation, decided_at }: StoredApproval,
+): Promise<StoredApproval | null> {
+  const row = await query
+    .selectFrom('approval')
+    .selectAll()
+    .where(({ and }) => and({ kind, module, operation }))
+    .where('status', 'in', ['approved', 'used'])
+    .where('id', '!=', id)
+    .$if(decided_at !== null, (select) => select.where('decided_at', '<', decided_at))
+    .orderBy('decided_at', 'desc')
     .executeTakeFirst();
   return row ?? null;
 }
@@ -237,7 +242,10 @@ async function count(
   return Number(rows);
 }
 
-/** Returns `null` for a request that was decided before. Keeps the last approved one of each operation, for comparison. */
+/**
+ * Returns `null` for a request that was decided before. Keeps the last approved one of each operation, for
+ * comparison, and the one before it, which it was compared with.
+ */
 async function decideIn(
   trx: Transaction<Tables>,
   id: string,
@@ -262,10 +270,11 @@ async function decideIn(
   if (decided === undefined) return null;
   const { kind, module, operation } = decided;
   if (decision.decision === 'approve') {
+    const previous = await findPrevious(trx, decided);
     await trx
       .deleteFrom('approval')
       .where(({ and }) => and({ kind, module, operation }))
-      .where('id', '!=', id)
+      .where('id', 'not in', [id, previous?.id ?? id])
       .where(({ or, and, eb }) =>
         or([
           eb('status', '=', 'used'),

@@ -44,10 +44,12 @@ interface UnapprovedCall {
   readonly id: string;
   readonly expires_at: string;
   readonly reason?: string | null;
+  /** The page on which a person decides, if its address is known. */
+  readonly url?: string;
 }
 
 function createUnapproved(text: string, request_id: string): ToolResult {
-  const { status, id, expires_at, reason = null } = JSON.parse(text) as UnapprovedCall;
+  const { status, id, expires_at, reason = null, url } = JSON.parse(text) as UnapprovedCall;
   if (status === 'rejected') {
     const detail = `a person has rejected this call: ${reason ?? 'no reason was given'}`;
     const next_actions = [
@@ -64,8 +66,9 @@ function createUnapproved(text: string, request_id: string): ToolResult {
     request_id,
     approval_id: id,
     expires_at,
+    ...(url !== undefined && { approval_url: url }),
     next_actions: [
-      `ask a person with the scope modgate.approvals to approve ${id}`,
+      `ask a person with the scope modgate.approvals to approve ${id}${url === undefined ? '' : ` at ${url}`}`,
       'repeat the same call after it is approved',
     ],
   });

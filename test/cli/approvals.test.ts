@@ -4,7 +4,9 @@ import { describeModule } from '../support/http/modules.js';
 import { useHost } from '../support/http/use-host.js';
 import { callTool, problemOf } from '../support/mcp/mcp-call.js';
 
-const ROUTES = [{ method: 'POST', path: '/items', capability: 'shop.write' }];
+const ROUTES = [
+  { method: 'POST', path: '/items', capability: 'shop.write', description: 'Adds one.\n\nNow.' },
+];
 const ANN = 'dev-user:ann:modgate.approvals';
 
 describe('modgate approvals', function () {
@@ -40,7 +42,8 @@ describe('modgate approvals', function () {
     );
     const output = await run('show', second);
     expect(output.stdout).to.include('system:root requests POST /items of shop (medium)');
-    expect(output.stdout).to.include('\n  rejected: not yet\n');
+    expect(output.stdout).to.match(/^ {2}decided by user:ann, \S+: not yet$/m);
+    expect(output.stdout).to.include('\n  description  Adds one.\n  description  Now.\n');
     expect(output.stdout).to.include(
       [
         '  warning: blanks and invisible characters are printed as escapes',

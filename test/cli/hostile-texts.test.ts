@@ -34,7 +34,7 @@ const RESPONSES: Readonly<Record<string, object>> = {
       {
         ...{ id: HOSTILE, status: HOSTILE, module: HOSTILE, name: HOSTILE, danger_level: HOSTILE },
         ...{ actor: { kind: 'user', id: HOSTILE }, requested_at: TIME, expires_at: TIME },
-        reason: HOSTILE,
+        ...{ summary: HOSTILE, reason: HOSTILE },
       },
     ],
   },

@@ -106,7 +106,7 @@ for (const kind of BACKENDS) {
       await ask('200', { id: 'last', module: 'crm' });
     });
 
-    it('keep the last one that was approved, for comparison', async () => {
+    it('keep the last one that was approved and what it was compared with', async () => {
       const ids: string[] = [];
       for (const binding of ['a', 'b', 'c']) {
         const id = await ask(binding);
@@ -118,8 +118,10 @@ for (const kind of BACKENDS) {
       const next = await approvals.get(await ask('d'));
       const previous = next && (await approvals.findPrevious(next));
       expect(previous?.id).to.equal(ids.at(-1));
+      const last = await approvals.get(ids.at(-1) ?? '');
+      expect(last && (await approvals.findPrevious(last))?.id).to.equal(ids.at(-2));
       const listed = await approvals.list(10);
-      expect(listed.map(({ status }) => status)).to.deep.equal(['pending', 'used']);
+      expect(listed.map(({ status }) => status)).to.deep.equal(['pending', 'used', 'used']);
     });
   });
 }

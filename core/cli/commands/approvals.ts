@@ -87,18 +87,38 @@ function createDecision({
 }
 
 function formatWhole(approval: ApprovalDetails): string {
-  const { id, status, module, name, headers, previous, reason } = approval;
+  const { id, status, module, name, headers, previous } = approval;
   return formatBlocks([
     `${id}  ${status}`,
     `  ${approval.actor.kind}:${approval.actor.id} requests ${name} of ${module} (${approval.danger_level})`,
     `  requested ${approval.requested_at}, expires ${approval.expires_at}`,
-    ...(reason === null ? [] : [`  rejected: ${reason}`]),
+    ...formatDecision(approval),
+    ...formatWords(approval),
     ...headers.map((header) => `  header  ${header.name}: ${header.value}`),
     ...formatArguments('arguments', approval),
     ...(previous === null
       ? ['  no call of this operation was approved before']
       : formatArguments('approved before', previous)),
   ]);
+}
+
+function formatDecision({ decided_by, decided_at, reason }: ApprovalDetails): string[] {
+  if (decided_by === null) return [];
+  const decision = `  decided by ${decided_by.kind}:${decided_by.id}, ${decided_at}`;
+  return [reason === null ? decision : `${decision}: ${reason}`];
+}
+
+/** The words of the manifest. */
+function formatWords({ summary, description, confirmation }: ApprovalDetails): string[] {
+  const texts = [
+    ['summary', summary],
+    ['description', description],
+    ['confirmation', confirmation?.message],
+    ['phrase', confirmation?.required_phrase],
+  ] as const;
+  return texts.flatMap(([title, text]) =>
+    text ? text.split('\n').map((line) => `  ${title}  ${line}`) : [],
+  );
 }
 
 /** The host writes one member a line. */

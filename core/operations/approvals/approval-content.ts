@@ -1,9 +1,10 @@
 import { type DangerLevel, escapeBlanks, escapeLine } from '../../contract/index.js';
 import type { StoredApproval } from '../../store/approvals.js';
+import { type ManifestWords, showWords } from './manifest-words.js';
 import { showArguments } from './visible-arguments.js';
 
 /** The complete call as it will be sent, for the person who decides. */
-export interface ApprovalContent {
+export interface ApprovalContent extends ManifestWords {
   /** `GET /contacts/{id}` of a route; the name of an entity or an action. */
   readonly name: string;
   readonly operation_kind: string;
@@ -19,11 +20,13 @@ export interface ApprovalContent {
 /** Describes a request in lists. */
 export function describeApproval(approval: StoredApproval) {
   const { id, kind, status, module, operation, requested_at, expires_at } = approval;
-  const { name, operation_kind, danger_level } = readContent(approval);
+  const content = readContent(approval);
+  const { name, operation_kind, danger_level } = content;
   return {
     ...{ id, kind, status, module, operation_kind, danger_level },
     operation: escapeLine(operation),
     name: escapeLine(name),
+    summary: showWords(content).summary,
     actor: { kind: approval.actor_kind, id: escapeLine(approval.actor_id) },
     requested_at,
     expires_at,
@@ -36,6 +39,7 @@ export function describeApprovalDetails(approval: StoredApproval, previous: Stor
   const content = readContent(approval);
   return {
     ...describeApproval(approval),
+    ...showWords(content),
     ...showArguments(content.arguments),
     headers: content.headers.map(({ name, value }) => ({ name, value: escapeBlanks(value) })),
     config_digest: content.config_digest,

@@ -1,5 +1,5 @@
 import { HostError } from '../../errors.js';
-import { injectable } from '../../injection.js';
+import { createToken, injectable } from '../../injection.js';
 import { digestText } from '../../lib/hash.js';
 import { ALWAYS_FORWARDED, CONDITIONAL } from '../../lib/header-names.js';
 import { canonicalizeText } from '../../lib/json/canonical-text.js';
@@ -14,6 +14,7 @@ import { STORE } from '../injection-tokens.js';
 import type { CallerRequest } from '../request.js';
 import { rethrowStoreError } from '../store-error.js';
 import type { ApprovalContent } from './approval-content.js';
+import { readWords } from './manifest-words.js';
 import { UnapprovedCall } from './unapproved-call.js';
 
 /** The maximum length of arguments, all of which a person must see. Bytes. */
@@ -24,6 +25,9 @@ const MAX_DEPTH = 128;
 
 /** Headers with a new value for each call. */
 const NOT_BOUND: ReadonlySet<string> = new Set(['idempotency-key']);
+
+/** The address of the page on which people decide; `null` if it is unknown or there is none. */
+export const APPROVALS_PAGE = createToken<string | null>('approvals-page');
 
 interface FoundCall {
   readonly module: LiveModule;
@@ -41,14 +45,16 @@ export interface ApprovedCall {
 }
 
 /** Lets calls of agents pass right before the provider is called, or wait for a person. */
-@injectable(ModuleRegistry, STORE)
+@injectable(ModuleRegistry, STORE, APPROVALS_PAGE)
 export class Approvals {
   readonly #generations: GenerationSource;
   readonly #store: Store;
+  readonly #page: string | null;
 
-  constructor(generations: GenerationSource, store: Store) {
+  constructor(generations: GenerationSource, store: Store, page: string | null) {
     this.#generations = generations;
     this.#store = store;
+    this.#page = page;
   }
 
   /**
@@ -84,6 +90,7 @@ export class Approvals {
     const headers = listBoundHeaders(module, request, names);
     const canonical = canonicalizeText(text);
     const content: ApprovalContent = {
+      ...readWords(operation.declared),
       name: shown.name,
       operation_kind: shown.kind,
       danger_level: shown.dangerLevel,
@@ -110,7 +117,7 @@ export class Approvals {
     const audit = { permission: findPermission(operation), requestId, correlationId };
     const result = await this.#store.approvals.request(draft, audit).catch(rethrowStoreError);
     if (result.outcome === 'too_many') throw createTooMany(result.of);
-    if (result.outcome !== 'approved') throw new UnapprovedCall(result.approval);
+    if (result.outcome !== 'approved') throw new UnapprovedCall(result.approval, this.#page);
   }
 }
 

@@ -6,19 +6,25 @@ import { JSON_TYPE, Reply } from '../reply.js';
 export class UnapprovedCall extends Error {
   override readonly name = 'UnapprovedCall';
   readonly approval: StoredApproval;
+  /** Where a person decides about it; `null` if the address is unknown. */
+  readonly url: string | null;
 
-  constructor(approval: StoredApproval) {
+  constructor(approval: StoredApproval, page: string | null) {
     super('no person has approved the call');
     this.approval = approval;
+    this.url = page && `${page}?id=${approval.id}`;
   }
 }
 
 /** Creates a 202, which the header distinguishes from that of a provider. */
 export function createUnapprovedReply(
   authorization: Authorization,
-  { id, status, expires_at, reason }: StoredApproval,
+  { approval: { id, status, expires_at, reason }, url }: UnapprovedCall,
 ): Reply {
-  const approval = { status, id, expires_at, ...(status === 'rejected' && { reason }) };
+  const approval = {
+    ...{ status, id, expires_at },
+    ...(status === 'rejected' ? { reason } : url !== null && { url }),
+  };
   return Reply.forwarded(authorization, {
     status: 202,
     pieces: [Buffer.from(JSON.stringify(approval))],

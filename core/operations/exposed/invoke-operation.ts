@@ -64,7 +64,7 @@ export const INVOCATION = defineResource({
       return Reply.ok(authorization, [bytes]);
     } catch (error) {
       if (error instanceof UnapprovedCall) {
-        return createUnapprovedReply(authorization, error.approval);
+        return createUnapprovedReply(authorization, error);
       }
       throw translateOverload(error, [{ field: 'module', reason: module.name }]);
     } finally {

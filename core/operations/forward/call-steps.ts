@@ -184,7 +184,7 @@ export const providerStep: CallStep = {
     } catch (error) {
       admitted?.close();
       if (!(error instanceof UnapprovedCall)) throw error;
-      call.reply = createUnapprovedReply(call.authorization, error.approval);
+      call.reply = createUnapprovedReply(call.authorization, error);
     } finally {
       stopWatching();
     }

@@ -15,7 +15,13 @@ const BODY = '{"body":{"n":1.0}}';
 
 const ROUTES = [
   { method: 'GET', path: '/items', capability: 'shop.write' },
-  { method: 'POST', path: '/items', capability: 'shop.write' },
+  {
+    method: 'POST',
+    path: '/items',
+    summary: 'Add an item',
+    description: 'Shown to all.',
+    capability: 'shop.write',
+  },
   {
     method: 'POST',
     path: '/views',
@@ -24,7 +30,16 @@ const ROUTES = [
   },
 ];
 
-const ACTIONS = [{ name: 'merge', capability: 'shop.merge', invoke_path: '/merge' }];
+const ACTIONS = [
+  {
+    name: 'merge',
+    label: 'Merge  contacts',
+    description: 'Merges two.\n\n\n  Cannot\u200b be undone.\n',
+    capability: 'shop.merge',
+    invoke_path: '/merge',
+    confirmation: { message: 'Merge\u2003now?', required_phrase: 'MERGE' },
+  },
+];
 
 function describeShop(url: string, mcp: object, name = 'shop'): object {
   const shop = describeModule(name, url, ROUTES, { mcp, forward_headers: ['x-tenant'] });
@@ -176,6 +191,9 @@ describe('approvals', () => {
       module: 'shop',
       operation: 'post_items',
       name: 'POST /items',
+      summary: 'Add an item',
+      description: 'Shown to all.',
+      confirmation: null,
       danger_level: 'medium',
       actor: { kind: 'service', id: 'agent' },
       arguments: '{\n  "body": "a\\u202eb\\u200bc"\n}',
@@ -186,10 +204,23 @@ describe('approvals', () => {
     });
     const before = '{\n  "body": "before"\n}';
     expect(approval['previous']).to.include({ id: first, arguments: before, bytes: 17 });
+    await approve(id);
+    expect((await show(id))['previous']).to.deep.equal(approval['previous']);
     const { approvals } = parseJson(await send('/approvals?limit=1000'));
     const listed = (approvals as { id: string }[]).find((entry) => entry.id === id);
     expect(listed).not.to.have.any.keys('arguments', 'previous');
     expectProblem(await send('/approvals', 'dev-user:ann'), 403);
+  });
+
+  it('show the words of the manifest as a person can see them', async () => {
+    const as = OTHER;
+    const asked = problemOf(await callTool(setup.host, 'shop_merge', '{"body":"words"}', { as }));
+    expect(await show(String(asked['approval_id']))).to.deep.include({
+      summary: 'Merge\\u0020\\u0020contacts',
+      description: 'Merges two.\nCannot\\u200b be undone.',
+      confirmation: { message: 'Merge\\u2003now?', required_phrase: 'MERGE' },
+    });
+    expect(asked).not.to.have.property('approval_url');
   });
 
   for (const [title, text, shown] of [
@@ -304,3 +335,24 @@ describe('approvals of own requests', () => {
     expect((await callTool(setup.host, 'shop_merge', '{}', { as })).isError).to.equal(undefined);
   });
 });
+
+for (const [surfaces, isShown] of [
+  ['mcp', true],
+  ['mcp,-console', false],
+] as const) {
+  describe(`approvals of a host with a public URL and the surfaces ${surfaces}`, () => {
+    const setup = useHost(({ url }) => ({ 'shop.json': describeShop(url, { expose: 'all' }) }), {
+      args: ['--surfaces', surfaces, '--public-url', 'http://localhost:9'],
+    });
+
+    it(`${isShown ? 'name' : 'do not name'} the page on which a person decides`, async () => {
+      for (const tool of ['shop_post_items', 'shop_merge']) {
+        const problem = problemOf(await callTool(setup.host, tool, '{"body":1}', { as: AGENT }));
+        const { approval_id: id, approval_url: url, next_actions } = problem;
+        const page = `http://localhost:9/console/approvals?id=${id}`;
+        expect(url).to.equal(isShown ? page : undefined);
+        expect(String(next_actions).includes(page)).to.equal(isShown);
+      }
+    });
+  });
+}

@@ -4,6 +4,7 @@ export interface RouteOptions {
   readonly capability?: string;
   readonly operation?: object;
   readonly summary?: string;
+  readonly description?: string;
 }
 
 /** A descriptor with an inline manifest. `more` replaces or adds keys. */

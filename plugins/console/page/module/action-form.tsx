@@ -3,6 +3,7 @@ import { callBridge } from '../bridge.js';
 import { formatJson, parseJson, parseNumber } from '../exact-json.js';
 import type { ActionInputField, AdminAction, ModuleStatus, Problem } from '../types.js';
 import { ProblemBox } from '../ui/parts.js';
+import { PhraseField } from '../ui/phrase-field.js';
 
 interface ActionFormProps {
   readonly module: ModuleStatus;
@@ -75,18 +76,7 @@ export function ActionForm({ module, action, input = {}, onClose, onDone }: Acti
         </label>
       )}
       {confirmation && <p class="note">{confirmation.message}</p>}
-      {required !== undefined && (
-        <label>
-          <span>
-            Type <code>{required}</code> to confirm
-          </span>
-          <input
-            autocomplete="off"
-            value={phrase}
-            onInput={(event) => setPhrase(event.currentTarget.value)}
-          />
-        </label>
-      )}
+      {required !== undefined && <PhraseField phrase={required} text={phrase} onText={setPhrase} />}
       <div class="row">
         <button
           type="submit"

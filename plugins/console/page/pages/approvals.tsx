@@ -15,6 +15,7 @@ import {
   State,
   useResource,
 } from '../ui/parts.js';
+import { PhraseField } from '../ui/phrase-field.js';
 import { useNow } from '../ui/ticks.js';
 
 const SECOND_MS = 1000;
@@ -77,6 +78,7 @@ function ApprovalCard({ id, status }: { id: string; status: string | null }) {
   const [isSending, setSending] = useState(false);
   const [isRead, setRead] = useState(false);
   const [reason, setReason] = useState('');
+  const [phrase, setPhrase] = useState('');
   const { data } = resource;
   const decide = async (body: { decision: 'approve' } | { decision: 'reject'; reason: string }) => {
     setSending(true);
@@ -87,6 +89,8 @@ function ApprovalCard({ id, status }: { id: string; status: string | null }) {
   };
   const actor = session.value?.actor;
   const isUser = actor?.kind === 'user';
+  const required = data?.confirmation?.required_phrase ?? null;
+  const isConfirmed = required === null || phrase === required;
   const unread = isRead ? null : 'Read the arguments to their end to approve.';
   const unable = isUser ? unread : 'Only a user can decide: sign in as a person.';
   return (
@@ -96,8 +100,9 @@ function ApprovalCard({ id, status }: { id: string; status: string | null }) {
         <>
           <p>
             {data.actor.kind}:{data.actor.id} requests this call ({data.danger_level} danger).{' '}
-            <TimeLeft of={data} />
+            {data.status === 'pending' && <TimeLeft of={data} />}
           </p>
+          <Words of={data} />
           {data.has_invisible && (
             <p role="alert">
               The arguments contain blanks or invisible characters. They are shown as escapes such
@@ -139,6 +144,9 @@ function ApprovalCard({ id, status }: { id: string; status: string | null }) {
           {problem && <ProblemBox problem={problem} />}
           {data.status === 'pending' ? (
             <>
+              {required !== null && (
+                <PhraseField phrase={required} text={phrase} onText={setPhrase} />
+              )}
               <label>
                 Reason of a rejection
                 <span class="help">optional; the agent reads it</span>
@@ -152,7 +160,7 @@ function ApprovalCard({ id, status }: { id: string; status: string | null }) {
               <div class="row">
                 <button
                   type="button"
-                  disabled={isSending || !isUser || !isRead}
+                  disabled={isSending || !isUser || !isRead || !isConfirmed}
                   onClick={() => void decide({ decision: 'approve' })}
                 >
                   Approve
@@ -170,6 +178,7 @@ function ApprovalCard({ id, status }: { id: string; status: string | null }) {
           ) : (
             <p>
               <State value={data.status} />
+              {data.decided_by && ` by ${data.decided_by.kind}:${data.decided_by.id}`}
               {data.reason !== null && `: ${data.reason}`}
             </p>
           )}
@@ -179,6 +188,32 @@ function ApprovalCard({ id, status }: { id: string; status: string | null }) {
         Close
       </button>
     </Card>
+  );
+}
+
+/** What the manifest says of the operation. */
+function Words({ of }: { of: ApprovalDetails }) {
+  const { summary, description, confirmation } = of;
+  return (
+    <>
+      {summary !== null && (
+        <p>
+          <strong>
+            <Escaped text={summary} />
+          </strong>
+        </p>
+      )}
+      {description?.split('\n').map((line, index) => (
+        <p key={index}>
+          <Escaped text={line} />
+        </p>
+      ))}
+      {confirmation !== null && (
+        <p class="note">
+          <Escaped text={confirmation.message} />
+        </p>
+      )}
+    </>
   );
 }
 

@@ -7,6 +7,14 @@ import { waitUntil } from '../../../support/http/wait-until.js';
 import { callTool, listTools, problemOf } from '../../../support/mcp/mcp-call.js';
 
 const ROUTES = [{ method: 'POST', path: '/contacts', capability: 'desk.write' }];
+/** An action that a person confirms with a phrase. */
+const CLOSE = {
+  name: 'close',
+  description: 'Closes the desk.',
+  capability: 'desk.write',
+  invoke_path: '/close',
+  confirmation: { message: 'Close it now?', required_phrase: 'CLOSE' },
+};
 const AGENT = { as: 'dev-service:agent:desk.write' };
 const ANN = 'dev-user:ann:modgate.approvals,modgate.modules.read';
 
@@ -14,9 +22,12 @@ export function describeApprovals(setup: ConsoleSetup): void {
   describe('a request for approval', () => {
     before(async () => {
       const { url } = setup.provider;
-      setup.drop('desk.json', describeModule('desk', url, ROUTES, { mcp: { expose: 'all' } }));
+      const desk = describeModule('desk', url, ROUTES, { mcp: { expose: 'all' } });
+      const { manifest } = desk as { manifest: { inline: object } };
+      Object.assign(manifest.inline, { admin: { actions: [CLOSE] } });
+      setup.drop('desk.json', desk);
       await waitUntil('the agent has a tool', async () => {
-        return (await listTools(setup.host, AGENT)).length === 1;
+        return (await listTools(setup.host, AGENT)).length === 2;
       });
     });
 
@@ -28,9 +39,9 @@ export function describeApprovals(setup: ConsoleSetup): void {
     };
     const rowOf = (page: Page, status: string) =>
       page.getByRole('row').filter({ hasText: 'desk' }).filter({ hasText: status });
-    const show = async (page: Page) => {
-      await rowOf(page, 'pending').getByRole('button', { name: 'POST /contacts' }).click();
-      await page.getByRole('heading', { name: 'POST /contacts of desk' }).waitFor();
+    const show = async (page: Page, name = 'POST /contacts') => {
+      await rowOf(page, 'pending').getByRole('button', { name }).click();
+      await page.getByRole('heading', { name: `${name} of desk` }).waitFor();
       return page.locator('main').innerText();
     };
 
@@ -80,7 +91,7 @@ export function describeApprovals(setup: ConsoleSetup): void {
       await page.getByLabel('Reason of a rejection').fill('the ticket is open');
       await page.getByRole('button', { name: 'Reject', exact: true }).click();
       await rowOf(page, 'rejected').waitFor();
-      await page.getByText('rejected: the ticket is open').waitFor();
+      await page.getByText('rejected by user:ann: the ticket is open').waitFor();
       const again = await write('{"body":{"n":2.0,"to":"a\u202eb"}}');
       expect(problemOf(again)).to.include({
         code: 'approval_rejected',
@@ -101,6 +112,24 @@ export function describeApprovals(setup: ConsoleSetup): void {
       await page.locator('pre .end').scrollIntoViewIfNeeded();
       await button.click();
       await rowOf(page, 'approved').waitFor();
+      expect(await page.locator('main').innerText()).to.include('Previously approved');
+    });
+
+    it('shows the words of the manifest, asks for the phrase, and keeps its words', async () => {
+      const result = await callTool(setup.host, 'desk_close', '{}', AGENT);
+      expect(problemOf(result)).to.include({ code: 'approval_required' });
+      const page = await setup.open('/console/approvals', { token: ANN });
+      const text = await show(page, 'close');
+      expect(text).to.include('Closes the desk.').and.to.include('Close it now?');
+      expect(await findAccessibilityViolations(page)).to.deep.equal([]);
+      const button = page.getByRole('button', { name: 'Approve', exact: true });
+      const field = page.getByLabel('Type CLOSE to confirm');
+      await field.fill('close');
+      expect(await button.isDisabled()).to.equal(true);
+      await field.fill('CLOSE');
+      await button.click();
+      await page.getByText('approved by user:ann').waitFor();
+      expect(await page.locator('main').innerText()).to.include('Close it now?');
     });
 
     it('is not decided by a service', async () => {
