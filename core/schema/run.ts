@@ -114,6 +114,13 @@ export class Run {
     this.#violations.push({ pointer, reason });
   }
 
+  /** Whether a violation is known at a place or below it. */
+  hasReported(pointer: string): boolean {
+    return this.#violations.some((violation) => {
+      return violation.pointer === pointer || violation.pointer.startsWith(`${pointer}/`);
+    });
+  }
+
   /** Runs a part of the check whose violations may be dropped. @returns the reported violations */
   collect(part: () => void): readonly SchemaViolation[] {
     const before = this.#violations;

@@ -70,8 +70,12 @@ function cleanSubschemas(schema: JsonObject): JsonObject {
       Object.entries(map).map(([key, member]) => [key, cleanSchema(member)]),
     );
   }
-  if (Array.isArray(cleaned['allOf'])) {
-    cleaned['allOf'] = cleaned['allOf'].map((part) => (isObject(part) ? part : {}));
+  const parts = cleaned['allOf'];
+  if (Array.isArray(parts)) {
+    // Conditions have no type.
+    const typed = parts.filter((part) => isObject(part) && Object.keys(part).length > 0);
+    if (typed.length > 0) cleaned['allOf'] = typed;
+    else delete cleaned['allOf'];
   }
   return cleaned;
 }

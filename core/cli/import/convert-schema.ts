@@ -1,4 +1,5 @@
 import { asList, asObject, isObject, type JsonObject } from '../json-value.js';
+import { convertDiscriminator } from './convert-discriminator.js';
 import { LOOKS_LIKE_SCHEMA, looksLikeSchema } from './looks-like-schema.js';
 import { hasLost, lostOf, markLost } from './lost-keywords.js';
 import type { Direction, MarkedMembers } from './marked-members.js';
@@ -62,6 +63,9 @@ class SchemaConversion {
   #convertMembers(schema: JsonObject, enclosing: readonly JsonObject[]): JsonObject {
     const around = [...enclosing, schema];
     const lost = new Set<string>();
+    const conditions = convertDiscriminator(this.#context.document, schema, (branch) =>
+      this.convert(branch),
+    );
     const members = Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {
       const form = DROPPED_DEFINITIONS.has(keyword) ? null : formOfSchemas(keyword);
       if (form === 'map') {
@@ -78,9 +82,11 @@ class SchemaConversion {
           return [];
         }
         const above = keyword === 'allOf' ? around : [];
-        return [[keyword, value.map((part) => this.convert(part, above))]];
+        const isNamed = keyword === 'oneOf' && conditions.length > 0;
+        return [[isNamed ? 'anyOf' : keyword, value.map((part) => this.convert(part, above))]];
       }
       if (form === 'one') return [[keyword, this.convert(value)]];
+      if (keyword === 'discriminator' && conditions.length > 0) return [];
       const kept =
         keyword === 'required'
           ? this.#convertRequired(value, around)
@@ -88,7 +94,12 @@ class SchemaConversion {
       if (isLost(value, kept, keyword)) lost.add(keyword);
       return kept;
     });
-    return markLost(Object.fromEntries(members), lost);
+    const converted = Object.fromEntries(members);
+    if (conditions.length > 0) {
+      const all = converted['allOf'];
+      converted['allOf'] = Array.isArray(all) ? [...all, { allOf: conditions }] : conditions;
+    }
+    return markLost(converted, lost);
   }
 
   #isUsable(name: string): boolean {

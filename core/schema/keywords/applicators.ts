@@ -74,8 +74,10 @@ function reportBranches(
   place: Place | null,
 ): false {
   if (place === null) return false;
-  const fitting = branches.filter((branch) => branch.acceptsKind(value));
   const ownPointer = formatPointer(toPath(place));
+  // Another keyword has said more about the value, such as a condition for one of the branches.
+  if (run.hasReported(ownPointer)) return false;
+  const fitting = branches.filter((branch) => branch.acceptsKind(value));
   const reports = fitting
     .map((branch) => run.collect(() => branch.check(value, run, place, null)))
     .filter((report) => report.every(({ pointer }) => pointer !== ownPointer));
