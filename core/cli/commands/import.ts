@@ -9,7 +9,7 @@ import { convertDocument, listServerPaths } from '../import/convert-document.js'
 import { formatImport, type ImportReport } from '../import/format-import.js';
 import { ImportFiles } from '../import/import-files.js';
 import { parseOpenApi } from '../import/openapi-document.js';
-import { readSource } from '../import/read-source.js';
+import { readDocuments } from '../import/read-documents.js';
 import type { JsonObject } from '../json-value.js';
 import { printResult } from '../output/print-result.js';
 import { addJsonOption, choiceArgument } from '../setting-options.js';
@@ -75,7 +75,8 @@ async function importDocument(source: string, options: ImportOptions): Promise<I
   const { module, endpoint, out } = options;
   const files = new ImportFiles(out, module);
   const earlier = await files.readEarlier();
-  const document = parseOpenApi(await readSource(source));
+  const { root, unread } = await readDocuments(source);
+  const document = parseOpenApi(root, unread);
   const { manifest, unmapped } = convertDocument(document, module);
   const { http_routes: routes, capabilities } = manifest;
   const base = { module, routes: routes.length, capabilities, unmapped };

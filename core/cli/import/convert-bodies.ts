@@ -5,7 +5,7 @@ import type { OperationContext } from './convert-parameters.js';
 import { convertSchema } from './convert-schema.js';
 import type { DraftOperation } from './draft-manifest.js';
 import type { Direction } from './marked-members.js';
-import { followReference } from './openapi-document.js';
+import { follow } from './openapi-document.js';
 
 type BodyRule = 'required' | 'optional' | 'none' | 'bytes';
 
@@ -29,6 +29,8 @@ interface MediaTypes {
   readonly json: readonly JsonObject[];
   /** The names of all other types. */
   readonly others: readonly string[];
+  /** Why a media type is unknown: `a reference that leads nowhere`. */
+  readonly unknown: string | null;
 }
 
 const JSON_TYPE = /^(?:application\/(?:json|[^\s;]+\+json|\*)|\*\/\*)\s*(?:;|$)/i;
@@ -41,10 +43,15 @@ export function convertRequestBody(
   context: OperationContext,
 ): ConvertedBody {
   if (operation['requestBody'] === undefined) return NONE;
-  const body = followReference(context.document, operation['requestBody']);
-  const { json, others } = splitMediaTypes(body);
+  const { value: body, problem } = follow(context.document, operation['requestBody']);
+  const { json, others, unknown } = splitMediaTypes(body, context);
+  const isEmpty = json.length === 0 && others.length === 0;
+  const reason = problem ?? unknown ?? (isEmpty ? 'without a media type' : null);
+  if (reason !== null) {
+    context.report('body of the request', `it is ${reason}: any body is accepted`);
+    return { ...NONE, rule: isGet ? 'optional' : 'bytes' };
+  }
   if (json.length === 0) {
-    if (others.length === 0) return NONE;
     if (isGet) {
       context.report('body of the request', 'that of a GET can only be JSON');
       return NONE;
@@ -70,9 +77,12 @@ export function convertResponses(
   context: OperationContext,
   isGet: boolean,
 ): ConvertedResponse {
-  const responses = Object.entries(asObject(operation['responses'])).map(
-    ([status, response]) => [status, followReference(context.document, response)] as const,
-  );
+  const all = follow(context.document, operation['responses']);
+  const entries = Object.entries(all.value).filter(([status]) => !status.startsWith('x-'));
+  const followed = entries.map(([status, response]) => {
+    return { status, ...follow(context.document, response) };
+  });
+  const responses = followed.map(({ status, value }) => [status, value] as const);
   const successes = responses.filter(([status]) => /^2/.test(status));
   const opens = isGet && responses.some(([status]) => status === '101');
   if (opens && successes.length === 0) {
@@ -81,7 +91,19 @@ export function convertResponses(
   const defaults = responses.filter(([status]) => status === 'default');
   const used = successes.length > 0 ? successes : defaults;
   listUnused(responses, used, context);
-  const types = used.map(([, response]) => splitMediaTypes(response));
+  const types = used.map(([, response]) => splitMediaTypes(response, context));
+  const problems = [
+    all.problem,
+    ...followed.map(({ status, problem }) =>
+      used.some(([one]) => one === status) ? problem : null,
+    ),
+    ...types.map(({ unknown }) => unknown),
+  ];
+  const problem = problems.find((one) => one !== null);
+  if (problem !== undefined) {
+    context.report('response', `it is ${problem}: any response is accepted`);
+    return { form: { response: 'bytes' }, schema: null, examples: new Map() };
+  }
   const json = types.flatMap((mediaTypes) => mediaTypes.json);
   const others = types.flatMap((mediaTypes) => mediaTypes.others);
   const isEmpty = types.some((type) => type.json.length === 0 && type.others.length === 0);
@@ -159,11 +181,17 @@ const NULL: JsonObject = { enum: [null] };
 
 const readSchema = ({ schema }: JsonObject) => schema;
 
-function splitMediaTypes(body: JsonObject): MediaTypes {
-  const entries = Object.entries(asObject(body['content']));
+function splitMediaTypes(body: JsonObject, { document }: OperationContext): MediaTypes {
+  const { value: content, problem } = follow(document, body['content']);
+  const followed = Object.entries(content).map(([type, value]) => {
+    return { type, ...follow(document, value) };
+  });
+  const unknown = [problem, ...followed.map((one) => one.problem)].find((one) => one !== null);
+  const entries = followed.map(({ type, value }): [string, JsonObject] => [type, value]);
   const isJson = ([type, value]: [string, unknown]) => JSON_TYPE.test(type) && !isFile(type, value);
-  const json = entries.filter(isJson).map(([, value]) => asObject(value));
-  return { json, others: entries.filter((entry) => !isJson(entry)).map(([type]) => type) };
+  const json = entries.filter(isJson).map(([, value]) => value);
+  const others = entries.filter((entry) => !isJson(entry)).map(([type]) => type);
+  return { json, others, unknown: unknown ?? null };
 }
 
 /** Matches a media range with the schema of a file. */
@@ -223,13 +251,15 @@ function listUnused(
 
 function readExamples(
   mediaTypes: readonly JsonObject[],
-  { document }: OperationContext,
+  { document, report }: OperationContext,
 ): Map<string, unknown> {
   const examples = new Map<string, unknown>();
   for (const { example, examples: examplesByName } of mediaTypes) {
     if (example !== undefined && !examples.has('example')) examples.set('example', example);
     for (const [name, entry] of Object.entries(asObject(examplesByName))) {
-      const { value } = followReference(document, entry);
+      const followed = follow(document, entry);
+      if (followed.problem !== null) report(`example ${name}`, `it is ${followed.problem}`);
+      const { value } = followed.value;
       if (value !== undefined && !examples.has(name)) examples.set(name, value);
     }
   }

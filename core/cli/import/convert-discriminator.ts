@@ -1,6 +1,7 @@
 import { escapeStep } from '../../lib/json/json-pointer.js';
 import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
 import { followReference, type OpenApiDocument, parsePointer } from './openapi-document.js';
+import { nameOfTarget } from './referred-documents.js';
 
 /** An alternative of a schema, and the values of the discriminator that name it. */
 interface NamedBranch {
@@ -60,7 +61,7 @@ function listOwnNames(document: OpenApiDocument, branch: JsonObject, name: strin
   const parts = new Set([followReference(document, branch)]);
   // The set grows during the loop. Circles end, because a set contains each part once.
   for (const { properties, allOf } of parts) {
-    const property = followReference(document, asObject(properties)[name]);
+    const property = followReference(document, followReference(document, properties)[name]);
     const allowed = 'const' in property ? [property['const']] : asList(property['enum']);
     const texts = allowed.filter((value) => typeof value === 'string');
     if (texts.length > 0) return texts;
@@ -68,6 +69,6 @@ function listOwnNames(document: OpenApiDocument, branch: JsonObject, name: strin
       if (isObject(part)) parts.add(followReference(document, part));
     }
   }
-  const component = parsePointer(String(branch['$ref']))?.at(-1);
-  return component === undefined ? [] : [component];
+  const keys = parsePointer(String(branch['$ref'])) ?? [];
+  return keys.length === 0 ? [] : [nameOfTarget(keys)];
 }

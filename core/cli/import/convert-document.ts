@@ -1,4 +1,4 @@
-import { asList, asObject, asText, isObject } from '../json-value.js';
+import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
 import { METHODS } from '../openapi/read-document.js';
 import { createCapabilityNames } from './capability-names.js';
 import { convertOperation, SECURITY_REASON } from './convert-operation.js';
@@ -13,7 +13,7 @@ import { dropRejectedParts } from './drop-rejected-parts.js';
 import { fitManifest } from './fit-manifest.js';
 import { dropUnused } from './fit-schemas.js';
 import { loosenManifest } from './loosen-manifest.js';
-import { followReference, type OpenApiDocument } from './openapi-document.js';
+import { follow, type OpenApiDocument } from './openapi-document.js';
 import { SharedDefinitions } from './shared-definitions.js';
 import { type UnmappedPart, UnmappedParts } from './unmapped.js';
 
@@ -38,7 +38,9 @@ export function convertDocument(document: OpenApiDocument, module: string): Conv
   if (security !== undefined) report('security', SECURITY_REASON);
   const nameCapability = createCapabilityNames(module);
   const shared = new SharedDefinitions(document);
-  const routes = Object.entries(asObject(paths)).flatMap(([path, value]) => {
+  const allPaths = follow(document, paths);
+  if (allPaths.problem !== null) report('paths', `they are ${allPaths.problem}`);
+  const routes = Object.entries(allPaths.value).flatMap(([path, value]) => {
     const converted = convertItem(path, value, { document, unmapped, shared });
     return converted.map((route) => addCapability(route, nameCapability));
   });
@@ -68,6 +70,12 @@ export function convertDocument(document: OpenApiDocument, module: string): Conv
   return { manifest: isSharing ? manifest : others, unmapped: unmapped.list() };
 }
 
+/** An operation that cannot be read: any body and any response. */
+const describeAny = (reference: unknown): JsonObject => ({
+  requestBody: reference,
+  responses: reference,
+});
+
 interface DocumentContext {
   readonly document: OpenApiDocument;
   readonly unmapped: UnmappedParts;
@@ -82,14 +90,15 @@ function convertItem(path: string, value: unknown, context: DocumentContext): Dr
     unmapped.add(path, 'the path', 'a path starts with /');
     return [];
   }
-  if (isExternal(value)) {
-    unmapped.add(path, 'the path', 'it is described in another document');
+  const { value: item, problem } = follow(document, value);
+  if (problem !== null) {
+    unmapped.add(path, 'the path', `it is ${problem}`);
     return [];
   }
-  const item = followReference(document, value);
   const routes = METHODS.flatMap((name): DraftRoute[] => {
-    const operation = item[name];
-    if (!isObject(operation)) return [];
+    if (!isObject(item[name])) return [];
+    const { value, problem: operationProblem } = follow(document, item[name]);
+    const operation = operationProblem === null ? value : describeAny(item[name]);
     const method = name.toUpperCase();
     const route = convertOperation({ ...context, method, path, item, operation });
     return route === null ? [] : [route];
@@ -100,11 +109,6 @@ function convertItem(path: string, value: unknown, context: DocumentContext): Dr
     if (!isCovered) unmapped.addOperation(`${method.toUpperCase()} ${path}`, reason);
   }
   return routes;
-}
-
-function isExternal(item: unknown): boolean {
-  const { $ref: reference } = asObject(item);
-  return typeof reference === 'string' && !reference.startsWith('#');
 }
 
 /** Names the capability after the first tag, or the first literal segment of the path. */

@@ -2,7 +2,7 @@ import { explainDeniedHeader } from '../../descriptor/sections/forward-headers.j
 import { ALWAYS_FORWARDED, REQUEST_IDS, TRACE_CONTEXT } from '../../lib/header-names.js';
 import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
 import { convertSchema } from './convert-schema.js';
-import { followReference, type OpenApiDocument } from './openapi-document.js';
+import { follow, followAny, followReference, type OpenApiDocument } from './openapi-document.js';
 import type { SharedDefinitions } from './shared-definitions.js';
 import type { Report, UnmappedParts } from './unmapped.js';
 
@@ -45,8 +45,17 @@ export function convertParameters(
   context: OperationContext,
 ): ConvertedParameters {
   const parameters = new Map<string, JsonObject>();
-  for (const entry of [...asList(item['parameters']), ...asList(operation['parameters'])]) {
-    const parameter = followReference(context.document, entry);
+  const listed = [item, operation].flatMap(({ parameters: list }) => {
+    const { value, problem } = followAny(context.document, list);
+    if (problem !== null) context.report('parameters', `they are ${problem}`);
+    return asList(value);
+  });
+  for (const entry of listed) {
+    const { value: parameter, problem } = follow(context.document, entry);
+    if (problem !== null) {
+      context.report('a parameter', `it is ${problem}: the host does not check it`);
+      continue;
+    }
     parameters.set(`${String(parameter['in'])} ${String(parameter['name'])}`, parameter);
   }
   const all = [...parameters.values()];

@@ -3,7 +3,7 @@ import { convertDiscriminator } from './convert-discriminator.js';
 import { LOOKS_LIKE_SCHEMA, looksLikeSchema } from './looks-like-schema.js';
 import { hasLost, lostOf, markLost } from './lost-keywords.js';
 import type { Direction, MarkedMembers } from './marked-members.js';
-import type { OpenApiDocument } from './openapi-document.js';
+import { followAny, type OpenApiDocument } from './openapi-document.js';
 import { DROPPED_DEFINITIONS, formOfSchemas, KEPT_KEYWORDS } from './schema-keywords.js';
 import type { SharedDefinitions } from './shared-definitions.js';
 import type { Report, UnmappedParts } from './unmapped.js';
@@ -66,8 +66,17 @@ class SchemaConversion {
     const conditions = convertDiscriminator(this.#context.document, schema, (branch) =>
       this.convert(branch),
     );
-    const members = Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {
+    const members = Object.entries(schema).flatMap(([keyword, written]): [string, unknown][] => {
       const form = DROPPED_DEFINITIONS.has(keyword) ? null : formOfSchemas(keyword);
+      const isReferred = form === 'map' || form === 'list' || LISTS.has(keyword);
+      const { value, problem } = isReferred
+        ? followAny(this.#context.document, written)
+        : { value: written, problem: null };
+      if (problem !== null) {
+        this.#context.report(`keyword ${keyword}`, `it is ${problem}`);
+        lost.add(keyword);
+        return [];
+      }
       if (form === 'map') {
         const all = Object.entries(asObject(value));
         const schemas = all.filter(([name]) => this.#isUsable(name));
@@ -162,6 +171,9 @@ class SchemaConversion {
     return [];
   }
 }
+
+/** Keywords with a list, which some documents keep elsewhere. */
+const LISTS: ReadonlySet<string> = new Set(['enum', 'required', 'type']);
 
 /** Whether the conversion of a keyword accepts more than the keyword. */
 function isLost(value: unknown, [kept]: readonly [string, unknown][], keyword: string): boolean {

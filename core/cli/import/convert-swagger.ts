@@ -1,5 +1,6 @@
-import { unescapeStep } from '../../lib/json/json-pointer.js';
+import { findAtPath, parseReference } from '../../lib/json/json-pointer.js';
 import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
+import { REFERRED } from './referred-documents.js';
 
 type Members = Record<string, unknown>;
 
@@ -20,6 +21,11 @@ const FORM_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 const VALUES: ReadonlySet<string> = new Set(['default', 'enum', 'example', 'x-example']);
 /** Members of a schema whose keys are names chosen by the author. */
 const NAMED: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'definitions']);
+
+/** Members of which a schema has at least one. */
+const SCHEMA_MEMBERS = [
+  ...['type', 'properties', 'allOf', 'items', 'enum', 'additionalProperties', 'format'],
+];
 
 const LIST_STYLES: Readonly<Record<string, Members>> = {
   multi: { style: 'form', explode: true },
@@ -44,7 +50,9 @@ export function convertSwagger(root: JsonObject): JsonObject {
     consumes: listTexts(root['consumes']),
     produces: listTexts(root['produces']),
   };
+  const referred = asObject(root[REFERRED]);
   return {
+    ...(REFERRED in root && { [REFERRED]: convertAny(referred, root, types) }),
     openapi: '3.0.3',
     ...Object.fromEntries(KEPT.filter((name) => name in root).map((name) => [name, root[name]])),
     servers: listServers(root),
@@ -62,6 +70,30 @@ export function convertSwagger(root: JsonObject): JsonObject {
   };
 }
 
+/** Converts a part of another document by its form, since references say nothing about it. */
+function convertAny(value: unknown, root: JsonObject, types: MediaTypes): unknown {
+  if (!isObject(value)) return value;
+  const { in: place, name, schema, headers } = value;
+  if (isReference(value)) return convertReferences(value);
+  if (typeof place === 'string' && typeof name === 'string') return convertParameter(value);
+  if (METHODS.some((method) => hasResponses(asObject(value[method])))) {
+    return convertItem(value, root, types);
+  }
+  if (hasResponses(value)) return convertOperation(value, [], root, types);
+  if (typeof value['description'] === 'string' && (isObject(schema) || isObject(headers))) {
+    return convertResponse(value, types);
+  }
+  if (SCHEMA_MEMBERS.some((keyword) => keyword in value)) {
+    return convertSchema(value);
+  }
+  return mapValues(value, (item) => convertAny(item, root, types));
+}
+
+/** Whether the value has responses by status, as operations have. */
+function hasResponses({ responses }: JsonObject): boolean {
+  return Object.keys(asObject(responses)).some((status) => /^(?:[1-5]\d\d|default)$/.test(status));
+}
+
 function listServers({ schemes, host, basePath }: JsonObject): { readonly url: string }[] {
   const path = asText(basePath) ?? '';
   const name = asText(host);
@@ -75,7 +107,9 @@ function convertItem(item: JsonObject, root: JsonObject, types: MediaTypes): Jso
   const converted: Members = {};
   for (const [name, value] of Object.entries(item)) {
     if (METHODS.includes(name as (typeof METHODS)[number])) {
-      converted[name] = convertOperation(asObject(value), shared, root, types);
+      converted[name] = isReference(value)
+        ? convertReferences(value)
+        : convertOperation(asObject(value), shared, root, types);
     } else if (name === '$ref') {
       converted[name] = value;
     }
@@ -120,10 +154,8 @@ function convertOperation(
 
 /** Follows a reference to a parameter, whose location decides the conversion. */
 function findParameter(parameter: JsonObject, root: JsonObject): JsonObject {
-  const [, name] = /^#\/parameters\/([^/]+)$/.exec(asText(parameter['$ref']) ?? '') ?? [];
-  return name === undefined
-    ? parameter
-    : asObject(asObject(root['parameters'])[unescapeStep(name)]);
+  const path = parseReference(asText(parameter['$ref']) ?? '');
+  return path === null ? parameter : asObject(findAtPath(root, path)?.value);
 }
 
 function convertBody(

@@ -1,5 +1,5 @@
 import { asList, asObject, isObject, type JsonObject } from '../json-value.js';
-import { findByPointer, type OpenApiDocument } from './openapi-document.js';
+import { findByPointer, followReference, type OpenApiDocument } from './openapi-document.js';
 
 /** Whether the schema is that of a request or of a response: requests omit read-only members. */
 export type Direction = 'input' | 'output';
@@ -23,7 +23,9 @@ export class MarkedMembers {
     const parts = new Set([schema]);
     // The set grows during the loop. Circles end, because a set contains each part once.
     for (const part of parts) {
-      for (const [name, property] of Object.entries(asObject(part['properties']))) {
+      for (const [name, property] of Object.entries(
+        followReference(this.#document, part['properties']),
+      )) {
         if (this.#isMarked(property)) names.add(name);
       }
       for (const nested of [this.#followOne(part), ...asList(part['allOf'])]) {

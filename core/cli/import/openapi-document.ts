@@ -6,6 +6,7 @@ import {
 import { CommandError } from '../command-error.js';
 import { asObject, isObject, isTooDeep, type JsonObject, MAX_DEPTH } from '../json-value.js';
 import { convertSwagger } from './convert-swagger.js';
+import { locationOf } from './referred-documents.js';
 
 /** A longer chain of references is a circle. */
 const MAX_REFERENCES = 100;
@@ -17,6 +18,8 @@ const SWAGGER: ReadonlySet<unknown> = new Set(['2.0', 2]);
 export interface OpenApiDocument {
   readonly version: '3.0' | '3.1';
   readonly root: JsonObject;
+  /** Why other documents to which it refers were not read, by location. */
+  readonly unread: ReadonlyMap<string, string>;
 }
 
 type Rooted = Pick<OpenApiDocument, 'root'>;
@@ -25,13 +28,16 @@ type Rooted = Pick<OpenApiDocument, 'root'>;
  * Converts a document of Swagger 2.0 to OpenAPI 3.0.
  * @throws CommandError unless the document is Swagger 2.0, or OpenAPI 3.0 or 3.1.
  */
-export function parseOpenApi(value: unknown): OpenApiDocument {
+export function parseOpenApi(
+  value: unknown,
+  unread: OpenApiDocument['unread'] = new Map(),
+): OpenApiDocument {
   if (!isObject(value)) throw new CommandError('the document is not OpenAPI: expected a mapping');
   if (isTooDeep(value)) {
     throw new CommandError(`the document is nested deeper than ${MAX_DEPTH} levels`);
   }
-  if (SWAGGER.has(value['swagger'])) return { version: '3.0', root: convertSwagger(value) };
-  return { version: readVersion(value), root: value };
+  if (SWAGGER.has(value['swagger'])) return { version: '3.0', root: convertSwagger(value), unread };
+  return { version: readVersion(value), root: value, unread };
 }
 
 function readVersion(root: JsonObject): OpenApiDocument['version'] {
@@ -63,13 +69,41 @@ export function parsePointer(reference: string): string[] | null {
   return path === null && reference.startsWith('#/') ? splitPointer(reference.slice(1)) : path;
 }
 
-/** Follows references; returns an empty object for a broken one. */
-export function followReference(document: Rooted, value: unknown): JsonObject {
-  let current = asObject(value);
+interface Followed<T> {
+  /** Empty for a broken reference. */
+  readonly value: T;
+  /** Why the reference is broken: `a reference that leads nowhere`. */
+  readonly problem: string | null;
+}
+
+/** Follows references to a value of any kind, such as a list of parameters. */
+export function followAny(document: OpenApiDocument, value: unknown): Followed<unknown> {
+  let current = value;
   for (let count = 0; count < MAX_REFERENCES; count += 1) {
-    const { $ref: reference } = current;
-    if (typeof reference !== 'string') return current;
-    current = asObject(findByPointer(document, reference));
+    const { $ref: reference } = asObject(current);
+    if (typeof reference !== 'string') return { value: current, problem: null };
+    current = findByPointer(document, reference);
+    if (current === undefined) return { value: {}, problem: explainBroken(document, reference) };
   }
-  return {};
+  return { value: {}, problem: 'a reference that leads back to itself' };
+}
+
+/** Follows references to a mapping. */
+export function follow(document: OpenApiDocument, value: unknown): Followed<JsonObject> {
+  const { value: target, problem } = followAny(document, value);
+  if (isObject(target) || target === value) return { value: asObject(target), problem };
+  return { value: {}, problem: 'a reference to what is no mapping' };
+}
+
+/** Follows references; returns an empty object for a broken one. */
+export function followReference(document: OpenApiDocument, value: unknown): JsonObject {
+  return follow(document, value).value;
+}
+
+/** Why nothing is found at a reference. */
+export function explainBroken({ unread }: OpenApiDocument, reference: string): string {
+  const keys = parsePointer(reference);
+  if (keys === null) return 'a reference to another document';
+  const location = locationOf(keys);
+  return (location && unread.get(location)) ?? 'a reference that leads nowhere';
 }

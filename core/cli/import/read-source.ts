@@ -17,17 +17,23 @@ const FETCH_TIMEOUT_MS = 30_000;
 
 const JSON_LIMITS = { ...FILE_LIMITS, length: MAX_BYTES, values: MAX_BYTES };
 
+export function isUrl(source: string): boolean {
+  return /^https?:\/\//i.test(source);
+}
+
 /**
  * Reads a document in JSON or YAML from a URL or a file.
+ * @param subject starts the message of an error
  * @throws CommandError when it cannot be read.
  */
-export async function readSource(source: string): Promise<unknown> {
-  const isUrl = /^https?:\/\//i.test(source);
-  const subject = isUrl ? 'the URL of the document' : source;
-  const text = skipMarkOfText(
-    isUrl ? await fetchDocument(source, subject) : await readDocument(source),
-  );
-  return parseText(text, subject, /\.ya?ml$/i.test(source));
+export async function readSource(
+  source: string,
+  subject = isUrl(source) ? 'the URL of the document' : source,
+): Promise<{ readonly value: unknown; readonly bytes: number }> {
+  const read = isUrl(source) ? fetchDocument : readDocument;
+  const text = skipMarkOfText(await read(source, subject));
+  const value = parseText(text, subject, /\.ya?ml$/i.test(source));
+  return { value, bytes: Buffer.byteLength(text) };
 }
 
 /** @param isYaml whether the name says so: YAML may have the braces of JSON */
@@ -74,18 +80,18 @@ async function fetchDocument(url: string, subject: string): Promise<string> {
   }
 }
 
-async function readDocument(file: string): Promise<string> {
+async function readDocument(file: string, subject: string): Promise<string> {
   try {
     const status = await stat(file);
-    if (!status.isFile()) throw new CommandError(`${file} is not a regular file`);
-    if (status.size > MAX_BYTES) throw new CommandError(`${file} is larger than ${MAX_TEXT}`);
+    if (!status.isFile()) throw new CommandError(`${subject} is not a regular file`);
+    if (status.size > MAX_BYTES) throw new CommandError(`${subject} is larger than ${MAX_TEXT}`);
     const text = decodeUtf8(await readFile(file));
-    if (text === null) throw new CommandError(`${file} is not valid UTF-8`);
+    if (text === null) throw new CommandError(`${subject} is not valid UTF-8`);
     return text;
   } catch (error) {
     if (error instanceof CommandError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     const reason = code === 'ENOENT' || code === 'ENOTDIR' ? 'does not exist' : 'cannot be read';
-    throw new CommandError(`${file} ${reason}`, { cause: error });
+    throw new CommandError(`${subject} ${reason}`, { cause: error });
   }
 }

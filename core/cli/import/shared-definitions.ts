@@ -2,7 +2,13 @@ import { UniqueNames } from '../../openapi/operation-names.js';
 import { formatSharedReference, readSharedName } from '../../schema/shared-schemas.js';
 import { isObject, type JsonObject } from '../json-value.js';
 import { type Direction, MarkedMembers } from './marked-members.js';
-import { findByPointer, type OpenApiDocument, parsePointer } from './openapi-document.js';
+import {
+  explainBroken,
+  findByPointer,
+  type OpenApiDocument,
+  parsePointer,
+} from './openapi-document.js';
+import { nameOfTarget } from './referred-documents.js';
 
 /** Converts a definition; returns `null` if any value is valid. */
 type ConvertDefinition = (
@@ -49,11 +55,11 @@ export class SharedDefinitions {
     const key = `${direction} ${reference}`;
     const cached = this.#definitions.get(key);
     if (cached !== undefined) return { $ref: formatSharedReference(cached.name) };
-    const keys = parsePointer(reference);
-    if (keys === null) return 'a reference to another document';
     const target = findByPointer(this.#document, reference);
-    if (!isObject(target) && typeof target !== 'boolean') return 'a reference that leads nowhere';
-    const base = this.#baseNames.get(reference) ?? this.#names.reserve(toName(keys.at(-1) ?? ''));
+    if (!isObject(target) && typeof target !== 'boolean') {
+      return explainBroken(this.#document, reference);
+    }
+    const base = this.#baseNames.get(reference) ?? this.#names.reserve(toName(reference));
     this.#baseNames.set(reference, base);
     const name = direction === 'output' ? base : this.#names.reserve(`${base}.input`);
     this.#definitions.set(key, { reference, direction, name });
@@ -124,7 +130,9 @@ function renameReferences(value: unknown, renamed: ReadonlyMap<string, string>):
   }
 }
 
-function toName(key: string): string {
-  const name = key.replaceAll(/[^A-Za-z0-9_.-]/g, '_').slice(0, MAX_NAME_LENGTH);
+function toName(reference: string): string {
+  const name = nameOfTarget(parsePointer(reference) ?? [])
+    .replaceAll(/[^A-Za-z0-9_.-]/g, '_')
+    .slice(0, MAX_NAME_LENGTH);
   return name === '' || name === '__proto__' ? 'schema' : name;
 }
