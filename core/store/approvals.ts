@@ -92,7 +92,10 @@ export function createApprovalStore(use: UseDatabase, now: () => number = Date.n
      */
     request: (draft: ApprovalDraft, audit: ApprovalAudit): Promise<RequestResult> =>
       use(async (database) => {
-        const digest = await database.digest({ json: draft.binding, sensitive: false });
+        const digest = await database.digest({
+          json: JSON.stringify(draft.binding),
+          sensitive: false,
+        });
         return database.transact(async (trx) => {
           const result = await requestIn(trx, draft, readTime(), readTime(APPROVAL_MS));
           if (result.outcome !== 'added') return result;
@@ -113,8 +116,11 @@ export function createApprovalStore(use: UseDatabase, now: () => number = Date.n
       use(async (database) => {
         const stored = await find(database.query, id, readTime());
         if (stored === null) return { outcome: 'unknown' };
-        const json = decision.decision === 'approve' ? stored.binding : decision.reason;
-        const digest = json === null ? null : await database.digest({ json, sensitive: false });
+        const audited = decision.decision === 'approve' ? stored.binding : decision.reason;
+        const digest =
+          audited === null
+            ? null
+            : await database.digest({ json: JSON.stringify(audited), sensitive: false });
         return database.transact(async (trx) => {
           const approval = await decideIn(trx, id, decision, actor, readTime());
           if (approval === null) return { outcome: 'conflict' };

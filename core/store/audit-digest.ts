@@ -1,7 +1,6 @@
-import { createHmac, randomBytes } from 'node:crypto';
-import { digestText } from '../lib/hash.js';
-import { canonicalizeValue } from '../lib/json/canonical-value.js';
+import { randomBytes } from 'node:crypto';
 import type { Database, DigestAudited } from './database.js';
+import { digestWithoutBlocking } from './digest-thread.js';
 import { decrypt, encrypt } from './encryption.js';
 import type { StoreKeys } from './encryption-keys.js';
 import { type Table, TEXT, TEXT_OR_NULL } from './tables.js';
@@ -13,17 +12,6 @@ export const SECRET_TABLES = {
     primaryKey: ['name'],
   },
 } satisfies Record<string, Table>;
-
-/** Matches only what is replaced: a text of 1 MiB can have half a million other escapes. */
-const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
-
-/** JSON.stringify escapes lone surrogates; RFC 8785 has no form for them. */
-function toCanonical(value: unknown): string {
-  const text = canonicalizeValue(value);
-  const replaced = text.replace(LONE_SURROGATE, '$1\\ufffd');
-  // Other names may be in another order.
-  return replaced === text ? text : canonicalizeValue(JSON.parse(replaced));
-}
 
 const DIGEST_KEY = 'audit digest key';
 const DIGEST_KEY_BYTES = 32;
@@ -45,15 +33,14 @@ export async function openDigest(
       .execute(),
   );
   return async (audited) => {
-    if (audited === null || audited.json === undefined) return null;
-    const text = toCanonical(audited.json);
-    if (!audited.sensitive) return digestText(text);
+    if (audited === null) return null;
+    if (!audited.sensitive) return digestWithoutBlocking({ json: audited.json, key: null });
     const stored = await database.query
       .selectFrom('store_secret')
       .select(['value', 'key_id'])
       .where('name', '=', DIGEST_KEY)
       .executeTakeFirstOrThrow();
     const key = Buffer.from(decrypt(stored, [DIGEST_KEY], keys), 'hex');
-    return `hmac-sha256:${createHmac('sha256', key).update(text).digest('hex')}`;
+    return digestWithoutBlocking({ json: audited.json, key });
   };
 }

@@ -63,8 +63,8 @@ export interface AuditDraft {
 export type WriteAudit = Omit<AuditDraft, 'outcome' | 'value'>;
 
 export interface AuditedValue {
-  /** The value as parsed by JSON.parse. */
-  readonly json: unknown;
+  /** The value as JSON, as text or in UTF-8. */
+  readonly json: string | Uint8Array;
   /** Its digest is keyed, so that the value cannot be found by trying all. */
   readonly sensitive: boolean;
 }

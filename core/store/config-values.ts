@@ -80,21 +80,23 @@ export function createConfigStore({ use, keys, notify }: PartContext) {
     /**
      * Stores a value and its audit row (`ok`) in one transaction, durable when it resolves. When it throws
      * StoreUnavailable the write may or may not have been stored: the caller may repeat it.
+     * @returns the new revision, and the JSON text of the value, which long values should create once
      */
     write: async (write: ConfigWrite, audit: WriteAudit) => {
-      const { module, value, sensitive } = write;
+      const { module, sensitive } = write;
+      const json = JSON.stringify(write.value);
       const revision = await use(async (database) => {
-        const digest = await database.digest({ json: value, sensitive });
+        const digest = await database.digest({ json, sensitive });
         const draft = { ...audit, outcome: 'ok', value: null } as const;
         return database.transact(async (trx) => {
-          const next = await writeValue(trx, write, keys);
+          const next = await writeValue(trx, write, json, keys);
           await appendAuditRow(trx, draft, digest);
           await database.announce(trx, module);
           return next;
         });
       });
       notify(module);
-      return { revision };
+      return { revision, json };
     },
     /**
      * The value of a generated field: created once as lower-case hex of random bytes and shared by all hosts.
@@ -170,6 +172,7 @@ export async function writeStoredPlace(
 async function writeValue(
   trx: Transaction<Tables>,
   write: ConfigWrite,
+  json: string,
   keys: StoreKeys | null,
 ): Promise<number> {
   const { revision } = await trx
@@ -182,7 +185,7 @@ async function writeValue(
     )
     .returning('revision')
     .executeTakeFirstOrThrow();
-  await putValue(trx, write, JSON.stringify(write.value), write.sensitive ? keys : null);
+  await putValue(trx, write, json, write.sensitive ? keys : null);
   return revision;
 }
 

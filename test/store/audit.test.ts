@@ -106,7 +106,9 @@ for (const kind of BACKENDS) {
     });
 
     it('digests the canonical form, so that member order does not matter', async () => {
-      const value = (json: unknown) => ({ value: { json, sensitive: false } });
+      const value = (json: unknown) => ({
+        value: { json: JSON.stringify(json), sensitive: false },
+      });
       await append(1, value({ b: [1.0, 'é'], a: null }));
       await append(1, value({ a: null, b: [1, '\u00e9'] }));
       const [first, second] = await collect();
@@ -114,9 +116,22 @@ for (const kind of BACKENDS) {
       expect(second?.value_digest).to.equal(first?.value_digest);
     });
 
+    it('digests long values alike, several at once', async () => {
+      const long = Array.from({ length: 3 }, (_, n) => ({ b: 'x'.repeat(40_000 + n), a: n }));
+      await Promise.all(
+        long.map((json) => append(1, { value: { json: JSON.stringify(json), sensitive: false } })),
+      );
+      const digests = (await collect()).map(({ value_digest: digest }) => digest);
+      const expected = long.map((json) => `sha256:${sha256(canonicalize(json) ?? '')}`);
+      expect(digests).to.have.members(expected);
+    });
+
     it('digests values without a canonical form and keeps their rows verifiable', async () => {
       const json = { text: 'half \ud800 \\ud800 \u0000', whole: '\u{1f600}' };
-      await append(1, { target: 'a\u0000b\udfff', value: { json, sensitive: false } });
+      await append(1, {
+        target: 'a\u0000b\udfff',
+        value: { json: JSON.stringify(json), sensitive: false },
+      });
       const [row] = await collect();
       const canonical = canonicalize({ ...json, text: 'half \ufffd \\ud800 \u0000' }) ?? '';
       expect(row?.value_digest).to.equal(`sha256:${sha256(canonical)}`);
@@ -128,7 +143,7 @@ for (const kind of BACKENDS) {
       await write(store, 'pin', '1234', { sensitive: true });
       await (await backend.open()).audit.append({
         ...DRAFT,
-        value: { json: '1234', sensitive: true },
+        value: { json: JSON.stringify('1234'), sensitive: true },
       });
       const [first, second] = (await collect()).map((row) => row.value_digest);
       expect(first).to.match(/^hmac-sha256:[0-9a-f]{64}$/);
@@ -139,7 +154,7 @@ for (const kind of BACKENDS) {
         const elsewhere = await another.open();
         const row = await elsewhere.audit.append({
           ...DRAFT,
-          value: { json: '1234', sensitive: true },
+          value: { json: JSON.stringify('1234'), sensitive: true },
         });
         expect(row.value_digest).to.not.equal(first);
       } finally {

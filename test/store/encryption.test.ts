@@ -132,12 +132,12 @@ for (const kind of BACKENDS) {
       const [older, newer] = [createKey(), createKey()];
       const first = await backend.open(older);
       await write(first, 'api_key', SECRET, SENSITIVE);
-      const digest = await first.audit.append({ ...DRAFT, value: { json: 1, sensitive: true } });
+      const digest = await first.audit.append({ ...DRAFT, value: { json: '1', sensitive: true } });
       const rotated = await backend.open(`${newer},${older}`);
       expect(await readValue(rotated, 'crm/api_key')).to.equal(SECRET);
       const onlyNewer = await backend.open(newer);
       expect(await readValue(onlyNewer, 'crm/api_key')).to.equal(SECRET);
-      const row = await onlyNewer.audit.append({ ...DRAFT, value: { json: 1, sensitive: true } });
+      const row = await onlyNewer.audit.append({ ...DRAFT, value: { json: '1', sensitive: true } });
       expect(row.value_digest).to.equal(digest.value_digest);
     });
 

@@ -75,7 +75,7 @@ export async function invokeAction(
   );
   if (outcome.error instanceof UnapprovedCall) throw outcome.error;
   const draft = createAuditDraft(call, 'admin_action_invoke', action.name);
-  const value = { json: input, sensitive: false };
+  const value = { json: sentInput.json ?? toJsonBytes(input), sensitive: false };
   const result = outcome.result === null ? 'failed' : 'ok';
   await store.audit.append({ ...draft, outcome: result, value }).catch(rethrowStoreError);
   if (outcome.result === null) throw outcome.error;

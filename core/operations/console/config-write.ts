@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.js';
 import { STORE } from '../injection-tokens.js';
 import { rethrowStoreError } from '../store-error.js';
 import { createAuditDraft } from './audit-draft.js';
-import { type BridgeCall, type BridgeOperation, toJsonBytes } from './bridge-operation.js';
+import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
 import type { BridgePayloads } from './bridge-payload.js';
 
 type Payload = BridgePayloads['config_write'];
@@ -38,14 +38,15 @@ export class ConfigWrite implements BridgeOperation<Payload> {
     const expected = explainMismatch(value, field.type) ?? findUnrepresentable(value);
     if (expected !== null) {
       await this.#store.audit
-        .append({ ...audit, outcome: 'failed', value: { json: value, sensitive } })
+        .append({ ...audit, outcome: 'failed', value: { json: JSON.stringify(value), sensitive } })
         .catch(rethrowStoreError);
       throw createValueError(field, expected);
     }
-    await this.#store.config
+    const { json } = await this.#store.config
       .write({ module: call.module.name, service, key, value, sensitive }, audit)
       .catch(rethrowStoreError);
-    return toJsonBytes({ service, key, value: sensitive ? null : value });
+    const address = JSON.stringify({ service, key }).slice(0, -1);
+    return Buffer.from(`${address},"value":${sensitive ? 'null' : json}}`);
   }
 }
 
