@@ -43,8 +43,8 @@ export class ConfigDelivery {
   readonly #options: ConfigDeliveryOptions;
   /** The newest known configuration, while it is not accepted. */
   #wanted: Configuration | null = null;
-  /** The text, for comparison. */
-  #accepted: string | null = null;
+  /** Its values as text, for comparison. */
+  #accepted: { readonly revision: number; readonly text: string } | null = null;
   #problem: string | null = null;
   #attempt: AbortController | null = null;
   #isRunning = false;
@@ -57,8 +57,10 @@ export class ConfigDelivery {
 
   /** Ignores a configuration that is being delivered or was accepted last. */
   push(configuration: Configuration): void {
-    const known = this.#wanted === null ? this.#accepted : JSON.stringify(this.#wanted);
-    if (JSON.stringify(configuration) === known) return;
+    if (
+      this.#wanted === null ? this.#isAccepted(configuration) : isSame(this.#wanted, configuration)
+    )
+      return;
     this.#wanted = configuration;
     this.#wake?.();
     // Never rejects.
@@ -109,12 +111,20 @@ export class ConfigDelivery {
 
   async #deliverNewest(signal: AbortSignal): Promise<Delivered> {
     const newest = await this.#options.read();
-    const text = JSON.stringify(newest);
-    if (text === this.#accepted) return { kind: 'accepted' };
+    if (this.#isAccepted(newest)) return { kind: 'accepted' };
     if (signal.aborted) return OTHER_HOST;
+    const { revision } = newest;
+    // Code in this process could change the values.
+    const text = JSON.stringify(newest.values);
     const delivered = await this.#options.deliver(newest, signal);
-    if (delivered.kind === 'accepted') this.#accepted = text;
+    if (delivered.kind === 'accepted') this.#accepted = { revision, text };
     return delivered;
+  }
+
+  /** Values of one revision differ when the manifest's defaults or fields do. */
+  #isAccepted({ revision, values }: Configuration): boolean {
+    if (revision !== this.#accepted?.revision) return false;
+    return JSON.stringify(values) === this.#accepted.text;
   }
 
   #report(reason: string | null, { revision }: Configuration): void {
@@ -134,6 +144,10 @@ export class ConfigDelivery {
     });
     this.#wake = null;
   }
+}
+
+function isSame(a: Configuration, b: Configuration): boolean {
+  return a.revision === b.revision && JSON.stringify(a.values) === JSON.stringify(b.values);
 }
 
 interface ConfigTarget {

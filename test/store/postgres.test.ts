@@ -152,7 +152,7 @@ describe('PostgreSQL store', () => {
         await proxy.restore();
         await waitUntil('the store is open', () => store.unavailable === null, 10_000);
         expect(notified).to.deep.equal([null]);
-        expect(await write(store, 'a', 1)).to.deep.equal({ revision: 1 });
+        expect(await write(store, 'a', 1)).to.include({ revision: 1 });
       });
 
       it('is back within seconds with all acknowledged writes, and notifies listeners', async () => {
@@ -170,7 +170,7 @@ describe('PostgreSQL store', () => {
         await waitUntil('the store is open', () => store.unavailable === null, 10_000);
         await waitUntil('the notification', () => notified.includes(null), 10_000);
         expect(await readValue(store, 'crm/a')).to.equal(1);
-        expect(await write(store, 'a', 3)).to.deep.equal({ revision: 2 });
+        expect(await write(store, 'a', 3)).to.include({ revision: 2 });
         expect(await store.audit.verify()).to.deep.equal({ rows: 2, brokenAt: null });
         expect(lines.at(-1)).to.equal('store available again');
       });

@@ -103,7 +103,7 @@ describe('SQLite store', () => {
     expect(delay.max / 1e6).to.be.lessThan(500);
     delay.disable();
     await release();
-    expect(await write(store, 'page_size', 2)).to.deep.equal({ revision: 2 });
+    expect(await write(store, 'page_size', 2)).to.include({ revision: 2 });
   });
 
   it('writes to the disk to check that it can', async () => {
@@ -119,7 +119,7 @@ describe('SQLite store', () => {
     const release = await holdLock(file, 'writing');
     const written = write(store, 'page_size', 2);
     await release();
-    expect(await written).to.deep.equal({ revision: 1 });
+    expect(await written).to.include({ revision: 1 });
   });
 
   it('opens at once after a short exclusive lock', async () => {
@@ -139,7 +139,7 @@ describe('SQLite store', () => {
     store.onConfigChange((module) => notified.push(module));
     await release();
     await waitUntil('the store is open', () => store.unavailable === null);
-    expect(await write(store, 'page_size', 1)).to.deep.equal({ revision: 1 });
+    expect(await write(store, 'page_size', 1)).to.include({ revision: 1 });
     expect(notified).to.deep.equal([null, 'crm']);
   });
 
@@ -207,7 +207,7 @@ describe('SQLite store', () => {
     const { revision, values } = await store.config.read('crm');
     expect([revision, values.size]).to.deep.equal([1, 1]);
     await limitPages(10_000);
-    expect(await write(store, 'big', 'x'.repeat(100_000))).to.deep.equal({ revision: 2 });
+    expect(await write(store, 'big', 'x'.repeat(100_000))).to.include({ revision: 2 });
     expect(await store.audit.verify()).to.deep.equal({ rows: 2, brokenAt: null });
     await store.close();
   });
@@ -223,7 +223,7 @@ describe('SQLite store', () => {
       for (const end of ['-wal', '-shm']) rmSync(file + end, { force: true });
       await expectUnavailable(write(store, 'page_size', 2), 'moved');
       await waitUntil('the store is open', () => store.unavailable === null);
-      expect(await write(store, 'page_size', 3)).to.deep.equal({ revision: 1 });
+      expect(await write(store, 'page_size', 3)).to.include({ revision: 1 });
       expect(existsSync(file)).to.equal(true);
       expect(await readValue(await backend.open(), 'crm/page_size')).to.equal(3);
     });
