@@ -197,7 +197,9 @@ export interface GenerationSource {
 export const MANIFEST_PENDING = 'the module waits for its manifest';
 
 /** A module that does not serve yet. */
-export interface WaitingModule extends Pick<Descriptor, 'module' | 'callers' | 'allow'> {
+export interface WaitingModule
+  extends Pick<Descriptor, 'module' | 'callers' | 'allow'>,
+    Partial<Pick<Descriptor, 'responses'>> {
   /** Why, for the caller. */
   readonly reason: string;
 }

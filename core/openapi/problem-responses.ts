@@ -58,6 +58,19 @@ function anyOf(codes: readonly ProblemCode[]) {
   return { oneOf: references, discriminator: { propertyName: 'code', mapping } };
 }
 
+/** Only of modules with `responses.problems: openai`. */
+const OPENAI_ERROR = {
+  type: 'object',
+  required: ['message', 'type', 'param', 'code'],
+  properties: {
+    message: { type: 'string' },
+    type: { type: 'string' },
+    param: { type: 'null' },
+    code: { type: 'string' },
+  },
+  additionalProperties: false,
+};
+
 function createProblemSchema(code: ProblemCode) {
   return {
     type: 'object',
@@ -81,6 +94,7 @@ function createProblemSchema(code: ProblemCode) {
       correlation_id: { type: 'string' },
       errors: { type: 'array', items: referTo('schemas', 'ProblemDetail') },
       next_actions: { type: 'array', items: { type: 'string' } },
+      error: OPENAI_ERROR,
     },
     additionalProperties: false,
   };

@@ -15,6 +15,7 @@ import type {
 } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { type Mount, mountBase } from '../descriptor/sections/mount.js';
+import type { ProblemForm } from '../descriptor/sections/responses.js';
 import type { ErrorDetail, HostError } from '../errors.js';
 import { createFixedShape } from '../lib/fixed-shape.js';
 import type { DecodedPath, PathProblem } from '../lib/routing/request-path.js';
@@ -206,6 +207,8 @@ export interface RequestFacts extends Omit<CollectedFields, 'failure'>, CallFact
    * connection.
    */
   rejection: HostError | null;
+  /** The form of Problems of the module that the request names. */
+  problems: ProblemForm;
   /** The entry of the tokens file, or the id of the key, that the credentials named; `null` for none. */
   token: string | null;
   bytesIn: number;
@@ -251,6 +254,7 @@ const NOTHING_KNOWN: RequestFacts = createFixedShape({
   preflightGap: null,
   step: null,
   rejection: null,
+  problems: 'problem',
   token: null,
   bytesIn: 0,
   failure: null,

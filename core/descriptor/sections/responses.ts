@@ -15,6 +15,11 @@ import { mapping } from '../struct-members.js';
  */
 const RESPONSE_MODES = ['envelope', 'raw'] as const;
 
+/** `openai`: Problems also have the member that clients of OpenAI-compatible services read. */
+const PROBLEM_FORMS = ['problem', 'openai'] as const;
+
+export type ProblemForm = (typeof PROBLEM_FORMS)[number];
+
 type ResponseMode = (typeof RESPONSE_MODES)[number];
 
 /** The parts of a response that callers receive. */
@@ -26,6 +31,7 @@ export interface Responses {
   readonly origins: readonly string[];
   /** The word `module`, and origins. */
   readonly redirects: readonly string[];
+  readonly problems: ProblemForm;
 }
 
 /** Allows redirects to a path below an endpoint of the module. */
@@ -120,6 +126,10 @@ const members = mapping('responses', 'What callers get of a response of the prov
     description:
       "In raw mode, redirects that callers get: 'module' for those below an endpoint, or exact origins. The host follows none.",
   }),
+  problems: withDefault(enums(PROBLEM_FORMS), 'problem', {
+    description:
+      "The form of the host's own errors: openai adds error, which clients of OpenAI-compatible services read.",
+  }),
 });
 
 type WireResponses = Infer<typeof members>;
@@ -150,14 +160,15 @@ export const providerErrors = defineSection({
     responses.mode === 'raw' ? 'problem' : value,
 });
 
-/** Absent for the envelope without headers of the provider; omits lists that are empty by default. */
+/** Absent for the envelope without headers of the provider; omits members that are empty by default. */
 function describeResponses(responses: Responses) {
-  if (isPlainEnvelope(responses)) return undefined;
-  const { origins, redirects, ...always } = responses;
+  const { origins, redirects, problems, ...always } = responses;
+  if (isPlainEnvelope(responses) && problems === 'problem') return undefined;
   return {
     ...always,
     ...(origins.length > 0 && { origins }),
     ...(redirects.length > 0 && { redirects }),
+    ...(problems !== 'problem' && { problems }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { writeChallenges } from '../../auth/credential-headers.js';
+import type { ProblemForm } from '../../descriptor/sections/responses.js';
 import { type HostError, PROBLEMS } from '../../errors.js';
 import { namesMediaType } from '../../lib/media-type.js';
 import { JSON_TYPE, Reply } from '../../operations/reply.js';
@@ -15,22 +16,36 @@ interface Problem {
   readonly correlation_id: string;
   readonly errors: readonly { readonly field: string | null; readonly reason: string }[];
   readonly next_actions?: readonly string[];
+  /** What clients of OpenAI-compatible services read. */
+  readonly error?: {
+    readonly message: string;
+    readonly type: string;
+    readonly param: null;
+    readonly code: string;
+  };
 }
 
 const CHALLENGE_HEADER = 'www-authenticate';
 const PROBLEM_TYPE = 'application/problem+json';
 
-function createProblem(error: HostError, nextActions: readonly string[], ids: RequestIds): Problem {
+function createProblem(
+  error: HostError,
+  nextActions: readonly string[],
+  ids: RequestIds,
+  form: ProblemForm,
+): Problem {
+  const { code, detail } = error;
   return {
-    type: `/problems/${error.code}`,
-    title: PROBLEMS[error.code].title,
+    type: `/problems/${code}`,
+    title: PROBLEMS[code].title,
     status: error.status,
-    code: error.code,
-    detail: error.detail,
+    code,
+    detail,
     request_id: ids.requestId,
     correlation_id: ids.correlationId,
     errors: error.errors,
     ...(nextActions.length > 0 && { next_actions: nextActions }),
+    ...(form === 'openai' && { error: { message: detail, type: code, param: null, code } }),
   };
 }
 
@@ -41,6 +56,8 @@ interface ProblemReplyOptions {
   readonly challenges?: readonly string[];
   /** Default: those of the error. */
   readonly nextActions?: readonly string[];
+  /** Default: the form of every Problem of the host. */
+  readonly form?: ProblemForm;
   /** Additional headers: names and values in turn. */
   readonly headers?: readonly string[];
 }
@@ -52,6 +69,7 @@ export function createProblemReply(
     accept,
     challenges = [],
     nextActions = error.nextActions,
+    form = 'problem',
     headers: additional = [],
   }: ProblemReplyOptions = {},
 ): Reply {
@@ -61,7 +79,7 @@ export function createProblemReply(
     for (const line of writeChallenges(challenges)) headers.push(CHALLENGE_HEADER, line);
   }
   headers.push(...additional);
-  const text = JSON.stringify(createProblem(error, nextActions, ids));
+  const text = JSON.stringify(createProblem(error, nextActions, ids, form));
   // Only a client that accepts the type by name receives it.
   const contentType = namesMediaType(accept, PROBLEM_TYPE) ? PROBLEM_TYPE : JSON_TYPE;
   return Reply.error(error.status, text, contentType, headers);

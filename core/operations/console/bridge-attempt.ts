@@ -7,6 +7,7 @@ import type {
   WaitingSource,
 } from '../../modules/live-module.js';
 import { Authorization } from '../authorization.js';
+import { readProblemForm } from '../forward/route-call.js';
 import type { CallerRequest, RequestFacts } from '../request.js';
 import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
 import type { BridgeRequest } from './bridge-request.js';
@@ -58,6 +59,7 @@ export class BridgeAttempt {
     this.#generation = context.generations.current;
     this.module = findBridgeModule(this.#generation, context.records, input.module);
     this.module?.client.hold();
+    this.facts.problems = readProblemForm(this);
   }
 
   recordModule(): void {

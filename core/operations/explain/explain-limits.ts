@@ -29,16 +29,19 @@ function listLimits(descriptor: Descriptor): readonly Limit[] {
       isLimit ? listMembers(name, Object.keys(struct.schema), descriptor[name] as Values) : [],
     ),
     ...(mode === 'raw' ? [] : [{ path: ['provider_errors'], value: provider_errors }]),
-    ...(isPlainEnvelope(responses) ? [] : listResponses(responses)),
+    ...(isPlainEnvelope(responses) && responses.problems === 'problem'
+      ? []
+      : listResponses(responses)),
   ];
 }
 
-function listResponses({ mode, expose_headers, origins, redirects }: Responses): Limit[] {
+function listResponses({ mode, expose_headers, origins, redirects, problems }: Responses): Limit[] {
   const values = {
     mode,
     expose_headers: describeList(expose_headers),
     ...(origins.length > 0 && { origins: describeList(origins) }),
     ...(redirects.length > 0 && { redirects: describeList(redirects) }),
+    ...(problems !== 'problem' && { problems }),
   };
   return listMembers('responses', Object.keys(values), values);
 }

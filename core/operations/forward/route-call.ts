@@ -76,6 +76,11 @@ export function matchRoute(
   return routes.match(toServedMethod(method), segments, encoded, handshake !== null);
 }
 
+/** Returns the form of the Problems of a module, live or not. */
+export function readProblemForm({ module, waiting }: Pick<RouteRequest, 'module' | 'waiting'>) {
+  return (module?.descriptor ?? waiting)?.responses?.problems ?? 'problem';
+}
+
 /** The GET route serves HEAD. */
 export function toServedMethod(method: string): string {
   return method === 'HEAD' ? 'GET' : method;
@@ -142,6 +147,7 @@ export class RouteCall implements RouteRequest {
     this.#generations = generations;
     const { module } = target;
     this.module = (module && generations.current.get(module)) || null;
+    this.facts.problems = readProblemForm(this);
     this.credentialHeaders = credentialHeaders;
   }
 

@@ -5,6 +5,7 @@ import { ROOT } from '../../../support/http/call.js';
 import { describeModule } from '../../../support/http/modules.js';
 import { useScriptedProvider } from '../../../support/http/use-scripted-provider.js';
 import { waitUntil } from '../../../support/http/wait-until.js';
+import { started } from '../../../support/started.js';
 
 const route = (path: string, operation: object) => ({
   method: 'POST',
@@ -15,6 +16,7 @@ const route = (path: string, operation: object) => ({
 const ROUTES = [
   route('/v1/chat/completions', { stream: 'sse' }),
   route('/v1/audio/speech', { response: 'bytes' }),
+  { method: 'POST', path: '/open', capability: 'ai.use', access: 'public' },
   route('/v1/files', { body: 'bytes', body_types: ['multipart/form-data'] }),
 ];
 const WORDS = ['Hello', ' from', ' afar'];
@@ -52,15 +54,25 @@ type ClientClass = new (options: {
 
 describe('the client of OpenAI-compatible services', () => {
   const setup = useScriptedProvider((url) => ({
-    'ai.json': describeModule('ai', url, ROUTES, { responses: { mode: 'raw' } }),
+    'ai.json': describeModule('ai', url, ROUTES, {
+      responses: { mode: 'raw', problems: 'openai' },
+      public: true,
+    }),
+    'plain.json': describeModule('plain', url, ROUTES, { responses: { mode: 'raw' } }),
   }));
+  let OpenAI: ClientClass | undefined;
+  const connect = (apiKey: string, module = 'ai') =>
+    new (started(OpenAI))({
+      apiKey,
+      baseURL: `${setup.host.url}/modules/${module}/http/v1`,
+      maxRetries: 0,
+    });
   let client: Client | undefined;
 
   before(async () => {
     const name: string = 'openai';
-    const { default: OpenAI } = (await import(name)) as { default: ClientClass };
-    const baseURL = `${setup.host.url}/modules/ai/http/v1`;
-    client = new OpenAI({ apiKey: ROOT, baseURL, maxRetries: 0 });
+    OpenAI = ((await import(name)) as { default: ClientClass }).default;
+    client = connect(ROOT);
     setup.answer((request, response) => void complete(request, response));
   });
 
@@ -87,6 +99,47 @@ describe('the client of OpenAI-compatible services', () => {
       .create({ model: 'none', messages: MESSAGES, stream: true })
       .catch((thrown: unknown) => thrown);
     expect(error).to.include({ status: 404, code: 'model_not_found' });
+  });
+
+  it('gets the errors of the host', async () => {
+    const fail = (apiKey: string, module?: string): Promise<unknown> =>
+      connect(apiKey, module)
+        .chat.completions.create({ model: 'broken', messages: MESSAGES })
+        .catch((thrown: unknown) => thrown);
+    expect(await fail('dev-service:ann:ai.other')).to.include({
+      status: 403,
+      code: 'forbidden',
+      type: 'forbidden',
+      param: null,
+      message: '403 a declared capability is required',
+    });
+    expect(await fail(ROOT)).to.include({ status: 502, code: 'external_dependency_failure' });
+    expect(await fail(ROOT, 'plain')).to.include({ status: 502, code: undefined });
+  });
+
+  it('tells modules apart only to a caller who is known, or on a public route', async () => {
+    const read = async (module: string, path: string, headers = {}) => {
+      const response = await fetch(`${setup.host.url}/modules/${module}/http${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: '{',
+      });
+      const { error, ...problem } = (await response.json()) as Record<string, unknown>;
+      const { request_id: _, correlation_id: __, ...constant } = problem;
+      return { error, problem: constant };
+    };
+    const authorization = { authorization: `Bearer ${ROOT}` };
+    const anonymous = await Promise.all(['ai', 'plain', 'none'].map((name) => read(name, '/x')));
+    for (const answer of anonymous) expect(answer).to.deep.equal(anonymous[0]);
+    expect(anonymous[0]).to.have.property('error', undefined);
+    for (const answer of [await read('ai', '/x', authorization), await read('ai', '/open')]) {
+      const { code, detail } = answer.problem;
+      const expected = { message: detail, type: code, param: null, code };
+      expect(answer.error).to.deep.equal(expected);
+    }
+    for (const name of ['plain', 'none']) {
+      expect((await read(name, '/x', authorization)).error).to.equal(undefined);
+    }
   });
 
   it('reads speech', async () => {
@@ -122,6 +175,8 @@ async function complete(request: IncomingMessage, response: ServerResponse): Pro
   const { model, stream } = JSON.parse(text) as { model: string; stream?: boolean };
   if (request.url === '/v1/audio/speech') {
     response.writeHead(200, { 'content-type': 'audio/mpeg' }).end('\u0001sound');
+  } else if (model === 'broken') {
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{');
   } else if (model === 'none') {
     const error = { message: 'there is no such model', code: 'model_not_found' };
     response.writeHead(404, { 'content-type': 'application/json' });
