@@ -26,7 +26,7 @@ import {
   findStreamedRoutes,
   validateRoutes,
 } from './route-rules.js';
-import { findQueryWarnings, validateSchemas } from './schema-rules.js';
+import { findIndistinctAlternatives, findQueryWarnings, validateSchemas } from './schema-rules.js';
 import { findDuplicates, nameOf, violationAt } from './violation-at.js';
 
 interface ParsedManifest {
@@ -61,6 +61,7 @@ export function parseManifest(
   const warnings = [
     ...findRouteWarnings(manifest),
     ...findQueryWarnings(manifest),
+    ...findIndistinctAlternatives(manifest),
     ...findCapabilityWarnings(manifest),
   ].map((warning) => createDiagnostic(warning, source, 'warning'));
   return { manifest, warnings: sortDiagnostics(warnings) };

@@ -1,8 +1,9 @@
 import type { Manifest, RouteOperation } from '../contract/index.js';
 import type { Path, Violation } from '../document/diagnostic.js';
+import { Alternatives } from '../schema/alternatives.js';
 import { hasUnreadableType } from '../schema/query-schema.js';
 import { SchemaRules } from '../schema/schema-rules.js';
-import { isSchemaObject } from '../schema/subschema-keywords.js';
+import { isSchemaObject, listSubschemas } from '../schema/subschema-keywords.js';
 import { findDuplicates, nameOf, violationAt } from './violation-at.js';
 
 export const SCHEMA_KEYS = ['input_schema', 'output_schema', 'query_schema'] as const;
@@ -49,6 +50,37 @@ function validateQuery({ query_schema: schema }: RouteOperation, path: Path): Vi
   if (type === undefined || type === 'object') return [];
   const place = [...path, 'query_schema', 'type'];
   return [violationAt(place, 'invalid-schema', 'must be object, since a query has names')];
+}
+
+const INDISTINCT = 'has an alternative that accepts nothing: another one accepts all its values';
+const INDISTINCT_HINT = 'use anyOf; format is not checked';
+
+/** Warns of alternatives that differ in nothing that the host checks. */
+export function findIndistinctAlternatives({
+  schemas = {},
+  http_routes = [],
+}: Partial<Manifest>): Violation[] {
+  const alternatives = new Alternatives();
+  const find = (schema: unknown, root: unknown, path: Path): Violation[] => {
+    if (!isSchemaObject(schema)) return [];
+    const { oneOf } = schema;
+    const scope = { root, shared: schemas };
+    const isWrong = Array.isArray(oneOf) && alternatives.areIndistinct(oneOf, scope);
+    const inner = listSubschemas(schema).flatMap((one) =>
+      find(one.value, root, [...path, ...one.path]),
+    );
+    if (!isWrong) return inner;
+    const place = [...path, 'oneOf'];
+    return [violationAt(place, 'indistinct-alternatives', INDISTINCT, INDISTINCT_HINT), ...inner];
+  };
+  const ofRoutes = http_routes.flatMap(({ operation }, index) => {
+    return SCHEMA_KEYS.flatMap((key) => {
+      const schema = operation?.[key];
+      return find(schema, schema, ['http_routes', index, 'operation', key]);
+    });
+  });
+  const shared = Object.entries(schemas);
+  return [...shared.flatMap(([name, one]) => find(one, one, ['schemas', name])), ...ofRoutes];
 }
 
 /** Warns of parameters that no query can satisfy. */

@@ -12,6 +12,7 @@ import {
 import { dropRejectedParts } from './drop-rejected-parts.js';
 import { fitManifest } from './fit-manifest.js';
 import { dropUnused } from './fit-schemas.js';
+import { joinAlternatives } from './join-alternatives.js';
 import { loosenManifest } from './loosen-manifest.js';
 import { follow, type OpenApiDocument } from './openapi-document.js';
 import { SharedDefinitions } from './shared-definitions.js';
@@ -59,6 +60,7 @@ export function convertDocument(document: OpenApiDocument, module: string): Conv
       convertSchema(schema, { document, direction, unmapped, report: unmapped.at(place), shared }),
     ),
   };
+  joinAlternatives(manifest, unmapped);
   const opened = new Set<string>();
   loosenManifest(manifest, opened, unmapped);
   fitManifest(manifest, unmapped, opened);

@@ -122,6 +122,32 @@ describe('an imported OpenAPI document', () => {
     });
   });
 
+  it('accepts alternatives that differ in nothing that the host checks', () => {
+    const texts = {
+      oneOf: [
+        { type: 'string', format: 'uuid' },
+        { type: 'string', title: 'Name' },
+      ],
+    };
+    const { route, listed } = convertOne(jsonBody({ properties: { id: texts } }), 'post');
+    expect(route?.operation?.input_schema).to.deep.equal({
+      properties: { id: { anyOf: texts.oneOf } },
+    });
+    expect(listed).to.deep.equal([
+      'POST /items: keyword oneOf: two alternatives accept the same values, since format is not checked: it becomes anyOf',
+    ]);
+    const [first, second] = [
+      { type: 'string', maxLength: 1 },
+      { type: 'string', minLength: 2 },
+    ];
+    const exact = convertOne(jsonBody({ oneOf: [first, second] }), 'post');
+    expect(exact.route?.operation?.input_schema).to.deep.equal({ oneOf: [first, second] });
+    expect(exact.listed).to.deep.equal([]);
+    // What becomes wider makes no schema around it stricter.
+    const around = convertOne(jsonBody({ not: texts }), 'post');
+    expect(around.route?.operation?.input_schema).to.equal(undefined);
+  });
+
   it('does not require write-only members of responses', () => {
     const { route } = convertOne(
       jsonResponse({
