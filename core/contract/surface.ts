@@ -37,6 +37,11 @@ export interface SurfaceCall {
    */
   readonly isSameOrigin: boolean;
   /**
+   * Whether a page of an origin in the setting `cors` made the request. Always `false` for a surface without
+   * `isProtectedResource`: pages of other origins may not call it.
+   */
+  readonly isListedOrigin: boolean;
+  /**
    * The network of the client: its IPv4 address, or the /64 of its IPv6 address, all of which one
    * client may own. Limit anonymous clients by it. Empty if it is unknown.
    */
@@ -231,7 +236,8 @@ export interface SurfaceFactory<Config = unknown> {
   readonly maxAnonymousBodyBytes?: number;
   /**
    * Whether clients discover from the host where to sign in: the host serves the metadata of RFC
-   * 9728 for each path below the prefix, and a 401 names it. Default false.
+   * 9728 for each path below the prefix, and a 401 names it. Pages of the origins in `cors` may then call the
+   * surface, with the methods and headers of the Model Context Protocol. Default false.
    */
   readonly isProtectedResource?: boolean;
   /** The digest of its bundle, `sha256:` and hex: its UI artifact digest at the console bridge. */

@@ -15,10 +15,7 @@ import {
   readBridgePermission,
 } from '../operations/request.js';
 import type { CallerHeaders } from './request/caller-headers.js';
-
-const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
-
-const METHOD_NAMES: ReadonlySet<string> = new Set(METHODS.split(', '));
+import { isMetadataTarget } from './surfaces/protected-resource.js';
 
 /** Request headers that pages may always send: what the host reads or forwards by itself. */
 const REQUEST_HEADERS: ReadonlySet<string> = new Set([
@@ -44,90 +41,162 @@ const HOST_HEADERS = [
 /** Response headers with the remaining rates. */
 const RATE_HEADERS = ['ratelimit', 'ratelimit-policy'];
 
-/** Routes of the host that pages of other origins may call, with the headers that they expose. */
-const HOST_PATHS: ReadonlyMap<string, readonly string[]> = new Map([['/openapi.json', ['etag']]]);
+/** How pages of other origins may use a path. */
+interface PageAccess {
+  readonly methods: readonly string[];
+  /** Request headers beyond those that are always allowed. */
+  readonly requestHeaders: readonly string[];
+  /** Response headers of the host beyond those of every path. */
+  readonly exposed: readonly string[];
+}
+
+const ROUTE_ACCESS: PageAccess = {
+  methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+  requestHeaders: [],
+  exposed: [],
+};
+
+/** Routes of the host that pages of other origins may call. */
+const HOST_ACCESS: ReadonlyMap<string, PageAccess> = new Map([
+  ['/openapi.json', { ...ROUTE_ACCESS, exposed: ['etag'] }],
+]);
+
+/** Surfaces whose clients discover where to sign in: the Model Context Protocol. */
+const SURFACE_ACCESS: PageAccess = {
+  methods: ['GET', 'POST', 'DELETE'],
+  requestHeaders: ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id'],
+  exposed: ['mcp-session-id'],
+};
+
+/** Everything is allowed but credentials, for a public document. */
+const PUBLIC_PREFLIGHT = [
+  ...['access-control-allow-methods', 'GET, HEAD'],
+  ...['access-control-allow-headers', '*'],
+  ...['access-control-max-age', '86400'],
+];
+const PUBLIC_HEADERS = ['access-control-allow-origin', '*', 'access-control-expose-headers', '*'];
 
 interface PageRequest {
   readonly method: string;
   /** The target as on the request line. */
   readonly target: string;
+  readonly parsed: ParsedTarget;
   readonly headers: CallerHeaders;
   readonly facts: Pick<RequestFacts, 'preflightGap'>;
 }
 
-/**
- * Handles cross-origin requests of browsers (Fetch standard, section 3.3): to forwarded routes and
- * some routes of the host, never to the console bridge. The host's other paths ignore this setting.
- */
-export class Cors {
-  readonly #origins: ReadonlySet<string>;
-  readonly #allowedHeaders: ReadonlySet<string>;
-  readonly #preflightHeaders: readonly string[];
-  readonly #hasCredentials: boolean;
-
-  constructor(settings: CorsSettings, tokenHeader: string | null) {
-    const { origins, headers, maxAgeSeconds, credentials } = settings;
-    const ofToken = tokenHeader === null ? [] : [tokenHeader];
-    const allowed = new Set([...REQUEST_HEADERS, ...ofToken, ...headers]);
-    this.#allowedHeaders = allowed;
-    this.#origins = new Set(origins);
-    this.#hasCredentials = credentials;
-    this.#preflightHeaders = [
-      ...['access-control-allow-methods', METHODS],
-      ...['access-control-allow-headers', [...allowed].join(', ')],
-      ...['access-control-max-age', String(maxAgeSeconds)],
-    ];
-  }
-
-  /** The reply to a preflight of a configured origin; `null` for any other request. */
-  answerPreflight(parsed: ParsedTarget, request: PageRequest): Reply | null {
-    const { method, target, headers, facts } = request;
-    if (method !== 'OPTIONS' || !this.#findOrigin(headers)) return null;
-    const requestedMethod = headers.get('access-control-request-method');
-    if (requestedMethod === undefined || findExposedHeaders(parsed, target) === null) return null;
-    facts.preflightGap = this.#findGap(requestedMethod, headers);
-    return Reply.preflight(this.#preflightHeaders);
-  }
-
-  /** Finds the requested part that is not allowed; the browser then does not send the request. */
-  #findGap(method: string, headers: CallerHeaders): RequestFacts['preflightGap'] {
-    if (!METHOD_NAMES.has(method)) return 'method';
-    const names = (headers.get('access-control-request-headers') ?? '').toLowerCase().split(',');
-    const isAllowed = (name: string) => name === '' || this.#allowedHeaders.has(name);
-    return names.map((name) => name.trim()).every(isAllowed) ? null : 'headers';
-  }
-
-  /** Adds the headers without which the browser hides the reply from the page. */
-  complete(reply: Reply, parsed: ParsedTarget, { target, headers }: PageRequest): Reply {
-    const exposed = findExposedHeaders(parsed, target);
-    if (exposed === null) return reply;
-    const varied = addVary(reply.headers);
-    const origin = this.#findOrigin(headers);
-    if (origin === null) return Reply.withHeaders(reply, varied);
-    const ofRates = reply.headers.includes('ratelimit') ? RATE_HEADERS : [];
-    const readable = new Set([...HOST_HEADERS, ...ofRates, ...exposed, ...(reply.exposed ?? [])]);
-    return Reply.withHeaders(reply, [
-      ...varied,
-      ...['access-control-allow-origin', origin],
-      ...['access-control-expose-headers', [...readable].join(', ')],
-      ...(this.#hasCredentials ? ['access-control-allow-credentials', 'true'] : []),
-    ]);
-  }
-
-  /** The origin of the page, if it is configured. */
-  #findOrigin(headers: CallerHeaders): string | null {
-    const origin = headers.get('origin');
-    return origin !== undefined && this.#origins.has(origin) ? origin : null;
-  }
+interface Surfaces {
+  find(target: string): { readonly isProtectedResource: boolean } | null;
+  findProtectedPrefix(): string | null;
 }
 
 /**
- * The headers that the host itself exposes on a path for pages of other origins; `null` for any
- * other path.
+ * Handles cross-origin requests of browsers (Fetch standard, section 3.3): to forwarded routes,
+ * surfaces for agents and some routes of the host, never to the console bridge. The host's other
+ * paths ignore the setting. The metadata of RFC 9728 is readable by pages of any origin.
  */
-function findExposedHeaders(parsed: ParsedTarget, target: string): readonly string[] | null {
-  if (parsed.kind === 'host') return HOST_PATHS.get(target.split('?', 1)[0] ?? '') ?? null;
-  return parsed.kind === 'module' && readBridgePermission(parsed) !== null ? null : [];
+export class Cors {
+  readonly #settings: CorsSettings | null;
+  readonly #origins: ReadonlySet<string>;
+  readonly #allowedHeaders: readonly string[];
+  readonly #surfaces: Surfaces;
+
+  /** @param settings `null` if pages of other origins may call nothing */
+  constructor(settings: CorsSettings | null, tokenHeader: string | null, surfaces: Surfaces) {
+    const ofToken = tokenHeader === null ? [] : [tokenHeader];
+    this.#settings = settings;
+    this.#origins = new Set(settings?.origins);
+    this.#allowedHeaders = [
+      ...new Set([...REQUEST_HEADERS, ...ofToken, ...(settings?.headers ?? [])]),
+    ];
+    this.#surfaces = surfaces;
+  }
+
+  /** The reply to a preflight of a configured origin; `null` for any other request. */
+  answerPreflight(request: PageRequest): Reply | null {
+    const { method, headers, facts } = request;
+    const requestedMethod = headers.get('access-control-request-method');
+    if (method !== 'OPTIONS' || requestedMethod === undefined) return null;
+    if (headers.get('origin') !== undefined && this.#isPublic(request)) {
+      return Reply.preflight(PUBLIC_PREFLIGHT);
+    }
+    const access = this.#isListed(headers) ? this.#findAccess(request) : null;
+    if (access === null) return null;
+    const allowed = [...this.#allowedHeaders, ...access.requestHeaders];
+    facts.preflightGap = findGap(requestedMethod, headers, access.methods, allowed);
+    return Reply.preflight([
+      ...['access-control-allow-methods', access.methods.join(', ')],
+      ...['access-control-allow-headers', allowed.join(', ')],
+      ...['access-control-max-age', String(this.#settings?.maxAgeSeconds)],
+    ]);
+  }
+
+  /** Adds the headers without which the browser hides the reply from the page. */
+  complete(reply: Reply, request: PageRequest): Reply {
+    const headers = this.addHeaders(reply.headers, request, reply.exposed ?? []);
+    return headers === reply.headers ? reply : Reply.withHeaders(reply, headers);
+  }
+
+  /** Like `complete`, for the head of a response: names and values in turn. */
+  addHeaders(
+    headers: readonly string[],
+    request: PageRequest,
+    exposed: readonly string[] = [],
+  ): readonly string[] {
+    if (this.#isPublic(request)) return [...headers, ...PUBLIC_HEADERS];
+    const access = this.#findAccess(request);
+    if (access === null) return headers;
+    const varied = addVary(headers);
+    if (!this.#isListed(request.headers)) return varied;
+    const ofRates = headers.includes('ratelimit') ? RATE_HEADERS : [];
+    const readable = new Set([...HOST_HEADERS, ...ofRates, ...access.exposed, ...exposed]);
+    return [
+      ...varied,
+      ...['access-control-allow-origin', request.headers.get('origin') ?? ''],
+      ...['access-control-expose-headers', [...readable].join(', ')],
+      ...(this.#settings?.credentials ? ['access-control-allow-credentials', 'true'] : []),
+    ];
+  }
+
+  /** Whether a page of a configured origin sent the request to a path that it may call. */
+  isFromListedPage(request: PageRequest): boolean {
+    return this.#isListed(request.headers) && this.#findAccess(request) !== null;
+  }
+
+  #isListed(headers: CallerHeaders): boolean {
+    return this.#origins.has(headers.get('origin') ?? '');
+  }
+
+  #isPublic({ parsed, target }: PageRequest): boolean {
+    return (
+      parsed.kind === 'host' &&
+      isMetadataTarget(target) &&
+      this.#surfaces.findProtectedPrefix() !== null
+    );
+  }
+
+  /** Returns `null` for a path that pages of other origins may not call. */
+  #findAccess({ parsed, target }: PageRequest): PageAccess | null {
+    if (this.#settings === null) return null;
+    if (parsed.kind === 'module' && readBridgePermission(parsed) !== null) return null;
+    if (parsed.kind !== 'host') return ROUTE_ACCESS;
+    const ofHost = HOST_ACCESS.get(target.split('?', 1)[0] ?? '');
+    if (ofHost !== undefined) return ofHost;
+    return this.#surfaces.find(target)?.isProtectedResource ? SURFACE_ACCESS : null;
+  }
+}
+
+/** Finds the requested part that is not allowed; the browser then does not send the request. */
+function findGap(
+  method: string,
+  headers: CallerHeaders,
+  methods: readonly string[],
+  allowed: readonly string[],
+): RequestFacts['preflightGap'] {
+  if (!methods.includes(method)) return 'method';
+  const names = (headers.get('access-control-request-headers') ?? '').toLowerCase().split(',');
+  const isAllowed = (name: string) => name === '' || allowed.includes(name);
+  return names.map((name) => name.trim()).every(isAllowed) ? null : 'headers';
 }
 
 /** Prevents shared caches from using the reply for one origin for another. */

@@ -35,8 +35,7 @@ export interface RequestChainOptions extends HeadLimits, ReplyQueueOptions, Requ
   readonly forward: Forward;
   readonly bridge: ConsoleBridge;
   readonly authentication: Authentication;
-  /** `null` if pages of other origins may call nothing. */
-  readonly cors: Cors | null;
+  readonly cors: Cors;
   /** `null` without traces. */
   readonly tracing: RequestTracing | null;
   readonly observers: RequestObservers;
@@ -66,8 +65,8 @@ export function createRequestChain(options: RequestChainOptions): Middleware<Hos
   return [
     respond(options, forSurfaces),
     checkHead(options), // 400, 403, 417, 431, 501
+    answerPreflights(options.cors),
     serveSurfaces(forSurfaces), // 400, 401, 404, 405, 408, 413, 429, 500, 503
-    ...(options.cors === null ? [] : [answerPreflights(options.cors)]),
     callModules(options), // those of the steps of `Forward` and `ConsoleBridge`
     limitHostRoutes, // 401, 403, 404, 405, 503
   ];
@@ -103,11 +102,11 @@ function respond(
       await openConnection(reply, reply.upgrade, request, options);
       return;
     }
-    if (reply !== null && cors !== null) reply = cors.complete(reply, request.parsed, request);
+    if (reply !== null) reply = cors.complete(reply, request);
     if (reply !== null && reply.stream !== null) {
       const problem = await sendStreamed(reply, reply.stream, request, options);
       if (ctx.res.headersSent || problem === null) return;
-      reply = cors === null ? problem : cors.complete(problem, request.parsed, request);
+      reply = cors.complete(problem, request);
     }
     // Runs at the end of the turn: metrics, call records and trace, then the reply. The log line is
     // written when the response closes.
@@ -204,7 +203,7 @@ function serveSurfaces(options: RequestChainOptions): Middleware<HostState> {
 function answerPreflights(cors: Cors): Middleware<HostState> {
   return (ctx, next) => {
     const request = enter(ctx.state, 'origin');
-    const preflight = cors.answerPreflight(request.parsed, request);
+    const preflight = cors.answerPreflight(request);
     if (preflight === null) return next();
     request.facts.kind = 'preflight';
     ctx.state.reply = preflight;

@@ -85,7 +85,7 @@ export const LISTENER = definePart(
       container,
       resources: await loadResources(),
       authentication,
-      cors: config.cors === null ? null : new Cors(config.cors, config.tokenHeader),
+      cors: new Cors(config.cors, config.tokenHeader, surfaces),
       bodyTimeoutMs: config.bodyTimeoutMs,
       clients,
       memory,

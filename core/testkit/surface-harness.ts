@@ -57,6 +57,7 @@ export class SurfaceHarness {
       actor: authentication === 'own' ? null : actor,
       origin: ORIGIN,
       isSameOrigin: true,
+      isListedOrigin: false,
       network: '127.0.0.1',
     });
     const headers = new Headers(init.headers);

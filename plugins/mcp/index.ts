@@ -121,11 +121,11 @@ function readModule(request: Request): string | null {
  * Rejects a page of another site, which could use credentials that a browser adds, or reach a host
  * on loopback.
  */
-function assertOrigin(request: Request, { isSameOrigin }: SurfaceCall): void {
-  if (request.headers.get('origin') === null || isSameOrigin) return;
+function assertOrigin(request: Request, { isSameOrigin, isListedOrigin }: SurfaceCall): void {
+  if (request.headers.get('origin') === null || isSameOrigin || isListedOrigin) return;
   throw new SurfaceError('forbidden', 'a page of another origin made the request', {
-    errors: [{ field: 'origin', reason: 'not the origin of the host' }],
-    nextActions: ['call without an origin header, or from the origin of the host'],
+    errors: [{ field: 'origin', reason: 'expected that of the host, or one of the setting cors' }],
+    nextActions: ['ask the operators of the host to list the origin of the page in cors'],
   });
 }
 

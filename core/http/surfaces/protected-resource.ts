@@ -14,6 +14,12 @@ export interface ResourceOptions {
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
+/** Whether a target is a path of the metadata. */
+export function isMetadataTarget(target: string): boolean {
+  const [path = ''] = target.split('?', 1);
+  return path === WELL_KNOWN || path.startsWith(`${WELL_KNOWN}/`);
+}
+
 /**
  * The metadata of RFC 9728 for a target: a well-known path, or a path of the surface. Returns
  * `null` without metadata, and if the origin of the host is unknown.

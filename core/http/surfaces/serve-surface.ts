@@ -9,6 +9,7 @@ import { assertSignedBody } from '../../operations/forward/body-policy.js';
 import type { CurrentActor } from '../../operations/request.js';
 import { rights, type Standing } from '../../operations/right-watch.js';
 import { type Authentication, authenticate, isAnonymous } from '../authenticate-request.js';
+import type { Cors } from '../cors.js';
 import { findOwnOrigin, isSameOrigin } from '../request/own-origin.js';
 import type { RequestContext } from '../request-context.js';
 import type { ReplyQueueOptions } from '../response/reply-queue.js';
@@ -19,6 +20,7 @@ import { assertBodyHead, assertSurfaceMethod, createWebRequest } from './web-req
 
 interface ServeOptions extends Omit<ReplyQueueOptions, 'log'> {
   readonly authentication: Authentication;
+  readonly cors: Pick<Cors, 'addHeaders' | 'isFromListedPage'>;
   /** `null` without one. */
   readonly publicOrigin: string | null;
 }
@@ -51,7 +53,7 @@ interface SurfaceAnswer {
 export async function callSurface(
   surface: MountedSurface,
   request: RequestContext,
-  { authentication, publicOrigin }: ServeOptions,
+  { authentication, publicOrigin, cors }: ServeOptions,
 ): Promise<SurfaceAnswer> {
   const { req, facts } = request;
   facts.surface = surface.name;
@@ -81,6 +83,7 @@ export async function callSurface(
     actor: surface.addActor(request.authenticated, request.client, reauthenticate, mask),
     origin,
     isSameOrigin: isSameOrigin(req, origin),
+    isListedOrigin: cors.isFromListedPage(request),
     network: nameNetwork(request.client?.address ?? ''),
   };
   Object.freeze(call);
@@ -157,7 +160,7 @@ export function sendSurfaceResponse(
   surface: MountedSurface,
   request: RequestContext,
   { response, right, abort }: SurfaceAnswer,
-  { lifecycle, sendTimeoutMs }: ServeOptions,
+  { lifecycle, sendTimeoutMs, cors }: ServeOptions,
 ): void {
   const { res, method } = request;
   const hasBody = method !== 'HEAD' && response.body !== null;
@@ -168,7 +171,8 @@ export function sendSurfaceResponse(
   // A wrong length would corrupt the connection.
   res.strictContentLength = hasBody && hasLength;
   const options = { ids: request, hasLength, isLast: lifecycle.isClosing };
-  res.writeHead(response.status, listSurfaceHeaders(response, options));
+  const head = cors.addHeaders(listSurfaceHeaders(response, options), request);
+  res.writeHead(response.status, [...head]);
   if (!hasBody || response.body === null) {
     void surface.run(() => response.body?.cancel())?.catch(() => {});
     res.end();

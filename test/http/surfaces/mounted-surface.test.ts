@@ -21,6 +21,7 @@ const CALL: SurfaceCall = {
   actor: null,
   origin: null,
   isSameOrigin: false,
+  isListedOrigin: false,
   network: '127.0.0.1',
 };
 
