@@ -18,7 +18,8 @@ export interface CatalogEntry extends ToolSource {
 /** All tools of a host, before the rights of a caller are checked. */
 export class Catalog {
   readonly #byName: ReadonlyMap<string, CatalogEntry>;
-  readonly #byModule = new Map<string, Map<string, CatalogEntry>>();
+  /** The tools of each module, by the id of their operation. */
+  readonly modules: ReadonlyMap<string, ReadonlyMap<string, CatalogEntry>>;
   /** Changes with the tools that are visible to callers. */
   readonly version: string;
   /** The operations that are left out, because no name is theirs alone. */
@@ -28,10 +29,12 @@ export class Catalog {
     this.version = version;
     this.unnamed = unnamed;
     this.#byName = new Map(entries.map((entry) => [entry.name, entry]));
+    const modules = new Map<string, Map<string, CatalogEntry>>();
     for (const entry of entries) {
-      const ofModule = this.#byModule.get(entry.module) ?? new Map();
-      this.#byModule.set(entry.module, ofModule.set(entry.operation.id, entry));
+      const ofModule = modules.get(entry.module) ?? new Map();
+      modules.set(entry.module, ofModule.set(entry.operation.id, entry));
     }
+    this.modules = modules;
   }
 
   find(name: string): CatalogEntry | null {
@@ -39,7 +42,7 @@ export class Catalog {
   }
 
   findOperation(module: string, id: string): CatalogEntry | null {
-    return this.#byModule.get(module)?.get(id) ?? null;
+    return this.modules.get(module)?.get(id) ?? null;
   }
 }
 

@@ -76,8 +76,13 @@ function admit(request: Request, call: SurfaceCall): void {
 }
 
 function requireActor({ actor }: SurfaceCall): Actor {
-  if (actor === null) throw new SurfaceError('unauthorized', 'authentication is required');
-  return actor;
+  if (actor !== null) return actor;
+  throw new SurfaceError('unauthorized', 'authentication is required', {
+    nextActions: [
+      'send a token in authorization: Bearer TOKEN',
+      'sign in as the metadata says that www-authenticate names, or ask the operators for a token',
+    ],
+  });
 }
 
 async function serve(
