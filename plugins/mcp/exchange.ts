@@ -20,6 +20,8 @@ export interface Exchange {
   /** The module of `/mcp/{module}`; `null` for all. */
   readonly module: string | null;
   readonly message: ExactValue;
+  /** Whether the revision has structured content, and the schemas of it. */
+  readonly isStructured: boolean;
 }
 
 /** The headers of a client that modules may receive, by their descriptors. */

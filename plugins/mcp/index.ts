@@ -9,6 +9,7 @@ import {
   SurfaceError,
 } from '../../core/contract/index.js';
 import { createMethodError, createNotFound } from '../shared/surface-errors.js';
+import { answerBatch, BATCH_REVISION, readBatch } from './batch.js';
 import {
   countValues,
   type ExactValue,
@@ -95,18 +96,25 @@ async function serve(
   const text = readText(new Uint8Array(await request.arrayBuffer()));
   const message = text === null ? createError(PARSE_ERROR, NOT_JSON) : parseMessage(text);
   if (message instanceof Response) return message;
-  if (message.kind === 'array') return createError(INVALID_REQUEST, 'batches are not supported');
-  const known = withoutArguments(message);
-  if (countValues(known) > MAX_OTHER_VALUES) {
+  const revision = request.headers.get('mcp-protocol-version') ?? BATCH_REVISION;
+  const messages = message.kind === 'array' ? readBatch(message, revision) : [message];
+  if (typeof messages === 'string') return createError(INVALID_REQUEST, messages);
+  const known = new Map(messages.map((one) => [one, withoutArguments(one)]));
+  const values = [...known.values()].reduce((sum, one) => sum + countValues(one), 0);
+  if (values > MAX_OTHER_VALUES) {
     return createError(
       INVALID_PARAMS,
       `the message has more than ${MAX_OTHER_VALUES} values beside the arguments of a tool`,
     );
   }
   const headers = listForwardable(request.headers);
-  const exchange: Exchange = { actor, call, headers, module, message };
-  const parsedBody = toPlain(known);
-  return handler.fetch(request, { parsedBody, authInfo: createAuthInfo(actor, exchange) });
+  const isStructured = revision !== BATCH_REVISION;
+  const answer = (one: ExactValue) => {
+    const exchange: Exchange = { actor, call, headers, module, message: one, isStructured };
+    const parsedBody = toPlain(known.get(one) ?? one);
+    return handler.fetch(request, { parsedBody, authInfo: createAuthInfo(actor, exchange) });
+  };
+  return message.kind === 'array' ? answerBatch(messages, request.signal, answer) : answer(message);
 }
 
 /** Returns `null` for `/mcp`. */

@@ -1,5 +1,6 @@
 import type { McpHttpHandler, McpRequestContext } from '@modelcontextprotocol/server';
 import type { Log } from '../../core/contract/index.js';
+import { BATCH_REVISION } from './batch.js';
 import { findMember } from './exact-json.js';
 import type { Exchange } from './exchange.js';
 import { writeInstructions } from './instructions.js';
@@ -9,7 +10,7 @@ import { InvalidArguments, type ToolResult } from './tool-error.js';
 import { createArgumentProblem, HostRejection, type Tools } from './tools.js';
 
 /** Newest first. */
-const REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18'];
+const REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18', BATCH_REVISION];
 /** Shorter than the 15 s after which event streams of surfaces must send data. */
 const KEEP_ALIVE_MS = 10_000;
 const MAX_SUBSCRIPTIONS = 1024;
@@ -49,7 +50,10 @@ export async function createProtocol(
       const isShort = exchange.module !== null || entries.length <= MAX_LISTED_TOOLS;
       if (!isShort) return { tools: [...META_TOOLS] };
       const page = await listToolPage(entries, params?.cursor);
-      if (page !== null) return { ...page, tools: [...page.tools] };
+      if (page !== null) {
+        const listed = page.tools.map((tool) => fitRevision(tool, 'outputSchema', exchange));
+        return { ...page, tools: listed };
+      }
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
         'Unknown cursor: list from the start',
@@ -58,10 +62,14 @@ export async function createProtocol(
     server.setRequestHandler('tools/call', async ({ params }): Promise<ToolResult> => {
       const callArguments = findMember(findMember(exchange.message, 'params'), 'arguments');
       if (exchange.module === null && isMetaName(params.name)) {
-        return callMeta(params.name, callArguments, exchange, tools).catch(translate);
+        const result = await callMeta(params.name, callArguments, exchange, tools).catch(translate);
+        return fitRevision(result, 'structuredContent', exchange);
       }
       const entry = await tools.find(params.name, exchange);
-      if (entry !== null) return tools.call(entry, callArguments, exchange);
+      if (entry !== null) {
+        const result = await tools.call(entry, callArguments, exchange);
+        return fitRevision(result, 'structuredContent', exchange);
+      }
       const name = params.name.slice(0, MAX_SHOWN_NAME);
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
     });
@@ -72,6 +80,17 @@ export async function createProtocol(
     maxSubscriptions: MAX_SUBSCRIPTIONS,
     onerror: (error) => log.debug({ err: error }, 'protocol error'),
   });
+}
+
+/** Removes a member that revisions without structured content do not have. */
+function fitRevision<T extends object>(
+  value: T,
+  name: keyof T & string,
+  { isStructured }: Exchange,
+): T {
+  if (isStructured) return value;
+  const { [name]: _removed, ...rest } = value;
+  return rest as T;
 }
 
 async function callMeta(

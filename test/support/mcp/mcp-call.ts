@@ -3,7 +3,7 @@ import { type Call, call, JSON_TYPE, ROOT } from '../http/call.js';
 
 /** The revisions of the protocol, the newest first. */
 export const MODERN = '2026-07-28';
-export const REVISIONS = [MODERN, '2025-11-25', '2025-06-18'] as const;
+export const REVISIONS = [MODERN, '2025-11-25', '2025-06-18', '2025-03-26'] as const;
 export type Revision = (typeof REVISIONS)[number];
 
 interface McpRequest {

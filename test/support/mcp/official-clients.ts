@@ -12,10 +12,18 @@ const credentials = (as: string) => ({
 export async function connectClient(
   url: string,
   as: string,
-  { mode = 'auto', onChanged }: { mode?: 'auto' | 'legacy'; onChanged?: () => void } = {},
+  {
+    mode = 'auto',
+    onChanged,
+    revision,
+  }: { mode?: 'auto' | 'legacy'; onChanged?: () => void; revision?: string } = {},
 ): Promise<Client> {
   const listChanged = onChanged && { tools: { onChanged } };
-  const options = { versionNegotiation: { mode }, ...(listChanged && { listChanged }) };
+  const options = {
+    versionNegotiation: { mode },
+    ...(listChanged && { listChanged }),
+    ...(revision && { supportedProtocolVersions: [revision] }),
+  };
   const client = new Client(OWN, options);
   await client.connect(new StreamableHTTPClientTransport(new URL(url), credentials(as)));
   return client;

@@ -1,0 +1,86 @@
+import { setMaxListeners } from 'node:events';
+import { type ExactValue, findMember } from './exact-json.js';
+
+/** The only revision with batches; a request without a revision has it. */
+export const BATCH_REVISION = '2025-03-26';
+
+const MAX_MESSAGES = 20;
+
+/**
+ * Reads the messages of a batch.
+ * @returns the reason why it is rejected otherwise
+ */
+export function readBatch(
+  { items }: Extract<ExactValue, { kind: 'array' }>,
+  revision: string,
+): readonly ExactValue[] | string {
+  if (revision !== BATCH_REVISION) return `the revision ${revision} has no batches`;
+  if (items.length === 0) return 'the batch has no message';
+  if (items.length > MAX_MESSAGES) return `the batch has more than ${MAX_MESSAGES} messages`;
+  if (items.some((item) => readText(item, 'method') === 'initialize')) {
+    return 'the batch has the message initialize: send it alone';
+  }
+  return items;
+}
+
+function readText(message: ExactValue, name: string): string | null {
+  const value = findMember(message, name);
+  return value?.kind === 'string' ? value.value : null;
+}
+
+const ACCEPTED = 202;
+/** The statuses for a request that cannot be answered, whatever its messages. */
+const UNREADABLE: ReadonlySet<number> = new Set([406, 415]);
+const EVENTS = 'text/event-stream';
+
+/**
+ * Answers the messages one after the other, in one stream of events: each begins when the one
+ * before is answered.
+ * @param signal of the request
+ * @param answer the response to one message
+ */
+export async function answerBatch(
+  messages: readonly ExactValue[],
+  signal: AbortSignal,
+  answer: (message: ExactValue) => Promise<Response>,
+): Promise<Response> {
+  // The library adds a listener for each message.
+  setMaxListeners(2 * MAX_MESSAGES, signal);
+  const [first, ...others] = messages.map((message) => () => answer(message));
+  if (first === undefined) throw new Error('a batch has a message');
+  const response = await first();
+  if (UNREADABLE.has(response.status)) return response;
+  const events = writeEvents([async () => response, ...others]);
+  if (messages.some((message) => findMember(message, 'id') !== undefined)) {
+    return new Response(toStream(events), { headers: { 'content-type': EVENTS } });
+  }
+  for await (const _ of events);
+  return new Response(null, { status: ACCEPTED });
+}
+
+async function* writeEvents(
+  answers: readonly (() => Promise<Response>)[],
+): AsyncGenerator<Uint8Array, void> {
+  for (const answer of answers) {
+    const response = await answer();
+    if (response.body === null) continue;
+    if (response.headers.get('content-type')?.startsWith(EVENTS)) yield* response.body;
+    else yield Buffer.from(`event: message\ndata: ${await response.text()}\n\n`);
+  }
+}
+
+function toStream(chunks: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const { done, value } = await chunks.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: async () => {
+        await chunks.return();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
