@@ -1,3 +1,5 @@
+import { describeForAgent } from './agent-problem.js';
+import type { Arguments } from './build-call.js';
 import type { CatalogEntry } from './catalog.js';
 import {
   createProblemResult,
@@ -19,6 +21,7 @@ const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
  */
 export async function readResult(
   entry: CatalogEntry,
+  values: Arguments,
   response: Response,
   requestId: string,
 ): Promise<ToolResult> {
@@ -28,7 +31,8 @@ export async function readResult(
   if (response.status >= MIN_ERROR_STATUS) {
     const isProblem = kind !== 'route' || mode === 'envelope' || isOfHost;
     const problem = isProblem ? readProblem(text, requestId) : null;
-    return problem === null ? createTextResult(text, true) : createProblemResult(problem);
+    if (problem === null) return createTextResult(text, true);
+    return createProblemResult(describeForAgent(problem, entry, values));
   }
   if (isOfHost && response.status === ACCEPTED) return createUnapproved(text, requestId);
   if (mode === 'bytes') return createTextResult(text);

@@ -89,7 +89,7 @@ export class Tools {
     try {
       const values = readArguments(argumentsValue);
       const response = await requestHost(this.#host, exchange, buildCall(entry, values));
-      return await readResult(entry, response, requestId);
+      return await readResult(entry, values, response, requestId);
     } catch (error) {
       if (!(error instanceof InvalidArguments)) throw error;
       // A caller without the right learns nothing about the arguments.
