@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { startTcpProxy, type TcpProxy } from '../../store/tcp-proxy.js';
+import { mountSmallDisk, type SmallDisk } from '../../support/chaos/small-disk.js';
 import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
 import { findFreePort } from '../../support/free-port.js';
 import { call, JSON_TYPE, parseJson } from '../../support/http/call.js';
@@ -27,6 +28,8 @@ import {
 } from '../../support/store/redis-server.js';
 
 const HOSTS = 3;
+/** The host whose disk is full for a while. */
+const FULL_HOST = 2;
 const CALLERS = 6;
 const PAUSE_MS = 20;
 const CALL_TIMEOUT_MS = 20_000;
@@ -35,6 +38,8 @@ const BETWEEN_MS = 2000;
 /** The longest time that a host holds records which the store does not have yet. */
 const UNWRITTEN_MS = 1500;
 const DRAIN_DELAY_MS = '2000';
+/** For the state of one host. Bytes. */
+const DISK_BYTES = 4_194_304;
 const TOKEN = 'load';
 
 interface Made {
@@ -123,10 +128,16 @@ for (const [balancer, start] of Object.entries(BALANCERS)) {
     const hosts: HostProcess[] = [];
     const ports: number[] = [];
     let pair: PostgresPair | undefined;
+    let disk: SmallDisk | null = null;
     let redis: RedisServer[] = [];
     let proxies: TcpProxy[] = [];
     let provider: EchoProvider | undefined;
     let running: ChildProcess | undefined;
+
+    const describeModule = (burst: number) =>
+      describeWideModule('crm', provider?.url ?? '', {
+        rate: { per_second: 100_000, burst, shared: true, on_loss: 'open' },
+      });
 
     const startOne = async (index: number) => {
       const sha256 = createHash('sha256').update(TOKEN).digest('hex');
@@ -136,15 +147,12 @@ for (const [balancer, start] of Object.entries(BALANCERS)) {
         dev: false,
         tokens: { tokens: [{ id: 'load', kind: 'service', scopes, sha256 }] },
         env: { MODGATE_DRAIN_DELAY_MS: DRAIN_DELAY_MS },
-        files: {
-          'crm.json': describeWideModule('crm', provider?.url ?? '', {
-            rate: { per_second: 100_000, burst: 100_000, shared: true, on_loss: 'open' },
-          }),
-        },
+        files: { 'crm.json': describeModule(100_000) },
         args: [
           ...['--fleet', 'shop', '--port', String(ports[index]), '--keep-calls', '100000'],
           ...['--store', `postgres://postgres@127.0.0.1:${storeProxy?.port}/postgres`],
           ...['--redis', `redis://127.0.0.1:${rateProxy?.port}`],
+          ...(index === FULL_HOST && disk !== null ? ['--state', disk.path] : []),
         ],
       });
     };
@@ -157,6 +165,8 @@ for (const [balancer, start] of Object.entries(BALANCERS)) {
         console.log(`      skipped: needs ${balancer}`);
         this.skip();
       }
+      disk = mountSmallDisk(join(folder, 'disk'), DISK_BYTES);
+      if (disk === null) console.log('      no full disk: this user may not mount a file system');
       provider = await startEchoProvider();
       pair = await startPostgresPair();
       // What the primary has confirmed, its standby has too.
@@ -177,6 +187,7 @@ for (const [balancer, start] of Object.entries(BALANCERS)) {
         await ended;
       }
       for (const host of hosts) await host.kill();
+      disk?.unmount();
       for (const proxy of proxies) await proxy.cut();
       for (const server of redis) await server.kill();
       await pair?.stop();
@@ -205,6 +216,13 @@ for (const [balancer, start] of Object.entries(BALANCERS)) {
       await hosts[1]?.kill();
       await pause(BETWEEN_MS);
       await startOne(1);
+      await pause(BETWEEN_MS);
+
+      // A host reloads its module while its disk is full.
+      disk?.fill();
+      hosts[FULL_HOST]?.drop('crm.json', describeModule(99_999));
+      await pause(2 * BETWEEN_MS);
+      disk?.clear();
       await pause(BETWEEN_MS);
 
       // Redis leads to another server.
