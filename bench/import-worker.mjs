@@ -8,7 +8,7 @@ import { parseText } from '../dist/core/manifest/parse-text.js';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 /** Parts that no request to a module can express. */
-const INEXPRESSIBLE = /^(?:OPTIONS|TRACE|HEAD) |#/;
+const INEXPRESSIBLE = /^(?:OPTIONS|TRACE|HEAD) /;
 
 for await (const path of createInterface({ input: process.stdin })) {
   process.stdout.write(`${JSON.stringify({ path, ...importOne(path) })}\n`);

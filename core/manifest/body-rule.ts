@@ -6,6 +6,6 @@ export function bodyRuleOf(route: ManifestRoute): BodyRule {
 }
 
 /** The default for a method: `none` for GET, whose body is then ignored. */
-export function defaultBodyRule({ method }: ManifestRoute): BodyRule {
+export function defaultBodyRule({ method }: { readonly method: string }): BodyRule {
   return method === 'GET' || method === 'DELETE' ? 'none' : 'required';
 }

@@ -168,7 +168,8 @@ function isTwin(other: ManifestRoute, { method, path }: ManifestRoute): boolean 
   return other.method === method && !isWebSocket(other) && shapeOf(other) === shapeOf({ path });
 }
 
-function shapeOf({ path }: Pick<ManifestRoute, 'path'>): string {
+/** Paths of one shape match the same requests: names of parameters make no difference. */
+export function shapeOf({ path }: Pick<ManifestRoute, 'path'>): string {
   return path.replace(/\{[^{}]*?(\.\.\.)?\}/g, '{$1}');
 }
 

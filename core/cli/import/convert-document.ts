@@ -14,6 +14,7 @@ import { fitManifest } from './fit-manifest.js';
 import { dropUnused } from './fit-schemas.js';
 import { joinAlternatives } from './join-alternatives.js';
 import { loosenManifest } from './loosen-manifest.js';
+import { mergeRoutes } from './merge-routes.js';
 import { follow, type OpenApiDocument } from './openapi-document.js';
 import { SharedDefinitions } from './shared-definitions.js';
 import { type UnmappedPart, UnmappedParts } from './unmapped.js';
@@ -41,10 +42,12 @@ export function convertDocument(document: OpenApiDocument, module: string): Conv
   const shared = new SharedDefinitions(document);
   const allPaths = follow(document, paths);
   if (allPaths.problem !== null) report('paths', `they are ${allPaths.problem}`);
-  const routes = Object.entries(allPaths.value).flatMap(([path, value]) => {
-    const converted = convertItem(path, value, { document, unmapped, shared });
-    return converted.map((route) => addCapability(route, nameCapability));
+  const converted = Object.entries(allPaths.value).flatMap(([path, value]) => {
+    return convertItem(path, value, { document, unmapped, shared });
   });
+  const routes = mergeRoutes(converted, unmapped).map((route) =>
+    addCapability(route, nameCapability),
+  );
   const { version, title } = asObject(info);
   // YAML reads an unquoted version as a number.
   const versionText = asText(typeof version === 'number' ? String(version) : version);
@@ -102,8 +105,7 @@ function convertItem(path: string, value: unknown, context: DocumentContext): Dr
     const { value, problem: operationProblem } = follow(document, item[name]);
     const operation = operationProblem === null ? value : describeAny(item[name]);
     const method = name.toUpperCase();
-    const route = convertOperation({ ...context, method, path, item, operation });
-    return route === null ? [] : [route];
+    return [convertOperation({ ...context, method, path, item, operation })];
   });
   for (const [method, reason] of Object.entries(OTHER_METHODS)) {
     if (!isObject(item[method])) continue;

@@ -28,22 +28,21 @@ const DEFAULT_BODY: Readonly<Record<string, 'required' | 'none'>> = {
 export const SECURITY_REASON =
   'each route needs its capability, and the descriptor has the credentials';
 
-/** Returns `null`, and lists the reason, if the host cannot forward calls of the operation. */
-export function convertOperation(source: OperationSource): DraftRoute | null {
+/** Converts an operation to a route, which the rules of the host may still reject. */
+export function convertOperation(source: OperationSource): DraftRoute {
   const { document, method, item, operation, unmapped, shared } = source;
   const place = `${method} ${source.path}`;
   const report = unmapped.at(place);
   const context = { document, unmapped, report, shared };
   const path = convertPath(source.path);
-  if (typeof path === 'string') {
-    unmapped.addOperation(place, path);
-    return null;
-  }
   const body = convertRequestBody(operation, method === 'GET', context);
   const response = convertResponses(operation, context, method === 'GET');
   const { querySchema, requiresKey, encoded } = convertParameters(item, operation, context);
   if (source.path.includes('?')) {
     report('the query in its path', 'a route is chosen by the path: any query passes');
+  }
+  if (source.path.includes('#')) {
+    report('the fragment of its path', 'a route is chosen by the path: no request has a fragment');
   }
   for (const name of path.renamed) {
     report(`name of the parameter ${name}`, 'it gets another one in the route');
@@ -125,11 +124,10 @@ const PARAMETER = /\{([^{}]+)\}/;
 
 /**
  * Converts a path of a document to a route template: literals are decoded, and parameter names get
- * the characters that templates allow. Returns the reason as a text if no route can have the path.
+ * the characters that templates allow. A query or a fragment is left out.
  */
-function convertPath(path: string): ConvertedPath | string {
-  if (path.includes('#')) return 'no request can have a # in its path';
-  const [withoutQuery = ''] = path.split('?');
+function convertPath(path: string): ConvertedPath {
+  const [withoutQuery = ''] = path.split(/[?#]/);
   const renamed: string[] = [];
   const parts = withoutQuery.split(PARAMETER).map((part, index) => {
     if (index % 2 === 0) return decodeLiterals(part);

@@ -1,6 +1,6 @@
 import { formatBlocks } from '../output/escape.js';
 import type { ManifestChange } from './compare-manifests.js';
-import { isOperation, type UnmappedPart } from './unmapped.js';
+import { isOperation, SHARED_ROUTE, type UnmappedPart } from './unmapped.js';
 
 export interface ImportReport {
   readonly module: string;
@@ -28,8 +28,9 @@ export function formatImport(report: ImportReport): string {
 
 function formatSummary({ module, routes, capabilities, unmapped }: ImportReport): string {
   const names = capabilities.length === 0 ? 'none' : capabilities.join(', ');
-  const operations = routes + unmapped.filter(isOperation).length;
-  return `module ${module}: ${routes} of ${operations} operations became routes, capabilities: ${names}`;
+  const mapped = routes + unmapped.filter(({ part }) => part === SHARED_ROUTE).length;
+  const operations = mapped + unmapped.filter(isOperation).length;
+  return `module ${module}: ${mapped} of ${operations} operations became routes, capabilities: ${names}`;
 }
 
 function formatChanges(changes: readonly ManifestChange[], isWritten: boolean): string[] {

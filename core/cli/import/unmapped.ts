@@ -11,6 +11,9 @@ export type Report = (part: string, reason: string) => void;
 
 const OPERATION = 'the operation';
 
+/** The part of an operation that is one of several of a route. */
+export const SHARED_ROUTE = 'its own route';
+
 /** Whether a whole operation has no route. */
 export function isOperation({ part }: UnmappedPart): boolean {
   return part === OPERATION;

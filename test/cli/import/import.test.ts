@@ -82,15 +82,15 @@ describe('modgate import openapi', () => {
 
   it('prints one line for each reason, with the count of all that has no route', async () => {
     const get = createDocument().paths['/items/{id}'].get;
-    const fragments = Array.from({ length: 14 }, (_, n) => [`/items#${n}`, { get }]);
+    const others = Array.from({ length: 14 }, (_, n) => [`/items/${n}`, { options: get }]);
     place.write('shop.json', {
       ...createDocument(),
-      paths: { ...createDocument().paths, ...Object.fromEntries(fragments) },
+      paths: { ...createDocument().paths, ...Object.fromEntries(others) },
     });
     const { stdout } = await importShop();
     expect(stdout).to.include('acme/shop: 1 of 15 operations became routes');
     expect(stdout).to.include(
-      '  14 × the operation: no request can have a # in its path (GET /items#0 and 13 more)\n',
+      '  14 × the operation: the host has no such routes (OPTIONS /items/0 and 13 more)\n',
     );
   });
 

@@ -80,7 +80,7 @@ describe('an imported OpenAPI document with parts that become no route', () => {
   }
 
   it('lists paths that no request can have', () => {
-    for (const path of ['/a#b', '/a//', '/a//b', '/{a}{b}', '/console-bridge/x']) {
+    for (const path of ['/a//', '/a//b', '/{a}{b}', '/console-bridge/x']) {
       const { route, listed } = convertOne({}, 'get', path);
       expect(route, path).to.equal(undefined);
       expect(listed[0]).to.match(/: the operation: /);
@@ -92,29 +92,6 @@ describe('an imported OpenAPI document with parts that become no route', () => {
     for (const path of paths) expect(convertOne({}, 'get', path).listed, path).to.deep.equal([]);
     const { route } = convertOne({}, 'get', '/caf%C3%A9-{x y}/');
     expect(route?.path).to.equal('/café-{x_y}/');
-  });
-
-  it('lists the second of two operations with one shape', () => {
-    const { manifest, unmapped } = convert({
-      paths: { '/a/{x}': { get: { responses: OK } }, '/a/{y}': { get: { responses: OK } } },
-    });
-    expect(manifest.http_routes.map(({ path }) => path)).to.deep.equal(['/a/{x}']);
-    expect(unmapped.map(({ place, part }) => `${place} ${part}`)).to.deep.equal([
-      'GET /a/{y} the operation',
-    ]);
-  });
-
-  it('lists each of several operations that differ in the query of their path', () => {
-    const item = { get: { responses: OK } };
-    const { manifest, unmapped } = convert({
-      paths: { '/a?of=x': item, '/a?of=y': item, '/a?of=z': item },
-    });
-    expect(manifest.http_routes.map(({ path }) => path)).to.deep.equal(['/a']);
-    expect(unmapped.map(({ place, part }) => `${place} ${part}`)).to.have.members([
-      'GET /a?of=x the query in its path',
-      'GET /a?of=y the operation',
-      'GET /a?of=z the operation',
-    ]);
   });
 
   it('lists the security of the document, and a path without a slash at its start', () => {

@@ -1,0 +1,140 @@
+import { defaultBodyRule } from '../../manifest/body-rule.js';
+import { shapeOf } from '../../manifest/route-rules.js';
+import { asList, asObject, isObject, type JsonObject } from '../json-value.js';
+import { type DraftOperation, type DraftRoute, OPERATION_PLACE } from './draft-manifest.js';
+import { SHARED_ROUTE, type UnmappedParts } from './unmapped.js';
+
+/**
+ * Merges the routes of one method whose paths differ in names of parameters alone: a request could
+ * be meant for any of them. The first one names the route.
+ */
+export function mergeRoutes(routes: readonly DraftRoute[], unmapped: UnmappedParts): DraftRoute[] {
+  const merged = new Map<string, DraftRoute>();
+  for (const route of routes) {
+    const isSocket = route.operation?.stream === 'websocket';
+    const key = `${isSocket} ${route.method} ${shapeOf(route)}`;
+    const first = merged.get(key);
+    merged.set(key, first === undefined ? route : mergeTwo(first, route));
+    if (first === undefined) continue;
+    const reason = `it shares that of ${first[OPERATION_PLACE]}, which accepts what any of them accepts`;
+    unmapped.add(route[OPERATION_PLACE], SHARED_ROUTE, reason);
+  }
+  return [...merged.values()];
+}
+
+const PARAMETER = /\{[^{}]*\}/g;
+
+function mergeTwo(first: DraftRoute, second: DraftRoute): DraftRoute {
+  const { deprecated, operation: _operation, ...others } = first;
+  const operation = mergeOperations(first, second);
+  return {
+    ...others,
+    ...(deprecated && second.deprecated && { deprecated }),
+    ...(Object.keys(operation).length > 0 && { operation }),
+  };
+}
+
+function mergeOperations(first: DraftRoute, second: DraftRoute): DraftOperation {
+  const [a, b] = [first.operation ?? {}, second.operation ?? {}];
+  const encoded = new Set([...(a.encoded ?? []), ...renameEncoded(first, second)]);
+  const query = mergeQueries(a.query_schema, b.query_schema);
+  const examples = mergeExamples(a, b);
+  return {
+    ...(a.operation_id !== undefined && { operation_id: a.operation_id }),
+    ...(a.idempotency && b.idempotency && { idempotency: a.idempotency }),
+    ...mergeBodies(first, second),
+    ...mergeResponses(a, b),
+    ...(encoded.size > 0 && { encoded: [...encoded] }),
+    ...(query !== undefined && { query_schema: query }),
+    ...(examples.length > 0 && { examples }),
+  };
+}
+
+/** The encoded parameters of the second route, by their names in the first one. */
+function renameEncoded(first: DraftRoute, second: DraftRoute): string[] {
+  const listNames = ({ path }: DraftRoute): readonly string[] => path.match(PARAMETER) ?? [];
+  const [names, others] = [listNames(first), listNames(second)];
+  return (second.operation?.encoded ?? []).flatMap((name) => {
+    return names[others.indexOf(`{${name}}`)]?.slice(1, -1) ?? [];
+  });
+}
+
+function mergeBodies(first: DraftRoute, second: DraftRoute): DraftOperation {
+  const routes = [first, second].map(({ operation = {} }) => {
+    return { ...operation, body: operation.body ?? defaultBodyRule(first) };
+  });
+  const rules = new Set(routes.map(({ body }) => body));
+  const [rule = 'none'] = rules;
+  const [a, b] = routes;
+  if (rules.has('bytes')) {
+    const types = rules.size === 1 ? unite(a?.body_types, b?.body_types) : undefined;
+    return { body: 'bytes', ...(types !== undefined && { body_types: types }) };
+  }
+  const body = rules.size === 1 ? rule : 'optional';
+  const isDefault = body === defaultBodyRule(first);
+  const withBody = routes.filter((one) => one.body !== 'none');
+  const schema = uniteSchemas(withBody.map((one) => one.input_schema));
+  return { ...(!isDefault && { body }), ...(schema !== undefined && { input_schema: schema }) };
+}
+
+/** A response of one kind stays so. Bytes carry responses of several kinds. */
+function mergeResponses(a: DraftOperation, b: DraftOperation): DraftOperation {
+  if (a.response !== b.response || a.stream !== b.stream) return { response: 'bytes' };
+  const { response, stream } = a;
+  const schema = uniteSchemas([a.output_schema, b.output_schema]);
+  const types = unite(a.response_types, b.response_types);
+  const streamed =
+    a.stream_types || b.stream_types ? unite(a.stream_types, b.stream_types) : undefined;
+  return {
+    ...(response !== undefined && { response }),
+    ...(types !== undefined && { response_types: types }),
+    ...(stream !== undefined && { stream }),
+    ...(streamed !== undefined && { stream_types: streamed }),
+    ...(schema !== undefined && { output_schema: schema }),
+  };
+}
+
+/** Without a list, all types are accepted. */
+function unite(
+  a: readonly string[] | undefined,
+  b: readonly string[] | undefined,
+): string[] | undefined {
+  return a && b && [...new Set([...a, ...b])];
+}
+
+/** A schema that accepts what any of them accepts; a missing one accepts everything. */
+function uniteSchemas(schemas: readonly (JsonObject | undefined)[]): JsonObject | undefined {
+  const distinct = new Map(schemas.map((schema) => [JSON.stringify(schema), schema]));
+  const [first] = distinct.values();
+  if (distinct.size <= 1) return first;
+  const alternatives = [...distinct.values()].filter(isObject);
+  return alternatives.length < distinct.size ? undefined : { anyOf: alternatives };
+}
+
+/** A parameter that differs is not checked: the host reads it by one type. */
+function mergeQueries(a: JsonObject = {}, b: JsonObject = {}): JsonObject | undefined {
+  const [one, other] = [asObject(a['properties']), asObject(b['properties'])];
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  if (names.size === 0) return undefined;
+  const properties = [...names].map((name) => {
+    const [first = other[name], second = one[name]] = [one[name], other[name]];
+    return [name, JSON.stringify(first) === JSON.stringify(second) ? first : {}] as const;
+  });
+  const others = asList(b['required']);
+  const required = asList(a['required']).filter((name) => others.includes(name));
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required }),
+  };
+}
+
+function mergeExamples(a: DraftOperation, b: DraftOperation) {
+  const examples = new Map((a.examples ?? []).map((example) => [example.name, example]));
+  for (const example of b.examples ?? []) {
+    const { operation_id: id = 'other' } = b;
+    const name = examples.has(example.name) ? `${id} ${example.name}` : example.name;
+    examples.set(name, { ...example, name });
+  }
+  return [...examples.values()];
+}
