@@ -45,8 +45,8 @@ export function convertRequestBody(
   if (operation['requestBody'] === undefined) return NONE;
   const { value: body, problem } = follow(context.document, operation['requestBody']);
   const { json, others, unknown } = splitMediaTypes(body, context);
-  const isEmpty = json.length === 0 && others.length === 0;
-  const reason = problem ?? unknown ?? (isEmpty ? 'without a media type' : null);
+  const reason =
+    problem ?? unknown ?? (json.length + others.length === 0 ? 'without a media type' : null);
   if (reason !== null) {
     context.report('body of the request', `it is ${reason}: any body is accepted`);
     return { ...NONE, rule: isGet ? 'optional' : 'bytes' };
@@ -106,7 +106,7 @@ export function convertResponses(
   }
   const json = types.flatMap((mediaTypes) => mediaTypes.json);
   const others = types.flatMap((mediaTypes) => mediaTypes.others);
-  const isEmpty = types.some((type) => type.json.length === 0 && type.others.length === 0);
+  const empty = used.filter((_, index) => isEmpty(types[index]));
   listRedirects(responses, context);
   if (json.length === 0 && others.length > 0) {
     const form = convertForm(others);
@@ -116,10 +116,11 @@ export function convertResponses(
     return { form, schema: null, examples: new Map() };
   }
   listOtherTypes('response', others, context);
-  const schemas = json.map(readSchema);
+  // Only some statuses exclude a body: of others the document says nothing.
+  const withoutBody = empty.map(([status]) => (/^20[45]$/.test(status) ? NULL : undefined));
   return {
     form: {},
-    schema: convertAlternatives(isEmpty ? [...schemas, NULL] : schemas, 'output', context),
+    schema: convertAlternatives([...json.map(readSchema), ...withoutBody], 'output', context),
     examples: readExamples(json, context),
   };
 }
@@ -180,6 +181,10 @@ function listRedirects(
 const NULL: JsonObject = { enum: [null] };
 
 const readSchema = ({ schema }: JsonObject) => schema;
+
+function isEmpty(types: MediaTypes | undefined): boolean {
+  return types?.json.length === 0 && types.others.length === 0;
+}
 
 function splitMediaTypes(body: JsonObject, { document }: OperationContext): MediaTypes {
   const { value: content, problem } = follow(document, body['content']);

@@ -129,8 +129,7 @@ describe('an imported OpenAPI document with parts that become no route', () => {
     expect(listed).to.deep.equal([]);
     expect(route?.operation?.idempotency).to.equal('requires_key');
     const optional = parameters.map((parameter) => ({ ...parameter, required: false }));
-    expect(convertOne({ parameters: optional }, 'delete').route?.operation).not.to.have.property(
-      'idempotency',
-    );
+    const other = convertOne({ parameters: optional }, 'delete').route?.operation;
+    expect(other?.idempotency).to.equal(undefined);
   });
 });
