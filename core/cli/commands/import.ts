@@ -37,7 +37,7 @@ export function define(command: Command): void {
     .addArgument(choiceArgument('<what>', 'openapi', ['openapi']))
     .argument(
       '<source>',
-      'File or URL of a document of OpenAPI 3.0 or 3.1, or Swagger 2.0, JSON or YAML',
+      'File or URL of a document of OpenAPI 3.0 to 3.2, or Swagger 2.0, JSON or YAML',
     )
     .requiredOption('--module <name>', 'Name of the module, such as crm or acme/crm')
     .requiredOption('--endpoint <url>', 'URL of the service, with the base path of the document')

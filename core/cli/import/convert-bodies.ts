@@ -24,11 +24,17 @@ interface ConvertedResponse {
   readonly examples: ReadonlyMap<string, unknown>;
 }
 
+interface OtherType {
+  readonly type: string;
+  /** `null` unless it is a stream of events. */
+  readonly form: EventForm | null;
+}
+
 interface MediaTypes {
   /** The schemas and examples of JSON types. */
   readonly json: readonly JsonObject[];
-  /** The names of all other types. */
-  readonly others: readonly string[];
+  /** All other types. */
+  readonly others: readonly OtherType[];
   /** Why a media type is unknown: `a reference that leads nowhere`. */
   readonly unknown: string | null;
 }
@@ -56,7 +62,7 @@ export function convertRequestBody(
       context.report('body of the request', 'that of a GET can only be JSON');
       return NONE;
     }
-    return { ...NONE, rule: 'bytes', types: others };
+    return { ...NONE, rule: 'bytes', types: others.map(({ type }) => type) };
   }
   listOtherTypes('request', others, context);
   return {
@@ -111,7 +117,7 @@ export function convertResponses(
   if (json.length === 0 && others.length > 0) {
     const form = convertForm(others);
     const { stream } = form;
-    const unlike = others.filter((type) => stream !== undefined && formOf(type) !== stream);
+    const unlike = others.filter((other) => stream !== undefined && other.form !== stream);
     listOtherTypes('response', unlike, context);
     return { form, schema: null, examples: new Map() };
   }
@@ -130,24 +136,23 @@ const FORMS: readonly (readonly [type: RegExp, form: EventForm])[] = [
   [/^application\/(?:x-)?(?:ndjson|jsonl|jsonlines)\b/i, 'ndjson'],
 ];
 
-/** Returns `null` unless the type is a stream of events. */
-function formOf(type: string): EventForm | null {
-  return FORMS.find(([pattern]) => pattern.test(type))?.[1] ?? null;
+/** A sequence of JSON without a type of its own has a value in each line. */
+function formOf(type: string, value: JsonObject): EventForm | null {
+  const known = FORMS.find(([pattern]) => pattern.test(type))?.[1];
+  return known ?? (isSequence(value) && JSON_TYPE.test(type) ? 'ndjson' : null);
 }
 
 /** Converts a response without JSON. */
-function convertForm(types: readonly string[]): ConvertedResponse['form'] {
-  const stream = types.map(formOf).find((form) => form !== null);
+function convertForm(others: readonly OtherType[]): ConvertedResponse['form'] {
+  const stream = others.map(({ form }) => form).find((form) => form !== null);
+  const types = others.filter(({ form }) => form === (stream ?? null)).map(({ type }) => type);
   if (stream !== undefined) return { stream, ...listStreamTypes(stream, types) };
   return { response: 'bytes', ...listTypes('response_types', types) };
 }
 
 /** Returns the types only if the host does not know one of them. */
 function listStreamTypes(stream: EventForm, types: readonly string[]) {
-  const listed = listTypes(
-    'stream_types',
-    types.filter((type) => formOf(type) === stream),
-  );
+  const listed = listTypes('stream_types', types);
   const knownTypes: readonly string[] = STREAM_TYPES[stream];
   return listed.stream_types?.every((type) => knownTypes.includes(type)) === true ? {} : listed;
 }
@@ -186,17 +191,28 @@ function isEmpty(types: MediaTypes | undefined): boolean {
   return types?.json.length === 0 && types.others.length === 0;
 }
 
-function splitMediaTypes(body: JsonObject, { document }: OperationContext): MediaTypes {
+function splitMediaTypes(body: JsonObject, { document, report }: OperationContext): MediaTypes {
   const { value: content, problem } = follow(document, body['content']);
   const followed = Object.entries(content).map(([type, value]) => {
     return { type, ...follow(document, value) };
   });
   const unknown = [problem, ...followed.map((one) => one.problem)].find((one) => one !== null);
   const entries = followed.map(({ type, value }): [string, JsonObject] => [type, value]);
-  const isJson = ([type, value]: [string, unknown]) => JSON_TYPE.test(type) && !isFile(type, value);
+  const isJson = ([type, value]: [string, JsonObject]) =>
+    JSON_TYPE.test(type) && !isFile(type, value) && !isSequence(value);
   const json = entries.filter(isJson).map(([, value]) => value);
-  const others = entries.filter((entry) => !isJson(entry)).map(([type]) => type);
+  const others = entries
+    .filter((entry) => !isJson(entry))
+    .map(([type, value]) => ({ type, form: formOf(type, value) }));
+  if (entries.some(([, value]) => value['itemSchema'] !== undefined)) {
+    report('schema of items', 'the host does not check the items of a stream');
+  }
   return { json, others, unknown: unknown ?? null };
+}
+
+/** Whether the media type is a stream of values, which OpenAPI 3.2 describes one by one. */
+function isSequence({ schema, itemSchema }: JsonObject): boolean {
+  return itemSchema !== undefined && schema === undefined;
 }
 
 /** Matches a media range with the schema of a file. */
@@ -225,12 +241,12 @@ function convertAlternatives(
 
 function listOtherTypes(
   subject: string,
-  types: readonly string[],
+  types: readonly OtherType[],
   { report }: OperationContext,
 ): void {
-  for (const type of types) {
+  for (const { type, form } of types) {
     const reason =
-      subject === 'response' && formOf(type) !== null
+      subject === 'response' && form !== null
         ? 'write stream beside the other types, which it can carry in raw mode'
         : 'a route carries JSON or bytes, not both';
     report(`${subject} as ${type}`, reason);
@@ -264,7 +280,7 @@ function readExamples(
     for (const [name, entry] of Object.entries(asObject(examplesByName))) {
       const followed = follow(document, entry);
       if (followed.problem !== null) report(`example ${name}`, `it is ${followed.problem}`);
-      const { value } = followed.value;
+      const { dataValue, value = dataValue } = followed.value;
       if (value !== undefined && !examples.has(name)) examples.set(name, value);
     }
   }

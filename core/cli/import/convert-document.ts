@@ -25,10 +25,13 @@ interface ConvertedDocument {
   readonly unmapped: readonly UnmappedPart[];
 }
 
+const NO_ROUTES = 'the host has no such routes';
+
 const OTHER_METHODS: Readonly<Record<string, string>> = {
   head: 'the host answers HEAD through a GET route, which this path does not have',
-  options: 'the host has no such routes',
-  trace: 'the host has no such routes',
+  options: NO_ROUTES,
+  trace: NO_ROUTES,
+  query: NO_ROUTES,
 };
 
 /** Converts a document to a manifest that passes `modgate check`, and lists the omitted parts. */
@@ -111,6 +114,9 @@ function convertItem(path: string, value: unknown, context: DocumentContext): Dr
     if (!isObject(item[method])) continue;
     const isCovered = method === 'head' && routes.some((route) => route.method === 'GET');
     if (!isCovered) unmapped.addOperation(`${method.toUpperCase()} ${path}`, reason);
+  }
+  for (const method of Object.keys(follow(document, item['additionalOperations']).value)) {
+    unmapped.addOperation(`${method} ${path}`, NO_ROUTES);
   }
   return routes;
 }

@@ -14,8 +14,9 @@ const MAX_REFERENCES = 100;
 /** YAML reads `swagger: 2.0` as a number. */
 const SWAGGER: ReadonlySet<unknown> = new Set(['2.0', 2]);
 
-/** An OpenAPI 3.0 or 3.1 document. */
+/** An OpenAPI 3 document. */
 export interface OpenApiDocument {
+  /** That of its schemas: 3.2 has those of 3.1. */
   readonly version: '3.0' | '3.1';
   readonly root: JsonObject;
   /** Why other documents to which it refers were not read, by location. */
@@ -26,7 +27,7 @@ type Rooted = Pick<OpenApiDocument, 'root'>;
 
 /**
  * Converts a document of Swagger 2.0 to OpenAPI 3.0.
- * @throws CommandError unless the document is Swagger 2.0, or OpenAPI 3.0 or 3.1.
+ * @throws CommandError unless the document is Swagger 2.0, or OpenAPI 3.0 to 3.2.
  */
 export function parseOpenApi(
   value: unknown,
@@ -42,8 +43,8 @@ export function parseOpenApi(
 
 function readVersion(root: JsonObject): OpenApiDocument['version'] {
   const { openapi, swagger } = root;
-  const [version] = /^3\.[01](?=\.|$)/.exec(String(openapi)) ?? [];
-  if (version === '3.0' || version === '3.1') return version;
+  const [, minor] = /^3\.([012])(?:\.|$)/.exec(String(openapi)) ?? [];
+  if (minor !== undefined) return minor === '0' ? '3.0' : '3.1';
   const documentVersion = [openapi, swagger].find(
     (one) => typeof one === 'string' || typeof one === 'number',
   );
@@ -53,7 +54,7 @@ function readVersion(root: JsonObject): OpenApiDocument['version'] {
   const name = openapi === undefined ? 'Swagger' : 'OpenAPI';
   const shortened = String(documentVersion).slice(0, 20);
   throw new CommandError(
-    `${name} ${shortened} is not supported: use Swagger 2.0, OpenAPI 3.0 or 3.1`,
+    `${name} ${shortened} is not supported: use Swagger 2.0, OpenAPI 3.0 to 3.2`,
   );
 }
 

@@ -313,7 +313,7 @@ describe('an imported OpenAPI document', () => {
   }
 
   it('is rejected by name in another version', () => {
-    const versions = [{ swagger: '1.2' }, { openapi: '3.2.0' }, { openapi: '4.0.0' }];
+    const versions = [{ swagger: '1.2' }, { openapi: '3.3.0' }, { openapi: '4.0.0' }];
     const messages = versions.map((version) => {
       try {
         parseOpenApi(version);
@@ -323,9 +323,9 @@ describe('an imported OpenAPI document', () => {
       }
     });
     expect(messages).to.deep.equal([
-      'Swagger 1.2 is not supported: use Swagger 2.0, OpenAPI 3.0 or 3.1',
-      'OpenAPI 3.2.0 is not supported: use Swagger 2.0, OpenAPI 3.0 or 3.1',
-      'OpenAPI 4.0.0 is not supported: use Swagger 2.0, OpenAPI 3.0 or 3.1',
+      'Swagger 1.2 is not supported: use Swagger 2.0, OpenAPI 3.0 to 3.2',
+      'OpenAPI 3.3.0 is not supported: use Swagger 2.0, OpenAPI 3.0 to 3.2',
+      'OpenAPI 4.0.0 is not supported: use Swagger 2.0, OpenAPI 3.0 to 3.2',
     ]);
   });
 

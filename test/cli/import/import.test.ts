@@ -195,7 +195,7 @@ describe('modgate import openapi', () => {
     const expectations: readonly [text: string, message: RegExp][] = [
       [
         '{"openapi": "2.0"}',
-        /OpenAPI 2\.0 is not supported: use Swagger 2\.0, OpenAPI 3\.0 or 3\.1\n$/,
+        /OpenAPI 2\.0 is not supported: use Swagger 2\.0, OpenAPI 3\.0 to 3\.2\n$/,
       ],
       ['{"openapi": ', /shop\.json is not valid JSON at line 1: [^\n]+\n$/],
       ['openapi: 3.1.0\na: [b\nc: d\n', /shop\.json is not valid YAML at line \d: [^\n]+\n$/],
