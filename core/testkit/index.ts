@@ -47,7 +47,11 @@ export {
   type ReferenceRequest,
 } from './reference/reference-protocol.js';
 
-export type { RunningReference, StartReference } from './reference/running-reference.js';
+export type {
+  RequestedCredentials,
+  RunningReference,
+  StartReference,
+} from './reference/running-reference.js';
 export { toReferenceRequest } from './reference/to-reference-request.js';
 export type { RunOptions } from './run-clauses.js';
 export { defineSignerSubject, type SignerSubject, type SignerVector } from './signer-subject.js';

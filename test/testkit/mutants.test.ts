@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { ADAPTER_CLAUSES } from '../../core/testkit/adapter-clauses.js';
 import { runAdapterClauses, startHttpReference } from '../../core/testkit/index.js';
-import { cleanUpAfterMutants } from '../support/testkit/mutants/mutant.js';
+import { cleanUpAfterMutants, GOOD } from '../support/testkit/mutants/mutant.js';
 import { MUTANTS, openConnectionsSlowly, respondSlowly } from '../support/testkit/mutants.js';
+import { startTokenReference } from '../support/testkit/start-token-reference.js';
 
 /** Shorter than the default of ten seconds, as some mutants hang. */
 const TIMEOUT_MS = 700;
@@ -10,10 +11,10 @@ const TIMEOUT_MS = 700;
 describe('adapter clauses', () => {
   afterEach(cleanUpAfterMutants);
 
-  for (const { clause, defect, reason, adapter } of MUTANTS) {
+  for (const { clause, defect, reason, adapter, start = startHttpReference } of MUTANTS) {
     it(`${clause} catches an adapter that ${defect}`, async () => {
       const [result, ...others] = await runAdapterClauses(
-        { adapter, start: startHttpReference, timeoutMs: TIMEOUT_MS, cycles: 100 },
+        { adapter, start, timeoutMs: TIMEOUT_MS, cycles: 100 },
         { only: [clause] },
       );
       expect(others).to.deep.equal([]);
@@ -25,6 +26,15 @@ describe('adapter clauses', () => {
   it('have at least one mutant each', () => {
     const caught = new Set(MUTANTS.map(({ clause }) => clause));
     expect(ADAPTER_CLAUSES.map(({ id }) => id).filter((id) => !caught.has(id))).to.deep.equal([]);
+  });
+
+  it('accept an adapter that requests its credentials', async () => {
+    const results = await runAdapterClauses(
+      { adapter: GOOD, start: startTokenReference },
+      { only: ['answer.secrets', 'failure.*'] },
+    );
+    const others = results.filter(({ status }) => status !== 'pass');
+    expect(others.map(({ id, reason }) => `${id}: ${reason}`)).to.deep.equal([]);
   });
 
   it('accept an adapter with a slow response beside a call that is cancelled', async () => {

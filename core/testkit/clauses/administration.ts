@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import type { AdminListOperation } from '../../contract/index.js';
+import {
+  type AdminListOperation,
+  type ConfigureOperation,
+  isProviderFailure,
+} from '../../contract/index.js';
 import { textOf } from '../adapter-harness.js';
 import type { AdapterClause } from '../clause.js';
 import { EXACT_JSON, ITEM_COUNT } from '../reference/behaviors.js';
@@ -68,4 +72,44 @@ export const ADMINISTRATION: readonly AdapterClause[] = [
       }
     },
   },
+  {
+    id: 'configure.again',
+    title: 'delivers the same revision again',
+    skip: needs('configure'),
+    run: async (harness) => {
+      const opened = await harness.open();
+      for (const deliveries of [1, 2]) {
+        const { status } = await harness.wait.settles('configure', opened.invoke(deliver(7)));
+        assert.ok(status >= 200 && status <= 299, `a delivery must have a 2xx status: ${status}`);
+        assert.equal(await opened.read('/deliveries'), deliveries, 'each delivery must arrive');
+      }
+    },
+  },
+  {
+    id: 'configure.older',
+    title: 'delivers an older revision as well, and returns its rejection by the provider',
+    skip: needs('configure'),
+    run: async (harness) => {
+      const opened = await harness.open();
+      await harness.wait.settles('configure', opened.invoke(deliver(7)));
+      // A transport without a status throws a failure.
+      const work = opened.invoke(deliver(6)).then(
+        ({ status }) => status,
+        (error: unknown) => {
+          if (isProviderFailure(error)) return null;
+          throw error;
+        },
+      );
+      const status = await harness.wait.settles('configure with an older revision', work);
+      assert.ok(status === null || status > 299, `a rejection must not have the status ${status}`);
+      assert.equal(await opened.read('/deliveries'), 2, 'an older revision must arrive');
+      assert.deepEqual(await opened.read('/config'), { revision: 7, values: VALUES });
+    },
+  },
 ];
+
+const VALUES = { 'reference/size': 1 };
+
+function deliver(revision: number): ConfigureOperation {
+  return { kind: 'configure', path: '/config', revision, values: VALUES };
+}

@@ -2,9 +2,16 @@ import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { deadlineAfter } from '../adapter-harness.js';
 import type { AdapterClause } from '../clause.js';
+import type { ReferenceFault } from '../reference/reference-protocol.js';
+import type { RunningReference } from '../reference/running-reference.js';
 import { needs } from './needs.js';
 
 const INSPECT_DEPTH = 8;
+const LIMIT = 1_000;
+const REQUEST_TEXT = 'modgate-testkit-request-body';
+/** A part of the response of `/bytes`. */
+const RESPONSE_TEXT = 'x'.repeat(16);
+const LINE_BREAKS = /[\p{Cc}\u2028\u2029]/u;
 
 export const FAILURES: readonly AdapterClause[] = [
   {
@@ -64,17 +71,43 @@ export const FAILURES: readonly AdapterClause[] = [
     },
   },
   {
+    id: 'failure.detail',
+    title: 'says in one line why a call failed, without a part of its bodies',
+    run: async (harness) => {
+      const opened = await harness.open();
+      const body = Buffer.from(JSON.stringify({ text: REQUEST_TEXT }));
+      const post = { method: 'POST', body } as const;
+      const check = async (subject: string, call: Promise<unknown>) => {
+        const { detail } = await harness.failureOf(subject, call);
+        assert.ok(detail !== '', `the detail of ${subject} must say why it failed`);
+        assert.doesNotMatch(detail, LINE_BREAKS, `the detail of ${subject} must be one line`);
+        assertHidden(detail, REQUEST_TEXT, 'the body of a request');
+        assertHidden(detail, RESPONSE_TEXT, 'the body of a response');
+      };
+      const target = `/bytes/${LIMIT + 1}`;
+      const large = opened.invoke({ ...post, target }, { maxResponseBytes: LIMIT });
+      await check('a response that is too large', large);
+      for (const fault of endingFaults(harness.reference)) {
+        await check(`the fault ${fault}`, opened.invoke({ ...post, target: `/fault/${fault}` }));
+      }
+      const { down } = harness.reference;
+      if (down === undefined) return;
+      await down.call(harness.reference);
+      await check('a call while down', opened.invoke({ ...post, target: '/echo/down' }));
+    },
+  },
+  {
     id: 'failure.no-secrets',
     title: 'does not reveal secrets in messages, log lines, endpoints or when it is inspected',
-    skip: needs('secrets'),
+    skip: (harness) => (needs('credentials')(harness) === null ? null : needs('secrets')(harness)),
     run: async (harness) => {
       const opened = await harness.open();
       const { provider, context } = opened;
       await opened.read('/echo/well');
       const errors: unknown[] = [];
       const keep = (error: unknown) => void errors.push(error);
-      const { faults = [], down } = harness.reference;
-      for (const fault of faults.filter((name) => name !== 'trickle' && name !== 'endless')) {
+      const { down, credentials } = harness.reference;
+      for (const fault of endingFaults(harness.reference)) {
         await harness.wait.settles(
           `the fault ${fault}`,
           opened.invoke({ target: `/fault/${fault}` }).catch(keep),
@@ -82,6 +115,17 @@ export const FAILURES: readonly AdapterClause[] = [
       }
       const late = opened.invoke({ target: '/hang' }, { signal: deadlineAfter(20) });
       await harness.wait.settles('a call with a deadline', late.catch(keep));
+      const logs = [context.log.lines];
+      const problems = [provider.credentialProblem?.()];
+      if (credentials !== undefined) {
+        const issue = credentials.withhold();
+        const unready = await harness.openUnready();
+        const call = unready.invoke({ target: '/echo/withheld' });
+        await harness.wait.settles('a call without its credentials', call.catch(keep));
+        problems.push(unready.provider.credentialProblem?.());
+        logs.push(unready.context.log.lines);
+        issue();
+      }
       if (down !== undefined) {
         await down.call(harness.reference);
         const signal = new AbortController().signal;
@@ -96,16 +140,29 @@ export const FAILURES: readonly AdapterClause[] = [
       }
       const exposed = {
         errors,
-        log: context.log.lines,
+        logs,
+        problems,
         endpoints: provider.endpoints?.(),
         provider,
       };
       const text = inspect(exposed, { depth: INSPECT_DEPTH, maxStringLength: null });
       for (const [reference, value] of Object.entries(harness.reference.secrets ?? {})) {
-        assert.ok(!text.includes(value), `the secret behind ${reference} is revealed`);
-        const encoded = Buffer.from(value).toString('base64').replace(/=+$/, '');
-        assert.ok(!text.includes(encoded), `the secret behind ${reference} is revealed in base64`);
+        assertHidden(text, value, `the secret behind ${reference}`);
+      }
+      for (const value of credentials?.issued() ?? []) {
+        assertHidden(text, value, 'a credential that the adapter has requested');
       }
     },
   },
 ];
+
+/** The faults after which a call ends. */
+function endingFaults({ faults = [] }: RunningReference): readonly ReferenceFault[] {
+  return faults.filter((name) => name !== 'trickle' && name !== 'endless');
+}
+
+function assertHidden(text: string, value: string, subject: string): void {
+  assert.ok(!text.includes(value), `${subject} is revealed`);
+  const encoded = Buffer.from(value).toString('base64').replace(/=+$/, '');
+  assert.ok(!text.includes(encoded), `${subject} is revealed in base64`);
+}

@@ -21,6 +21,8 @@ const REASONS = {
     reference.connections === undefined ? 'this transport has no connections' : null,
   holdBodies: ({ reference }: AdapterHarness) =>
     reference.holdBodies === undefined ? 'the provider of this transport reads every body' : null,
+  credentials: ({ reference }: AdapterHarness) =>
+    reference.credentials === undefined ? 'the adapter requests no credentials' : null,
   secrets: ({ reference }: AdapterHarness) =>
     Object.keys(reference.secrets ?? {}).length === 0 ? 'the config has no secrets' : null,
 } as const;

@@ -10,6 +10,23 @@ const MAX_PARTS = 2_000;
 
 export const PHASES: readonly AdapterClause[] = [
   {
+    id: 'failure.preparing',
+    title: 'says that a call failed because its credentials were not issued: phase preparing',
+    skip: needs('credentials'),
+    run: async (harness) => {
+      const before = await harness.open();
+      await before.read('/echo/before');
+      const issue = harness.reference.credentials?.withhold();
+      const opened = await harness.openUnready();
+      const call = opened.invoke({ target: '/echo/preparing?marker=preparing' });
+      const { phase } = await harness.failureOf('a call without its credentials', call);
+      assert.equal(phase, 'preparing', 'without credentials the phase must be preparing');
+      issue?.();
+      const seen = await before.read<number>('/seen/preparing');
+      assert.equal(seen, 0, 'a call without its credentials must not be sent');
+    },
+  },
+  {
     id: 'failure.connecting',
     title: 'says that a call failed before anything was sent: phase connecting',
     skip: needs('down'),

@@ -61,4 +61,20 @@ export const RECEIVED: readonly AdapterClause[] = [
       );
     },
   },
+  {
+    id: 'answer.secrets',
+    title: 'returns credentials that it has requested for the call as secrets of the outcome',
+    skip: needs('credentials'),
+    run: async (harness) => {
+      const opened = await harness.open();
+      for (const target of ['/echo/secrets', '/status/500']) {
+        const work = opened.invoke({ target });
+        const { secrets = [] } = await harness.wait.settles(`GET ${target}`, work);
+        const issued = harness.reference.credentials?.issued().at(-1);
+        assert.ok(issued !== undefined, 'the adapter must request its credentials');
+        const values = secrets.map((secret) => secret.reveal());
+        assert.ok(values.includes(issued), `secrets of GET ${target} must have its credentials`);
+      }
+    },
+  },
 ];

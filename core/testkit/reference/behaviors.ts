@@ -33,7 +33,10 @@ interface Memory {
   heldBy(marker: string): Promise<void>;
   release(marker: string): void;
   configuration(): Uint8Array;
-  configure(bytes: Uint8Array): void;
+  /** Returns `false` for a revision that is older than the one in use. */
+  configure(bytes: Uint8Array): boolean;
+  /** The number of deliveries, accepted or not. */
+  deliveries(): number;
 }
 
 /** Responds to one request, by its path. */
@@ -97,14 +100,17 @@ export async function respond(
       return argument === 'act' ? raw(request.body ?? 'null') : json(listItems(url));
     case 'config':
       return request.method === 'PUT' ? configure(request, memory) : raw(memory.configuration());
+    case 'deliveries':
+      return json(memory.deliveries());
     default:
       return { ...json({ message: 'unknown path' }), status: 404 };
   }
 }
 
 function configure(request: ReferenceRequest, memory: Memory): ReferenceAnswer {
-  memory.configure(request.body ?? Buffer.from('null'));
-  return { status: 204, headers: {}, body: null };
+  const isAccepted = memory.configure(request.body ?? Buffer.from('null'));
+  if (isAccepted) return { status: 204, headers: {}, body: null };
+  return { ...json({ message: 'older revision' }), status: 409 };
 }
 
 /** The response of `/echo`: the received request. */

@@ -24,7 +24,10 @@ export const REFERENCE_SECRET = {
 const MANIFEST_PATH = '/.well-known/modgate/manifest.json';
 
 /** A reference module behind an HTTP server. */
-export type HttpReference = Omit<Required<RunningReference>, 'config' | 'paths' | 'files'> & {
+export type HttpReference = Omit<
+  Required<RunningReference>,
+  'config' | 'credentials' | 'paths' | 'files'
+> & {
   /** The address of the server. */
   readonly address: AddressInfo | string;
 };

@@ -36,7 +36,8 @@ export async function configure(configuration: {
   readonly values: Readonly<Record<string, unknown>>;
 }): Promise<void> {
   const operation = { kind: 'configure', path: '/config', ...configuration } as const;
-  await reference.answer(toReferenceRequest(operation));
+  const { status } = await reference.answer(toReferenceRequest(operation));
+  if (status !== 204) throw new Error(`the configuration was rejected with ${status}`);
 }
 
 /** Rebuilds the target, because a handler does not receive the raw one. */

@@ -19,6 +19,7 @@ const GET_PATHS = [
   '/bare/{status}',
   '/redirect',
   '/config',
+  '/deliveries',
 ];
 
 /** The manifest of the reference module, with all routes that the clauses use. */

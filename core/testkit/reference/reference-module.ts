@@ -28,6 +28,7 @@ export function createReferenceModule(): ReferenceModule {
     return gate;
   };
   let configuration = new Uint8Array(Buffer.from('null'));
+  let deliveries = 0;
   return {
     manifest: REFERENCE_MANIFEST,
     answer: async (request) => {
@@ -40,8 +41,12 @@ export function createReferenceModule(): ReferenceModule {
         release: (marker) => gateOf(marker).open(),
         configuration: () => configuration,
         configure: (bytes) => {
+          deliveries += 1;
+          if (readRevision(bytes) < readRevision(configuration)) return false;
           configuration = new Uint8Array(bytes);
+          return true;
         },
+        deliveries: () => deliveries,
       });
       return request.method === 'HEAD' ? withoutBody(answer) : answer;
     },
@@ -52,6 +57,11 @@ export function createReferenceModule(): ReferenceModule {
 function withoutBody({ body, headers, ...answer }: ReferenceAnswer): ReferenceAnswer {
   const length = String(body?.length ?? 0);
   return { ...answer, headers: { ...headers, 'content-length': length }, body: null };
+}
+
+function readRevision(configuration: Uint8Array): number {
+  const parsed = JSON.parse(Buffer.from(configuration).toString());
+  return parsed?.revision ?? 0;
 }
 
 interface Gate {

@@ -11,6 +11,8 @@ export interface RunningReference {
    * contains them. Default none.
    */
   readonly secrets?: Readonly<Record<string, string>>;
+  /** The credentials that the adapter requests itself. Absent if it requests none. */
+  readonly credentials?: RequestedCredentials;
   /** The files that `config` refers to, by reference. Default none. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   /** The results of `context.path`, by reference. Default: the reference itself. */
@@ -33,6 +35,14 @@ export interface RunningReference {
   up?(): Promise<void>;
   /** Called once at the end, up or down. Must not wait for calls in flight. */
   stop(): Promise<void>;
+}
+
+/** Credentials that an adapter requests for its calls, such as tokens of an authorization server. */
+export interface RequestedCredentials {
+  /** Every value that was issued, the latest last. */
+  issued(): readonly string[];
+  /** Rejects later requests for credentials, until the returned function is called. */
+  withhold(): () => void;
 }
 
 /** Serves `reference` over a transport. Called once per clause, without shared state. */

@@ -4,6 +4,7 @@ import {
   ProviderFailure,
 } from '../../../../core/contract/index.js';
 import { REFERENCE_SECRET } from '../../../../core/testkit/index.js';
+import { startTokenReference } from '../start-token-reference.js';
 import {
   changeFailure,
   changeProvider,
@@ -83,6 +84,57 @@ export const FAILURE_MUTANTS: readonly Mutant[] = [
       context.log.debug({ headers: { authorization: token } }, 'connecting');
       return {};
     }),
+  },
+  {
+    clause: 'failure.no-secrets',
+    defect: 'reports its secret as the problem with its credentials',
+    reason: /is revealed/,
+    adapter: changeProvider((_good, context) => ({
+      credentialProblem: () => context.secret(REFERENCE_SECRET.reference).reveal(),
+    })),
+  },
+  {
+    clause: 'failure.no-secrets',
+    defect: 'puts a token that it has requested into the detail of a failure',
+    reason: /a credential that the adapter has requested is revealed/,
+    start: startTokenReference,
+    adapter: changeProvider((good) => {
+      let token = '';
+      return {
+        invoke: async (invocation) => {
+          try {
+            const outcome = await good.invoke(invocation);
+            token = outcome.secrets?.[0]?.reveal() ?? token;
+            return outcome;
+          } catch (error) {
+            throw addDetail(error as ProviderFailure, `rejected ${token}`);
+          }
+        },
+      };
+    }),
+  },
+  {
+    clause: 'failure.detail',
+    defect: 'explains a failure in several lines',
+    reason: /must be one line/,
+    adapter: changeFailure((failure) => addDetail(failure, `${failure.stack}`)),
+  },
+  {
+    clause: 'failure.detail',
+    defect: 'quotes the request in the detail of a failure',
+    reason: /the body of a request is revealed/,
+    adapter: changeFailure((failure, { operation }) => {
+      const body = operation.kind === 'http_route' ? operation.body : null;
+      return addDetail(failure, `no answer to ${Buffer.from(body ?? [])}`);
+    }),
+  },
+  {
+    clause: 'failure.detail',
+    defect: 'quotes a response that is too large in the detail',
+    reason: /the body of a response is revealed/,
+    adapter: changeFailure((failure) =>
+      addDetail(failure, failure.phase === 'answered' ? `too large: "${'x'.repeat(99)}` : 'none'),
+    ),
   },
   {
     clause: 'signal.deadline',
@@ -177,6 +229,14 @@ export const FAILURE_MUTANTS: readonly Mutant[] = [
     })),
   },
 ];
+
+function addDetail(
+  { failure, message, phase, status, cause }: ProviderFailure,
+  detail: string,
+): ProviderFailure {
+  const options = { cause, phase, detail, ...(status !== null && { status }) };
+  return new ProviderFailure(failure, message, options);
+}
 
 function answerInOrder(): ProviderAdapter {
   return changeProvider((good) => {

@@ -6,6 +6,7 @@ import type {
   ProviderAdapter,
   ProviderFailure,
 } from '../../../../core/contract/index.js';
+import type { StartReference } from '../../../../core/testkit/index.js';
 import { httpAdapter } from '../../../../plugins/http/http-adapter.js';
 
 /** An adapter with one bug, and the clause that must catch it. */
@@ -15,6 +16,8 @@ export interface Mutant {
   /** The reason of the failed clause. */
   readonly reason: RegExp;
   readonly adapter: ProviderAdapter;
+  /** Default: the reference over HTTP. */
+  readonly start?: StartReference;
 }
 
 export const GOOD = httpAdapter as ProviderAdapter;

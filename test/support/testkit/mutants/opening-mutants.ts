@@ -172,6 +172,30 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
+    clause: 'configure.again',
+    defect: 'delivers each revision only once',
+    reason: /each delivery must arrive/,
+    adapter: changeDeliveries((revision, last) => revision !== last),
+  },
+  {
+    clause: 'configure.older',
+    defect: 'does not deliver an older revision',
+    reason: /an older revision must arrive/,
+    adapter: changeDeliveries((revision, last) => revision >= last, 409),
+  },
+  {
+    clause: 'configure.older',
+    defect: 'reports each delivery as accepted',
+    reason: /a rejection must not have the status 204/,
+    adapter: changeProvider((good) => ({
+      invoke: async (invocation) => {
+        const outcome = await good.invoke(invocation);
+        const isDelivery = invocation.operation.kind === 'configure';
+        return isDelivery ? { ...outcome, status: 204, body: null } : outcome;
+      },
+    })),
+  },
+  {
     clause: 'endpoints.shape',
     defect: 'returns an endpoint twice',
     reason: /ids must be distinct/,
@@ -259,6 +283,25 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
     }),
   },
 ];
+
+/** Answers a delivery with `status`, without sending it, unless `isSent`. */
+function changeDeliveries(
+  isSent: (revision: number, last: number) => boolean,
+  status = 204,
+): ProviderAdapter {
+  return changeProvider((good) => {
+    let last = -1;
+    return {
+      invoke: async (invocation) => {
+        const { operation } = invocation;
+        if (operation.kind !== 'configure') return good.invoke(invocation);
+        if (!isSent(operation.revision, last)) return { status, headers: {}, body: null };
+        last = operation.revision;
+        return good.invoke(invocation);
+      },
+    };
+  });
+}
 
 function shareProvider(): ProviderAdapter {
   let shared: Promise<Provider> | null = null;

@@ -3,7 +3,15 @@ import {
   type Outcome,
   ProviderFailure,
 } from '../../../../core/contract/index.js';
-import { changeFailure, changeProvider, changeRequest, type Mutant } from './mutant.js';
+import { startTokenReference } from '../start-token-reference.js';
+import {
+  changeFailure,
+  changeProvider,
+  changeRequest,
+  changeResponse,
+  type Mutant,
+  targetOf,
+} from './mutant.js';
 
 /** Failures and counts that only their own clauses see. */
 export const PHASE_MUTANTS: readonly Mutant[] = [
@@ -12,6 +20,34 @@ export const PHASE_MUTANTS: readonly Mutant[] = [
     defect: 'does not say that there was no connection',
     reason: /the phase must be connecting/,
     adapter: changePhase('connecting', 'responding'),
+  },
+  {
+    clause: 'failure.preparing',
+    defect: 'takes missing credentials for a missing connection',
+    reason: /the phase must be preparing/,
+    start: startTokenReference,
+    adapter: changePhase('preparing', 'connecting'),
+  },
+  {
+    clause: 'failure.preparing',
+    defect: 'sends the call without the credentials that were not issued',
+    reason: /a call without its credentials must not be sent/,
+    start: startTokenReference,
+    adapter: changeProvider((good, _context, { endpoints: [url] }) => ({
+      invoke: (invocation) =>
+        good.invoke(invocation).catch(async (failure: ProviderFailure) => {
+          const isMissing = failure.phase === 'preparing' && !invocation.signal.aborted;
+          if (isMissing) await fetch(`${url}${targetOf(invocation)}`);
+          throw failure;
+        }),
+    })),
+  },
+  {
+    clause: 'answer.secrets',
+    defect: 'keeps the credentials of a call to itself',
+    reason: /must have its credentials/,
+    start: startTokenReference,
+    adapter: changeResponse(({ secrets: _ignored, ...outcome }) => outcome),
   },
   {
     clause: 'failure.sending',
